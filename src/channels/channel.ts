@@ -1,0 +1,84 @@
+import type { Settings } from '../config.ts';
+
+/** A message as it arrived. `id` is the channel's own and unique within its chat. */
+export type InboundMessage = {
+  readonly id: string;
+  readonly jid: string;
+  readonly chatName: string | null;
+  /** One person and the assistant, not a group. */
+  readonly isDirect: boolean;
+  readonly sender: string;
+  readonly senderName: string | null;
+  /** The channel vouches that the installation's owner wrote it. */
+  readonly isOwner: boolean;
+  readonly mentionsAssistant: boolean;
+  readonly text: string;
+  /** Milliseconds since the epoch, as the channel says; never used for ordering. */
+  readonly sentAt: number;
+};
+
+/** A chat that exists on the channel. Stored as a name for the owner to pick from, nothing more. */
+export type KnownChat = {
+  readonly jid: string;
+  readonly name: string | null;
+  readonly isDirect: boolean;
+};
+
+/** What goes out: Markdown, turned by the channel into its own dialect, in as many parts as it needs. */
+export type OutboundMessage = {
+  /** Made before sending, so that a resend after a crash is the same message where the channel takes ids. */
+  readonly id: string;
+  readonly jid: string;
+  readonly text: string;
+};
+
+export type ChannelStatus = {
+  readonly state: 'stopped' | 'connecting' | 'connected' | 'refused' | 'failed';
+  /** One line for the owner: what is wrong and what to do, or null when nothing is. */
+  readonly detail: string | null;
+};
+
+/** How a channel reports to the host. Callbacks may reject; the channel must then not acknowledge. */
+export type ChannelEvents = {
+  /** Resolves when the message is stored; only then may the channel acknowledge it to the far end. */
+  readonly onMessage: (message: InboundMessage) => Promise<void>;
+  readonly onChat: (chat: KnownChat) => Promise<void>;
+  readonly onStatus: (status: ChannelStatus) => void;
+};
+
+/**
+ * One way for messages to get in and out.
+ *
+ * `connect` resolves when the channel is connected, or has said by status why it will not be; it never
+ * rejects because of the far end. A channel with an allow-list drops everybody else before `onMessage`;
+ * an empty list allows nobody, and the status says which setting to add.
+ */
+export interface Channel {
+  readonly name: string;
+  connect(events: ChannelEvents): Promise<void>;
+  disconnect(): Promise<void>;
+  /** Resolves when the far end has taken the message; rejects when it has not, or when that is unknown. */
+  send(message: OutboundMessage): Promise<void>;
+  setTyping(jid: string, isTyping: boolean): Promise<void>;
+  ownsJid(jid: string): boolean;
+  status(): ChannelStatus;
+}
+
+export type ChannelContext = {
+  readonly settings: Settings;
+  readonly log: ChannelLog;
+};
+
+export type ChannelLog = {
+  info(message: string, data?: Readonly<Record<string, unknown>>): void;
+  warn(message: string, data?: Readonly<Record<string, unknown>>): void;
+};
+
+/**
+ * What a file in `src/channels/` exports as `channel` to be discovered.
+ * `create` returns null when nothing is set for the channel, which then stays silent.
+ */
+export type ChannelDefinition = {
+  readonly name: string;
+  create(context: ChannelContext): Channel | null;
+};

@@ -1,0 +1,22 @@
+import type { Hunk } from './merge/hunk.ts';
+import type { TreeFile, Versions } from './tree.ts';
+
+export type ConflictKind = 'content' | 'add-add' | 'modify-delete' | 'binary' | 'structured';
+
+/**
+ * A disagreement that a plan carries. It is a value: nothing throws it.
+ *
+ * `path` of a structured conflict points into the file: `docker-compose.yml#services.redis.ports`.
+ * `layers` names the two sides in canonical order (`core`, a skill, a customisation, `your edits`).
+ */
+export type Conflict = {
+  readonly path: string;
+  readonly kind: ConflictKind;
+  readonly layers: readonly [ours: string, theirs: string];
+  /** One sentence for the owner. */
+  readonly reason: string;
+  /** Text conflicts only; empty for the others. */
+  readonly hunks: readonly Hunk[];
+  /** The three files as they met; null for an absent side. */
+  readonly sides: Versions<TreeFile | null>;
+};

@@ -1,0 +1,79 @@
+/** Every code that an engine error can carry. Callers branch on these, never on message text. */
+export const ERROR_CODES = [
+  // a package, its manifest or the state does not fit
+  'YAML_INVALID',
+  'SCHEMA_INVALID',
+  'LIMIT_EXCEEDED',
+  'NAME_INVALID',
+  'VERSION_INVALID',
+  'GRAPH_INVALID',
+  'PATH_UNSAFE',
+  'PATH_PROTECTED',
+  'PATH_COLLISION',
+  'LINK_REFUSED',
+  'FILE_KIND',
+  'FILE_MISSING',
+  'FILE_UNDECLARED',
+  'STRUCTURED_ONLY',
+  'DEPENDENCY_REFUSED',
+  'ENV_INVALID',
+  'COMPOSE_REFUSED',
+  'MARKERS_PRESENT',
+  'CORE_TOO_OLD',
+  'DIGEST_MISMATCH',
+  'STATE_INVALID',
+  'RESOLUTION_INVALID',
+  // a verb does not fit the situation
+  'USAGE',
+  'CONFIG_INVALID',
+  'SKILL_NOT_FOUND',
+  'SKILL_NOT_APPLIED',
+  'SKILL_NEEDED',
+  'SKILL_CONFLICT',
+  'CONSENT_NEEDED',
+  'NOT_INITIALISED',
+  'ALREADY_INITIALISED',
+  'RELEASE_NOT_FOUND',
+  'OPERATION_PENDING',
+  'NOTHING_TO_UNDO',
+  'STATE_CHANGED',
+  // the machine, or another process, is in the way
+  'LOCK_HELD',
+  'TREE_CHANGED',
+  'RECOVERY_NEEDS_DECISION',
+  'IO_FAILED',
+  'NPM_FAILED',
+  'CHECKS_FAILED',
+  'TESTS_FAILED',
+] as const;
+
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+/**
+ * The one error that the engine throws. A merge conflict is a value, never an error.
+ *
+ * @property code what happened, for programs
+ * @property path the file concerned, or the place inside a file (`manifest.yaml:structured.env_additions.0`), or null
+ * @property data the facts behind the message
+ */
+export class ClawError extends Error {
+  readonly code: ErrorCode;
+  readonly path: string | null;
+  readonly data: Readonly<Record<string, unknown>>;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    detail: {
+      path?: string | null;
+      data?: Readonly<Record<string, unknown>>;
+      cause?: unknown;
+    } = {},
+  ) {
+    super(message, detail.cause === undefined ? undefined : { cause: detail.cause });
+    this.name = 'ClawError';
+    this.code = code;
+    this.path = detail.path ?? null;
+    this.data = detail.data ?? {};
+  }
+}

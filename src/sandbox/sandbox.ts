@@ -1,0 +1,82 @@
+import type { Settings } from '../config.ts';
+
+export type SandboxEngine = 'docker' | 'podman' | 'bubblewrap';
+
+/** One line of conversation handed to the agent; context lines come before the one that asks. */
+export type TurnRequest = {
+  readonly id: string;
+  /** The group's folder under `groups/`, which decides mounts, socket and session. */
+  readonly folder: string;
+  readonly isMain: boolean;
+  /** Resumes this conversation; null begins a new one. */
+  readonly session: string | null;
+  readonly system: string;
+  readonly prompt: string;
+};
+
+/** A call of a host tool by the agent; whose it is was decided by the socket it came through. */
+export type HostToolCall = {
+  readonly folder: string;
+  readonly name: string;
+  readonly input: unknown;
+};
+export type HostToolResult = { readonly ok: boolean; readonly value: unknown };
+
+/** A tool that the host offers to agents, with a JSON schema of its input. */
+export type HostTool = {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+};
+
+export type Usage = { readonly inputTokens: number; readonly outputTokens: number };
+
+export type TurnOutcome =
+  | {
+      readonly kind: 'answered';
+      readonly text: string;
+      readonly session: string;
+      readonly usage: Usage;
+      /** The answer was longer than 1 MB and was cut there. */
+      readonly isTruncated: boolean;
+    }
+  | {
+      readonly kind: 'failed';
+      readonly code:
+        | 'MODEL_FAILED'
+        | 'MODEL_TIMEOUT'
+        | 'AGENT_GARBAGE'
+        | 'AGENT_DIED'
+        | 'TURN_TIMEOUT'
+        | 'NO_ENGINE';
+      /** One sentence fit for the chat. */
+      readonly message: string;
+    };
+
+export type TurnEvents = {
+  readonly onText: (delta: string) => void;
+  readonly onTool: (call: HostToolCall) => Promise<HostToolResult>;
+};
+
+/** Runs agents, one warm container per group. `runTurn` never rejects: every end is an outcome. */
+export interface Sandbox {
+  readonly engine: SandboxEngine;
+  /** One line for the greeting and `/status`, such as "docker 28.2, image patchclaw-agent". */
+  readonly description: string;
+  runTurn(request: TurnRequest, events: TurnEvents): Promise<TurnOutcome>;
+  /** Ends the group's container; the next turn starts a new one. */
+  stop(folder: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** `projectDir` holds groups/, container/ and src/; `settings.dataDir` holds sessions and sockets. */
+export type SandboxOptions = {
+  readonly projectDir: string;
+  readonly settings: Settings;
+  readonly tools: readonly HostTool[];
+  readonly onProgress: (line: string) => void;
+};
+
+/** Why no agent can run here, and the one line that says what to install. */
+export type SandboxUnavailable = { readonly kind: 'unavailable'; readonly advice: string };
+export type SandboxReady = { readonly kind: 'ready'; readonly sandbox: Sandbox };
