@@ -11,8 +11,8 @@ export type ModelSettings = {
 };
 
 /**
- * What the owner can set, in `.env` or the environment. Fields are sorted by name, so that
- * skills which add one rarely meet on the same line.
+ * What the owner can set, in `.env` or the environment. Fields are sorted by name, and the
+ * environment below keeps the same order, so that skills which add one rarely meet on the same line.
  */
 export type Settings = {
   readonly assistantName: string;
@@ -21,23 +21,32 @@ export type Settings = {
   readonly model: ModelSettings;
   /** Null lets the best engine that is there run the agents. */
   readonly sandbox: 'docker' | 'podman' | 'bubblewrap' | null;
+  /** Absolute path of a short folder for the groups' sockets; null puts them below `dataDir`. */
+  readonly socketDir: string | null;
   /** How long one turn of the agent may take, in milliseconds. */
   readonly turnTimeoutMs: number;
 };
 
 const Environment = z.object({
-  ANTHROPIC_API_KEY: z.string().optional(),
-  ANTHROPIC_BASE_URL: z.url().default('https://api.anthropic.com'),
+  // assistantName
   ASSISTANT_NAME: z.string().min(1).default('Andy'),
+  // dataDir
   CLAW_DATA: z.string().min(1).default('data'),
-  CLAW_SANDBOX: z.enum(['docker', 'podman', 'bubblewrap']).optional(),
-  CLAW_TURN_TIMEOUT_MS: z.coerce.number().int().positive().default(600_000),
+  // model
   MODEL: z
     .string()
     .regex(/^(anthropic|openai)\/.+$/, 'must be anthropic/<model> or openai/<model>')
     .default('anthropic/claude-sonnet-4-5'),
+  ANTHROPIC_API_KEY: z.string().optional(),
+  ANTHROPIC_BASE_URL: z.url().default('https://api.anthropic.com'),
   OPENAI_API_KEY: z.string().optional(),
   OPENAI_BASE_URL: z.url().default('https://api.openai.com/v1'),
+  // sandbox
+  CLAW_SANDBOX: z.enum(['docker', 'podman', 'bubblewrap']).optional(),
+  // socketDir
+  CLAW_SOCKETS: z.string().min(1).optional(),
+  // turnTimeoutMs
+  CLAW_TURN_TIMEOUT_MS: z.coerce.number().int().positive().default(600_000),
 });
 
 /** What is wrong with a setting, in words for the owner. */
@@ -67,6 +76,7 @@ export function readSettings(
     dataDir: resolve(projectDir, env.CLAW_DATA),
     model: modelSettings(env),
     sandbox: env.CLAW_SANDBOX ?? null,
+    socketDir: env.CLAW_SOCKETS === undefined ? null : resolve(projectDir, env.CLAW_SOCKETS),
     turnTimeoutMs: env.CLAW_TURN_TIMEOUT_MS,
   };
 }
