@@ -18,6 +18,8 @@ export type Settings = {
   readonly assistantName: string;
   /** Absolute path of the folder for database, sessions, credentials and logs. */
   readonly dataDir: string;
+  /** What is written to the log; on an interactive terminal only warnings are shown as well. */
+  readonly logLevel: 'error' | 'warn' | 'info' | 'debug';
   readonly model: ModelSettings;
   /** Null lets the best engine that is there run the agents. */
   readonly sandbox: 'docker' | 'podman' | 'bubblewrap' | null;
@@ -32,6 +34,7 @@ const Environment = z.object({
   ASSISTANT_NAME: z.string().min(1).default('Andy'),
   // dataDir
   CLAW_DATA: z.string().min(1).default('data'),
+  CLAW_LOG_LEVEL: z.enum(['error', 'warn', 'info', 'debug']).default('info'),
   // model
   MODEL: z
     .string()
@@ -68,12 +71,15 @@ export function readSettings(
   const parsed = Environment.safeParse(given);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
-    throw new SettingsError(`${issue?.path.join('.')} in .env ${issue?.message}`);
+    throw new SettingsError(
+      `${issue?.path.join('.')} in .env or the environment: ${issue?.message}`,
+    );
   }
   const env = parsed.data;
   return {
     assistantName: env.ASSISTANT_NAME,
     dataDir: resolve(projectDir, env.CLAW_DATA),
+    logLevel: env.CLAW_LOG_LEVEL,
     model: modelSettings(env),
     sandbox: env.CLAW_SANDBOX ?? null,
     socketDir: env.CLAW_SOCKETS === undefined ? null : resolve(projectDir, env.CLAW_SOCKETS),
