@@ -34,6 +34,7 @@ const Environment = z.object({
   ASSISTANT_NAME: z.string().min(1).default('Andy'),
   // dataDir
   CLAW_DATA: z.string().min(1).default('data'),
+  // logLevel
   CLAW_LOG_LEVEL: z.enum(['error', 'warn', 'info', 'debug']).default('info'),
   // model
   MODEL: z
