@@ -1,4 +1,5 @@
 import type { Settings } from '../config.ts';
+import type { ConsolePort } from './console-port.ts';
 
 /** A message as it arrived. `id` is the channel's own and unique within its chat. */
 export type InboundMessage = {
@@ -57,16 +58,28 @@ export interface Channel {
   readonly name: string;
   connect(events: ChannelEvents): Promise<void>;
   disconnect(): Promise<void>;
-  /** Resolves when the far end has taken the message; rejects when it has not, or when that is unknown. */
+  /**
+   * Resolves when the far end has taken the message. Rejects when it has not, and the host tries
+   * again; rejects with `UnknownDelivery` when that is unknown, and the host repeats it once.
+   */
   send(message: OutboundMessage): Promise<void>;
   setTyping(jid: string, isTyping: boolean): Promise<void>;
   ownsJid(jid: string): boolean;
   status(): ChannelStatus;
+  /** Told when everything said in the chat so far has been answered and delivered. Must not throw. */
+  chatSettled?(jid: string): void;
+}
+
+/** Thrown by `send` when the far end may or may not have taken the message (a time-out, a lost line). */
+export class UnknownDelivery extends Error {
+  override readonly name = 'UnknownDelivery';
 }
 
 export type ChannelContext = {
   readonly settings: Settings;
   readonly log: ChannelLog;
+  /** The owner's terminal, where there is one. */
+  readonly ownerConsole?: ConsolePort;
 };
 
 export type ChannelLog = {

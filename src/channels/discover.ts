@@ -1,0 +1,16 @@
+import { z } from 'zod';
+import { discoverExports } from '../discover.ts';
+import type { ChannelDefinition } from './channel.ts';
+
+const Definition = z.custom<ChannelDefinition>(
+  (value) =>
+    z.looseObject({ name: z.string().min(1), create: z.function() }).safeParse(value).success,
+  'must be a ChannelDefinition: { name, create }',
+);
+
+/** Every channel of this tree: the files of this folder that export a `channel`. */
+export function discoverChannels(
+  folder: string = import.meta.dirname,
+): Promise<readonly ChannelDefinition[]> {
+  return discoverExports(folder, 'channel', Definition);
+}

@@ -1,0 +1,81 @@
+import type { Channel, ChannelDefinition, ChannelEvents, ChannelStatus } from './channel.ts';
+import type { ConsoleLine, ConsolePort } from './console-port.ts';
+import { renderMarkdown } from './terminal/markdown.ts';
+import { printable } from './terminal/printable.ts';
+
+/** The owner's own chat. */
+export const TERMINAL_JID = 'terminal:main';
+
+const PROMPT = '> ';
+
+/** The terminal that the assistant was started in; absent when it runs without one. */
+export const channel: ChannelDefinition = {
+  name: 'terminal',
+  create: ({ ownerConsole, log }) =>
+    ownerConsole === undefined
+      ? null
+      : terminalChannel(ownerConsole, (message, data) => log.warn(message, data)),
+};
+
+function terminalChannel(
+  port: ConsolePort,
+  warn: (message: string, data: Readonly<Record<string, unknown>>) => void,
+): Channel {
+  let status: ChannelStatus = { state: 'stopped', detail: null };
+  let lastStored = port.awaiting;
+  let storing = Promise.resolve();
+
+  async function store(events: ChannelEvents, line: ConsoleLine): Promise<void> {
+    try {
+      await events.onMessage(messageOf(line));
+      lastStored = line.number;
+      port.stored(line.number);
+    } catch (error) {
+      // The owner is here to be told, and can say it again: waiting would only hold up the rest.
+      warn('a line could not be stored', { error: String(error) });
+      await port.print(`That could not be stored: ${String(error)}`);
+      port.stored(line.number);
+      port.settled(line.number);
+    }
+  }
+
+  return {
+    name: 'terminal',
+    async connect(events) {
+      status = { state: 'connected', detail: null };
+      port.open(PROMPT, (line) => {
+        storing = storing.then(() => store(events, line));
+      });
+      events.onStatus(status);
+    },
+    async disconnect() {
+      port.close();
+      await storing;
+      status = { state: 'stopped', detail: null };
+    },
+    send: ({ text }) => port.print(port.isStyled ? renderMarkdown(text) : printable(text)),
+    async setTyping(_jid, isTyping) {
+      port.setTyping(isTyping);
+    },
+    ownsJid: (jid) => jid.startsWith('terminal:'),
+    status: () => status,
+    chatSettled() {
+      if (lastStored !== null) port.settled(lastStored);
+    },
+  };
+}
+
+function messageOf(line: ConsoleLine) {
+  return {
+    id: line.id,
+    jid: TERMINAL_JID,
+    chatName: 'Terminal',
+    isDirect: true,
+    sender: 'owner',
+    senderName: null,
+    isOwner: true,
+    mentionsAssistant: false,
+    text: line.text,
+    sentAt: line.typedAt,
+  };
+}

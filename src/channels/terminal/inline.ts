@@ -1,0 +1,45 @@
+import { styleText } from 'node:util';
+import type { Token, Tokens } from 'marked';
+
+type Style = Parameters<typeof styleText>[0];
+
+/** Styles text even where this process has no terminal itself: another one shows it. */
+export function styled(style: Style, text: string): string {
+  return styleText(style, text, { validateStream: false });
+}
+
+/** The tokens inside a paragraph, heading or cell as one styled text. */
+export function renderInline(tokens: readonly Token[]): string {
+  return tokens.map((token) => renderToken(token)).join('');
+}
+
+function renderToken(token: Token): string {
+  const inner = (): string => renderInline('tokens' in token ? (token.tokens ?? []) : []);
+  switch (token.type) {
+    case 'strong':
+      return styled('bold', inner());
+    case 'em':
+      return styled('italic', inner());
+    case 'del':
+      return styled('strikethrough', inner());
+    case 'codespan':
+      return styled('cyan', (token as Tokens.Codespan).text);
+    case 'br':
+      return '\n';
+    case 'link':
+      return renderLink(token as Tokens.Link, inner());
+    case 'image':
+      return renderLink(token as Tokens.Image, (token as Tokens.Image).text);
+    case 'text':
+      return 'tokens' in token && token.tokens !== undefined ? inner() : token.text;
+    case 'escape':
+      return (token as Tokens.Escape).text;
+    default:
+      return token.raw;
+  }
+}
+
+function renderLink({ href }: { readonly href: string }, label: string): string {
+  const isBare = label === href || `mailto:${label}` === href;
+  return isBare ? styled('underline', href) : `${label} (${styled('underline', href)})`;
+}

@@ -1,0 +1,29 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import Database from 'better-sqlite3';
+import { applyMigrations, type Migration } from './migrations.ts';
+
+export type { Database } from 'better-sqlite3';
+
+/**
+ * Opens the assistant's database and brings it up to the given migrations.
+ *
+ * `synchronous=FULL` because a message is acknowledged to the far end once it is stored here:
+ * a commit that a power cut can undo would lose it.
+ *
+ * @throws StoreError when a migration is refused
+ */
+export function openDatabase(
+  path: string,
+  migrations: readonly Migration[],
+  now: number,
+): Database.Database {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const database = new Database(path);
+  database.pragma('journal_mode = WAL');
+  database.pragma('synchronous = FULL');
+  database.pragma('foreign_keys = ON');
+  database.pragma('busy_timeout = 2000');
+  applyMigrations(database, migrations, now);
+  return database;
+}

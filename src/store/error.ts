@@ -1,0 +1,10 @@
+/** What the store refuses, in words for the owner. */
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+  readonly code: 'MIGRATION_REFUSED' | 'FOLDER_TAKEN' | 'ROW_INVALID';
+
+  constructor(code: StoreError['code'], message: string) {
+    super(message);
+    this.code = code;
+  }
+}

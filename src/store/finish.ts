@@ -1,0 +1,47 @@
+import type { Database } from 'better-sqlite3';
+import type { Outbox } from './outbox.ts';
+import type { Questions } from './questions.ts';
+import type { Sessions } from './sessions.ts';
+
+/** How a claimed turn ended, and what its chat is told. */
+export type TurnEnd = {
+  readonly id: string;
+  /** Whose lease it must still be under. */
+  readonly owner: string;
+  readonly jid: string;
+  readonly state: 'answered' | 'failed' | 'gave_up';
+  readonly error: string | null;
+  readonly messages: readonly { readonly messageId: string; readonly text: string }[];
+  readonly session: { readonly folder: string; readonly session: string } | null;
+  /** Kept with the question that the last message asks; null when it asks none. */
+  readonly question: unknown;
+};
+
+type Tables = {
+  readonly outbox: Outbox;
+  readonly sessions: Sessions;
+  readonly questions: Questions;
+};
+
+/**
+ * Writes the end of a turn in one transaction: its state, the messages to send, the session.
+ * A crash therefore leaves either a turn that runs again or one whose answer will arrive.
+ *
+ * @returns false, with nothing written, when the lease was lost to somebody else
+ */
+export function finisherOf(
+  database: Database,
+  { outbox, sessions, questions }: Tables,
+): (end: TurnEnd, now: number) => boolean {
+  const close = database.prepare(`
+    UPDATE turns SET state = :state, error = :error, lease_owner = NULL, lease_until = NULL
+    WHERE id = :id AND state = 'claimed' AND lease_owner = :owner`);
+  return database.transaction((end: TurnEnd, now: number) => {
+    const { id, owner, state, error } = end;
+    if (close.run({ id, owner, state, error }).changes === 0) return false;
+    for (const message of end.messages) outbox.add({ ...message, jid: end.jid }, now);
+    if (end.session !== null) sessions.set(end.session.folder, end.session.session, now);
+    if (end.question !== null) questions.open(end.jid, end.question, now);
+    return true;
+  });
+}

@@ -1,0 +1,81 @@
+import type { Database } from 'better-sqlite3';
+import { z } from 'zod';
+
+export type NewMessage = {
+  readonly jid: string;
+  readonly id: string;
+  readonly sender: string;
+  readonly senderName: string | null;
+  readonly isOwner: boolean;
+  readonly text: string;
+  readonly sentAt: number;
+};
+
+/** `seq` is the cursor: it grows with every message that is stored, whatever the clocks say. */
+export type StoredMessage = NewMessage & { readonly seq: number };
+
+export interface Messages {
+  /** Returns the new cursor, or null for a message that is here already (a redelivery). */
+  add(message: NewMessage, now: number): number | null;
+  bySeq(seq: number): StoredMessage | null;
+  /** The last `limit` messages of a chat between two cursors, both included, oldest first. */
+  between(range: MessageRange, limit: number): readonly StoredMessage[];
+  countBetween(range: MessageRange): number;
+}
+
+export type MessageRange = { readonly jid: string; readonly from: number; readonly upto: number };
+
+const Row = z
+  .object({
+    seq: z.int(),
+    jid: z.string(),
+    id: z.string(),
+    sender: z.string(),
+    sender_name: z.string().nullable(),
+    is_owner: z.int(),
+    text: z.string(),
+    sent_at: z.int(),
+  })
+  .transform((row) => ({
+    seq: row.seq,
+    jid: row.jid,
+    id: row.id,
+    sender: row.sender,
+    senderName: row.sender_name,
+    isOwner: row.is_owner === 1,
+    text: row.text,
+    sentAt: row.sent_at,
+  }));
+const Count = z.object({ count: z.int() });
+
+export function messagesOf(database: Database): Messages {
+  const columns = 'SELECT seq, jid, id, sender, sender_name, is_owner, text, sent_at FROM messages';
+  const range = 'jid = :jid AND seq BETWEEN :from AND :upto';
+  const insert = database.prepare(`
+    INSERT INTO messages (jid, id, sender, sender_name, is_owner, text, sent_at, stored_at)
+    VALUES (:jid, :id, :sender, :senderName, :isOwner, :text, :sentAt, :now)
+    ON CONFLICT (jid, id) DO NOTHING`);
+  const bySeq = database.prepare(`${columns} WHERE seq = ?`);
+  const between = database.prepare(`${columns} WHERE ${range} ORDER BY seq DESC LIMIT :limit`);
+  const count = database.prepare(`SELECT count(*) AS count FROM messages WHERE ${range}`);
+  return {
+    add(message, now) {
+      const { changes, lastInsertRowid } = insert.run({
+        ...message,
+        isOwner: Number(message.isOwner),
+        now,
+      });
+      return changes === 0 ? null : Number(lastInsertRowid);
+    },
+    bySeq(seq) {
+      const row = bySeq.get(seq);
+      return row === undefined ? null : Row.parse(row);
+    },
+    between: (asked, limit) =>
+      between
+        .all({ ...asked, limit })
+        .map((row) => Row.parse(row))
+        .reverse(),
+    countBetween: (asked) => Count.parse(count.get(asked)).count,
+  };
+}

@@ -1,0 +1,28 @@
+import type { Database } from 'better-sqlite3';
+import { z } from 'zod';
+
+/** The one yes-or-no question that can be open in a chat; a new one takes the place of the old. */
+export interface Questions {
+  open(jid: string, payload: unknown, now: number): void;
+  /** What was kept with the open question, as it was given; undefined when none is open. */
+  pending(jid: string): unknown;
+  close(jid: string): void;
+}
+
+const Row = z.object({ payload: z.string() });
+
+export function questionsOf(database: Database): Questions {
+  const open = database.prepare(`
+    INSERT INTO questions (jid, payload, asked_at) VALUES (:jid, :payload, :now)
+    ON CONFLICT (jid) DO UPDATE SET payload = :payload, asked_at = :now`);
+  const pending = database.prepare('SELECT payload FROM questions WHERE jid = ?');
+  const close = database.prepare('DELETE FROM questions WHERE jid = ?');
+  return {
+    open: (jid, payload, now) => void open.run({ jid, payload: JSON.stringify(payload), now }),
+    pending(jid) {
+      const row = pending.get(jid);
+      return row === undefined ? undefined : JSON.parse(Row.parse(row).payload);
+    },
+    close: (jid) => void close.run(jid),
+  };
+}

@@ -1,0 +1,107 @@
+import type { Database } from 'better-sqlite3';
+import { countTurns, type QueueCounts } from './queue-counts.ts';
+import { parseTurn, TURN_COLUMNS, type Turn, type TurnKind } from './turn.ts';
+
+export type Lease = { readonly owner: string; readonly until: number };
+export type NewTurn = { readonly id: string; readonly jid: string; readonly seq: number };
+
+export interface Turns {
+  /** Makes the message at `seq` part of the turn that waits in its chat, or of a new one. */
+  queueAgent(turn: NewTurn, now: number): void;
+  queueCommand(turn: NewTurn, payload: unknown, now: number): void;
+  /** Claims the oldest turn whose chat has none of its kind under way; null when there is none. */
+  claimNext(kind: TurnKind, lease: Lease): Turn | null;
+  /** False when the lease was lost; the holder must then drop its work. */
+  renew(id: string, lease: Lease): boolean;
+  /** Gives a claimed turn back as if it had never been claimed. */
+  release(id: string, owner: string): void;
+  /** Keeps what a later process needs to finish this claimed turn. */
+  keep(id: string, owner: string, payload: unknown): void;
+  /** Leaves a claimed turn, with its payload, to the next process. */
+  suspend(id: string, owner: string): void;
+  /** Turns left by another process: claimed and never finished, or waiting to be resumed. */
+  leftBy(others: { readonly not: string }): readonly Turn[];
+  /** Takes a turn that another process left; counts as an attempt. */
+  adopt(id: string, lease: Lease): void;
+  /** Puts a failed turn, or one that another process left, back into the queue. */
+  requeue(id: string): void;
+  /** The newest failed turn of each chat that nothing has answered since. */
+  failed(): readonly Turn[];
+  /** Whether anything of this chat is still queued, claimed or to be resumed. */
+  isOpen(jid: string): boolean;
+  counts(): QueueCounts;
+}
+
+/** The table's writes are single statements, so each is a transaction of its own. */
+export function turnsOf(database: Database): Turns {
+  const extend = database.prepare(`
+    UPDATE turns SET upto_seq = :seq
+    WHERE seq = (SELECT max(seq) FROM turns
+                 WHERE jid = :jid AND kind = 'agent' AND state = 'queued')`);
+  const insert = database.prepare(`
+    INSERT INTO turns (id, jid, kind, state, from_seq, upto_seq, payload, created_at)
+    VALUES (:id, :jid, :kind, 'queued', :seq, :seq, :payload, :now)`);
+  // An agent's turn begins where the last answered one ended: what failed is asked again with it.
+  const claim = database.prepare(`
+    UPDATE turns SET state = 'claimed', lease_owner = :owner, lease_until = :until,
+      attempts = attempts + 1, error = NULL,
+      from_seq = CASE kind WHEN 'command' THEN from_seq ELSE 1 + coalesce(
+        (SELECT max(done.upto_seq) FROM turns AS done WHERE done.jid = turns.jid
+         AND done.kind = 'agent' AND done.state IN ('answered', 'gave_up')), 0) END
+    WHERE seq = (
+      SELECT min(waiting.seq) FROM turns AS waiting
+      WHERE waiting.state = 'queued' AND waiting.kind = :kind AND NOT EXISTS (
+        SELECT 1 FROM turns AS busy WHERE busy.jid = waiting.jid AND busy.kind = waiting.kind
+        AND busy.state IN ('claimed', 'resuming')))
+    RETURNING ${TURN_COLUMNS}`);
+  const mine = `WHERE id = :id AND state = 'claimed' AND lease_owner = :owner`;
+  const renew = database.prepare(`UPDATE turns SET lease_until = :until ${mine}`);
+  const release = database.prepare(`
+    UPDATE turns SET state = 'queued', attempts = attempts - 1, lease_owner = NULL,
+      lease_until = NULL ${mine}`);
+  const keep = database.prepare(`UPDATE turns SET payload = :payload ${mine}`);
+  const suspend = database.prepare(`UPDATE turns SET state = 'resuming' ${mine}`);
+  const leftBy = database.prepare(`
+    SELECT ${TURN_COLUMNS} FROM turns
+    WHERE state IN ('claimed', 'resuming') AND lease_owner IS NOT :not ORDER BY seq`);
+  const adopt = database.prepare(`
+    UPDATE turns SET state = 'claimed', lease_owner = :owner, lease_until = :until,
+      attempts = attempts + 1
+    WHERE id = :id AND state IN ('claimed', 'resuming')`);
+  const requeue = database.prepare(`
+    UPDATE turns SET state = 'queued', lease_owner = NULL, lease_until = NULL
+    WHERE id = :id AND state IN ('failed', 'claimed')`);
+  const failed = database.prepare(`
+    SELECT ${TURN_COLUMNS} FROM turns
+    WHERE state = 'failed' AND kind = 'agent' AND seq = (
+      SELECT max(seq) FROM turns AS newest
+      WHERE newest.jid = turns.jid AND newest.kind = 'agent') ORDER BY seq`);
+  const isOpen = database.prepare(`
+    SELECT 1 FROM turns
+    WHERE jid = ? AND state IN ('queued', 'claimed', 'resuming') LIMIT 1`);
+
+  const asText = (payload: unknown): string | null =>
+    payload === undefined || payload === null ? null : JSON.stringify(payload);
+  return {
+    queueAgent({ id, jid, seq }, now) {
+      if (extend.run({ jid, seq }).changes > 0) return;
+      insert.run({ id, jid, kind: 'agent', seq, payload: null, now });
+    },
+    queueCommand: ({ id, jid, seq }, payload, now) =>
+      void insert.run({ id, jid, kind: 'command', seq, payload: asText(payload), now }),
+    claimNext(kind, lease) {
+      const row = claim.get({ kind, ...lease });
+      return row === undefined ? null : parseTurn(row);
+    },
+    renew: (id, lease) => renew.run({ id, ...lease }).changes > 0,
+    release: (id, owner) => void release.run({ id, owner }),
+    keep: (id, owner, payload) => void keep.run({ id, owner, payload: asText(payload) }),
+    suspend: (id, owner) => void suspend.run({ id, owner }),
+    leftBy: (others) => leftBy.all(others).map(parseTurn),
+    adopt: (id, lease) => void adopt.run({ id, ...lease }),
+    requeue: (id) => void requeue.run({ id }),
+    failed: () => failed.all().map(parseTurn),
+    isOpen: (jid) => isOpen.get(jid) !== undefined,
+    counts: () => countTurns(database),
+  };
+}
