@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseDocument } from 'yaml';
+import { z } from 'zod';
+import { ClawError } from '../errors.ts';
+
+/** What the engine needs to know of a codebase, from its `claw.config.yaml`. */
+export type CodebaseConfig = {
+  /** Globs of what is not part of the core, beside what never is. */
+  readonly exclude: readonly string[];
+  /** Globs of what no skill may touch, beside what the engine itself protects. */
+  readonly protected: readonly string[];
+  /** Commands that prove a tree. */
+  readonly check: readonly string[];
+  /** The command that test files are handed to. */
+  readonly test: string;
+};
+
+const Schema = z.strictObject({
+  exclude: z.array(z.string().min(1)).default([]),
+  protected: z.array(z.string().min(1)).default([]),
+  check: z.array(z.string().min(1)).default([]),
+  test: z.string().min(1).default('node --test'),
+});
+
+/**
+ * Reads `claw.config.yaml` in the project's root; a codebase without one gets the defaults.
+ *
+ * @throws ClawError CONFIG_INVALID with the place inside the file
+ */
+export function readConfig(root: string): CodebaseConfig {
+  const document = parseDocument(readOptional(join(root, 'claw.config.yaml')) ?? '{}');
+  const [syntax] = document.errors;
+  if (syntax) {
+    throw new ClawError('CONFIG_INVALID', `claw.config.yaml: ${syntax.message}`, {
+      path: 'claw.config.yaml',
+      cause: syntax,
+    });
+  }
+  const parsed = Schema.safeParse(document.toJS() ?? {});
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const place = `claw.config.yaml:${issue?.path.join('.') ?? ''}`;
+  throw new ClawError('CONFIG_INVALID', `${place}: ${issue?.message}. Mend it and try again.`, {
+    path: place,
+  });
+}
+
+function readOptional(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}

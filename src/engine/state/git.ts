@@ -1,0 +1,124 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { ClawError } from '../errors.ts';
+import type { Tree, TreeFile } from '../tree.ts';
+
+/** A commit that counts as a release, and the tag that says so. */
+export type ReleaseCommit = { readonly commit: string; readonly tag: string | null };
+
+/** Whether a folder is the top of a git work tree or is marked as a project of its own inside one. */
+export function isGitFolder(root: string): boolean {
+  return existsSync(join(root, '.git'));
+}
+
+/** Runs git in a folder, untouched by the user's aliases and hooks, and returns what it printed. */
+export async function runGit(
+  root: string,
+  args: readonly string[],
+  input: string | null = null,
+): Promise<Buffer> {
+  const child = spawn(
+    'git',
+    ['-c', 'core.quotePath=false', '-c', 'core.fsmonitor=false', ...args],
+    {
+      cwd: root,
+      stdio: ['pipe', 'pipe', 'pipe'],
+    },
+  );
+  const chunks: Buffer[] = [];
+  let complaint = '';
+  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
+  child.stderr.on('data', (chunk: Buffer) => {
+    complaint += chunk.toString('utf8');
+  });
+  // git may exit before it has read everything; its exit code then says why.
+  child.stdin.on('error', () => {});
+  child.stdin.end(input ?? '');
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', resolve);
+  });
+  if (code === 0) return Buffer.concat(chunks);
+  throw new ClawError('IO_FAILED', `git ${args[0]} failed: ${complaint.trim()}`, {
+    data: { args, code },
+  });
+}
+
+/** The newest tagged commit in the history of HEAD; HEAD itself where nothing is tagged; null without commits. */
+export async function findReleaseCommit(root: string): Promise<ReleaseCommit | null> {
+  const head = await resolveCommit(root, 'HEAD');
+  if (head === null) return null;
+  const tagged = await runGit(root, [
+    'log',
+    '--topo-order',
+    '--simplify-by-decoration',
+    '--decorate=short',
+    '--decorate-refs=refs/tags/*',
+    '--format=%H %D',
+    'HEAD',
+  ]);
+  for (const line of tagged.toString('utf8').split('\n')) {
+    const tag = /tag: ([^,]+)/.exec(line)?.[1];
+    if (tag !== undefined) return { commit: line.slice(0, line.indexOf(' ')), tag };
+  }
+  return { commit: head, tag: null };
+}
+
+/** The commit that a ref names, or null. */
+export async function resolveCommit(root: string, ref: string): Promise<string | null> {
+  try {
+    const output = await runGit(root, ['rev-parse', '--verify', '--quiet', `${ref}^{commit}`]);
+    return output.toString('utf8').trim();
+  } catch (error) {
+    if (error instanceof ClawError && error.code === 'IO_FAILED') return null;
+    throw error;
+  }
+}
+
+/** The regular files of a commit below the folder, as a checkout would write them. */
+export async function readCommit(
+  root: string,
+  commit: string,
+  isWanted: (path: string) => boolean,
+): Promise<Tree> {
+  const listing = await runGit(root, ['ls-tree', '-r', '-z', commit]);
+  const entries = listing
+    .toString('utf8')
+    .split('\0')
+    .flatMap((line) => {
+      const [, mode, oid, path] = /^(\d+) blob ([0-9a-f]+)\t([\s\S]+)$/.exec(line) ?? [];
+      return mode?.startsWith('100') && oid && path && isWanted(path) ? [{ mode, oid, path }] : [];
+    });
+  const blobs = await readBlobs(root, entries);
+  const tree = new Map<string, TreeFile>();
+  for (const [index, { mode, path }] of entries.entries()) {
+    const bytes = blobs[index];
+    if (bytes) tree.set(path, { bytes, isExecutable: mode === '100755' });
+  }
+  return tree;
+}
+
+type Blob = { readonly oid: string; readonly path: string };
+
+async function readBlobs(root: string, blobs: readonly Blob[]): Promise<readonly Buffer[]> {
+  if (blobs.length === 0) return [];
+  const simple = blobs.every(({ path }) => !path.includes('\n'));
+  const args = simple ? ['cat-file', '--batch', '--filters'] : ['cat-file', '--batch'];
+  const lines = blobs.map(({ oid, path }) => (simple ? `${oid} ${path}\n` : `${oid}\n`));
+  const output = await runGit(root, args, lines.join(''));
+  const contents: Buffer[] = [];
+  let at = 0;
+  for (const { path } of blobs) {
+    const lineEnd = output.indexOf(10, at);
+    const size = Number(output.subarray(at, lineEnd).toString('latin1').split(' ')[2]);
+    if (!Number.isInteger(size)) {
+      throw new ClawError('IO_FAILED', `git has lost the content of ${path}. Run git fsck.`, {
+        path,
+      });
+    }
+    contents.push(output.subarray(lineEnd + 1, lineEnd + 1 + size));
+    at = lineEnd + 1 + size + 1;
+  }
+  return contents;
+}

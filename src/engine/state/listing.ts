@@ -1,0 +1,76 @@
+import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { join, matchesGlob } from 'node:path';
+import ignore, { type Ignore } from 'ignore';
+import type { CodebaseConfig } from './config.ts';
+import { isGitFolder, runGit } from './git.ts';
+
+/**
+ * The paths that may belong to the core or to the owner's edits: regular files that git does not
+ * ignore (outside git: that `.gitignore` files do not), without what never belongs to a core.
+ * Sorted. Files that git tracks but the disk lacks are left out.
+ */
+export async function listProjectFiles(
+  root: string,
+  config: CodebaseConfig,
+): Promise<readonly string[]> {
+  const found = isGitFolder(root) ? await listByGit(root) : listByWalk(root, '', []);
+  return found.filter((path) => isProjectPath(path, config)).sort();
+}
+
+/** Whether a path can belong to a core at all. */
+export function isProjectPath(path: string, config: CodebaseConfig): boolean {
+  if (/^(\.claw|\.git|skills|groups)\//.test(path)) return false;
+  if (/(^|\/)(node_modules|\.git)\//.test(path)) return false;
+  if (/(^|\/)\.env[^/]*$/.test(path) && !path.endsWith('.env.example')) return false;
+  return !config.exclude.some((glob) => matchesGlob(path, glob));
+}
+
+async function listByGit(root: string): Promise<string[]> {
+  const output = await runGit(root, [
+    'ls-files',
+    '-z',
+    '--cached',
+    '--others',
+    '--exclude-standard',
+    '--deduplicate',
+  ]);
+  return output
+    .toString('utf8')
+    .split('\0')
+    .filter((path) => path !== '' && isRegular(root, path));
+}
+
+function isRegular(root: string, path: string): boolean {
+  return lstatSync(join(root, path), { throwIfNoEntry: false })?.isFile() === true;
+}
+
+type Rules = { readonly below: string; readonly rules: Ignore };
+
+function listByWalk(root: string, folder: string, above: readonly Rules[]): string[] {
+  const rules = [...above, ...rulesOf(root, folder)];
+  const found: string[] = [];
+  for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
+    const path = folder + entry.name;
+    if (entry.name === '.git' || entry.name === 'node_modules' || path === '.claw') continue;
+    if (isIgnored(entry.isDirectory() ? `${path}/` : path, rules)) continue;
+    if (entry.isDirectory()) found.push(...listByWalk(root, `${path}/`, rules));
+    else if (entry.isFile()) found.push(path);
+  }
+  return found;
+}
+
+function rulesOf(root: string, folder: string): Rules[] {
+  const file = join(root, folder, '.gitignore');
+  if (!existsSync(file)) return [];
+  return [{ below: folder, rules: ignore().add(readFileSync(file, 'utf8')) }];
+}
+
+function isIgnored(path: string, rules: readonly Rules[]): boolean {
+  let ignored = false;
+  for (const { below, rules: own } of rules) {
+    const verdict = own.test(path.slice(below.length));
+    if (verdict.ignored) ignored = true;
+    if (verdict.unignored) ignored = false;
+  }
+  return ignored;
+}

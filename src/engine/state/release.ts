@@ -1,0 +1,130 @@
+import { join } from 'node:path';
+import semver from 'semver';
+import { digestTree, type TreeDigests } from '../digest.ts';
+import { ClawError } from '../errors.ts';
+import type { Tree } from '../tree.ts';
+import type { CodebaseConfig } from './config.ts';
+import { readTree } from './disk.ts';
+import { findReleaseCommit, isGitFolder, readCommit, resolveCommit } from './git.ts';
+import { isProjectPath, listProjectFiles } from './listing.ts';
+
+/** The core as released: its files, and where they were taken from. */
+export type Release = {
+  readonly files: Tree;
+  readonly digests: TreeDigests;
+  /** From `--core-version`, `package.json` or the tag; null where nothing tells. */
+  readonly version: string | null;
+  readonly commit: string | null;
+  readonly from: 'tag' | 'commit' | 'folder' | 'disk';
+  /** What the owner should know of how the release was found. */
+  readonly warnings: readonly string[];
+};
+
+export type ReleaseRequest = {
+  /** A git ref or a folder; null lets the newest tag in HEAD's history decide. */
+  readonly release: string | null;
+  readonly coreVersion: string | null;
+};
+
+/**
+ * Finds and reads the release of a codebase.
+ *
+ * @throws ClawError RELEASE_NOT_FOUND when the named ref or folder does not exist, VERSION_INVALID
+ */
+export async function takeRelease(
+  root: string,
+  config: CodebaseConfig,
+  request: ReleaseRequest,
+): Promise<Release> {
+  if (request.coreVersion !== null && semver.valid(request.coreVersion) === null) {
+    throw new ClawError(
+      'VERSION_INVALID',
+      `${request.coreVersion} is no version. Give three numbers, such as 1.4.0.`,
+    );
+  }
+  const found = await findFiles(root, config, request.release);
+  const tagVersion = found.tag === null ? null : semver.clean(found.tag);
+  return {
+    files: found.files,
+    digests: digestTree(found.files),
+    version: request.coreVersion ?? packageVersion(found.files) ?? tagVersion,
+    commit: found.commit,
+    from: found.from,
+    warnings: found.warnings,
+  };
+}
+
+type Found = Pick<Release, 'files' | 'commit' | 'from' | 'warnings'> & {
+  readonly tag: string | null;
+};
+
+async function findFiles(
+  root: string,
+  config: CodebaseConfig,
+  requested: string | null,
+): Promise<Found> {
+  const isWanted = (path: string) => isProjectPath(path, config);
+  if (requested !== null) return await findRequested(root, config, requested);
+  const newest = isGitFolder(root) ? await findReleaseCommit(root) : null;
+  if (newest === null) {
+    const files = readTree(root, await listProjectFiles(root, config));
+    const warnings = ['This folder has no git history: what is on disk now counts as the release.'];
+    return { files, commit: null, tag: null, from: 'disk', warnings };
+  }
+  const files = await readCommit(root, newest.commit, isWanted);
+  if (newest.tag !== null) return { files, ...newest, from: 'tag', warnings: [] };
+  const warnings = [
+    'No commit is tagged: HEAD counts as the release. `claw init --release` names another.',
+  ];
+  return { files, ...newest, from: 'commit', warnings };
+}
+
+async function findRequested(
+  root: string,
+  config: CodebaseConfig,
+  requested: string,
+): Promise<Found> {
+  const isWanted = (path: string) => isProjectPath(path, config);
+  const commit = isGitFolder(root) ? await resolveCommit(root, requested) : null;
+  if (commit !== null) {
+    const files = await readCommit(root, commit, isWanted);
+    return { files, commit, tag: requested, from: 'commit', warnings: [] };
+  }
+  const folder = join(root, requested);
+  const paths = await listFolder(requested.startsWith('/') ? requested : folder, config);
+  if (paths === null) {
+    throw new ClawError(
+      'RELEASE_NOT_FOUND',
+      `${requested} is neither a git ref nor a folder with files in it.`,
+      { path: requested },
+    );
+  }
+  return { ...paths, commit: null, tag: null, from: 'folder', warnings: [] };
+}
+
+async function listFolder(
+  folder: string,
+  config: CodebaseConfig,
+): Promise<{ readonly files: Tree } | null> {
+  try {
+    const paths = await listProjectFiles(folder, config);
+    return paths.length === 0 ? null : { files: readTree(folder, paths) };
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+function packageVersion(files: Tree): string | null {
+  const manifest = files.get('package.json');
+  if (!manifest) return null;
+  try {
+    const parsed: unknown = JSON.parse(manifest.bytes.toString('utf8'));
+    const version =
+      typeof parsed === 'object' && parsed !== null && 'version' in parsed && parsed.version;
+    return typeof version === 'string' ? semver.valid(version) : null;
+  } catch {
+    // A package.json that does not parse has no version to tell; merging it will say so.
+    return null;
+  }
+}

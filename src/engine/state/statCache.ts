@@ -1,0 +1,74 @@
+import { lstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Digest, digestBytes, digestFile, type FileDigest } from '../digest.ts';
+import { readTreeFile } from './disk.ts';
+
+const PATH = '.claw/cache/stat.json';
+
+/** Size, mtime, ctime, inode and mode as one word, then the digest that the file had at that time. */
+type Entry = readonly [stamp: string, digest: FileDigest];
+
+/**
+ * Digests of files on disk, read again only when their stat changed, as git's index does it.
+ * An entry younger than the file system's clock can tell apart is never trusted.
+ */
+export class StatCache {
+  readonly #root: string;
+  readonly #entries: Map<string, Entry>;
+  readonly #fresh = new Map<string, Entry>();
+  #isChanged = false;
+
+  constructor(root: string) {
+    this.#root = root;
+    this.#entries = load(root);
+  }
+
+  /** The digest of a regular file, null where nothing is. */
+  digest(path: string): FileDigest | null {
+    const stat = lstatSync(join(this.#root, path), { bigint: true, throwIfNoEntry: false });
+    if (!stat?.isFile()) return null;
+    const stamp = `${stat.size} ${stat.mtimeNs} ${stat.ctimeNs} ${stat.ino} ${stat.mode}`;
+    const known = this.#entries.get(path);
+    if (known && known[0] === stamp) {
+      this.#fresh.set(path, known);
+      return known[1];
+    }
+    const file = readTreeFile(this.#root, path);
+    if (!file) return null;
+    const digest = digestFile(file);
+    const isSettled = Date.now() - Number(stat.mtimeMs) > 50 && Date.now() - Number(stat.ctimeMs) > 50;
+    if (isSettled) {
+      this.#fresh.set(path, [stamp, digest]);
+      this.#isChanged = true;
+    }
+    return digest;
+  }
+
+  /** Keeps what was learnt for the next command. Losing it only costs time. */
+  save(): void {
+    if (!this.#isChanged && this.#fresh.size === this.#entries.size) return;
+    const content = JSON.stringify(Object.fromEntries(this.#fresh));
+    const body = `${digestBytes(content)}\n${content}`;
+    const temporary = join(this.#root, `${PATH}.${process.pid}`);
+    try {
+      mkdirSync(join(this.#root, '.claw/cache'), { recursive: true });
+      writeFileSync(temporary, body);
+      renameSync(temporary, join(this.#root, PATH));
+    } catch {
+      // A cache that cannot be written (read-only, full) is simply not there next time.
+    }
+  }
+}
+
+function load(root: string): Map<string, Entry> {
+  try {
+    const text = readFileSync(join(root, PATH), 'utf8');
+    const end = text.indexOf('\n');
+    const content = text.slice(end + 1);
+    if (digestBytes(content) !== (text.slice(0, end) as Digest)) return new Map();
+    return new Map(Object.entries(JSON.parse(content) as Record<string, Entry>));
+  } catch {
+    // Absent or torn: everything is read again.
+    return new Map();
+  }
+}
