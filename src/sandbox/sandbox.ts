@@ -75,6 +75,16 @@ export type SandboxOptions = {
   readonly settings: Settings;
   readonly tools: readonly HostTool[];
   readonly onProgress: (line: string) => void;
+  /** What each answer of the model cost, counted by the host as it passed; turns report their sum. */
+  readonly onUsage?: (folder: string, usage: Usage) => void;
+  /** `DOCKER_HOST` of the environment, where it is set. */
+  readonly dockerHost?: string | null;
+  /** Base of the agent's image; by default `patchclaw-base:bookworm` if it is there, else node:24-slim. */
+  readonly baseImage?: string | null;
+  /** How long a container stays warm after its last turn. Ten minutes by default. */
+  readonly idleMs?: number;
+  /** How long the model's server may say nothing. A minute by default. */
+  readonly modelTimeoutMs?: number;
 };
 
 /** Why no agent can run here, and the one line that says what to install. */

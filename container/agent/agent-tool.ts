@@ -1,0 +1,24 @@
+import type { z } from 'zod';
+
+/**
+ * A tool of the agent's own, as a file in `tools/` exports it under the name `tool`.
+ *
+ * `run` returns text for the model and throws an Error whose message tells the model what to do
+ * differently. It works in the container with the container's rights, and needs no checks of its own.
+ */
+export type AgentTool<Input = unknown> = {
+  readonly name: string;
+  readonly description: string;
+  readonly input: z.ZodType<Input>;
+  readonly run: (input: Input, context: ToolContext) => Promise<string>;
+};
+
+export type ToolContext = {
+  /** Aborted when the turn is. */
+  readonly signal: AbortSignal;
+};
+
+/** Checks a tool's input before it is run; without it, the types of input and schema could part. */
+export function defineTool<Input>(tool: AgentTool<Input>): AgentTool {
+  return { ...tool, run: (input, context) => tool.run(tool.input.parse(input), context) };
+}

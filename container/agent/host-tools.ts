@@ -1,0 +1,34 @@
+import { randomUUID } from 'node:crypto';
+import type { AgentFrame, HostFrame } from '../../src/sandbox/frames.ts';
+
+type ToolResult = Extract<HostFrame, { type: 'tool_result' }>;
+
+/** Calls of the host's tools that are under way. */
+export class HostTools {
+  readonly #send: (frame: AgentFrame) => boolean;
+  readonly #waiting = new Map<string, (result: ToolResult) => void>();
+
+  constructor(send: (frame: AgentFrame) => boolean) {
+    this.#send = send;
+  }
+
+  /** @throws Error with the host's words when it refuses, or when the input is too long to send */
+  async call(turn: string, name: string, input: unknown): Promise<string> {
+    const id = randomUUID();
+    const { promise, resolve } = Promise.withResolvers<ToolResult>();
+    this.#waiting.set(id, resolve);
+    if (!this.#send({ type: 'tool_call', id, turn, name, input })) {
+      this.#waiting.delete(id);
+      throw new Error('The input is longer than 1 MB.');
+    }
+    const { ok, value } = await promise;
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    if (!ok) throw new Error(text);
+    return text;
+  }
+
+  settle(result: ToolResult): void {
+    this.#waiting.get(result.id)?.(result);
+    this.#waiting.delete(result.id);
+  }
+}

@@ -1,0 +1,17 @@
+import { createAnthropic } from '@ai-sdk/anthropic';
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import type { LanguageModel } from 'ai';
+import { HOST_SOCKET, type TurnFrame } from '../../src/sandbox/frames.ts';
+import { socketFetch } from './socket-fetch.ts';
+
+/** The model's paths as the host offers them on its socket; the name stands for no real host. */
+const BASE_URL = 'http://model.invalid/v1';
+
+/** The model of a turn. Its calls go to the host, which knows the address and adds the key. */
+export function languageModel({ provider, model }: TurnFrame['model']): LanguageModel {
+  const fetch = socketFetch(HOST_SOCKET);
+  // The libraries want a key; the host drops whatever stands there.
+  const settings = { baseURL: BASE_URL, apiKey: 'added-by-the-host', fetch };
+  if (provider === 'anthropic') return createAnthropic(settings)(model);
+  return createOpenAICompatible({ ...settings, name: 'openai', includeUsage: true })(model);
+}

@@ -1,0 +1,42 @@
+import { type IncomingMessage, request } from 'node:http';
+import { Readable } from 'node:stream';
+
+/** A `fetch` whose every request goes to one Unix socket, whatever host its address names. */
+export function socketFetch(socketPath: string): typeof fetch {
+  return async (input, init) => {
+    const asked = new Request(input, init);
+    const body = Buffer.from(await asked.arrayBuffer());
+    const answer = await send(socketPath, asked, body);
+    const status = answer.statusCode ?? 502;
+    const hasBody = status !== 204 && status !== 304;
+    return new Response(hasBody ? webStream(answer) : null, { status, headers: headersOf(answer) });
+  };
+}
+
+function send(socketPath: string, asked: Request, body: Buffer): Promise<IncomingMessage> {
+  const { pathname, search } = new URL(asked.url);
+  return new Promise((resolve, reject) => {
+    const outgoing = request({
+      socketPath,
+      path: `${pathname}${search}`,
+      method: asked.method,
+      headers: { ...Object.fromEntries(asked.headers), 'content-length': body.length },
+      signal: asked.signal,
+    });
+    outgoing.once('error', reject);
+    outgoing.once('response', resolve);
+    outgoing.end(body);
+  });
+}
+
+function webStream(answer: IncomingMessage): ReadableStream<Uint8Array> {
+  return Readable.toWeb(answer) as ReadableStream<Uint8Array>;
+}
+
+function headersOf(answer: IncomingMessage): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(answer.headers)) {
+    if (typeof value === 'string') headers.set(name, value);
+  }
+  return headers;
+}

@@ -1,0 +1,24 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { defineTool } from '../agent-tool.ts';
+
+export const tool = defineTool({
+  name: 'edit_file',
+  description: 'Replaces a piece of a text file. The old text must be there exactly once.',
+  input: z.object({
+    path: z.string().describe('Absolute, or relative to /workspace/group'),
+    old_text: z.string().min(1),
+    new_text: z.string(),
+    replace_all: z.boolean().default(false),
+  }),
+  async run({ path, old_text, new_text, replace_all }) {
+    const pieces = (await readFile(path, 'utf8')).split(old_text);
+    const found = pieces.length - 1;
+    if (found === 0) throw new Error(`The old text is not in ${path}. Read the file again.`);
+    if (found > 1 && !replace_all) {
+      throw new Error(`The old text is in ${path} ${found} times. Give more of it.`);
+    }
+    await writeFile(path, pieces.join(new_text));
+    return `Replaced ${found} in ${path}.`;
+  },
+});

@@ -1,0 +1,32 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { defineTool } from '../agent-tool.ts';
+
+const MAX_ENTRIES = 1_000;
+
+export const tool = defineTool({
+  name: 'list_files',
+  description: 'Lists a folder. Folders end in a slash; links are not followed.',
+  input: z.object({
+    path: z.string().default('.').describe('Absolute, or relative to /workspace/group'),
+    depth: z.number().int().min(1).max(10).default(2),
+  }),
+  async run({ path, depth }) {
+    const found: string[] = [];
+    await collect(path, depth, found);
+    if (found.length === 0) return 'The folder is empty.';
+    if (found.length < MAX_ENTRIES) return found.join('\n');
+    return `${found.join('\n')}\n[the first ${MAX_ENTRIES}; list a subfolder for the rest]`;
+  },
+});
+
+async function collect(dir: string, depth: number, found: string[]): Promise<void> {
+  const entries = await readdir(dir, { withFileTypes: true });
+  for (const entry of entries.sort((one, other) => (one.name < other.name ? -1 : 1))) {
+    if (found.length >= MAX_ENTRIES) return;
+    const path = join(dir, entry.name);
+    found.push(entry.isDirectory() ? `${path}/` : path);
+    if (entry.isDirectory() && depth > 1) await collect(path, depth - 1, found);
+  }
+}

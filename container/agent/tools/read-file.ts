@@ -1,0 +1,20 @@
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { defineTool } from '../agent-tool.ts';
+
+export const tool = defineTool({
+  name: 'read_file',
+  description: 'Reads a text file. Long ones are cut at 64 KB: read on from a later line.',
+  input: z.object({
+    path: z.string().describe('Absolute, or relative to /workspace/group'),
+    from_line: z.number().int().positive().default(1),
+    lines: z.number().int().positive().optional().describe('How many lines; all by default'),
+  }),
+  async run({ path, from_line, lines }) {
+    const text = await readFile(path, 'utf8');
+    if (from_line === 1 && lines === undefined) return text;
+    const first = from_line - 1;
+    const end = lines === undefined ? undefined : first + lines;
+    return text.split('\n').slice(first, end).join('\n');
+  },
+});

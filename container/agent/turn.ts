@@ -1,0 +1,99 @@
+import { APICallError, isStepCount, type ModelMessage, streamText } from 'ai';
+import { type AgentFrame, MAX_FRAME_BYTES, type TurnFrame } from '../../src/sandbox/frames.ts';
+import { systemPrompt } from './memory.ts';
+import { languageModel } from './model.ts';
+import { Session } from './session.ts';
+import { type ToolParts, toolSet } from './toolset.ts';
+
+const SESSIONS_DIR = '/home/node/.claude/sessions';
+/** Far below the longest frame, however much of a delta JSON has to escape. */
+const MAX_DELTA_CHARS = 100_000;
+
+export type TurnParts = ToolParts & { readonly send: (frame: AgentFrame) => boolean };
+
+/** Runs one turn to its `done` or `failed`. Never rejects. */
+export async function runTurn(frame: TurnFrame, parts: TurnParts): Promise<void> {
+  try {
+    await answer(frame, parts);
+  } catch (error) {
+    parts.send({ type: 'failed', turn: frame.id, code: 'MODEL_FAILED', message: reason(error) });
+  }
+}
+
+async function answer(frame: TurnFrame, parts: TurnParts): Promise<void> {
+  const session = await Session.open(SESSIONS_DIR, frame.session);
+  const asked: ModelMessage = { role: 'user', content: frame.prompt };
+  const text = new StreamedText(frame.id, parts.send);
+  const result = streamText({
+    model: languageModel(frame.model),
+    instructions: await systemPrompt(frame.system),
+    messages: [...session.messages, asked],
+    tools: toolSet(frame, parts),
+    stopWhen: isStepCount(frame.maxRounds),
+    // Failures arrive in the stream, where they end the turn; printing them helps nobody.
+    onError: () => {},
+  });
+  for await (const part of result.stream) {
+    if (part.type === 'text-delta') text.add(part.text);
+    else if (part.type === 'finish-step') text.endStep();
+    else if (part.type === 'error') throw part.error;
+  }
+  const said: ModelMessage[] = [asked, ...(await result.responseMessages)];
+  if ((await result.finishReason) === 'tool-calls') {
+    const notice = `I stopped after ${frame.maxRounds} rounds of tool calls. Say "go on" to continue.`;
+    text.add(notice);
+    said.push({ role: 'assistant', content: notice });
+  }
+  if (text.isEmpty) text.add('(The model ended its turn without a word.)');
+  await session.append(said);
+  const { inputTokens = 0, outputTokens = 0 } = await result.totalUsage;
+  const usage = { inputTokens, outputTokens };
+  const done = { type: 'done', turn: frame.id, session: session.id, usage } as const;
+  if (!parts.send({ ...done, text: text.whole })) parts.send({ ...done, text: null });
+}
+
+/** The answer on its way out: what the model says in all its steps, a blank line between two. */
+class StreamedText {
+  readonly #turn: string;
+  readonly #send: TurnParts['send'];
+  #parts: string[] = [];
+  #length = 0;
+  #isBetweenSteps = false;
+
+  constructor(turn: string, send: TurnParts['send']) {
+    this.#turn = turn;
+    this.#send = send;
+  }
+
+  add(text: string): void {
+    if (text === '') return;
+    const delta = this.#isBetweenSteps && this.#length > 0 ? `\n\n${text}` : text;
+    this.#isBetweenSteps = false;
+    // What no frame can hold is not collected; the host has the deltas.
+    if (this.#length <= MAX_FRAME_BYTES) this.#parts.push(delta);
+    this.#length += delta.length;
+    for (let from = 0; from < delta.length; from += MAX_DELTA_CHARS) {
+      const piece = delta.slice(from, from + MAX_DELTA_CHARS);
+      this.#send({ type: 'text', turn: this.#turn, delta: piece });
+    }
+  }
+
+  endStep(): void {
+    this.#isBetweenSteps = true;
+  }
+
+  get isEmpty(): boolean {
+    return this.#length === 0;
+  }
+
+  get whole(): string | null {
+    return this.#length <= MAX_FRAME_BYTES ? this.#parts.join('') : null;
+  }
+}
+
+function reason(error: unknown): string {
+  if (APICallError.isInstance(error)) return error.message;
+  // What the model sends does not fit the provider's protocol, or its stream broke off.
+  if (error instanceof Error) return `The model's answer could not be read: ${error.message}`;
+  return `The model's answer could not be read: ${JSON.stringify(error)}`;
+}

@@ -1,0 +1,156 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { lstat, readlink } from 'node:fs/promises';
+import { execa } from 'execa';
+import { type Box, type BoxSpec, type Engine, EngineUnusable } from './engine.ts';
+import type { AgentUser } from './ownership.ts';
+
+/** bwrap and what it starts are looked up here; the agent's own environment is made from nothing. */
+const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+const NODE = '/opt/claw/node';
+const TMP_BYTES = 64 * 1_048_576;
+
+export type BubblewrapParts = {
+  readonly user: AgentUser;
+  /** The host is root, and gives the agent a user of its own. */
+  readonly isRoot: boolean;
+  /** The host's own Node, which the agent runs on as well. */
+  readonly nodePath: string;
+};
+
+/**
+ * Runs agents under bubblewrap: the same mounts at the same paths as a container, no network, no other
+ * processes to see. It has no limits of its own; `prlimit` sets some per process.
+ *
+ * @throws EngineUnusable when bwrap is missing or the system does not let it work
+ */
+export async function openBubblewrap(parts: BubblewrapParts): Promise<Engine> {
+  const version = await bwrapVersion();
+  const system = await systemMounts();
+  const hasLimits = await isInstalled('prlimit');
+  const prepare = (spec: BoxSpec) => [
+    ...isolation(parts),
+    ...system,
+    ...filesystem(spec, parts.nodePath),
+    ...(hasLimits ? limits(spec, parts) : []),
+    ...identity(parts),
+  ];
+  await tryOut(parts, system);
+  return {
+    name: 'bubblewrap',
+    description: `bubblewrap ${version}, ${hasLimits ? 'limits per process only' : 'without limits'}`,
+    startBox: async (spec) => startBwrap([...prepare(spec), NODE, '/opt/claw/agent.mjs']),
+  };
+}
+
+async function bwrapVersion(): Promise<string> {
+  const asked = await execa('bwrap', ['--version'], { reject: false });
+  if (asked.exitCode !== 0) throw new EngineUnusable('bwrap is not installed.');
+  return asked.stdout.replace(/^\D+/, '').trim();
+}
+
+async function isInstalled(program: string): Promise<boolean> {
+  const asked = await execa(program, ['--version'], { reject: false });
+  return asked.exitCode === 0;
+}
+
+/** Whether namespaces can be made here at all, which containers and some distributions forbid. */
+async function tryOut(parts: BubblewrapParts, system: readonly string[]): Promise<void> {
+  const args = [...isolation(parts), ...system, ...identity(parts), '/usr/bin/env', 'true'];
+  const tried = await execa('bwrap', args, { reject: false, env: { PATH: SYSTEM_PATH } });
+  if (tried.exitCode === 0) return;
+  throw new EngineUnusable(`bwrap does not work here: ${tried.stderr.trim() || 'no reason given'}`);
+}
+
+/**
+ * Root takes no user namespace, because one maps a single user: the agent would be root to every file
+ * that is mounted. It changes to the agent's user inside instead, see {@link identity}.
+ */
+function isolation({ isRoot }: BubblewrapParts): string[] {
+  const namespaces = isRoot
+    ? ['--unshare-ipc', '--unshare-pid', '--unshare-net', '--unshare-uts', '--unshare-cgroup-try']
+    : ['--unshare-all', '--uid', '1000', '--gid', '1000'];
+  const privileges = isRoot ? ['--cap-drop', 'ALL', ...keep('CAP_SETUID', 'CAP_SETGID')] : [];
+  return [...namespaces, ...privileges, '--die-with-parent', '--new-session', '--clearenv'];
+}
+
+function keep(...capabilities: string[]): string[] {
+  return capabilities.flatMap((capability) => ['--cap-add', capability]);
+}
+
+/** The system's programs and libraries, with the links that merged-/usr systems have at the top. */
+async function systemMounts(): Promise<string[]> {
+  const args = ['--ro-bind', '/usr', '/usr'];
+  for (const path of ['/bin', '/sbin', '/lib', '/lib32', '/lib64']) {
+    const found = await lstat(path).catch(() => null);
+    if (found?.isSymbolicLink()) args.push('--symlink', await readlink(path), path);
+    else if (found !== null) args.push('--ro-bind', path, path);
+  }
+  for (const path of ['/etc/alternatives', '/etc/ld.so.cache']) {
+    args.push('--ro-bind-try', path, path);
+  }
+  return [...args, '--proc', '/proc', '--dev', '/dev'];
+}
+
+function filesystem(spec: BoxSpec, nodePath: string): string[] {
+  const mounts = spec.mounts.flatMap(({ source, target, isWritable }) => [
+    isWritable ? '--bind' : '--ro-bind',
+    source,
+    target,
+  ]);
+  return [
+    ...['--perms', '1777', '--size', String(TMP_BYTES), '--tmpfs', '/tmp'],
+    ...mounts,
+    ...['--ro-bind', nodePath, NODE],
+    ...['--remount-ro', '/'],
+    ...['--setenv', 'HOME', '/home/node', '--setenv', 'PATH', `/opt/claw:${SYSTEM_PATH}`],
+    ...['--chdir', '/workspace/group'],
+  ];
+}
+
+function limits(spec: BoxSpec, { isRoot }: BubblewrapParts): string[] {
+  // Without a user namespace the kernel counts all processes of that user, ours or not.
+  const processes = isRoot ? spec.limits.processes * 8 : spec.limits.processes;
+  return ['prlimit', `--nproc=${processes}`, `--data=${spec.limits.memoryBytes}`, '--core=0'];
+}
+
+function identity({ isRoot, user }: BubblewrapParts): string[] {
+  if (!isRoot) return [];
+  return ['setpriv', `--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups'];
+}
+
+function startBwrap(args: readonly string[]): Promise<Box> {
+  const child = spawn('bwrap', args, {
+    env: { PATH: SYSTEM_PATH },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const ended = endOf(child);
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('spawn', () =>
+      resolve({
+        id: `bwrap-${child.pid}`,
+        ended,
+        async stop() {
+          // Everything inside dies with it: bwrap is its first process, and --die-with-parent is set.
+          child.kill('SIGKILL');
+          await ended;
+        },
+      }),
+    );
+  });
+}
+
+/** The last line on stderr explains an end that was not asked for. */
+async function endOf(child: ChildProcess): Promise<string> {
+  let lastWords = '';
+  child.stderr?.on('data', (chunk: Buffer) => {
+    lastWords = `${lastWords}${chunk}`.slice(-2_000);
+  });
+  return new Promise((resolve) => {
+    child.once('close', (exitCode, signal) => {
+      const line = lastWords.trim().split('\n').at(-1) ?? '';
+      resolve(exitCode === null ? `signal ${signal}` : `exit code ${exitCode} ${line}`.trim());
+    });
+    child.once('error', (error) => resolve(error.message));
+  });
+}

@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+
+/** Libraries that end up in the bundle, and the one that makes it: another version is another bundle. */
+const BUNDLED = ['ai', '@ai-sdk/anthropic', '@ai-sdk/openai-compatible', 'esbuild', 'zod'];
+
+/** What the agent shares with the host, beside its own folder. */
+const SHARED = ['src/sandbox/frames.ts', 'src/sandbox/frame-link.ts', 'src/sandbox/answer-text.ts'];
+
+/**
+ * Bundles the agent into one file, unless its sources are those of the last time.
+ *
+ * The tools are the files of `container/agent/tools/`: the entry that lists them is written here, so
+ * that adding a tool is adding a file.
+ *
+ * @returns the path of the bundle, `<data>/cache/agent-<digest>.mjs`
+ */
+export async function bundleAgent(projectDir: string, dataDir: string): Promise<string> {
+  const agentDir = join(projectDir, 'container/agent');
+  const cacheDir = join(dataDir, 'cache');
+  const sources = await sourceFiles(agentDir);
+  const name = `agent-${await digest(projectDir, agentDir, sources)}.mjs`;
+  const path = join(cacheDir, name);
+
+  const kept: string[] = await readdir(cacheDir).catch(() => []);
+  if (kept.includes(name)) return path;
+  await mkdir(cacheDir, { recursive: true });
+  await build(agentDir, entry(sources), path);
+  // A container that still runs an older one keeps it: its mount holds the file, not the name.
+  const older = kept.filter((file) => /^agent-[0-9a-f]+\.mjs$/.test(file));
+  for (const file of older) await rm(join(cacheDir, file), { force: true });
+  return path;
+}
+
+async function sourceFiles(agentDir: string): Promise<string[]> {
+  const names = await readdir(agentDir, { recursive: true });
+  return names.filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts')).sort();
+}
+
+async function digest(
+  projectDir: string,
+  agentDir: string,
+  sources: readonly string[],
+): Promise<string> {
+  const hash = createHash('sha256');
+  const files = [
+    ...sources.map((name) => join(agentDir, name)),
+    ...SHARED.map((name) => join(projectDir, name)),
+    join(projectDir, 'src/sandbox/bundle.ts'),
+  ];
+  for (const file of files) {
+    const bytes = await readFile(file);
+    hash.update(`${basename(file)} ${bytes.length}\n`).update(bytes);
+  }
+  for (const name of BUNDLED) {
+    const manifest = await readFile(join(projectDir, 'node_modules', name, 'package.json'), 'utf8');
+    hash.update(`${name} ${versionOf(manifest)}\n`);
+  }
+  return hash.digest('hex').slice(0, 16);
+}
+
+function versionOf(manifest: string): string {
+  const parsed: unknown = JSON.parse(manifest);
+  const isNamed = typeof parsed === 'object' && parsed !== null && 'version' in parsed;
+  return isNamed ? String(parsed.version) : '';
+}
+
+/** A module that hands every tool file's `tool` to the agent. */
+function entry(sources: readonly string[]): string {
+  const tools = sources.filter((name) => name.startsWith('tools/'));
+  const imports = tools.map((name, at) => `import { tool as tool${at} } from './${name}';`);
+  const names = tools.map((_, at) => `tool${at}`);
+  return [
+    `import { runAgent } from './main.ts';`,
+    ...imports,
+    `await runAgent([${names.join(', ')}]);`,
+  ].join('\n');
+}
+
+async function build(agentDir: string, contents: string, path: string): Promise<void> {
+  // Loaded when needed: a start with a finished bundle is quicker without it.
+  const { build: esbuild } = await import('esbuild');
+  const unfinished = `${path}.${process.pid}`;
+  await esbuild({
+    stdin: { contents, resolveDir: agentDir, sourcefile: 'agent.ts', loader: 'ts' },
+    outfile: unfinished,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    minifySyntax: true,
+    minifyWhitespace: true,
+    logLevel: 'silent',
+    // Some libraries still call require for Node's own modules.
+    banner: {
+      js: "import { createRequire as claw } from 'node:module'; const require = claw(import.meta.url);",
+    },
+  });
+  // Renamed when complete, so that a file of that name is always a whole bundle.
+  await rename(unfinished, path);
+}

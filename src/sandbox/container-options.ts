@@ -1,0 +1,54 @@
+import type { ContainerCreateOptions } from 'dockerode';
+import type { BoxSpec } from './engine.ts';
+
+export type ContainerParts = {
+  readonly spec: BoxSpec;
+  readonly image: string;
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** `uid:gid` inside the container. */
+  readonly user: string;
+  readonly securityOptions: readonly string[];
+  /** How user ids map, where the engine has to be told. */
+  readonly userNamespace: string | null;
+};
+
+/** A hardened container with the agent as its only process, as Docker's API wants it. */
+export function containerOptions(parts: ContainerParts): ContainerCreateOptions {
+  const { spec } = parts;
+  const { memoryBytes } = spec.limits;
+  return {
+    name: parts.name,
+    Image: parts.image,
+    Labels: { ...parts.labels },
+    Entrypoint: ['node', '/opt/claw/agent.mjs'],
+    Cmd: [],
+    Env: ['HOME=/home/node'],
+    User: parts.user,
+    WorkingDir: '/workspace/group',
+    HostConfig: {
+      CapDrop: ['ALL'],
+      SecurityOpt: ['no-new-privileges:true', ...parts.securityOptions],
+      ReadonlyRootfs: true,
+      Tmpfs: { '/tmp': 'rw,nosuid,nodev,size=64m,mode=1777' },
+      PidsLimit: spec.limits.processes,
+      Memory: memoryBytes,
+      // Equal to Memory: no swap on top of it.
+      MemorySwap: memoryBytes,
+      NanoCpus: spec.limits.cpus * 1e9,
+      NetworkMode: 'none',
+      Init: true,
+      IpcMode: 'private',
+      // podman refuses its own defaults where it may not raise them.
+      Ulimits: [{ Name: 'nofile', Soft: 1024, Hard: 4096 }],
+      LogConfig: { Type: 'json-file', Config: { 'max-size': '1m', 'max-file': '1' } },
+      Mounts: spec.mounts.map(({ source, target, isWritable }) => ({
+        Type: 'bind',
+        Source: source,
+        Target: target,
+        ReadOnly: !isWritable,
+      })),
+      ...(parts.userNamespace === null ? {} : { UsernsMode: parts.userNamespace }),
+    },
+  };
+}

@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto';
+import Docker, { type DockerOptions } from 'dockerode';
+import { containerOptions } from './container-options.ts';
+import type { Box, BoxSpec, Engine, EngineParts } from './engine.ts';
+import { EngineUnusable } from './engine.ts';
+import { ensureImage, IMAGE_NAME } from './image.ts';
+import type { AgentUser } from './ownership.ts';
+
+const PING_TIMEOUT_MS = 3_000;
+const INSTANCE_LABEL = 'patchclaw.instance';
+const GROUP_LABEL = 'patchclaw.group';
+
+/** Asks an address whether an engine is there. */
+export async function pingDocker(address: DockerOptions): Promise<Docker | null> {
+  const docker = new Docker({ ...address, timeout: PING_TIMEOUT_MS });
+  const answered = await docker.ping().catch(() => null);
+  return answered === null ? null : new Docker(address);
+}
+
+export type DockerParts = EngineParts & {
+  readonly docker: Docker;
+  readonly name: 'docker' | 'podman';
+  readonly user: AgentUser;
+};
+
+/**
+ * Makes an engine of a daemon that answers: the agent's image is built where it is missing, and what a
+ * killed host left behind is removed.
+ *
+ * @throws EngineUnusable when the image can neither be found nor built
+ */
+export async function openDocker(parts: DockerParts): Promise<Engine> {
+  const { docker, name, instanceId } = parts;
+  const image = await ensureImage(docker, parts);
+  await removeLeftovers(docker, instanceId);
+  const { Version } = await docker.version();
+  const placement = await placementOf(parts);
+  return {
+    name,
+    description: `${name} ${Version}, image ${IMAGE_NAME}`,
+    startBox: (spec) =>
+      startContainer(docker, spec, (folder) => ({
+        ...placement,
+        image,
+        name: `patchclaw-${instanceId}-${folder}-${randomBytes(3).toString('hex')}`,
+        labels: { [INSTANCE_LABEL]: instanceId, [GROUP_LABEL]: folder },
+      })),
+  };
+}
+
+type Placement = {
+  readonly user: string;
+  readonly userNamespace: string | null;
+  readonly securityOptions: readonly string[];
+};
+
+/** Which user inside is the agent's user outside, and what the system's security modules need to hear. */
+async function placementOf({ docker, name, user }: DockerParts): Promise<Placement> {
+  const { SecurityOptions = [] } = (await docker.info()) as { SecurityOptions?: string[] };
+  const has = (word: string) => SecurityOptions.some((option) => option.includes(word));
+  const isRootless = has('rootless');
+  // Without it, SELinux forbids a container every file that is not labelled for containers.
+  const securityOptions = has('selinux') ? ['label=disable'] : [];
+  const own = `${user.uid}:${user.gid}`;
+  if (!isRootless) return { user: own, userNamespace: null, securityOptions };
+  if (name === 'podman') return { user: own, userNamespace: 'keep-id', securityOptions };
+  // Rootless Docker maps root inside, which has no capability here, to its owner outside.
+  return { user: '0:0', userNamespace: null, securityOptions };
+}
+
+async function removeLeftovers(docker: Docker, instanceId: string): Promise<void> {
+  const filters = { label: [`${INSTANCE_LABEL}=${instanceId}`] };
+  const found = await docker.listContainers({ all: true, filters });
+  await Promise.all(found.map(({ Id }) => removeContainer(docker.getContainer(Id))));
+}
+
+type Naming = (
+  folder: string,
+) => Placement & { image: string; name: string; labels: Record<string, string> };
+
+async function startContainer(docker: Docker, spec: BoxSpec, naming: Naming): Promise<Box> {
+  const container = await docker.createContainer(
+    containerOptions({ spec, ...naming(spec.folder) }),
+  );
+  try {
+    await container.start();
+  } catch (error) {
+    await removeContainer(container);
+    throw error;
+  }
+  let stopped: Promise<void> | null = null;
+  return {
+    id: container.id,
+    ended: endOf(container),
+    stop() {
+      stopped ??= removeContainer(container);
+      return stopped;
+    },
+  };
+}
+
+async function endOf(container: Docker.Container): Promise<string> {
+  try {
+    const { StatusCode } = (await container.wait()) as { StatusCode: number };
+    const { State } = await container.inspect();
+    return State.OOMKilled ? 'it ran out of memory' : `exit code ${StatusCode}`;
+  } catch {
+    // Waiting fails when the container is removed or the daemon goes away: gone in both cases.
+    return 'its container is gone';
+  }
+}
+
+/** Never rejects: what cannot be removed now is removed at the next start. */
+async function removeContainer(container: Docker.Container): Promise<void> {
+  await container.remove({ force: true, v: true }).catch(() => {});
+}
+
+/** What the daemon said, as the reason why an engine cannot be used. */
+export function unusable(error: unknown): EngineUnusable {
+  if (error instanceof EngineUnusable) return error;
+  return new EngineUnusable(error instanceof Error ? error.message : String(error));
+}

@@ -1,0 +1,98 @@
+import type { Duplex } from 'node:stream';
+import type { z } from 'zod';
+import { MAX_FRAME_BYTES } from './frames.ts';
+
+export type FrameLinkParts<Incoming> = {
+  readonly stream: Duplex;
+  readonly schema: z.ZodType<Incoming>;
+  readonly onFrame: (frame: Incoming) => void;
+  /** Called at most once, with what is wrong in a few words; the link is closed by then. */
+  readonly onGarbage: (reason: string) => void;
+  /** Called once, whichever side closed and for whatever reason. */
+  readonly onClose: () => void;
+};
+
+export type FrameLink<Outgoing> = {
+  /** False, and nothing sent, when the frame is too long for the other side to take. */
+  send(frame: Outgoing): boolean;
+  close(): void;
+};
+
+/**
+ * Speaks newline-delimited JSON frames over a connected stream.
+ *
+ * Never holds more than one frame's worth of unread bytes: what does not end in time is garbage.
+ */
+export function openFrameLink<Incoming, Outgoing>(
+  parts: FrameLinkParts<Incoming>,
+): FrameLink<Outgoing> {
+  const { stream } = parts;
+  const lines = lineSplitter();
+  let isOpen = true;
+
+  const refuse = (reason: string) => {
+    isOpen = false;
+    stream.destroy();
+    parts.onGarbage(reason);
+  };
+  stream.on('data', (chunk: Buffer) => {
+    for (const line of lines(chunk)) {
+      if (!isOpen) return;
+      if (line === null) return refuse(`a message of more than ${MAX_FRAME_BYTES} bytes`);
+      const frame = parseFrame(line, parts.schema);
+      if (frame === null) return refuse('a message that is not in the protocol');
+      parts.onFrame(frame);
+    }
+  });
+  // 'close' follows 'error' on every stream, and is where the loss is handled.
+  stream.on('error', () => {});
+  stream.on('end', () => stream.destroy());
+  stream.once('close', () => {
+    isOpen = false;
+    parts.onClose();
+  });
+
+  return {
+    send(frame) {
+      const line = `${JSON.stringify(frame)}\n`;
+      if (Buffer.byteLength(line) > MAX_FRAME_BYTES) return false;
+      if (isOpen) stream.write(line);
+      return true;
+    },
+    close: () => stream.end(),
+  };
+}
+
+/** Cuts chunks into lines without their newline; null once a line is too long. */
+function lineSplitter(): (chunk: Buffer) => (Buffer | null)[] {
+  let pending: Buffer[] = [];
+  let pendingBytes = 0;
+  return (chunk) => {
+    const lines: (Buffer | null)[] = [];
+    let rest = chunk;
+    for (;;) {
+      const newline = rest.indexOf(10);
+      const part = newline === -1 ? rest : rest.subarray(0, newline);
+      pending.push(part);
+      pendingBytes += part.length;
+      if (pendingBytes >= MAX_FRAME_BYTES) return [...lines, null];
+      if (newline === -1) return lines;
+      lines.push(Buffer.concat(pending));
+      pending = [];
+      pendingBytes = 0;
+      rest = rest.subarray(newline + 1);
+    }
+  };
+}
+
+function parseFrame<T>(line: Buffer, schema: z.ZodType<T>): T | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(line.toString());
+  } catch {
+    // Not JSON and not a frame are the same to the caller, who is told by null.
+    return null;
+  }
+  const parsed = schema.safeParse(value);
+  return parsed.success ? parsed.data : null;
+}

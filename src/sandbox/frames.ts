@@ -1,0 +1,90 @@
+/**
+ * What the host and the agent say to each other.
+ *
+ * The agent opens `/run/claw/host.sock` and asks `GET /frames` with `Upgrade: claw-frames`. From then
+ * on both sides send frames: one JSON object a line, at most {@link MAX_FRAME_BYTES} with its newline.
+ *
+ *     agent  → ready {protocol}
+ *     host   → turn {id, session, system, prompt, model, tools, maxRounds}
+ *     agent  → text {turn, delta}                          any number of times
+ *     agent  → tool_call {id, turn, name, input}           a tool of the host
+ *     host   → tool_result {id, ok, value}
+ *     agent  → done {turn, text, session, usage}           or failed {turn, code, message}
+ *     host   → stop                                        the agent ends itself
+ *
+ * One turn runs at a time. The text of `done` is all deltas of the turn joined, or null where that
+ * would not fit a frame. Any other request on the socket is a model call, see `model-proxy.ts`.
+ * Both sides import this file, so another agent in the container has to keep to these schemas only.
+ */
+import { z } from 'zod';
+
+export const PROTOCOL = 1;
+export const MAX_FRAME_BYTES = 1_048_576;
+
+/** Where the agent finds the host, in every kind of container. */
+export const HOST_SOCKET = '/run/claw/host.sock';
+
+/** Names a conversation, and the file that keeps it. */
+export const SessionId = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/);
+
+const Id = z.string().min(1).max(200);
+const Tokens = z.number().int().nonnegative();
+
+const ToolDeclaration = z.strictObject({
+  name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/),
+  description: z.string(),
+  inputSchema: z.record(z.string(), z.unknown()),
+});
+
+const TurnFrame = z.strictObject({
+  type: z.literal('turn'),
+  id: Id,
+  session: SessionId.nullable(),
+  system: z.string(),
+  prompt: z.string(),
+  model: z.strictObject({ provider: z.enum(['anthropic', 'openai']), model: z.string() }),
+  tools: z.array(ToolDeclaration),
+  maxRounds: z.number().int().positive(),
+});
+
+const ToolResultFrame = z.strictObject({
+  type: z.literal('tool_result'),
+  id: Id,
+  ok: z.boolean(),
+  value: z.unknown(),
+});
+
+export const HostFrame = z.discriminatedUnion('type', [
+  TurnFrame,
+  ToolResultFrame,
+  z.strictObject({ type: z.literal('stop') }),
+]);
+
+export const AgentFrame = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('ready'), protocol: z.literal(PROTOCOL) }),
+  z.strictObject({ type: z.literal('text'), turn: Id, delta: z.string() }),
+  z.strictObject({
+    type: z.literal('tool_call'),
+    id: Id,
+    turn: Id,
+    name: z.string(),
+    input: z.unknown(),
+  }),
+  z.strictObject({
+    type: z.literal('done'),
+    turn: Id,
+    text: z.string().nullable(),
+    session: SessionId,
+    usage: z.strictObject({ inputTokens: Tokens, outputTokens: Tokens }),
+  }),
+  z.strictObject({
+    type: z.literal('failed'),
+    turn: Id,
+    code: z.enum(['MODEL_FAILED', 'MODEL_TIMEOUT', 'AGENT_DIED']),
+    message: z.string(),
+  }),
+]);
+
+export type HostFrame = z.output<typeof HostFrame>;
+export type AgentFrame = z.output<typeof AgentFrame>;
+export type TurnFrame = z.output<typeof TurnFrame>;

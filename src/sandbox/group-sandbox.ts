@@ -1,0 +1,145 @@
+import { lstat, mkdir, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Engine } from './engine.ts';
+import { Group, SHUTTING_DOWN } from './group.ts';
+import { missingKey } from './model-failure.ts';
+import { type GroupPlaces, groupMounts, writableFolders } from './mounts.ts';
+import { type AgentUser, giveFolder } from './ownership.ts';
+import type { Sandbox, SandboxOptions, TurnEvents, TurnOutcome, TurnRequest } from './sandbox.ts';
+import { makeSocketFolder } from './socket-folder.ts';
+import { WarmAgent } from './warm-agent.ts';
+
+const MAX_TOOL_ROUNDS = 20;
+const DEFAULT_IDLE_MS = 10 * 60_000;
+const DEFAULT_MODEL_TIMEOUT_MS = 60_000;
+
+/** Plain names only: a folder's name becomes part of paths, labels and container names. */
+const FOLDER_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
+
+export type GroupSandboxParts = {
+  readonly engine: Engine;
+  readonly options: SandboxOptions;
+  readonly user: AgentUser;
+  /** Path of the agent's bundle. */
+  readonly bundle: string;
+};
+
+/** The sandbox over one engine: a warm agent per group folder. */
+export class GroupSandbox implements Sandbox {
+  readonly engine: Engine['name'];
+  readonly description: string;
+  readonly #parts: GroupSandboxParts;
+  readonly #toolNames: ReadonlySet<string>;
+  readonly #groups = new Map<string, Group>();
+  #isClosed = false;
+
+  constructor(parts: GroupSandboxParts) {
+    this.engine = parts.engine.name;
+    this.description = parts.engine.description;
+    this.#parts = parts;
+    this.#toolNames = new Set(parts.options.tools.map((tool) => tool.name));
+  }
+
+  async runTurn(request: TurnRequest, events: TurnEvents): Promise<TurnOutcome> {
+    const { settings, tools, onUsage } = this.#parts.options;
+    const refusal = this.#refusal(request);
+    if (refusal !== null) return refusal;
+    return this.#group(request).run({
+      parts: {
+        request,
+        events,
+        toolNames: this.#toolNames,
+        onUsage: (usage) => onUsage?.(request.folder, usage),
+      },
+      frame: {
+        type: 'turn',
+        id: request.id,
+        session: request.session,
+        system: request.system,
+        prompt: request.prompt,
+        model: { provider: settings.model.provider, model: settings.model.model },
+        tools: tools.map((tool) => ({ ...tool, inputSchema: { ...tool.inputSchema } })),
+        maxRounds: MAX_TOOL_ROUNDS,
+      },
+      timeoutMs: settings.turnTimeoutMs,
+    });
+  }
+
+  async stop(folder: string): Promise<void> {
+    await this.#groups.get(folder)?.stop();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([...this.#groups.values()].map((group) => group.close()));
+  }
+
+  #refusal({ folder }: TurnRequest): TurnOutcome | null {
+    const noKey = missingKey(this.#parts.options.settings.model);
+    if (noKey !== null) return { kind: 'failed', ...noKey };
+    if (this.#isClosed) return SHUTTING_DOWN;
+    if (!FOLDER_NAME.test(folder) || folder === 'global') {
+      return noEngine(`"${folder}" cannot be the folder of a group.`);
+    }
+    return null;
+  }
+
+  #group(request: TurnRequest): Group {
+    const { folder, isMain } = request;
+    let group = this.#groups.get(folder);
+    if (group === undefined) {
+      const idleMs = this.#parts.options.idleMs ?? DEFAULT_IDLE_MS;
+      group = new Group({ startAgent: () => this.#startAgent(folder, isMain), idleMs });
+      this.#groups.set(folder, group);
+    }
+    return group;
+  }
+
+  async #startAgent(folder: string, isMain: boolean): Promise<WarmAgent> {
+    const { engine, options, user, bundle } = this.#parts;
+    const { projectDir, settings } = options;
+    const socketDir = await makeSocketFolder(settings.dataDir, folder, user);
+    const places: GroupPlaces = {
+      projectDir,
+      dataDir: settings.dataDir,
+      folder,
+      isMain,
+      socketDir,
+      bundle,
+    };
+    await giveFolders(places, user);
+    return WarmAgent.start({
+      engine,
+      folder,
+      mounts: groupMounts(places, await plainEntries(projectDir)),
+      socketDir,
+      user,
+      model: settings.model,
+      modelTimeoutMs: options.modelTimeoutMs ?? DEFAULT_MODEL_TIMEOUT_MS,
+    });
+  }
+}
+
+async function giveFolders(places: GroupPlaces, user: AgentUser): Promise<void> {
+  const { group, session } = writableFolders(places);
+  await giveFolder(group, user);
+  await giveFolder(session, user);
+  const shared = join(places.projectDir, 'groups/global');
+  // Only main writes to the shared memory, and main's container does not run yet.
+  if (places.isMain) await giveFolder(shared, user);
+  else await mkdir(shared, { recursive: true });
+}
+
+/** Links at the top of the project are left out: where they lead is not for an agent to see. */
+async function plainEntries(projectDir: string): Promise<ReadonlySet<string>> {
+  const present = new Set<string>();
+  for (const name of await readdir(projectDir)) {
+    const found = await lstat(join(projectDir, name));
+    if (found.isFile() || found.isDirectory()) present.add(name);
+  }
+  return present;
+}
+
+function noEngine(message: string): TurnOutcome {
+  return { kind: 'failed', code: 'NO_ENGINE', message };
+}

@@ -1,0 +1,185 @@
+import * as http from 'node:http';
+import * as https from 'node:https';
+import type { ModelSettings } from '../config.ts';
+import {
+  brokenFailure,
+  connectionFailure,
+  httpFailure,
+  type ModelFailure,
+  timeoutFailure,
+  withoutKey,
+} from './model-failure.ts';
+import { modelHeaders, modelUrl } from './model-request.ts';
+import type { Usage } from './sandbox.ts';
+import { countUsage } from './usage.ts';
+
+const MAX_REQUEST_BYTES = 20 * 1_048_576;
+const MAX_ERROR_BYTES = 65_536;
+const ANSWER_HEADERS = ['content-type', 'request-id', 'retry-after', 'retry-after-ms'];
+
+/** The turn on whose behalf an agent calls its model. */
+export type PayingTurn = {
+  /** Aborted when the turn is over; calls still under way end with it. */
+  readonly signal: AbortSignal;
+  /** Called once for every answer of the model, whole or broken off. */
+  readonly onUsage: (usage: Usage) => void;
+  /** Called for every call: with why it failed, or null when the model began to answer. */
+  readonly onModel: (failure: ModelFailure | null) => void;
+};
+
+export type ModelProxyParts = {
+  readonly model: ModelSettings;
+  /** How long the model's server may say nothing, before its answer or in the middle of it. */
+  readonly timeoutMs: number;
+};
+
+/**
+ * Passes one call of an agent on to the model, with the key added, and the answer back as it comes.
+ *
+ * Only the model's paths are passed on, only while a turn runs. The agent gets status, type and body;
+ * of an error's body at most 64 KB, with the key blotted out in case the far end repeats it.
+ * Failures of the connection come back as 424, which no client retries.
+ */
+export async function proxyModelCall(
+  request: http.IncomingMessage,
+  response: http.ServerResponse,
+  parts: ModelProxyParts & { readonly turn: PayingTurn | null },
+): Promise<void> {
+  const url = modelUrl(parts.model, request.method, request.url);
+  if (url === null) return refuse(response, 403, 'Only the model can be called here.');
+  if (parts.turn === null) return refuse(response, 409, 'The model answers only during a turn.');
+  const body = await readBody(request);
+  if (body === null) return refuse(response, 413, 'The request is longer than 20 MB.');
+  await forward(response, { ...parts, turn: parts.turn, url, body, headers: request.headers });
+}
+
+type Call = ModelProxyParts & {
+  readonly turn: PayingTurn;
+  readonly url: URL;
+  readonly body: Buffer;
+  readonly headers: http.IncomingHttpHeaders;
+};
+
+function refuse(response: http.ServerResponse, status: number, message: string): void {
+  response.writeHead(status, { 'content-type': 'application/json', connection: 'close' });
+  // The shape that both providers give their errors, so that any client shows the sentence.
+  response.end(JSON.stringify({ type: 'error', error: { type: 'claw_refused', message } }));
+}
+
+/** Null when it is too long. What is left of it is not read; closing the connection ends it. */
+async function readBody(request: http.IncomingMessage): Promise<Buffer | null> {
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > MAX_REQUEST_BYTES) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+async function forward(response: http.ServerResponse, call: Call): Promise<void> {
+  const fail = (failure: ModelFailure) => {
+    call.turn.onModel(failure);
+    if (response.headersSent) response.destroy();
+    else refuse(response, 424, failure.message);
+  };
+  let answer: http.IncomingMessage;
+  try {
+    answer = await ask(call);
+  } catch (error) {
+    return fail(
+      error instanceof Silence
+        ? timeoutFailure(call.model, call.timeoutMs)
+        : connectionFailure(call.model, error),
+    );
+  }
+  const status = answer.statusCode ?? 502;
+  try {
+    if (status >= 200 && status < 300) await passOn(answer, response, call);
+    else await passOnError(answer, response, call);
+  } catch (error) {
+    fail(
+      error instanceof Silence
+        ? timeoutFailure(call.model, call.timeoutMs)
+        : brokenFailure(call.model),
+    );
+  }
+}
+
+class Silence extends Error {
+  override readonly name = 'Silence';
+}
+
+/** Resolves with the head of the answer. Silence for too long destroys call and answer with `Silence`. */
+function ask(call: Call): Promise<http.IncomingMessage> {
+  const { request } = call.url.protocol === 'https:' ? https : http;
+  return new Promise((resolve, reject) => {
+    const outgoing = request(call.url, {
+      method: 'POST',
+      headers: { ...modelHeaders(call.model, call.headers), 'content-length': call.body.length },
+      signal: call.turn.signal,
+      timeout: call.timeoutMs,
+    });
+    let answer: http.IncomingMessage | null = null;
+    outgoing.on('timeout', () => (answer ?? outgoing).destroy(new Silence()));
+    outgoing.on('error', reject);
+    outgoing.on('response', (incoming) => {
+      answer = incoming;
+      resolve(incoming);
+    });
+    outgoing.end(call.body);
+  });
+}
+
+async function passOn(
+  answer: http.IncomingMessage,
+  response: http.ServerResponse,
+  call: Call,
+): Promise<void> {
+  const isStream = (answer.headers['content-type'] ?? '').includes('text/event-stream');
+  const counter = countUsage(isStream);
+  call.turn.onModel(null);
+  response.writeHead(answer.statusCode ?? 200, answerHeaders(answer));
+  response.once('close', () => answer.destroy());
+  try {
+    for await (const chunk of answer) {
+      counter.write(chunk);
+      if (!response.write(chunk)) await drained(response);
+    }
+    response.end();
+  } finally {
+    call.turn.onUsage(counter.total());
+  }
+}
+
+async function passOnError(
+  answer: http.IncomingMessage,
+  response: http.ServerResponse,
+  call: Call,
+): Promise<void> {
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of answer) {
+    sizeBytes += chunk.length;
+    if (sizeBytes <= MAX_ERROR_BYTES) chunks.push(chunk);
+  }
+  const body = withoutKey(call.model, Buffer.concat(chunks).toString());
+  const status = answer.statusCode ?? 502;
+  call.turn.onModel(httpFailure(call.model, status, body));
+  response.writeHead(status, answerHeaders(answer));
+  response.end(body);
+}
+
+function answerHeaders(answer: http.IncomingMessage): http.OutgoingHttpHeaders {
+  const present = ANSWER_HEADERS.filter((name) => answer.headers[name] !== undefined);
+  return Object.fromEntries(present.map((name) => [name, answer.headers[name]]));
+}
+
+/** Resolves when the agent has taken what it was sent, or is gone. */
+function drained(response: http.ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    response.once('drain', resolve);
+    response.once('close', resolve);
+  });
+}

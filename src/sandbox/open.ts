@@ -1,0 +1,89 @@
+import { homedir } from 'node:os';
+import { bundleAgent } from './bundle.ts';
+import { engineAddresses } from './docker-address.ts';
+import { type Engine, type EngineParts, EngineUnusable } from './engine.ts';
+import { GroupSandbox } from './group-sandbox.ts';
+import { type AgentUser, agentUser } from './ownership.ts';
+import type { SandboxEngine, SandboxOptions, SandboxReady, SandboxUnavailable } from './sandbox.ts';
+import { shortHash } from './socket-folder.ts';
+
+/** Best first. */
+const ENGINES: readonly SandboxEngine[] = ['docker', 'podman', 'bubblewrap'];
+
+/**
+ * Opens the sandbox on the best engine that works here, found by asking each.
+ *
+ * Makes what is missing (the agent's bundle, its image), and removes containers that a killed host of
+ * the same data folder left behind. Never rejects because of the machine: where no engine works,
+ * the advice says what to install.
+ */
+export async function openSandbox(
+  options: SandboxOptions,
+): Promise<SandboxReady | SandboxUnavailable> {
+  const { settings, projectDir, onProgress } = options;
+  const user = agentUser(ownUser());
+  const reasons: string[] = [];
+  for (const name of settings.sandbox === null ? ENGINES : [settings.sandbox]) {
+    try {
+      const engine = await openEngine(name, options, user);
+      if (reasons.length > 0) onProgress(`agents run under ${name}: ${reasons.join(' ')}`);
+      const bundle = await bundleAgent(projectDir, settings.dataDir);
+      const sandbox = new GroupSandbox({ engine, options, user, bundle });
+      return { kind: 'ready', sandbox };
+    } catch (error) {
+      if (!(error instanceof EngineUnusable)) throw error;
+      reasons.push(`${name}: ${error.message}`);
+    }
+  }
+  return { kind: 'unavailable', advice: advice(settings.sandbox, reasons) };
+}
+
+function ownUser(): AgentUser | null {
+  const uid = process.getuid?.();
+  const gid = process.getgid?.();
+  return uid === undefined || gid === undefined ? null : { uid, gid };
+}
+
+async function openEngine(
+  name: SandboxEngine,
+  options: SandboxOptions,
+  user: AgentUser,
+): Promise<Engine> {
+  if (name !== 'bubblewrap') return openDaemon(name, options, user);
+  const { openBubblewrap } = await import('./bubblewrap.ts');
+  const isRoot = process.getuid?.() === 0;
+  return openBubblewrap({ user, isRoot, nodePath: process.execPath });
+}
+
+async function openDaemon(
+  name: 'docker' | 'podman',
+  options: SandboxOptions,
+  user: AgentUser,
+): Promise<Engine> {
+  const { openDocker, pingDocker, unusable } = await import('./docker.ts');
+  const uid = process.getuid?.() ?? null;
+  const dockerHost = options.dockerHost ?? null;
+  const parts: EngineParts = {
+    instanceId: shortHash(options.settings.dataDir),
+    projectDir: options.projectDir,
+    baseImage: options.baseImage ?? null,
+    onProgress: options.onProgress,
+  };
+  for (const address of engineAddresses(name, { dockerHost, uid, homeDir: homedir() })) {
+    const docker = await pingDocker(address);
+    if (docker === null) continue;
+    return openDocker({ ...parts, docker, name, user }).catch((error: unknown) => {
+      throw unusable(error);
+    });
+  }
+  throw new EngineUnusable('no daemon answers.');
+}
+
+function advice(wanted: SandboxEngine | null, reasons: readonly string[]): string {
+  const install =
+    'To run agents, install Docker (Debian: `sudo apt install docker.io`; macOS: Docker Desktop) ' +
+    'or, on Debian, `sudo apt install bubblewrap`.';
+  return wanted === null
+    ? `${install} Found: ${reasons.join('; ')}`
+    : `CLAW_SANDBOX is ${wanted}, which cannot be used here (${reasons.join('; ')}). ${install}`;
+}

@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import { chmod, chown, lstat, mkdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { EngineUnusable } from './engine.ts';
+import type { AgentUser } from './ownership.ts';
+
+/** The kernel takes 107 bytes for the path of a Unix socket on Linux and 103 on macOS. */
+const MAX_SOCKET_PATH_BYTES = 100;
+const SOCKET_NAME = 'host.sock';
+
+/** The file of a group's socket inside its socket folder. */
+export function socketPath(socketDir: string): string {
+  return join(socketDir, SOCKET_NAME);
+}
+
+/**
+ * Makes the folder that holds one group's socket and nothing else, empty.
+ *
+ * It lies in the data folder, or in a private one under the system's temporary folder where the path
+ * of the socket would be too long. The agent's user may enter it, and only it.
+ *
+ * @throws EngineUnusable when the private folder belongs to somebody else
+ */
+export async function makeSocketFolder(
+  dataDir: string,
+  folder: string,
+  user: AgentUser,
+): Promise<string> {
+  const own = join(dataDir, 'run');
+  const parent = isShort(join(own, shortHash(folder))) ? own : await privateFolder(dataDir);
+  const socketDir = join(parent, shortHash(folder));
+  await rm(socketDir, { recursive: true, force: true });
+  await mkdir(socketDir, { recursive: true, mode: 0o700 });
+  if (process.getuid?.() === 0) await chown(socketDir, user.uid, user.gid);
+  return socketDir;
+}
+
+/** The first eight hexadecimal digits of a digest: enough to tell an installation's groups apart. */
+export function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 8);
+}
+
+function isShort(socketDir: string): boolean {
+  return Buffer.byteLength(socketPath(socketDir)) < MAX_SOCKET_PATH_BYTES;
+}
+
+async function privateFolder(dataDir: string): Promise<string> {
+  const path = join(tmpdir(), `claw-${shortHash(dataDir)}`);
+  await mkdir(path, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+  // Anybody may create names in a temporary folder, so what is there already is checked, not trusted.
+  const found = await lstat(path);
+  if (!found.isDirectory() || found.uid !== (process.getuid?.() ?? found.uid)) {
+    throw new EngineUnusable(`${path} belongs to somebody else. Remove it, or set CLAW_DATA.`);
+  }
+  await chmod(path, 0o700);
+  return path;
+}

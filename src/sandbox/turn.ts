@@ -1,0 +1,113 @@
+import { AnswerText, cutText, MAX_ANSWER_BYTES } from './answer-text.ts';
+import type { AgentFrame, HostFrame } from './frames.ts';
+import { type ModelFailure, oneLine } from './model-failure.ts';
+import type { PayingTurn } from './model-proxy.ts';
+import type { HostToolResult, TurnEvents, TurnOutcome, TurnRequest, Usage } from './sandbox.ts';
+import { addUsage, NO_USAGE } from './usage.ts';
+
+export type TurnParts = {
+  readonly request: TurnRequest;
+  readonly events: TurnEvents;
+  /** The names of the host's tools; a call of any other is answered here. */
+  readonly toolNames: ReadonlySet<string>;
+  readonly send: (frame: HostFrame) => boolean;
+  readonly onUsage: (usage: Usage) => void;
+};
+
+type TurnFrames = Exclude<AgentFrame, { type: 'ready' }>;
+
+/**
+ * One turn as the host sees it: frames in, one outcome out.
+ *
+ * What a model call cost and why it failed is taken from the proxy, which saw it happen; the agent's
+ * own account of it counts only where the proxy has none.
+ */
+export class Turn implements PayingTurn {
+  readonly outcome: Promise<TurnOutcome>;
+  readonly #parts: TurnParts;
+  readonly #over = new AbortController();
+  readonly #answer = new AnswerText();
+  readonly #settle: (outcome: TurnOutcome) => void;
+  #usage = NO_USAGE;
+  #modelFailure: ModelFailure | null = null;
+
+  constructor(parts: TurnParts) {
+    this.#parts = parts;
+    const { promise, resolve } = Promise.withResolvers<TurnOutcome>();
+    this.outcome = promise;
+    this.#settle = resolve;
+  }
+
+  get signal(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  /** The first end counts, later ones are ignored. */
+  end(outcome: TurnOutcome): void {
+    this.#settle(outcome);
+    this.#over.abort();
+  }
+
+  readonly onUsage = (usage: Usage): void => {
+    this.#usage = addUsage(this.#usage, usage);
+    this.#parts.onUsage(usage);
+  };
+
+  readonly onModel = (failure: ModelFailure | null): void => {
+    this.#modelFailure = failure;
+  };
+
+  /** Takes a frame of the agent's. Returns what is wrong with it, or null. */
+  accept(frame: TurnFrames): string | null {
+    if (frame.turn !== this.#parts.request.id) return 'a message about another turn';
+    if (this.signal.aborted) return null;
+    switch (frame.type) {
+      case 'text':
+        return this.#addText(frame.delta);
+      case 'tool_call':
+        void this.#callTool(frame.id, frame.name, frame.input);
+        return null;
+      case 'done':
+        this.#answered(frame.text, frame.session);
+        return null;
+      case 'failed':
+        this.end({
+          kind: 'failed',
+          ...(this.#modelFailure ?? {
+            code: frame.code,
+            message: `${oneLine(frame.message)}.`,
+          }),
+        });
+        return null;
+    }
+  }
+
+  #addText(delta: string): string | null {
+    if (!this.#answer.add(delta)) return 'an answer without end';
+    if (this.#answer.isWhole) this.#parts.events.onText(delta);
+    return null;
+  }
+
+  #answered(text: string | null, session: string): void {
+    const answer = text === null ? this.#answer.cut() : cutText(text, MAX_ANSWER_BYTES);
+    this.end({ kind: 'answered', ...answer, session, usage: this.#usage });
+  }
+
+  async #callTool(id: string, name: string, input: unknown): Promise<void> {
+    const { events, toolNames, request, send } = this.#parts;
+    let result: HostToolResult = { ok: false, value: `There is no tool "${name}".` };
+    if (toolNames.has(name)) {
+      result = await events
+        .onTool({ folder: request.folder, name, input })
+        .catch((error: unknown) => ({ ok: false, value: sentenceOf(error) }));
+    }
+    if (this.signal.aborted) return;
+    const { ok, value = null } = result;
+    if (send({ type: 'tool_result', id, ok, value })) return;
+    send({ type: 'tool_result', id, ok: false, value: 'The result is longer than 1 MB.' });
+  }
+}
+
+function sentenceOf(error: unknown): string {
+  return error instanceof Error ? error.message : 'The tool failed.';
+}

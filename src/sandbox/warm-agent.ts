@@ -1,0 +1,132 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ModelSettings } from '../config.ts';
+import { AgentLife, lossOutcome } from './agent-life.ts';
+import { type Box, DEFAULT_LIMITS, type Engine, type Mount } from './engine.ts';
+import type { TurnFrame } from './frames.ts';
+import { type GroupServer, openGroupServer } from './group-server.ts';
+import type { AgentUser } from './ownership.ts';
+import type { TurnOutcome } from './sandbox.ts';
+import type { Turn } from './turn.ts';
+
+const READY_TIMEOUT_MS = 30_000;
+/** How long an agent that was asked to end may take before it is killed. */
+const STOP_GRACE_MS = 500;
+
+export type WarmAgentParts = {
+  readonly engine: Engine;
+  readonly folder: string;
+  readonly mounts: readonly Mount[];
+  readonly socketDir: string;
+  readonly user: AgentUser;
+  readonly model: ModelSettings;
+  readonly modelTimeoutMs: number;
+};
+
+/** A container was started, but no agent reported from it. */
+export class AgentNotReady extends Error {
+  override readonly name = 'AgentNotReady';
+}
+
+/** A started container whose agent has connected and waits for turns, one at a time. */
+export class WarmAgent {
+  readonly boxId: string;
+  readonly #life: AgentLife;
+  readonly #box: Box;
+  readonly #server: GroupServer;
+  #stopped: Promise<void> | null = null;
+
+  /**
+   * @throws AgentNotReady when the container came up and the agent did not
+   * @throws whatever the engine says when it cannot start a container
+   */
+  static async start(parts: WarmAgentParts): Promise<WarmAgent> {
+    const life = new AgentLife();
+    const server = await openGroupServer({
+      socketDir: parts.socketDir,
+      user: parts.user,
+      proxy: { model: parts.model, timeoutMs: parts.modelTimeoutMs },
+      currentTurn: () => life.turn,
+      onAgent: (stream) => life.connect(stream),
+    });
+    let box: Box;
+    try {
+      const { engine, folder, mounts } = parts;
+      box = await engine.startBox({ folder, mounts, limits: DEFAULT_LIMITS });
+    } catch (error) {
+      await server.close();
+      throw error;
+    }
+    const agent = new WarmAgent(box, server, life);
+    await agent.#ready();
+    return agent;
+  }
+
+  private constructor(box: Box, server: GroupServer, life: AgentLife) {
+    this.boxId = box.id;
+    this.#box = box;
+    this.#server = server;
+    this.#life = life;
+    void box.ended.then((reason) => life.boxEnded(reason));
+  }
+
+  get isAlive(): boolean {
+    return this.#life.isAlive;
+  }
+
+  /** Runs a turn to its end. An agent that is lost on the way is an outcome too, and is stopped. */
+  async run(turn: Turn, frame: TurnFrame, timeoutMs: number): Promise<TurnOutcome> {
+    this.#life.turn = turn;
+    const timer = setTimeout(() => turn.end(timeoutOutcome(timeoutMs)), timeoutMs);
+    if (this.#life.loss !== null) turn.end(lossOutcome(this.#life.loss));
+    else if (!this.#life.send(frame)) turn.end(TOO_LONG);
+    const outcome = await turn.outcome;
+    clearTimeout(timer);
+    this.#life.turn = null;
+    const isLate = outcome.kind === 'failed' && outcome.code === 'TURN_TIMEOUT';
+    if (isLate || !this.isAlive) await this.stop();
+    return outcome;
+  }
+
+  /** What the host says to the agent beside the turn itself. */
+  readonly send: AgentLife['send'] = (frame) => this.#life.send(frame);
+
+  /** Asks the agent to end, and sees to it. Every call waits for the same end. */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async #stop(): Promise<void> {
+    const mayEndItself = this.isAlive;
+    this.#life.send({ type: 'stop' });
+    this.#life.lose({ code: 'AGENT_DIED', reason: 'it was stopped' });
+    if (mayEndItself) {
+      await Promise.race([this.#box.ended, sleep(STOP_GRACE_MS, null, { ref: false })]);
+    }
+    await this.#box.stop();
+    await this.#server.close();
+  }
+
+  async #ready(): Promise<void> {
+    const late = sleep(READY_TIMEOUT_MS, false, { ref: false });
+    if (await Promise.race([this.#life.ready, late])) return;
+    const why = this.#life.loss?.reason ?? `nothing heard for ${READY_TIMEOUT_MS / 1000} s`;
+    await this.stop();
+    throw new AgentNotReady(`The agent did not start (${why}).`);
+  }
+}
+
+const TOO_LONG: TurnOutcome = {
+  kind: 'failed',
+  code: 'AGENT_GARBAGE',
+  message: 'The messages of this turn are longer than 1 MB together, which the agent cannot take.',
+};
+
+function timeoutOutcome(timeoutMs: number): TurnOutcome {
+  const limit = timeoutMs < 120_000 ? `${timeoutMs / 1000} s` : `${timeoutMs / 60_000} min`;
+  return {
+    kind: 'failed',
+    code: 'TURN_TIMEOUT',
+    message: `The agent took longer than ${limit} and was stopped.`,
+  };
+}

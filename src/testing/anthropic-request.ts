@@ -1,0 +1,97 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { z } from 'zod';
+
+const Block = z.looseObject({ type: z.string() });
+const Message = z.looseObject({
+  role: z.enum(['user', 'assistant']),
+  content: z.union([z.string(), z.array(Block)]),
+});
+
+/** The parts of a Messages request that the real server insists on, and those that tests look at. */
+const Body = z.looseObject({
+  model: z.string().min(1),
+  max_tokens: z.number().int().positive(),
+  messages: z.array(Message).min(1),
+  system: z.union([z.string(), z.array(Block)]).optional(),
+  tools: z.array(z.looseObject({ name: z.string() })).optional(),
+  stream: z.boolean().optional(),
+});
+
+export type AnthropicBody = z.output<typeof Body>;
+export type AnthropicRequest = {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: AnthropicBody;
+};
+
+/** What the real server would answer to a request that it refuses. */
+export type Refusal = { readonly status: number; readonly type: string; readonly message: string };
+
+/** Reads a request as strictly as the real server does. */
+export function readRequest(
+  path: string,
+  headers: IncomingHttpHeaders,
+  text: string,
+): AnthropicRequest | Refusal {
+  if (headers['x-api-key'] === undefined) {
+    return { status: 401, type: 'authentication_error', message: 'x-api-key header is required' };
+  }
+  if (headers['anthropic-version'] === undefined) {
+    return invalid('anthropic-version: header is required');
+  }
+  const parsed = Body.safeParse(parseJson(text));
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    return invalid(`${issue?.path.join('.')}: ${issue?.message}`);
+  }
+  const wrong = wrongConversation(parsed.data);
+  return wrong === null ? { path, headers, body: parsed.data } : invalid(wrong);
+}
+
+/** The text of the newest message of the user's, blocks joined; results of tools are left out. */
+export function lastUserText({ body }: AnthropicRequest): string {
+  const last = body.messages.findLast(({ role }) => role === 'user');
+  if (last === undefined) return '';
+  if (typeof last.content === 'string') return last.content;
+  return last.content.flatMap(({ type, text }) => (type === 'text' ? [String(text)] : [])).join('');
+}
+
+/** What the newest message brings back from tools, as text, in order. */
+export function lastToolResults({ body }: AnthropicRequest): readonly string[] {
+  const content = body.messages.at(-1)?.content ?? [];
+  if (typeof content === 'string') return [];
+  return content
+    .filter(({ type }) => type === 'tool_result')
+    .map((block) => (typeof block.content === 'string' ? block.content : JSON.stringify(block)));
+}
+
+function invalid(message: string): Refusal {
+  return { status: 400, type: 'invalid_request_error', message };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Refused by the schema, as anything else that is no object.
+    return null;
+  }
+}
+
+function wrongConversation({ messages }: AnthropicBody): string | null {
+  if (messages[0]?.role !== 'user') return 'messages: first message must use the "user" role';
+  for (const [at, message] of messages.entries()) {
+    const before = messages[at - 1];
+    if (before?.role === message.role) return 'messages: roles must alternate';
+    const unanswered = idsOf(before, 'tool_use', 'id').find(
+      (id) => !idsOf(message, 'tool_result', 'tool_use_id').includes(id),
+    );
+    if (unanswered !== undefined) return `messages.${at}: tool_use ${unanswered} has no result`;
+  }
+  return null;
+}
+
+function idsOf(message: z.output<typeof Message> | undefined, type: string, key: string): string[] {
+  if (message === undefined || typeof message.content === 'string') return [];
+  return message.content.filter((block) => block.type === type).map((block) => String(block[key]));
+}
