@@ -1,0 +1,33 @@
+import type { TreeFile } from '../tree.ts';
+import type { SkillPackage } from './package.ts';
+
+/** The file that a package brings to a path of the project, or null. */
+export function addedFile(skill: SkillPackage, path: string): TreeFile | null {
+  return skill.files.get(`add/${path}`) ?? null;
+}
+
+/** The file as a package wants it to be, or null where it modifies none. */
+export function modifiedFile(skill: SkillPackage, path: string): TreeFile | null {
+  return skill.files.get(`modify/${path}`) ?? null;
+}
+
+/** The file that a package's change was written against, or null where the package does not carry it. */
+export function baseFile(skill: SkillPackage, path: string): TreeFile | null {
+  return skill.files.get(`base/${path}`) ?? null;
+}
+
+/** What the author wrote about a modified file, for whoever resolves a conflict in it; or null. */
+export function intentNote(skill: SkillPackage, path: string): string | null {
+  return skill.files.get(`modify/${path}.intent.md`)?.bytes.toString('utf8') ?? null;
+}
+
+/**
+ * Where a package's tests stand in a tree that holds it: under `skills/<name>/`, but for a test that is
+ * itself one of the files which the package adds to the project.
+ */
+export function testTargets(skill: SkillPackage): readonly string[] {
+  return skill.manifest.test.map((path) => {
+    const target = /^(?:add|modify)\/(.+)$/.exec(path)?.[1];
+    return target ?? `skills/${skill.manifest.skill}/${path}`;
+  });
+}

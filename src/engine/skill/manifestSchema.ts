@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import { ClawError } from '../errors.ts';
+import type { Manifest } from './manifest.ts';
+import { translateNanoClaw } from './nanoclaw.ts';
+import { parsePlainYaml } from './plainYaml.ts';
+
+const LIMITS = { sizeBytes: 64 * 1024, depth: 16 };
+
+const Names = z.array(z.string());
+const Ranges = z.record(z.string(), z.string());
+
+const EnvAddition = z.preprocess(
+  (entry) => (typeof entry === 'string' ? { name: entry } : entry),
+  z.strictObject({
+    name: z.string(),
+    description: z.string().optional(),
+    example: z.string().optional(),
+    secret: z.boolean().default(false),
+  }),
+);
+
+const FileOp = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.enum(['rename', 'move']), from: z.string(), to: z.string() }),
+  z.strictObject({ type: z.literal('delete'), path: z.string() }),
+]);
+
+const Structured = z.strictObject({
+  npm_dependencies: Ranges.default({}),
+  env_additions: z.array(EnvAddition).default([]),
+  docker_compose_services: z.record(z.string(), z.record(z.string(), z.unknown())).default({}),
+  container: z
+    .strictObject({ npm_dependencies: Ranges.default({}), apt_packages: Names.default([]) })
+    .default({ npm_dependencies: {}, apt_packages: [] }),
+});
+
+const ManifestFile = z.strictObject({
+  skill: z.string(),
+  version: z.string(),
+  description: z.string(),
+  core_version: z.string(),
+  adds: Names,
+  modifies: Names,
+  file_ops: z.array(FileOp).default([]),
+  depends: Names.default([]),
+  conflicts: Names.default([]),
+  structured: Structured.prefault({}),
+  test: Names.default([]),
+});
+
+/**
+ * Reads the shape of `manifest.yaml`: what is there has the right type, and nothing else is there.
+ * Whether names, versions, paths and declarations are acceptable is not looked at yet.
+ *
+ * @throws ClawError YAML_INVALID, LIMIT_EXCEEDED, SCHEMA_INVALID with the path inside the file
+ */
+export function readManifest(source: Buffer | string): Manifest {
+  const raw = translateNanoClaw(parsePlainYaml(source, 'manifest.yaml', LIMITS));
+  const parsed = ManifestFile.safeParse(raw);
+  if (!parsed.success) throw schemaError(parsed.error.issues);
+  const file = parsed.data;
+  return {
+    skill: file.skill,
+    version: file.version,
+    description: file.description,
+    coreVersion: file.core_version,
+    adds: file.adds,
+    modifies: file.modifies,
+    fileOps: file.file_ops,
+    depends: file.depends.map(parseDependence),
+    conflicts: file.conflicts,
+    structured: toStructured(file.structured),
+    test: file.test,
+  };
+}
+
+function toStructured(file: z.output<typeof Structured>): Manifest['structured'] {
+  return {
+    npmDependencies: file.npm_dependencies,
+    envAdditions: file.env_additions.map((entry) => ({
+      name: entry.name,
+      description: entry.description ?? null,
+      example: entry.example ?? null,
+      isSecret: entry.secret,
+    })),
+    composeServices: file.docker_compose_services,
+    container: {
+      npmDependencies: file.container.npm_dependencies,
+      aptPackages: file.container.apt_packages,
+    },
+  };
+}
+
+function parseDependence(text: string): Manifest['depends'][number] {
+  const at = text.indexOf('@');
+  return at === -1
+    ? { name: text, range: '*' }
+    : { name: text.slice(0, at), range: text.slice(at + 1) };
+}
+
+function schemaError(issues: readonly z.core.$ZodIssue[]): ClawError {
+  const [issue] = issues;
+  const parts = [...(issue?.path ?? [])];
+  if (issue?.code === 'unrecognized_keys') parts.push(...issue.keys.slice(0, 1));
+  const path = ['manifest.yaml', parts.join('.')].filter((part) => part !== '').join(':');
+  return new ClawError('SCHEMA_INVALID', `${path}: ${issue?.message ?? 'does not fit'}.`, {
+    path,
+    data: { issues: issues.map(({ path: at, message }) => ({ path: at.join('.'), message })) },
+  });
+}

@@ -1,0 +1,61 @@
+import { ClawError } from '../errors.ts';
+import type { SkillPackage } from './package.ts';
+
+/**
+ * Puts skills into the one canonical order: what is depended on first, then by name. The order in
+ * which they come in does not count, so every installation of the same set composes the same tree.
+ *
+ * A dependence that is not in the set is left to `checkRelations`.
+ *
+ * @throws ClawError GRAPH_INVALID for a cycle, naming it, and for one name given twice
+ */
+export function orderLayers(packages: readonly SkillPackage[]): readonly SkillPackage[] {
+  const waiting = byName(packages);
+  const ordered: SkillPackage[] = [];
+  while (waiting.size > 0) {
+    const next = [...waiting.values()].find((skill) => neededOf(skill, waiting).length === 0);
+    if (next === undefined) throw cycleError(findCycle(waiting));
+    waiting.delete(next.manifest.skill);
+    ordered.push(next);
+  }
+  return ordered;
+}
+
+function byName(packages: readonly SkillPackage[]): Map<string, SkillPackage> {
+  const named = packages.map((skill) => [skill.manifest.skill, skill] as const);
+  const sorted = new Map(named.sort(([one], [other]) => (one < other ? -1 : 1)));
+  const twice = named.find(([name], at) => named[at + 1]?.[0] === name);
+  if (twice !== undefined) {
+    throw new ClawError('GRAPH_INVALID', `The skill ${twice[0]} is given twice. Name it once.`, {
+      data: { skill: twice[0] },
+    });
+  }
+  return sorted;
+}
+
+function neededOf(
+  skill: SkillPackage,
+  waiting: ReadonlyMap<string, SkillPackage>,
+): readonly string[] {
+  return skill.manifest.depends.map(({ name }) => name).filter((name) => waiting.has(name));
+}
+
+/** Every waiting skill waits for another one here, so following any of them must come round. */
+function findCycle(waiting: ReadonlyMap<string, SkillPackage>): readonly string[] {
+  const trail: string[] = [];
+  let [name] = waiting.keys();
+  while (name !== undefined && !trail.includes(name)) {
+    trail.push(name);
+    const skill = waiting.get(name);
+    name = skill === undefined ? undefined : neededOf(skill, waiting)[0];
+  }
+  return name === undefined ? trail : [...trail.slice(trail.indexOf(name)), name];
+}
+
+function cycleError(cycle: readonly string[]): ClawError {
+  return new ClawError(
+    'GRAPH_INVALID',
+    `These skills depend on each other in a circle: ${cycle.join(' → ')}. None can come first.`,
+    { data: { cycle } },
+  );
+}
