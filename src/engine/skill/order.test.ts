@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ClawError } from '../errors.ts';
+import { checkCoreVersion } from './coreVersion.ts';
 import { errorOf } from './errorOf.ts';
 import { nearestNames } from './nearest.ts';
-import { orderLayers } from './order.ts';
+import { checkRelations, orderLayers } from './order.ts';
 import type { SkillPackage } from './package.ts';
 import { packageFiles } from './packageFixture.ts';
 import { packageFromFiles } from './packageFromFiles.ts';
-import { checkCoreVersion, checkRelations } from './relations.ts';
 
 function skill(name: string, keys: Readonly<Record<string, unknown>> = {}): SkillPackage {
   return packageFromFiles(packageFiles({ name, manifest: keys }), { protectedPaths: [] });
@@ -101,7 +101,12 @@ test('a package written against a newer core is refused', () => {
     path: 'manifest.yaml:core_version',
   });
   expect(errorOf(() => checkCoreVersion(manifest, '0.2.0'))).toBeNull();
-  expect(errorOf(() => checkCoreVersion(manifest, 'unknown'))?.code).toBe('VERSION_INVALID');
+});
+
+test('a core without a version that can be compared takes every package', () => {
+  const { manifest } = skill('a', { core_version: '0.2.0' });
+  expect(errorOf(() => checkCoreVersion(manifest, null))).toBeNull();
+  expect(errorOf(() => checkCoreVersion(manifest, 'unknown'))).toBeNull();
 });
 
 test('the nearest names are the ones with the fewest typing errors', () => {

@@ -1,4 +1,6 @@
+import satisfies from 'semver/functions/satisfies.js';
 import { ClawError } from '../errors.ts';
+import type { Manifest } from './manifest.ts';
 import type { SkillPackage } from './package.ts';
 
 /**
@@ -19,6 +21,26 @@ export function orderLayers(packages: readonly SkillPackage[]): readonly SkillPa
     ordered.push(next);
   }
   return ordered;
+}
+
+/**
+ * Checks that skills can stand together: every dependence is there in a version that is asked for,
+ * and no two exclude each other, whichever of them says so.
+ *
+ * @throws ClawError SKILL_NEEDED, then SKILL_CONFLICT, with the names in `data`
+ */
+export function checkRelations(packages: readonly SkillPackage[]): void {
+  const manifests = new Map(packages.map(({ manifest }) => [manifest.skill, manifest]));
+  for (const manifest of manifests.values()) checkNeeds(manifest, manifests);
+  for (const manifest of manifests.values()) {
+    const other = manifest.conflicts.find((name) => manifests.has(name));
+    if (other === undefined) continue;
+    throw new ClawError(
+      'SKILL_CONFLICT',
+      `${manifest.skill} cannot be together with ${other}: remove one of them first.`,
+      { data: { skill: manifest.skill, other } },
+    );
+  }
 }
 
 function byName(packages: readonly SkillPackage[]): Map<string, SkillPackage> {
@@ -58,4 +80,19 @@ function cycleError(cycle: readonly string[]): ClawError {
     `These skills depend on each other in a circle: ${cycle.join(' → ')}. None can come first.`,
     { data: { cycle } },
   );
+}
+
+function checkNeeds(manifest: Manifest, present: ReadonlyMap<string, Manifest>): void {
+  for (const { name, range } of manifest.depends) {
+    const found = present.get(name)?.version ?? null;
+    if (found !== null && satisfies(found, range, { includePrerelease: true })) continue;
+    const data = { skill: manifest.skill, needed: name, range, found };
+    throw new ClawError(
+      'SKILL_NEEDED',
+      found === null
+        ? `${manifest.skill} needs the skill ${name}: apply it as well.`
+        : `${manifest.skill} needs ${name}@${range}, but ${found} is here: upgrade ${name}.`,
+      { data },
+    );
+  }
 }
