@@ -1,0 +1,111 @@
+import * as fs from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { execa } from 'execa';
+import { z } from 'zod';
+import { ClawError } from '../errors.ts';
+import type { Environment } from './sandboxed.ts';
+
+const INSTALL = ['install', '--ignore-scripts', '--no-audit', '--no-fund'];
+const NPM_CONFIG =
+  /^npm_config_(cache|(.*:)?registry|(user|global)config|(prefer_)?offline|(https_)?proxy|noproxy|ca|cafile|strict_ssl)$/i;
+const NEEDED_BY_NPM =
+  /^(HOME|LANG|TMPDIR|(https?|no)_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR))$/i;
+
+/** Packages made for a view: what npm resolved, and where they lie (`<view>/node_modules`). */
+export type InstalledPackages = { readonly lock: Buffer; readonly nodeModules: string };
+
+/**
+ * Lets npm make `node_modules` and the lock file for the `package.json` of a view, starting from a
+ * real copy of the project's packages: a hard link would let npm write into the owner's.
+ *
+ * Install scripts run only for packages that `allowScripts` of that `package.json` approves, and
+ * only where they are new or another version.
+ *
+ * @param input `lock` is what npm starts from, and reproduces where it fits; null for none
+ * @throws ClawError NPM_FAILED with npm's last lines in `data.output`
+ */
+export async function installPackages(input: {
+  readonly root: string;
+  readonly view: string;
+  readonly lock: Buffer | null;
+  readonly environment: Environment;
+  readonly onProgress?: (line: string) => void;
+}): Promise<InstalledPackages> {
+  const { root, view, lock, onProgress = () => {} } = input;
+  const lockPath = join(view, 'package-lock.json');
+  const nodeModules = join(view, 'node_modules');
+  if (lock === null) fs.rmSync(lockPath, { force: true });
+  else fs.writeFileSync(lockPath, lock);
+
+  onProgress('copying node_modules');
+  await copyFolder(join(root, 'node_modules'), nodeModules);
+  const before = installedVersions(nodeModules);
+  onProgress('npm install');
+  await npm(INSTALL, view, input.environment);
+  fs.mkdirSync(nodeModules, { recursive: true });
+
+  const approved = approvedScripts(join(view, 'package.json'));
+  const after = installedVersions(nodeModules);
+  const changed = [...after].filter(([place, version]) => before.get(place) !== version);
+  const rebuilt = new Set(
+    changed.map(([place]) => nameOf(place)).filter((name) => approved.has(name)),
+  );
+  if (rebuilt.size > 0) {
+    onProgress(`npm rebuild ${[...rebuilt].join(' ')}`);
+    await npm(['rebuild', '--ignore-scripts=false', ...rebuilt], view, input.environment);
+  }
+  return { lock: fs.readFileSync(lockPath), nodeModules };
+}
+
+/** A true copy, sharing blocks where the file system can; the fallback is Node's own. */
+async function copyFolder(from: string, to: string): Promise<void> {
+  if (!fs.existsSync(from)) return;
+  fs.mkdirSync(to, { recursive: true });
+  const flags = process.platform === 'darwin' ? ['-acR'] : ['-a', '--reflink=auto'];
+  const copied = await execa('cp', [...flags, `${from}/.`, to], { reject: false, stdio: 'ignore' });
+  if (copied.exitCode === 0) return;
+  fs.rmSync(to, { recursive: true, force: true });
+  await fs.promises.cp(from, to, { recursive: true, verbatimSymlinks: true, dereference: false });
+}
+
+async function npm(args: readonly string[], view: string, environment: Environment): Promise<void> {
+  const path = [dirname(process.execPath), environment['PATH'] ?? ''].join(delimiter);
+  const kept = Object.entries(environment).filter(
+    ([name]) => NPM_CONFIG.test(name) || NEEDED_BY_NPM.test(name),
+  );
+  const run = await execa('npm', ['--prefix', view, ...args], {
+    cwd: view,
+    env: { ...Object.fromEntries(kept), PATH: path },
+    extendEnv: false,
+    stdin: 'ignore',
+    all: true,
+    reject: false,
+  });
+  if (run.exitCode === 0) return;
+  const output = (run.all || run.shortMessage || '').split('\n').slice(-30).join('\n');
+  throw new ClawError('NPM_FAILED', `npm ${args[0]} failed:\n${output}`, { data: { output } });
+}
+
+const HiddenLock = z.object({
+  packages: z.record(z.string(), z.object({ version: z.string().optional() })),
+});
+
+/** Place in the tree (`node_modules/a/node_modules/b`) → version, as npm noted it last. */
+function installedVersions(nodeModules: string): ReadonlyMap<string, string> {
+  const path = join(nodeModules, '.package-lock.json');
+  if (!fs.existsSync(path)) return new Map();
+  const { packages } = HiddenLock.parse(JSON.parse(fs.readFileSync(path, 'utf8')));
+  return new Map(Object.entries(packages).map(([place, { version }]) => [place, version ?? '']));
+}
+
+const Approvals = z.object({ allowScripts: z.record(z.string(), z.boolean()).default({}) });
+
+function approvedScripts(path: string): ReadonlySet<string> {
+  const { allowScripts } = Approvals.parse(JSON.parse(fs.readFileSync(path, 'utf8')));
+  const approved = Object.entries(allowScripts).filter(([, isApproved]) => isApproved);
+  return new Set(approved.map(([name]) => name.replace(/(?<=.)@.*$/, '')));
+}
+
+function nameOf(place: string): string {
+  return place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
+}

@@ -1,0 +1,137 @@
+import { existsSync, mkdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { execa } from 'execa';
+import { bubblewrapArgs, findBubblewrap } from './bubblewrap.ts';
+import type { Command } from './command.ts';
+
+const MAX_OUTPUT_CHARS = 1024 * 1024;
+const SYSTEM_PATH = ['/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin', '/sbin'];
+
+/** What the calling process found in its own environment; nothing else of it is passed on. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export type SandboxedOptions = {
+  /** The project, which the command must not see. */
+  readonly root: string;
+  /** The packages it may use, read-only; null for none. */
+  readonly nodeModules: string | null;
+  readonly environment: Environment;
+  /** 120 s by default. */
+  readonly timeoutMs?: number;
+};
+
+export type SandboxedRun = {
+  readonly isOk: boolean;
+  /** Standard output and error as they came, at most the last megabyte. */
+  readonly output: string;
+  /** Set when the command ran without bubblewrap. */
+  readonly warning: string | null;
+};
+
+export const UNSANDBOXED =
+  'Checks and tests ran without a sandbox, with your rights. Install bubblewrap to confine them.';
+
+/**
+ * Runs a command in a view: without network, home folder, environment or sight of the project
+ * where bubblewrap works, plainly with a scrubbed environment and a warning elsewhere. Never
+ * rejects because the command fails; at the end of its time the whole process group is killed.
+ */
+export async function runSandboxed(
+  view: string,
+  command: Command,
+  options: SandboxedOptions,
+): Promise<SandboxedRun> {
+  const bubblewrap = await findBubblewrap(options.environment['PATH'] ?? '');
+  const nodeFolder = dirname(realpathSync(process.execPath));
+  const path = [join(view, 'node_modules/.bin'), nodeFolder, ...SYSTEM_PATH].join(delimiter);
+  const language = options.environment['LANG'] ?? 'C.UTF-8';
+  const env = { PATH: path, LANG: language, CI: '1', NODE_ENV: 'test' };
+  const timeoutMs = options.timeoutMs ?? 120_000;
+  const { file, args } = command;
+  if (bubblewrap === null) {
+    const home = `${view}.home`;
+    mkdirSync(home, { recursive: true });
+    linkPackages(view, options.nodeModules);
+    const outcome = await run({ file, args, cwd: view, env: { ...env, HOME: home }, timeoutMs });
+    rmSync(home, { recursive: true, force: true });
+    return { ...outcome, warning: UNSANDBOXED };
+  }
+  const home = options.environment['HOME'];
+  const visible = {
+    view,
+    nodeModules: options.nodeModules,
+    nodeFolder,
+    hidden: [realpathSync(options.root), ...(home && existsSync(home) ? [realpathSync(home)] : [])],
+  };
+  const outcome = await run({
+    file: bubblewrap,
+    args: [...bubblewrapArgs(visible), '--', file, ...args],
+    cwd: view,
+    env: { ...env, HOME: '/tmp/home' },
+    timeoutMs,
+  });
+  return { ...outcome, warning: null };
+}
+
+function linkPackages(view: string, nodeModules: string | null): void {
+  const place = join(view, 'node_modules');
+  if (nodeModules !== null && !existsSync(place)) symlinkSync(nodeModules, place);
+}
+
+type Program = Command & {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+};
+
+async function run(program: Program): Promise<{ isOk: boolean; output: string }> {
+  const child = execa(program.file, program.args, {
+    cwd: program.cwd,
+    env: program.env,
+    extendEnv: false,
+    stdin: 'ignore',
+    all: true,
+    buffer: false,
+    detached: true,
+    reject: false,
+  });
+  const output = tail(child.all);
+  let isTimedOut = false;
+  const timer = setTimeout(() => {
+    isTimedOut = true;
+    killGroup(child.pid);
+  }, program.timeoutMs);
+  // What the command left running would keep its pipes open, and us waiting.
+  child.once('exit', () => killGroup(child.pid));
+  const result = await child;
+  clearTimeout(timer);
+  const note = isTimedOut
+    ? `\nKilled after ${program.timeoutMs / 1000} s.`
+    : 'code' in result && result.code === 'ENOENT'
+      ? `\n${program.file} was not found.`
+      : '';
+  return { isOk: result.exitCode === 0 && !isTimedOut, output: `${output()}${note}`.trim() };
+}
+
+/** The last megabyte of a stream, as text. */
+function tail(stream: NodeJS.ReadableStream): () => string {
+  let text = '';
+  let isCut = false;
+  stream.setEncoding('utf8');
+  stream.on('data', (chunk: string) => {
+    text += chunk;
+    if (text.length <= 2 * MAX_OUTPUT_CHARS) return;
+    text = text.slice(-MAX_OUTPUT_CHARS);
+    isCut = true;
+  });
+  return () => `${isCut ? '(the beginning was cut)\n' : ''}${text.slice(-MAX_OUTPUT_CHARS)}`;
+}
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // The whole group has ended already.
+  }
+}

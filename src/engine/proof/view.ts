@@ -1,0 +1,101 @@
+import * as fs from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import type { Tree, TreeFile } from '../tree.ts';
+
+/** The tests that one layer brings. */
+export type LayerTests = {
+  readonly skill: string;
+  /** Files by their path in the package; those under `tests/` are laid out. */
+  readonly files: Tree;
+  /** Which of them are handed to the test command, such as `tests/telegram.test.ts`. */
+  readonly test: readonly string[];
+};
+
+/** A tree laid out beside the project, to be tried and thrown away. */
+export type View = {
+  /** Absolute; on the project's own device. */
+  readonly path: string;
+  /** Leaves nothing of it behind; may be called again. */
+  readonly remove: () => void;
+};
+
+/**
+ * Lays out a tree under `.claw/tx/`: the project's files, some of them changed, and tests at
+ * `skills/<name>/tests/`. Everything is a copy, so whatever runs there cannot reach the project
+ * through it. Secrets (`.env`), git's folder and the engine's own never get in.
+ */
+export function layOutView(
+  root: string,
+  contents: {
+    /** All files of the project to include, relative to the root. */
+    readonly paths: readonly string[];
+    /** What differs in the view; null for a file that is not there. */
+    readonly changed: ReadonlyMap<string, TreeFile | null>;
+    readonly tests: readonly LayerTests[];
+  },
+): View {
+  const place = join(root, '.claw/tx');
+  fs.mkdirSync(place, { recursive: true });
+  const path = fs.mkdtempSync(join(place, `view-${process.pid}-`));
+  const view = { path, remove: () => removeView(path) };
+  try {
+    for (const file of contents.paths) {
+      if (!contents.changed.has(file) && isShown(file)) copy(join(root, file), join(path, file));
+    }
+    for (const [file, content] of contents.changed) {
+      if (content !== null && isShown(file)) write(join(path, file), content);
+    }
+    for (const { skill, files } of contents.tests) {
+      for (const [file, content] of files) {
+        if (file.startsWith('tests/')) write(join(path, 'skills', skill, file), content);
+      }
+    }
+  } catch (error) {
+    view.remove();
+    throw error;
+  }
+  return view;
+}
+
+/** Removes the views of processes that are no more. */
+export function sweepViews(root: string): void {
+  const place = join(root, '.claw/tx');
+  for (const name of fs.existsSync(place) ? fs.readdirSync(place) : []) {
+    const pid = /^view-(\d+)-/.exec(name)?.[1];
+    if (pid !== undefined && !isAlive(Number(pid))) removeView(join(place, name));
+  }
+}
+
+function isShown(path: string): boolean {
+  if (/^(\.git|\.claw|node_modules)(\/|$)/.test(path)) return false;
+  const name = basename(path);
+  return name === '.env.example' || !(name === '.env' || name.startsWith('.env.'));
+}
+
+function copy(from: string, to: string): void {
+  const stat = fs.lstatSync(from, { throwIfNoEntry: false });
+  if (stat === undefined) return; // Gone since it was listed, so gone from the tree as well.
+  fs.mkdirSync(dirname(to), { recursive: true });
+  if (stat.isSymbolicLink()) fs.symlinkSync(fs.readlinkSync(from), to);
+  else if (stat.isFile()) fs.copyFileSync(from, to, fs.constants.COPYFILE_FICLONE);
+}
+
+function write(to: string, file: TreeFile): void {
+  fs.mkdirSync(dirname(to), { recursive: true });
+  fs.rmSync(to, { force: true });
+  fs.writeFileSync(to, file.bytes, { mode: file.isExecutable ? 0o777 : 0o666 });
+}
+
+function removeView(path: string): void {
+  fs.rmSync(path, { recursive: true, force: true });
+  fs.rmSync(`${path}.home`, { recursive: true, force: true });
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}

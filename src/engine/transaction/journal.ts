@@ -1,0 +1,69 @@
+import type { Digest } from '../digest.ts';
+import type { Fingerprint } from './step.ts';
+
+/**
+ * One step as the journal keeps it. Its bytes lie beside the journal under the step's number,
+ * which is its position in the list.
+ */
+export type JournalStep =
+  | {
+      readonly kind: 'file';
+      readonly path: string;
+      readonly before: Fingerprint;
+      readonly after: Fingerprint;
+    }
+  | {
+      readonly kind: 'swap';
+      readonly path: string;
+      /** Where the new folder waits, relative to the root; null takes the old one away. */
+      readonly prepared: string | null;
+      /** Whether anything stood at `path` before. */
+      readonly hadFolder: boolean;
+    };
+
+/**
+ * What a transaction does, in the order of publishing.
+ *
+ * Written once, before anything of the project is touched, and never changed: as
+ * `.claw/tx/<id>/journal.json` it makes the transaction happen, as `rollback.json` it takes it
+ * back, as `.claw/backup/<id>/record.json` it tells undo what was done. Each is a rename.
+ */
+export type Journal = {
+  readonly version: 1;
+  readonly id: string;
+  readonly verb: string;
+  readonly summary: string;
+  /** When the transaction was decided, ISO 8601. */
+  readonly committedAt: string;
+  /** Digests of `state.yaml`; null where there is none. */
+  readonly stateBefore: Digest | null;
+  readonly stateAfter: Digest | null;
+  readonly steps: readonly JournalStep[];
+  /** Folders that had to be made, outermost first: taken away again by a rollback. */
+  readonly foldersMade: readonly string[];
+  /** Modes of the folders that deletions may empty, so that a rollback makes them as they were. */
+  readonly folderModes: Readonly<Record<string, number>>;
+};
+
+/** Who holds the lock. `started` tells a process from a later one with the same number. */
+export type Holder = {
+  readonly pid: number;
+  readonly verb: string;
+  readonly started: string | null;
+};
+
+/** What `recover` found and did. */
+export type Recovery = {
+  readonly outcome: 'nothing' | 'rolled-forward' | 'rolled-back' | 'needs-decision' | 'locked';
+  /** Files in which an owner's edit was found and kept, here or under `backup/<id>/conflicts`. */
+  readonly kept: readonly string[];
+  readonly id: string | null;
+  readonly verb: string | null;
+  /** Why a decision is needed: an edited file, another `state.yaml`, an unreadable journal. */
+  readonly reason: 'edited' | 'state-changed' | 'journal-damaged' | null;
+  /** Set when the outcome is `locked`: that command is still running. */
+  readonly holder: Holder | null;
+};
+
+/** The owner's word on a transaction that met an edit. */
+export type Decision = 'keep-mine' | 'roll-forward' | 'roll-back';

@@ -1,0 +1,104 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+import { ClawError } from '../errors.ts';
+import { liveHolder, writeHolder } from './recover.js';
+
+const RETRY_MS = 25;
+const IGNORED = 'pending/\nbackup/\ntx/\nlock.db*\ncache/\n';
+
+/**
+ * Runs something while no other claw command can, on the same project.
+ *
+ * The lock is an exclusive SQLite transaction on `.claw/lock.db`, so the kernel drops it when this
+ * process dies. Nothing else in the process may open that file: closing it would drop the lock.
+ * Makes `.claw/` where there is none, and takes it away again if it was left unused.
+ *
+ * @throws ClawError LOCK_HELD naming the holder, after `timeoutMs`; whatever `work` throws
+ */
+export async function withLock<T>(
+  root: string,
+  options: { readonly verb: string; readonly timeoutMs?: number },
+  work: () => T | Promise<T>,
+): Promise<T> {
+  const isNew = !fs.existsSync(join(root, '.claw'));
+  const until = performance.now() + (options.timeoutMs ?? 2000);
+  let lock = tryLock(root);
+  while (lock === null) {
+    if (performance.now() >= until) throw lockHeld(root);
+    await sleep(RETRY_MS);
+    lock = tryLock(root);
+  }
+  try {
+    writeHolder(root, options.verb);
+    return await work();
+  } finally {
+    fs.rmSync(join(root, '.claw/cache/holder.json'), { force: true });
+    if (isNew) removeUnused(root);
+    lock.close();
+  }
+}
+
+/** @returns null while another process has it */
+function tryLock(root: string): Database.Database | null {
+  const path = join(root, '.claw/lock.db');
+  makeFolder(root);
+  const expected = inode(path);
+  const database = new Database(path, { timeout: 0 });
+  try {
+    database.exec('BEGIN EXCLUSIVE');
+    // Its last holder may have taken an unused `.claw/` away before we had the lock: then what we
+    // hold is a file that no other command will ever open.
+    if (expected !== null && expected === inode(path)) return database;
+  } catch (error) {
+    const isBusy = error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY');
+    if (!isBusy) {
+      database.close();
+      throw error;
+    }
+  }
+  database.close();
+  return null;
+}
+
+function makeFolder(root: string): void {
+  fs.mkdirSync(join(root, '.claw'), { recursive: true });
+  writeIfAbsent(join(root, '.claw/.gitignore'), IGNORED);
+  writeIfAbsent(join(root, '.claw/lock.db'), '');
+}
+
+/** Never opens a file that is there: closing `lock.db` would drop a lock held in this process. */
+function writeIfAbsent(path: string, text: string): void {
+  try {
+    fs.writeFileSync(path, text, { flag: 'wx' });
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  }
+}
+
+/** A command that was refused leaves no trace in a codebase that claw has nothing to do with. */
+function removeUnused(root: string): void {
+  const folder = join(root, '.claw');
+  const isUsed = (name: string) =>
+    !['.gitignore', 'lock.db', 'cache'].includes(name) &&
+    !(['tx', 'backup'].includes(name) && fs.readdirSync(join(folder, name)).length === 0);
+  if (fs.readdirSync(folder).some(isUsed)) return;
+  fs.rmSync(folder, { recursive: true });
+}
+
+function inode(path: string): bigint | null {
+  return fs.lstatSync(path, { bigint: true, throwIfNoEntry: false })?.ino ?? null;
+}
+
+function lockHeld(root: string): ClawError {
+  const holder = liveHolder(root);
+  const who = holder === null ? '' : ` (claw ${holder.verb}, pid ${holder.pid})`;
+  return new ClawError(
+    'LOCK_HELD',
+    `Another claw command is running${who}. Wait for it to finish.`,
+    {
+      data: holder === null ? {} : { pid: holder.pid, verb: holder.verb },
+    },
+  );
+}

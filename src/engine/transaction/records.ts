@@ -1,0 +1,95 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import type { Digest } from '../digest.ts';
+import { digestBytes } from '../digest.ts';
+import { ClawError } from '../errors.ts';
+import type { TreeFile } from '../tree.ts';
+import type { Journal } from './journal.ts';
+import { readJournal, removeBackup, transactionIds } from './recover.js';
+import type { Fingerprint } from './step.ts';
+
+/** A finished transaction in one line. */
+export type TransactionSummary = {
+  readonly id: string;
+  readonly verb: string;
+  readonly summary: string;
+  /** ISO 8601. */
+  readonly committedAt: string;
+  readonly stateBefore: Digest | null;
+  readonly stateAfter: Digest | null;
+};
+
+/** A finished transaction with every byte it replaced and wrote, for planning an undo. */
+export type Transaction = TransactionSummary & {
+  readonly files: readonly {
+    readonly path: string;
+    readonly before: TreeFile | null;
+    readonly after: TreeFile | null;
+  }[];
+  readonly swaps: readonly {
+    readonly path: string;
+    /** Whether a folder stood there before. */
+    readonly hadFolder: boolean;
+    /** Where that folder is kept, relative to the root; null if there was none or it is gone. */
+    readonly kept: string | null;
+  }[];
+};
+
+/** The finished transactions that can still be undone, newest first. */
+export function listTransactions(root: string): readonly TransactionSummary[] {
+  const ids = [...transactionIds(join(root, '.claw/backup'))].reverse();
+  return ids.flatMap((id) => {
+    const journal = readRecord(root, id);
+    return journal === null ? [] : [summaryOf(journal)];
+  });
+}
+
+/**
+ * @throws ClawError NOTHING_TO_UNDO if there is no such transaction; DIGEST_MISMATCH if bytes that
+ *   it kept are not what they were
+ */
+export function readTransaction(root: string, id: string): Transaction {
+  const journal = readRecord(root, id);
+  if (journal === null) {
+    throw new ClawError('NOTHING_TO_UNDO', `There is no record of ${id} any more.`);
+  }
+  const files: Transaction['files'][number][] = [];
+  const swaps: Transaction['swaps'][number][] = [];
+  for (const [n, step] of journal.steps.entries()) {
+    const { path } = step;
+    if (step.kind === 'file') {
+      const read = (side: 'before' | 'after') =>
+        readKept(root, `.claw/backup/${id}/${side}/${n}`, step[side]);
+      files.push({ path, before: read('before'), after: read('after') });
+    } else {
+      const kept = `.claw/backup/${id}/swap/${n}`;
+      const isKept = fs.lstatSync(join(root, kept), { throwIfNoEntry: false }) !== undefined;
+      swaps.push({ path, hadFolder: step.hadFolder, kept: isKept ? kept : null });
+    }
+  }
+  return { ...summaryOf(journal), files, swaps };
+}
+
+/** Forgets a transaction: after its undo is committed. */
+export function dropTransaction(root: string, id: string): void {
+  removeBackup(join(root, '.claw/backup', id));
+}
+
+function readRecord(root: string, id: string): Journal | null {
+  return readJournal(join(root, '.claw/backup', id, 'record.json'));
+}
+
+function summaryOf(journal: Journal): TransactionSummary {
+  const { id, verb, summary, committedAt, stateBefore, stateAfter } = journal;
+  return { id, verb, summary, committedAt, stateBefore, stateAfter };
+}
+
+function readKept(root: string, path: string, print: Fingerprint): TreeFile | null {
+  if (print === null) return null;
+  const bytes = fs.readFileSync(join(root, path));
+  if (digestBytes(bytes) !== print.digest) {
+    const message = `${path} is not what it was when it was kept, so it cannot be put back.`;
+    throw new ClawError('DIGEST_MISMATCH', message, { path });
+  }
+  return { bytes, isExecutable: print.isExecutable };
+}

@@ -1,0 +1,183 @@
+import * as fs from 'node:fs';
+import { dirname, isAbsolute, join } from 'node:path';
+import type { Digest } from '../digest.ts';
+import { digestBytes } from '../digest.ts';
+import { ClawError } from '../errors.ts';
+import type { Journal, JournalStep } from './journal.ts';
+import { fingerprint, linkOnPath, parents, syncPath } from './recover.js';
+import type { Fingerprint, Step } from './step.ts';
+
+/** What one transaction changes, and what it is called. */
+export type Change = {
+  readonly verb: string;
+  /** One sentence for `undo` and the log. */
+  readonly summary: string;
+  readonly steps: readonly Step[];
+  /** Digests of `state.yaml` before and after; null where there is none. */
+  readonly stateBefore: Digest | null;
+  readonly stateAfter: Digest | null;
+};
+
+/**
+ * Lays everything that publishing needs into the transaction's folders, on the disk for good, and
+ * checks every target once more. Nothing of the project is touched.
+ *
+ * @returns the journal, not yet written
+ * @throws ClawError TREE_CHANGED, LINK_REFUSED, PATH_UNSAFE, PATH_COLLISION; plain errors of the disk
+ */
+export function stage(root: string, id: string, change: Change, committedAt: string): Journal {
+  const tx = join(root, '.claw/tx', id);
+  const backup = join(root, '.claw/backup', id);
+  const folders = [join(tx, 'new'), join(tx, 'old')];
+  for (const part of ['before', 'after', 'swap']) folders.push(join(backup, part));
+  for (const folder of folders) fs.mkdirSync(folder, { recursive: true });
+
+  refuseUnsafe(root, change.steps);
+  const steps: JournalStep[] = [];
+  for (const step of inOrder(change.steps)) {
+    const staged = stageStep(root, { tx, backup, n: steps.length }, step);
+    if (staged !== null) steps.push(staged);
+  }
+  for (const folder of [...folders, tx, backup, dirname(tx), dirname(backup)]) syncPath(folder);
+  const { verb, summary, stateBefore, stateAfter } = change;
+  const named = { version: 1, id, verb, summary, committedAt, stateBefore, stateAfter } as const;
+  return { ...named, steps, ...foldersOf(root, steps) };
+}
+
+/** The text of a journal: one line of JSON, one line of checksum. */
+export function journalText(journal: Journal): string {
+  const json = JSON.stringify(journal);
+  return `${json}\n${digestBytes(json)}\n`;
+}
+
+/** Writes a file and waits until the disk has it. */
+export function writeSynced(path: string, bytes: Buffer | string, mode = 0o666): void {
+  const file = fs.openSync(path, 'w', mode);
+  try {
+    fs.writeFileSync(file, bytes);
+    fs.fsyncSync(file);
+  } finally {
+    fs.closeSync(file);
+  }
+}
+
+function refuseUnsafe(root: string, steps: readonly Step[]): void {
+  const seen = new Set<string>();
+  for (const { path } of steps) {
+    if (isAbsolute(path) || path.split('/').some((part) => ['', '.', '..'].includes(part))) {
+      throw new ClawError('PATH_UNSAFE', `${path} is not a path inside the project.`, { path });
+    }
+    if (seen.has(path)) {
+      throw new ClawError('PATH_COLLISION', `Two steps would write ${path}.`, { path });
+    }
+    seen.add(path);
+    const link = linkOnPath(root, path);
+    if (link !== null) throw linkRefused(path, link);
+  }
+}
+
+/**
+ * Deletions go first, so that a folder can take the place of a file and the other way round. What
+ * recovery itself runs on comes last before `state.yaml`: until then the old one is whole.
+ */
+function inOrder(steps: readonly Step[]): readonly Step[] {
+  const rank = (step: Step) => {
+    if (step.path === '.claw/state.yaml') return 4;
+    if (/^(bin|src\/engine\/transaction\/recover\.js)(\/|$)/.test(step.path)) return 3;
+    if (step.kind === 'swap') return 2;
+    return step.kind === 'delete' ? 0 : 1;
+  };
+  return [...steps].sort((one, other) => rank(one) - rank(other));
+}
+
+type Place = { readonly tx: string; readonly backup: string; readonly n: number };
+
+/** @returns null for a write that changes nothing */
+function stageStep(root: string, place: Place, step: Step): JournalStep | null {
+  const { path } = step;
+  const target = statOf(join(root, path));
+  if (step.kind === 'swap') {
+    refuseOutside(step.prepared);
+    return { kind: 'swap', path, prepared: step.prepared, hadFolder: target !== undefined };
+  }
+  if (target?.isSymbolicLink()) throw linkRefused(path, path);
+  const old = join(place.tx, 'old', String(place.n));
+  if (target?.isFile()) fs.copyFileSync(join(root, path), old, fs.constants.COPYFILE_FICLONE);
+  const now = target?.isFile() ? fingerprint(old) : fingerprint(join(root, path));
+  if (!isSame(now, step.before)) throw treeChanged(path);
+  if (step.kind === 'delete') return { kind: 'file', path, before: step.before, after: null };
+
+  const after = { digest: digestBytes(step.bytes), isExecutable: step.isExecutable };
+  if (isSame(step.before, after)) return null;
+  const staged = join(place.tx, 'new', String(place.n));
+  writeSynced(staged, step.bytes, step.isExecutable ? 0o777 : 0o666);
+  if (target?.isFile()) fs.chmodSync(staged, modeLike(target.mode, step.isExecutable));
+  keepAfter(path, staged, join(place.backup, 'after', String(place.n)));
+  return { kind: 'file', path, before: step.before, after };
+}
+
+/**
+ * Undo needs what was written. An editor may write into a published file in place, so that has to
+ * be a copy; the engine's own files are only ever replaced, and a link is enough.
+ */
+function keepAfter(path: string, staged: string, after: string): void {
+  if (path.startsWith('.claw/')) {
+    fs.linkSync(staged, after);
+  } else {
+    fs.copyFileSync(staged, after, fs.constants.COPYFILE_FICLONE);
+    syncPath(after);
+  }
+}
+
+/** The present mode, with the right to execute for whoever may read, or for nobody. */
+function modeLike(present: number, isExecutable: boolean): number {
+  const mode = present & 0o7777;
+  return isExecutable ? mode | ((mode & 0o444) >> 2) : mode & ~0o111;
+}
+
+function foldersOf(root: string, steps: readonly JournalStep[]) {
+  const made = new Set<string>();
+  const folderModes: Record<string, number> = {};
+  for (const step of steps) {
+    const isRemoval = step.kind === 'swap' ? step.prepared === null : step.after === null;
+    for (const folder of parents(step.path).reverse()) {
+      const stat = statOf(join(root, folder));
+      if (!stat?.isDirectory()) made.add(folder);
+      else if (isRemoval) folderModes[folder] = stat.mode & 0o7777;
+    }
+  }
+  return { foldersMade: [...made], folderModes };
+}
+
+/** A path below a file is nothing, as is one that does not exist. */
+function statOf(path: string): fs.Stats | undefined {
+  try {
+    return fs.lstatSync(path);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : null;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw error;
+  }
+}
+
+function refuseOutside(prepared: string | null): void {
+  if (prepared === null) return;
+  if (prepared.startsWith('.claw/') && !prepared.split('/').includes('..')) return;
+  throw new ClawError('PATH_UNSAFE', `${prepared} was not prepared inside .claw/.`, {
+    path: prepared,
+  });
+}
+
+function isSame(one: Fingerprint, other: Fingerprint): boolean {
+  return one?.digest === other?.digest && one?.isExecutable === other?.isExecutable;
+}
+
+/** The target is not what the plan was made for: the caller plans again. */
+export function treeChanged(path: string): ClawError {
+  return new ClawError('TREE_CHANGED', `${path} changed while the command was at work.`, { path });
+}
+
+function linkRefused(path: string, link: string): ClawError {
+  const message = `${link} is a symbolic link, so ${path} is not written through it.`;
+  return new ClawError('LINK_REFUSED', message, { path });
+}

@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs';
+import { execa } from 'execa';
+
+/** The calls that change a folder, and the one that makes a change last. */
+export const CALLS = [
+  'rename',
+  'link',
+  'unlink',
+  'unlinkat',
+  'mkdir',
+  'rmdir',
+  'chmod',
+  'fchmod',
+  'fsync',
+] as const;
+
+/** What happens to the n-th call of one kind; with `isPersistent`, to every later one too. */
+export type Injection = {
+  readonly call: string;
+  readonly nth: number;
+  readonly effect: 'SIGKILL' | 'ENOSPC' | 'EACCES' | 'EIO';
+  readonly isPersistent?: boolean;
+};
+
+export type Run = {
+  readonly stdout: string;
+  readonly exitCode: number | undefined;
+  /** Whether the trace shows that the injection took place; a run without is no evidence. */
+  readonly isHit: boolean;
+};
+
+/** How often a program makes each of the calls when nothing is injected. */
+export async function census(
+  program: readonly string[],
+  log: string,
+): Promise<Readonly<Record<string, number>>> {
+  await trace(program, log, []);
+  const counts: Record<string, number> = {};
+  for (const line of readFileSync(log, 'utf8').split('\n')) {
+    const call = /^\d+ +(\w+)\(/.exec(line)?.[1];
+    if (call !== undefined) counts[call] = (counts[call] ?? 0) + 1;
+  }
+  return counts;
+}
+
+/** Runs a program and lets one of its calls kill it, or fail. */
+export async function inject(
+  program: readonly string[],
+  log: string,
+  { call, nth, effect, isPersistent = false }: Injection,
+): Promise<Run> {
+  const what = effect === 'SIGKILL' ? 'signal=SIGKILL' : `error=${effect}`;
+  const when = `${nth}${isPersistent ? '+' : ''}`;
+  const run = await trace(program, log, ['-e', `inject=${call}:${what}:when=${when}`]);
+  const text = readFileSync(log, 'utf8');
+  const isHit = text.includes(effect === 'SIGKILL' ? 'killed by SIGKILL' : '(INJECTED)');
+  return { stdout: run.stdout, exitCode: run.exitCode, isHit };
+}
+
+function trace(program: readonly string[], log: string, extra: readonly string[]) {
+  const filter = ['-f', '-e', `trace=${CALLS.join(',')}`];
+  return execa('strace', [...filter, ...extra, '-o', log, ...program], { reject: false });
+}
