@@ -7,6 +7,8 @@ import type { AgentUser } from './ownership.ts';
 /** bwrap and what it starts are looked up here; the agent's own environment is made from nothing. */
 const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 const NODE = '/opt/claw/node';
+/** Folders that only hold mounts; bwrap would make them for root alone where a file is mounted. */
+const PARENTS = ['/etc', '/opt/claw', '/home/node', '/run', '/workspace', '/workspace/project'];
 const TMP_BYTES = 64 * 1_048_576;
 
 export type BubblewrapParts = {
@@ -79,7 +81,7 @@ function keep(...capabilities: string[]): string[] {
 
 /** The system's programs and libraries, with the links that merged-/usr systems have at the top. */
 async function systemMounts(): Promise<string[]> {
-  const args = ['--ro-bind', '/usr', '/usr'];
+  const args = [...PARENTS.flatMap((path) => ['--dir', path]), '--ro-bind', '/usr', '/usr'];
   for (const path of ['/bin', '/sbin', '/lib', '/lib32', '/lib64']) {
     const found = await lstat(path).catch(() => null);
     if (found?.isSymbolicLink()) args.push('--symlink', await readlink(path), path);
@@ -115,7 +117,8 @@ function limits(spec: BoxSpec, { isRoot }: BubblewrapParts): string[] {
 
 function identity({ isRoot, user }: BubblewrapParts): string[] {
   if (!isRoot) return [];
-  return ['setpriv', `--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups'];
+  const ids = [`--reuid=${user.uid}`, `--regid=${user.gid}`];
+  return ['setpriv', ...ids, '--clear-groups', '--inh-caps=-all'];
 }
 
 function startBwrap(args: readonly string[]): Promise<Box> {

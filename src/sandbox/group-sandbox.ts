@@ -98,10 +98,16 @@ export class GroupSandbox implements Sandbox {
   async #startAgent(folder: string, isMain: boolean): Promise<WarmAgent> {
     const { engine, options, user, bundle } = this.#parts;
     const { projectDir, settings } = options;
-    const socketDir = await makeSocketFolder(settings.dataDir, folder, user);
+    const { dataDir } = settings;
+    const socketDir = await makeSocketFolder({
+      dataDir,
+      folder,
+      socketDir: settings.socketDir,
+      user,
+    });
     const places: GroupPlaces = {
       projectDir,
-      dataDir: settings.dataDir,
+      dataDir,
       folder,
       isMain,
       socketDir,

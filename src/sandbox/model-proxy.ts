@@ -179,7 +179,12 @@ function answerHeaders(answer: http.IncomingMessage): http.OutgoingHttpHeaders {
 /** Resolves when the agent has taken what it was sent, or is gone. */
 function drained(response: http.ServerResponse): Promise<void> {
   return new Promise((resolve) => {
-    response.once('drain', resolve);
-    response.once('close', resolve);
+    const settle = () => {
+      response.off('drain', settle);
+      response.off('close', settle);
+      resolve();
+    };
+    response.on('drain', settle);
+    response.on('close', settle);
   });
 }

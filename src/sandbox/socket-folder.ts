@@ -14,26 +14,40 @@ export function socketPath(socketDir: string): string {
   return join(socketDir, SOCKET_NAME);
 }
 
+export type SocketParts = {
+  readonly dataDir: string;
+  readonly folder: string;
+  /** The owner's choice of where sockets live; null leaves it to the length of paths. */
+  readonly socketDir: string | null;
+  readonly user: AgentUser;
+};
+
 /**
  * Makes the folder that holds one group's socket and nothing else, empty.
  *
- * It lies in the data folder, or in a private one under the system's temporary folder where the path
- * of the socket would be too long. The agent's user may enter it, and only it.
+ * It lies where the owner says, else in the data folder, else, where that path would be too long for a
+ * socket, in a private one under the system's temporary folder. The agent's user may enter it, and only it.
  *
- * @throws EngineUnusable when the private folder belongs to somebody else
+ * @throws EngineUnusable when the owner's folder is too long a path, or the private one is somebody else's
  */
-export async function makeSocketFolder(
-  dataDir: string,
-  folder: string,
-  user: AgentUser,
-): Promise<string> {
-  const own = join(dataDir, 'run');
-  const parent = isShort(join(own, shortHash(folder))) ? own : await privateFolder(dataDir);
-  const socketDir = join(parent, shortHash(folder));
+export async function makeSocketFolder(parts: SocketParts): Promise<string> {
+  const { dataDir, folder, user } = parts;
+  const socketDir = join(await parentFolder(parts), shortHash(`${dataDir}\0${folder}`));
   await rm(socketDir, { recursive: true, force: true });
   await mkdir(socketDir, { recursive: true, mode: 0o700 });
   if (process.getuid?.() === 0) await chown(socketDir, user.uid, user.gid);
   return socketDir;
+}
+
+async function parentFolder({ dataDir, socketDir }: SocketParts): Promise<string> {
+  if (socketDir === null) {
+    const own = join(dataDir, 'run');
+    return isShort(own) ? own : privateFolder(dataDir);
+  }
+  if (isShort(socketDir)) return socketDir;
+  throw new EngineUnusable(
+    `${socketDir} is too long a path for sockets. Set a shorter CLAW_SOCKETS.`,
+  );
 }
 
 /** The first eight hexadecimal digits of a digest: enough to tell an installation's groups apart. */
@@ -41,8 +55,9 @@ export function shortHash(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 8);
 }
 
-function isShort(socketDir: string): boolean {
-  return Buffer.byteLength(socketPath(socketDir)) < MAX_SOCKET_PATH_BYTES;
+function isShort(parent: string): boolean {
+  const path = socketPath(join(parent, shortHash('')));
+  return Buffer.byteLength(path) < MAX_SOCKET_PATH_BYTES;
 }
 
 async function privateFolder(dataDir: string): Promise<string> {

@@ -1,0 +1,62 @@
+import { describe, test } from 'vitest';
+import { openBubblewrap } from '../sandbox/bubblewrap.ts';
+import { pingDocker } from '../sandbox/docker.ts';
+import { agentUser } from '../sandbox/ownership.ts';
+
+export type TestEngine = 'docker' | 'bubblewrap';
+
+/** Any of these can carry the agent's image. */
+const BASES = ['patchclaw-base:bookworm', 'node:24-slim'];
+
+/**
+ * Describes tests that need a real engine.
+ *
+ * Where it is missing they are skipped and say why; with `CLAW_REQUIRE_ENGINE=1` they fail instead, so
+ * that a machine which is meant to run them cannot pass without.
+ */
+export async function describeWithEngine(
+  engine: TestEngine,
+  title: string,
+  body: () => void,
+): Promise<void> {
+  const missing = engine === 'docker' ? await missingDocker() : await missingBubblewrap();
+  if (missing === null) {
+    describe(title, body);
+    return;
+  }
+  if (process.env['CLAW_REQUIRE_ENGINE'] === '1') {
+    describe(title, () => {
+      test('has its engine', () => {
+        throw new Error(`CLAW_REQUIRE_ENGINE is set, and ${missing}`);
+      });
+    });
+    return;
+  }
+  console.warn(`skipped: ${title}: ${missing}`);
+  describe.skip(`${title} (${missing})`, body);
+}
+
+async function missingDocker(): Promise<string | null> {
+  const docker = await pingDocker({ socketPath: '/var/run/docker.sock' });
+  if (docker === null) return 'no Docker daemon answers on /var/run/docker.sock';
+  for (const base of BASES) {
+    const found = await docker
+      .getImage(base)
+      .inspect()
+      .catch(() => null);
+    if (found !== null) return null;
+  }
+  return 'there is no base image; make one with `node scripts/base-image.ts`';
+}
+
+async function missingBubblewrap(): Promise<string | null> {
+  const own = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
+  return openBubblewrap({
+    user: agentUser(own),
+    isRoot: own.uid === 0,
+    nodePath: process.execPath,
+  }).then(
+    () => null,
+    (error: Error) => error.message,
+  );
+}

@@ -1,0 +1,150 @@
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Settings } from '../config.ts';
+import { openSandbox } from '../sandbox/open.ts';
+import type { HostTool, Sandbox, SandboxOptions, TurnOutcome, Usage } from '../sandbox/sandbox.ts';
+import {
+  type AnthropicScript,
+  type AnthropicServer,
+  lastToolResults,
+  lastUserText,
+  startAnthropicServer,
+} from './anthropic.ts';
+
+const REPOSITORY = resolve(import.meta.dirname, '../..');
+
+/** A key that can be looked for in places where it must not be. */
+export const TEST_KEY = 'sk-ant-test-4f2b9c81d07e';
+
+export type SandboxProjectParts = {
+  readonly engine: 'docker' | 'bubblewrap';
+  readonly script?: AnthropicScript;
+  readonly tools?: readonly HostTool[];
+  readonly settings?: Partial<Settings>;
+  readonly options?: Partial<SandboxOptions>;
+  /** Files beside the copy of this repository's agent, or instead of parts of it. */
+  readonly files?: Readonly<Record<string, string>>;
+};
+
+/** A project of its own with a sandbox on a real engine, and a model's server that follows a script. */
+export type SandboxProject = AsyncDisposable & {
+  readonly dir: string;
+  readonly dataDir: string;
+  readonly server: AnthropicServer;
+  readonly sandbox: Sandbox;
+  readonly usage: readonly (Usage & { readonly folder: string })[];
+  turn(prompt: string, over?: Partial<TurnOver>): Promise<TurnOutcome>;
+  /** The text of an answered turn; anything else is an error. */
+  answer(prompt: string, over?: Partial<TurnOver>): Promise<string>;
+};
+
+type TurnOver = {
+  readonly folder: string;
+  readonly isMain: boolean;
+  readonly session: string | null;
+  readonly onText: (delta: string) => void;
+  readonly onTool: (call: { folder: string; name: string; input: unknown }) => Promise<{
+    ok: boolean;
+    value: unknown;
+  }>;
+};
+
+/** Makes the project, with `groups/family`, `groups/other` and a `.env` that nobody should see. */
+export async function sandboxProject(parts: SandboxProjectParts): Promise<SandboxProject> {
+  const dir = await mkdtemp(join(tmpdir(), 'claw-sandbox-'));
+  const dataDir = parts.settings?.dataDir ?? join(dir, 'data');
+  await layOut(dir, dataDir, parts.files ?? {});
+  const server = await startAnthropicServer(parts.script ?? shellScript);
+  const usage: (Usage & { folder: string })[] = [];
+  const opened = await openSandbox({
+    projectDir: dir,
+    settings: settings(dataDir, server.url, parts),
+    tools: parts.tools ?? [],
+    onProgress: () => {},
+    onUsage: (folder, counts) => usage.push({ folder, ...counts }),
+    ...parts.options,
+  });
+  if (opened.kind === 'unavailable') throw new Error(opened.advice);
+  const { sandbox } = opened;
+  let turns = 0;
+  const turn: SandboxProject['turn'] = (prompt, over = {}) => {
+    turns += 1;
+    const { folder = 'family', isMain = false, session = null } = over;
+    const { onText = () => {}, onTool = async () => ({ ok: false, value: 'none' }) } = over;
+    const request = {
+      id: `turn-${turns}`,
+      folder,
+      isMain,
+      session,
+      system: 'You are Andy.',
+      prompt,
+    };
+    return sandbox.runTurn(request, { onText, onTool });
+  };
+  return {
+    dir,
+    dataDir,
+    server,
+    sandbox,
+    usage,
+    turn,
+    async answer(prompt, over) {
+      const outcome = await turn(prompt, over);
+      if (outcome.kind === 'answered') return outcome.text;
+      throw new Error(`${outcome.code}: ${outcome.message}`);
+    },
+    async [Symbol.asyncDispose]() {
+      await sandbox.close();
+      await server.close();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Runs `shell: <command>` in the container and answers with its output; anything else is repeated. */
+export const shellScript: AnthropicScript = (request) => {
+  const results = lastToolResults(request);
+  if (results.length > 0) return [{ type: 'text', text: results.join('\n') }];
+  const [, command] = /^shell: (.*)$/s.exec(lastUserText(request)) ?? [];
+  if (command === undefined) return [{ type: 'text', text: `You said: ${lastUserText(request)}` }];
+  return [{ type: 'tool_use', name: 'shell', input: { command } }];
+};
+
+async function layOut(
+  dir: string,
+  dataDir: string,
+  files: Readonly<Record<string, string>>,
+): Promise<void> {
+  for (const part of ['container', 'src/sandbox', 'package.json']) {
+    await cp(join(REPOSITORY, part), join(dir, part), { recursive: true });
+  }
+  await symlink(join(REPOSITORY, 'node_modules'), join(dir, 'node_modules'));
+  const given = {
+    '.env': `ANTHROPIC_API_KEY=${TEST_KEY}\n`,
+    'groups/family/CLAUDE.md': 'The family likes short answers.\n',
+    'groups/other/secret.txt': 'the secret of the other group\n',
+    'groups/global/CLAUDE.md': 'Everybody speaks English.\n',
+    'groups/main/CLAUDE.md': 'The owner is Ada.\n',
+    ...files,
+  };
+  for (const [path, text] of Object.entries(given)) {
+    await mkdir(join(dir, path, '..'), { recursive: true });
+    await writeFile(join(dir, path), text);
+  }
+  await mkdir(dataDir, { recursive: true });
+  await writeFile(join(dataDir, 'claw.db'), 'all messages of all groups');
+}
+
+function settings(dataDir: string, url: string, parts: SandboxProjectParts): Settings {
+  return {
+    assistantName: 'Andy',
+    dataDir,
+    logLevel: 'warn',
+    model: { provider: 'anthropic', model: 'claude-test', baseUrl: url, apiKey: TEST_KEY },
+    sandbox: parts.engine,
+    socketDir: null,
+    turnTimeoutMs: 30_000,
+    ...parts.settings,
+  };
+}
