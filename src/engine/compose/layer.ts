@@ -68,7 +68,13 @@ function renameFile(
 function addFile(canvas: Canvas, layer: SkillPackage, path: string): void {
   const theirs = addedFile(layer, path) ?? null;
   const ours = canvas.file(path);
-  settle(canvas, layer, path, { base: null, ours, theirs }, mergeFiles({ base: null, ours, theirs }));
+  settle(
+    canvas,
+    layer,
+    path,
+    { base: null, ours, theirs },
+    mergeFiles({ base: null, ours, theirs }),
+  );
 }
 
 function modifyFile(canvas: Canvas, names: Names, layer: SkillPackage, named: string): void {
@@ -112,7 +118,9 @@ function settle(
         : `${label(layer)} changes this file, but ${author} does not have it.`,
   };
   const reason = [reasons[outcome.conflict]];
-  canvas.conflict(conflictAt(canvas, layer, path, outcome.conflict, versions, reason, outcome.hunks));
+  canvas.conflict(
+    conflictAt(canvas, layer, path, outcome.conflict, versions, reason, outcome.hunks),
+  );
 }
 
 function conflictAt(

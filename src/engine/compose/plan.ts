@@ -125,7 +125,8 @@ function settle(
   accept: (after: TreeFile | null) => readonly FileChange[],
 ): Draft {
   const names: [string, string] = [OWNER, authorOf(input, path)];
-  if (input.target.conflicts.some((conflict) => conflict.path.split('#')[0] === path)) return NOTHING;
+  if (input.target.conflicts.some((conflict) => conflict.path.split('#')[0] === path))
+    return NOTHING;
   if (structuredKind(path) !== null) {
     const outcome = mergeByKey(path, versions, names);
     return outcome.conflicts.length > 0

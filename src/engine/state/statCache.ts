@@ -5,6 +5,9 @@ import { readTreeFile } from './disk.ts';
 
 const PATH = '.claw/cache/stat.json';
 
+/** Two writes closer than this may carry one time stamp, on the coarsest file systems in use. */
+const CLOCK_GRAIN_MS = 50;
+
 /** Size, mtime, ctime, inode and mode as one word, then the digest that the file had at that time. */
 type Entry = readonly [stamp: string, digest: FileDigest];
 
@@ -16,10 +19,12 @@ export class StatCache {
   readonly #root: string;
   readonly #entries: Map<string, Entry>;
   readonly #fresh = new Map<string, Entry>();
+  readonly #now: () => Date;
   #isChanged = false;
 
-  constructor(root: string) {
+  constructor(root: string, now: () => Date) {
     this.#root = root;
+    this.#now = now;
     this.#entries = load(root);
   }
 
@@ -36,7 +41,8 @@ export class StatCache {
     const file = readTreeFile(this.#root, path);
     if (!file) return null;
     const digest = digestFile(file);
-    const isSettled = Date.now() - Number(stat.mtimeMs) > 50 && Date.now() - Number(stat.ctimeMs) > 50;
+    const youngest = Math.max(Number(stat.mtimeMs), Number(stat.ctimeMs));
+    const isSettled = this.#now().getTime() - youngest > CLOCK_GRAIN_MS;
     if (isSettled) {
       this.#fresh.set(path, [stamp, digest]);
       this.#isChanged = true;

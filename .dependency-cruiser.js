@@ -1,0 +1,125 @@
+// Who may import whom. The rules of ARCHITECTURE.md as configuration.
+const only = (name, from, allowed, comment) => ({
+  name,
+  comment,
+  severity: 'error',
+  from: { path: from, pathNot: '\\.test\\.ts$' },
+  to: { path: '^(src|bin|container|scripts|test)/', pathNot: allowed },
+});
+
+const ENGINE_LEAVES = '^src/engine/(errors|tree|digest|conflict)\\.ts$';
+
+export default {
+  forbidden: [
+    {
+      name: 'no-circular',
+      severity: 'error',
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+    { name: 'no-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    only(
+      'engine-alone',
+      '^src/engine/',
+      '^src/engine/',
+      'The engine imports nothing outside itself.',
+    ),
+    only(
+      'merge-pure',
+      '^src/engine/merge/',
+      `^src/engine/merge/|${ENGINE_LEAVES}`,
+      'merge imports nothing of ours.',
+    ),
+    only(
+      'structured-pure',
+      '^src/engine/structured/',
+      `^src/engine/(structured/|skill/manifest\\.ts)|${ENGINE_LEAVES}`,
+      'structured imports nothing of ours but the manifest type.',
+    ),
+    only(
+      'skill',
+      '^src/engine/skill/',
+      `^src/engine/(skill|structured|merge)/|${ENGINE_LEAVES}`,
+      'skill knows no composition.',
+    ),
+    only(
+      'state',
+      '^src/engine/state/',
+      `^src/engine/(state|skill|merge|structured)/|${ENGINE_LEAVES}`,
+      'state knows no composition.',
+    ),
+    only(
+      'compose',
+      '^src/engine/compose/',
+      `^src/engine/(compose|skill|state|merge|structured)/|${ENGINE_LEAVES}`,
+      'compose touches no disk and proves nothing.',
+    ),
+    only(
+      'proof',
+      '^src/engine/proof/',
+      `^src/engine/(proof|compose|skill|state|merge|structured)/|${ENGINE_LEAVES}`,
+      'proof commits nothing.',
+    ),
+    only(
+      'transaction',
+      '^src/engine/transaction/',
+      `^src/engine/(transaction|compose|skill|state|merge|structured)/|${ENGINE_LEAVES}`,
+      'transaction plans nothing.',
+    ),
+    {
+      name: 'recover-builtins-only',
+      comment: 'recover must work when nothing else of the project does.',
+      severity: 'error',
+      from: { path: '^src/engine/transaction/recover\\.js$' },
+      to: { dependencyTypesNot: ['core', 'type-only', 'type-import'] },
+    },
+    only(
+      'channels',
+      '^src/channels/',
+      '^src/(channels/|config\\.ts$)',
+      'channels know neither store nor sandbox nor host.',
+    ),
+    only(
+      'store',
+      '^src/store/',
+      '^src/(store/|config\\.ts$)',
+      'store knows neither channels nor sandbox nor host.',
+    ),
+    only(
+      'sandbox',
+      '^src/sandbox/',
+      '^src/(sandbox/|config\\.ts$)|^container/agent/',
+      'sandbox knows neither channels nor store nor host.',
+    ),
+    only(
+      'host',
+      '^src/host/',
+      '^src/(host/|store/|config\\.ts$|channels/channel\\.ts$|sandbox/sandbox\\.ts$)',
+      'host sees contracts, never a concrete channel, never the engine.',
+    ),
+    only(
+      'supervisor',
+      '^src/supervisor/',
+      '^src/(supervisor/|config\\.ts$|channels/console[^/]*\\.ts$)',
+      'supervisor owns the terminal and starts the assistant.',
+    ),
+    only(
+      'cli',
+      '^src/cli/',
+      '^src/(cli/|engine/index\\.ts$|config\\.ts$|sandbox/completion\\.ts$)',
+      'cli calls; it does not do.',
+    ),
+    {
+      name: 'no-testing-in-product',
+      severity: 'error',
+      from: { path: '^(src|container|bin)/', pathNot: '\\.test\\.ts$|^src/testing/' },
+      to: { path: '^src/testing/' },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^(skills|data|\\.claw)/' },
+    tsPreCompilationDeps: true,
+    moduleSystems: ['es6', 'cjs'],
+  },
+};

@@ -1,0 +1,122 @@
+import type { Command } from 'commander';
+import type { EngineContext, PlanSummary } from '../engine/index.ts';
+import * as engine from '../engine/index.ts';
+import type { Invocation } from './main.ts';
+
+type RunVerb = (
+  verb: string,
+  work: (invocation: Invocation) => Promise<engine.VerbResult>,
+) => Promise<void>;
+
+type Define = (program: Command, run: RunVerb) => void;
+
+/** The engine's verbs: parse, call, print. */
+export const engineVerbs: readonly Define[] = [
+  (program, run) =>
+    program
+      .command('init')
+      .description('take the core of this codebase; the first apply does it by itself')
+      .option('--core-version <version>', 'the version of the core, where nothing tells it')
+      .option('--release <ref or dir>', 'the commit or folder that is the release')
+      .action((options: { coreVersion?: string; release?: string }) =>
+        run('init', (invocation) =>
+          engine.init(contextOf(invocation), {
+            release: options.release ?? null,
+            coreVersion: options.coreVersion ?? null,
+          }),
+        ),
+      ),
+  (program, run) =>
+    program
+      .command('apply')
+      .description('weave skills into the code: a name under skills/, or a folder')
+      .argument('<skill...>')
+      .action((skills: string[]) =>
+        run('apply', (invocation) => engine.apply(contextOf(invocation), skills)),
+      ),
+  (program, run) =>
+    program
+      .command('remove')
+      .description('take skills out again')
+      .argument('<skill...>')
+      .action((skills: string[]) =>
+        run('remove', (invocation) => engine.remove(contextOf(invocation), skills)),
+      ),
+  (program, run) =>
+    program
+      .command('replay')
+      .description('compose what .claw/state.yaml lists on the core of this clone')
+      .action(() => run('replay', (invocation) => engine.replay(contextOf(invocation)))),
+  (program, run) =>
+    program
+      .command('plan')
+      .description('print what a verb would do, and touch nothing')
+      .argument('<verb>')
+      .argument('[args...]')
+      .action((verb: string, args: string[]) =>
+        run('plan', (invocation) => engine.plan(contextOf(invocation), verb, args)),
+      ),
+  (program, run) =>
+    program
+      .command('status')
+      .description('what is installed, what waits, what you have changed')
+      .action(() => run('status', (invocation) => engine.status(contextOf(invocation)))),
+  (program, run) =>
+    program
+      .command('list')
+      .description('the applied skills')
+      .option('--available', 'what skills/ offers')
+      .action((options: { available?: boolean }) =>
+        run('list', (invocation) =>
+          engine.list(contextOf(invocation), { available: options.available === true }),
+        ),
+      ),
+  (program, run) =>
+    program
+      .command('verify')
+      .description('compare disk, state and composition')
+      .action(() => run('verify', (invocation) => engine.verify(contextOf(invocation)))),
+  (program, run) =>
+    program
+      .command('undo')
+      .description('take back the last transaction')
+      .action(() => run('undo', (invocation) => engine.undo(contextOf(invocation)))),
+  (program, run) =>
+    program
+      .command('abort')
+      .description('forget the operation that waits for decisions')
+      .action(() => run('abort', (invocation) => engine.abort(contextOf(invocation)))),
+  (program, run) =>
+    program
+      .command('recover')
+      .description('finish what a killed command left')
+      .option('--keep-mine', 'keep your edits where it met them')
+      .option('--roll-forward', 'finish it over your edits, which are kept beside')
+      .option('--roll-back', 'take it back')
+      .action((options: Record<string, boolean>) =>
+        run('recover', (invocation) => engine.recover(contextOf(invocation), decisionOf(options))),
+      ),
+];
+
+function decisionOf(options: Readonly<Record<string, boolean>>) {
+  if (options['keepMine']) return 'keep-mine';
+  if (options['rollForward']) return 'roll-forward';
+  return options['rollBack'] ? 'roll-back' : null;
+}
+
+function contextOf({ root, cwd, options, ui }: Invocation): EngineContext {
+  const isAsked = !options.yes && !options.json && ui.canAsk;
+  return {
+    root,
+    cwd,
+    now: () => new Date(),
+    onProgress: (event) => ui.progress(event),
+    allow: options.allow,
+    confirm: isAsked ? async (summary) => await confirm(ui, summary) : null,
+  };
+}
+
+async function confirm(ui: Invocation['ui'], summary: PlanSummary): Promise<boolean> {
+  if (summary.packages.length === 0) return true;
+  return await ui.ask(`${summary.verb} brings packages: ${summary.packages.join(', ')}. Go on?`);
+}

@@ -1,0 +1,24 @@
+import type { ClawError, ErrorCode, VerbResult } from '../engine/index.ts';
+
+const BY_CODE: Partial<Record<ErrorCode, number>> = {
+  USAGE: 2,
+  CHECKS_FAILED: 4,
+  TESTS_FAILED: 4,
+  NPM_FAILED: 4,
+  LOCK_HELD: 5,
+  RECOVERY_NEEDS_DECISION: 6,
+};
+
+const FAILURES: readonly ErrorCode[] = ['CHECKS_FAILED', 'TESTS_FAILED', 'NPM_FAILED', 'IO_FAILED'];
+
+/** The exit code of the command line's contract: 0 done, 1 refused or failed, 3 blocked, and by error. */
+export function exitCodeOf({ outcome, error }: VerbResult): number {
+  if (error) return BY_CODE[error.code] ?? 1;
+  return outcome === 'blocked' ? 3 : 0;
+}
+
+/** How a thrown error ends a verb. */
+export function outcomeOf({ code }: ClawError): VerbResult['outcome'] {
+  if (code === 'LOCK_HELD') return 'locked';
+  return FAILURES.includes(code) ? 'failed' : 'refused';
+}

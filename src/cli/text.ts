@@ -1,0 +1,133 @@
+import type { VerbResult } from '../engine/index.ts';
+
+/** A result for people: the result itself for stdout, troubles for stderr. */
+export type Rendered = { readonly out: string; readonly err: string };
+
+const MARKS = { add: '+', modify: '~', delete: '-', rename: '>' } as const;
+
+/** Turns a verb's result into text. */
+export function renderText(result: VerbResult): Rendered {
+  const err = [
+    ...result.warnings.map((warning) => `warning: ${warning}`),
+    ...(result.error ? [`${result.error.code}: ${result.error.message}`] : []),
+  ];
+  const out = [...bodyOf(result), ...conflictLines(result)];
+  return { out: joined(out), err: joined(err) };
+}
+
+function joined(lines: readonly string[]): string {
+  return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
+}
+
+function bodyOf(result: VerbResult): readonly string[] {
+  if (result.error && result.verb !== 'verify') return [];
+  switch (result.verb) {
+    case 'status':
+      return statusLines(result.data as StatusData);
+    case 'list':
+      return listLines(result.data as readonly ListEntry[]);
+    case 'verify':
+      return verifyLines(result.data as VerifyData | null);
+    case 'recover':
+      return [result.outcome === 'nothing' ? 'Nothing to recover.' : 'Recovered.'];
+    case 'abort':
+      return [
+        result.outcome === 'nothing' ? 'Nothing waits.' : 'Forgotten; the tree is as it was.',
+      ];
+    default:
+      return changeLines(result);
+  }
+}
+
+function changeLines(result: VerbResult): readonly string[] {
+  const files = result.changes.map(
+    ({ path, kind, cause }) => `  ${MARKS[kind]} ${path}  (${cause})`,
+  );
+  const brought = result.data as { packages?: string[]; settings?: string[] } | null;
+  const extras = [
+    ...(brought?.packages?.length ? [`  packages: ${brought.packages.join(', ')}`] : []),
+    ...(brought?.settings?.length ? [`  settings: ${brought.settings.join(', ')}`] : []),
+  ];
+  return [headline(result), ...files, ...extras];
+}
+
+function headline({ verb, outcome, changes, conflicts }: VerbResult): string {
+  const count = `${changes.length} ${changes.length === 1 ? 'file' : 'files'}`;
+  if (outcome === 'nothing') return 'Nothing to do.';
+  if (outcome === 'blocked') {
+    return `Blocked by ${conflicts.length} ${conflicts.length === 1 ? 'conflict' : 'conflicts'}; the tree is as it was.`;
+  }
+  return verb === 'plan' ? `This would change ${count}:` : `Done: ${verb} changed ${count}.`;
+}
+
+function conflictLines({ conflicts, verb }: VerbResult): readonly string[] {
+  if (conflicts.length === 0) return [];
+  const lines = conflicts.flatMap(({ path, kind, layers, reason, hunks }) => {
+    const count = hunks.filter((hunk) => hunk.kind === 'conflict').length;
+    const where = verb === 'plan' || count === 0 ? '' : `\n    see .claw/pending/${path}`;
+    return [`  ! ${path}  ${kind}, ${layers.join(' against ')}`, `    ${reason}${where}`];
+  });
+  return [...lines, ...(verb === 'plan' ? [] : ['`claw abort` forgets this.'])];
+}
+
+type StatusData = {
+  readonly initialised: boolean;
+  readonly core: { readonly version: string | null; readonly from: string } | null;
+  readonly layers: readonly { readonly name: string; readonly version: string }[];
+  readonly edits: readonly { readonly path: string; readonly kind: keyof typeof MARKS }[];
+  readonly pending: { readonly verb: string; readonly arguments: readonly string[] } | null;
+};
+
+function statusLines({ initialised, core, layers, edits, pending }: StatusData): readonly string[] {
+  if (!initialised) return ['Nothing is installed here yet: `claw apply <skill>` begins.'];
+  const skills = layers.map(({ name, version }) => `${name} ${version}`).join(', ');
+  return [
+    `core    ${core?.version ?? 'without a version'} (${core?.from})`,
+    `skills  ${skills || 'none'}`,
+    `edits   ${edits.length === 0 ? 'none' : `${edits.length} not recorded`}`,
+    ...edits.map(({ path, kind }) => `  ${MARKS[kind]} ${path}`),
+    ...(pending
+      ? [`waits   ${[pending.verb, ...pending.arguments].join(' ')} (claw abort forgets it)`]
+      : []),
+  ];
+}
+
+type ListEntry = {
+  readonly name: string;
+  readonly version: string;
+  readonly description?: string;
+  readonly applied?: boolean;
+};
+
+function listLines(entries: readonly ListEntry[]): readonly string[] {
+  if (entries.length === 0) return ['None.'];
+  return entries.map(({ name, version, description, applied }) => {
+    const mark = applied ? ' (applied)' : '';
+    return `${name} ${version}${mark}${description ? `  ${description}` : ''}`;
+  });
+}
+
+type VerifyData = {
+  readonly clean: boolean;
+  readonly edits: readonly {
+    readonly path: string;
+    readonly owner: string;
+    readonly lines: readonly (readonly [number, number])[];
+  }[];
+  readonly recomposed: readonly string[];
+};
+
+function verifyLines(data: VerifyData | null): readonly string[] {
+  if (data === null) return [];
+  if (data.clean) return ['Disk, state and composition agree.'];
+  const edits = data.edits.map(({ path, owner, lines }) => {
+    const ranges = lines
+      .map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`))
+      .join(', ');
+    return `  ${path}${ranges === '' ? '' : `:${ranges}`}  ${owner}`;
+  });
+  const recomposed = data.recomposed.map(
+    (path) => `  ${path}  this engine would compose it otherwise`,
+  );
+  return ['Differs from what was published:', ...edits, ...recomposed];
+}

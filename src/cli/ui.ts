@@ -1,0 +1,65 @@
+import type { ProgressEvent } from '../engine/index.ts';
+
+/** What a person sees while a verb works: a spinner with times on a terminal, plain lines when piped. */
+export type Ui = {
+  readonly canAsk: boolean;
+  progress(event: ProgressEvent): void;
+  ask(question: string): Promise<boolean>;
+  /** Ends whatever is still turning. */
+  stop(isOk: boolean): void;
+};
+
+const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+
+export function createUi({ isQuiet }: { readonly isQuiet: boolean }): Ui {
+  return process.stderr.isTTY && !isQuiet ? terminalUi() : plainUi();
+}
+
+// With --json, progress still goes to stderr: whoever relays it reads it line by line.
+function plainUi(): Ui {
+  return {
+    canAsk: false,
+    progress: ({ kind, text }) => {
+      if (kind !== 'done') process.stderr.write(`${text}\n`);
+    },
+    ask: async () => true,
+    stop: () => {},
+  };
+}
+
+function terminalUi(): Ui {
+  let current: { text: string; startedAt: number; timer: NodeJS.Timeout } | null = null;
+  const finish = (mark: string): void => {
+    if (!current) return;
+    clearInterval(current.timer);
+    const seconds = ((performance.now() - current.startedAt) / 1000).toFixed(1);
+    process.stderr.write(`\r\x1b[K${mark} ${current.text} \x1b[2m${seconds} s\x1b[0m\n`);
+    current = null;
+  };
+  const begin = (text: string): void => {
+    finish('✓');
+    let frame = 0;
+    const draw = (): void => {
+      frame = (frame + 1) % FRAMES.length;
+      process.stderr.write(`\r\x1b[K${FRAMES[frame]} ${text}`);
+    };
+    draw();
+    current = { text, startedAt: performance.now(), timer: setInterval(draw, 80) };
+    current.timer.unref();
+  };
+  return {
+    canAsk: process.stdin.isTTY === true,
+    progress: ({ kind, text }) => {
+      if (kind === 'step') begin(text);
+      else if (kind === 'done') finish('✓');
+      else process.stderr.write(`\r\x1b[K\x1b[2m  ${text}\x1b[0m\n`);
+    },
+    ask: async (question) => {
+      finish('✓');
+      const { confirm, isCancel } = await import('@clack/prompts');
+      const answer = await confirm({ message: question, output: process.stderr });
+      return !isCancel(answer) && answer;
+    },
+    stop: (isOk) => finish(isOk ? '✓' : '✗'),
+  };
+}

@@ -1,0 +1,121 @@
+import type { ReleaseRequest } from './state/release.ts';
+import { withLock } from './transaction/lock.ts';
+import { recover as recoverTree } from './transaction/recover.js';
+import { planApply, requestPackages } from './verbs/apply.ts';
+import { type EngineContext, resultOf, type VerbResult } from './verbs/context.ts';
+import { planInit } from './verbs/init.ts';
+import { list as listApplied, listAvailable } from './verbs/list.ts';
+import { changing, needsDecision, reading } from './verbs/locked.ts';
+import { carryOut } from './verbs/operation.ts';
+import { clearPending } from './verbs/pending.ts';
+import { plan as planVerb } from './verbs/plan.ts';
+import { planRemove } from './verbs/remove.ts';
+import { planReplay } from './verbs/replay.ts';
+import { status as readStatus } from './verbs/status.ts';
+import { undo as undoLast } from './verbs/undo.ts';
+import { verify as verifyTree } from './verbs/verify.ts';
+
+export type { Conflict, ConflictKind } from './conflict.ts';
+export { ClawError, type ErrorCode } from './errors.ts';
+export { mergeText } from './merge/mergeText.ts';
+export { findRoot } from './state/root.ts';
+export type {
+  Change,
+  EngineContext,
+  PlanSummary,
+  ProgressEvent,
+  VerbResult,
+} from './verbs/context.ts';
+
+/** Takes the core of a codebase. Writes nothing outside `.claw/`. */
+export async function init(context: EngineContext, request: ReleaseRequest): Promise<VerbResult> {
+  return await changing(context, 'init', async () =>
+    carryOut(context, await planInit(context, request)),
+  );
+}
+
+/** Weaves skills into the code: one operation, all of them or none. */
+export async function apply(
+  context: EngineContext,
+  wanted: readonly string[],
+): Promise<VerbResult> {
+  const requested = await requestPackages(context, wanted);
+  return await changing(context, 'apply', async () =>
+    carryOut(context, await planApply(context, requested)),
+  );
+}
+
+/** Takes skills out again: the same layers without them. */
+export async function remove(
+  context: EngineContext,
+  names: readonly string[],
+): Promise<VerbResult> {
+  return await changing(context, 'remove', async () =>
+    carryOut(context, await planRemove(context, names)),
+  );
+}
+
+/** Composes what `state.yaml` lists on the core of this clone. */
+export async function replay(context: EngineContext): Promise<VerbResult> {
+  return await changing(context, 'replay', async () =>
+    carryOut(context, await planReplay(context)),
+  );
+}
+
+/** Prints what a verb would do, and touches nothing. */
+export async function plan(
+  context: EngineContext,
+  verb: string,
+  args: readonly string[],
+): Promise<VerbResult> {
+  return await reading(context, () => planVerb(context, verb, args));
+}
+
+/** What is installed, what waits, what the owner has changed. */
+export async function status(context: EngineContext): Promise<VerbResult> {
+  return await reading(context, () => readStatus(context));
+}
+
+/** What is applied, or with `available` what `skills/` offers. */
+export async function list(
+  context: EngineContext,
+  options: { readonly available: boolean },
+): Promise<VerbResult> {
+  return await reading(context, async () =>
+    options.available ? listAvailable(context) : listApplied(context),
+  );
+}
+
+/** Compares disk, state and composition. */
+export async function verify(context: EngineContext): Promise<VerbResult> {
+  return await reading(context, () => verifyTree(context));
+}
+
+/** Takes back the last transaction; what the owner edited since stays. */
+export async function undo(context: EngineContext): Promise<VerbResult> {
+  return await changing(context, 'undo', () => undoLast(context));
+}
+
+/** Forgets the operation that waits for decisions. Does no harm when none does. */
+export async function abort(context: EngineContext): Promise<VerbResult> {
+  return await changing(context, 'abort', async () =>
+    resultOf('abort', clearPending(context.root) ? 'done' : 'nothing'),
+  );
+}
+
+/**
+ * Finishes what a killed command left.
+ *
+ * @throws ClawError RECOVERY_NEEDS_DECISION, LOCK_HELD
+ */
+export async function recover(
+  context: EngineContext,
+  decision: 'keep-mine' | 'roll-forward' | 'roll-back' | null,
+): Promise<VerbResult> {
+  return await withLock(context.root, { verb: 'recover' }, () => {
+    const recovery = recoverTree(context.root, decision, { isLocked: true });
+    if (recovery.outcome === 'needs-decision') throw needsDecision(recovery);
+    const data = { outcome: recovery.outcome, verb: recovery.verb, kept: recovery.kept };
+    return resultOf('recover', recovery.outcome === 'nothing' ? 'nothing' : 'done', { data });
+  });
+}

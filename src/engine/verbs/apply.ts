@@ -1,0 +1,92 @@
+import { ClawError } from '../errors.ts';
+import type { SkillPackage } from '../skill/package.ts';
+import { readPackage } from '../skill/readPackage.ts';
+import { checkCoreVersion, checkRelations } from '../skill/relations.ts';
+import { findPackage } from '../skill/sources.ts';
+import { readConfig } from '../state/config.ts';
+import { listProjectFiles } from '../state/listing.ts';
+import type { State } from '../state/stateFile.ts';
+import type { EngineContext } from './context.ts';
+import { readInstallation, readInstalledPackages } from './installation.ts';
+import { pinning } from './layers.ts';
+import type { Operation } from './operation.ts';
+import { planLayers } from './target.ts';
+
+/** A package that the owner asks for, read and checked, and where it came from. */
+export type Requested = { readonly package: SkillPackage; readonly source: string };
+
+/**
+ * Finds, reads and checks the packages of an `apply`: before any lock, before a byte is written.
+ *
+ * @throws ClawError SKILL_NOT_FOUND, and every refusal of a package
+ */
+export async function requestPackages(
+  context: EngineContext,
+  wanted: readonly string[],
+): Promise<readonly Requested[]> {
+  const { root, cwd } = context;
+  const config = readConfig(root);
+  const sources = wanted.map((name) => findPackage(root, cwd, name));
+  const existingPaths = await listProjectFiles(root, config);
+  const requested = sources.map(({ folder, source }) => ({
+    package: readPackage(folder, { protectedPaths: config.protected, existingPaths }),
+    source,
+  }));
+  const names = requested.map((one) => one.package.manifest.skill);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice === undefined) return requested;
+  throw new ClawError('USAGE', `${twice} is named twice.`);
+}
+
+/** Plans the same layers and some more. */
+export async function planApply(
+  context: EngineContext,
+  requested: readonly Requested[],
+): Promise<Operation> {
+  const installation = await readInstallation(context.root);
+  const { state } = installation;
+  const installed = readInstalledPackages(installation);
+  for (const one of requested) refuseOtherBytes(state, one.package);
+  const fresh = requested.filter((one) => !isInstalled(state, one.package));
+  if (installation.coreVersion !== null) {
+    for (const one of fresh) checkCoreVersion(one.package.manifest, installation.coreVersion);
+  }
+  const wanted = [...installed, ...fresh.map((one) => one.package)];
+  checkRelations(wanted);
+  const sources = new Map(fresh.map((one) => [one.package.manifest.skill, one.source]));
+  return {
+    verb: 'apply',
+    arguments: requested.map((one) => one.package.manifest.skill),
+    installation,
+    installed,
+    plan: planLayers(installation, installed, wanted),
+    pin: pinning(state, sources, context.now()),
+    warnings: requested
+      .filter((one) => isInstalled(state, one.package))
+      .map((one) => `${one.package.manifest.skill} is applied already.`),
+  };
+}
+
+function isInstalled(state: State | null, { manifest, digest }: SkillPackage): boolean {
+  return (
+    state?.layers.some((layer) => layer.name === manifest.skill && layer.digest === digest) ?? false
+  );
+}
+
+function refuseOtherBytes(state: State | null, { manifest, digest }: SkillPackage): void {
+  const known = state?.layers.find((layer) => layer.name === manifest.skill);
+  if (!known || known.digest === digest) return;
+  if (known.version !== manifest.version) {
+    throw new ClawError(
+      'ALREADY_APPLIED',
+      `${known.name} ${known.version} is applied. To go to ${manifest.version}: claw upgrade ${known.name}.`,
+      { data: { applied: known.version, offered: manifest.version } },
+    );
+  }
+  throw new ClawError(
+    'DIGEST_MISMATCH',
+    `${known.name} ${known.version} is applied with other bytes than this package has. ` +
+      'A changed package needs a new version.',
+    { data: { applied: known.digest, offered: digest } },
+  );
+}

@@ -1,0 +1,66 @@
+import type { Conflict } from '../conflict.ts';
+import type { ClawError } from '../errors.ts';
+
+/** What a verb is given: where it works, and its edges to the outside. */
+export type EngineContext = {
+  /** Absolute path of the project's root. */
+  readonly root: string;
+  /** What relative folders in arguments are relative to. */
+  readonly cwd: string;
+  readonly now: () => Date;
+  /** Called as work goes on; must not throw. */
+  readonly onProgress: (event: ProgressEvent) => void;
+  /** Paths that the owner named with `--allow`. */
+  readonly allow: readonly string[];
+  /** Asks the owner for a yes; null where nobody can be asked and a yes is assumed. */
+  readonly confirm: ((summary: PlanSummary) => Promise<boolean>) | null;
+};
+
+export type ProgressEvent = {
+  readonly kind: 'step' | 'done' | 'note';
+  readonly text: string;
+};
+
+export type ChangeKind = 'add' | 'modify' | 'delete' | 'rename';
+
+/** One changed file of the project, as commands report it. */
+export type Change = { readonly path: string; readonly kind: ChangeKind; readonly cause: string };
+
+/** What a yes is asked for. */
+export type PlanSummary = {
+  readonly verb: string;
+  readonly changes: readonly Change[];
+  readonly packages: readonly string[];
+  readonly settings: readonly string[];
+};
+
+export type Outcome = 'done' | 'nothing' | 'blocked' | 'refused' | 'failed' | 'locked';
+
+/** What every verb answers; with `--json` it is printed as it is, but for the conflicts' hunks. */
+export type VerbResult = {
+  readonly verb: string;
+  readonly outcome: Outcome;
+  readonly data: unknown;
+  readonly changes: readonly Change[];
+  readonly conflicts: readonly Conflict[];
+  readonly warnings: readonly string[];
+  readonly error: ClawError | null;
+};
+
+/** A result with nothing in it but what is given. */
+export function resultOf(
+  verb: string,
+  outcome: Outcome,
+  rest: Partial<Omit<VerbResult, 'verb' | 'outcome'>> = {},
+): VerbResult {
+  return {
+    verb,
+    outcome,
+    data: null,
+    changes: [],
+    conflicts: [],
+    warnings: [],
+    error: null,
+    ...rest,
+  };
+}

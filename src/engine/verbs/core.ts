@@ -1,0 +1,61 @@
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { BASE } from '../state/kept.ts';
+import type { Release } from '../state/release.ts';
+import type { State } from '../state/stateFile.ts';
+import type { Step } from '../transaction/step.ts';
+
+/** What `state.yaml` says of a release. `assumed`: no `init` of the owner's named it. */
+export function coreState(release: Release, assumed: boolean): State['core'] {
+  const { version, commit, from, digests } = release;
+  return { version, commit, from, digest: digests.digest, assumed };
+}
+
+/** Writes a release beside `.claw/base/`, ready to be swapped in by a transaction. */
+export function prepareBase(root: string, release: Release): Step {
+  const prepared = `.claw/cache/base-${process.pid}`;
+  sweepPrepared(root);
+  const folders = new Set<string>();
+  const written: string[] = [];
+  mkdirSync(join(root, prepared), { recursive: true });
+  for (const [path, file] of release.files) {
+    const target = join(root, prepared, path);
+    const folder = dirname(target);
+    if (!folders.has(folder)) mkdirSync(folder, { recursive: true });
+    folders.add(folder);
+    writeFileSync(target, file.bytes, { mode: file.isExecutable ? 0o755 : 0o644 });
+    written.push(target);
+  }
+  // All writes first, then all syncs: the disk then orders them once instead of once per file.
+  for (const path of [...written, ...folders]) sync(path);
+  return { kind: 'swap', path: BASE, prepared };
+}
+
+/** Removes bases that earlier commands prepared and did not use. */
+export function sweepPrepared(root: string): void {
+  const cache = join(root, '.claw/cache');
+  try {
+    for (const name of readdirSync(cache)) {
+      if (name.startsWith('base-')) rmSync(join(cache, name), { recursive: true, force: true });
+    }
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+  }
+}
+
+function sync(path: string): void {
+  const handle = openSync(path, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}

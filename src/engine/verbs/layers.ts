@@ -1,0 +1,35 @@
+import { ClawError } from '../errors.ts';
+import { nearestNames } from '../skill/nearest.ts';
+import type { SkillPackage } from '../skill/package.ts';
+import type { LayerState, State } from '../state/stateFile.ts';
+
+/** How `state.yaml` pins a layer: as before where it stays, freshly where it is new. */
+export function pinning(
+  state: State | null,
+  sources: ReadonlyMap<string, string>,
+  now: Date,
+): (layer: SkillPackage) => LayerState {
+  return ({ manifest, digest }) => {
+    const known = state?.layers.find(({ name }) => name === manifest.skill);
+    if (known?.digest === digest) return known;
+    return {
+      name: manifest.skill,
+      version: manifest.version,
+      source: sources.get(manifest.skill) ?? manifest.skill,
+      digest,
+      installed: now.toISOString(),
+    };
+  };
+}
+
+/** @throws ClawError SKILL_NOT_APPLIED with the nearest applied names in `data.nearest` */
+export function requireApplied(state: State, name: string): LayerState {
+  const found = state.layers.find((layer) => layer.name === name);
+  if (found) return found;
+  const applied = state.layers.map((layer) => layer.name);
+  const nearest = nearestNames(name, applied, 3);
+  const hint = nearest.length > 0 ? ` Applied: ${nearest.join(', ')}.` : ' No skill is.';
+  throw new ClawError('SKILL_NOT_APPLIED', `The skill "${name}" is not applied here.${hint}`, {
+    data: { nearest },
+  });
+}

@@ -1,0 +1,40 @@
+import { join } from 'node:path';
+import { ClawError } from '../errors.ts';
+import { readPackage } from '../skill/readPackage.ts';
+import { bundledSkills } from '../skill/sources.ts';
+import { readConfig } from '../state/config.ts';
+import { readState } from '../state/stateFile.ts';
+import { type EngineContext, resultOf, type VerbResult } from './context.ts';
+
+/** What is applied: `[{ name, version, digest, source }]`. */
+export function list({ root }: EngineContext): VerbResult {
+  const layers = readState(root)?.layers ?? [];
+  const data = layers.map(({ name, version, digest, source }) => ({
+    name,
+    version,
+    digest,
+    source,
+  }));
+  return resultOf('list', 'done', { data });
+}
+
+/** What `skills/` offers, with what is wrong where a package does not fit. */
+export function listAvailable({ root }: EngineContext): VerbResult {
+  const config = readConfig(root);
+  const applied = new Set(readState(root)?.layers.map(({ name }) => name));
+  const warnings: string[] = [];
+  const data = bundledSkills(root).flatMap((name) => {
+    try {
+      const { manifest } = readPackage(join(root, 'skills', name), {
+        protectedPaths: config.protected,
+      });
+      const { skill, version, description } = manifest;
+      return [{ name: skill, version, description, applied: applied.has(skill) }];
+    } catch (error) {
+      if (!(error instanceof ClawError)) throw error;
+      warnings.push(`skills/${name}: ${error.message}`);
+      return [];
+    }
+  });
+  return resultOf('list', 'done', { data, warnings });
+}

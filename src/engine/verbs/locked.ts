@@ -1,0 +1,77 @@
+import { ClawError } from '../errors.ts';
+import { stateDigest } from '../state/stateFile.ts';
+import type { Recovery } from '../transaction/journal.ts';
+import { withLock } from '../transaction/lock.ts';
+import { hasPending, recover } from '../transaction/recover.js';
+import type { EngineContext, VerbResult } from './context.ts';
+
+/**
+ * Runs a verb that changes things: alone, after whatever a killed command left has been finished.
+ * A tree that somebody edits between plan and commit is planned again.
+ *
+ * @throws ClawError LOCK_HELD, RECOVERY_NEEDS_DECISION
+ */
+export async function changing(
+  context: EngineContext,
+  verb: string,
+  work: () => Promise<VerbResult>,
+): Promise<VerbResult> {
+  return await withLock(context.root, { verb }, async () => {
+    const notes = recoverFirst(context, true);
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const result = await work();
+        return { ...result, warnings: [...notes, ...result.warnings] };
+      } catch (error) {
+        const isStale = error instanceof ClawError && error.code === 'TREE_CHANGED';
+        if (!isStale || attempt === 3) throw error;
+        context.onProgress({
+          kind: 'note',
+          text: `${error.path} was edited meanwhile; planning again`,
+        });
+      }
+    }
+  });
+}
+
+/**
+ * Runs a verb that only reads: without the lock, again if the state changed under it.
+ */
+export async function reading(
+  context: EngineContext,
+  work: () => Promise<VerbResult>,
+): Promise<VerbResult> {
+  const notes = hasPending(context.root) ? recoverFirst(context, false) : [];
+  for (let attempt = 1; ; attempt += 1) {
+    const before = stateDigest(context.root);
+    const result = await work();
+    if (stateDigest(context.root) === before || attempt === 3) {
+      return { ...result, warnings: [...notes, ...result.warnings] };
+    }
+  }
+}
+
+function recoverFirst(context: EngineContext, isLocked: boolean): readonly string[] {
+  const recovery = recover(context.root, null, { isLocked, timeoutMs: 0 });
+  if (recovery.outcome === 'nothing') return [];
+  if (recovery.outcome === 'needs-decision') throw needsDecision(recovery);
+  if (recovery.outcome === 'locked')
+    return ['Another claw command is running; this shows the tree meanwhile.'];
+  const way = recovery.outcome === 'rolled-forward' ? 'finished' : 'taken back';
+  return [`An interrupted command was ${way} first.`];
+}
+
+/** What stops every verb until the owner has decided. */
+export function needsDecision({ kept, reason }: Recovery): ClawError {
+  const why = {
+    edited: `met your own edits in ${kept.join(', ')}`,
+    'state-changed': 'was made for another .claw/state.yaml than the one here (another branch?)',
+    'journal-damaged': 'left a journal that cannot be read',
+  };
+  return new ClawError(
+    'RECOVERY_NEEDS_DECISION',
+    `An interrupted command ${why[reason ?? 'edited']}. ` +
+      'Run claw recover with --keep-mine, --roll-forward or --roll-back.',
+    { path: kept[0] ?? null, data: { kept, reason } },
+  );
+}

@@ -1,0 +1,147 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { installPackages, sweepInstalls } from '../proof/packages.ts';
+import { readTreeFile } from '../state/disk.ts';
+import { KEPT_LOCK } from '../state/kept.ts';
+import type { Step } from '../transaction/step.ts';
+import { isSameFile, type TreeFile } from '../tree.ts';
+import type { Change, EngineContext } from './context.ts';
+import type { Operation } from './operation.ts';
+import { stepOf } from './stateSteps.ts';
+
+const LOCK = 'package-lock.json';
+const FOREIGN_LOCKS = ['pnpm-lock.yaml', 'yarn.lock', 'bun.lock', 'bun.lockb'];
+const SECTIONS = [
+  'dependencies',
+  'devDependencies',
+  'optionalDependencies',
+  'peerDependencies',
+  'overrides',
+];
+
+/** What the new tree's packages take: steps for the lock and `node_modules`, and the lock to keep. */
+export type PreparedPackages = {
+  readonly steps: readonly Step[];
+  readonly changes: readonly Change[];
+  readonly keptLock: Buffer | null;
+  /** The prepared `node_modules`, relative to the root; null where the present one serves. */
+  readonly nodeModules: string | null;
+  readonly warnings: readonly string[];
+};
+
+/**
+ * Installs the packages of the planned tree beside the project, where they differ from the present
+ * ones. npm starts from the present lock, on replay from the kept one; where `package.json` is the
+ * release's own again, so is the lock.
+ *
+ * @throws ClawError NPM_FAILED
+ */
+export async function preparePackages(
+  context: EngineContext,
+  operation: Operation,
+): Promise<PreparedPackages> {
+  const { root } = context;
+  const { releaseFile } = operation.installation;
+  const disk = readTreeFile(root, 'package.json');
+  const wanted = finalFile(operation, disk);
+  const isReleased = isSameFile(wanted, releaseFile('package.json'));
+  const kept = readTreeFile(root, KEPT_LOCK);
+  if (wanted === null || !isInstallNeeded(operation, disk, wanted)) {
+    return nothingPrepared(isReleased ? null : (kept?.bytes ?? null));
+  }
+  const foreign = FOREIGN_LOCKS.find((name) => existsSync(join(root, name)));
+  if (foreign !== undefined) {
+    const warning = `package.json changed and ${foreign} shows another package manager: run its install.`;
+    return { ...nothingPrepared(null), warnings: [warning] };
+  }
+  context.onProgress({ kind: 'step', text: 'Installing packages' });
+  const present = readTreeFile(root, LOCK);
+  const start = isReleased
+    ? releaseFile(LOCK)
+    : operation.verb === 'replay' && kept
+      ? kept
+      : present;
+  const installed = await installPackages({
+    root,
+    packageJson: wanted.bytes,
+    npmrc: readTreeFile(root, '.npmrc')?.bytes ?? null,
+    lock: start?.bytes ?? null,
+    onProgress: (text) => context.onProgress({ kind: 'note', text }),
+  });
+  context.onProgress({ kind: 'done', text: 'Installed packages' });
+  const lock = isReleased
+    ? releaseFile(LOCK)
+    : { bytes: installed.lock, isExecutable: present?.isExecutable ?? false };
+  return {
+    steps: [
+      ...(isSameFile(present, lock) ? [] : [stepOf(LOCK, present, lock)]),
+      { kind: 'swap', path: 'node_modules', prepared: installed.nodeModules },
+    ],
+    changes: isSameFile(present, lock) ? [] : [lockChange(present, lock)],
+    keptLock: isReleased ? null : (lock?.bytes ?? null),
+    nodeModules: installed.nodeModules,
+    warnings: [],
+  };
+}
+
+/** The packages for a package.json that is about to be written, starting from the present lock. */
+export async function reinstall(
+  context: EngineContext,
+  files: readonly { readonly path: string; readonly after: TreeFile | null }[],
+): Promise<readonly Step[]> {
+  const { root } = context;
+  const change = files.find(({ path }) => path === 'package.json');
+  const wanted = change ? change.after : readTreeFile(root, 'package.json');
+  if (wanted === null) return [{ kind: 'swap', path: 'node_modules', prepared: null }];
+  const lockChange = files.find(({ path }) => path === LOCK);
+  const present = readTreeFile(root, LOCK);
+  const { nodeModules } = await installPackages({
+    root,
+    packageJson: wanted.bytes,
+    npmrc: readTreeFile(root, '.npmrc')?.bytes ?? null,
+    lock: (lockChange ? lockChange.after : present)?.bytes ?? null,
+    onProgress: (text) => context.onProgress({ kind: 'note', text }),
+  });
+  return [{ kind: 'swap', path: 'node_modules', prepared: nodeModules }];
+}
+
+/** Removes what `preparePackages` laid out and no transaction took. */
+export function sweepPackages(root: string): void {
+  sweepInstalls(root);
+}
+
+function finalFile({ plan }: Operation, disk: TreeFile | null): TreeFile | null {
+  const change = plan.changes.find(({ path }) => path === 'package.json');
+  return change ? change.after : disk;
+}
+
+function isInstallNeeded(operation: Operation, disk: TreeFile | null, wanted: TreeFile): boolean {
+  const { root, config } = operation.installation;
+  if (dependenciesOf(disk) !== dependenciesOf(wanted)) return true;
+  const hasProof =
+    config.check.length > 0 ||
+    operation.plan.layers.some(({ manifest }) => manifest.test.length > 0);
+  const isMissing = !existsSync(join(root, 'node_modules'));
+  return hasProof && isMissing && dependenciesOf(wanted) !== dependenciesOf(null);
+}
+
+/** The part of a package.json that decides what gets installed, as one comparable text. */
+function dependenciesOf(file: TreeFile | null): string {
+  const parsed: unknown = file ? JSON.parse(file.bytes.toString('utf8')) : {};
+  const fields = typeof parsed === 'object' && parsed !== null ? Object.entries(parsed) : [];
+  const sections = fields.filter(([key, value]) => SECTIONS.includes(key) && !isEmpty(value));
+  return JSON.stringify(sections.sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+function isEmpty(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+}
+
+function nothingPrepared(keptLock: Buffer | null): PreparedPackages {
+  return { steps: [], changes: [], keptLock, nodeModules: null, warnings: [] };
+}
+
+function lockChange(before: TreeFile | null, after: TreeFile | null): Change {
+  const kind = before === null ? 'add' : after === null ? 'delete' : 'modify';
+  return { path: LOCK, kind, cause: 'npm' };
+}

@@ -1,0 +1,44 @@
+import { ClawError } from '../errors.ts';
+import { prove } from '../proof/prove.ts';
+import { listProjectFiles } from '../state/listing.ts';
+import type { EngineContext } from './context.ts';
+import type { PreparedPackages } from './npm.ts';
+import type { Operation } from './operation.ts';
+
+/**
+ * Runs the checks and the tests of all layers on the planned tree, beside the project.
+ *
+ * @returns warnings: what the present tree fails as well, and what could not be fenced in
+ * @throws ClawError CHECKS_FAILED, TESTS_FAILED with the output's end in `data.output`
+ */
+export async function proveTree(
+  context: EngineContext,
+  operation: Operation,
+  packages: PreparedPackages,
+): Promise<readonly string[]> {
+  const { root, config } = operation.installation;
+  const { plan, installed } = operation;
+  const isTested = plan.layers.some(({ manifest }) => manifest.test.length > 0);
+  if (config.check.length === 0 && !isTested) return packages.warnings;
+  if (plan.changes.length === 0) return packages.warnings;
+  const proof = await prove({
+    root,
+    paths: await listProjectFiles(root, config),
+    changed: new Map(plan.changes.map(({ path, after }) => [path, after])),
+    layers: plan.layers,
+    presentLayers: installed,
+    check: config.check,
+    test: config.test,
+    nodeModules: packages.nodeModules,
+    onProgress: (text) => context.onProgress({ kind: 'step', text }),
+  });
+  const [failure] = proof.failures;
+  if (failure === undefined) return [...packages.warnings, ...proof.warnings];
+  const what =
+    failure.kind === 'check' ? `The check "${failure.name}"` : `The tests of ${failure.name}`;
+  throw new ClawError(
+    failure.kind === 'check' ? 'CHECKS_FAILED' : 'TESTS_FAILED',
+    `${what} failed on the new tree, so nothing was changed.\n${failure.output.trimEnd()}`,
+    { data: { failures: proof.failures } },
+  );
+}

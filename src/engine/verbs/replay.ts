@@ -1,0 +1,91 @@
+import { compose } from '../compose/compose.ts';
+import type { Conflict } from '../conflict.ts';
+import { orderLayers } from '../skill/order.ts';
+import type { SkillPackage } from '../skill/package.ts';
+import { checkRelations } from '../skill/relations.ts';
+import { readTreeFile } from '../state/disk.ts';
+import { isSameFile, type TreeFile } from '../tree.ts';
+import type { EngineContext } from './context.ts';
+import {
+  type Installation,
+  readInstallation,
+  readInstalledPackages,
+  requireState,
+} from './installation.ts';
+import { pinning } from './layers.ts';
+import type { Operation } from './operation.ts';
+import { planLayers } from './target.ts';
+
+/**
+ * Plans what `state.yaml` lists on the core of this clone. The disk may hold the bare core or the
+ * composed tree; in a mixed tree, a file that is neither is a conflict.
+ */
+export async function planReplay(context: EngineContext): Promise<Operation> {
+  const installation = await readInstallation(context.root);
+  const state = requireState(installation);
+  const layers = readInstalledPackages(installation);
+  checkRelations(layers);
+  const found = lookAtDisk(installation, layers);
+  const plan = planLayers(installation, found.installed, layers, found.published);
+  return {
+    verb: 'replay',
+    arguments: [],
+    installation,
+    installed: found.installed,
+    plan: { ...plan, conflicts: [...plan.conflicts, ...found.conflicts] },
+    pin: pinning(state, new Map(), context.now()),
+    warnings: [],
+  };
+}
+
+type Found = {
+  /** The layers that the disk shows the effect of. */
+  readonly installed: readonly SkillPackage[];
+  readonly published: (path: string) => TreeFile | null;
+  readonly conflicts: readonly Conflict[];
+};
+
+function lookAtDisk(installation: Installation, layers: readonly SkillPackage[]): Found {
+  const { root, releaseFile } = installation;
+  const { files } = compose({ release: releaseFile, layers: orderLayers(layers) });
+  const bare: string[] = [];
+  const composed: string[] = [];
+  const neither: string[] = [];
+  for (const [path, { file }] of files) {
+    const released = releaseFile(path);
+    if (isSameFile(file, released)) continue;
+    const disk = readTreeFile(root, path);
+    if (isSameFile(disk, file)) composed.push(path);
+    else if (isSameFile(disk, released)) bare.push(path);
+    else neither.push(path);
+  }
+  if (composed.length === 0) return { installed: [], published: releaseFile, conflicts: [] };
+  const isMixed = bare.length > 0;
+  const published = (path: string): TreeFile | null =>
+    bare.includes(path) ? releaseFile(path) : (files.get(path)?.file ?? publishedElsewhere(path));
+  const publishedElsewhere = (path: string): TreeFile | null =>
+    files.has(path) ? null : releaseFile(path);
+  return {
+    installed: layers,
+    published,
+    conflicts: isMixed
+      ? neither.map((path) => mixed(root, path, releaseFile(path), files.get(path)?.file ?? null))
+      : [],
+  };
+}
+
+function mixed(
+  root: string,
+  path: string,
+  base: TreeFile | null,
+  theirs: TreeFile | null,
+): Conflict {
+  return {
+    path,
+    kind: 'content',
+    layers: ['your edits', 'replay'],
+    reason: 'Some files here are the core, others are composed, and this one is neither.',
+    hunks: [],
+    sides: { base, ours: readTreeFile(root, path), theirs },
+  };
+}

@@ -1,0 +1,79 @@
+import { join } from 'node:path';
+import type { Composition } from '../compose/composition.ts';
+import { digestBytes, digestFile, type FileDigest } from '../digest.ts';
+import type { SkillPackage } from '../skill/package.ts';
+import { readTreeFile } from '../state/disk.ts';
+import { COMPOSED, KEPT_LOCK, listFolder, PACKAGES } from '../state/kept.ts';
+import { type LayerState, renderState, STATE_PATH, type State } from '../state/stateFile.ts';
+import type { Fingerprint, Step } from '../transaction/step.ts';
+import { isSameFile, type TreeFile } from '../tree.ts';
+
+/** A layer as it will be kept: the package, and what `state.yaml` says of it. */
+export type KeptLayer = { readonly package: SkillPackage; readonly state: LayerState };
+
+export type NewState = {
+  readonly core: State['core'];
+  readonly layers: readonly KeptLayer[];
+  readonly target: Composition;
+  readonly releaseFile: (path: string) => TreeFile | null;
+  /** The lock of this composition; null where `package.json` is the release's own. */
+  readonly lock: Buffer | null;
+};
+
+/** The steps that make `.claw/` say what is installed, `state.yaml` among them, and the state's bytes. */
+export function stateSteps(
+  root: string,
+  next: NewState,
+): { readonly steps: readonly Step[]; readonly bytes: Buffer } {
+  const composed = composedFiles(next);
+  const bytes = renderState({
+    core: next.core,
+    layers: next.layers.map(({ state }) => state),
+    files: new Map([...composed].map(([path, file]) => [path, pinOf(file)])),
+    structured: next.target.structured,
+  });
+  const kept = new Map<string, TreeFile>();
+  for (const [path, file] of composed) if (file) kept.set(`${COMPOSED}/${path}`, file);
+  for (const {
+    package: { manifest, files },
+  } of next.layers) {
+    for (const [path, file] of files) kept.set(`${PACKAGES}/${manifest.skill}/${path}`, file);
+  }
+  if (next.lock) kept.set(KEPT_LOCK, { bytes: next.lock, isExecutable: false });
+  kept.set(STATE_PATH, { bytes, isExecutable: false });
+  return { steps: stepsTowards(root, kept), bytes };
+}
+
+/** What differs from the core once this is published. */
+function composedFiles({ target, releaseFile }: NewState): ReadonlyMap<string, TreeFile | null> {
+  const files = [...target.files].map(([path, { file }]) => [path, file] as const);
+  return new Map(files.filter(([path, file]) => !isSameFile(file, releaseFile(path))));
+}
+
+function pinOf(file: TreeFile | null): FileDigest | 'deleted' {
+  return file ? digestFile(file) : 'deleted';
+}
+
+function stepsTowards(root: string, wanted: ReadonlyMap<string, TreeFile>): readonly Step[] {
+  const present = [COMPOSED, PACKAGES].flatMap((folder) =>
+    listFolder(join(root, folder)).map((path) => `${folder}/${path}`),
+  );
+  const paths = new Set([...present, KEPT_LOCK, ...wanted.keys()]);
+  return [...paths].flatMap((path) => {
+    const before = readTreeFile(root, path);
+    const after = wanted.get(path) ?? null;
+    return isSameFile(before, after) ? [] : [stepOf(path, before, after)];
+  });
+}
+
+/** The step that makes one file another. The two differ. */
+export function stepOf(path: string, before: TreeFile | null, after: TreeFile | null): Step {
+  if (after) return { kind: 'write', path, ...after, before: fingerprintOf(before) };
+  const fingerprint = fingerprintOf(before);
+  if (fingerprint) return { kind: 'delete', path, before: fingerprint };
+  throw new TypeError(`${path} is absent before and after`);
+}
+
+function fingerprintOf(file: TreeFile | null): Fingerprint {
+  return file ? { digest: digestBytes(file.bytes), isExecutable: file.isExecutable } : null;
+}

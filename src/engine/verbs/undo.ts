@@ -1,0 +1,161 @@
+import { OWNER } from '../compose/plan.ts';
+import type { Conflict } from '../conflict.ts';
+import { ClawError } from '../errors.ts';
+import { mergeFiles } from '../merge/file.ts';
+import { readTreeFile } from '../state/disk.ts';
+import { stateDigest } from '../state/stateFile.ts';
+import { structuredKind } from '../structured/kind.ts';
+import { mergeStructured } from '../structured/merge.ts';
+import { commitSteps } from '../transaction/commit.ts';
+import {
+  dropTransaction,
+  listTransactions,
+  readTransaction,
+  type Transaction,
+} from '../transaction/records.ts';
+import type { Step } from '../transaction/step.ts';
+import { isSameFile, type TreeFile, type Versions } from '../tree.ts';
+import { type EngineContext, resultOf, type VerbResult } from './context.ts';
+import { reinstall, sweepPackages } from './npm.ts';
+import { writePending } from './pending.ts';
+import { stepOf } from './stateSteps.ts';
+
+/**
+ * Takes back the last transaction: `merge3(what it wrote, disk, what was there before)` for every
+ * path, so that what the owner edited since stays. Packages and state go back with it.
+ *
+ * @throws ClawError NOTHING_TO_UNDO; STATE_CHANGED when `state.yaml` is not what it left
+ */
+export async function undo(context: EngineContext): Promise<VerbResult> {
+  const { root } = context;
+  const transaction = lastTransaction(root);
+  const drafts = transaction.files.map((file) => undoFile(root, file));
+  const conflicts = drafts.flatMap((draft) => draft.conflicts);
+  const files = drafts.flatMap((draft) => draft.change ?? []);
+  const changes = files
+    .filter(({ path }) => !path.startsWith('.claw/'))
+    .map(({ path, before, after }) => {
+      const kind = before === null ? 'add' : after === null ? 'delete' : 'modify';
+      return { path, kind, cause: `undo ${transaction.summary}` } as const;
+    });
+  const report = { changes, conflicts, data: { undone: transaction.summary } };
+  if (conflicts.length > 0) {
+    writePending(root, { verb: 'undo', arguments: [], state: stateDigest(root) }, conflicts);
+    return resultOf('undo', 'blocked', report);
+  }
+  try {
+    const steps = [
+      ...files.map(({ path, before, after }) => stepOf(path, before, after)),
+      ...(await undoSwaps(context, transaction, files)),
+    ];
+    const { id } = commitSteps(
+      root,
+      {
+        verb: 'undo',
+        summary: `undo ${transaction.summary}`,
+        steps,
+        stateBefore: transaction.stateAfter,
+        stateAfter: transaction.stateBefore,
+      },
+      { now: context.now },
+    );
+    dropTransaction(root, id);
+    dropTransaction(root, transaction.id);
+    return resultOf('undo', 'done', report);
+  } finally {
+    sweepPackages(root);
+  }
+}
+
+function lastTransaction(root: string): Transaction {
+  const [last] = listTransactions(root);
+  if (!last) throw new ClawError('NOTHING_TO_UNDO', 'No command is kept that could be undone.');
+  if (last.stateAfter !== stateDigest(root)) {
+    throw new ClawError(
+      'STATE_CHANGED',
+      `.claw/state.yaml is not what "${last.summary}" left, so undoing it here could undo other work. ` +
+        'Switch back to the branch that it ran on.',
+      { path: '.claw/state.yaml' },
+    );
+  }
+  return readTransaction(root, last.id);
+}
+
+type Draft = {
+  readonly change: { path: string; before: TreeFile | null; after: TreeFile | null } | null;
+  readonly conflicts: readonly Conflict[];
+};
+
+function undoFile(root: string, file: Transaction['files'][number]): Draft {
+  const { path } = file;
+  const disk = readTreeFile(root, path);
+  const versions = { base: file.after, ours: disk, theirs: file.before };
+  const merged = path.startsWith('.claw/') ? restored(path, versions) : merge(path, versions);
+  if (merged.conflicts.length > 0) return { change: null, conflicts: merged.conflicts };
+  const isSame = isSameFile(disk, merged.file);
+  return { change: isSame ? null : { path, before: disk, after: merged.file }, conflicts: [] };
+}
+
+type Merged = { readonly file: TreeFile | null; readonly conflicts: readonly Conflict[] };
+
+/** The engine's own files are nobody's to edit: they go back as they were, or not at all. */
+function restored(path: string, { base, ours, theirs }: Versions<TreeFile | null>): Merged {
+  if (isSameFile(base, ours)) return { file: theirs, conflicts: [] };
+  throw new ClawError(
+    'DIGEST_MISMATCH',
+    `${path} was changed since. Take .claw/ back from git, then undo.`,
+    { path },
+  );
+}
+
+function merge(path: string, versions: Versions<TreeFile | null>): Merged {
+  const { base, ours, theirs } = versions;
+  if (isSameFile(base, ours)) return { file: theirs, conflicts: [] };
+  const layers: [string, string] = [OWNER, 'undo'];
+  if (structuredKind(path) === 'lock') return { file: ours, conflicts: [] };
+  if (structuredKind(path) !== null && base && ours && theirs) {
+    const bytes = { base: base.bytes, ours: ours.bytes, theirs: theirs.bytes };
+    const outcome = mergeStructured({ path, versions: bytes, layers });
+    const file = outcome.bytes ? { bytes: outcome.bytes, isExecutable: ours.isExecutable } : null;
+    return { file, conflicts: outcome.conflicts };
+  }
+  const outcome = mergeFiles(versions);
+  if (outcome.kind === 'clean') return { file: outcome.file, conflicts: [] };
+  const reason = 'You changed the same lines since.';
+  const conflict = {
+    path,
+    kind: outcome.conflict,
+    layers,
+    reason,
+    hunks: outcome.hunks,
+    sides: versions,
+  };
+  return { file: ours, conflicts: [conflict] };
+}
+
+async function undoSwaps(
+  context: EngineContext,
+  transaction: Transaction,
+  files: readonly { path: string; after: TreeFile | null }[],
+): Promise<readonly Step[]> {
+  const steps: Step[] = [];
+  for (const { path, hadFolder, kept } of transaction.swaps) {
+    const isOwners =
+      path === 'node_modules' && !isPackageAsBefore(context.root, transaction, files);
+    if (isOwners || (hadFolder && kept === null)) steps.push(...(await reinstall(context, files)));
+    else steps.push({ kind: 'swap', path, prepared: hadFolder ? kept : null });
+  }
+  return steps;
+}
+
+/** Whether undoing leads back to the very package.json that the kept node_modules was made for. */
+function isPackageAsBefore(
+  root: string,
+  transaction: Transaction,
+  files: readonly { path: string; after: TreeFile | null }[],
+): boolean {
+  const record = transaction.files.find(({ path }) => path === 'package.json');
+  if (!record) return true;
+  const change = files.find(({ path }) => path === 'package.json');
+  return isSameFile(change ? change.after : readTreeFile(root, 'package.json'), record.before);
+}

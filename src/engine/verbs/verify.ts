@@ -1,0 +1,69 @@
+import { compose } from '../compose/compose.ts';
+import type { Composition } from '../compose/composition.ts';
+import { digestTree } from '../digest.ts';
+import { ClawError } from '../errors.ts';
+import { changedLines } from '../merge/changedLines.ts';
+import { orderLayers } from '../skill/order.ts';
+import { readTreeFile } from '../state/disk.ts';
+import { BASE, readFolder } from '../state/kept.ts';
+import { isSameFile } from '../tree.ts';
+import { type EngineContext, resultOf, type VerbResult } from './context.ts';
+import { readInstallation, readInstalledPackages, requireState } from './installation.ts';
+import { findEdits } from './status.ts';
+
+/** Lines of a file that differ from what was published, 1-based and inclusive. */
+type Difference = {
+  readonly path: string;
+  readonly owner: string;
+  readonly kind: 'add' | 'modify' | 'delete';
+  readonly lines: readonly (readonly [from: number, to: number])[];
+};
+
+/**
+ * Compares disk, state and composition.
+ *
+ * `data.edits` are the owner's lines; `data.damaged` names files of `.claw/` that are not what
+ * `state.yaml` pins; `data.recomposed` what this engine would compose otherwise than was published.
+ * Fails when something is damaged.
+ */
+export async function verify(context: EngineContext): Promise<VerbResult> {
+  const { root, now } = context;
+  const installation = await readInstallation(root);
+  const state = requireState(installation);
+  const damaged = digestTree(readFolder(root, BASE)).digest === state.core.digest ? [] : [BASE];
+  const edits = await findEdits(root, state, now);
+  const differences: Difference[] = [];
+  for (const { path, kind } of edits) {
+    const published = kind === 'add' ? null : installation.publishedFile(path);
+    const lines = changedLines(published?.bytes ?? null, readTreeFile(root, path)?.bytes ?? null);
+    differences.push({ path, owner: 'your edits', kind, lines });
+  }
+  const composition = recompose(installation);
+  const recomposed: string[] = [];
+  for (const [path, { file }] of composition.files) {
+    try {
+      if (!isSameFile(installation.publishedFile(path), file)) recomposed.push(path);
+    } catch (error) {
+      if (!(error instanceof ClawError)) throw error;
+      damaged.push(path);
+    }
+  }
+  const data = {
+    clean: differences.length + recomposed.length + damaged.length === 0,
+    edits: differences,
+    recomposed,
+    damaged,
+  };
+  if (damaged.length === 0) return resultOf('verify', 'done', { data });
+  const error = new ClawError(
+    'DIGEST_MISMATCH',
+    `Not what .claw/state.yaml pins: ${damaged.join(', ')}. Take .claw/ back from git.`,
+    { path: damaged[0] ?? null },
+  );
+  return resultOf('verify', 'failed', { data, error });
+}
+
+function recompose(installation: Parameters<typeof readInstalledPackages>[0]): Composition {
+  const layers = orderLayers(readInstalledPackages(installation));
+  return compose({ release: installation.releaseFile, layers });
+}
