@@ -1,0 +1,157 @@
+import { Api } from 'grammy';
+import type { Update, UserFromGetMe } from 'grammy/types';
+import type { Settings } from '../config.ts';
+import type {
+  Channel,
+  ChannelDefinition,
+  ChannelEvents,
+  ChannelLog,
+  ChannelStatus,
+  OutboundMessage,
+} from './channel.ts';
+import { allowListProblem, isAllowed } from './telegram/access.ts';
+import { Delivery } from './telegram/delivery.ts';
+import { TelegramError } from './telegram/failure.ts';
+import { isTelegramJid, jidOf } from './telegram/jid.ts';
+import { chatNameOf, readMessage } from './telegram/message.ts';
+import { pollUpdates } from './telegram/polling.ts';
+
+type TelegramSettings = NonNullable<Settings['telegram']>;
+
+/** A request is given up a little after the far end should have closed the longest poll. */
+const LONG_POLL_SECONDS = 30;
+const REQUEST_SECONDS = LONG_POLL_SECONDS + 15;
+
+/** Telegram through a bot of the owner's, by long polling. Silent until TELEGRAM_BOT_TOKEN is set. */
+export const channel: ChannelDefinition = {
+  name: 'telegram',
+  create({ settings, log }) {
+    return settings.telegram === null ? null : new TelegramChannel(settings.telegram, log);
+  },
+};
+
+/** What exists from `connect` to `disconnect`. */
+type Connection = {
+  readonly stop: AbortController;
+  readonly delivery: Delivery;
+  readonly polling: Promise<void>;
+};
+
+/**
+ * `refused` stays until the owner has changed a setting and restarted; in `connecting` and `failed`
+ * the channel goes on trying by itself.
+ */
+class TelegramChannel implements Channel {
+  readonly name = 'telegram';
+  readonly #settings: TelegramSettings;
+  readonly #log: ChannelLog;
+  #status: ChannelStatus = { state: 'stopped', detail: null };
+  #connection: Connection | null = null;
+
+  constructor(settings: TelegramSettings, log: ChannelLog) {
+    this.#settings = settings;
+    this.#log = log;
+  }
+
+  async connect(events: ChannelEvents): Promise<void> {
+    if (this.#connection !== null) return;
+    const problem = allowListProblem(this.#settings.allowFrom);
+    if (problem !== null) {
+      this.#report(events, { state: 'refused', detail: problem });
+      return;
+    }
+    this.#report(events, { state: 'connecting', detail: null });
+    const { token, apiRoot } = this.#settings;
+    const api = new Api(token, { apiRoot, timeoutSeconds: REQUEST_SECONDS });
+    const stop = new AbortController();
+    const { promise: outcome, resolve } = Promise.withResolvers<void>();
+    const polling = pollUpdates({
+      api,
+      signal: stop.signal,
+      longPollSeconds: LONG_POLL_SECONDS,
+      log: this.#log,
+      take: this.#inbox(events),
+      report: (status) => {
+        this.#report(events, status);
+        resolve();
+      },
+    });
+    this.#connection = {
+      stop,
+      delivery: new Delivery(api),
+      // The status is reported after the last message is stored, so that `stopped` means it.
+      polling: polling.then(() => {
+        if (stop.signal.aborted) this.#report(events, { state: 'stopped', detail: null });
+        resolve();
+      }),
+    };
+    await outcome;
+  }
+
+  async disconnect(): Promise<void> {
+    const connection = this.#connection;
+    if (connection === null) return;
+    this.#connection = null;
+    connection.stop.abort();
+    await Promise.all([connection.polling, connection.delivery.close()]);
+  }
+
+  async send(message: OutboundMessage): Promise<void> {
+    if (this.#connection === null) {
+      throw new TelegramError(
+        'NOT_CONNECTED',
+        'Telegram is not connected; the message was not sent.',
+      );
+    }
+    await this.#connection.delivery.send(message);
+  }
+
+  /** Telegram shows it for five seconds, or until the next message; there is no way to take it back. */
+  async setTyping(jid: string, isTyping: boolean): Promise<void> {
+    if (isTyping) await this.#connection?.delivery.showTyping(jid);
+  }
+
+  ownsJid(jid: string): boolean {
+    return isTelegramJid(jid);
+  }
+
+  status(): ChannelStatus {
+    return this.#status;
+  }
+
+  /** Hands one update to the host. Rejects when the host did not store it; it must then come again. */
+  #inbox(events: ChannelEvents): (update: Update, me: UserFromGetMe) => Promise<void> {
+    const { allowFrom } = this.#settings;
+    const reported = new Map<string, string | null>();
+    const reportChat = async (chat: Parameters<typeof chatNameOf>[0]) => {
+      const known = {
+        jid: jidOf(chat.id),
+        name: chatNameOf(chat),
+        isDirect: chat.type === 'private',
+      };
+      if (reported.get(known.jid) === known.name) return;
+      await events.onChat(known);
+      reported.set(known.jid, known.name);
+    };
+    return async ({ message, my_chat_member: membership }, me) => {
+      const from = message?.from ?? membership?.from;
+      if (from === undefined || from.is_bot || !isAllowed(allowFrom, from.id)) return;
+      if (membership !== undefined) {
+        const { status } = membership.new_chat_member;
+        if (status !== 'left' && status !== 'kicked') await reportChat(membership.chat);
+      }
+      if (message !== undefined) {
+        await reportChat(message.chat);
+        const inbound = readMessage(message, me);
+        if (inbound !== null) await events.onMessage(inbound);
+      }
+    };
+  }
+
+  #report(events: ChannelEvents, status: ChannelStatus): void {
+    const { state, detail } = this.#status;
+    if (state === status.state && detail === status.detail) return;
+    this.#status = status;
+    events.onStatus(status);
+  }
+}

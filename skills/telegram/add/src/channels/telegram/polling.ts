@@ -1,0 +1,120 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Api } from 'grammy';
+import type { Update, UserFromGetMe } from 'grammy/types';
+import type { ChannelLog, ChannelStatus } from '../channel.ts';
+import { backoffMs } from './backoff.ts';
+import { explainFailure } from './failure.ts';
+import { forGrammy } from './signal.ts';
+
+/** What the polling loop needs; `take` resolves when the update is stored. */
+export type Polling = {
+  readonly api: Api;
+  readonly signal: AbortSignal;
+  readonly longPollSeconds: number;
+  readonly log: ChannelLog;
+  readonly take: (update: Update, me: UserFromGetMe) => Promise<void>;
+  readonly report: (status: ChannelStatus) => void;
+};
+
+/** A last word to Telegram must not keep a restart waiting. */
+const CONFIRM_MS = 2_000;
+
+/**
+ * Fetches updates until the signal is aborted or Telegram refuses the token. Never rejects.
+ *
+ * Telegram forgets an update when the next request names a higher offset. The offset moves only past
+ * updates that `take` has resolved for, so what was not stored comes again, after a crash as well.
+ */
+export async function pollUpdates(polling: Polling): Promise<void> {
+  const { signal, report } = polling;
+  const cursor: Cursor = { offset: 0, confirmed: 0 };
+  let me: UserFromGetMe | null = null;
+  let failures = 0;
+  // The first poll returns at once and shows that all is well. After a failure only a poll that was
+  // not cut short shows it: of two programs that poll with one token, each one's start ends the other's.
+  let timeout = 0;
+  while (!signal.aborted) {
+    try {
+      me ??= await introduce(polling);
+      const updates = await fetchUpdates(polling, cursor, timeout);
+      report({ state: 'connected', detail: null });
+      timeout = polling.longPollSeconds;
+      if (await storeInOrder(polling, { updates, me, cursor })) {
+        failures = 0;
+        continue;
+      }
+      await pause(backoffMs(failures, Math.random()), signal);
+      failures += 1;
+    } catch (error) {
+      if (signal.aborted) break;
+      const failure = explainFailure(error);
+      report(failure.status);
+      if (failure.isFinal) return;
+      await pause(failure.waitMs ?? backoffMs(failures, Math.random()), signal);
+      failures += 1;
+      timeout = failure.status.state === 'failed' ? polling.longPollSeconds : 0;
+    }
+  }
+  if (cursor.offset > cursor.confirmed) await confirm(polling, cursor);
+}
+
+type Cursor = { offset: number; confirmed: number };
+
+/** A webhook left over from another program would keep updates away; what waits there is kept. */
+async function introduce({ api, signal }: Polling): Promise<UserFromGetMe> {
+  const me = await api.getMe(forGrammy(signal));
+  await api.deleteWebhook({ drop_pending_updates: false }, forGrammy(signal));
+  return me;
+}
+
+async function fetchUpdates(
+  { api, signal }: Polling,
+  cursor: Cursor,
+  timeout: number,
+): Promise<readonly Update[]> {
+  const { offset } = cursor;
+  const updates = await api.getUpdates(
+    { offset, timeout, allowed_updates: ['message', 'my_chat_member'] },
+    forGrammy(signal),
+  );
+  cursor.confirmed = offset;
+  return updates;
+}
+
+/** Stops at the first update that is not stored: an update behind it would confirm it as well. */
+async function storeInOrder(
+  { take, log }: Polling,
+  batch: { updates: readonly Update[]; me: UserFromGetMe; cursor: Cursor },
+): Promise<boolean> {
+  for (const update of batch.updates) {
+    try {
+      await take(update, batch.me);
+    } catch (error) {
+      log.warn('a message from Telegram was not stored and will be fetched again', {
+        updateId: update.update_id,
+        cause: error instanceof Error ? error.message : String(error),
+      });
+      return false;
+    }
+    batch.cursor.offset = update.update_id + 1;
+  }
+  return true;
+}
+
+/** Saves the next start a repetition. Where it fails, the host sees messages again that it knows. */
+async function confirm({ api, log }: Polling, { offset }: Cursor): Promise<void> {
+  try {
+    const soon = AbortSignal.timeout(CONFIRM_MS);
+    await api.getUpdates({ offset, limit: 1, timeout: 0 }, forGrammy(soon));
+  } catch {
+    log.info('Telegram will deliver the last messages again');
+  }
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  try {
+    await delay(ms, undefined, { signal });
+  } catch {
+    // Aborted: whoever waits looks at the signal next.
+  }
+}

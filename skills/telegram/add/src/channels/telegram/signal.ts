@@ -1,0 +1,9 @@
+import type { Api } from 'grammy';
+
+/** What grammY declares for signals: those of a polyfill that it brings along. It takes Node's too. */
+type GrammySignal = NonNullable<Parameters<Api['getMe']>[0]>;
+
+/** Node's signal, to cancel a request of grammY with. */
+export function forGrammy(signal: AbortSignal): GrammySignal {
+  return signal as unknown as GrammySignal;
+}

@@ -1,0 +1,83 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type BotApi, startBotApi } from './botApi.ts';
+import {
+  ADA,
+  ADA_DIRECT,
+  connectChannel,
+  createChannel,
+  EVE,
+  EVE_DIRECT,
+  FAMILY,
+  Inbox,
+  TOKEN,
+} from './fixtures.ts';
+
+let api: BotApi;
+beforeEach(async () => {
+  api = await startBotApi({ token: TOKEN });
+});
+afterEach(() => api.close());
+
+test('without a token there is no channel', () => {
+  expect(createChannel({ TELEGRAM_ALLOW_FROM: '*' }, new Inbox())).toBeNull();
+  expect(createChannel({ TELEGRAM_BOT_TOKEN: '' }, new Inbox())).toBeNull();
+});
+
+test.each([{ list: '' }, { list: ' , ' }])(
+  'with an empty list "$list" nothing is asked of Telegram and the status names the line to add',
+  async ({ list }) => {
+    await using connected = await connectChannel(api, { TELEGRAM_ALLOW_FROM: list });
+    expect(connected.channel.status().state).toBe('refused');
+    expect(connected.channel.status().detail).toContain('TELEGRAM_ALLOW_FROM=<your user id>');
+    expect(connected.inbox.statuses).toEqual([connected.channel.status()]);
+    expect(api.calls).toEqual([]);
+  },
+);
+
+test('an entry that is no user id is named instead of being ignored', async () => {
+  await using connected = await connectChannel(api, { TELEGRAM_ALLOW_FROM: '1001, @ada' });
+  expect(connected.channel.status()).toMatchObject({
+    state: 'refused',
+    detail: expect.stringContaining('"@ada"'),
+  });
+  expect(api.calls).toEqual([]);
+});
+
+test('only those on the list get through, alone and in groups, and the rest leave no trace', async () => {
+  await using connected = await connectChannel(api, { TELEGRAM_ALLOW_FROM: '7, 1001' });
+  const { inbox } = connected;
+  api.sendText(EVE, EVE_DIRECT, 'let me in');
+  api.sendText(EVE, FAMILY, '@andy_bot let me in');
+  api.sendText({ ...EVE, is_bot: true, id: 1001 }, FAMILY, 'I am a bot');
+  api.sendText(ADA, FAMILY, 'hello');
+  await api.until(() => api.pending.length === 0);
+  expect(inbox.messages.map(({ text }) => text)).toEqual(['hello']);
+  expect(inbox.chats).toEqual([{ jid: `telegram:${FAMILY.id}`, name: 'Family', isDirect: false }]);
+});
+
+test('a star lets everybody write', async () => {
+  await using connected = await connectChannel(api, { TELEGRAM_ALLOW_FROM: '*' });
+  const { inbox } = connected;
+  api.sendText(EVE, EVE_DIRECT, 'one');
+  api.sendText(ADA, ADA_DIRECT, 'two');
+  await api.until(() => inbox.messages.length === 2);
+  expect(inbox.messages.map(({ sender }) => sender)).toEqual(['6666', '1001']);
+});
+
+test('a stranger who adds the bot to a group does not put it on the list of chats', async () => {
+  await using connected = await connectChannel(api);
+  const { inbox } = connected;
+  const joined = (from: typeof ADA, chat: typeof FAMILY) => ({
+    my_chat_member: {
+      chat,
+      from,
+      date: 1,
+      old_chat_member: { status: 'left', user: api.bot },
+      new_chat_member: { status: 'member', user: api.bot },
+    },
+  });
+  api.push(joined(EVE, { ...FAMILY, id: -66, title: 'Trap' }));
+  api.push(joined(ADA, FAMILY));
+  await api.until(() => api.pending.length === 0);
+  expect(inbox.chats.map(({ name }) => name)).toEqual(['Family']);
+});

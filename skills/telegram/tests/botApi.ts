@@ -1,0 +1,316 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Entity, findEntities, HtmlError, parseHtml } from './botApiText.ts';
+
+/** Users, chats and answers have the Bot API's own shapes. */
+export type BotApiUser = {
+  readonly id: number;
+  readonly first_name: string;
+  readonly last_name?: string;
+  readonly username?: string;
+  readonly is_bot?: boolean;
+};
+export type BotApiChat = {
+  readonly id: number;
+  readonly type: 'private' | 'group' | 'supergroup';
+  readonly title?: string;
+};
+export type BotApiError = {
+  readonly error_code: number;
+  readonly description: string;
+  readonly parameters?: { readonly retry_after?: number; readonly migrate_to_chat_id?: number };
+};
+
+/** A message of the bot as people see it: `text` without markup, and the entities in it. */
+export type SentMessage = {
+  readonly message_id: number;
+  readonly chatId: number;
+  readonly text: string;
+  readonly entities: readonly Entity[];
+  /** As the bot wrote it. */
+  readonly source: string;
+  readonly parseMode: string | null;
+};
+
+type Payload = Readonly<Record<string, unknown>>;
+type Update = { readonly update_id: number } & Payload;
+type Call = { readonly method: string; readonly payload: Payload };
+type Poll = { readonly answer: (result: readonly Update[] | BotApiError) => void };
+
+const METHODS = [
+  'getMe',
+  'getUpdates',
+  'deleteWebhook',
+  'setWebhook',
+  'sendMessage',
+  'sendChatAction',
+];
+
+/**
+ * Telegram's side of the Bot API for one bot, on loopback, by Node's built-ins alone.
+ *
+ * Updates wait until a `getUpdates` names a higher offset, also while the server is down. A second
+ * `getUpdates` ends the first with 409, as with Telegram; markup that it could not parse gets 400.
+ */
+export class BotApi {
+  readonly bot: Required<BotApiUser>;
+  readonly sent: SentMessage[] = [];
+  readonly calls: Call[] = [];
+  /** Updates that the bot has not confirmed. */
+  readonly pending: Update[] = [];
+  readonly #token: string;
+  readonly #chats = new Map<number, BotApiChat>();
+  readonly #failures: { method: string; error: BotApiError | null; later: number }[] = [];
+  #server: Server;
+  #port = 0;
+  #poll: Poll | null = null;
+  #webhook = '';
+  #allowed: readonly string[] = [];
+  #nextUpdate = 100;
+  #nextMessage = 1;
+
+  constructor(token: string, username: string) {
+    this.#token = token;
+    this.#server = createServer();
+    const id = Number(token.split(':')[0]);
+    this.bot = { id, is_bot: true, first_name: 'Andy', last_name: '', username };
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
+  /** Listens, after `goDown` on the same port as before. */
+  async comeUp(): Promise<void> {
+    this.#server = createServer((request, response) => void this.#serve(request, response));
+    this.#server.listen(this.#port, '127.0.0.1');
+    await once(this.#server, 'listening');
+    this.#port = (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Drops every connection and refuses new ones. */
+  async goDown(): Promise<void> {
+    this.#poll = null;
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  close(): Promise<void> {
+    return this.goDown();
+  }
+
+  /** Somebody writes a text; answers with the id of the message. `more` is added to the message. */
+  sendText(from: BotApiUser, chat: BotApiChat, text: string, more: Payload = {}): number {
+    const entities = findEntities(text);
+    return this.sendContent(from, chat, {
+      text,
+      ...(entities.length > 0 && { entities }),
+      ...more,
+    });
+  }
+
+  /** Somebody sends something that is not text, or not only. */
+  sendContent(from: BotApiUser, chat: BotApiChat, content: Payload): number {
+    const message = { ...this.#message(chat), from: { is_bot: false, ...from }, ...content };
+    this.push({ message });
+    return message.message_id;
+  }
+
+  /** Any update: `{ edited_message }`, `{ my_chat_member }`. */
+  push(update: Payload): number {
+    const update_id = this.#nextUpdate++;
+    this.pending.push({ update_id, ...update });
+    this.#poll?.answer([]);
+    return update_id;
+  }
+
+  /** The next request of that method, or the one that many later, gets this error instead. */
+  failNext(method: string, error: BotApiError, later = 0): void {
+    this.#failures.push({ method, error, later });
+  }
+
+  /** The next request of that method is carried out, and the line is cut instead of an answer. */
+  loseNext(method: string): void {
+    this.#failures.push({ method, error: null, later: 0 });
+  }
+
+  /** Waits until it is so, here or at the other end of the line; rejects when it never is. */
+  async until(isSo: () => boolean, timeoutMs = 8_000): Promise<void> {
+    const end = Date.now() + timeoutMs;
+    while (!isSo()) {
+      if (Date.now() > end) {
+        const methods = this.calls.map(({ method }) => method).join(' ');
+        throw new Error(`still not so after ${timeoutMs} ms: ${isSo}; calls: ${methods}`);
+      }
+      await delay(5);
+    }
+  }
+
+  #message(chat: BotApiChat) {
+    this.#chats.set(chat.id, chat);
+    return { message_id: this.#nextMessage++, date: Math.floor(Date.now() / 1_000), chat };
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname, searchParams } = new URL(request.url ?? '/', this.url);
+    const [, token = '', method = ''] = /^\/bot([^/]+)\/(\w+)$/.exec(pathname) ?? [];
+    const payload = { ...Object.fromEntries(searchParams), ...(await readBody(request)) };
+    const answer = (outcome: { result: unknown } | BotApiError) => {
+      const body = 'result' in outcome ? { ok: true, ...outcome } : { ok: false, ...outcome };
+      response.writeHead('result' in outcome ? 200 : outcome.error_code, {
+        'Content-Type': 'application/json',
+      });
+      response.end(JSON.stringify(body));
+    };
+    if (!/^\d+:[\w-]+$/.test(token)) return answer(fault(404, 'Not Found'));
+    if (token !== this.#token) return answer(fault(401, 'Unauthorized'));
+    if (!METHODS.includes(method)) return answer(fault(404, 'Not Found: method not found'));
+    this.calls.push({ method, payload });
+    const failure = this.#failureOf(method);
+    if (failure?.error != null) return answer(failure.error);
+    if (method === 'getUpdates') return this.#getUpdates(payload, response, answer);
+    const outcome = this.#perform(method, payload);
+    if (failure === undefined) answer(outcome);
+    else response.destroy();
+  }
+
+  #failureOf(method: string): { error: BotApiError | null } | undefined {
+    const index = this.#failures.findIndex((failure) => failure.method === method);
+    const failure = this.#failures[index];
+    if (failure === undefined) return undefined;
+    failure.later -= 1;
+    if (failure.later >= 0) return undefined;
+    this.#failures.splice(index, 1);
+    return failure;
+  }
+
+  #perform(method: string, payload: Payload): { result: unknown } | BotApiError {
+    switch (method) {
+      case 'getMe':
+        return {
+          result: { ...this.bot, can_join_groups: true, can_read_all_group_messages: false },
+        };
+      case 'setWebhook':
+      case 'deleteWebhook':
+        this.#webhook = String(payload['url'] ?? '');
+        if (payload['drop_pending_updates'] === true) this.pending.length = 0;
+        return { result: true };
+      case 'sendChatAction':
+        return this.#chatOf(payload) ?? { result: true };
+      default:
+        return this.#chatOf(payload) ?? this.#sendMessage(payload);
+    }
+  }
+
+  #chatOf(payload: Payload): BotApiError | null {
+    return this.#chats.has(Number(payload['chat_id']))
+      ? null
+      : fault(400, 'Bad Request: chat not found');
+  }
+
+  #sendMessage(payload: Payload): { result: unknown } | BotApiError {
+    const source = String(payload['text'] ?? '');
+    const parseMode = payload['parse_mode'] === undefined ? null : String(payload['parse_mode']);
+    if (parseMode !== null && parseMode.toUpperCase() !== 'HTML') {
+      return fault(400, 'Bad Request: unsupported parse_mode');
+    }
+    try {
+      const { text, entities } =
+        parseMode === null ? { text: source.trim(), entities: [] } : parseHtml(source);
+      if (text === '') return fault(400, 'Bad Request: message text is empty');
+      if ([...text].length > 4_096) return fault(400, 'Bad Request: message is too long');
+      const chatId = Number(payload['chat_id']);
+      const chat = this.#chats.get(chatId) ?? { id: chatId, type: 'private' };
+      const message = { ...this.#message(chat), from: this.bot, text, entities };
+      const { message_id } = message;
+      this.sent.push({ message_id, chatId, text, entities, source, parseMode });
+      return { result: message };
+    } catch (error) {
+      if (!(error instanceof HtmlError)) throw error;
+      return fault(400, `Bad Request: can't parse entities: ${error.message}`);
+    }
+  }
+
+  #getUpdates(
+    payload: Payload,
+    response: ServerResponse,
+    answer: (outcome: { result: unknown } | BotApiError) => void,
+  ): void {
+    if (this.#webhook !== '') {
+      answer(
+        fault(
+          409,
+          "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first",
+        ),
+      );
+      return;
+    }
+    const offset = Number(payload['offset'] ?? 0);
+    const confirmed = offset < 0 ? this.pending.length + offset : this.#countBelow(offset);
+    this.pending.splice(0, Math.max(0, confirmed));
+    if (Array.isArray(payload['allowed_updates'])) this.#allowed = payload['allowed_updates'];
+    this.#poll?.answer(
+      fault(
+        409,
+        'Conflict: terminated by other getUpdates request; make sure that only one bot instance is running',
+      ),
+    );
+    const limit = Number(payload['limit'] ?? 100);
+    const find = () => this.pending.filter((update) => this.#isAllowed(update)).slice(0, limit);
+    const finish = (outcome: { result: unknown } | BotApiError) => {
+      clearTimeout(timer);
+      if (this.#poll === poll) this.#poll = null;
+      answer(outcome);
+    };
+    const timer = setTimeout(
+      () => finish({ result: [] }),
+      find().length > 0 ? 0 : Number(payload['timeout'] ?? 0) * 1_000,
+    );
+    const poll: Poll = {
+      answer: (news) => finish('error_code' in news ? news : { result: find() }),
+    };
+    this.#poll = poll;
+    response.on('close', () => {
+      clearTimeout(timer);
+      if (this.#poll === poll) this.#poll = null;
+    });
+    if (find().length > 0) poll.answer([]);
+  }
+
+  #countBelow(offset: number): number {
+    const index = this.pending.findIndex(({ update_id }) => update_id >= offset);
+    return index === -1 ? this.pending.length : index;
+  }
+
+  #isAllowed(update: Update): boolean {
+    return this.#allowed.length === 0 || this.#allowed.some((name) => name in update);
+  }
+}
+
+/** Starts a Bot API for the bot with this token, on a free port of loopback. */
+export async function startBotApi(options: {
+  readonly token: string;
+  readonly username?: string;
+}): Promise<BotApi> {
+  const api = new BotApi(options.token, options.username ?? 'andy_bot');
+  await api.comeUp();
+  return api;
+}
+
+function fault(error_code: number, description: string): BotApiError {
+  return { error_code, description };
+}
+
+async function readBody(request: IncomingMessage): Promise<Payload> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const body = Buffer.concat(chunks).toString();
+  if (body === '') return {};
+  return request.headers['content-type']?.startsWith('application/json')
+    ? JSON.parse(body)
+    : Object.fromEntries(new URLSearchParams(body));
+}

@@ -1,0 +1,191 @@
+import { execFile } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type BotApi, startBotApi } from './botApi.ts';
+import {
+  ADA,
+  ADA_DIRECT,
+  connectChannel,
+  createChannel,
+  FAMILY,
+  Inbox,
+  TOKEN,
+} from './fixtures.ts';
+
+let api: BotApi;
+beforeEach(async () => {
+  api = await startBotApi({ token: TOKEN });
+});
+afterEach(() => api.close());
+
+const polls = () => api.calls.filter(({ method }) => method === 'getUpdates').length;
+
+test('connecting ends when Telegram has answered the first poll', async () => {
+  await using connected = await connectChannel(api);
+  expect(connected.channel.status()).toEqual({ state: 'connected', detail: null });
+  expect(connected.inbox.statuses.map(({ state }) => state)).toEqual(['connecting', 'connected']);
+  expect(polls()).toBeGreaterThanOrEqual(1);
+});
+
+test('a JID is owned when it is a chat id behind telegram:', async () => {
+  const channel = createChannel({ TELEGRAM_BOT_TOKEN: TOKEN }, new Inbox());
+  const owned = [
+    'telegram:1001',
+    'telegram:-1001234',
+    'telegram:',
+    'telegram:x',
+    'slack:C1',
+    '1001',
+  ];
+  expect(owned.map((jid) => channel?.ownsJid(jid))).toEqual([
+    true,
+    true,
+    false,
+    false,
+    false,
+    false,
+  ]);
+});
+
+test.each(['4242:AAwrong', 'nonsense'])(
+  'a token that Telegram does not know (%s) is refused, with what to do and without the token',
+  async (wrong) => {
+    await using connected = await connectChannel(api, { TELEGRAM_BOT_TOKEN: wrong });
+    const { channel, inbox } = connected;
+    expect(channel.status().state).toBe('refused');
+    expect(channel.status().detail).toContain('TELEGRAM_BOT_TOKEN');
+    expect(inbox.statuses.map(({ state }) => state)).toEqual(['connecting', 'refused']);
+    expect(JSON.stringify([inbox.statuses, inbox.log])).not.toContain(wrong);
+  },
+);
+
+test('a token that is revoked is refused, and Telegram is not asked again', async () => {
+  await using connected = await connectChannel(api);
+  await api.until(() => polls() === 2);
+  api.failNext('getUpdates', { error_code: 401, description: 'Unauthorized' });
+  api.sendText(ADA, ADA_DIRECT, 'wake up');
+  await api.until(() => connected.channel.status().state === 'refused');
+  const before = api.calls.length;
+  await delay(700);
+  expect(api.calls).toHaveLength(before);
+});
+
+test('a second program with the same token is named, and later ends by itself', async () => {
+  await using connected = await connectChannel(api);
+  const { channel, inbox } = connected;
+  const other = await fetch(`${api.url}/bot${TOKEN}/getUpdates?timeout=0`);
+  expect(await other.json()).toMatchObject({ ok: true });
+  await api.until(() => channel.status().state === 'failed');
+  expect(channel.status().detail).toContain('Another program is polling');
+  api.sendText(ADA, ADA_DIRECT, 'still there?');
+  await api.until(() => inbox.messages.length === 1 && channel.status().state === 'connected');
+});
+
+test('a webhook that another program left is taken away, and what waits there is kept', async () => {
+  await fetch(`${api.url}/bot${TOKEN}/setWebhook?url=https://example.org`);
+  api.sendText(ADA, ADA_DIRECT, 'I was first');
+  await using connected = await connectChannel(api);
+  await api.until(() => connected.inbox.messages.length === 1);
+});
+
+test('when Telegram is down at the start, connecting ends with the reason and goes on by itself', async () => {
+  await api.goDown();
+  await using connected = await connectChannel(api);
+  const { channel, inbox } = connected;
+  expect(channel.status()).toEqual({
+    state: 'connecting',
+    detail: 'Telegram cannot be reached (ECONNREFUSED). Trying again.',
+  });
+  await expect(channel.send({ id: 'm', jid: 'telegram:1001', text: 'hi' })).rejects.toMatchObject({
+    name: 'TelegramError',
+    code: 'UNREACHABLE',
+  });
+  await api.comeUp();
+  api.sendText(ADA, ADA_DIRECT, 'back again');
+  await api.until(() => inbox.messages.length === 1);
+  expect(channel.status()).toEqual({ state: 'connected', detail: null });
+});
+
+test('an outage loses nothing: what was written meanwhile arrives, in order and once', async () => {
+  await using connected = await connectChannel(api);
+  const { channel, inbox } = connected;
+  api.sendText(ADA, FAMILY, 'before');
+  await api.until(() => inbox.messages.length === 1 && api.pending.length === 0);
+  await api.goDown();
+  await api.until(() => channel.status().state === 'connecting');
+  api.sendText(ADA, FAMILY, 'during');
+  await api.comeUp();
+  api.sendText(ADA, FAMILY, 'after');
+  await api.until(() => inbox.messages.length === 3);
+  expect(inbox.messages.map(({ text }) => text)).toEqual(['before', 'during', 'after']);
+  expect(channel.status().state).toBe('connected');
+  expect(JSON.stringify([inbox.statuses, inbox.log])).not.toContain(TOKEN);
+});
+
+test('errors of Telegram and pauses that it asks for are waited out', async () => {
+  api.failNext('getMe', { error_code: 502, description: 'Bad Gateway' });
+  api.failNext('getUpdates', {
+    error_code: 429,
+    description: 'Too Many Requests: retry after 1',
+    parameters: { retry_after: 1 },
+  });
+  const started = Date.now();
+  await using connected = await connectChannel(api);
+  await api.until(() => connected.channel.status().state === 'connected');
+  expect(Date.now() - started).toBeGreaterThanOrEqual(1_000);
+  expect(connected.inbox.statuses.map(({ detail }) => detail)).toEqual([
+    null,
+    'Telegram answers with error 502. Trying again.',
+    'Telegram asks for a pause. Trying again.',
+    null,
+  ]);
+});
+
+test('a channel that was disconnected can be connected again', async () => {
+  const { channel, inbox } = await connectChannel(api);
+  await channel.disconnect();
+  await channel.disconnect();
+  expect(channel.status()).toEqual({ state: 'stopped', detail: null });
+  api.sendText(ADA, ADA_DIRECT, 'anyone?');
+  await channel.connect(inbox);
+  await api.until(() => inbox.messages.length === 1);
+  await channel.disconnect();
+  await expect(channel.send({ id: 'm', jid: 'telegram:1001', text: 'hi' })).rejects.toMatchObject({
+    code: 'NOT_CONNECTED',
+  });
+});
+
+test('disconnecting while Telegram is down does not wait for it', async () => {
+  await api.goDown();
+  const { channel } = await connectChannel(api);
+  const started = Date.now();
+  await channel.disconnect();
+  expect(Date.now() - started).toBeLessThan(500);
+});
+
+test('after disconnecting nothing keeps the process alive', async () => {
+  api.sendText(ADA, ADA_DIRECT, 'hello');
+  const script = `
+    import { connectChannel, TOKEN } from '${import.meta.dirname}/fixtures.ts';
+    const { channel, inbox } = await connectChannel({ url: process.argv[1] });
+    await channel.send({ id: 'm', jid: 'telegram:1001', text: 'bye' });
+    await channel.setTyping('telegram:1001', true);
+    await channel.disconnect();
+    const handles = process.getActiveResourcesInfo().filter((name) => name === 'Timeout');
+    console.log(JSON.stringify({ messages: inbox.messages.length, handles, status: channel.status() }));
+  `;
+  const child = await promisify(execFile)(
+    process.execPath,
+    ['--input-type=module', '--eval', script, api.url],
+    { timeout: 5_000 },
+  );
+  expect(JSON.parse(child.stdout)).toEqual({
+    messages: 1,
+    handles: [],
+    status: { state: 'stopped', detail: null },
+  });
+  expect(child.stderr).toBe('');
+  expect(api.sent.map(({ text }) => text)).toEqual(['bye']);
+  expect(api.pending).toHaveLength(0);
+});

@@ -1,0 +1,71 @@
+import type {
+  Channel,
+  ChannelEvents,
+  ChannelStatus,
+  InboundMessage,
+  KnownChat,
+} from '../../../src/channels/channel.ts';
+import { channel } from '../../../src/channels/telegram.ts';
+import { readSettings } from '../../../src/config.ts';
+import type { BotApi, BotApiChat, BotApiUser } from './botApi.ts';
+
+export const TOKEN = '4242:AAtest_token-for_a_bot_of_nobody';
+
+export const ADA: BotApiUser = { id: 1001, first_name: 'Ada', last_name: 'Lovelace' };
+export const EVE: BotApiUser = { id: 6666, first_name: 'Eve' };
+
+export const ADA_DIRECT: BotApiChat & { first_name: string; last_name: string } = {
+  id: ADA.id,
+  type: 'private',
+  first_name: 'Ada',
+  last_name: 'Lovelace',
+};
+export const EVE_DIRECT: BotApiChat = { id: EVE.id, type: 'private' };
+export const FAMILY: BotApiChat = { id: -1_001_234, type: 'supergroup', title: 'Family' };
+
+/** What a host sees of a channel. `onMessage` may be replaced to make storing fail or slow. */
+export class Inbox implements ChannelEvents {
+  readonly messages: InboundMessage[] = [];
+  readonly chats: KnownChat[] = [];
+  readonly statuses: ChannelStatus[] = [];
+  readonly log: { message: string; data: unknown }[] = [];
+
+  onMessage = async (message: InboundMessage): Promise<void> => {
+    this.messages.push(message);
+  };
+
+  onChat = async (chat: KnownChat): Promise<void> => {
+    this.chats.push(chat);
+  };
+
+  onStatus = (status: ChannelStatus): void => {
+    this.statuses.push(status);
+  };
+}
+
+/** The channel as `.env` would make it, or null when it stays silent. */
+export function createChannel(env: Readonly<Record<string, string>>, inbox: Inbox): Channel | null {
+  const write = (message: string, data?: unknown) => inbox.log.push({ message, data });
+  return channel.create({
+    settings: readSettings(env, '/project'),
+    log: { info: write, warn: write },
+  });
+}
+
+/** A connected channel that the caller disconnects by leaving the scope. */
+export async function connectChannel(
+  api: BotApi,
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ channel: Channel; inbox: Inbox } & AsyncDisposable> {
+  const inbox = new Inbox();
+  const settings = {
+    TELEGRAM_BOT_TOKEN: TOKEN,
+    TELEGRAM_ALLOW_FROM: String(ADA.id),
+    TELEGRAM_API_ROOT: api.url,
+    ...env,
+  };
+  const created = createChannel(settings, inbox);
+  if (created === null) throw new Error('the channel stayed silent although it has a token');
+  await created.connect(inbox);
+  return { channel: created, inbox, [Symbol.asyncDispose]: () => created.disconnect() };
+}

@@ -1,0 +1,190 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type BotApi, startBotApi } from './botApi.ts';
+import { ADA, ADA_DIRECT, connectChannel, FAMILY, TOKEN } from './fixtures.ts';
+
+let api: BotApi;
+beforeEach(async () => {
+  api = await startBotApi({ token: TOKEN });
+});
+afterEach(() => api.close());
+
+test('a direct message arrives with everything that Telegram says about it', async () => {
+  await using connected = await connectChannel(api);
+  const { inbox } = connected;
+  const before = Date.now();
+  const id = api.sendText(ADA, ADA_DIRECT, 'hello <there> & "you"');
+  await api.until(() => inbox.messages.length === 1);
+  const [message] = inbox.messages;
+  expect(message).toEqual({
+    id: String(id),
+    jid: 'telegram:1001',
+    chatName: 'Ada Lovelace',
+    isDirect: true,
+    sender: '1001',
+    senderName: 'Ada Lovelace',
+    isOwner: false,
+    mentionsAssistant: false,
+    text: 'hello <there> & "you"',
+    sentAt: expect.any(Number),
+  });
+  expect(Math.abs((message?.sentAt ?? 0) - before)).toBeLessThan(2_000);
+});
+
+test('a message in a group names the group and its sender', async () => {
+  await using connected = await connectChannel(api);
+  const { inbox } = connected;
+  api.sendText(ADA, FAMILY, 'hello');
+  await api.until(() => inbox.messages.length === 1);
+  expect(inbox.messages[0]).toMatchObject({
+    jid: 'telegram:-1001234',
+    chatName: 'Family',
+    isDirect: false,
+    sender: '1001',
+  });
+});
+
+test.each([
+  { text: 'hey @andy_bot, are you there', isMention: true },
+  { text: 'hey @Andy_Bot', isMention: true },
+  { text: '/start@andy_bot', isMention: true },
+  { text: '/start@other_bot', isMention: false },
+  { text: 'hey @andy_bottle', isMention: false },
+  { text: 'mail me at me@andy_bot', isMention: false },
+])('"$text" mentions the assistant: $isMention', async ({ text, isMention }) => {
+  await using connected = await connectChannel(api);
+  const { inbox } = connected;
+  api.sendText(ADA, FAMILY, text);
+  await api.until(() => inbox.messages.length === 1);
+  expect(inbox.messages[0]?.mentionsAssistant).toBe(isMention);
+});
+
+test('an answer to a message of the bot and a name without a handle are mentions too', async () => {
+  await using connected = await connectChannel(api);
+  const { inbox } = connected;
+  const reply_to_message = { message_id: 1, date: 1, chat: FAMILY, from: api.bot, text: 'well?' };
+  api.sendText(ADA, FAMILY, 'yes', { reply_to_message });
+  const entities = [{ type: 'text_mention', offset: 0, length: 4, user: api.bot }];
+  api.sendText(ADA, FAMILY, 'Andy, come here', { entities });
+  await api.until(() => inbox.messages.length === 2);
+  expect(inbox.messages.map(({ mentionsAssistant }) => mentionsAssistant)).toEqual([true, true]);
+});
+
+test('what is not text is named, with its caption, and a caption can mention', async () => {
+  await using connected = await connectChannel(api);
+  const { inbox } = connected;
+  const file = { file_id: 'f', file_unique_id: 'u' };
+  api.sendContent(ADA, FAMILY, {
+    photo: [{ ...file, width: 1, height: 1 }],
+    caption: '@andy_bot what is this?',
+    caption_entities: [{ type: 'mention', offset: 0, length: 9 }],
+  });
+  api.sendContent(ADA, FAMILY, { voice: { ...file, duration: 3 } });
+  api.sendContent(ADA, FAMILY, { animation: file, document: file, caption: 'ha' });
+  api.sendContent(ADA, FAMILY, { sticker: { ...file, emoji: '🐢' } });
+  api.sendContent(ADA, FAMILY, { video_note: file });
+  await api.until(() => inbox.messages.length === 5);
+  expect(inbox.messages.map(({ text }) => text)).toEqual([
+    '[photo] @andy_bot what is this?',
+    '[voice]',
+    '[animation] ha',
+    '[sticker] 🐢',
+    '[video note]',
+  ]);
+  expect(inbox.messages[0]?.mentionsAssistant).toBe(true);
+});
+
+test('edits, messages of the bot and service messages are not messages', async () => {
+  await using connected = await connectChannel(api);
+  const { inbox } = connected;
+  api.sendText(api.bot, FAMILY, 'me, myself');
+  api.sendContent(ADA, FAMILY, { new_chat_title: 'Family 2' });
+  const edited_message = {
+    message_id: 1,
+    date: 1,
+    edit_date: 2,
+    chat: FAMILY,
+    from: ADA,
+    text: 'no',
+  };
+  api.push({ edited_message });
+  api.sendText(ADA, FAMILY, 'last');
+  await api.until(() => inbox.messages.length === 1);
+  expect(inbox.messages[0]?.text).toBe('last');
+});
+
+test('a chat is reported when it is first seen and when its name changes', async () => {
+  await using connected = await connectChannel(api);
+  const { inbox } = connected;
+  api.sendText(ADA, FAMILY, 'one');
+  api.sendText(ADA, FAMILY, 'two');
+  api.sendText(ADA, { ...FAMILY, title: 'Clan' }, 'three');
+  await api.until(() => inbox.messages.length === 3);
+  expect(inbox.chats.map(({ name }) => name)).toEqual(['Family', 'Clan']);
+});
+
+test('a message that was not stored is not acknowledged and comes again, in order', async () => {
+  await using connected = await connectChannel(api);
+  const { inbox } = connected;
+  const attempts: string[] = [];
+  const store = inbox.onMessage;
+  inbox.onMessage = async (message) => {
+    attempts.push(message.text);
+    if (attempts.length === 1) throw new Error('disk full');
+    await store(message);
+  };
+  api.sendText(ADA, FAMILY, 'one');
+  api.sendText(ADA, FAMILY, 'two');
+  await api.until(() => attempts.length === 1);
+  expect(api.pending).toHaveLength(2);
+  await api.until(() => inbox.messages.length === 2 && api.pending.length === 0);
+  expect(attempts).toEqual(['one', 'one', 'two']);
+  expect(inbox.log).toContainEqual({
+    message: expect.stringContaining('was not stored'),
+    data: expect.objectContaining({ cause: 'disk full' }),
+  });
+});
+
+test('while a message is being stored, Telegram still has it', async () => {
+  await using connected = await connectChannel(api);
+  const { inbox } = connected;
+  const { promise: stored, resolve: finish } = Promise.withResolvers<void>();
+  inbox.onMessage = () => stored;
+  api.sendText(ADA, FAMILY, 'one');
+  await api.until(() => inbox.chats.length === 1);
+  // Whoever asks now, after a crash for example, gets it again.
+  expect(api.pending).toHaveLength(1);
+  finish();
+  await api.until(() => api.pending.length === 0);
+});
+
+test('a chat that could not be stored holds its message back', async () => {
+  await using connected = await connectChannel(api);
+  const { inbox } = connected;
+  const report = inbox.onChat;
+  inbox.onChat = async () => {
+    inbox.onChat = report;
+    throw new Error('disk full');
+  };
+  api.sendText(ADA, FAMILY, 'one');
+  await api.until(() => inbox.messages.length === 1);
+  expect(inbox.chats).toHaveLength(1);
+});
+
+test('disconnecting waits for the message in hand and acknowledges it', async () => {
+  const { channel, inbox } = await connectChannel(api);
+  const { promise: stored, resolve: finish } = Promise.withResolvers<void>();
+  const store = inbox.onMessage;
+  inbox.onMessage = async (message) => {
+    await stored;
+    await store(message);
+  };
+  api.sendText(ADA, FAMILY, 'one');
+  api.sendText(ADA, FAMILY, 'two');
+  await api.until(() => inbox.chats.length === 1);
+  const disconnected = channel.disconnect();
+  finish();
+  await disconnected;
+  expect(inbox.messages.map(({ text }) => text)).toEqual(['one', 'two']);
+  expect(api.pending).toHaveLength(0);
+  expect(channel.status().state).toBe('stopped');
+});

@@ -1,0 +1,234 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type BotApi, startBotApi } from './botApi.ts';
+import { ADA, ADA_DIRECT, connectChannel, TOKEN } from './fixtures.ts';
+
+const JID = 'telegram:1001';
+
+let api: BotApi;
+let connected: Awaited<ReturnType<typeof connectChannel>>;
+let nextId = 0;
+
+beforeEach(async () => {
+  api = await startBotApi({ token: TOKEN });
+  connected = await connectChannel(api);
+  api.sendText(ADA, ADA_DIRECT, 'hello');
+  await api.until(() => connected.inbox.messages.length === 1);
+});
+afterEach(async () => {
+  await connected.channel.disconnect();
+  await api.close();
+});
+
+function send(text: string, id = `m${nextId++}`): Promise<void> {
+  return connected.channel.send({ id, jid: JID, text });
+}
+
+/** What is shown, with the entities written around their words. */
+function shown(): string[] {
+  return api.sent.map(({ text, entities }) => {
+    const marks = entities.flatMap(({ type, offset, length, url, language }) => [
+      {
+        at: offset,
+        order: 1,
+        mark: `{${type}${url ? ` ${url}` : ''}${language ? ` ${language}` : ''}:`,
+      },
+      { at: offset + length, order: 0, mark: '}' },
+    ]);
+    marks.sort((a, b) => b.at - a.at || a.order - b.order);
+    let marked = text;
+    for (const { at, mark } of marks) marked = marked.slice(0, at) + mark + marked.slice(at);
+    return marked;
+  });
+}
+
+test('plain words arrive as they are, whatever characters they hold', async () => {
+  await send('1 < 2 && "3" > \'2\' &amp; <b>not bold</b> </pre> 🐢');
+  expect(api.sent).toMatchObject([
+    { chatId: 1001, text: '1 < 2 && "3" > \'2\' &amp; <b>not bold</b> </pre> 🐢', entities: [] },
+  ]);
+});
+
+test('Markdown becomes what Telegram can show', async () => {
+  await send(
+    [
+      '# Report *of* today',
+      '',
+      'Some **bold**, *italic*, ~~gone~~ and `x < y` words,',
+      'see [the page](https://example.org/?a=1&b="2") or https://example.org/x.',
+      '',
+      '- one',
+      '- [x] two',
+      '  1. inner',
+      '  2. **more**',
+      '',
+      '> said <he>',
+      '> > deeper',
+      '',
+      '```ts',
+      'if (a < b) return "c";',
+      '```',
+      '',
+      '| a | b |',
+      '|---|---|',
+      '| 1 | 2 |',
+      '',
+      '---',
+      '[file](src/a.ts) ![cat](https://example.org/cat.png)',
+    ].join('\n'),
+  );
+  expect(shown()).toEqual([
+    [
+      '{bold:Report {italic:of} today}',
+      '',
+      'Some {bold:bold}, {italic:italic}, {strikethrough:gone} and {code:x < y} words,',
+      'see {text_link https://example.org/?a=1&b=&quot;2&quot;:the page} or https://example.org/x.',
+      '',
+      '• one',
+      '• ☑ two',
+      '  1. inner',
+      '  2. {bold:more}',
+      '',
+      '{blockquote:said <he>',
+      'deeper}',
+      '',
+      '{pre:{code ts:if (a < b) return "c";}}',
+      '',
+      '{pre:| a | b |',
+      '|---|---|',
+      '| 1 | 2 |}',
+      '',
+      '———',
+      'file (src/a.ts) {text_link https://example.org/cat.png:cat}',
+    ].join('\n'),
+  ]);
+});
+
+test('a link never previews: the address is the model’s choice', async () => {
+  await send('https://example.org');
+  expect(api.calls.findLast(({ method }) => method === 'sendMessage')?.payload).toMatchObject({
+    link_preview_options: { is_disabled: true },
+  });
+});
+
+test('what Telegram does not take as formatted goes out as it was written', async () => {
+  api.failNext('sendMessage', {
+    error_code: 400,
+    description: "Bad Request: can't parse entities: Unsupported start tag",
+  });
+  await send('**bold** & plain');
+  expect(api.sent).toMatchObject([{ text: '**bold** & plain', parseMode: null }]);
+});
+
+test('deeply nested Markdown arrives, formatted or not', async () => {
+  await send(`${'> '.repeat(1_500)}deep`);
+  await send(`${'*'.repeat(3_000)}star`);
+  await send(`${'['.repeat(3_000)}x`);
+  expect(api.sent).toHaveLength(3);
+});
+
+test('a long text is split between paragraphs, as many to a message as fit', async () => {
+  const paragraphs = Array.from({ length: 10 }, (_, index) => `${index}`.repeat(1_000));
+  await send(paragraphs.join('\n\n'));
+  expect(api.sent.map(({ text }) => text)).toEqual([
+    paragraphs.slice(0, 4).join('\n\n'),
+    paragraphs.slice(4, 8).join('\n\n'),
+    paragraphs.slice(8).join('\n\n'),
+  ]);
+});
+
+test('a paragraph that is too long is split between lines, a line at a space or anywhere', async () => {
+  const lines = Array.from({ length: 50 }, (_, index) => `line ${index} `.padEnd(100, 'x'));
+  await send(lines.join('\n'));
+  expect(api.sent.map(({ text }) => text.length)).toEqual([4_039, 1_009]);
+  expect(api.sent.map(({ text }) => text).join('\n')).toBe(lines.join('\n'));
+  await send('word '.repeat(1_000).trim());
+  expect(api.sent.slice(2).map(({ text }) => text.split(' ').length)).toEqual([819, 181]);
+  await send('x'.repeat(10_000));
+  expect(api.sent.slice(4).map(({ text }) => text.length)).toEqual([4_096, 4_096, 1_808]);
+});
+
+test('no character is cut in half', async () => {
+  await send(`x${'🐢'.repeat(4_000)}`);
+  const texts = api.sent.map(({ text }) => text);
+  expect(texts.join('')).toBe(`x${'🐢'.repeat(4_000)}`);
+  expect(texts.every((text) => text.isWellFormed() && text.length <= 4_096)).toBe(true);
+});
+
+test('a code block that spans messages is one in each of them', async () => {
+  const lines = Array.from({ length: 120 }, (_, index) => `const a${index} = "${'<'.repeat(60)}";`);
+  await send(`Look:\n\n\`\`\`ts\n${lines.join('\n')}\n\`\`\`\n\nDone.`);
+  expect(api.sent.length).toBeGreaterThan(1);
+  for (const { text, entities } of api.sent) {
+    expect(text.length).toBeLessThanOrEqual(4_096);
+    expect(entities).toContainEqual(expect.objectContaining({ type: 'code', language: 'ts' }));
+  }
+  const all = api.sent.map(({ text }) => text).join('\n');
+  expect(all).toBe(`Look:\n\n${lines.join('\n')}\n\nDone.`);
+});
+
+test('a text without words sends nothing', async () => {
+  await send(' \n\n\n ');
+  await send('\n\n'.repeat(5_000));
+  expect(api.sent).toEqual([]);
+});
+
+test('a pause that Telegram asks for is kept, and the message goes out once', async () => {
+  api.failNext('sendMessage', {
+    error_code: 429,
+    description: 'Too Many Requests: retry after 1',
+    parameters: { retry_after: 1 },
+  });
+  const started = Date.now();
+  await send('hello');
+  expect(Date.now() - started).toBeGreaterThanOrEqual(950);
+  expect(api.sent).toHaveLength(1);
+});
+
+test('a longer pause than the host would wait for is its business', async () => {
+  api.failNext('sendMessage', {
+    error_code: 429,
+    description: 'Too Many Requests: retry after 900',
+    parameters: { retry_after: 900 },
+  });
+  await expect(send('hello')).rejects.toMatchObject({ code: 'REFUSED' });
+});
+
+test('a chat that is not there, or threw the bot out, rejects with what Telegram said', async () => {
+  const missing = connected.channel.send({ id: 'm', jid: 'telegram:5', text: 'hi' });
+  await expect(missing).rejects.toThrow('chat not found');
+  api.failNext('sendMessage', { error_code: 403, description: 'Forbidden: bot was kicked' });
+  await expect(send('hi')).rejects.toMatchObject({ code: 'REFUSED' });
+  const other = connected.channel.send({ id: 'm', jid: 'slack:C1', text: 'hi' });
+  await expect(other).rejects.toMatchObject({ code: 'JID_INVALID' });
+});
+
+test('a send without an answer is of unknown outcome, and the token stays out of it', async () => {
+  api.failNext('sendMessage', { error_code: 500, description: 'Internal Server Error' });
+  await expect(send('hello')).rejects.toMatchObject({ name: 'UnknownDelivery' });
+  api.loseNext('sendMessage');
+  await expect(send('hello')).rejects.toMatchObject({
+    name: 'UnknownDelivery',
+    message: expect.not.stringContaining(TOKEN),
+  });
+  expect(api.sent).toHaveLength(1);
+});
+
+test('a message that failed half way goes on where it stopped when it is sent again', async () => {
+  const text = `${'a'.repeat(4_000)}\n\n${'b'.repeat(4_000)}\n\n${'c'.repeat(4_000)}`;
+  api.failNext('sendMessage', { error_code: 403, description: 'Forbidden' }, 1);
+  await expect(send(text, 'same')).rejects.toMatchObject({ code: 'REFUSED' });
+  await send(text, 'same');
+  expect(api.sent.map(({ text: part }) => part.charAt(0))).toEqual(['a', 'b', 'c']);
+});
+
+test('a message that is sent again while it is on its way goes out once', async () => {
+  await Promise.all([send('hello', 'same'), send('hello', 'same')]);
+  expect(api.sent).toHaveLength(1);
+});
+
+test('typing is shown in the chat', async () => {
+  await connected.channel.setTyping(JID, true);
+  await connected.channel.setTyping(JID, false);
+  const actions = api.calls.filter(({ method }) => method === 'sendChatAction');
+  expect(actions.map(({ payload }) => payload)).toEqual([{ chat_id: 1001, action: 'typing' }]);
+});
