@@ -1,4 +1,4 @@
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { delimiter, isAbsolute, join, relative } from 'node:path';
 import { execa } from 'execa';
 
@@ -56,10 +56,26 @@ export function bubblewrapArgs({ view, nodeModules, nodeFolder, hidden }: Visibl
   const args = base();
   for (const path of hidden) if (isInSystem(path)) args.push('--tmpfs', path);
   args.push('--tmpfs', '/tmp', '--dir', '/tmp/home', '--bind', view, view);
-  if (nodeModules !== null) args.push('--ro-bind', nodeModules, join(view, 'node_modules'));
+  if (nodeModules !== null) args.push(...packages(nodeModules, join(view, 'node_modules')));
   const isCovered = isInSystem(nodeFolder) && !hidden.some((path) => isInside(nodeFolder, path));
   if (!isCovered) args.push('--ro-bind', nodeFolder, nodeFolder);
   return [...args, '--chdir', view];
+}
+
+/**
+ * Packages, read-only. Vite insists on writing beside them, into `node_modules/.vite-temp`: where it
+ * is installed, that one folder is scratch space, and the owner's folder still stays untouched. For
+ * that each entry is bound alone, which takes a moment with a thousand of them.
+ */
+function packages(from: string, to: string): string[] {
+  if (!existsSync(join(from, 'vite'))) return ['--ro-bind', from, to];
+  const args = ['--tmpfs', to];
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isSymbolicLink()) args.push('--symlink', readlinkSync(source), target);
+    else if (entry.name !== '.vite-temp') args.push('--ro-bind', source, target);
+  }
+  return [...args, '--tmpfs', join(to, '.vite-temp'), '--remount-ro', to];
 }
 
 function base(): string[] {

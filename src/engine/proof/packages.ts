@@ -11,7 +11,7 @@ const NPM_CONFIG =
 const NEEDED_BY_NPM =
   /^(HOME|LANG|TMPDIR|(https?|no)_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR))$/i;
 
-/** Packages made for a view: what npm resolved, and where they lie (`<view>/node_modules`). */
+/** What npm resolved, and where the packages lie: absolute, `<view>/node_modules`. */
 export type InstalledPackages = { readonly lock: Buffer; readonly nodeModules: string };
 
 /**

@@ -61,7 +61,9 @@ export async function runSandboxed(
     view,
     nodeModules: options.nodeModules,
     nodeFolder,
-    hidden: [realpathSync(options.root), ...(home && existsSync(home) ? [realpathSync(home)] : [])],
+    hidden: [options.root, home ?? '']
+      .filter((path) => existsSync(path))
+      .map((path) => realpathSync(path)),
   };
   const outcome = await run({
     file: bubblewrap,
@@ -102,7 +104,7 @@ async function run(program: Program): Promise<{ isOk: boolean; output: string }>
     killGroup(child.pid);
   }, program.timeoutMs);
   // What the command left running would keep its pipes open, and us waiting.
-  child.once('exit', () => killGroup(child.pid));
+  child.nodeChildProcess.once('exit', () => killGroup(child.pid));
   const result = await child;
   clearTimeout(timer);
   const note = isTimedOut

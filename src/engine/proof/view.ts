@@ -57,12 +57,19 @@ export function layOutView(
   return view;
 }
 
-/** Removes the views of processes that are no more. */
-export function sweepViews(root: string): void {
+/**
+ * Removes the views of processes that are no more, and with `own` those of this one. While a
+ * transaction is unfinished nothing is removed: what it swaps in may be waiting there.
+ */
+export function sweepViews(root: string, options: { readonly own?: boolean } = {}): void {
   const place = join(root, '.claw/tx');
-  for (const name of fs.existsSync(place) ? fs.readdirSync(place) : []) {
-    const pid = /^view-(\d+)-/.exec(name)?.[1];
-    if (pid !== undefined && !isAlive(Number(pid))) removeView(join(place, name));
+  const names = fs.existsSync(place) ? fs.readdirSync(place) : [];
+  if (names.some((name) => /^\d{6}-/.test(name))) return;
+  for (const name of names) {
+    const pid = Number(/^view-(\d+)-/.exec(name)?.[1]);
+    if (Number.isNaN(pid)) continue;
+    const isLive = pid === process.pid ? options.own !== true : isAlive(pid);
+    if (!isLive) removeView(join(place, name));
   }
 }
 

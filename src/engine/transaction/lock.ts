@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { ClawError } from '../errors.ts';
+import type { Holder } from './journal.ts';
 import { liveHolder, writeHolder } from './recover.js';
 
 const RETRY_MS = 25;
@@ -26,7 +27,7 @@ export async function withLock<T>(
   const until = performance.now() + (options.timeoutMs ?? 2000);
   let lock = tryLock(root);
   while (lock === null) {
-    if (performance.now() >= until) throw lockHeld(root);
+    if (performance.now() >= until) throw lockHeldBy(liveHolder(root));
     await sleep(RETRY_MS);
     lock = tryLock(root);
   }
@@ -91,8 +92,8 @@ function inode(path: string): bigint | null {
   return fs.lstatSync(path, { bigint: true, throwIfNoEntry: false })?.ino ?? null;
 }
 
-function lockHeld(root: string): ClawError {
-  const holder = liveHolder(root);
+/** What a command is told that came while another one runs; null where it did not say who it is. */
+export function lockHeldBy(holder: Holder | null): ClawError {
   const who = holder === null ? '' : ` (claw ${holder.verb}, pid ${holder.pid})`;
   return new ClawError(
     'LOCK_HELD',
