@@ -89,8 +89,7 @@ async function build(agentDir: string, contents: string, path: string): Promise<
     format: 'esm',
     platform: 'node',
     target: 'node24',
-    minifySyntax: true,
-    minifyWhitespace: true,
+    minify: true,
     logLevel: 'silent',
     // Some libraries still call require for Node's own modules.
     banner: {

@@ -123,7 +123,12 @@ function ask(call: Call): Promise<http.IncomingMessage> {
     });
     let answer: http.IncomingMessage | null = null;
     outgoing.on('timeout', () => (answer ?? outgoing).destroy(new Silence()));
-    outgoing.on('error', reject);
+    outgoing.on('error', (error: NodeJS.ErrnoException) => {
+      // The server closed a kept connection in the moment it was taken up again: it saw no request.
+      const isStale = outgoing.reusedSocket && error.code === 'ECONNRESET' && answer === null;
+      if (isStale) resolve(ask(call));
+      else reject(error);
+    });
     outgoing.on('response', (incoming) => {
       answer = incoming;
       resolve(incoming);

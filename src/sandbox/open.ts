@@ -3,6 +3,7 @@ import { bundleAgent } from './bundle.ts';
 import { engineAddresses } from './docker-address.ts';
 import { type Engine, type EngineParts, EngineUnusable } from './engine.ts';
 import { GroupSandbox } from './group-sandbox.ts';
+import { oneLine } from './model-failure.ts';
 import { type AgentUser, agentUser } from './ownership.ts';
 import type { SandboxEngine, SandboxOptions, SandboxReady, SandboxUnavailable } from './sandbox.ts';
 import { shortHash } from './socket-folder.ts';
@@ -20,22 +21,35 @@ const ENGINES: readonly SandboxEngine[] = ['docker', 'podman', 'bubblewrap'];
 export async function openSandbox(
   options: SandboxOptions,
 ): Promise<SandboxReady | SandboxUnavailable> {
-  const { settings, projectDir, onProgress } = options;
+  const { settings, onProgress } = options;
   const user = agentUser(ownUser());
   const reasons: string[] = [];
   for (const name of settings.sandbox === null ? ENGINES : [settings.sandbox]) {
     try {
       const engine = await openEngine(name, options, user);
       if (reasons.length > 0) onProgress(`agents run under ${name}: ${reasons.join(' ')}`);
-      const bundle = await bundleAgent(projectDir, settings.dataDir);
-      const sandbox = new GroupSandbox({ engine, options, user, bundle });
-      return { kind: 'ready', sandbox };
+      return await readySandbox(engine, options, user);
     } catch (error) {
       if (!(error instanceof EngineUnusable)) throw error;
       reasons.push(`${name}: ${error.message}`);
     }
   }
   return { kind: 'unavailable', advice: advice(settings.sandbox, reasons) };
+}
+
+/** An agent that cannot be built, such as by a change to its source, must not keep the host from starting. */
+async function readySandbox(
+  engine: Engine,
+  options: SandboxOptions,
+  user: AgentUser,
+): Promise<SandboxReady | SandboxUnavailable> {
+  try {
+    const bundle = await bundleAgent(options.projectDir, options.settings.dataDir);
+    return { kind: 'ready', sandbox: new GroupSandbox({ engine, options, user, bundle }) };
+  } catch (error) {
+    const why = error instanceof Error ? oneLine(error.message) : String(error);
+    return { kind: 'unavailable', advice: `The agent in container/agent cannot be built: ${why}.` };
+  }
 }
 
 function ownUser(): AgentUser | null {

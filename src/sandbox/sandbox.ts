@@ -53,6 +53,7 @@ export type TurnOutcome =
       readonly message: string;
     };
 
+/** What a turn tells on its way. `onText` must not throw; `onTool` may, which the agent is then told. */
 export type TurnEvents = {
   readonly onText: (delta: string) => void;
   readonly onTool: (call: HostToolCall) => Promise<HostToolResult>;

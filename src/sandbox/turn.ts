@@ -96,10 +96,12 @@ export class Turn implements PayingTurn {
   async #callTool(id: string, name: string, input: unknown): Promise<void> {
     const { events, toolNames, request, send } = this.#parts;
     let result: HostToolResult = { ok: false, value: `There is no tool "${name}".` };
-    if (toolNames.has(name)) {
-      result = await events
-        .onTool({ folder: request.folder, name, input })
-        .catch((error: unknown) => ({ ok: false, value: sentenceOf(error) }));
+    try {
+      if (toolNames.has(name)) {
+        result = await events.onTool({ folder: request.folder, name, input });
+      }
+    } catch (error) {
+      result = { ok: false, value: sentenceOf(error) };
     }
     if (this.signal.aborted) return;
     const { ok, value = null } = result;

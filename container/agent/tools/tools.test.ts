@@ -1,0 +1,72 @@
+import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { tool as editFile } from './edit-file.ts';
+import { tool as listFiles } from './list-files.ts';
+import { tool as readFileTool } from './read-file.ts';
+import { tool as shell } from './shell.ts';
+import { tool as writeFile } from './write-file.ts';
+
+const context = { signal: new AbortController().signal };
+let dir = '';
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'claw-tools-'));
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+test('files are written with their folders, read whole or in part, and listed', async () => {
+  const path = join(dir, 'a/b.txt');
+  expect(await writeFile.run({ path, content: 'one\ntwo\nthree\n' }, context)).toContain(
+    '14 bytes',
+  );
+  expect(await readFileTool.run({ path }, context)).toBe('one\ntwo\nthree\n');
+  expect(await readFileTool.run({ path, from_line: 2, lines: 1 }, context)).toBe('two');
+  await symlink('/', join(dir, 'root'));
+  expect(await listFiles.run({ path: dir, depth: 3 }, context)).toBe(
+    [join(dir, 'a/'), join(dir, 'a/b.txt'), join(dir, 'root')].join('\n'),
+  );
+});
+
+test('an edit needs its old text exactly once', async () => {
+  const path = join(dir, 'a.txt');
+  await writeFile.run({ path, content: 'a $& a' }, context);
+  const edit = (old_text: string, more = {}) =>
+    editFile.run({ path, old_text, new_text: '$1', ...more }, context);
+  await expect(edit('b')).rejects.toThrow('is not in');
+  await expect(edit('a')).rejects.toThrow('2 times');
+  await edit('$&');
+  expect(await readFile(path, 'utf8')).toBe('a $1 a');
+  await edit('a', { replace_all: true });
+  expect(await readFile(path, 'utf8')).toBe('$1 $1 $1');
+});
+
+test('a command gives both its outputs and how it ended', async () => {
+  const run = (command: string) => shell.run({ command }, context);
+  expect(await run('echo out; echo err >&2; exit 3')).toBe('out\nerr\n[exit code 3]');
+  expect(await run('true')).toBe('[exit code 0]');
+});
+
+test('long output is cut, and says how long it was', async () => {
+  const output = await shell.run({ command: 'yes | head -c 200000' }, context);
+  expect(output.length).toBeLessThan(66_000);
+  expect(output).toContain('[cut: 200000 bytes in all]');
+});
+
+test('what a command leaves in the background does not hold it up', async () => {
+  const before = performance.now();
+  expect(await shell.run({ command: 'sleep 3 & echo $!' }, context)).toMatch(/\[exit code 0\]$/);
+  expect(performance.now() - before).toBeLessThan(2_000);
+});
+
+test('an aborted turn ends its command with all that it started', async () => {
+  const aborting = new AbortController();
+  const running = shell.run({ command: 'sh -c "sleep 30"; echo on' }, { signal: aborting.signal });
+  setTimeout(() => aborting.abort(), 100);
+  expect(await running).toMatch(/^\[killed/);
+});
+
+test('input that does not fit is refused before anything is run', async () => {
+  const refused = async () => shell.run({ command: 7 }, context);
+  await expect(refused()).rejects.toThrow('expected string');
+});

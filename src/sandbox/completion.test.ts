@@ -1,0 +1,81 @@
+import { createServer } from 'node:http';
+import { expect, test } from 'vitest';
+import { type AnthropicReply, startAnthropicServer } from '../testing/anthropic.ts';
+import { startOpenAiServer } from '../testing/openai.ts';
+import { completeOnce } from './completion.ts';
+
+test('a model that answers is believed', async () => {
+  await using server = await anthropic([{ type: 'text', text: 'ok' }]);
+  expect(await completeOnce(model(server.url))).toEqual({ ok: true });
+  expect(server.requests[0]?.headers['x-api-key']).toBe('sk-1');
+});
+
+test('an OpenAI-compatible model that answers is believed, with a key or without', async () => {
+  const server = await startOpenAiServer(() => 'ok');
+  const settings = { ...model(`${server.url}/v1`), provider: 'openai', apiKey: null } as const;
+  expect(await completeOnce(settings)).toEqual({ ok: true });
+  expect(await completeOnce({ ...settings, apiKey: 'sk-2' })).toEqual({ ok: true });
+  expect(server.requests.map(({ headers }) => headers.authorization)).toEqual([
+    undefined,
+    'Bearer sk-2',
+  ]);
+  await server.close();
+});
+
+test.each<[number, AnthropicReply, RegExp]>([
+  [401, { kind: 'error', status: 401 }, /refused the API key \(401\)/],
+  [429, { kind: 'error', status: 429 }, /rate limit/],
+  [
+    529,
+    { kind: 'error', status: 529, message: 'Overloaded' },
+    /out of order \(529\): Overloaded\./,
+  ],
+])('status %i is told in a sentence', async (_status, reply, expected) => {
+  await using server = await anthropic(reply);
+  const message = expect.stringMatching(expected);
+  expect(await completeOnce(model(server.url))).toEqual({ ok: false, message });
+});
+
+test('silence is told after its time', async () => {
+  await using server = await anthropic({ kind: 'stall' });
+  expect(await completeOnce(model(server.url), 1_000)).toEqual({
+    ok: false,
+    message: expect.stringMatching(/^The model at 127\.0\.0\.1:\d+ said nothing for 1 s\.$/),
+  });
+});
+
+test('an address where nothing listens is named', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : 0;
+  await new Promise((resolve) => server.close(resolve));
+  expect(await completeOnce(model(`http://127.0.0.1:${port}`))).toEqual({
+    ok: false,
+    message: `The model at 127.0.0.1:${port} cannot be reached: nothing listens there.`,
+  });
+});
+
+test('a friendly page is no model', async () => {
+  await using server = await anthropic({ kind: 'garbage' });
+  expect(await completeOnce(model(server.url))).toEqual({
+    ok: false,
+    message: expect.stringMatching(/is not a model's server/),
+  });
+});
+
+test('without a key Anthropic is not even asked', async () => {
+  await using server = await anthropic([{ type: 'text', text: 'ok' }]);
+  const result = await completeOnce({ ...model(server.url), apiKey: null });
+  expect(result).toEqual({ ok: false, message: expect.stringMatching(/`claw setup`/) });
+  expect(server.requests).toEqual([]);
+});
+
+function model(baseUrl: string) {
+  return { provider: 'anthropic', model: 'claude-test', baseUrl, apiKey: 'sk-1' } as const;
+}
+
+async function anthropic(reply: AnthropicReply) {
+  const server = await startAnthropicServer(() => reply);
+  return { ...server, [Symbol.asyncDispose]: server.close };
+}

@@ -1,0 +1,80 @@
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { z } from 'zod';
+
+const Body = z.looseObject({
+  model: z.string().min(1),
+  messages: z
+    .array(z.looseObject({ role: z.enum(['system', 'user', 'assistant', 'tool']) }))
+    .min(1),
+  stream: z.boolean().optional(),
+  stream_options: z.looseObject({ include_usage: z.boolean().optional() }).optional(),
+});
+
+export type OpenAiRequest = {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: z.output<typeof Body>;
+};
+
+export type OpenAiServer = {
+  readonly url: string;
+  readonly requests: readonly OpenAiRequest[];
+  close(): Promise<void>;
+};
+
+/** Starts a server on loopback that speaks OpenAI's chat completions, and answers with the script's text. */
+export async function startOpenAiServer(
+  script: (request: OpenAiRequest) => string,
+): Promise<OpenAiServer> {
+  const requests: OpenAiRequest[] = [];
+  const server = createServer(async (incoming, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of incoming) chunks.push(chunk);
+    if (incoming.method !== 'POST' || incoming.url !== '/v1/chat/completions') {
+      return refuse(response, 404, 'Unknown request URL');
+    }
+    const parsed = Body.safeParse(JSON.parse(Buffer.concat(chunks).toString()));
+    if (!parsed.success) return refuse(response, 400, z.prettifyError(parsed.error));
+    const request = { headers: incoming.headers, body: parsed.data };
+    requests.push(request);
+    answer(response, request, script(request));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    close() {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+function refuse(response: ServerResponse, status: number, message: string): void {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ error: { message, type: 'invalid_request_error', code: null } }));
+}
+
+const USAGE = { prompt_tokens: 30, completion_tokens: 5, total_tokens: 35 };
+
+function answer(response: ServerResponse, { body }: OpenAiRequest, text: string): void {
+  const common = { id: 'chatcmpl-1', created: 1_700_000_000, model: body.model };
+  if (body.stream !== true) {
+    const message = { role: 'assistant', content: text };
+    const choices = [{ index: 0, message, finish_reason: 'stop' }];
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ ...common, object: 'chat.completion', choices, usage: USAGE }));
+    return;
+  }
+  const chunk = (choices: readonly unknown[], usage: typeof USAGE | null) =>
+    `data: ${JSON.stringify({ ...common, object: 'chat.completion.chunk', choices, usage })}\n\n`;
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  for (const piece of text.match(/.{1,8}/gsu) ?? []) {
+    const delta = { role: 'assistant', content: piece };
+    response.write(chunk([{ index: 0, delta, finish_reason: null }], null));
+  }
+  response.write(chunk([{ index: 0, delta: {}, finish_reason: 'stop' }], null));
+  if (body.stream_options?.include_usage === true) response.write(chunk([], USAGE));
+  response.end('data: [DONE]\n\n');
+}
