@@ -82,7 +82,7 @@ function writeIfAbsent(path: string, text: string): void {
 function removeUnused(root: string): void {
   const folder = join(root, '.claw');
   const isUsed = (name: string) =>
-    !['.gitignore', 'lock.db', 'cache'].includes(name) &&
+    !/^(\.gitignore|cache|lock\.db.*)$/.test(name) &&
     !(['tx', 'backup'].includes(name) && fs.readdirSync(join(folder, name)).length === 0);
   if (fs.readdirSync(folder).some(isUsed)) return;
   fs.rmSync(folder, { recursive: true });
