@@ -1,0 +1,50 @@
+import type { StructuredInput, StructuredResult } from './declaration.ts';
+import { insertItem, setValue } from './jsonEdit.ts';
+import { jsonBytes, readJson, valueAt } from './jsonText.ts';
+import { composeRanges, declaredRanges, unreadableRelease } from './npm.ts';
+
+const NEW_FILE = '{\n  "apt": [],\n  "npm": {}\n}\n';
+
+/** The image's package list: Debian packages are united, npm's ranges intersect. */
+export function composeContainer(input: StructuredInput): StructuredResult {
+  const file = readJson(input.release ?? Buffer.from(NEW_FILE));
+  if (!('root' in file)) return unreadableRelease(input, file);
+  const wanted = declaredRanges(
+    input.declarations,
+    ({ structured }) => structured.container.npmDependencies,
+  );
+  const composed = composeRanges(file, { input, wanted, sections: ['npm'] });
+  const packages = input.declarations.flatMap(({ structured }) => structured.container.aptPackages);
+  const apt = [...new Set(packages)].sort();
+  const listed = valueAt(file.root, ['apt']);
+  if (listed !== null && listed.type !== 'array' && apt.length > 0) {
+    return unreadableRelease(input, { line: 1, reason: '"apt" is no list' });
+  }
+  return {
+    bytes: jsonBytes(addPackages(composed.text, apt), input.release),
+    conflicts: composed.conflicts,
+    outcome: { apt_packages: apt, npm_dependencies: composed.ranges },
+  };
+}
+
+function addPackages(text: string, packages: readonly string[]): string {
+  let result = text;
+  for (const name of packages) {
+    const present = listedIn(result);
+    if (present === null) {
+      const value = `[\n${JSON.stringify(name)}\n]`;
+      result = setValue(result, ['apt'], { value, place: () => 0 });
+    } else if (!present.includes(name)) {
+      const after = present.findIndex((other) => other > name);
+      const at = after === -1 ? present.length : after;
+      result = insertItem(result, ['apt'], { at, value: JSON.stringify(name) });
+    }
+  }
+  return result;
+}
+
+function listedIn(text: string): readonly string[] | null {
+  const file = readJson(Buffer.from(text));
+  const list = 'root' in file ? valueAt(file.root, ['apt']) : null;
+  return list?.type === 'array' ? (list.children ?? []).map(({ value }) => String(value)) : null;
+}

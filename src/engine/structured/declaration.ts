@@ -1,0 +1,43 @@
+import type { Conflict } from '../conflict.ts';
+
+/** A setting that a layer adds to `.env.example`. */
+export type DeclaredSetting = {
+  readonly name: string;
+  readonly description: string | null;
+  readonly example: string | null;
+  readonly isSecret: boolean;
+};
+
+/** What one layer declares for structured files: a manifest's `structured`, already checked. */
+export type Declared = {
+  readonly npmDependencies: Readonly<Record<string, string>>;
+  readonly envAdditions: readonly DeclaredSetting[];
+  readonly composeServices: Readonly<Record<string, unknown>>;
+  readonly container: {
+    readonly npmDependencies: Readonly<Record<string, string>>;
+    readonly aptPackages: readonly string[];
+  };
+};
+
+/** A layer's declarations under the name by which conflicts and outcomes mention it. */
+export type Declaration = { readonly layer: string; readonly structured: Declared };
+
+/** A structured file and the layers that have a say in it, in canonical order. */
+export type StructuredInput = {
+  readonly path: string;
+  readonly release: Buffer | null;
+  readonly declarations: readonly Declaration[];
+};
+
+/**
+ * A structured file as composed. Where layers disagree, `bytes` leaves the disputed key as the release
+ * has it. `outcome` is plain data for the state file.
+ */
+export type StructuredResult = {
+  readonly bytes: Buffer | null;
+  readonly conflicts: readonly Conflict[];
+  readonly outcome: Record<string, unknown>;
+};
+
+/** The name that the release goes by beside the layers. */
+export const CORE = 'core';

@@ -1,0 +1,25 @@
+import type { Declaration, Declared } from './declaration.ts';
+
+type Fixture = {
+  readonly npm?: Readonly<Record<string, string>>;
+  readonly env?: readonly (string | { name: string; description?: string; example?: string })[];
+  readonly services?: Readonly<Record<string, unknown>>;
+  readonly imageNpm?: Readonly<Record<string, string>>;
+  readonly apt?: readonly string[];
+};
+
+/** A layer's declarations for tests; whatever is left out is not declared. */
+export function declaration(layer: string, fixture: Fixture): Declaration {
+  const structured: Declared = {
+    npmDependencies: fixture.npm ?? {},
+    envAdditions: (fixture.env ?? []).map((entry) => ({
+      name: typeof entry === 'string' ? entry : entry.name,
+      description: typeof entry === 'string' ? null : (entry.description ?? null),
+      example: typeof entry === 'string' ? null : (entry.example ?? null),
+      isSecret: false,
+    })),
+    composeServices: fixture.services ?? {},
+    container: { npmDependencies: fixture.imageNpm ?? {}, aptPackages: fixture.apt ?? [] },
+  };
+  return { layer, structured };
+}

@@ -1,0 +1,76 @@
+/**
+ * One key of a file that is written in lines. Lines are raw: with their indentation and terminators,
+ * so that what is not touched stays as it is.
+ */
+export type KeyedChunk = {
+  readonly key: string;
+  /** The comments and blank lines above it. */
+  readonly lead: readonly string[];
+  /** The lines of the key itself; of its value too, unless that is a map in lines. */
+  readonly head: readonly string[];
+  readonly map: KeyedMap | null;
+  /** Equal exactly if the values are, whatever their layout. */
+  readonly value: string;
+  /** No value at all, or an empty map: whoever says something may put it here. */
+  readonly isEmpty: boolean;
+};
+
+/** A map in lines: every line that it covers is in one of its chunks or in its tail. */
+export type KeyedMap = {
+  readonly chunks: readonly KeyedChunk[];
+  readonly tail: readonly string[];
+  /** The white space in front of its keys. */
+  readonly indent: string;
+};
+
+/** Where lines come from and where they go to. */
+export type Transplant = { readonly from: string; readonly to: string; readonly eol: string };
+
+/** The lines of a chunk without what stands above it. */
+export function bodyOf({ head, map }: KeyedChunk): readonly string[] {
+  return map === null ? head : [...head, ...linesOf(map)];
+}
+
+/** All lines of a map, as they were. */
+export function linesOf(map: KeyedMap): readonly string[] {
+  return [...map.chunks.flatMap((chunk) => [...chunk.lead, ...bodyOf(chunk)]), ...map.tail];
+}
+
+/** Lines as they look at another depth of another file. */
+export function transplant(
+  lines: readonly string[],
+  { from, to, eol }: Transplant,
+): readonly string[] {
+  return lines.map((line) => {
+    const content = line.replace(/\r?\n$/, '');
+    const moved = content.startsWith(from) ? to + content.slice(from.length) : content.trimStart();
+    return (moved.trim() === '' ? '' : moved) + eol;
+  });
+}
+
+/** Whether lines say the same at whatever depth and with whatever terminators. */
+export function isSameText(
+  one: { readonly lines: readonly string[]; readonly indent: string },
+  other: { readonly lines: readonly string[]; readonly indent: string },
+): boolean {
+  const [left, right] = [one, other].map(({ lines, indent }) =>
+    transplant(lines, { from: indent, to: '', eol: '\n' }).join(''),
+  );
+  return left === right;
+}
+
+/** A text's lines with their terminators. Joined, they are the text. */
+export function splitLines(text: string): readonly string[] {
+  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+}
+
+/** Lines joined to a text in which only the last may lack a terminator. */
+export function joinLines(lines: readonly string[], eol: string): string {
+  return lines
+    .map((line, at) => (line.endsWith('\n') || at === lines.length - 1 ? line : line + eol))
+    .join('');
+}
+
+export function eolOf(text: string): string {
+  return text.includes('\r\n') ? '\r\n' : '\n';
+}

@@ -1,0 +1,156 @@
+import type { Conflict } from '../conflict.ts';
+import type { Versions } from '../tree.ts';
+import { disagreement, modifyDelete, unreadable } from './disagreement.ts';
+import { envMap } from './env.ts';
+import { type KeyClash, mergeJson } from './jsonMerge.ts';
+import { type Fault, jsonBytes, readJson } from './jsonText.ts';
+import { eolOf, joinLines, type KeyedMap } from './keyedLines.ts';
+import { mergeKeyed } from './keyedMerge.ts';
+import { structuredKind } from './kind.ts';
+import { readYaml } from './yamlText.ts';
+
+export type StructuredMergeInput = {
+  readonly path: string;
+  readonly versions: Versions<Buffer | null>;
+  readonly layers: readonly [ours: string, theirs: string];
+};
+
+export type StructuredMerge = {
+  /** Ours with what theirs changed; at a disputed key, ours. */
+  readonly bytes: Buffer | null;
+  readonly conflicts: readonly Conflict[];
+};
+
+type Merged = { readonly bytes: Buffer; readonly clashes: readonly KeyClash[] };
+type Present = Versions<Buffer>;
+
+/**
+ * Merges two edits of a structured file by key. Outside the keys that theirs changed, the bytes of
+ * ours are kept; a key that both sides changed differently is a conflict such as `package.json#a.b`.
+ *
+ * A lock file that both sides changed stays ours: npm makes it anew from there. A side that cannot be
+ * read is a `content` conflict over the whole file, never an exception.
+ */
+export function mergeStructured(input: StructuredMergeInput): StructuredMerge {
+  const { base, ours, theirs } = input.versions;
+  if (isSame(base, theirs) || isSame(ours, theirs)) return { bytes: ours, conflicts: [] };
+  if (isSame(base, ours)) return { bytes: theirs, conflicts: [] };
+  if (ours === null || theirs === null) return deletionAgainstEdit(input);
+  const kind = structuredKind(input.path);
+  if (kind === 'lock') return { bytes: ours, conflicts: [] };
+  const present = { base, ours, theirs };
+  switch (kind) {
+    case 'env':
+      return mergeEnv(input, { ...present, base: base ?? Buffer.alloc(0) });
+    case 'compose':
+      return mergeYaml(input, { ...present, base: base ?? Buffer.alloc(0) });
+    default: {
+      const sets = kind === 'container' ? ['apt'] : [];
+      return mergeObjects(input, { ...present, base: base ?? Buffer.from('{}') }, sets);
+    }
+  }
+}
+
+function mergeObjects(
+  input: StructuredMergeInput,
+  present: Present,
+  sets: readonly string[],
+): StructuredMerge {
+  const files = readSides(present, readJson);
+  if ('fault' in files) return unreadableSide(input, files);
+  const { text, clashes } = mergeJson(files, sets);
+  return concluded(input, { bytes: jsonBytes(text, present.ours), clashes });
+}
+
+function mergeYaml(input: StructuredMergeInput, present: Present): StructuredMerge {
+  const files = readSides(present, readYaml);
+  if ('fault' in files) return unreadableSide(input, files);
+  const { base, ours, theirs } = files;
+  const maps = { base: base.map, ours: ours.map, theirs: theirs.map };
+  const merged = mergeLines(maps, present);
+  const written = readYaml(merged.bytes);
+  // Lines that make sense apart may not make sense together: an alias whose anchor the other side took.
+  if ('line' in written) return unreadableSide(input, { side: 'merged', fault: written });
+  return concluded(input, merged);
+}
+
+function mergeEnv(input: StructuredMergeInput, present: Present): StructuredMerge {
+  const [base, ours, theirs] = [present.base, present.ours, present.theirs].map((bytes) =>
+    envMap(bytes.toString('latin1')),
+  );
+  if (base === undefined || ours === undefined || theirs === undefined) {
+    return { bytes: present.ours, conflicts: [] };
+  }
+  return concluded(input, mergeLines({ base, ours, theirs }, present, 'latin1'));
+}
+
+function mergeLines(
+  maps: Versions<KeyedMap>,
+  present: Present,
+  encoding: 'utf8' | 'latin1' = 'utf8',
+): Merged {
+  const eol = eolOf(present.ours.toString(encoding));
+  const { lines, clashes } = mergeKeyed(maps, eol);
+  return { bytes: Buffer.from(joinLines(lines, eol), encoding), clashes };
+}
+
+function concluded(input: StructuredMergeInput, { bytes, clashes }: Merged): StructuredMerge {
+  const { path, layers, versions: sides } = input;
+  const conflicts = clashes.map(({ keys, reason }) =>
+    disagreement(`${path}#${keys.join('.')}`, layers, {
+      reason: `${layers[0]} and ${layers[1]} changed ${keys.join('.')}: ${reason}.`,
+      sides,
+    }),
+  );
+  return { bytes, conflicts };
+}
+
+type UnreadableSide = { readonly side: string; readonly fault: Fault };
+
+function readSides<T extends object>(
+  present: Present,
+  read: (bytes: Buffer) => T | Fault,
+): Versions<T> | UnreadableSide {
+  const base = read(present.base);
+  if (isFault(base)) return { side: 'base', fault: base };
+  const ours = read(present.ours);
+  if (isFault(ours)) return { side: 'ours', fault: ours };
+  const theirs = read(present.theirs);
+  return isFault(theirs) ? { side: 'theirs', fault: theirs } : { base, ours, theirs };
+}
+
+function isFault(value: object): value is Fault {
+  return 'line' in value && 'reason' in value;
+}
+
+function unreadableSide(
+  { path, layers, versions }: StructuredMergeInput,
+  { side, fault }: UnreadableSide,
+): StructuredMerge {
+  const [ours, theirs] = layers;
+  const names = new Map([
+    ['base', 'as it was before'],
+    ['ours', `of ${ours}`],
+    ['theirs', `of ${theirs}`],
+    ['merged', `that ${ours} and ${theirs} would make together`],
+  ]);
+  const reason = `${path} ${names.get(side)} cannot be read (line ${fault.line}: ${fault.reason}).`;
+  return {
+    bytes: versions.ours,
+    conflicts: [unreadable(path, layers, { reason, sides: versions })],
+  };
+}
+
+function deletionAgainstEdit({ path, layers, versions }: StructuredMergeInput): StructuredMerge {
+  const [ours, theirs] = layers;
+  const [deleter, editor] = versions.ours === null ? [ours, theirs] : [theirs, ours];
+  const reason = `${deleter} deletes ${path}, but ${editor} has changed it.`;
+  return {
+    bytes: versions.ours,
+    conflicts: [modifyDelete(path, layers, { reason, sides: versions })],
+  };
+}
+
+function isSame(one: Buffer | null, other: Buffer | null): boolean {
+  return one === null || other === null ? one === other : one.equals(other);
+}

@@ -1,0 +1,19 @@
+/** A value as a sentence can show it: on one line, and not longer than 60 characters. */
+export function shorten(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length > 60 ? `${line.slice(0, 59)}…` : line;
+}
+
+/** A spelling that two plain values share exactly if they are equal, whatever the order of their keys. */
+export function canonicalValue(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalValue).join(',')}]`;
+  if (!isPlainMap(value)) return JSON.stringify(value) ?? 'nothing';
+  const members = Object.entries(value).map(
+    ([key, member]) => `${JSON.stringify(key)}:${canonicalValue(member)}`,
+  );
+  return `{${members.sort().join(',')}}`;
+}
+
+export function isPlainMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
