@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { PlainReporter } from './test/reporter.ts';
 
 export default defineConfig({
   test: {
@@ -9,7 +10,8 @@ export default defineConfig({
       'skills/*/tests/**/*.test.ts',
     ],
     exclude: ['node_modules', 'data', '.claw'],
-    testTimeout: 20_000,
+    reporters: ['default', new PlainReporter()],
+    testTimeout: 30_000,
     hookTimeout: 60_000,
     pool: 'forks',
   },

@@ -110,6 +110,7 @@ function contextOf({ root, cwd, options, ui }: Invocation): EngineContext {
     root,
     cwd,
     now: () => new Date(),
+    environment: process.env,
     onProgress: (event) => ui.progress(event),
     allow: options.allow,
     confirm: isAsked ? async (summary) => await confirm(ui, summary) : null,

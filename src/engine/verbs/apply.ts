@@ -1,7 +1,8 @@
 import { ClawError } from '../errors.ts';
+import { checkCoreVersion } from '../skill/coreVersion.ts';
+import { checkRelations } from '../skill/order.ts';
 import type { SkillPackage } from '../skill/package.ts';
 import { readPackage } from '../skill/readPackage.ts';
-import { checkCoreVersion, checkRelations } from '../skill/relations.ts';
 import { findPackage } from '../skill/sources.ts';
 import { readConfig } from '../state/config.ts';
 import { listProjectFiles } from '../state/listing.ts';
@@ -48,9 +49,7 @@ export async function planApply(
   const installed = readInstalledPackages(installation);
   for (const one of requested) refuseOtherBytes(state, one.package);
   const fresh = requested.filter((one) => !isInstalled(state, one.package));
-  if (installation.coreVersion !== null) {
-    for (const one of fresh) checkCoreVersion(one.package.manifest, installation.coreVersion);
-  }
+  for (const one of fresh) checkCoreVersion(one.package.manifest, installation.coreVersion);
   const wanted = [...installed, ...fresh.map((one) => one.package)];
   checkRelations(wanted);
   const sources = new Map(fresh.map((one) => [one.package.manifest.skill, one.source]));

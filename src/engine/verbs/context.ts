@@ -8,6 +8,8 @@ export type EngineContext = {
   /** What relative folders in arguments are relative to. */
   readonly cwd: string;
   readonly now: () => Date;
+  /** What npm and sandboxed commands may know of the environment; they take a few names from it. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
   /** Called as work goes on; must not throw. */
   readonly onProgress: (event: ProgressEvent) => void;
   /** Paths that the owner named with `--allow`. */

@@ -11,6 +11,7 @@ import { dirname, join } from 'node:path';
 import { BASE } from '../state/kept.ts';
 import type { Release } from '../state/release.ts';
 import type { State } from '../state/stateFile.ts';
+import { hasPending } from '../transaction/recover.js';
 import type { Step } from '../transaction/step.ts';
 
 /** What `state.yaml` says of a release. `assumed`: no `init` of the owner's named it. */
@@ -39,8 +40,9 @@ export function prepareBase(root: string, release: Release): Step {
   return { kind: 'swap', path: BASE, prepared };
 }
 
-/** Removes bases that earlier commands prepared and did not use. */
+/** Removes bases that commands prepared and did not use; an unfinished one may still need its own. */
 export function sweepPrepared(root: string): void {
+  if (hasPending(root)) return;
   const cache = join(root, '.claw/cache');
   try {
     for (const name of readdirSync(cache)) {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { installPackages, sweepInstalls } from '../proof/packages.ts';
+import { join, relative } from 'node:path';
+import { installPackages } from '../proof/packages.ts';
+import { layOutView, sweepViews } from '../proof/view.ts';
 import { readTreeFile } from '../state/disk.ts';
 import { KEPT_LOCK } from '../state/kept.ts';
 import type { Step } from '../transaction/step.ts';
@@ -27,6 +28,8 @@ export type PreparedPackages = {
   /** The prepared `node_modules`, relative to the root; null where the present one serves. */
   readonly nodeModules: string | null;
   readonly warnings: readonly string[];
+  /** Takes away what no transaction took. */
+  readonly remove: () => void;
 };
 
 /**
@@ -61,13 +64,7 @@ export async function preparePackages(
     : operation.verb === 'replay' && kept
       ? kept
       : present;
-  const installed = await installPackages({
-    root,
-    packageJson: wanted.bytes,
-    npmrc: readTreeFile(root, '.npmrc')?.bytes ?? null,
-    lock: start?.bytes ?? null,
-    onProgress: (text) => context.onProgress({ kind: 'note', text }),
-  });
+  const installed = await install(context, wanted, start?.bytes ?? null);
   context.onProgress({ kind: 'done', text: 'Installed packages' });
   const lock = isReleased
     ? releaseFile(LOCK)
@@ -81,6 +78,7 @@ export async function preparePackages(
     keptLock: isReleased ? null : (lock?.bytes ?? null),
     nodeModules: installed.nodeModules,
     warnings: [],
+    remove: installed.remove,
   };
 }
 
@@ -88,26 +86,55 @@ export async function preparePackages(
 export async function reinstall(
   context: EngineContext,
   files: readonly { readonly path: string; readonly after: TreeFile | null }[],
-): Promise<readonly Step[]> {
+): Promise<Pick<PreparedPackages, 'steps' | 'remove'>> {
   const { root } = context;
   const change = files.find(({ path }) => path === 'package.json');
   const wanted = change ? change.after : readTreeFile(root, 'package.json');
-  if (wanted === null) return [{ kind: 'swap', path: 'node_modules', prepared: null }];
+  if (wanted === null) {
+    return { steps: [{ kind: 'swap', path: 'node_modules', prepared: null }], remove: () => {} };
+  }
   const lockChange = files.find(({ path }) => path === LOCK);
   const present = readTreeFile(root, LOCK);
-  const { nodeModules } = await installPackages({
-    root,
-    packageJson: wanted.bytes,
-    npmrc: readTreeFile(root, '.npmrc')?.bytes ?? null,
-    lock: (lockChange ? lockChange.after : present)?.bytes ?? null,
-    onProgress: (text) => context.onProgress({ kind: 'note', text }),
-  });
-  return [{ kind: 'swap', path: 'node_modules', prepared: nodeModules }];
+  const lock = (lockChange ? lockChange.after : present)?.bytes ?? null;
+  const { nodeModules, remove } = await install(context, wanted, lock);
+  return { steps: [{ kind: 'swap', path: 'node_modules', prepared: nodeModules }], remove };
 }
 
-/** Removes what `preparePackages` laid out and no transaction took. */
-export function sweepPackages(root: string): void {
-  sweepInstalls(root);
+type Installed = {
+  readonly lock: Buffer;
+  /** Relative to the root. */
+  readonly nodeModules: string;
+  readonly remove: () => void;
+};
+
+async function install(
+  { root, environment, onProgress }: EngineContext,
+  packageJson: TreeFile,
+  lock: Buffer | null,
+): Promise<Installed> {
+  sweepViews(root);
+  const view = layOutView(root, {
+    paths: existsSync(join(root, '.npmrc')) ? ['.npmrc'] : [],
+    changed: new Map([['package.json', packageJson]]),
+    tests: [],
+  });
+  try {
+    const installed = await installPackages({
+      root,
+      view: view.path,
+      lock,
+      environment,
+      onProgress: (text) => onProgress({ kind: 'note', text }),
+    });
+    return {
+      lock: installed.lock,
+      nodeModules: relative(root, installed.nodeModules),
+      remove: () => sweepViews(root, { own: true }),
+    };
+  } catch (error) {
+    view.remove();
+    throw error;
+  }
 }
 
 function finalFile({ plan }: Operation, disk: TreeFile | null): TreeFile | null {
@@ -138,7 +165,7 @@ function isEmpty(value: unknown): boolean {
 }
 
 function nothingPrepared(keptLock: Buffer | null): PreparedPackages {
-  return { steps: [], changes: [], keptLock, nodeModules: null, warnings: [] };
+  return { steps: [], changes: [], keptLock, nodeModules: null, warnings: [], remove: () => {} };
 }
 
 function lockChange(before: TreeFile | null, after: TreeFile | null): Change {

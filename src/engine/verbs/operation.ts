@@ -9,7 +9,7 @@ import type { EngineContext, VerbResult } from './context.ts';
 import { resultOf } from './context.ts';
 import { coreState, prepareBase, sweepPrepared } from './core.ts';
 import type { Installation } from './installation.ts';
-import { preparePackages, sweepPackages } from './npm.ts';
+import { preparePackages } from './npm.ts';
 import { clearPending, writePending } from './pending.ts';
 import { proveTree } from './proving.ts';
 import { reportChanges } from './report.ts';
@@ -64,8 +64,8 @@ export async function carryOut(context: EngineContext, operation: Operation): Pr
   }
   checkConsent(plan.changes, context.allow);
   await askForYes(context, operation, planned);
+  const packages = await preparePackages(context, operation);
   try {
-    const packages = await preparePackages(context, operation);
     const warnings = await proveTree(context, operation, packages);
     const isChanged = commit(context, operation, packages);
     clearPending(root);
@@ -76,7 +76,7 @@ export async function carryOut(context: EngineContext, operation: Operation): Pr
     return { ...planned, outcome, changes, warnings: [...planned.warnings, ...warnings] };
   } finally {
     sweepPrepared(root);
-    sweepPackages(root);
+    packages.remove();
   }
 }
 

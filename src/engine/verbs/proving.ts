@@ -1,5 +1,8 @@
+import { join } from 'node:path';
 import { ClawError } from '../errors.ts';
 import { prove } from '../proof/prove.ts';
+import type { LayerTests } from '../proof/view.ts';
+import type { SkillPackage } from '../skill/package.ts';
 import { listProjectFiles } from '../state/listing.ts';
 import type { EngineContext } from './context.ts';
 import type { PreparedPackages } from './npm.ts';
@@ -25,11 +28,12 @@ export async function proveTree(
     root,
     paths: await listProjectFiles(root, config),
     changed: new Map(plan.changes.map(({ path, after }) => [path, after])),
-    layers: plan.layers,
-    presentLayers: installed,
-    check: config.check,
-    test: config.test,
-    nodeModules: packages.nodeModules,
+    tests: plan.layers.map(testsOf),
+    presentTests: installed.map(testsOf),
+    checks: config.check,
+    testCommand: config.test,
+    nodeModules: packages.nodeModules === null ? null : join(root, packages.nodeModules),
+    environment: context.environment,
     onProgress: (text) => context.onProgress({ kind: 'step', text }),
   });
   const [failure] = proof.failures;
@@ -41,4 +45,8 @@ export async function proveTree(
     `${what} failed on the new tree, so nothing was changed.\n${failure.output.trimEnd()}`,
     { data: { failures: proof.failures } },
   );
+}
+
+function testsOf({ manifest, files }: SkillPackage): LayerTests {
+  return { skill: manifest.skill, files, test: manifest.test };
 }

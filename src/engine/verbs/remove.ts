@@ -1,4 +1,4 @@
-import { checkRelations } from '../skill/relations.ts';
+import { checkRelations } from '../skill/order.ts';
 import type { EngineContext } from './context.ts';
 import { readInstallation, readInstalledPackages, requireState } from './installation.ts';
 import { pinning, requireApplied } from './layers.ts';

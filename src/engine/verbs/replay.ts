@@ -1,8 +1,7 @@
 import { compose } from '../compose/compose.ts';
 import type { Conflict } from '../conflict.ts';
-import { orderLayers } from '../skill/order.ts';
+import { checkRelations, orderLayers } from '../skill/order.ts';
 import type { SkillPackage } from '../skill/package.ts';
-import { checkRelations } from '../skill/relations.ts';
 import { readTreeFile } from '../state/disk.ts';
 import { isSameFile, type TreeFile } from '../tree.ts';
 import type { EngineContext } from './context.ts';

@@ -16,7 +16,7 @@ import {
 import type { Step } from '../transaction/step.ts';
 import { isSameFile, type TreeFile, type Versions } from '../tree.ts';
 import { type EngineContext, resultOf, type VerbResult } from './context.ts';
-import { reinstall, sweepPackages } from './npm.ts';
+import { reinstall } from './npm.ts';
 import { writePending } from './pending.ts';
 import { stepOf } from './stateSteps.ts';
 
@@ -43,10 +43,11 @@ export async function undo(context: EngineContext): Promise<VerbResult> {
     writePending(root, { verb: 'undo', arguments: [], state: stateDigest(root) }, conflicts);
     return resultOf('undo', 'blocked', report);
   }
+  const swaps = await undoSwaps(context, transaction, files);
   try {
     const steps = [
       ...files.map(({ path, before, after }) => stepOf(path, before, after)),
-      ...(await undoSwaps(context, transaction, files)),
+      ...swaps.steps,
     ];
     const { id } = commitSteps(
       root,
@@ -63,7 +64,7 @@ export async function undo(context: EngineContext): Promise<VerbResult> {
     dropTransaction(root, transaction.id);
     return resultOf('undo', 'done', report);
   } finally {
-    sweepPackages(root);
+    swaps.remove();
   }
 }
 
@@ -137,15 +138,21 @@ async function undoSwaps(
   context: EngineContext,
   transaction: Transaction,
   files: readonly { path: string; after: TreeFile | null }[],
-): Promise<readonly Step[]> {
+): Promise<{ readonly steps: readonly Step[]; readonly remove: () => void }> {
   const steps: Step[] = [];
+  let remove = () => {};
   for (const { path, hadFolder, kept } of transaction.swaps) {
     const isOwners =
       path === 'node_modules' && !isPackageAsBefore(context.root, transaction, files);
-    if (isOwners || (hadFolder && kept === null)) steps.push(...(await reinstall(context, files)));
-    else steps.push({ kind: 'swap', path, prepared: hadFolder ? kept : null });
+    if (isOwners || (hadFolder && kept === null)) {
+      const installed = await reinstall(context, files);
+      steps.push(...installed.steps);
+      remove = installed.remove;
+    } else {
+      steps.push({ kind: 'swap', path, prepared: hadFolder ? kept : null });
+    }
   }
-  return steps;
+  return { steps, remove };
 }
 
 /** Whether undoing leads back to the very package.json that the kept node_modules was made for. */

@@ -1,0 +1,68 @@
+// Runs before `npm start` and `npm test`, on whatever Node there is (>= 18): finishes an interrupted
+// claw command, and installs the packages of package-lock.json where they are not there yet.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { hasPending, recover } from '../src/engine/transaction/recover.js';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const stamp = join(root, 'node_modules/.patchclaw-lock');
+
+if (Number(process.versions.node.split('.')[0]) < 18) {
+  fail('Patchclaw needs Node 18 or newer to install the Node that it runs on.');
+}
+if (hasPending(root)) finishInterrupted();
+const lock = readFileSync(join(root, 'package-lock.json'));
+const wanted = createHash('sha256').update(lock).digest('hex');
+if (!isStamped() && !isInstalled()) install();
+if (!isStamped()) writeFileSync(stamp, wanted);
+
+function finishInterrupted() {
+  const { outcome } = recover(root);
+  if (outcome === 'needs-decision') {
+    fail('An interrupted claw command needs your decision: node bin/claw.js recover --help');
+  }
+}
+
+function isStamped() {
+  return existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted;
+}
+
+/** Whether npm's own note of what it installed says the same as the lock file: a skill may have changed both. */
+function isInstalled() {
+  const hidden = join(root, 'node_modules/.package-lock.json');
+  if (!existsSync(hidden)) return false;
+  const installed = JSON.parse(readFileSync(hidden, 'utf8')).packages ?? {};
+  const locked = Object.entries(JSON.parse(lock.toString('utf8')).packages ?? {});
+  return locked.every(
+    ([place, { version, optional }]) =>
+      place === '' || installed[place]?.version === version || (optional && !installed[place]),
+  );
+}
+
+function install() {
+  process.stderr.write(
+    'Installing packages; this happens once and after changes of package-lock.json …\n',
+  );
+  npm('ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error');
+  // The pinned Node comes by its install script, which package.json approves by name.
+  npm('rebuild', 'node', '--ignore-scripts=false', '--loglevel=error');
+}
+
+/** @param {string[]} args */
+function npm(...args) {
+  const run = spawnSync('npm', args, {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+    shell: process.platform === 'win32',
+  });
+  if (run.status !== 0) fail(`npm ${args[0]} failed; see above. Check the network and try again.`);
+}
+
+/** @param {string} message @returns {never} */
+function fail(message) {
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
+}
