@@ -8,7 +8,9 @@ export type Group = {
   /** Name of its folder under `groups/`, which is also its identity towards the sandbox. */
   readonly folder: string;
   readonly name: string;
-  /** The word a message must begin with; null where every message counts. */
+  /** Whether only messages that call the assistant get an answer. */
+  readonly needsTrigger: boolean;
+  /** How messages call it here; null for its name. */
   readonly triggerWord: string | null;
   readonly isMain: boolean;
 };
@@ -27,6 +29,7 @@ const Row = z
     jid: z.string(),
     folder: z.string(),
     name: z.string(),
+    needs_trigger: z.int(),
     trigger_word: z.string().nullable(),
     is_main: z.int(),
   })
@@ -34,15 +37,16 @@ const Row = z
     jid: row.jid,
     folder: row.folder,
     name: row.name,
+    needsTrigger: row.needs_trigger === 1,
     triggerWord: row.trigger_word,
     isMain: row.is_main === 1,
   }));
 
 export function groupsOf(database: Database): Groups {
-  const columns = 'SELECT jid, folder, name, trigger_word, is_main FROM groups';
+  const columns = 'SELECT jid, folder, name, needs_trigger, trigger_word, is_main FROM groups';
   const insert = database.prepare(`
-    INSERT INTO groups (jid, folder, name, trigger_word, is_main, registered_at)
-    VALUES (:jid, :folder, :name, :triggerWord, :isMain, :now)
+    INSERT INTO groups (jid, folder, name, needs_trigger, trigger_word, is_main, registered_at)
+    VALUES (:jid, :folder, :name, :needsTrigger, :triggerWord, :isMain, :now)
     ON CONFLICT (jid) DO NOTHING`);
   const byJid = database.prepare(`${columns} WHERE jid = ?`);
   const byFolder = database.prepare(`${columns} WHERE folder = ?`);
@@ -59,7 +63,12 @@ export function groupsOf(database: Database): Groups {
           `The folder ${group.folder} belongs to ${holder.name} already. Choose another one.`,
         );
       }
-      insert.run({ ...group, isMain: Number(group.isMain), now });
+      insert.run({
+        ...group,
+        needsTrigger: Number(group.needsTrigger),
+        isMain: Number(group.isMain),
+        now,
+      });
     },
     byJid: (jid) => find(byJid.get(jid)),
     byFolder: (folder) => find(byFolder.get(folder)),

@@ -12,6 +12,7 @@ CREATE TABLE groups (
   jid TEXT PRIMARY KEY REFERENCES chats (jid),
   folder TEXT NOT NULL COLLATE NOCASE,
   name TEXT NOT NULL,
+  needs_trigger INTEGER NOT NULL,
   trigger_word TEXT,
   is_main INTEGER NOT NULL,
   registered_at INTEGER NOT NULL

@@ -1,0 +1,32 @@
+export interface ProgressRelay {
+  line(text: string): void;
+  /** Says what is left; nothing is said afterwards. */
+  end(): void;
+}
+
+/** Passes progress lines on at most every `everyMs`, those in between together in one message. */
+export function relayProgress(say: (text: string) => void, everyMs: number): ProgressRelay {
+  let waiting: string[] = [];
+  let timer: NodeJS.Timeout | undefined;
+
+  function flush(): void {
+    timer = undefined;
+    if (waiting.length === 0) return;
+    say(waiting.join('\n'));
+    waiting = [];
+    timer = setTimeout(flush, everyMs);
+  }
+
+  return {
+    line(text) {
+      if (waiting.at(-1) === `… ${text}`) return;
+      waiting.push(`… ${text}`);
+      if (timer === undefined) flush();
+    },
+    end() {
+      clearTimeout(timer);
+      flush();
+      clearTimeout(timer);
+    },
+  };
+}

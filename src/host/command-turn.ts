@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import type { Turn } from '../store/store.ts';
+import {
+  type CommandContext,
+  type CommandResult,
+  matchCommand,
+  type OwnerCommand,
+  type Resumption,
+} from './command.ts';
+import { parseQuestion, type Question, type Reply } from './question.ts';
+import { answered, failed, type TurnResult } from './turn-result.ts';
+
+/** What a command turn was queued with. */
+export type CommandRequest =
+  | { readonly kind: 'run'; readonly text: string }
+  | { readonly kind: 'reply'; readonly question: Question; readonly reply: Reply };
+
+const Request = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('run'), text: z.string() }),
+  z.object({ kind: z.literal('reply'), question: z.unknown(), reply: z.enum(['yes', 'no']) }),
+]);
+
+/** What is kept so that another process can finish the command. */
+const Kept = z.object({ kind: z.literal('kept'), command: z.string(), data: z.unknown() });
+
+/** The part of the context that belongs to one turn. */
+export type CommandTurnOptions = {
+  readonly context: Omit<CommandContext, 'keep'>;
+  readonly keep: (payload: unknown) => void;
+};
+
+/** Runs an owner's command, or goes on with one at the owner's yes. */
+export async function runCommandTurn(
+  { context, keep }: CommandTurnOptions,
+  turn: Turn,
+): Promise<TurnResult> {
+  const call = callOf(turn.payload, context.commands);
+  if (call.kind === 'said') return answered(call.text);
+  const keepFor = (data: unknown): void => keep({ kind: 'kept', command: call.command.name, data });
+  const result = await call.run({ ...context, keep: keepFor });
+  if (result.kind === 'restart') {
+    keepFor(result.data);
+    return { kind: 'suspended' };
+  }
+  if (result.kind === 'answer') return answered(result.text);
+  const { text, data, declined } = result;
+  return answered(text, { question: { command: call.command.name, data, declined } });
+}
+
+/** Finishes, in a new process, a command that an earlier one began. */
+export async function resumeCommandTurn(
+  { context, keep }: CommandTurnOptions,
+  turn: Turn,
+  resumption: Resumption,
+): Promise<TurnResult> {
+  const kept = Kept.safeParse(turn.payload).data;
+  const command = context.commands.find(({ name }) => name === kept?.command);
+  if (kept === undefined || command?.resume === undefined) {
+    const text = Request.safeParse(turn.payload).data;
+    const said = text?.kind === 'run' ? `\`${text.text}\`` : 'What you asked for';
+    return failed('INTERRUPTED', `${said} was interrupted by a restart. Say it again.`);
+  }
+  return answered(await command.resume({ ...context, keep }, kept.data, resumption));
+}
+
+type Call =
+  | { readonly kind: 'said'; readonly text: string }
+  | {
+      readonly kind: 'called';
+      readonly command: OwnerCommand;
+      readonly run: (context: CommandContext) => Promise<CommandResult>;
+    };
+
+function callOf(payload: unknown, commands: readonly OwnerCommand[]): Call {
+  const request = Request.parse(payload);
+  return request.kind === 'run'
+    ? callOfText(request.text, commands)
+    : callOfReply(parseQuestion(request.question), request.reply, commands);
+}
+
+function callOfText(text: string, commands: readonly OwnerCommand[]): Call {
+  const match = matchCommand(text, commands);
+  if (match.kind === 'unknown') {
+    const names = match.nearest.map((name) => `\`/${name}\``).join(', ');
+    const typed = text.split(/\s/, 1)[0];
+    return { kind: 'said', text: `There is no command \`${typed}\`. Nearest: ${names}.` };
+  }
+  const { command, argument } = match;
+  return { kind: 'called', command, run: (context) => command.run(context, argument) };
+}
+
+function callOfReply(
+  question: Question | null,
+  reply: Reply,
+  commands: readonly OwnerCommand[],
+): Call {
+  const command = commands.find(({ name }) => name === question?.command);
+  if (question === null || command?.confirm === undefined) {
+    return { kind: 'said', text: 'The question that this answers is not known any more.' };
+  }
+  if (reply === 'no') return { kind: 'said', text: question.declined };
+  const confirm = command.confirm.bind(command);
+  return { kind: 'called', command, run: (context) => confirm(context, question.data) };
+}

@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import type { ChannelStatus } from '../channels/channel.ts';
+import type { Settings } from '../config.ts';
+import { discoverExports } from '../discover.ts';
+import type { Store } from '../store/store.ts';
+import type { Claw } from './claw.ts';
+import { nearestNames } from './nearest.ts';
+
+/** What a command may know and do. */
+export type CommandContext = {
+  readonly store: Store;
+  readonly settings: Settings;
+  readonly projectDir: string;
+  readonly version: string;
+  readonly claw: Claw;
+  readonly commands: readonly OwnerCommand[];
+  readonly channels: () => readonly { readonly name: string; readonly status: ChannelStatus }[];
+  /** One line on what runs the agents, or what to install. */
+  readonly sandbox: () => Promise<string>;
+  /** Whether a setting has a value, in `.env` or the environment. */
+  readonly isSet: (setting: string) => boolean;
+  /** Progress is said at most this often, in milliseconds. */
+  readonly progressMs: number;
+  /** Says something in the chat while the command runs. */
+  readonly say: (text: string) => void;
+  /** Keeps what `resume` needs, in case the process ends before the command does. */
+  readonly keep: (data: unknown) => void;
+  /** Takes turns out of the failed state and runs them again. */
+  readonly retryFailed: () => number;
+};
+
+export type CommandResult =
+  | { readonly kind: 'answer'; readonly text: string }
+  /** `confirm` gets `data` at the owner's yes; anything else said in between withdraws the question. */
+  | {
+      readonly kind: 'ask';
+      readonly text: string;
+      readonly data: unknown;
+      readonly declined: string;
+    }
+  /** The assistant restarts, and the new process answers by `resume` with `data`. */
+  | { readonly kind: 'restart'; readonly data: unknown };
+
+/** How the process came up that resumes a command. */
+export type Resumption = {
+  /** Why the supervisor took the new tree back; null when it did not. */
+  readonly rolledBack: string | null;
+};
+
+/** What a file in `src/host/commands/` exports as `command` to be discovered. */
+export type OwnerCommand = {
+  /** As typed, without the slash; `<…>` stands for the argument: `add-<skill>`. */
+  readonly name: string;
+  readonly help: string;
+  run(context: CommandContext, argument: string): Promise<CommandResult>;
+  confirm?(context: CommandContext, data: unknown): Promise<CommandResult>;
+  resume?(context: CommandContext, data: unknown, resumption: Resumption): Promise<string>;
+};
+
+const Command = z.custom<OwnerCommand>(
+  (value) =>
+    z
+      .looseObject({ name: z.string().min(1), help: z.string().min(1), run: z.function() })
+      .safeParse(value).success,
+  'must be an OwnerCommand: { name, help, run }',
+);
+
+/** Every owner's command of this tree. */
+export function discoverCommands(
+  folder = `${import.meta.dirname}/commands`,
+): Promise<readonly OwnerCommand[]> {
+  return discoverExports(folder, 'command', Command);
+}
+
+/** Whether a text is meant as a command: `/word`, alone or before a space, as no path is. */
+export function isCommandText(text: string): boolean {
+  return /^\/[a-z][a-z0-9-]*(\s|$)/i.test(text.trim());
+}
+
+export type CommandMatch =
+  | { readonly kind: 'found'; readonly command: OwnerCommand; readonly argument: string }
+  | { readonly kind: 'unknown'; readonly nearest: readonly string[] };
+
+/** Finds the command a text calls; `/add-telegram` and `/add telegram` call `add-<skill>`. */
+export function matchCommand(text: string, commands: readonly OwnerCommand[]): CommandMatch {
+  const typed = text.trim().slice(1);
+  const word = typed.split(/\s/, 1)[0]?.toLowerCase() ?? '';
+  const rest = typed.slice(word.length).trim();
+  for (const command of commands) {
+    const [head = '', parameter] = command.name.split(/<[^>]*>/);
+    if (parameter === undefined) {
+      if (word === head) return { kind: 'found', command, argument: rest };
+    } else if (word.startsWith(head) && word.length > head.length) {
+      return { kind: 'found', command, argument: `${word.slice(head.length)} ${rest}`.trim() };
+    } else if (`${word}-` === head && rest !== '') {
+      return { kind: 'found', command, argument: rest };
+    }
+  }
+  const names = commands.map((command) => command.name);
+  return { kind: 'unknown', nearest: nearestNames(word, names, 3) };
+}

@@ -1,0 +1,97 @@
+import { type Channel, UnknownDelivery } from '../channels/channel.ts';
+import type { Outbound } from '../store/store.ts';
+import type { HostOptions } from './options.ts';
+
+/** After this many refusals by a connected channel, a message no longer holds up those behind it. */
+const MAX_ATTEMPTS = 10;
+const MAX_PAUSE_MS = 60_000;
+
+export interface Delivery {
+  /** Looks for something to send; called when a message was queued or a channel connected. */
+  wake(): void;
+  /** Sends nothing new, and resolves when what is under way has ended. */
+  stop(): Promise<void>;
+}
+
+export type DeliveryOptions = Pick<HostOptions, 'store' | 'channels' | 'now' | 'log' | 'pace'> & {
+  /** A message of this chat left the outbox, one way or the other. */
+  readonly onDelivered: (jid: string) => void;
+  /** The far end refused a message for good. */
+  readonly onGivenUp: (message: Outbound, error: string) => void;
+};
+
+/**
+ * Sends what is in the outbox: one message per chat at a time, in order, each until it is taken.
+ * The state is on disk before and after every send, so that a crash repeats at most one.
+ */
+export function openDelivery(options: DeliveryOptions): Delivery {
+  const { store, channels, now, log, pace } = options;
+  const underWay = new Map<string, Promise<void>>();
+  let timer: NodeJS.Timeout | undefined;
+  let isStopped = false;
+
+  function wake(): void {
+    if (isStopped) return;
+    clearTimeout(timer);
+    let nextTryAt = Number.POSITIVE_INFINITY;
+    for (const message of store.outbox.heads()) {
+      const channel = channels.find((candidate) => candidate.ownsJid(message.jid));
+      if (underWay.has(message.jid) || channel?.status().state !== 'connected') continue;
+      if (message.nextTryAt > now()) nextTryAt = Math.min(nextTryAt, message.nextTryAt);
+      else underWay.set(message.jid, deliver(channel, message));
+    }
+    if (Number.isFinite(nextTryAt)) timer = setTimeout(wake, nextTryAt - now());
+  }
+
+  async function deliver(channel: Channel, message: Outbound): Promise<void> {
+    store.outbox.markSending(message.messageId);
+    try {
+      const { messageId: id, jid, text } = message;
+      await withTimeout(channel.send({ id, jid, text }), pace.sendTimeoutMs);
+      store.outbox.markSent(message.messageId);
+    } catch (error) {
+      handleFailure(channel, message, error);
+    }
+    underWay.delete(message.jid);
+    options.onDelivered(message.jid);
+    wake();
+  }
+
+  function handleFailure(channel: Channel, message: Outbound, error: unknown): void {
+    const { messageId, attempts } = message;
+    const reason = error instanceof Error ? error.message : String(error);
+    log.warn('a message was not taken', { channel: channel.name, attempts, reason });
+    const nextTryAt = now() + Math.min(pace.retryMs * 2 ** attempts, MAX_PAUSE_MS);
+    if (error instanceof UnknownDelivery) {
+      store.outbox.markUnknown(messageId, nextTryAt, reason);
+    } else if (attempts + 1 < MAX_ATTEMPTS || channel.status().state !== 'connected') {
+      store.outbox.postpone(messageId, nextTryAt, reason);
+    } else {
+      store.outbox.giveUp(messageId, reason);
+      options.onGivenUp(message, reason);
+    }
+  }
+
+  return {
+    wake,
+    async stop() {
+      isStopped = true;
+      clearTimeout(timer);
+      await Promise.all(underWay.values());
+    },
+  };
+}
+
+/** A channel that never answers must not silence its chat: after the time, the outcome is unknown. */
+async function withTimeout(sending: Promise<void>, timeoutMs: number): Promise<void> {
+  const { promise: expired, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => reject(new UnknownDelivery(`no answer within ${timeoutMs} ms`)),
+    timeoutMs,
+  );
+  try {
+    await Promise.race([sending, expired]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

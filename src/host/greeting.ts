@@ -1,0 +1,40 @@
+import type { Settings } from '../config.ts';
+import type { LazySandbox } from './lazy-sandbox.ts';
+
+export type GreetingParts = {
+  readonly settings: Settings;
+  /** Null leaves the sandbox out, and takes no time. */
+  readonly sandbox: LazySandbox | null;
+};
+
+/** How long a greeting waits to hear what runs the agents. */
+const WAIT_MS = 5_000;
+
+/** What the owner reads before the first prompt: who is there, and what is missing to get an answer. */
+export async function greetingOf({ settings, sandbox }: GreetingParts): Promise<string> {
+  const { assistantName, model } = settings;
+  const modelLine =
+    model.apiKey === null
+      ? 'No model yet: `npx claw setup` adds a key, then say /restart.'
+      : `Model: ${model.provider}/${model.model}.`;
+  if (sandbox === null) {
+    return `${assistantName} is here. /help lists what you can say. ${modelLine}`;
+  }
+  const lines = [
+    `Hello, I am ${assistantName}, your assistant.`,
+    await describeSandbox(sandbox),
+    modelLine,
+    'Say anything to talk to me; /help lists the commands, /skills what I can learn.',
+  ];
+  return lines.join('\n');
+}
+
+async function describeSandbox(sandbox: LazySandbox): Promise<string> {
+  const { promise: isLate, resolve } = Promise.withResolvers<null>();
+  const timer = setTimeout(() => resolve(null), WAIT_MS);
+  const opened = await Promise.race([sandbox.open().catch(() => null), isLate]);
+  clearTimeout(timer);
+  if (opened === null) return 'Agents: the sandbox is being prepared, /status tells how far it is.';
+  if (opened.kind === 'unavailable') return opened.advice;
+  return `Agents run in ${opened.sandbox.description}.`;
+}

@@ -1,0 +1,169 @@
+import type { Channel, ChannelEvents } from '../channels/channel.ts';
+import type { Turn } from '../store/store.ts';
+import { runAgentTurn } from './agent-turn.ts';
+import type { CommandContext, Resumption } from './command.ts';
+import { resumeCommandTurn, runCommandTurn } from './command-turn.ts';
+import { openDelivery } from './delivery.ts';
+import type { HostOptions } from './options.ts';
+import { receive } from './receive.ts';
+import { takeOver } from './recover.ts';
+import { callTool } from './tool-calls.ts';
+import type { TurnResult } from './turn-result.ts';
+import { showTyping } from './typing.ts';
+import { openWork } from './work.ts';
+
+export interface Host {
+  /** Takes over what was left, connects all channels, and resolves when each has said where it stands. */
+  start(resumption: Resumption): Promise<void>;
+  /** Lets running turns end for `graceMs`, gives the others back, and disconnects. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** The path of a message: stored, a turn, an answer, sent. Events move it on; nothing polls. */
+export function openHost(options: HostOptions): Host {
+  const { store, channels, now, newId, log, pace } = options;
+
+  const delivery = openDelivery({ ...options, onDelivered: checkSettled, onGivenUp });
+  const work = openWork({ ...options, runAgent, runCommand, onEnded });
+
+  function say(jid: string, text: string): void {
+    store.outbox.add({ messageId: newId(), jid, text }, now());
+    delivery.wake();
+  }
+
+  function runAgent(turn: Turn): Promise<TurnResult> {
+    const onTool = (call: Parameters<typeof callTool>[1]) =>
+      callTool({ tools: options.tools, store, send: say }, call);
+    return whileTyping(turn, () => runAgentTurn({ ...options, onTool }, turn));
+  }
+
+  function runCommand(turn: Turn): Promise<TurnResult> {
+    return whileTyping(turn, () => runCommandTurn(commandOptions(turn), turn));
+  }
+
+  async function whileTyping<T>(turn: Turn, run: () => Promise<T>): Promise<T> {
+    const channel = channelOf(turn.jid);
+    const stopTyping = channel === undefined ? null : showTyping(channel, turn.jid, pace.typingMs);
+    try {
+      return await run();
+    } finally {
+      stopTyping?.();
+    }
+  }
+
+  function commandOptions(turn: Turn) {
+    const context: Omit<CommandContext, 'keep'> = {
+      ...options,
+      channels: () => channels.map((channel) => ({ name: channel.name, status: channel.status() })),
+      sandbox: describeSandbox,
+      progressMs: pace.progressMs,
+      say: (text) => say(turn.jid, text),
+      retryFailed,
+    };
+    return {
+      context,
+      keep: (payload: unknown) => store.turns.keep(turn.id, options.instance, payload),
+    };
+  }
+
+  async function describeSandbox(): Promise<string> {
+    const opened = await options.sandbox.open();
+    return opened.kind === 'ready' ? opened.sandbox.description : opened.advice;
+  }
+
+  function retryFailed(): number {
+    const turns = store.turns.failed();
+    for (const turn of turns) store.turns.requeue(turn.id);
+    work.wake();
+    return turns.length;
+  }
+
+  function onEnded(turn: Turn, result: TurnResult): void {
+    delivery.wake();
+    if (result.kind === 'suspended') options.requestRestart();
+    else checkSettled(turn.jid);
+  }
+
+  function onGivenUp({ jid }: { readonly jid: string }, error: string): void {
+    const main = store.groups.main();
+    if (main === null || main.jid === jid) return;
+    const name = store.groups.byJid(jid)?.name ?? jid;
+    say(main.jid, `A message to ${name} could not be delivered and was given up: ${error}`);
+  }
+
+  function checkSettled(jid: string): void {
+    if (store.turns.isOpen(jid) || store.outbox.hasUnsent(jid)) return;
+    channelOf(jid)?.chatSettled?.(jid);
+  }
+
+  function channelOf(jid: string): Channel | undefined {
+    return channels.find((channel) => channel.ownsJid(jid));
+  }
+
+  function eventsOf(channel: Channel): ChannelEvents {
+    return {
+      async onMessage(message) {
+        receive(options, channel.name, message);
+        work.wake();
+        delivery.wake();
+        // After the channel has acknowledged: it must know of the message before it hears of its end.
+        setImmediate(() => checkSettled(message.jid));
+      },
+      async onChat(chat) {
+        store.chats.see({ ...chat, channel: channel.name }, now());
+      },
+      onStatus({ state, detail }) {
+        log.info('a channel changed its state', { channel: channel.name, state, detail });
+        delivery.wake();
+      },
+    };
+  }
+
+  async function connect(channel: Channel): Promise<void> {
+    const { promise: isLate, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, pace.connectTimeoutMs);
+    await Promise.race([channel.connect(eventsOf(channel)), isLate]);
+    clearTimeout(timer);
+    delivery.wake();
+  }
+
+  return {
+    async start(resumption) {
+      registerMain(options);
+      const { toEnd, toResume } = takeOver(options);
+      for (const { turn, result } of toEnd) work.start(turn, async () => result);
+      work.wake();
+      await Promise.all(channels.map(connect));
+      if (resumption.rolledBack !== null && toResume.length === 0) {
+        say(options.mainChat.jid, `The new version was taken back: ${resumption.rolledBack}`);
+      }
+      for (const turn of toResume) {
+        work.start(turn, () => resumeCommandTurn(commandOptions(turn), turn, resumption));
+      }
+      checkSettled(options.mainChat.jid);
+    },
+    async stop(graceMs) {
+      await work.drain(graceMs);
+      await delivery.stop();
+      await Promise.all(channels.map((channel) => channel.disconnect()));
+      await options.sandbox.close();
+      await work.settle();
+    },
+  };
+}
+
+function registerMain({ store, mainChat: { jid, name }, now }: HostOptions): void {
+  const channel = jid.split(':', 1)[0] ?? jid;
+  store.transaction(() => {
+    store.chats.see({ jid, channel, name, isDirect: true }, now());
+    const main = {
+      jid,
+      folder: 'main',
+      name,
+      needsTrigger: false,
+      triggerWord: null,
+      isMain: true,
+    };
+    store.groups.register(main, now());
+  });
+}

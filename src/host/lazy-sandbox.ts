@@ -1,0 +1,29 @@
+import type { SandboxReady, SandboxUnavailable } from '../sandbox/sandbox.ts';
+
+/** What runs the agents, opened when it is first needed: finding an engine takes longer than a first prompt may. */
+export interface LazySandbox {
+  /** Every call gets the same answer; one that failed is tried again. */
+  open(): Promise<SandboxReady | SandboxUnavailable>;
+  /** Closes what was opened, and opens nothing for that. */
+  close(): Promise<void>;
+}
+
+export function lazySandbox(
+  openSandbox: () => Promise<SandboxReady | SandboxUnavailable>,
+): LazySandbox {
+  let opening: Promise<SandboxReady | SandboxUnavailable> | null = null;
+  return {
+    open() {
+      opening ??= openSandbox().catch((error: unknown) => {
+        opening = null;
+        throw error;
+      });
+      return opening;
+    },
+    async close() {
+      const opened = await opening?.catch(() => null);
+      opening = null;
+      if (opened?.kind === 'ready') await opened.sandbox.close();
+    },
+  };
+}

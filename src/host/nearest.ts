@@ -1,0 +1,31 @@
+/** The `count` names that are the fewest edits away from `name`, nearest first. */
+export function nearestNames(
+  name: string,
+  names: readonly string[],
+  count: number,
+): readonly string[] {
+  return names
+    .map((candidate) => ({ candidate, distance: editDistance(name, candidate) }))
+    .sort((one, other) => one.distance - other.distance)
+    .slice(0, count)
+    .map(({ candidate }) => candidate);
+}
+
+/** Insertions, deletions and substitutions between two short texts. */
+function editDistance(one: string, other: string): number {
+  let previous = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (const [row, letter] of [...one].entries()) {
+    const current = [row + 1];
+    for (const [column, otherLetter] of [...other].entries()) {
+      current.push(
+        Math.min(
+          (previous[column + 1] ?? 0) + 1,
+          (current[column] ?? 0) + 1,
+          (previous[column] ?? 0) + Number(letter !== otherLetter),
+        ),
+      );
+    }
+    previous = current;
+  }
+  return previous.at(-1) ?? 0;
+}

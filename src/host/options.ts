@@ -1,0 +1,53 @@
+import type { Channel } from '../channels/channel.ts';
+import type { Settings } from '../config.ts';
+import type { Store } from '../store/store.ts';
+import type { Claw } from './claw.ts';
+import type { OwnerCommand } from './command.ts';
+import type { LazySandbox } from './lazy-sandbox.ts';
+import type { HostLog } from './log.ts';
+import type { AgentTool } from './tool.ts';
+
+/** Everything the host works with. It reads no environment, no clock and no id on its own. */
+export type HostOptions = {
+  readonly projectDir: string;
+  readonly version: string;
+  readonly settings: Settings;
+  readonly store: Store;
+  readonly channels: readonly Channel[];
+  readonly commands: readonly OwnerCommand[];
+  readonly tools: readonly AgentTool[];
+  readonly sandbox: LazySandbox;
+  readonly claw: Claw;
+  /** The owner's own chat, registered as the main group. */
+  readonly mainChat: { readonly jid: string; readonly name: string };
+  /** Names this process in leases; no other process ever has the same. */
+  readonly instance: string;
+  readonly now: () => number;
+  readonly newId: () => string;
+  readonly timeZone: string;
+  readonly isSet: (setting: string) => boolean;
+  readonly log: HostLog;
+  /** Asks for a new process on the tree as it is now. */
+  readonly requestRestart: () => void;
+  readonly pace: Pace;
+};
+
+/** How fast the host does what it repeats, in milliseconds. */
+export type Pace = {
+  readonly leaseMs: number;
+  readonly connectTimeoutMs: number;
+  readonly sendTimeoutMs: number;
+  /** Before the first repeat of a send; doubled each time, up to a minute. */
+  readonly retryMs: number;
+  readonly typingMs: number;
+  readonly progressMs: number;
+};
+
+export const DEFAULT_PACE: Pace = {
+  leaseMs: 60_000,
+  connectTimeoutMs: 20_000,
+  sendTimeoutMs: 60_000,
+  retryMs: 1_000,
+  typingMs: 4_000,
+  progressMs: 1_000,
+};

@@ -1,0 +1,34 @@
+import type { StoredMessage } from '../store/store.ts';
+
+export type PromptParts = {
+  /** The turn's messages, oldest first; the last one asks. */
+  readonly messages: readonly StoredMessage[];
+  /** How many of the turn's messages came before those and are left out. */
+  readonly leftOut: number;
+  readonly timeZone: string;
+};
+
+/**
+ * What the agent reads: one message as it is, or the conversation since the last turn, a line each.
+ *
+ * Lines that go on are indented, so that nobody's message can pass for somebody else's.
+ */
+export function promptOf({ messages, leftOut, timeZone }: PromptParts): string {
+  const [only] = messages;
+  if (messages.length === 1 && leftOut === 0 && only?.isOwner) return only.text;
+  const clock = new Intl.DateTimeFormat('en-GB', {
+    timeZone,
+    dateStyle: 'medium',
+    timeStyle: 'short',
+  });
+  const more = leftOut > 0 ? [`(and ${leftOut} more messages before these)`] : [];
+  const lines = messages.map((message) => {
+    const name = oneLine(message.senderName ?? message.sender);
+    return `[${clock.format(message.sentAt)}] ${name}: ${message.text.replace(/\r?\n/g, '\n    ')}`;
+  });
+  return [...more, ...lines].join('\n');
+}
+
+function oneLine(name: string): string {
+  return name.replace(/[\u0000-\u001f\u007f:]+/g, ' ').trim();
+}

@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { discoverExports } from '../discover.ts';
+import type { HostTool } from '../sandbox/sandbox.ts';
+import type { Group, Store } from '../store/store.ts';
+
+/** What a tool may use. `caller` was decided by the socket that the call came through. */
+export type ToolContext = {
+  readonly caller: Group;
+  readonly store: Store;
+  /** Queues a message for a registered group. */
+  readonly send: (jid: string, text: string) => void;
+};
+
+/** What a file in `src/host/tools/` exports as `tool` to be discovered: something agents can ask for. */
+export type AgentTool = {
+  readonly name: string;
+  readonly description: string;
+  readonly isMainOnly: boolean;
+  readonly input: z.ZodType;
+  /** Gets input that has passed the schema. What it throws becomes the agent's error text. */
+  run(context: ToolContext, input: unknown): Promise<unknown>;
+};
+
+const Tool = z.custom<AgentTool>(
+  (value) =>
+    z
+      .looseObject({ name: z.string().regex(/^[a-z][a-z0-9_]{0,62}$/), run: z.function() })
+      .safeParse(value).success,
+  'must be an AgentTool: { name, description, isMainOnly, input, run }',
+);
+
+/** Every host tool of this tree. */
+export function discoverTools(
+  folder = `${import.meta.dirname}/tools`,
+): Promise<readonly AgentTool[]> {
+  return discoverExports(folder, 'tool', Tool);
+}
+
+/** The tools as the sandbox offers them to agents. */
+export function describeTools(tools: readonly AgentTool[]): readonly HostTool[] {
+  return tools.map(({ name, description, input }) => ({
+    name,
+    description,
+    inputSchema: z.toJSONSchema(input),
+  }));
+}

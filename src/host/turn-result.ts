@@ -1,0 +1,45 @@
+/** What came of running a turn. */
+export type TurnResult =
+  | {
+      readonly kind: 'ended';
+      readonly state: 'answered' | 'failed' | 'gave_up';
+      readonly error: string | null;
+      readonly texts: readonly string[];
+      readonly session: { readonly folder: string; readonly session: string } | null;
+      readonly question: unknown;
+    }
+  /** Its payload is kept; the next process goes on with it. */
+  | { readonly kind: 'suspended' };
+
+export function answered(
+  text: string,
+  rest: {
+    readonly question?: unknown;
+    readonly session?: { folder: string; session: string };
+  } = {},
+): TurnResult {
+  const { question = null, session = null } = rest;
+  return { kind: 'ended', state: 'answered', error: null, texts: [text], session, question };
+}
+
+export function failed(code: string, text: string): TurnResult {
+  return {
+    kind: 'ended',
+    state: 'failed',
+    error: code,
+    texts: [text],
+    session: null,
+    question: null,
+  };
+}
+
+export function gaveUp(code: string, text: string): TurnResult {
+  return {
+    kind: 'ended',
+    state: 'gave_up',
+    error: code,
+    texts: [text],
+    session: null,
+    question: null,
+  };
+}

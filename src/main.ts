@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { discoverChannels } from './channels/discover.ts';
+import { TERMINAL_JID } from './channels/terminal.ts';
+import { readSettings, type Settings, SettingsError } from './config.ts';
+import { clawRunner } from './host/claw.ts';
+import { discoverCommands } from './host/command.ts';
+import { greetingOf } from './host/greeting.ts';
+import { openHost } from './host/host.ts';
+import { lazySandbox } from './host/lazy-sandbox.ts';
+import { DEFAULT_PACE } from './host/options.ts';
+import { describeTools, discoverTools } from './host/tool.ts';
+import { openStore } from './store/store.ts';
+import { secretValues, withoutSecrets } from './supervisor/environment.ts';
+import { EXIT_SETTINGS } from './supervisor/frames.ts';
+import { openLog } from './supervisor/log.ts';
+import { connectSupervisor } from './supervisor/supervisor-link.ts';
+
+/** Running turns get this long when the assistant is asked to stop, in milliseconds. */
+const GRACE_MS = 10_000;
+
+const projectDir = resolve(import.meta.dirname, '..');
+if (process.send === undefined) {
+  process.stderr.write('The assistant is started by its supervisor: run `npm start`.\n');
+  process.exit(1);
+}
+const link = connectSupervisor(process);
+const start = await link.started;
+const settings = readSettingsOrExit();
+const log = await openLog({
+  name: 'assistant',
+  dataDir: settings.dataDir,
+  level: settings.logLevel,
+  isInteractive: start.isInteractive,
+  secrets: secretValues(process.env),
+});
+const [channelDefinitions, commands, tools] = await Promise.all([
+  discoverChannels(),
+  discoverCommands(),
+  discoverTools(),
+]);
+const store = openStore({ path: join(settings.dataDir, 'claw.db'), now: Date.now() });
+const sandbox = lazySandbox(async () => {
+  const { openSandbox } = await import('./sandbox/open.ts');
+  return await openSandbox({
+    projectDir,
+    settings,
+    tools: describeTools(tools),
+    onProgress: (line) => log.info(line),
+  });
+});
+const host = openHost({
+  projectDir,
+  version: versionOf(projectDir),
+  settings,
+  store,
+  channels: channelDefinitions
+    .map((definition) => definition.create({ settings, log, ownerConsole: link.ownerConsole }))
+    .filter((channel) => channel !== null),
+  commands,
+  tools,
+  sandbox,
+  claw: clawRunner({
+    nodePath: process.execPath,
+    clawPath: join(projectDir, 'bin/claw.js'),
+    projectDir,
+    environment: withoutSecrets(process.env),
+  }),
+  mainChat: { jid: TERMINAL_JID, name: 'Terminal' },
+  instance: randomUUID(),
+  now: Date.now,
+  newId: randomUUID,
+  timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+  isSet: (setting) => Boolean(process.env[setting]),
+  log,
+  requestRestart: () => link.send({ kind: 'restart' }),
+  pace: DEFAULT_PACE,
+});
+
+link.onStop(async () => {
+  await host.stop(GRACE_MS);
+  store.close();
+  process.exit(0);
+});
+// The terminal sends Ctrl-C to the whole group of processes; when to end is the supervisor's word.
+process.on('SIGINT', () => {});
+
+const isFirstStart = store.meta.get('greeted') === null;
+// The first greeting of all waits a moment for the sandbox, to say what runs agents or what to install.
+const greeting = await greetingOf({ settings, sandbox: isFirstStart ? sandbox : null });
+link.send({ kind: 'hello', name: settings.assistantName, greeting });
+store.meta.set('greeted', 'yes');
+await host.start({ rolledBack: start.rolledBack });
+link.send({ kind: 'healthy' });
+openSandboxSoon();
+
+function readSettingsOrExit(): Settings {
+  try {
+    return readSettings(process.env, projectDir);
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(EXIT_SETTINGS);
+  }
+}
+
+function versionOf(folder: string): string {
+  const manifest: unknown = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const version = (manifest as Readonly<Record<string, unknown>>)['version'];
+  return typeof version === 'string' ? version : 'of unknown version';
+}
+
+/** Finding an engine loads heavy modules, so it begins when the owner can already type. */
+function openSandboxSoon(): void {
+  sandbox.open().then(
+    (opened) => {
+      if (opened.kind === 'ready')
+        log.info('the sandbox is ready', { engine: opened.sandbox.engine });
+      else if (!isFirstStart) link.send({ kind: 'notice', text: opened.advice });
+    },
+    (error: unknown) => log.error('the sandbox did not open', { error: String(error) }),
+  );
+}

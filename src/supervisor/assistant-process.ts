@@ -1,0 +1,79 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { Environment } from './environment.ts';
+import { type ChildFrame, parseChildFrame, type SupervisorFrame } from './frames.ts';
+
+/** How the assistant's process ended. */
+export type ProcessEnd = {
+  readonly exitCode: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** Its last lines on stderr. */
+  readonly lastLines: readonly string[];
+};
+
+export interface AssistantProcess {
+  send(frame: SupervisorFrame): void;
+  /** Asks it to finish, and ends it when that takes longer than `graceMs`. */
+  stop(graceMs: number): void;
+  kill(): void;
+  readonly ended: Promise<ProcessEnd>;
+}
+
+export type ProcessOptions = {
+  readonly nodePath: string;
+  readonly mainPath: string;
+  readonly projectDir: string;
+  readonly environment: Environment;
+  readonly onFrame: (frame: ChildFrame) => void;
+  readonly onLogLine: (line: string) => void;
+};
+
+const KEPT_LINES = 20;
+
+/** Starts the assistant from the tree as it is now, with a channel for frames. */
+export function startAssistant(options: ProcessOptions): AssistantProcess {
+  const { nodePath, mainPath, projectDir, environment, onFrame } = options;
+  const child = spawn(nodePath, ['--disable-warning=ExperimentalWarning', mainPath], {
+    cwd: projectDir,
+    env: { ...environment },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  const lastLines = keepLines(child, options.onLogLine);
+  child.on('message', (message) => {
+    const frame = parseChildFrame(message);
+    if (frame !== null) onFrame(frame);
+  });
+  let killer: NodeJS.Timeout | undefined;
+  const send = (frame: SupervisorFrame): void => {
+    // A process that is just ending takes no more frames; its end is reported by itself.
+    if (child.connected) child.send(frame, () => {});
+  };
+  return {
+    send,
+    stop(graceMs) {
+      send({ kind: 'stop' });
+      killer ??= setTimeout(() => child.kill('SIGKILL'), graceMs);
+    },
+    kill: () => void child.kill('SIGKILL'),
+    ended: new Promise((resolve) => {
+      child.on('error', (error) => lastLines.push(String(error)));
+      child.on('close', (exitCode, signal) => {
+        clearTimeout(killer);
+        resolve({ exitCode, signal, lastLines });
+      });
+    }),
+  };
+}
+
+function keepLines(child: ChildProcess, onLogLine: (line: string) => void): string[] {
+  const kept: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    if (stream === null) continue;
+    createInterface({ input: stream, terminal: false }).on('line', (line) => {
+      kept.push(line);
+      if (kept.length > KEPT_LINES) kept.shift();
+      onLogLine(line);
+    });
+  }
+  return kept;
+}

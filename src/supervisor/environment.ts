@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseEnv } from 'node:util';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The environment with `.env` merged in, read anew at each call. What is set outside wins. */
+export function readEnvironment(projectDir: string, outside: Environment): Environment {
+  try {
+    return { ...parseEnv(readFileSync(join(projectDir, '.env'), 'utf8')), ...outside };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return outside;
+    throw error;
+  }
+}
+
+/**
+ * The data folder. The supervisor reads this one setting itself: it must come up whatever a skill
+ * has done to the rest.
+ */
+export function dataDirOf(projectDir: string, environment: Environment): string {
+  return resolve(projectDir, environment['CLAW_DATA'] || 'data');
+}
+
+const SECRET_NAME = /KEY|TOKEN|SECRET|PASS|CREDENTIAL/i;
+
+/** The environment for programs that have no business with keys. */
+export function withoutSecrets(environment: Environment): Environment {
+  return Object.fromEntries(
+    Object.entries(environment).filter(([name]) => !SECRET_NAME.test(name)),
+  );
+}
+
+/** The values that must never be written to a log. */
+export function secretValues(environment: Environment): readonly string[] {
+  return Object.entries(environment)
+    .filter(([name, value]) => SECRET_NAME.test(name) && value !== undefined && value.length >= 6)
+    .map(([, value]) => value ?? '');
+}

@@ -1,0 +1,57 @@
+import { z } from 'zod';
+
+/** What the assistant's process tells the supervisor. */
+const ChildFrameSchema = z.discriminatedUnion('kind', [
+  /** First of all: how to greet, and under which name the assistant goes. */
+  z.object({ kind: z.literal('hello'), name: z.string(), greeting: z.string() }),
+  /** From here on the terminal's lines are wanted. */
+  z.object({ kind: z.literal('prompt'), text: z.string() }),
+  z.object({ kind: z.literal('print'), text: z.string() }),
+  /** Something the owner should see that is no answer. */
+  z.object({ kind: z.literal('notice'), text: z.string() }),
+  z.object({ kind: z.literal('typing'), isTyping: z.boolean() }),
+  z.object({ kind: z.literal('stored'), number: z.int() }),
+  z.object({ kind: z.literal('settled'), number: z.int() }),
+  /** All channels were started: this tree works. */
+  z.object({ kind: z.literal('healthy') }),
+  z.object({ kind: z.literal('restart') }),
+]);
+
+/** What the supervisor tells the assistant's process. */
+const SupervisorFrameSchema = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('start'),
+    /** Somebody sits at the terminal; otherwise input is piped in. */
+    isInteractive: z.boolean(),
+    isStyled: z.boolean(),
+    /** The last line that was stored and not settled. */
+    awaiting: z.int().nullable(),
+    /** Why the tree that was published last was taken back; null when it was not. */
+    rolledBack: z.string().nullable(),
+  }),
+  z.object({
+    kind: z.literal('line'),
+    number: z.int(),
+    id: z.string(),
+    text: z.string(),
+    typedAt: z.int(),
+  }),
+  z.object({ kind: z.literal('stop') }),
+]);
+
+export type ChildFrame = z.output<typeof ChildFrameSchema>;
+export type SupervisorFrame = z.output<typeof SupervisorFrameSchema>;
+export type StartFrame = Extract<SupervisorFrame, { readonly kind: 'start' }>;
+
+/** Null for a frame of another version, which is skipped. */
+export function parseChildFrame(value: unknown): ChildFrame | null {
+  return ChildFrameSchema.safeParse(value).data ?? null;
+}
+
+/** Null for a frame of another version, which is skipped. */
+export function parseSupervisorFrame(value: unknown): SupervisorFrame | null {
+  return SupervisorFrameSchema.safeParse(value).data ?? null;
+}
+
+/** How the assistant's process ends when its settings are wrong: trying again would not help. */
+export const EXIT_SETTINGS = 2;

@@ -1,0 +1,35 @@
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+
+/** What was typed before, newest first, as the line editor wants it. */
+export interface History {
+  readonly size: number;
+  read(): readonly string[];
+  write(lines: readonly string[]): void;
+}
+
+const SIZE = 500;
+
+/** Kept in a file that only its owner can read: people type secrets by mistake. */
+export function historyFile(path: string): History {
+  return {
+    size: SIZE,
+    read() {
+      try {
+        return readFileSync(path, 'utf8')
+          .split('\n')
+          .filter((line) => line !== '')
+          .reverse();
+      } catch {
+        return []; // The first start: there is none yet.
+      }
+    },
+    write(lines) {
+      try {
+        writeFileSync(path, `${[...lines].reverse().join('\n')}\n`, { mode: 0o600 });
+        chmodSync(path, 0o600);
+      } catch {
+        // A full disk costs the history of this line, and must not cost the conversation.
+      }
+    },
+  };
+}

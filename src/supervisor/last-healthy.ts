@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+
+/** Remembers on which composition of the code the assistant last came up. */
+export interface LastHealthy {
+  /** Whether a transaction has published another composition since: only that can be rolled back. */
+  isPublishedSince(): boolean;
+  record(): void;
+}
+
+const File = z.object({ composition: z.string() });
+
+/** Every transaction rewrites `.claw/state.yaml`, so its digest names the composition. */
+export function lastHealthyOf(projectDir: string, dataDir: string): LastHealthy {
+  const path = join(dataDir, 'last-healthy.json');
+  return {
+    isPublishedSince() {
+      const known = readKnown(path);
+      return known !== null && known !== compositionOf(projectDir);
+    },
+    record() {
+      const composition = compositionOf(projectDir);
+      if (composition === readKnown(path)) return;
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, `${JSON.stringify({ composition })}\n`);
+    },
+  };
+}
+
+function compositionOf(projectDir: string): string {
+  try {
+    const state = readFileSync(join(projectDir, '.claw/state.yaml'));
+    return createHash('sha256').update(state).digest('hex');
+  } catch {
+    return 'core'; // No state: nothing was ever applied.
+  }
+}
+
+function readKnown(path: string): string | null {
+  try {
+    return File.parse(JSON.parse(readFileSync(path, 'utf8'))).composition;
+  } catch {
+    return null; // Absent or torn: nothing is known to have worked, so nothing is rolled back.
+  }
+}

@@ -1,0 +1,55 @@
+import { createInterface, type Interface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+import type { OwnerConsole } from './owner-console.ts';
+
+export type PipedStreams = {
+  readonly input: Readable;
+  readonly output: Writable;
+  /** Logs and notices: never mixed with the answers. */
+  readonly errors: Writable;
+};
+
+/** Lines in, a prompt and answers out; what is neither goes to stderr. */
+export function pipedConsole({ input, output, errors }: PipedStreams): OwnerConsole {
+  let lines: Interface | null = null;
+  let prompt = '';
+  let isPromptShown = false;
+
+  function showPrompt(): void {
+    if (lines === null || isPromptShown) return;
+    isPromptShown = true;
+    output.write(prompt);
+  }
+
+  /** Prompt and answer are told apart by the line they are on. */
+  function leavePrompt(): void {
+    if (isPromptShown) output.write('\n');
+    isPromptShown = false;
+  }
+
+  return {
+    isInteractive: false,
+    isStyled: false,
+    open(text, events) {
+      if (lines !== null) return;
+      prompt = text;
+      lines = createInterface({ input, terminal: false });
+      showPrompt();
+      lines.on('line', (line) => {
+        if (line.trim() !== '') events.onLine(line);
+      });
+      lines.on('close', events.onEnd);
+    },
+    print(text) {
+      leavePrompt();
+      output.write(`${text}\n`);
+    },
+    notice: (text) => void errors.write(`${text}\n`),
+    setActivity: () => {},
+    settled: showPrompt,
+    close() {
+      leavePrompt();
+      lines?.close();
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import { join, resolve } from 'node:path';
+import { dataDirOf, readEnvironment, secretValues } from './environment.ts';
+import { historyFile } from './history.ts';
+import { lockInstance } from './instance-lock.ts';
+import { interactiveConsole } from './interactive-console.ts';
+import { openLog } from './log.ts';
+import type { OwnerConsole } from './owner-console.ts';
+import { pipedConsole } from './piped-console.ts';
+import { DEFAULT_TIMING, openSupervisor } from './supervisor.ts';
+
+process.exitCode = await start();
+// Handles of the terminal would keep the process; everything that matters has been written.
+process.exit();
+
+async function start(): Promise<number> {
+  const projectDir = resolve(import.meta.dirname, '../..');
+  const readNow = () => readEnvironment(projectDir, process.env);
+  const environment = readNow();
+  const dataDir = dataDirOf(projectDir, environment);
+  const lock = lockInstance(dataDir, process.pid);
+  if (lock.kind === 'refused') {
+    process.stderr.write(`${lock.message}\n`);
+    return 1;
+  }
+  const ownerConsole = consoleOf(dataDir);
+  const log = await openLog({
+    name: 'supervisor',
+    dataDir,
+    level: 'info',
+    isInteractive: ownerConsole.isInteractive,
+    secrets: secretValues(environment),
+  });
+  const supervisor = openSupervisor({
+    projectDir,
+    dataDir,
+    nodePath: process.execPath,
+    mainPath: join(projectDir, 'src/main.ts'),
+    clawPath: join(projectDir, 'bin/claw.js'),
+    readEnvironment: readNow,
+    ownerConsole,
+    log,
+    runId: randomUUID(),
+    now: Date.now,
+    timing: DEFAULT_TIMING,
+  });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => supervisor.end());
+  }
+  // Nobody reads the answers any more: the same as leaving.
+  process.stdout.on('error', () => supervisor.end());
+  const exitCode = await supervisor.run();
+  ownerConsole.close();
+  lock.release();
+  return exitCode;
+}
+
+function consoleOf(dataDir: string): OwnerConsole {
+  const { stdin: input, stdout: output, stderr: errors } = process;
+  if (!input.isTTY || !output.isTTY) return pipedConsole({ input, output, errors });
+  const isStyled = !process.env['NO_COLOR'];
+  return interactiveConsole({
+    input,
+    output,
+    isStyled,
+    history: historyFile(join(dataDir, 'history')),
+  });
+}

@@ -1,0 +1,71 @@
+import type { ConsoleLine, ConsolePort } from '../channels/console-port.ts';
+import { type ChildFrame, parseSupervisorFrame, type StartFrame } from './frames.ts';
+
+/** The assistant's end of the channel to its supervisor. */
+export interface SupervisorLink {
+  /** Resolves with the first frame. */
+  readonly started: Promise<StartFrame>;
+  readonly ownerConsole: ConsolePort;
+  send(frame: ChildFrame): void;
+  /** Called once: when the supervisor asks for it, or is gone. */
+  onStop(listener: () => Promise<void>): void;
+}
+
+/** A process that was started with a channel for frames. */
+export type ProcessWithChannel = Pick<NodeJS.Process, 'on' | 'send'>;
+
+/** Connects with the supervisor that started this process. */
+export function connectSupervisor(process: ProcessWithChannel): SupervisorLink {
+  const { promise: started, resolve: onStart } = Promise.withResolvers<StartFrame>();
+  const { promise: stopped, resolve: onStop } = Promise.withResolvers<void>();
+  let start: StartFrame | null = null;
+  let onLine: ((line: ConsoleLine) => void) | null = null;
+
+  process.on('message', (value: unknown) => {
+    const frame = parseSupervisorFrame(value);
+    if (frame?.kind === 'start') {
+      start = frame;
+      onStart(frame);
+    } else if (frame?.kind === 'line') onLine?.(frame);
+    else if (frame?.kind === 'stop') onStop();
+  });
+  process.on('disconnect', () => onStop());
+  process.on('SIGTERM', () => onStop());
+
+  /** Resolves when the frame is with the supervisor; one that cannot be sent any more is dropped. */
+  function send(frame: ChildFrame): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (process.send === undefined) return reject(new Error('the terminal is gone'));
+      process.send(frame, undefined, undefined, (error) => (error ? reject(error) : resolve()));
+    });
+  }
+  const tell = (frame: ChildFrame): void => {
+    // Only a supervisor that is gone takes no frames, and then `disconnect` has ended this process.
+    send(frame).catch(() => {});
+  };
+
+  return {
+    started,
+    send: tell,
+    onStop: (listener) => void stopped.then(listener),
+    ownerConsole: {
+      get isStyled() {
+        return start?.isStyled ?? false;
+      },
+      get awaiting() {
+        return start?.awaiting ?? null;
+      },
+      print: (text) => send({ kind: 'print', text }),
+      setTyping: (isTyping) => tell({ kind: 'typing', isTyping }),
+      open(prompt, listener) {
+        onLine = listener;
+        tell({ kind: 'prompt', text: prompt });
+      },
+      close() {
+        onLine = null;
+      },
+      stored: (number) => tell({ kind: 'stored', number }),
+      settled: (number) => tell({ kind: 'settled', number }),
+    },
+  };
+}

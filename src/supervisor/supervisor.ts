@@ -1,0 +1,179 @@
+import { countCrashes } from './crashes.ts';
+import { type Environment, withoutSecrets } from './environment.ts';
+import { EXIT_SETTINGS } from './frames.ts';
+import { lastHealthyOf } from './last-healthy.ts';
+import { openLines } from './lines.ts';
+import type { Log } from './log.ts';
+import type { OwnerConsole } from './owner-console.ts';
+import { rollBack } from './rollback.ts';
+import { type Run, type RunEnd, runAssistant } from './run.ts';
+
+export type SupervisorOptions = {
+  readonly projectDir: string;
+  readonly dataDir: string;
+  readonly nodePath: string;
+  readonly mainPath: string;
+  readonly clawPath: string;
+  /** Called before each start, so that a changed `.env` counts. */
+  readonly readEnvironment: () => Environment;
+  readonly ownerConsole: OwnerConsole;
+  readonly log: Log;
+  readonly runId: string;
+  readonly now: () => number;
+  readonly timing: Timing;
+};
+
+/** In milliseconds. */
+export type Timing = {
+  /** How long a tree that was just published may take to come up. */
+  readonly healthyMs: number;
+  /** How long an assistant may take to finish. */
+  readonly stopMs: number;
+  /** Before the start that follows a first crash. */
+  readonly crashPauseMs: number;
+};
+
+export const DEFAULT_TIMING: Timing = { healthyMs: 30_000, stopMs: 12_000, crashPauseMs: 250 };
+
+export interface Supervisor {
+  /** Runs assistants until the owner leaves or they cannot be kept up; the exit code. */
+  run(): Promise<number>;
+  /** Lets the assistant finish, and ends. */
+  end(): void;
+}
+
+/**
+ * Keeps the assistant running on the tree as it is, and takes a published tree back that does not
+ * come up. Knows the frames and the `claw` command, and nothing that a skill can change.
+ */
+export function openSupervisor(options: SupervisorOptions): Supervisor {
+  const { projectDir, dataDir, ownerConsole, log, now, timing } = options;
+  const healthy = lastHealthyOf(projectDir, dataDir);
+  const crashes = countCrashes(timing.crashPauseMs);
+  const ending = new AbortController();
+  let run: Run | null = null;
+  let hasGreeted = false;
+  let isInputOver = false;
+  let rolledBack: string | null = null;
+
+  const lines = openLines({
+    runId: options.runId,
+    now,
+    isOneByOne: !ownerConsole.isInteractive,
+    onSettled: ownerConsole.settled,
+    onChange() {
+      if (isInputOver && (lines.isIdle() || ownerConsole.isInteractive)) end();
+    },
+  });
+
+  function end(): void {
+    ending.abort();
+    run?.stop();
+  }
+
+  function startRun(isPublished: boolean): Run {
+    return runAssistant({
+      ...options,
+      environment: options.readEnvironment(),
+      lines,
+      start: {
+        kind: 'start',
+        isInteractive: ownerConsole.isInteractive,
+        isStyled: ownerConsole.isStyled,
+        awaiting: lines.awaiting(),
+        rolledBack,
+      },
+      greets: !hasGreeted,
+      healthyMs: isPublished ? timing.healthyMs : null,
+      stopMs: timing.stopMs,
+      onPrompt(prompt) {
+        hasGreeted = true;
+        ownerConsole.open(prompt, { onLine: lines.add, onEnd });
+      },
+      onHealthy() {
+        healthy.record();
+        rolledBack = null;
+      },
+    });
+  }
+
+  function onEnd(): void {
+    isInputOver = true;
+    lines.end();
+  }
+
+  /** The exit code when there is nothing more to do, or null to start again. */
+  async function afterRun(last: RunEnd, isPublished: boolean): Promise<number | null> {
+    if (ending.signal.aborted) return 0;
+    if (last.wantsRestart) return null;
+    const { exitCode, signal, isLate, lastLines } = last;
+    log.error('the assistant ended', { exitCode, signal, isLate, lastLines });
+    if (isPublished && !last.wasHealthy) {
+      ownerConsole.setActivity('Taking the change back');
+      return await takeBack(last);
+    }
+    if (exitCode === EXIT_SETTINGS) return giveUp('The assistant cannot start:', last);
+    const pauseMs = crashes.next(now());
+    if (pauseMs === null) {
+      return giveUp(
+        'The assistant ended five times within a minute and is not started again:',
+        last,
+      );
+    }
+    ownerConsole.notice('The assistant ended unexpectedly. Starting it again.');
+    await pause(pauseMs, ending.signal);
+    return null;
+  }
+
+  async function takeBack(last: RunEnd): Promise<number | null> {
+    const environment = withoutSecrets(options.readEnvironment());
+    const result = await rollBack({ ...options, environment });
+    if (!result.ok) {
+      log.error('the change could not be taken back', { message: result.message });
+      return giveUp(
+        `The changed assistant does not come up, and taking the change back failed: ${result.message}`,
+        last,
+      );
+    }
+    // Only what was just published is ever taken back, so one failure cannot undo a whole history.
+    healthy.record();
+    rolledBack = reasonOf(last, timing.healthyMs);
+    log.warn('a published tree did not come up and was taken back');
+    return null;
+  }
+
+  function giveUp(title: string, { lastLines }: RunEnd): number {
+    ownerConsole.print([title, ...lastLines].join('\n'));
+    return 1;
+  }
+
+  return {
+    end,
+    async run() {
+      for (;;) {
+        if (ending.signal.aborted) return 0;
+        const isPublished = healthy.isPublishedSince();
+        run = startRun(isPublished);
+        const exitCode = await afterRun(await run.ended, isPublished);
+        if (exitCode !== null) return exitCode;
+      }
+    },
+  };
+}
+
+function reasonOf({ isLate, exitCode, signal, lastLines }: RunEnd, healthyMs: number): string {
+  const how = isLate
+    ? `It was not ready after ${healthyMs / 1000} seconds.`
+    : `It ended with ${signal ?? `code ${exitCode}`}.`;
+  return lastLines.length === 0 ? how : `${how}\n\n\`\`\`\n${lastLines.join('\n')}\n\`\`\``;
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
