@@ -59,7 +59,8 @@ export function bubblewrapArgs({ view, nodeModules, nodeFolder, hidden }: Visibl
   if (nodeModules !== null) args.push(...packages(nodeModules, join(view, 'node_modules')));
   const isCovered = isInSystem(nodeFolder) && !hidden.some((path) => isInside(nodeFolder, path));
   if (!isCovered) args.push('--ro-bind', nodeFolder, nodeFolder);
-  return [...args, '--chdir', view];
+  // What is not bound is bubblewrap's own empty root: nothing there would last, so nothing is taken.
+  return [...args, '--remount-ro', '/', '--chdir', view];
 }
 
 /**

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { ClawError } from '../errors.ts';
 import type { Environment } from './sandboxed.ts';
 
-const INSTALL = ['install', '--ignore-scripts', '--no-audit', '--no-fund'];
+const INSTALL = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--package-lock'];
 const NPM_CONFIG =
   /^npm_config_(cache|(.*:)?registry|(user|global)config|(prefer_)?offline|(https_)?proxy|noproxy|ca|cafile|strict_ssl)$/i;
 const NEEDED_BY_NPM =

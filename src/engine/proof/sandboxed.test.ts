@@ -1,0 +1,244 @@
+import * as fs from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { findBubblewrap } from './bubblewrap.ts';
+import { runSandboxed, UNSANDBOXED } from './sandboxed.ts';
+import { ENVIRONMENT, temporaryProject, WITHOUT_BUBBLEWRAP } from './testing/project.ts';
+import { layOutView } from './view.ts';
+
+const isConfined = (await findBubblewrap(ENVIRONMENT['PATH'] ?? '')) !== null;
+
+const PROJECT = {
+  '.env': 'ANTHROPIC_API_KEY=secret',
+  'src/a.js': 'export const a = 1;\n',
+  'node_modules/dep/index.js': 'module.exports = 1;\n',
+  'node_modules/dep/package.json': '{"name":"dep","version":"1.0.0"}',
+  'package.json': '{"type":"module"}',
+};
+
+/** Runs a test file with `node --test` in a view of the project. */
+async function runTest(
+  root: string,
+  text: string,
+  options: { timeoutMs?: number; environment?: typeof ENVIRONMENT } = {},
+) {
+  fs.writeFileSync(join(root, 'it.test.js'), text);
+  const paths = ['package.json', 'src/a.js', 'it.test.js'];
+  const view = layOutView(root, { paths, changed: new Map(), tests: [] });
+  const command = { file: 'node', args: ['--test', 'it.test.js'] };
+  try {
+    return await runSandboxed(view.path, command, {
+      root,
+      nodeModules: join(root, 'node_modules'),
+      environment: ENVIRONMENT,
+      ...options,
+    });
+  } finally {
+    view.remove();
+  }
+}
+
+const confined = test.skipIf(!isConfined);
+
+confined('a test uses the code, the packages and a loopback of its own', async () => {
+  using project = temporaryProject(PROJECT);
+  const run = await runTest(
+    project.root,
+    `import test from 'node:test';
+     import assert from 'node:assert';
+     import { writeFileSync } from 'node:fs';
+     import { createServer } from 'node:http';
+     import dep from 'dep';
+     import { a } from './src/a.js';
+     test('works', async () => {
+       assert.equal(a + dep, 2);
+       writeFileSync('scratch.txt', 'in the view');
+       writeFileSync('/tmp/scratch.txt', 'in a /tmp of its own');
+       const server = createServer((_, response) => response.end('hello'));
+       await new Promise((done) => server.listen(0, '127.0.0.1', done));
+       const answer = await fetch('http://127.0.0.1:' + server.address().port);
+       assert.equal(await answer.text(), 'hello');
+       server.close();
+     });`,
+  );
+  expect(run).toMatchObject({ isOk: true, warning: null });
+  expect(fs.existsSync(join(project.root, 'scratch.txt'))).toBe(false);
+});
+
+confined('a test reaches no server, not even one on this machine', async () => {
+  using project = temporaryProject(PROJECT);
+  let visits = 0;
+  const server = createServer((_, response) => response.end(String(++visits)));
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as AddressInfo;
+  const run = await runTest(
+    project.root,
+    `import test from 'node:test';
+     test('reaches out', () => fetch('http://127.0.0.1:${port}'));`,
+  );
+  server.close();
+  expect(run.isOk).toBe(false);
+  expect(run.output).toContain('ECONNREFUSED');
+  expect(visits).toBe(0);
+});
+
+confined(
+  'a test sees neither home, nor the project, nor its .env, nor the environment',
+  async () => {
+    using project = temporaryProject(PROJECT);
+    const outside = fs.mkdtempSync(join(homedir(), '.claw-proof-'));
+    fs.writeFileSync(join(outside, 'id_rsa'), 'key');
+    const run = await runTest(
+      project.root,
+      `import test from 'node:test';
+     import assert from 'node:assert';
+     import { existsSync, readdirSync } from 'node:fs';
+     test('sees nothing', () => {
+       for (const path of ${JSON.stringify([
+         join(outside, 'id_rsa'),
+         join(project.root, '.env'),
+         join(project.root, 'src/a.js'),
+         '/etc/shadow',
+         '/var/log',
+       ])}) assert.ok(!existsSync(path), path);
+       assert.ok(!existsSync('.env'));
+       assert.deepEqual(readdirSync(process.env.HOME), []);
+       const names = Object.keys(process.env).filter((name) => !/^NODE_|^PWD$/.test(name));
+       assert.deepEqual(names.sort(), ['CI', 'HOME', 'LANG', 'PATH']);
+       assert.equal(process.env.NODE_ENV, 'test');
+     });`,
+    );
+    fs.rmSync(outside, { recursive: true });
+    expect(run.output).not.toContain('AssertionError');
+    expect(run.isOk).toBe(true);
+  },
+);
+
+confined('a test writes nowhere but in the view', async () => {
+  using project = temporaryProject(PROJECT);
+  const marker = `/var/tmp/claw-proof-${process.pid}`;
+  const run = await runTest(
+    project.root,
+    `import test from 'node:test';
+     import assert from 'node:assert';
+     import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
+     test('cannot write', () => {
+       for (const path of ${JSON.stringify([
+         marker,
+         '/usr/claw',
+         '/etc/claw',
+         join(project.root, 'src/a.js'),
+         join(project.root, 'node_modules/dep/index.js'),
+         'node_modules/dep/index.js',
+         'node_modules/new.js',
+       ])}) assert.throws(() => writeFileSync(path, 'x'), path);
+       assert.throws(() => rmSync('node_modules/dep', { recursive: true }));
+     });`,
+  );
+  expect(run.output).not.toContain('AssertionError');
+  expect(run.isOk).toBe(true);
+  expect(fs.existsSync(marker)).toBe(false);
+  const dep = join(project.root, 'node_modules/dep/index.js');
+  expect(fs.readFileSync(dep, 'utf8')).toBe('module.exports = 1;\n');
+});
+
+confined('Vite’s scratch folder can be written, the packages beside it cannot', async () => {
+  using project = temporaryProject({ ...PROJECT, 'node_modules/vite/index.js': '' });
+  const run = await runTest(
+    project.root,
+    `import test from 'node:test';
+     import assert from 'node:assert';
+     import { mkdirSync, writeFileSync } from 'node:fs';
+     import dep from 'dep';
+     test('writes there', () => {
+       mkdirSync('node_modules/.vite-temp', { recursive: true });
+       writeFileSync('node_modules/.vite-temp/config.mjs', '');
+       for (const path of ['node_modules/new.js', 'node_modules/dep/index.js']) {
+         assert.throws(() => writeFileSync(path, 'x'), path);
+       }
+     });`,
+  );
+  expect(run.isOk).toBe(true);
+  expect(fs.readdirSync(join(project.root, 'node_modules')).sort()).toEqual(['dep', 'vite']);
+});
+
+for (const environment of isConfined ? [ENVIRONMENT, WITHOUT_BUBBLEWRAP] : [WITHOUT_BUBBLEWRAP]) {
+  const where = environment === ENVIRONMENT ? 'in bubblewrap' : 'without bubblewrap';
+
+  test(`a command that never ends is killed with all it started, ${where}`, async () => {
+    using project = temporaryProject(PROJECT);
+    const start = performance.now();
+    const run = await runTest(
+      project.root,
+      `import { spawn } from 'node:child_process';
+       const child = spawn('sleep', ['61.5'], { stdio: 'inherit' });
+       console.log('started', child.pid);
+       setInterval(() => {}, 1000);`,
+      { timeoutMs: 700, environment },
+    );
+    expect(run.isOk).toBe(false);
+    expect(run.output).toContain('Killed after 0.7 s.');
+    expect(performance.now() - start).toBeLessThan(5000);
+    expect(runningCommands()).not.toContain('sleep\0' + '61.5');
+  });
+
+  test(`endless output is cut at a megabyte and its end is kept, ${where}`, async () => {
+    using project = temporaryProject(PROJECT);
+    const view = layOutView(project.root, { paths: [], changed: new Map(), tests: [] });
+    const script = `for (let i = 0; i < 3000; i += 1) console.log(' '.repeat(1000) + 'line ' + i);`;
+    const command = { file: 'node', args: ['-e', script] };
+    const { root } = project;
+    const run = await runSandboxed(view.path, command, { root, nodeModules: null, environment });
+    expect(run.isOk).toBe(true);
+    expect(run.output.length).toBeLessThan(1024 * 1024 + 100);
+    expect(run.output).toMatch(/line 2999$/);
+  });
+}
+
+test('without bubblewrap the environment is scrubbed all the same, and a warning says so', async () => {
+  using project = temporaryProject(PROJECT);
+  const run = await runTest(
+    project.root,
+    `import test from 'node:test';
+     import assert from 'node:assert';
+     import { readdirSync } from 'node:fs';
+     import dep from 'dep';
+     test('runs', () => {
+       assert.equal(dep, 1);
+       assert.equal(process.env.SECRET, undefined);
+       assert.deepEqual(readdirSync(process.env.HOME), []);
+     });`,
+    { environment: WITHOUT_BUBBLEWRAP },
+  );
+  expect(run.output).not.toContain('AssertionError');
+  expect(run).toMatchObject({ isOk: true, warning: UNSANDBOXED });
+  expect(fs.readdirSync(join(project.root, '.claw/tx'))).toEqual([]);
+});
+
+test('a command that is not there is a failure with its name', async () => {
+  using project = temporaryProject(PROJECT);
+  const view = layOutView(project.root, { paths: [], changed: new Map(), tests: [] });
+  for (const environment of [ENVIRONMENT, WITHOUT_BUBBLEWRAP]) {
+    const command = { file: 'no-such-program', args: [] };
+    const options = { root: project.root, nodeModules: null, environment };
+    const run = await runSandboxed(view.path, command, options);
+    expect(run.isOk).toBe(false);
+    expect(run.output).toContain('no-such-program');
+  }
+});
+
+function runningCommands(): readonly string[] {
+  return fs
+    .readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((pid) => {
+      try {
+        return fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').replace(/\0$/, '');
+      } catch {
+        return ''; // It ended while we looked.
+      }
+    });
+}
