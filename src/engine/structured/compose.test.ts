@@ -98,8 +98,10 @@ test('services go behind the present ones at their depth, and every other byte s
       volumes:
         - cache:/data
         - ./data:/host
+volumes:
+  cache:
 `,
-    ).replace('networks: {}\n', 'networks: {}\nvolumes:\n  cache:\n'),
+    ),
   );
 });
 

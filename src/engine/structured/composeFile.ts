@@ -1,5 +1,7 @@
 import { stringify } from 'yaml';
-import type { StructuredInput, StructuredResult } from './declaration.ts';
+import { CORE, type StructuredInput, type StructuredResult } from './declaration.ts';
+import { disagreement } from './disagreement.ts';
+import type { KeyClash } from './jsonMerge.ts';
 import { eolOf, joinLines } from './keyedLines.ts';
 import { EMPTY_MAP, mergeKeyed } from './keyedMerge.ts';
 import { unreadableRelease } from './npm.ts';
@@ -17,14 +19,34 @@ export function composeServices(input: StructuredInput): StructuredResult {
   const { added, conflicts } = agreeOnServices(file.data, input);
   const outcome = { services: outcomeOf(input) };
   if (Object.keys(added).length === 0) return { bytes: input.release, conflicts, outcome };
-  const bytes = insert(file, added);
+  const { bytes, clashes } = insert(file, added);
   const written = readYaml(bytes);
+  const [clash] = clashes;
   if (!('map' in written)) return unreadableRelease(input, written);
-  return { bytes, conflicts, outcome };
+  if (clash === undefined) return { bytes, conflicts, outcome };
+  const { release, path } = input;
+  return {
+    bytes: release,
+    conflicts: [
+      ...conflicts,
+      disagreement(
+        `${path}#${clash.keys.join('.')}`,
+        [CORE, input.declarations[0]?.layer ?? CORE],
+        {
+          reason: `Nothing can be added to ${clash.keys.join('.')} of ${path}: write it one key to a line.`,
+          sides: { base: release, ours: release, theirs: release },
+        },
+      ),
+    ],
+    outcome,
+  };
 }
 
 // Adding is merging: the new keys come from a text of their own that has nothing in common with the file.
-function insert(file: YamlText, services: Readonly<Record<string, unknown>>): Buffer {
+function insert(
+  file: YamlText,
+  services: Readonly<Record<string, unknown>>,
+): { readonly bytes: Buffer; readonly clashes: readonly KeyClash[] } {
   const volumes = namedVolumes(services);
   const content = {
     services,
@@ -38,7 +60,8 @@ function insert(file: YamlText, services: Readonly<Record<string, unknown>>): Bu
   if (!('map' in theirs)) throw new TypeError('a declared service must be plain data');
   const eol = eolOf(file.text);
   const maps = { base: EMPTY_MAP, ours: file.map, theirs: theirs.map };
-  return Buffer.from(joinLines(mergeKeyed(maps, eol).lines, eol));
+  const { lines, clashes } = mergeKeyed(maps, eol);
+  return { bytes: Buffer.from(joinLines(lines, eol)), clashes };
 }
 
 function outcomeOf({ declarations }: StructuredInput): Record<string, unknown> {

@@ -106,13 +106,26 @@ function mergeBody(
   const isNew = base === null || base.isEmpty;
   if (theirs.isEmpty && isNew) return kept;
   if (ours.isEmpty && isNew) return taken;
-  if (ours.map !== null && theirs.map !== null) {
-    const maps = { base: base?.map ?? EMPTY_MAP, ours: ours.map, theirs: theirs.map };
-    return [...ours.head, ...mergeMap(context, place.keys, maps)];
+  const maps = {
+    base: insideOf(base) ?? EMPTY_MAP,
+    ours: insideOf(ours),
+    theirs: insideOf(theirs),
+  };
+  if (maps.ours !== null && maps.theirs !== null) {
+    const lines = mergeMap(context, place.keys, { ...maps, ours: maps.ours, theirs: maps.theirs });
+    // The side that emptied the map says how an empty one is written.
+    if (lines.every((line) => line.trim() === '')) return ours.map === null ? kept : taken;
+    return [...(ours.map === null ? move(theirs.head, place, context.eol) : ours.head), ...lines];
   }
   if (ours.value === theirs.value || theirs.value === base?.value) return kept;
   if (ours.value === base?.value) return taken;
   return clash(context, place, { kept, ours, theirs });
+}
+
+/** The map inside a chunk, an empty one for an empty value, or null for any other value. */
+function insideOf(chunk: KeyedChunk | null): KeyedMap | null {
+  if (chunk === null) return null;
+  return chunk.map ?? (chunk.isEmpty ? EMPTY_MAP : null);
 }
 
 function clash(
