@@ -1,0 +1,80 @@
+import type { Versions } from '../tree.ts';
+import type { Hunk } from './hunk.ts';
+import { contentOf, dominantTerminator, type Terminator, terminatorOf } from './lines.ts';
+import { mergeValue } from './mergeValue.ts';
+
+/** How a merged text ends its lines, decided for the whole file before any line is written. */
+export type LineEnds = {
+  /** What each side mostly uses. */
+  readonly dominant: Versions<Terminator>;
+  /** What the merged text mostly uses. */
+  readonly target: Terminator;
+  /** Whether the last line ends with a newline; null where a side without lines decides that. */
+  readonly isFinalEnded: boolean | null;
+};
+
+/** Merges the habits of three texts: which line end they use, and whether the last line has one. */
+export function mergeLineEnds(versions: Versions<readonly string[]>): LineEnds {
+  const dominant = mapVersions(versions, dominantTerminator);
+  const { base, ours, theirs } = dominant;
+  return {
+    dominant,
+    target: mergeValue(dominant) || ours || theirs || base || '\n',
+    isFinalEnded: mergeValue(mapVersions(versions, isFinalEnded)),
+  };
+}
+
+/**
+ * A line of one side as the merged text writes it: with the merged text's usual end if it has the
+ * side's usual one, else as it is. So the odd line of a file with mixed ends stays odd.
+ */
+export function toTarget(line: string, side: keyof Versions<unknown>, ends: LineEnds): string {
+  const from = ends.dominant[side];
+  if (from === '' || from === ends.target || terminatorOf(line) !== from) return line;
+  return contentOf(line) + ends.target;
+}
+
+/**
+ * Ends every line that is not the last of the text, and the last one as the merge decided.
+ *
+ * Sides of a conflict at the end of the text keep their own last ends: there is no merged last
+ * line before somebody has chosen one.
+ */
+export function closeLines(hunks: readonly Hunk[], ends: LineEnds): readonly Hunk[] {
+  return hunks.map((hunk, index) => {
+    const isLast = index === hunks.length - 1;
+    if (hunk.kind === 'settled') {
+      return { kind: 'settled', lines: closeSettled(hunk.lines, isLast, ends) };
+    }
+    if (isLast) return hunk;
+    return { kind: 'conflict', ...mapVersions(hunk, (lines) => closeAll(lines, ends)) };
+  });
+}
+
+function closeSettled(lines: readonly string[], isLast: boolean, ends: LineEnds) {
+  const closed = closeAll(lines, ends);
+  const final = lines.at(-1);
+  if (!isLast || final === undefined) return closed;
+  return [...closed.slice(0, -1), closeFinal(final, ends)];
+}
+
+function closeAll(lines: readonly string[], { target }: LineEnds): readonly string[] {
+  return lines.map((line) => (line.endsWith('\n') ? line : line + target));
+}
+
+function closeFinal(line: string, { isFinalEnded, target }: LineEnds): string {
+  if (isFinalEnded === null || isFinalEnded === line.endsWith('\n')) return line;
+  return isFinalEnded ? line + target : contentOf(line);
+}
+
+function isFinalEnded(lines: readonly string[]): boolean | null {
+  return lines.at(-1)?.endsWith('\n') ?? null;
+}
+
+/** The same for all three versions. */
+export function mapVersions<T, R>(
+  { base, ours, theirs }: Versions<T>,
+  map: (version: T) => R,
+): Versions<R> {
+  return { base: map(base), ours: map(ours), theirs: map(theirs) };
+}

@@ -1,0 +1,43 @@
+/** How a line ends: `''` only where the text ends without a newline. */
+export type Terminator = '\n' | '\r\n' | '';
+
+/**
+ * Splits a text into lines that keep their terminators, so that joining them restores the text.
+ *
+ * Only `\n` and `\r\n` end a line; a lone `\r` is content. The empty text has no lines. Works on
+ * decoded strings as well as on bytes read as latin1.
+ */
+export function splitLines(text: string): readonly string[] {
+  const lines: string[] = [];
+  let start = 0;
+  for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
+    lines.push(text.slice(start, end + 1));
+    start = end + 1;
+  }
+  if (start < text.length) lines.push(text.slice(start));
+  return lines;
+}
+
+/** The end of one line as {@link splitLines} cuts it. */
+export function terminatorOf(line: string): Terminator {
+  if (!line.endsWith('\n')) return '';
+  return line.endsWith('\r\n') ? '\r\n' : '\n';
+}
+
+/** The line without its end. */
+export function contentOf(line: string): string {
+  return line.slice(0, line.length - terminatorOf(line).length);
+}
+
+/** The end that most lines carry, `\n` when both are as many, `''` when no line has one. */
+export function dominantTerminator(lines: Iterable<string>): Terminator {
+  let lf = 0;
+  let crlf = 0;
+  for (const line of lines) {
+    const terminator = terminatorOf(line);
+    if (terminator === '\n') lf++;
+    else if (terminator === '\r\n') crlf++;
+  }
+  if (lf + crlf === 0) return '';
+  return crlf > lf ? '\r\n' : '\n';
+}

@@ -1,0 +1,44 @@
+/** The character that each kind of marker line repeats. */
+const CHARACTERS = { ours: '<', base: '|', theirs: '=', end: '>' } as const;
+
+/** Any run of one marker character at the head of a line. */
+const RUN = /^(?:<+|\|+|=+|>+)/;
+
+/** Says on a marker line that the side it names has no newline after its last line. */
+const NOTE = '(no newline at end)';
+
+export type Marker = keyof typeof CHARACTERS;
+
+/** A marker line without its end. The note, if any, is about the side that the label names. */
+export function markerLine(
+  marker: Marker,
+  size: number,
+  { label, isUnended }: { readonly label: string; readonly isUnended: boolean },
+): string {
+  const words = [CHARACTERS[marker].repeat(size), readable(label), isUnended ? NOTE : ''];
+  return words.filter((word) => word !== '').join(' ');
+}
+
+/** Which marker a line of a rendered text is, markers being `size` long; null for content. */
+export function markerOf(line: string, size: number): Marker | null {
+  for (const marker of ['ours', 'base', 'theirs', 'end'] as const) {
+    if (line.startsWith(CHARACTERS[marker].repeat(size))) return marker;
+  }
+  return null;
+}
+
+/** How many equal marker characters a line begins with. */
+export function markerRun(line: string): number {
+  return RUN.exec(line)?.[0].length ?? 0;
+}
+
+/** Whether a marker line, without its end, carries the note. */
+export function saysUnended(content: string): boolean {
+  return content.endsWith(` ${NOTE}`);
+}
+
+/** A label stands on one line, and does not end like the note. */
+function readable(label: string): string {
+  const oneLine = label.replaceAll(/[\0-\x1f\x7f]+/g, ' ').trim();
+  return oneLine.endsWith(NOTE) ? readable(oneLine.slice(0, -NOTE.length)) : oneLine;
+}

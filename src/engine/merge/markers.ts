@@ -1,0 +1,141 @@
+import type { Hunk, Labels } from './hunk.ts';
+import { contentOf, dominantTerminator, splitLines, terminatorOf } from './lines.ts';
+import { type Marker, markerLine, markerOf, markerRun, saysUnended } from './markerLine.ts';
+
+const MIN_SIZE = 7;
+
+/** A text with conflict markers, and how many characters long each of them is. */
+export type Rendered = { readonly text: string; readonly markerSize: number };
+
+/**
+ * Writes hunks as one text with conflict markers, in git's diff3 style.
+ *
+ * Nothing is lost: markers are longer than any run of marker characters that a line begins with,
+ * they end as the text's own lines mostly do, and a side whose last line has no newline is noted
+ * on the marker line that names it. {@link parseConflicts} gives the same hunks back.
+ *
+ * @param hunks as `mergeLines` makes them: settled hunks are not empty, do not follow each other,
+ *   and end with a newline where a conflict follows
+ */
+export function renderConflicts(hunks: readonly Hunk[], labels: Labels): Rendered {
+  const lines = hunks.flatMap(linesOf);
+  const end = dominantTerminator(lines) || '\n';
+  const markerSize = Math.max(MIN_SIZE, 1 + lines.reduce(longestRun, 0));
+  const marked = (marker: Marker, label: string, side: readonly string[]) =>
+    markerLine(marker, markerSize, { label, isUnended: isUnended(side) }) + end;
+  const closed = (side: readonly string[]) => side.join('') + (isUnended(side) ? end : '');
+  const parts = hunks.map((hunk) => {
+    if (hunk.kind === 'settled') return hunk.lines.join('');
+    const { base, ours, theirs } = hunk;
+    return [
+      marked('ours', labels.ours, ours) + closed(ours),
+      marked('base', labels.base, base) + closed(base),
+      marked('theirs', '', []) + closed(theirs),
+      marked('end', labels.theirs, theirs),
+    ].join('');
+  });
+  return { text: parts.join(''), markerSize };
+}
+
+/**
+ * Reads a text that {@link renderConflicts} wrote back into its hunks; labels are dropped.
+ *
+ * Never throws: in a text that somebody broke by hand, markers that do not make a whole conflict
+ * are content.
+ */
+export function parseConflicts(text: string, markerSize: number): readonly Hunk[] {
+  const lines = splitLines(text);
+  const hunks: Hunk[] = [];
+  let settled: string[] = [];
+  for (let index = 0; index < lines.length; index++) {
+    const line = lines[index] ?? '';
+    const places =
+      markerOf(line, markerSize) === 'ours' ? placesFrom(lines, index, markerSize) : null;
+    if (places === null) {
+      settled.push(line);
+      continue;
+    }
+    if (settled.length > 0) hunks.push({ kind: 'settled', lines: settled });
+    settled = [];
+    hunks.push({
+      kind: 'conflict',
+      ours: readSide(lines, places.ours, places.base, places.ours),
+      base: readSide(lines, places.base, places.theirs, places.base),
+      theirs: readSide(lines, places.theirs, places.end, places.end),
+    });
+    index = places.end;
+  }
+  if (settled.length > 0) hunks.push({ kind: 'settled', lines: settled });
+  return hunks;
+}
+
+/**
+ * Whether a text holds what looks like conflict markers left behind: an opening line, a middle
+ * one and a closing one of the same length, in this order. Underlines and tables do not count.
+ */
+export function hasMarkers(text: string): boolean {
+  let size = 0;
+  let isPastMiddle = false;
+  for (const line of splitLines(text)) {
+    const content = contentOf(line);
+    const run = markerRun(content);
+    if (run < MIN_SIZE) continue;
+    if (content.startsWith('<') && isMarker(content, run)) {
+      size = run;
+      isPastMiddle = false;
+    } else if (run === size && content.startsWith('=') && content.length === run) {
+      isPastMiddle = true;
+    } else if (run === size && isPastMiddle && content.startsWith('>') && isMarker(content, run)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+function isMarker(content: string, run: number): boolean {
+  return content.length === run || content[run] === ' ';
+}
+
+/** Where the four markers of a conflict stand, if they follow each other in order. */
+function placesFrom(
+  lines: readonly string[],
+  ours: number,
+  size: number,
+): Record<Marker, number> | null {
+  const next = (after: number, wanted: Marker) => {
+    let place = after + 1;
+    while (place < lines.length && markerOf(lines[place] ?? '', size) === null) place++;
+    return markerOf(lines[place] ?? '', size) === wanted ? place : null;
+  };
+  const base = next(ours, 'base');
+  const theirs = base === null ? null : next(base, 'theirs');
+  const end = theirs === null ? null : next(theirs, 'end');
+  return base === null || theirs === null || end === null ? null : { ours, base, theirs, end };
+}
+
+/** The lines between two markers; `named` is the marker that would carry a note about them. */
+function readSide(
+  lines: readonly string[],
+  from: number,
+  to: number,
+  named: number,
+): readonly string[] {
+  const side = lines.slice(from + 1, to);
+  const marker = lines[named] ?? '';
+  const last = side.at(-1);
+  if (last === undefined || !saysUnended(contentOf(marker))) return side;
+  // What was added to close the line is the marker's own end: a line may end in \r by itself.
+  return [...side.slice(0, -1), last.slice(0, -terminatorOf(marker).length)];
+}
+
+function linesOf(hunk: Hunk): readonly string[] {
+  return hunk.kind === 'settled' ? hunk.lines : [...hunk.base, ...hunk.ours, ...hunk.theirs];
+}
+
+function longestRun(longest: number, line: string): number {
+  return Math.max(longest, markerRun(line));
+}
+
+function isUnended(side: readonly string[]): boolean {
+  return side.at(-1)?.endsWith('\n') === false;
+}

@@ -1,0 +1,83 @@
+import type { Versions } from '../tree.ts';
+import { bomOf, withBom, withoutBom } from './bom.ts';
+import type { Hunk } from './hunk.ts';
+import { internLines } from './intern.ts';
+import { closeLines, type LineEnds, mapVersions, mergeLineEnds, toTarget } from './lineEnds.ts';
+import { mergeValue } from './mergeValue.ts';
+import { alignRegions, type Range, type Region } from './regions.ts';
+
+/**
+ * Merges two edits of one text, line by line.
+ *
+ * Lines keep their terminators ({@link splitLines}), so joining the result restores every byte.
+ * The same edit on both sides counts once, as in git; a chain of merges can therefore depend on
+ * its order. Edits with no unchanged line between them conflict.
+ *
+ * Line ends, a missing last newline and a byte order mark are not words. Each is merged for
+ * itself: a change on one side wins over none on the other, and lines that a side brings get the
+ * merged text's usual end. They never conflict; where both sides changed one, ours wins.
+ *
+ * @param versions arrays of lines, any of them empty; never binary
+ * @returns hunks in file order, settled and conflict in turn; disagreement is a hunk, never thrown
+ */
+export function mergeLines(versions: Versions<readonly string[]>): readonly Hunk[] {
+  const lines = mapVersions(versions, withoutBom);
+  const ends = mergeLineEnds(lines);
+  const hunks = toHunks(alignRegions(internLines(lines)), lines, ends);
+  return beginWith(mergeValue(mapVersions(versions, bomOf)), closeLines(hunks, ends));
+}
+
+function toHunks(
+  regions: readonly Region[],
+  lines: Versions<readonly string[]>,
+  ends: LineEnds,
+): readonly Hunk[] {
+  const take = (side: keyof Versions<unknown>, { start, end }: Range) =>
+    lines[side].slice(start, end).map((line) => toTarget(line, side, ends));
+  const hunks: Hunk[] = [];
+  let settled: string[] = [];
+  for (const region of regions) {
+    if (region.kind === 'conflict') {
+      if (settled.length > 0) hunks.push({ kind: 'settled', lines: settled });
+      settled = [];
+      hunks.push({
+        kind: 'conflict',
+        base: take('base', region.base),
+        ours: take('ours', region.ours),
+        theirs: take('theirs', region.theirs),
+      });
+    } else if (region.kind === 'all') {
+      for (const line of mergeAligned(region, lines)) settled.push(line);
+    } else {
+      const side = region.kind === 'theirs' ? 'theirs' : 'ours';
+      for (const line of take(side, region[side])) settled.push(line);
+    }
+  }
+  if (settled.length > 0) hunks.push({ kind: 'settled', lines: settled });
+  return hunks;
+}
+
+/** Lines whose words are the same in all three; what may still differ is how each one ends. */
+function mergeAligned(
+  { base, ours, theirs }: Versions<Range>,
+  lines: Versions<readonly string[]>,
+): readonly string[] {
+  return lines.ours.slice(ours.start, ours.end).map((mine, offset) =>
+    mergeValue({
+      base: lines.base[base.start + offset] ?? mine,
+      ours: mine,
+      theirs: lines.theirs[theirs.start + offset] ?? mine,
+    }),
+  );
+}
+
+/** Whichever side of a conflict at the head is chosen, the mark must come first. */
+function beginWith(bom: ReturnType<typeof bomOf>, hunks: readonly Hunk[]): readonly Hunk[] {
+  const [first, ...rest] = hunks;
+  if (bom === '') return hunks;
+  if (first?.kind !== 'conflict') {
+    return [{ kind: 'settled', lines: withBom(first?.lines ?? [], bom) }, ...rest];
+  }
+  const marked = mapVersions(first, (side) => withBom(side, bom));
+  return [{ kind: 'conflict', ...marked }, ...rest];
+}

@@ -1,0 +1,28 @@
+import type { Versions } from '../tree.ts';
+import type { Hunk } from './hunk.ts';
+import { mapVersions } from './lineEnds.ts';
+import { splitLines } from './lines.ts';
+import { mergeLines } from './merge.ts';
+import { mergeWhole } from './mergeValue.ts';
+
+/** A merged text, or the hunks of one that two sides disagree about. */
+export type TextMerge =
+  | { readonly kind: 'clean'; readonly text: string }
+  | { readonly kind: 'conflict'; readonly hunks: readonly Hunk[] };
+
+/**
+ * Merges two edits of one text. Bytes pass unharmed when they are read and written as latin1.
+ *
+ * Holds to the byte: a side that is the base yields the other side, equal sides yield themselves.
+ */
+export function mergeTexts(versions: Versions<string>): TextMerge {
+  const whole = mergeWhole(versions, (one, other) => one === other);
+  if (whole !== null) return { kind: 'clean', text: versions[whole] };
+  const hunks = mergeLines(mapVersions(versions, splitLines));
+  if (hunks.some((hunk) => hunk.kind === 'conflict')) return { kind: 'conflict', hunks };
+  return { kind: 'clean', text: settledLines(hunks).join('') };
+}
+
+function settledLines(hunks: readonly Hunk[]): readonly string[] {
+  return hunks.flatMap((hunk) => (hunk.kind === 'settled' ? hunk.lines : []));
+}
