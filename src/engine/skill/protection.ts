@@ -74,7 +74,7 @@ function protectionOf(globs: readonly string[]): Protection {
       const candidate = fold(path);
       for (const { glob, pattern } of folded) {
         if (!matchesGlob(candidate, pattern)) continue;
-        // Spelled exactly so: `.ENV.EXAMPLE` may be `.env` something on nobody's disk, but costs nobody.
+        // Only in this very spelling: any other could be another file on the disk.
         if (glob === '**/.env*' && path.split('/').at(-1) === '.env.example') continue;
         return glob;
       }

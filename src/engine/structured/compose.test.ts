@@ -194,6 +194,17 @@ test.each(['- a\n', '{services: {}}\n', 'a: [1\n', 'a: 1\n---\nb: 2\n', 'a: *x\n
   },
 );
 
+test('services in braces on one line are not guessed at', () => {
+  const release = 'services: { b: { image: y } }\n';
+  const { text, conflicts } = compose('compose.yml', release, [
+    declaration('a', { services: { redis } }),
+  ]);
+  expect(text).toBe(release);
+  expect(conflicts).toEqual([
+    { at: 'compose.yml#services', kind: 'structured', layers: ['core', 'a'] },
+  ]);
+});
+
 test.each([
   [
     null,
