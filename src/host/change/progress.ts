@@ -7,6 +7,7 @@ export interface ProgressRelay {
 /** Passes progress lines on at most every `everyMs`, those in between together in one message. */
 export function relayProgress(say: (text: string) => void, everyMs: number): ProgressRelay {
   let waiting: string[] = [];
+  let last = '';
   let timer: NodeJS.Timeout | undefined;
 
   function flush(): void {
@@ -19,7 +20,8 @@ export function relayProgress(say: (text: string) => void, everyMs: number): Pro
 
   return {
     line(text) {
-      if (waiting.at(-1) === `… ${text}`) return;
+      if (text === last) return;
+      last = text;
       waiting.push(`… ${text}`);
       if (timer === undefined) flush();
     },

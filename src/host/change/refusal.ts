@@ -7,7 +7,9 @@ export function refusalOf(result: ClawResult): string | null {
   if (result.exitCode === BLOCKED) return blockedText(result);
   if (result.ok && result.exitCode === 0) return null;
   const { message } = result.error ?? { message: `claw ended with code ${result.exitCode}.` };
-  return message;
+  const [first = '', ...rest] = message.split('\n');
+  // What follows the first line is the output of a program: its layout is kept.
+  return rest.length === 0 ? first : `${first}\n\n\`\`\`\n${rest.join('\n')}\n\`\`\``;
 }
 
 function blockedText({ conflicts, error }: ClawResult): string {
