@@ -9,6 +9,11 @@ export type ContainerParts = {
   /** `uid:gid` inside the container. */
   readonly user: string;
   readonly securityOptions: readonly string[];
+  /**
+   * podman's own default is one that it may not be allowed to set. Elsewhere there is none: it would
+   * count all processes of that user on the machine, where `PidsLimit` counts the container's.
+   */
+  readonly needsProcessUlimit: boolean;
   /** How user ids map, where the engine has to be told. */
   readonly userNamespace: string | null;
 };
@@ -39,8 +44,10 @@ export function containerOptions(parts: ContainerParts): ContainerCreateOptions 
       NetworkMode: 'none',
       Init: true,
       IpcMode: 'private',
-      // podman refuses its own defaults where it may not raise them.
-      Ulimits: [{ Name: 'nofile', Soft: 1024, Hard: 4096 }],
+      Ulimits: [
+        { Name: 'nofile', Soft: 1024, Hard: 4096 },
+        ...(parts.needsProcessUlimit ? [{ Name: 'nproc', Soft: 4096, Hard: 4096 }] : []),
+      ],
       LogConfig: { Type: 'json-file', Config: { 'max-size': '1m', 'max-file': '1' } },
       Mounts: spec.mounts.map(({ source, target, isWritable }) => ({
         Type: 'bind',

@@ -52,6 +52,7 @@ type Placement = {
   readonly user: string;
   readonly userNamespace: string | null;
   readonly securityOptions: readonly string[];
+  readonly needsProcessUlimit: boolean;
 };
 
 /** Which user inside is the agent's user outside, and what the system's security modules need to hear. */
@@ -61,11 +62,17 @@ async function placementOf({ docker, name, user }: DockerParts): Promise<Placeme
   const isRootless = has('rootless');
   // Without it, SELinux forbids a container every file that is not labelled for containers.
   const securityOptions = has('selinux') ? ['label=disable'] : [];
-  const own = `${user.uid}:${user.gid}`;
-  if (!isRootless) return { user: own, userNamespace: null, securityOptions };
-  if (name === 'podman') return { user: own, userNamespace: 'keep-id', securityOptions };
+  const needsProcessUlimit = name === 'podman';
+  const usual = {
+    user: `${user.uid}:${user.gid}`,
+    userNamespace: null,
+    securityOptions,
+    needsProcessUlimit,
+  };
+  if (!isRootless) return usual;
+  if (name === 'podman') return { ...usual, userNamespace: 'keep-id' };
   // Rootless Docker maps root inside, which has no capability here, to its owner outside.
-  return { user: '0:0', userNamespace: null, securityOptions };
+  return { ...usual, user: '0:0' };
 }
 
 async function removeLeftovers(docker: Docker, instanceId: string): Promise<void> {

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { engineAddresses } from './docker-address.ts';
 import { groupMounts } from './mounts.ts';
 import { agentUser, giveFolder } from './ownership.ts';
-import { makeSocketFolder, socketPath } from './socket-folder.ts';
+import { makeSocketFolder, removePrivateFolder, socketPath } from './socket-folder.ts';
 
 const isRoot = process.getuid?.() === 0;
 let dir = '';
@@ -46,7 +46,8 @@ test('sockets lie in the data folder, or where the owner says, and stay short', 
   const short = await makeSocketFolder({ ...parts, dataDir: deep });
   expect(Buffer.byteLength(socketPath(short))).toBeLessThan(100);
   expect((await lstat(join(short, '..'))).mode & 0o777).toBe(0o700);
-  await rm(join(short, '..'), { recursive: true });
+  await removePrivateFolder(deep);
+  await expect(lstat(join(short, '..'))).rejects.toThrow('ENOENT');
   await expect(makeSocketFolder({ ...parts, socketDir: deep })).rejects.toThrow('CLAW_SOCKETS');
 });
 

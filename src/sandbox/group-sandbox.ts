@@ -6,7 +6,7 @@ import { missingKey } from './model-failure.ts';
 import { type GroupPlaces, groupMounts, writableFolders } from './mounts.ts';
 import { type AgentUser, giveFolder } from './ownership.ts';
 import type { Sandbox, SandboxOptions, TurnEvents, TurnOutcome, TurnRequest } from './sandbox.ts';
-import { makeSocketFolder } from './socket-folder.ts';
+import { makeSocketFolder, removePrivateFolder } from './socket-folder.ts';
 import { WarmAgent } from './warm-agent.ts';
 
 const MAX_TOOL_ROUNDS = 20;
@@ -72,6 +72,7 @@ export class GroupSandbox implements Sandbox {
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all([...this.#groups.values()].map((group) => group.close()));
+    await removePrivateFolder(this.#parts.options.settings.dataDir);
   }
 
   #refusal({ folder }: TurnRequest): TurnOutcome | null {

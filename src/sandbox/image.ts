@@ -34,9 +34,9 @@ export type ImageParts = {
 export async function ensureImage(docker: Docker, parts: ImageParts): Promise<string> {
   const base = await ensureBase(docker, parts);
   const contextDir = join(parts.projectDir, 'container');
-  const inputs = await inputsDigest(contextDir, base.id);
+  const inputs = await inputsDigest(contextDir, base.layers);
   const image = `${IMAGE_NAME}:${inputs}`;
-  if ((await imageId(docker, image)) !== null) return image;
+  if ((await imageLayers(docker, image)) !== null) return image;
 
   parts.onProgress(`building the agent's image on ${base.name}, which happens once`);
   const labels = { [INPUTS_LABEL]: inputs, [PROJECT_LABEL]: parts.instanceId };
@@ -56,10 +56,10 @@ export async function ensureImage(docker: Docker, parts: ImageParts): Promise<st
 async function ensureBase(
   docker: Docker,
   { baseImage, onProgress }: ImageParts,
-): Promise<{ name: string; id: string }> {
+): Promise<{ name: string; layers: string }> {
   for (const name of baseImage === null ? [LOCAL_BASE, REGISTRY_BASE] : [baseImage]) {
-    const id = await imageId(docker, name);
-    if (id !== null) return { name, id };
+    const layers = await imageLayers(docker, name);
+    if (layers !== null) return { name, layers };
   }
   const name = baseImage ?? REGISTRY_BASE;
   onProgress(`fetching ${name}`);
@@ -71,12 +71,13 @@ async function ensureBase(
       `${name} cannot be fetched (${why}); make a base with \`node scripts/base-image.ts\`.`,
     );
   }
-  const id = await imageId(docker, name);
-  if (id === null) throw new EngineUnusable(`${name} was fetched and is not there.`);
-  return { name, id };
+  const layers = await imageLayers(docker, name);
+  if (layers === null) throw new EngineUnusable(`${name} was fetched and is not there.`);
+  return { name, layers };
 }
 
-async function imageId(docker: Docker, name: string): Promise<string | null> {
+/** What an image is made of, which unlike its id is the same when it is made again. */
+async function imageLayers(docker: Docker, name: string): Promise<string | null> {
   const found = await docker
     .getImage(name)
     .inspect()
@@ -84,11 +85,11 @@ async function imageId(docker: Docker, name: string): Promise<string | null> {
       if (error.statusCode === 404) return null;
       throw error;
     });
-  return found?.Id ?? null;
+  return found?.RootFS.Layers?.join(' ') ?? null;
 }
 
-async function inputsDigest(contextDir: string, baseId: string): Promise<string> {
-  const hash = createHash('sha256').update(baseId);
+async function inputsDigest(contextDir: string, baseLayers: string): Promise<string> {
+  const hash = createHash('sha256').update(baseLayers);
   for (const name of CONTEXT) hash.update(await readFile(join(contextDir, name)));
   return hash.digest('hex').slice(0, 12);
 }
@@ -120,7 +121,9 @@ async function follow(
 async function removeOlder(docker: Docker, instanceId: string, current: string): Promise<void> {
   const filters = { label: [`${PROJECT_LABEL}=${instanceId}`] };
   const found = await docker.listImages({ filters });
-  const older = found.filter(({ RepoTags }) => !RepoTags?.includes(current));
+  // podman puts the name of a registry before every tag.
+  const isCurrent = (tag: string) => tag === current || tag.endsWith(`/${current}`);
+  const older = found.filter(({ RepoTags }) => !RepoTags?.some(isCurrent));
   await Promise.all(
     older.map(({ Id }) =>
       docker

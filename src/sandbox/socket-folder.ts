@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Stats } from 'node:fs';
 import { chmod, chown, lstat, mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -60,16 +61,30 @@ function isShort(parent: string): boolean {
   return Buffer.byteLength(path) < MAX_SOCKET_PATH_BYTES;
 }
 
+/** Removes what was made outside the data folder, when no socket is needed any more. */
+export async function removePrivateFolder(dataDir: string): Promise<void> {
+  const path = privatePath(dataDir);
+  const found = await lstat(path).catch(() => null);
+  if (found !== null && isOwn(found)) await rm(path, { recursive: true, force: true });
+}
+
 async function privateFolder(dataDir: string): Promise<string> {
-  const path = join(tmpdir(), `claw-${shortHash(dataDir)}`);
+  const path = privatePath(dataDir);
   await mkdir(path, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;
   });
   // Anybody may create names in a temporary folder, so what is there already is checked, not trusted.
-  const found = await lstat(path);
-  if (!found.isDirectory() || found.uid !== (process.getuid?.() ?? found.uid)) {
-    throw new EngineUnusable(`${path} belongs to somebody else. Remove it, or set CLAW_DATA.`);
+  if (!isOwn(await lstat(path))) {
+    throw new EngineUnusable(`${path} belongs to somebody else. Remove it, or set CLAW_SOCKETS.`);
   }
   await chmod(path, 0o700);
   return path;
+}
+
+function privatePath(dataDir: string): string {
+  return join(tmpdir(), `claw-${shortHash(dataDir)}`);
+}
+
+function isOwn(found: Stats): boolean {
+  return found.isDirectory() && found.uid === (process.getuid?.() ?? found.uid);
 }

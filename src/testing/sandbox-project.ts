@@ -65,7 +65,11 @@ export async function sandboxProject(parts: SandboxProjectParts): Promise<Sandbo
     onUsage: (folder, counts) => usage.push({ folder, ...counts }),
     ...parts.options,
   });
-  if (opened.kind === 'unavailable') throw new Error(opened.advice);
+  if (opened.kind === 'unavailable') {
+    await server.close();
+    await rm(dir, { recursive: true, force: true });
+    throw new Error(opened.advice);
+  }
   const { sandbox } = opened;
   let turns = 0;
   const turn: SandboxProject['turn'] = (prompt, over = {}) => {
