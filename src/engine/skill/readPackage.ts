@@ -21,8 +21,6 @@ import {
 } from './packageFromFiles.ts';
 import { checkPath } from './paths.ts';
 
-export { packageFromFiles } from './packageFromFiles.ts';
-
 // A target's 32 parts and the folder in front of them; what is deeper is refused before it is walked.
 const MAX_WALK_DEPTH = 33;
 

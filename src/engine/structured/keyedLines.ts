@@ -32,7 +32,7 @@ export function bodyOf({ head, map }: KeyedChunk): readonly string[] {
 }
 
 /** All lines of a map, as they were. */
-export function linesOf(map: KeyedMap): readonly string[] {
+function linesOf(map: KeyedMap): readonly string[] {
   return [...map.chunks.flatMap((chunk) => [...chunk.lead, ...bodyOf(chunk)]), ...map.tail];
 }
 

@@ -48,7 +48,7 @@ export function readYaml(bytes: Buffer): YamlText | Fault {
 }
 
 /** A spelling that two nodes share exactly if they say the same; an alias says its name. */
-export function canonicalYaml(node: unknown): string {
+function canonicalYaml(node: unknown): string {
   if (isAlias(node)) return `*${node.source}`;
   if (isScalar(node)) return JSON.stringify(node.value) ?? 'null';
   if (isSeq(node)) return `[${node.items.map(canonicalYaml).join(',')}]`;
