@@ -101,3 +101,11 @@ test('git never sees what is only for this machine', async () => {
   await withLock(root, { verb: 'apply' }, () => {});
   expect(fs.readFileSync(ignored, 'utf8')).toBe('mine\n');
 });
+
+test('a folder that cannot be written is reported as such', async () => {
+  using folder = temporaryFolder();
+  fs.writeFileSync(join(folder.path, '.claw'), 'a file where the folder should be');
+  await expect(withLock(folder.path, { verb: 'apply' }, () => {})).rejects.toThrow(
+    expect.objectContaining({ code: 'IO_FAILED' }),
+  );
+});

@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { ClawError } from '../errors.ts';
@@ -41,26 +41,37 @@ export async function withLock<T>(
   }
 }
 
-/** @returns null while another process has it */
+/** @returns null while another process has it, or has just taken an unused `.claw/` away */
 function tryLock(root: string): Database.Database | null {
   const path = join(root, '.claw/lock.db');
-  makeFolder(root);
-  const expected = inode(path);
-  const database = new Database(path, { timeout: 0 });
+  let database: Database.Database | null = null;
   try {
+    makeFolder(root);
+    const expected = inode(path);
+    database = new Database(path, { timeout: 0 });
     database.exec('BEGIN EXCLUSIVE');
-    // Its last holder may have taken an unused `.claw/` away before we had the lock: then what we
-    // hold is a file that no other command will ever open.
+    // A file that was removed before we locked it is one that no other command will ever open.
     if (expected !== null && expected === inode(path)) return database;
   } catch (error) {
-    const isBusy = error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY');
-    if (!isBusy) {
-      database.close();
-      throw error;
+    if (!isTemporary(error, path)) {
+      database?.close();
+      throw cannotLock(path, error);
     }
   }
-  database.close();
+  database?.close();
   return null;
+}
+
+function isTemporary(error: unknown, path: string): boolean {
+  if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')) return true;
+  const code = error instanceof Error && 'code' in error ? error.code : null;
+  const isRefused = code === 'EACCES' || code === 'EROFS' || code === 'EPERM' || code === 'ENOSPC';
+  return !isRefused && !fs.existsSync(dirname(path));
+}
+
+function cannotLock(path: string, cause: unknown): ClawError {
+  const message = `Could not lock ${path} (${String(cause)}). Is there room, and may you write there?`;
+  return new ClawError('IO_FAILED', message, { path, cause });
 }
 
 function makeFolder(root: string): void {

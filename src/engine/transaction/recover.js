@@ -74,9 +74,13 @@ export function recover(root, decision = null, options = {}) {
  */
 export function rollBack(root, id, options = {}) {
   const work = () => {
-    const journal = readJournal(join(root, '.claw/backup', id, 'record.json'));
-    const newest = transactionIds(join(root, '.claw/backup')).at(-1);
-    if (journal === null || newest !== id) return refused(['.claw/backup']);
+    const recordOf = (/** @type {string} */ name) =>
+      join(root, '.claw/backup', name, 'record.json');
+    const finished = transactionIds(join(root, '.claw/backup')).filter((name) =>
+      isThere(recordOf(name)),
+    );
+    const journal = readJournal(recordOf(id));
+    if (journal === null || finished.at(-1) !== id) return refused(['.claw/backup']);
     if (hasPending(root)) return refused(['.claw/tx']);
     const differs = journal.steps.filter((step, n) => !isUndoable(root, journal, step, n));
     if (differs.length > 0) return refused(differs.map((step) => step.path));
@@ -258,9 +262,13 @@ export function syncPath(path) {
 /** Says who holds the lock; only its holder may. @param {string} root @param {string} verb */
 export function writeHolder(root, verb) {
   const cache = join(root, '.claw/cache');
-  fs.mkdirSync(cache, { recursive: true });
   const holder = { pid: process.pid, verb, started: processStart(process.pid) };
-  fs.writeFileSync(join(cache, 'holder.json'), JSON.stringify(holder));
+  try {
+    fs.mkdirSync(cache, { recursive: true });
+    fs.writeFileSync(join(cache, 'holder.json'), JSON.stringify(holder));
+  } catch {
+    // A full disk must not stop a recovery: only the name in a waiting command's message is lost.
+  }
 }
 
 /**
