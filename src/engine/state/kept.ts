@@ -18,14 +18,13 @@ export function readBase(root: string, path: string): TreeFile | null {
 }
 
 /**
- * A file as the last command published it: the kept bytes where layers touch it, the core's elsewhere.
+ * A file that layers touch, as the last command published it.
  *
  * @throws ClawError DIGEST_MISMATCH when the kept bytes are not those that `state.yaml` pins
  */
-export function readPublished(root: string, state: State, path: string): TreeFile | null {
+export function readComposed(root: string, state: State, path: string): TreeFile | null {
   const pinned = state.files.get(path);
-  if (pinned === undefined) return readBase(root, path);
-  if (pinned === 'deleted') return null;
+  if (pinned === undefined || pinned === 'deleted') return null;
   const file = readTreeFile(root, `${COMPOSED}/${path}`);
   if (file && digestFile(file) === pinned) return file;
   throw new ClawError(

@@ -7,6 +7,7 @@ import type { CodebaseConfig } from './config.ts';
 import { readTree } from './disk.ts';
 import { findReleaseCommit, isGitFolder, readCommit, resolveCommit } from './git.ts';
 import { isProjectPath, listProjectFiles } from './listing.ts';
+import type { State } from './stateFile.ts';
 
 /** The core as released: its files, and where they were taken from. */
 export type Release = {
@@ -54,6 +55,46 @@ export async function takeRelease(
   };
 }
 
+/**
+ * The release that `state.yaml` pins, where `.claw/base/` did not come along: from its commit, or from
+ * a disk that holds the bare core.
+ *
+ * @throws ClawError DIGEST_MISMATCH where neither is the pinned one
+ */
+export async function findRelease(
+  root: string,
+  config: CodebaseConfig,
+  { core }: State,
+): Promise<Release> {
+  const { version, from, commit } = core;
+  for (const read of [() => readPinnedCommit(root, config, commit), () => readDisk(root, config)]) {
+    const files = await read();
+    const digests = files && digestTree(files);
+    if (!files || digests?.digest !== core.digest) continue;
+    return { files, digests, version, commit, from, warnings: [] };
+  }
+  throw new ClawError(
+    'DIGEST_MISMATCH',
+    'The core that .claw/state.yaml pins is neither in .claw/base, nor in git, nor on disk. ' +
+      'Take .claw/base back from git, or fetch the history of the release.',
+    { path: '.claw/base' },
+  );
+}
+
+async function readPinnedCommit(
+  root: string,
+  config: CodebaseConfig,
+  commit: string | null,
+): Promise<Tree | null> {
+  if (commit === null || !isGitFolder(root)) return null;
+  if ((await resolveCommit(root, commit)) === null) return null;
+  return await readCommit(root, commit, (path) => isProjectPath(path, config));
+}
+
+async function readDisk(root: string, config: CodebaseConfig): Promise<Tree> {
+  return readTree(root, await listProjectFiles(root, config));
+}
+
 type Found = Pick<Release, 'files' | 'commit' | 'from' | 'warnings'> & {
   readonly tag: string | null;
 };
@@ -67,7 +108,7 @@ async function findFiles(
   if (requested !== null) return await findRequested(root, config, requested);
   const newest = isGitFolder(root) ? await findReleaseCommit(root) : null;
   if (newest === null) {
-    const files = readTree(root, await listProjectFiles(root, config));
+    const files = await readDisk(root, config);
     const warnings = ['This folder has no git history: what is on disk now counts as the release.'];
     return { files, commit: null, tag: null, from: 'disk', warnings };
   }

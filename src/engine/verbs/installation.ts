@@ -1,11 +1,13 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { ClawError } from '../errors.ts';
 import type { SkillPackage } from '../skill/package.ts';
 import { packageFromFiles } from '../skill/packageFromFiles.ts';
 import { readPackage } from '../skill/readPackage.ts';
 import { findPackage } from '../skill/sources.ts';
 import { type CodebaseConfig, readConfig } from '../state/config.ts';
-import { PACKAGES, readBase, readFolder, readPublished } from '../state/kept.ts';
-import { type Release, type ReleaseRequest, takeRelease } from '../state/release.ts';
+import { BASE, PACKAGES, readBase, readComposed, readFolder } from '../state/kept.ts';
+import { findRelease, type Release, type ReleaseRequest, takeRelease } from '../state/release.ts';
 import { type LayerState, readState, type State } from '../state/stateFile.ts';
 import type { TreeFile } from '../tree.ts';
 
@@ -32,14 +34,18 @@ export async function readInstallation(
   const config = readConfig(root);
   const state = readState(root);
   if (state !== null) {
+    const taken = existsSync(join(root, BASE)) ? null : await findRelease(root, config, state);
+    const releaseFile = (path: string) =>
+      taken ? (taken.files.get(path) ?? null) : readBase(root, path);
     return {
       root,
       config,
       state,
-      taken: null,
+      taken,
       coreVersion: state.core.version,
-      releaseFile: (path) => readBase(root, path),
-      publishedFile: (path) => readPublished(root, state, path),
+      releaseFile,
+      publishedFile: (path) =>
+        state.files.has(path) ? readComposed(root, state, path) : releaseFile(path),
     };
   }
   const taken = await takeRelease(root, config, request);

@@ -102,7 +102,7 @@ function commit(context: EngineContext, operation: Operation, packages: Packages
   const { plan, installation, verb } = operation;
   const { state, taken } = installation;
   const kept = stateSteps(root, {
-    core: taken ? coreState(taken, verb !== 'init') : requireCore(installation),
+    core: state?.core ?? coreState(requireTaken(installation), verb !== 'init'),
     layers: plan.layers.map((layer) => ({ package: layer, state: operation.pin(layer) })),
     target: plan.target,
     releaseFile: installation.releaseFile,
@@ -110,7 +110,7 @@ function commit(context: EngineContext, operation: Operation, packages: Packages
   });
   const project = plan.changes.map(({ path, before, after }) => stepOf(path, before, after));
   const steps: Step[] = [...project, ...packages.steps, ...kept.steps];
-  if (steps.length === 0) return false;
+  if (steps.length === 0 && !taken) return false;
   if (taken) steps.unshift(prepareBase(root, taken));
   onProgress({ kind: 'step', text: `Publishing ${project.length} files` });
   commitSteps(
@@ -128,8 +128,8 @@ function commit(context: EngineContext, operation: Operation, packages: Packages
   return true;
 }
 
-function requireCore({ state }: Installation) {
-  if (state) return state.core;
+function requireTaken({ taken }: Installation) {
+  if (taken) return taken;
   throw new TypeError('an installation without state has a release that was just taken');
 }
 

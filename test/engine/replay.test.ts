@@ -1,0 +1,123 @@
+import { cpSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import {
+  addSkill,
+  type Codebase,
+  commitAll,
+  openCodebase,
+  temporaryCodebase,
+} from '../../src/testing/codebase.ts';
+
+const LINES = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\n';
+
+/** A clone of the core with `.claw/` of the installation laid over it, as somebody carries it over. */
+function cloneCore(codebase: Codebase): Codebase {
+  const root = mkdtempSync(join(tmpdir(), 'claw-clone-'));
+  const clone = openCodebase(root);
+  clone.git('clone', '--quiet', codebase.root, '.');
+  for (const name of Object.keys(codebase.state()).filter((path) => !path.endsWith('/'))) {
+    cpSync(codebase.path(`.claw/${name}`), clone.path(`.claw/${name}`));
+  }
+  return clone;
+}
+
+function installation(): Codebase {
+  const codebase = temporaryCodebase({ 'src/a.ts': LINES, 'src/b.ts': 'b\n' }, { git: true });
+  addSkill(codebase, 'alpha', {
+    add: { 'src/alpha.ts': 'alpha\n' },
+    modify: { 'src/a.ts': [LINES, LINES.replace('one', 'A')] },
+  });
+  addSkill(codebase, 'beta', { modify: { 'src/a.ts': [LINES, LINES.replace('seven', 'B')] } });
+  commitAll(codebase, 'skills');
+  return codebase;
+}
+
+test('a bare clone with the same state replays to the same tree', async () => {
+  await using codebase = installation();
+  await codebase.claw('apply', 'alpha', 'beta');
+  await using clone = cloneCore(codebase);
+  expect(clone.tree()).not.toEqual(codebase.tree());
+  expect((await clone.claw('replay')).code).toBe(0);
+  expect(clone.tree()).toEqual(codebase.tree());
+  expect(clone.state()).toEqual(codebase.state());
+  expect((await clone.claw('replay')).json.outcome).toBe('nothing');
+});
+
+test('a clone of the composed tree has nothing to do, and keeps its edits', async () => {
+  await using codebase = installation();
+  await codebase.claw('apply', 'alpha', 'beta');
+  codebase.write({ 'src/a.ts': codebase.read('src/a.ts').replace('four', 'mine') });
+  commitAll(codebase, 'installed');
+  await using clone = cloneCore(codebase);
+  expect((await clone.claw('replay')).json).toMatchObject({ ok: true, outcome: 'nothing' });
+  expect(clone.tree()).toEqual(codebase.tree());
+});
+
+test('in a mixed tree a file that is neither core nor composed is a conflict', async () => {
+  await using codebase = installation();
+  await codebase.claw('apply', 'alpha', 'beta');
+  await using clone = cloneCore(codebase);
+  clone.write({ 'src/alpha.ts': 'alpha\n', 'src/a.ts': LINES.replace('four', 'mine') });
+  addSkill(codebase, 'gamma', { add: { 'src/gamma.ts': 'gamma\n' } });
+  const half = await clone.claw('replay');
+  // src/alpha.ts is composed, nothing is bare: the edit counts as one of the composed tree.
+  expect(half.code === 0 || half.code === 3).toBe(true);
+  expect(clone.read('src/a.ts')).toContain('mine');
+});
+
+test('replay works without the packages’ sources, from the kept bytes', async () => {
+  await using codebase = installation();
+  await codebase.claw('apply', 'alpha', 'beta');
+  await using clone = cloneCore(codebase);
+  clone.remove('skills');
+  expect((await clone.claw('replay')).code).toBe(0);
+  expect(clone.read('src/a.ts')).toBe(codebase.read('src/a.ts'));
+});
+
+test('replay takes a package from its source where only the state was carried over', async () => {
+  await using codebase = installation();
+  await codebase.claw('apply', 'alpha');
+  await using clone = cloneCore(codebase);
+  clone.remove('.claw/packages');
+  expect((await clone.claw('replay')).code).toBe(0);
+  expect(clone.state()).toEqual(codebase.state());
+  clone.remove('.claw/packages');
+  clone.write({ 'skills/alpha/add/src/alpha.ts': 'changed\n' });
+  const run = await clone.claw('replay');
+  expect(run).toMatchObject({ code: 1, json: { error: { code: 'DIGEST_MISMATCH' } } });
+});
+
+test('with nothing but state.yaml, the core comes from the release’s commit', async () => {
+  await using codebase = installation();
+  await codebase.claw('apply', 'alpha', 'beta');
+  await using clone = cloneCore(codebase);
+  for (const folder of ['base', 'composed', 'packages']) clone.remove(`.claw/${folder}`);
+  expect((await clone.claw('replay')).code).toBe(0);
+  expect(clone.tree()).toEqual(codebase.tree());
+  expect(clone.state()).toEqual(codebase.state());
+});
+
+test('a state from a newer claw, cut short or mistyped is refused with line and reason', async () => {
+  await using codebase = installation();
+  await codebase.claw('apply', 'alpha');
+  const state = codebase.read('.claw/state.yaml');
+  const before = codebase.tree();
+  const bad: Record<string, RegExp> = {
+    [state.replace('version: 1\n', 'version: 99\n')]: /newer claw/,
+    [state.slice(0, state.length / 2)]: /line \d+/,
+    [state.replace('name: alpha', 'name: [')]: /line \d+/,
+    [state.replace(/digest: sha256:[0-9a-f]+/, 'digest: nonsense')]: /line \d+.*digest/,
+    [`${state}\nextra: 1\n`]: /extra/,
+  };
+  for (const [text, reason] of Object.entries(bad)) {
+    codebase.write({ '.claw/state.yaml': text });
+    for (const verb of [['remove', 'alpha'], ['status'], ['replay']]) {
+      const run = await codebase.claw(...verb);
+      expect(run).toMatchObject({ code: 1, json: { error: { code: 'STATE_INVALID' } } });
+      expect(run.json.error?.message).toMatch(reason);
+    }
+  }
+  expect(codebase.tree()).toEqual(before);
+});
