@@ -22,7 +22,7 @@ afterEach(() => api.close());
 const polls = () => api.calls.filter(({ method }) => method === 'getUpdates').length;
 
 test('connecting ends when Telegram has answered the first poll', async () => {
-  await using connected = await connectChannel(api);
+  await using connected = await connectChannel(api, { TELEGRAM_API_ROOT: `${api.url}/` });
   expect(connected.channel.status()).toEqual({ state: 'connected', detail: null });
   expect(connected.inbox.statuses.map(({ state }) => state)).toEqual(['connecting', 'connected']);
   expect(polls()).toBeGreaterThanOrEqual(1);
@@ -162,6 +162,19 @@ test('disconnecting while Telegram is down does not wait for it', async () => {
   const started = Date.now();
   await channel.disconnect();
   expect(Date.now() - started).toBeLessThan(500);
+});
+
+test('disconnecting right after connecting ends both', async () => {
+  const inbox = new Inbox();
+  const channel = createChannel(
+    { TELEGRAM_BOT_TOKEN: TOKEN, TELEGRAM_ALLOW_FROM: '*', TELEGRAM_API_ROOT: api.url },
+    inbox,
+  );
+  const connecting = channel?.connect(inbox);
+  await channel?.disconnect();
+  await connecting;
+  expect(channel?.status().state).toBe('stopped');
+  expect(polls()).toBe(0);
 });
 
 test('after disconnecting nothing keeps the process alive', async () => {

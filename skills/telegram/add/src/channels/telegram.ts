@@ -32,9 +32,11 @@ export const channel: ChannelDefinition = {
 
 /** What exists from `connect` to `disconnect`. */
 type Connection = {
+  readonly events: ChannelEvents;
   readonly stop: AbortController;
-  readonly delivery: Delivery;
+  /** Resolves when the last message in hand is stored. */
   readonly polling: Promise<void>;
+  readonly delivery: Delivery;
 };
 
 /**
@@ -76,15 +78,9 @@ class TelegramChannel implements Channel {
         resolve();
       },
     });
-    this.#connection = {
-      stop,
-      delivery: new Delivery(api),
-      // The status is reported after the last message is stored, so that `stopped` means it.
-      polling: polling.then(() => {
-        if (stop.signal.aborted) this.#report(events, { state: 'stopped', detail: null });
-        resolve();
-      }),
-    };
+    this.#connection = { events, stop, polling, delivery: new Delivery(api) };
+    // Also where the far end is given up before it has said anything.
+    polling.then(resolve);
     await outcome;
   }
 
@@ -92,8 +88,10 @@ class TelegramChannel implements Channel {
     const connection = this.#connection;
     if (connection === null) return;
     this.#connection = null;
-    connection.stop.abort();
-    await Promise.all([connection.polling, connection.delivery.close()]);
+    const { events, stop, polling, delivery } = connection;
+    stop.abort();
+    await Promise.all([polling, delivery.close()]);
+    this.#report(events, { state: 'stopped', detail: null });
   }
 
   async send(message: OutboundMessage): Promise<void> {

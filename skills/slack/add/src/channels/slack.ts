@@ -1,0 +1,103 @@
+import type { Settings } from '../config.ts';
+import type {
+  Channel,
+  ChannelDefinition,
+  ChannelEvents,
+  ChannelLog,
+  ChannelStatus,
+  OutboundMessage,
+} from './channel.ts';
+import { settingsProblem } from './slack/access.ts';
+import { SlackError } from './slack/failure.ts';
+import { isSlackJid } from './slack/jid.ts';
+import type { Workspace } from './slack/workspace.ts';
+
+type SlackSettings = NonNullable<Settings['slack']>;
+
+/** Slack through an app of the owner's, in socket mode. Silent until one of its tokens is set. */
+export const channel: ChannelDefinition = {
+  name: 'slack',
+  create({ settings, log }) {
+    return settings.slack === null
+      ? null
+      : new SlackChannel(settings.slack, settings.assistantName, log);
+  },
+};
+
+/**
+ * `refused` stays until the owner has changed a setting and restarted; in `connecting` and `failed`
+ * the channel goes on trying by itself.
+ */
+class SlackChannel implements Channel {
+  readonly name = 'slack';
+  readonly #settings: SlackSettings;
+  readonly #assistantName: string;
+  readonly #log: ChannelLog;
+  #status: ChannelStatus = { state: 'stopped', detail: null };
+  /** What exists from `connect` to `disconnect`. */
+  #workspace: Promise<Workspace> | null = null;
+
+  constructor(settings: SlackSettings, assistantName: string, log: ChannelLog) {
+    this.#settings = settings;
+    this.#assistantName = assistantName;
+    this.#log = log;
+  }
+
+  async connect(events: ChannelEvents): Promise<void> {
+    if (this.#workspace !== null) return;
+    const { botToken, appToken, allowFrom, apiUrl } = this.#settings;
+    const problem = settingsProblem(this.#settings);
+    if (problem !== null || botToken === null || appToken === null) {
+      this.#report(events, { state: 'refused', detail: problem });
+      return;
+    }
+    this.#report(events, { state: 'connecting', detail: null });
+    // Bolt takes a quarter of a second to load, which nobody without Slack should wait for.
+    this.#workspace = import('./slack/workspace.ts').then(({ openWorkspace }) =>
+      openWorkspace({
+        botToken,
+        appToken,
+        allowFrom,
+        apiUrl,
+        assistantName: this.#assistantName,
+        log: this.#log,
+        events,
+        report: (status) => this.#report(events, status),
+      }),
+    );
+    const { firstOutcome } = await this.#workspace;
+    await firstOutcome;
+  }
+
+  async disconnect(): Promise<void> {
+    const workspace = this.#workspace;
+    this.#workspace = null;
+    if (workspace !== null) await (await workspace).close();
+  }
+
+  async send(message: OutboundMessage): Promise<void> {
+    if (this.#workspace === null) {
+      throw new SlackError('NOT_CONNECTED', 'Slack is not connected; the message was not sent.');
+    }
+    const { delivery } = await this.#workspace;
+    await delivery.send(message);
+  }
+
+  /** Slack has no typing indicator for apps in socket mode, so there is nothing to show. */
+  async setTyping(_jid: string, _isTyping: boolean): Promise<void> {}
+
+  ownsJid(jid: string): boolean {
+    return isSlackJid(jid);
+  }
+
+  status(): ChannelStatus {
+    return this.#status;
+  }
+
+  #report(events: ChannelEvents, status: ChannelStatus): void {
+    const { state, detail } = this.#status;
+    if (state === status.state && detail === status.detail) return;
+    this.#status = status;
+    events.onStatus(status);
+  }
+}

@@ -1,0 +1,35 @@
+const EVERYBODY = '*';
+
+/** The settings that decide whether the channel can start at all. */
+export type AccessSettings = {
+  readonly botToken: string | null;
+  readonly appToken: string | null;
+  readonly allowFrom: readonly string[];
+};
+
+/** What keeps the channel from starting, with the line to add to `.env`; null when nothing does. */
+export function settingsProblem(settings: AccessSettings): string | null {
+  const { botToken, appToken, allowFrom } = settings;
+  if (botToken === null) return missing('SLACK_BOT_TOKEN=<xoxb-…, from OAuth & Permissions>');
+  if (appToken === null) return missing('SLACK_APP_TOKEN=<xapp-…, from Basic Information>');
+  if (allowFrom.length === 0) {
+    return (
+      'Nobody is allowed to write to the app yet. Add SLACK_ALLOW_FROM=<your member id> to .env ' +
+      'and restart; your profile on Slack has "Copy member ID" in its menu.'
+    );
+  }
+  const odd = allowFrom.find((entry) => entry !== EVERYBODY && !/^[UW][A-Z0-9]+$/.test(entry));
+  return odd === undefined
+    ? null
+    : `SLACK_ALLOW_FROM in .env holds "${odd}", which is no member id. Write ids such as ` +
+        'U012AB3CD with commas between them, or * for everybody, and restart.';
+}
+
+/** Whether a user may write: their id is listed, or everybody is. */
+export function isAllowed(allowFrom: readonly string[], userId: string): boolean {
+  return allowFrom.includes(EVERYBODY) || allowFrom.includes(userId);
+}
+
+function missing(line: string): string {
+  return `Slack needs both of its tokens. Add ${line} to .env and restart.`;
+}

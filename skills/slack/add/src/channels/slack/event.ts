@@ -1,0 +1,64 @@
+import { z } from 'zod';
+
+/** What there is to a message on Slack, before names are looked up. */
+export type SlackMessage = {
+  readonly channel: string;
+  readonly user: string;
+  /** Slack's time stamp in seconds, which is also the id of the message in its channel. */
+  readonly ts: string;
+  /** In Slack's own notation. */
+  readonly text: string;
+  readonly isAppMention: boolean;
+  /** MIME types of the files that came with it. */
+  readonly files: readonly string[];
+};
+
+/** What the channel listens for. */
+export type SlackEvent =
+  | { readonly kind: 'message'; readonly message: SlackMessage }
+  /** Somebody joined a conversation; `inviter` is null where nobody invited them. */
+  | {
+      readonly kind: 'joined';
+      readonly channel: string;
+      readonly user: string;
+      readonly inviter: string | null;
+    };
+
+/** Subtypes under which people say something; under all others something happened. */
+const SPOKEN = new Set(['file_share', 'me_message', 'thread_broadcast']);
+
+const Message = z.looseObject({
+  type: z.enum(['message', 'app_mention']),
+  subtype: z.string().optional(),
+  channel: z.string(),
+  user: z.string(),
+  bot_id: z.string().optional(),
+  ts: z.string().regex(/^\d+\.\d+$/),
+  text: z.string().default(''),
+  files: z.array(z.looseObject({ mimetype: z.string().default('') })).default([]),
+});
+
+const Joined = z.looseObject({
+  type: z.literal('member_joined_channel'),
+  channel: z.string(),
+  user: z.string(),
+  inviter: z.string().optional(),
+});
+
+const Body = z.looseObject({ event: z.discriminatedUnion('type', [Message, Joined]) });
+
+/** Reads the body of an events_api envelope; null for everything that nobody said, and for bots. */
+export function readEvent(body: unknown): SlackEvent | null {
+  const event = Body.safeParse(body).data?.event;
+  if (event === undefined) return null;
+  const { channel, user } = event;
+  if (event.type === 'member_joined_channel') {
+    return { kind: 'joined', channel, user, inviter: event.inviter ?? null };
+  }
+  if (event.bot_id !== undefined) return null;
+  if (event.subtype !== undefined && !SPOKEN.has(event.subtype)) return null;
+  const { ts, text } = event;
+  const files = event.files.map(({ mimetype }) => mimetype);
+  const isAppMention = event.type === 'app_mention';
+  return { kind: 'message', message: { channel, user, ts, text, isAppMention, files } };
+}

@@ -1,0 +1,128 @@
+import type { ChannelEvents, InboundMessage } from '../channel.ts';
+import { isAllowed } from './access.ts';
+import { readEvent, type SlackEvent, type SlackMessage } from './event.ts';
+import { isDirectChannel, jidOf } from './jid.ts';
+import type { Names } from './names.ts';
+import { mentionsUser, readSlackText } from './text.ts';
+
+const REMEMBERED = 1_000;
+
+/** Hands events to the host, one after the other. */
+export class Inbox {
+  readonly #options: InboxOptions;
+  /** Messages on their way to the host or there, by channel and time stamp. */
+  readonly #messages = new Map<string, Promise<void>>();
+  readonly #chats = new Map<string, string | null>();
+  #botUserId = '';
+  #last: Promise<void> = Promise.resolve();
+  #isClosed = false;
+
+  constructor(options: InboxOptions) {
+    this.#options = options;
+  }
+
+  /** A new session has begun, as this user of the workspace. */
+  arrive(botUserId: string): void {
+    this.#botUserId = botUserId;
+    this.#options.names.forget();
+  }
+
+  /**
+   * Resolves when the host has stored what is in the body of an envelope, or there is nothing to
+   * store. Rejects when it did not store it; the envelope must then come again.
+   */
+  async take(body: unknown): Promise<void> {
+    const event = readEvent(body);
+    if (event === null || !this.#isWelcome(event)) return;
+    if (this.#isClosed) throw new Error('the channel is being disconnected');
+    if (event.kind === 'joined') return this.#inOrder(() => this.#reportChat(event.channel, ''));
+    // A mention comes twice, as `message` and as `app_mention`, and all comes again unless
+    // acknowledged in three seconds.
+    const { channel, ts } = event.message;
+    const key = `${channel} ${ts}`;
+    const same = this.#messages.get(key);
+    if (same !== undefined) return same;
+    const storing = this.#inOrder(() => this.#store(event.message));
+    this.#remember(key, storing);
+    await storing.catch((error) => {
+      this.#messages.delete(key);
+      throw error;
+    });
+  }
+
+  /** Takes nothing more, and resolves when what is in hand is stored or was refused. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#last;
+  }
+
+  #isWelcome(event: SlackEvent): boolean {
+    const { allowFrom } = this.#options;
+    if (event.kind === 'message') {
+      const { user } = event.message;
+      return user !== this.#botUserId && isAllowed(allowFrom, user);
+    }
+    const { user, inviter } = event;
+    return user === this.#botUserId && inviter !== null && isAllowed(allowFrom, inviter);
+  }
+
+  #inOrder(work: () => Promise<void>): Promise<void> {
+    const done = this.#last.then(work);
+    // Whoever asked for the work hears of its failure; the next one's turn comes all the same.
+    this.#last = done.catch(() => {});
+    return done;
+  }
+
+  async #store(message: SlackMessage): Promise<void> {
+    const { channel, user } = message;
+    await this.#reportChat(channel, user);
+    await this.#options.events.onMessage(await this.#read(message));
+  }
+
+  async #reportChat(channel: string, user: string): Promise<void> {
+    const { names, events } = this.#options;
+    const name = await names.ofChannel(channel, user);
+    const jid = jidOf(channel);
+    if (this.#chats.has(jid) && (name === null || this.#chats.get(jid) === name)) return;
+    await events.onChat({ jid, name, isDirect: isDirectChannel(channel) });
+    this.#chats.set(jid, name);
+  }
+
+  async #read({ channel, user, ts, text, ...more }: SlackMessage): Promise<InboundMessage> {
+    const { names, assistantName } = this.#options;
+    const words = await readSlackText(text, {
+      ofUser: async (id) => (id === this.#botUserId ? assistantName : names.ofUser(id)),
+      ofChannel: (id) => names.ofChannel(id, user),
+    });
+    return {
+      id: ts,
+      jid: jidOf(channel),
+      chatName: await names.ofChannel(channel, user),
+      isDirect: isDirectChannel(channel),
+      sender: user,
+      senderName: await names.ofUser(user),
+      isOwner: false,
+      mentionsAssistant: more.isAppMention || mentionsUser(text, this.#botUserId),
+      text: [...more.files.map(nameFile), words].filter((part) => part !== '').join(' '),
+      sentAt: Math.round(Number(ts) * 1_000),
+    };
+  }
+
+  #remember(key: string, storing: Promise<void>): void {
+    const [oldest] = this.#messages.keys();
+    if (this.#messages.size >= REMEMBERED && oldest !== undefined) this.#messages.delete(oldest);
+    this.#messages.set(key, storing);
+  }
+}
+
+export type InboxOptions = {
+  readonly allowFrom: readonly string[];
+  readonly assistantName: string;
+  readonly events: ChannelEvents;
+  readonly names: Names;
+};
+
+function nameFile(mimeType: string): string {
+  const [kind = ''] = mimeType.split('/');
+  return `[${{ image: 'photo', audio: 'audio', video: 'video' }[kind] ?? 'document'}]`;
+}

@@ -1,0 +1,21 @@
+const JID = /^slack:([CDG][A-Z0-9]{2,})$/;
+
+/** The JID of a conversation: `slack:<channel id>`, for channels, groups and direct messages alike. */
+export function jidOf(channelId: string): string {
+  return `slack:${channelId}`;
+}
+
+/** Whether a JID names a conversation on Slack. */
+export function isSlackJid(jid: string): boolean {
+  return JID.test(jid);
+}
+
+/** The channel id inside a JID, or null when the JID is not Slack's. */
+export function channelIdOf(jid: string): string | null {
+  return JID.exec(jid)?.[1] ?? null;
+}
+
+/** One person and the app: Slack's ids of such conversations begin with D. */
+export function isDirectChannel(channelId: string): boolean {
+  return channelId.startsWith('D');
+}

@@ -1,0 +1,16 @@
+import { type Logger, LogLevel } from '@slack/bolt';
+import type { ChannelLog } from '../channel.ts';
+
+/** Keeps Bolt off the console: its complaints go to the log, its chatter nowhere. */
+export function boltLogger(log: ChannelLog): Logger {
+  const complain = (...words: readonly unknown[]) => log.warn(words.map(String).join(' '));
+  return {
+    debug() {},
+    info() {},
+    warn: complain,
+    error: complain,
+    setLevel() {},
+    getLevel: () => LogLevel.WARN,
+    setName() {},
+  };
+}

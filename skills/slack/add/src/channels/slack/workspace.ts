@@ -1,0 +1,91 @@
+import { webApi } from '@slack/bolt';
+import type { ChannelEvents, ChannelLog, ChannelStatus } from '../channel.ts';
+import { Delivery } from './delivery.ts';
+import { Inbox } from './inbox.ts';
+import { boltLogger } from './logger.ts';
+import { Names } from './names.ts';
+import { openSession } from './session.ts';
+import { stayConnected } from './stay-connected.ts';
+
+/** A request that takes longer is of unknown outcome. */
+const REQUEST_MS = 15_000;
+
+/** Slack wants an answer in three seconds; a message without a name is better than one too late. */
+const LOOK_UP_MS = 2_000;
+
+export type WorkspaceOptions = {
+  readonly botToken: string;
+  readonly appToken: string;
+  readonly allowFrom: readonly string[];
+  readonly apiUrl: string;
+  readonly assistantName: string;
+  readonly log: ChannelLog;
+  readonly events: ChannelEvents;
+  readonly report: (status: ChannelStatus) => void;
+};
+
+/** What exists from `connect` to `disconnect`. */
+export type Workspace = {
+  readonly delivery: Delivery;
+  /** Resolves with the first connection, or the first reason why there is none. */
+  readonly firstOutcome: Promise<void>;
+  readonly close: () => Promise<void>;
+};
+
+/** Connects to Slack, and stays connected until closed or refused. */
+export function openWorkspace(options: WorkspaceOptions): Workspace {
+  const { log, report } = options;
+  const stop = new AbortController();
+  const clientOptions = {
+    slackApiUrl: options.apiUrl,
+    logger: boltLogger(log),
+    // Whether to try again is decided here: some requests must not be repeated, all must end in time.
+    retryConfig: { retries: 0 },
+    rejectRateLimitedCalls: true,
+    timeout: REQUEST_MS,
+    fetch: cancellableFetch(stop.signal),
+  };
+  const web = new webApi.WebClient(options.botToken, clientOptions);
+  const lookUp = new webApi.WebClient(options.botToken, { ...clientOptions, timeout: LOOK_UP_MS });
+  const delivery = new Delivery(web, stop.signal);
+  const inbox = new Inbox({ ...options, names: new Names(lookUp, log) });
+  const { promise: firstOutcome, resolve } = Promise.withResolvers<void>();
+  const leaving = new AbortController();
+  const connected = stayConnected({
+    signal: leaving.signal,
+    open: async () => {
+      const { user_id: botUserId = '' } = await web.auth.test();
+      inbox.arrive(botUserId);
+      return openSession({
+        appToken: options.appToken,
+        clientOptions,
+        log,
+        take: (body) => inbox.take(body),
+        signal: leaving.signal,
+      });
+    },
+    report: (status) => {
+      report(status);
+      resolve();
+    },
+  }).then(resolve);
+  return {
+    delivery,
+    firstOutcome,
+    async close() {
+      // What is in hand is stored and acknowledged before the line is closed.
+      await Promise.all([inbox.close(), delivery.close()]);
+      leaving.abort();
+      stop.abort();
+      await connected;
+      report({ state: 'stopped', detail: null });
+    },
+  };
+}
+
+function cancellableFetch(stop: AbortSignal): typeof fetch {
+  return (input, init) => {
+    const signals = init?.signal == null ? [stop] : [stop, init.signal];
+    return fetch(input, { ...init, signal: AbortSignal.any(signals) });
+  };
+}

@@ -1,0 +1,87 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import {
+  ADA,
+  ADA_DIRECT,
+  APP_TOKEN,
+  BOT_TOKEN,
+  connectChannel,
+  createChannel,
+  EVE,
+  EVE_DIRECT,
+  GENERAL,
+  Inbox,
+  startWorkspace,
+} from './fixtures.ts';
+import type { SlackServer } from './slackServer.ts';
+
+let slack: SlackServer;
+beforeEach(async () => {
+  slack = await startWorkspace();
+});
+afterEach(() => slack.close());
+
+test('without any token there is no channel', () => {
+  expect(createChannel({ SLACK_ALLOW_FROM: '*' }, new Inbox())).toBeNull();
+  expect(createChannel({ SLACK_BOT_TOKEN: '', SLACK_APP_TOKEN: '' }, new Inbox())).toBeNull();
+});
+
+test.each([
+  { env: { SLACK_BOT_TOKEN: '' }, line: 'SLACK_BOT_TOKEN=' },
+  { env: { SLACK_APP_TOKEN: '' }, line: 'SLACK_APP_TOKEN=' },
+  { env: { SLACK_ALLOW_FROM: '' }, line: 'SLACK_ALLOW_FROM=<your member id>' },
+  { env: { SLACK_ALLOW_FROM: ' , ' }, line: 'SLACK_ALLOW_FROM=<your member id>' },
+  { env: { SLACK_ALLOW_FROM: `${ADA}, @eve` }, line: '"@eve"' },
+])('with $env nothing is asked of Slack and the status says $line', async ({ env, line }) => {
+  await using connected = await connectChannel(slack, env);
+  expect(connected.channel.status().state).toBe('refused');
+  expect(connected.channel.status().detail).toContain(line);
+  expect(connected.inbox.statuses).toEqual([connected.channel.status()]);
+  expect(slack.calls).toEqual([]);
+});
+
+test('only those on the list get through, alone and in channels, and the rest leave no trace', async () => {
+  await using connected = await connectChannel(slack, { SLACK_ALLOW_FROM: `U0X,${ADA}` });
+  const { inbox } = connected;
+  slack.sendText(EVE, EVE_DIRECT, 'let me in');
+  slack.sendText(EVE, GENERAL, `<@${slack.botUserId}> let me in`);
+  slack.sendText(ADA, GENERAL, 'I am a bot', { bot_id: 'B7' });
+  slack.sendText(ADA, GENERAL, 'hello');
+  await slack.until(() => slack.pending.length === 0);
+  expect(inbox.messages.map(({ text }) => text)).toEqual(['hello']);
+  expect(inbox.chats).toEqual([{ jid: `slack:${GENERAL}`, name: 'general', isDirect: false }]);
+  expect(slack.calls.some(({ fields }) => fields['user'] === EVE)).toBe(false);
+});
+
+test('a star lets everybody write', async () => {
+  await using connected = await connectChannel(slack, { SLACK_ALLOW_FROM: '*' });
+  const { inbox } = connected;
+  slack.sendText(EVE, EVE_DIRECT, 'one');
+  slack.sendText(ADA, ADA_DIRECT, 'two');
+  await slack.until(() => inbox.messages.length === 2);
+  expect(inbox.messages.map(({ sender }) => sender)).toEqual([EVE, ADA]);
+});
+
+test('a channel that the app is invited to is listed, unless a stranger invited it', async () => {
+  await using connected = await connectChannel(slack);
+  const { inbox } = connected;
+  slack.addChannel({ id: 'C0TRAP', name: 'trap' });
+  const joined = { type: 'member_joined_channel', user: slack.botUserId, channel_type: 'C' };
+  slack.push({ ...joined, channel: 'C0TRAP', inviter: EVE });
+  slack.push({ ...joined, channel: 'C0TRAP', user: EVE, inviter: ADA });
+  slack.push({ ...joined, channel: GENERAL, inviter: ADA });
+  await slack.until(() => slack.pending.length === 0);
+  expect(inbox.chats.map(({ name }) => name)).toEqual(['general']);
+});
+
+test('a JID is owned when it is a channel id behind slack:', () => {
+  const channel = createChannel({ SLACK_BOT_TOKEN: BOT_TOKEN }, new Inbox());
+  const jids = [`slack:${GENERAL}`, `slack:${ADA_DIRECT}`, 'slack:', 'slack:U0ADA', 'telegram:1'];
+  expect(jids.map((jid) => channel?.ownsJid(jid))).toEqual([true, true, false, false, false]);
+});
+
+test('the tokens are in no status and no log line', async () => {
+  await using connected = await connectChannel(slack, { SLACK_APP_TOKEN: `${APP_TOKEN}-wrong` });
+  const { inbox } = connected;
+  expect(inbox.statuses.at(-1)?.state).toBe('refused');
+  expect(JSON.stringify([inbox.statuses, inbox.log])).not.toMatch(/test-token/);
+});

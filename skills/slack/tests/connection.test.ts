@@ -1,0 +1,198 @@
+import { execFile } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import {
+  ADA,
+  ADA_DIRECT,
+  connectChannel,
+  createChannel,
+  GENERAL,
+  Inbox,
+  settingsOf,
+  startWorkspace,
+} from './fixtures.ts';
+import type { SlackServer } from './slackServer.ts';
+
+let slack: SlackServer;
+beforeEach(async () => {
+  slack = await startWorkspace();
+});
+afterEach(() => slack.close());
+
+test('connecting ends when Slack has said hello', async () => {
+  const SLACK_API_URL = slack.url.replace(/\/$/, '');
+  await using connected = await connectChannel(slack, { SLACK_API_URL });
+  expect(connected.channel.status()).toEqual({ state: 'connected', detail: null });
+  expect(connected.inbox.statuses.map(({ state }) => state)).toEqual(['connecting', 'connected']);
+  expect(slack.connections).toBe(1);
+});
+
+test.each([{ SLACK_BOT_TOKEN: 'xoxb-wrong' }, { SLACK_APP_TOKEN: 'xapp-wrong' }])(
+  'with %s Slack refuses the app, and the status says what to check',
+  async (env) => {
+    await using connected = await connectChannel(slack, env);
+    const { channel, inbox } = connected;
+    expect(channel.status()).toMatchObject({
+      state: 'refused',
+      detail: expect.stringMatching(/invalid_auth.*SLACK_BOT_TOKEN.*SLACK_APP_TOKEN/),
+    });
+    expect(inbox.statuses.map(({ state }) => state)).toEqual(['connecting', 'refused']);
+  },
+);
+
+test('tokens that are revoked later are refused, and Slack is not asked again', async () => {
+  await using connected = await connectChannel(slack);
+  slack.failNext('auth.test', { body: { ok: false, error: 'token_revoked' } });
+  slack.recycle();
+  await slack.until(() => connected.channel.status().state === 'refused');
+  const before = slack.calls.length;
+  await delay(600);
+  expect(slack.calls).toHaveLength(before);
+});
+
+test('when Slack is down at the start, connecting ends with the reason and goes on by itself', async () => {
+  await slack.goDown();
+  await using connected = await connectChannel(slack);
+  const { channel, inbox } = connected;
+  expect(channel.status()).toEqual({
+    state: 'connecting',
+    detail: 'Slack cannot be reached (ECONNREFUSED). Trying again.',
+  });
+  const sending = channel.send({ id: 'm', jid: `slack:${GENERAL}`, text: 'hi' });
+  await expect(sending).rejects.toMatchObject({ name: 'SlackError', code: 'UNREACHABLE' });
+  await slack.comeUp();
+  slack.sendText(ADA, ADA_DIRECT, 'back again');
+  await slack.until(() => inbox.messages.length === 1);
+  expect(channel.status()).toEqual({ state: 'connected', detail: null });
+});
+
+test('an outage loses nothing: what was written meanwhile arrives, in order and once', async () => {
+  await using connected = await connectChannel(slack);
+  const { channel, inbox } = connected;
+  slack.sendText(ADA, GENERAL, 'before');
+  await slack.until(() => slack.pending.length === 0);
+  await slack.goDown();
+  await slack.until(() => channel.status().state === 'connecting');
+  slack.sendText(ADA, GENERAL, 'during');
+  await slack.comeUp();
+  slack.sendText(ADA, GENERAL, 'after');
+  await slack.until(() => inbox.messages.length === 3 && slack.pending.length === 0);
+  expect(inbox.messages.map(({ text }) => text)).toEqual(['before', 'during', 'after']);
+  expect(channel.status().state).toBe('connected');
+});
+
+test('a line that Slack moves to another machine is followed', async () => {
+  await using connected = await connectChannel(slack);
+  const { channel, inbox } = connected;
+  slack.recycle();
+  slack.sendText(ADA, GENERAL, 'after');
+  await slack.until(() => inbox.messages.length === 1 && channel.status().state === 'connected');
+  await slack.until(() => slack.connections === 1);
+});
+
+test('errors of Slack and pauses that it asks for are waited out', async () => {
+  slack.failNext('auth.test', { status: 429, headers: { 'Retry-After': '1' }, body: {} });
+  slack.failNext('apps.connections.open', { status: 503, body: {} });
+  const started = Date.now();
+  await using connected = await connectChannel(slack);
+  await slack.until(() => connected.channel.status().state === 'connected');
+  expect(Date.now() - started).toBeGreaterThanOrEqual(1_000);
+  expect(connected.inbox.statuses.map(({ detail }) => detail)).toEqual([
+    null,
+    'Slack asks for a pause. Trying again.',
+    'Slack cannot be reached (HTTP 503). Trying again.',
+    null,
+  ]);
+});
+
+test('Bolt writes to the log, never to the console', async () => {
+  const methods = ['log', 'debug', 'info', 'warn', 'error'] as const;
+  const spies = methods.map((method) => vi.spyOn(console, method));
+  const { channel, inbox } = await connectChannel(slack);
+  slack.sendText(ADA, GENERAL, 'hello');
+  await slack.until(() => slack.pending.length === 0);
+  await slack.goDown();
+  await slack.until(() => inbox.log.length > 0);
+  await channel.disconnect();
+  for (const spy of spies) {
+    expect(spy).not.toHaveBeenCalled();
+    spy.mockRestore();
+  }
+  await slack.comeUp();
+});
+
+test('a channel that was disconnected can be connected again', async () => {
+  const { channel, inbox } = await connectChannel(slack);
+  await channel.disconnect();
+  await channel.disconnect();
+  expect(channel.status()).toEqual({ state: 'stopped', detail: null });
+  await slack.until(() => slack.connections === 0);
+  slack.sendText(ADA, ADA_DIRECT, 'anyone?');
+  await channel.connect(inbox);
+  await slack.until(() => inbox.messages.length === 1);
+  await channel.disconnect();
+  const sending = channel.send({ id: 'm', jid: `slack:${GENERAL}`, text: 'hi' });
+  await expect(sending).rejects.toMatchObject({ code: 'NOT_CONNECTED' });
+});
+
+test('disconnecting is quick while Slack is down', async () => {
+  await slack.goDown();
+  const { channel } = await connectChannel(slack);
+  const started = Date.now();
+  await channel.disconnect();
+  expect(Date.now() - started).toBeLessThan(500);
+  await slack.comeUp();
+});
+
+test('disconnecting is quick while Slack lets the app wait, and connecting ends with it', async () => {
+  slack.fallSilent(true);
+  const inbox = new Inbox();
+  const channel = createChannel(settingsOf(slack), inbox);
+  const connecting = channel?.connect(inbox);
+  await slack.until(() => slack.connections === 1);
+  const started = Date.now();
+  await channel?.disconnect();
+  await connecting;
+  expect(Date.now() - started).toBeLessThan(900);
+  expect(channel?.status().state).toBe('stopped');
+});
+
+test('disconnecting right after connecting leaves no line behind', async () => {
+  const inbox = new Inbox();
+  const channel = createChannel(settingsOf(slack), inbox);
+  const connecting = channel?.connect(inbox);
+  await channel?.disconnect();
+  await connecting;
+  await delay(200);
+  expect(slack.connections).toBe(0);
+  expect(channel?.status().state).toBe('stopped');
+});
+
+test('after disconnecting nothing keeps the process alive', async () => {
+  slack.sendText(ADA, GENERAL, 'hello');
+  const script = `
+    import { setTimeout as delay } from 'node:timers/promises';
+    import { connectChannel } from '${import.meta.dirname}/fixtures.ts';
+    const { channel, inbox } = await connectChannel({ url: process.argv[1] });
+    await channel.send({ id: 'm', jid: 'slack:${GENERAL}', text: 'bye' });
+    while (inbox.messages.length === 0) await delay(5);
+    await channel.disconnect();
+    console.log(JSON.stringify({ messages: inbox.messages.length, status: channel.status() }));
+    const disconnectedAt = Date.now();
+    process.on('exit', () => console.error(Date.now() - disconnectedAt));
+  `;
+  const child = await promisify(execFile)(
+    process.execPath,
+    ['--input-type=module', '--eval', script, slack.url],
+    { timeout: 5_000 },
+  );
+  expect(JSON.parse(child.stdout)).toEqual({
+    messages: 1,
+    status: { state: 'stopped', detail: null },
+  });
+  expect(child.stderr).toMatch(/^\d+\n$/);
+  expect(Number(child.stderr)).toBeLessThan(300);
+  expect(slack.posted.map(({ text }) => text)).toEqual(['bye']);
+  expect(slack.pending).toHaveLength(0);
+});

@@ -1,0 +1,82 @@
+import type {
+  Channel,
+  ChannelEvents,
+  ChannelStatus,
+  InboundMessage,
+  KnownChat,
+} from '../../../src/channels/channel.ts';
+import { channel } from '../../../src/channels/slack.ts';
+import { readSettings } from '../../../src/config.ts';
+import { type SlackServer, startSlack } from './slackServer.ts';
+
+export const BOT_TOKEN = 'xoxb-test-token-of-nobody';
+export const APP_TOKEN = 'xapp-test-token-of-nobody';
+
+export const ADA = 'U0ADA';
+export const EVE = 'U0EVE';
+export const GENERAL = 'C0GENERAL';
+export const ADA_DIRECT = 'D0ADA';
+export const EVE_DIRECT = 'D0EVE';
+
+/** A workspace with two people, a channel, and the app in it. */
+export async function startWorkspace(): Promise<SlackServer> {
+  const slack = await startSlack({ bot: BOT_TOKEN, app: APP_TOKEN });
+  slack.addUser({ id: ADA, name: 'ada', real_name: 'Ada Lovelace' });
+  slack.addUser({ id: EVE, name: 'eve', real_name: 'Eve' });
+  slack.addUser({ id: slack.botUserId, name: 'andy', real_name: 'Andy' });
+  slack.addChannel({ id: GENERAL, name: 'general' });
+  slack.addChannel({ id: ADA_DIRECT, user: ADA });
+  slack.addChannel({ id: EVE_DIRECT, user: EVE });
+  return slack;
+}
+
+/** What a host sees of a channel. `onMessage` may be replaced to make storing fail or slow. */
+export class Inbox implements ChannelEvents {
+  readonly messages: InboundMessage[] = [];
+  readonly chats: KnownChat[] = [];
+  readonly statuses: ChannelStatus[] = [];
+  readonly log: { message: string; data: unknown }[] = [];
+
+  onMessage = async (message: InboundMessage): Promise<void> => {
+    this.messages.push(message);
+  };
+
+  onChat = async (chat: KnownChat): Promise<void> => {
+    this.chats.push(chat);
+  };
+
+  onStatus = (status: ChannelStatus): void => {
+    this.statuses.push(status);
+  };
+}
+
+/** The channel as `.env` would make it, or null when it stays silent. */
+export function createChannel(env: Readonly<Record<string, string>>, inbox: Inbox): Channel | null {
+  const write = (message: string, data?: unknown) => inbox.log.push({ message, data });
+  return channel.create({
+    settings: readSettings(env, '/project'),
+    log: { info: write, warn: write },
+  });
+}
+
+/** Settings that let Ada write. */
+export function settingsOf(slack: Pick<SlackServer, 'url'>): Readonly<Record<string, string>> {
+  return {
+    SLACK_BOT_TOKEN: BOT_TOKEN,
+    SLACK_APP_TOKEN: APP_TOKEN,
+    SLACK_ALLOW_FROM: ADA,
+    SLACK_API_URL: slack.url,
+  };
+}
+
+/** A connected channel that the caller disconnects by leaving the scope. */
+export async function connectChannel(
+  slack: Pick<SlackServer, 'url'>,
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ channel: Channel; inbox: Inbox } & AsyncDisposable> {
+  const inbox = new Inbox();
+  const created = createChannel({ ...settingsOf(slack), ...env }, inbox);
+  if (created === null) throw new Error('the channel stayed silent although it has a token');
+  await created.connect(inbox);
+  return { channel: created, inbox, [Symbol.asyncDispose]: () => created.disconnect() };
+}

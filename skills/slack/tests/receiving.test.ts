@@ -1,0 +1,188 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { ADA, ADA_DIRECT, connectChannel, EVE, GENERAL, startWorkspace } from './fixtures.ts';
+import type { SlackServer } from './slackServer.ts';
+
+let slack: SlackServer;
+beforeEach(async () => {
+  slack = await startWorkspace();
+});
+afterEach(() => slack.close());
+
+test('a direct message arrives with everything that Slack says about it', async () => {
+  await using connected = await connectChannel(slack);
+  const { inbox } = connected;
+  const ts = slack.sendText(ADA, ADA_DIRECT, 'hello &lt;there&gt; &amp; "you"');
+  await slack.until(() => inbox.messages.length === 1);
+  expect(inbox.messages).toEqual([
+    {
+      id: ts,
+      jid: 'slack:D0ADA',
+      chatName: 'Ada Lovelace',
+      isDirect: true,
+      sender: ADA,
+      senderName: 'Ada Lovelace',
+      isOwner: false,
+      mentionsAssistant: false,
+      text: 'hello <there> & "you"',
+      sentAt: Number(ts.slice(0, 10)) * 1_000,
+    },
+  ]);
+  await slack.until(() => slack.pending.length === 0);
+  expect(slack.strays).toEqual([]);
+});
+
+test('a message in a channel names the channel, and names are asked for once', async () => {
+  await using connected = await connectChannel(slack);
+  const { inbox } = connected;
+  slack.sendText(ADA, GENERAL, 'one');
+  slack.sendText(ADA, GENERAL, 'two');
+  await slack.until(() => inbox.messages.length === 2);
+  expect(inbox.messages[1]).toMatchObject({
+    jid: 'slack:C0GENERAL',
+    chatName: 'general',
+    isDirect: false,
+    senderName: 'Ada Lovelace',
+    mentionsAssistant: false,
+  });
+  const lookUps = slack.calls.filter(({ method }) => method.endsWith('.info'));
+  expect(lookUps.map(({ method }) => method).sort()).toEqual(['conversations.info', 'users.info']);
+});
+
+test('a mention comes twice from Slack and once to the host, with names instead of ids', async () => {
+  await using connected = await connectChannel(slack);
+  const { inbox } = connected;
+  slack.sendText(
+    ADA,
+    GENERAL,
+    `<@${slack.botUserId}> ask <@${EVE}> in <#${GENERAL}> or <#C9|random> about ` +
+      '<https://example.org/a?b&amp;c|this page>, <https://example.org>, <mailto:a@b.org|a@b.org>, <!here>',
+  );
+  slack.sendText(ADA, GENERAL, 'next');
+  await slack.until(() => slack.pending.length === 0);
+  expect(inbox.messages.map(({ text }) => text)).toEqual([
+    '@Andy ask @Eve in #general or #random about this page (https://example.org/a?b&c), ' +
+      'https://example.org, a@b.org, @here',
+    'next',
+  ]);
+  expect(inbox.messages.map(({ mentionsAssistant }) => mentionsAssistant)).toEqual([true, false]);
+});
+
+test('a mention in a thread and files arrive as messages of the channel', async () => {
+  await using connected = await connectChannel(slack);
+  const { inbox } = connected;
+  slack.sendText(ADA, GENERAL, 'in a thread', { thread_ts: '1699999999.000100' });
+  const files = [{ mimetype: 'image/png' }, { mimetype: 'application/pdf' }];
+  slack.sendText(ADA, GENERAL, 'look', { subtype: 'file_share', files });
+  slack.sendText(ADA, GENERAL, '', { subtype: 'file_share', files: [{ mimetype: 'audio/mp4' }] });
+  await slack.until(() => inbox.messages.length === 3);
+  expect(inbox.messages.map(({ jid, text }) => `${jid} ${text}`)).toEqual([
+    'slack:C0GENERAL in a thread',
+    'slack:C0GENERAL [photo] [document] look',
+    'slack:C0GENERAL [audio]',
+  ]);
+});
+
+test('edits, deletions, joins and what the app said itself are acknowledged and dropped', async () => {
+  await using connected = await connectChannel(slack, { SLACK_ALLOW_FROM: '*' });
+  const { inbox } = connected;
+  slack.sendText(slack.botUserId, GENERAL, 'me, myself', { bot_id: 'B1' });
+  slack.sendText(slack.botUserId, GENERAL, 'me, myself');
+  slack.push({ type: 'message', subtype: 'message_changed', channel: GENERAL, message: {} });
+  slack.push({ type: 'message', subtype: 'message_deleted', channel: GENERAL });
+  slack.push({ type: 'message', subtype: 'channel_join', channel: GENERAL, user: ADA, ts: '1.1' });
+  slack.push({ type: 'reaction_added', user: ADA });
+  slack.sendText(ADA, GENERAL, 'last');
+  await slack.until(() => slack.pending.length === 0);
+  expect(inbox.messages.map(({ text }) => text)).toEqual(['last']);
+});
+
+test('a message whose names cannot be had arrives without them', async () => {
+  await using connected = await connectChannel(slack);
+  const { inbox } = connected;
+  slack.failNext('users.info', { body: { ok: false, error: 'missing_scope' } });
+  slack.failNext('conversations.info', { status: 500, body: {} });
+  slack.failNext('conversations.info', { cutLine: true });
+  slack.sendText(ADA, GENERAL, 'one');
+  slack.sendText(ADA, GENERAL, 'two');
+  await slack.until(() => inbox.messages.length === 2);
+  expect(inbox.messages[0]).toMatchObject({ chatName: null, senderName: null, text: 'one' });
+  expect(inbox.messages[1]).toMatchObject({ chatName: 'general', senderName: 'Ada Lovelace' });
+});
+
+test('a message that was not stored is not acknowledged and comes again', async () => {
+  await using connected = await connectChannel(slack);
+  const { inbox } = connected;
+  let attempts = 0;
+  const store = inbox.onMessage;
+  inbox.onMessage = async (message) => {
+    attempts += 1;
+    if (attempts === 1) throw new Error('disk full');
+    await store(message);
+  };
+  slack.sendText(ADA, GENERAL, 'one');
+  await slack.until(() => attempts === 1);
+  expect(slack.pending).toHaveLength(1);
+  await slack.until(() => slack.pending.length === 0);
+  expect(inbox.messages.map(({ text }) => text)).toEqual(['one']);
+  expect(attempts).toBe(2);
+  expect(inbox.log).toContainEqual({
+    message: expect.stringContaining('was not stored'),
+    data: { cause: 'disk full' },
+  });
+});
+
+test('while a message is being stored it is not acknowledged, and its repetition is not another', async () => {
+  await using connected = await connectChannel(slack);
+  const { inbox } = connected;
+  const { promise: stored, resolve: finish } = Promise.withResolvers<void>();
+  const store = inbox.onMessage;
+  inbox.onMessage = async (message) => {
+    await stored;
+    await store(message);
+  };
+  slack.sendText(ADA, GENERAL, 'one');
+  await slack.until(() => (slack.pending[0]?.attempt ?? 0) >= 1);
+  finish();
+  await slack.until(() => slack.pending.length === 0);
+  expect(inbox.messages).toHaveLength(1);
+});
+
+test('a chat that could not be stored holds its message back', async () => {
+  await using connected = await connectChannel(slack);
+  const { inbox } = connected;
+  const report = inbox.onChat;
+  inbox.onChat = async () => {
+    inbox.onChat = report;
+    throw new Error('disk full');
+  };
+  slack.sendText(ADA, GENERAL, 'one');
+  await slack.until(() => inbox.messages.length === 1);
+  expect(inbox.chats).toHaveLength(1);
+});
+
+test('messages reach the host in the order in which they were written', async () => {
+  await using connected = await connectChannel(slack);
+  const { inbox } = connected;
+  const texts = Array.from({ length: 50 }, (_, index) => `message ${index}`);
+  for (const text of texts) slack.sendText(ADA, GENERAL, text);
+  await slack.until(() => slack.pending.length === 0);
+  expect(inbox.messages.map(({ text }) => text)).toEqual(texts);
+});
+
+test('disconnecting waits for the message in hand and acknowledges it', async () => {
+  const { channel, inbox } = await connectChannel(slack);
+  const { promise: stored, resolve: finish } = Promise.withResolvers<void>();
+  const store = inbox.onMessage;
+  inbox.onMessage = async (message) => {
+    await stored;
+    await store(message);
+  };
+  slack.sendText(ADA, GENERAL, 'one');
+  await slack.until(() => inbox.chats.length === 1);
+  const disconnected = channel.disconnect();
+  finish();
+  await disconnected;
+  expect(inbox.messages).toHaveLength(1);
+  await slack.until(() => slack.pending.length === 0 && slack.connections === 0);
+  expect(channel.status().state).toBe('stopped');
+});

@@ -1,0 +1,208 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { connectChannel, GENERAL, startWorkspace } from './fixtures.ts';
+import type { SlackServer } from './slackServer.ts';
+
+const JID = `slack:${GENERAL}`;
+
+let slack: SlackServer;
+let connected: Awaited<ReturnType<typeof connectChannel>>;
+let nextId = 0;
+
+beforeEach(async () => {
+  slack = await startWorkspace();
+  connected = await connectChannel(slack);
+});
+afterEach(async () => {
+  await connected.channel.disconnect();
+  await slack.close();
+});
+
+function send(text: string, id = `m${nextId++}`): Promise<void> {
+  return connected.channel.send({ id, jid: JID, text });
+}
+
+/** What people would read. */
+function shown(): string[] {
+  return slack.posted.map(({ text }) =>
+    text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&'),
+  );
+}
+
+test('plain words arrive as they are, and no text can call a whole channel', async () => {
+  await send('1 < 2 && "3" > 2 &amp; <!channel> <@U0EVE> 🐢');
+  expect(slack.posted).toEqual([
+    {
+      channel: GENERAL,
+      text: '1 &lt; 2 &amp;&amp; "3" &gt; 2 &amp;amp; &lt;!channel&gt; &lt;@U0EVE&gt; 🐢',
+    },
+  ]);
+});
+
+test('Markdown becomes mrkdwn', async () => {
+  await send(
+    [
+      '# Report of **today**',
+      '',
+      'Some **bold**, *italic*, ~~gone~~ and `x < y` words,',
+      'see [the page](https://example.org/?a=1&b=|) or https://example.org/x.',
+      '',
+      '- one',
+      '- [x] two',
+      '  1. inner',
+      '  2. **more**',
+      '',
+      '> said',
+      '> twice',
+      '',
+      '```ts',
+      'if (a < b) return 1;',
+      '```',
+      '',
+      '| a | b |',
+      '|---|---|',
+      '| 1 | 2 |',
+      '',
+      '---',
+      '[file](src/a.ts) ![cat](https://example.org/cat.png)',
+    ].join('\n'),
+  );
+  expect(slack.posted.map(({ text }) => text)).toEqual([
+    [
+      '*Report of today*',
+      '',
+      'Some *bold*, _italic_, ~gone~ and `x &lt; y` words,',
+      'see <https://example.org/?a=1&amp;b=%7C|the page> or <https://example.org/x>.',
+      '',
+      '• one',
+      '• ☑ two',
+      '    1. inner',
+      '    2. *more*',
+      '',
+      '> said',
+      '> twice',
+      '',
+      '```',
+      'if (a &lt; b) return 1;',
+      '```',
+      '',
+      '```',
+      '| a | b |',
+      '|---|---|',
+      '| 1 | 2 |',
+      '```',
+      '',
+      '———',
+      'file (src/a.ts) <https://example.org/cat.png|cat>',
+    ].join('\n'),
+  ]);
+});
+
+test('a link never previews: the address is the model’s choice', async () => {
+  await send('https://example.org');
+  expect(slack.calls.findLast(({ method }) => method === 'chat.postMessage')?.fields).toMatchObject(
+    {
+      unfurl_links: 'false',
+      unfurl_media: 'false',
+    },
+  );
+});
+
+test('deeply nested Markdown arrives, formatted or not', async () => {
+  await send(`${'> '.repeat(1_500)}deep`);
+  await send(`${'*'.repeat(3_000)}star`);
+  await send(`${'['.repeat(3_000)}x`);
+  expect(slack.posted.length).toBeGreaterThanOrEqual(3);
+  expect(slack.posted.every(({ text }) => text.length <= 3_900)).toBe(true);
+});
+
+test('a long text is split between paragraphs, as many to a message as fit', async () => {
+  const paragraphs = Array.from({ length: 7 }, (_, index) => `${index}`.repeat(1_000));
+  await send(paragraphs.join('\n\n'));
+  expect(shown()).toEqual([
+    paragraphs.slice(0, 3).join('\n\n'),
+    paragraphs.slice(3, 6).join('\n\n'),
+    paragraphs.slice(6).join('\n\n'),
+  ]);
+});
+
+test('a paragraph that is too long is split between lines, a line at a space or anywhere', async () => {
+  const lines = Array.from({ length: 50 }, (_, index) => `line ${index} `.padEnd(100, 'x'));
+  await send(lines.join('\n'));
+  expect(shown().map((text) => text.length)).toEqual([3_837, 1_211]);
+  expect(shown().join('\n')).toBe(lines.join('\n'));
+  await send('x'.repeat(10_000));
+  expect(
+    shown()
+      .slice(2)
+      .map((text) => text.length),
+  ).toEqual([3_900, 3_900, 2_200]);
+});
+
+test('a text that grows by escaping still fits, and nothing of it is lost', async () => {
+  const text = 'a<b>&c '.repeat(1_500).trim();
+  await send(text);
+  expect(slack.posted.every((message) => message.text.length <= 3_900)).toBe(true);
+  expect(shown().join(' ')).toBe(text);
+});
+
+test('a code block that spans messages is one in each of them', async () => {
+  const lines = Array.from({ length: 120 }, (_, index) => `const a${index} = "${'x'.repeat(60)}";`);
+  await send(`Look:\n\n\`\`\`ts\n${lines.join('\n')}\n\`\`\`\n\nDone.`);
+  expect(slack.posted.length).toBeGreaterThan(1);
+  for (const text of shown()) expect(text.split('```')).toHaveLength(3);
+  const words = shown().join('\n').replaceAll('```\n', '').replaceAll('\n```', '');
+  expect(words).toBe(`Look:\n\n${lines.join('\n')}\n\nDone.`);
+});
+
+test('a text without words sends nothing, and typing is not shown', async () => {
+  const before = slack.calls.length;
+  await send(' \n\n\n ');
+  await connected.channel.setTyping(JID, true);
+  await connected.channel.setTyping(JID, false);
+  expect(slack.calls).toHaveLength(before);
+});
+
+test('a pause that Slack asks for is kept, and the message goes out once', async () => {
+  const pause = { status: 429, headers: { 'Retry-After': '1' }, body: {} };
+  slack.failNext('chat.postMessage', pause);
+  const started = Date.now();
+  await send('hello');
+  expect(Date.now() - started).toBeGreaterThanOrEqual(950);
+  slack.failNext('chat.postMessage', { ...pause, headers: { 'Retry-After': '900' } });
+  await expect(send('hello')).rejects.toMatchObject({ code: 'REFUSED' });
+});
+
+test('a channel that is not there, or without the app, rejects with what Slack said', async () => {
+  const missing = connected.channel.send({ id: 'm', jid: 'slack:C0NONE', text: 'hi' });
+  await expect(missing).rejects.toThrow('channel_not_found');
+  slack.failNext('chat.postMessage', { body: { ok: false, error: 'not_in_channel' } });
+  await expect(send('hi')).rejects.toMatchObject({ code: 'REFUSED' });
+  const other = connected.channel.send({ id: 'm', jid: 'telegram:1', text: 'hi' });
+  await expect(other).rejects.toMatchObject({ code: 'JID_INVALID' });
+});
+
+test('a send without an answer is of unknown outcome', async () => {
+  slack.failNext('chat.postMessage', { status: 500, body: {} });
+  await expect(send('hello')).rejects.toMatchObject({ name: 'UnknownDelivery' });
+  slack.failNext('chat.postMessage', { cutLine: true });
+  await expect(send('hello')).rejects.toMatchObject({ name: 'UnknownDelivery' });
+  slack.failNext('chat.postMessage', { body: { ok: false, error: 'internal_error' } });
+  await expect(send('hello')).rejects.toMatchObject({ name: 'UnknownDelivery' });
+  const posts = slack.calls.filter(({ method }) => method === 'chat.postMessage');
+  expect(posts).toHaveLength(3);
+});
+
+test('a message that failed half way goes on where it stopped when it is sent again', async () => {
+  const text = `${'a'.repeat(3_800)}\n\n${'b'.repeat(3_800)}\n\n${'c'.repeat(3_800)}`;
+  // The server takes what it then denies; only the first and the third post of these count here.
+  slack.failNext('chat.postMessage', { body: { ok: false, error: 'is_archived' } }, 1);
+  await expect(send(text, 'same')).rejects.toMatchObject({ code: 'REFUSED' });
+  slack.posted.pop();
+  await send(text, 'same');
+  expect(slack.posted.map((message) => message.text.charAt(0))).toEqual(['a', 'b', 'c']);
+});
+
+test('a message that is sent again while it is on its way goes out once', async () => {
+  await Promise.all([send('hello', 'same'), send('hello', 'same')]);
+  expect(slack.posted).toHaveLength(1);
+});

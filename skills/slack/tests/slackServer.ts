@@ -1,0 +1,289 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { acceptWebSocket, WebSocketPeer } from './webSocket.ts';
+
+export type SlackUser = { readonly id: string; readonly name: string; readonly real_name: string };
+export type SlackChannel = { readonly id: string; readonly name?: string; readonly user?: string };
+export type PostedMessage = { readonly channel: string; readonly text: string };
+
+type Fields = Readonly<Record<string, unknown>>;
+type Answer = { readonly status?: number; readonly headers?: Record<string, string> } & (
+  | { readonly body: Fields }
+  | { readonly cutLine: true }
+);
+
+/** An event on its way to the app; it goes out again until it is acknowledged. */
+type Pending = { readonly payload: Fields; attempt: number; envelopeId: string; sentAt: number };
+
+/** Slack waits three seconds for an acknowledgement, and longer after each repetition. */
+const REDELIVER_MS = 300;
+
+/**
+ * Slack's side of socket mode and of the few Web API methods that a channel needs, for one workspace
+ * and one app, on loopback, by Node's built-ins alone.
+ *
+ * A WebSocket needs a ticket of `apps.connections.open`; events come in envelopes, one by one
+ * acknowledged by their id, and again under a new id when they were not. Events wait while no app is
+ * connected (Slack gives up after some minutes; this server does not).
+ */
+export class SlackServer {
+  readonly botUserId = 'U0BOT';
+  readonly posted: PostedMessage[] = [];
+  readonly calls: { method: string; fields: Fields }[] = [];
+  /** Events that the app has not acknowledged. */
+  readonly pending: Pending[] = [];
+  /** What came over the WebSocket and was no acknowledgement of anything. */
+  readonly strays: string[] = [];
+  connections = 0;
+  readonly #tokens: { bot: string; app: string };
+  readonly #users = new Map<string, SlackUser>();
+  readonly #channels = new Map<string, SlackChannel>();
+  readonly #tickets = new Set<string>();
+  readonly #sockets = new Set<Duplex>();
+  readonly #failures: { method: string; answer: Answer; later: number }[] = [];
+  #isSilent = false;
+  #app: WebSocketPeer | null = null;
+  #server: Server = createServer();
+  #port = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #clock = 1_700_000_000;
+
+  constructor(tokens: { bot: string; app: string }) {
+    this.#tokens = tokens;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}/api/`;
+  }
+
+  addUser(user: SlackUser): void {
+    this.#users.set(user.id, user);
+  }
+
+  addChannel(channel: SlackChannel): void {
+    this.#channels.set(channel.id, channel);
+  }
+
+  /** Listens, after `goDown` on the same port as before. */
+  async comeUp(): Promise<void> {
+    this.#server = createServer((request, response) => void this.#serve(request, response));
+    this.#server.on('upgrade', (request, socket) => this.#upgrade(request, socket));
+    this.#server.listen(this.#port, '127.0.0.1');
+    await once(this.#server, 'listening');
+    this.#port = (this.#server.address() as AddressInfo).port;
+    this.#timer = setInterval(() => this.#deliver(), 20);
+  }
+
+  /** Drops every connection and refuses new ones. */
+  async goDown(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#app = null;
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    this.#server.closeAllConnections();
+    for (const socket of this.#sockets) socket.destroy();
+    await closed;
+  }
+
+  close(): Promise<void> {
+    return this.goDown();
+  }
+
+  /** Moves the app to another machine, as Slack does every few hours. */
+  recycle(): void {
+    const payload = { type: 'disconnect', reason: 'refresh_requested', debug_info: { host: 'h' } };
+    this.#app?.send(JSON.stringify(payload));
+    this.#app = null;
+  }
+
+  /** WebSockets are accepted, but Slack does not say hello. */
+  fallSilent(isSilent: boolean): void {
+    this.#isSilent = isSilent;
+  }
+
+  /**
+   * Somebody writes; answers with the time stamp of the message. A mention of the app in a channel
+   * is an `app_mention` as well, in either order, as with Slack.
+   */
+  sendText(user: string, channel: string, text: string, more: Fields = {}): string {
+    const ts = this.#nextTs();
+    const channel_type = channel.startsWith('D') ? 'im' : 'channel';
+    const message = { channel, user, text, ts, event_ts: ts, team: 'T1', ...more };
+    if (channel_type === 'channel' && text.includes(`<@${this.botUserId}>`)) {
+      this.push({ type: 'app_mention', ...message });
+    }
+    this.push({ type: 'message', channel_type, ...message });
+    return ts;
+  }
+
+  /** Any event. */
+  push(event: Fields): void {
+    const payload = {
+      token: 't',
+      team_id: 'T1',
+      api_app_id: 'A1',
+      type: 'event_callback',
+      event_id: `Ev${randomUUID()}`,
+      event_time: this.#clock,
+      authorizations: [{ team_id: 'T1', user_id: this.botUserId, is_bot: true }],
+      event,
+    };
+    this.pending.push({ payload, attempt: 0, envelopeId: '', sentAt: 0 });
+    this.#deliver();
+  }
+
+  /** The next request of that method, or the one that many later, is answered so. */
+  failNext(method: string, answer: Answer, later = 0): void {
+    this.#failures.push({ method, answer, later });
+  }
+
+  /** Waits until it is so, here or at the other end of the line; rejects when it never is. */
+  async until(isSo: () => boolean, timeoutMs = 8_000): Promise<void> {
+    const end = Date.now() + timeoutMs;
+    while (!isSo()) {
+      if (Date.now() > end) {
+        const methods = this.calls.map(({ method }) => method).join(' ');
+        throw new Error(`still not so after ${timeoutMs} ms: ${isSo}; calls: ${methods}`);
+      }
+      await delay(5);
+    }
+  }
+
+  #nextTs(): string {
+    this.#clock += 1;
+    return `${this.#clock}.000100`;
+  }
+
+  #deliver(): void {
+    const now = Date.now();
+    for (const event of this.pending) {
+      if (this.#app === null) return;
+      const isFirst = event.envelopeId === '';
+      if (!isFirst && now - event.sentAt < REDELIVER_MS) continue;
+      if (!isFirst) event.attempt += 1;
+      event.envelopeId = randomUUID();
+      event.sentAt = now;
+      const envelope = {
+        envelope_id: event.envelopeId,
+        type: 'events_api',
+        payload: event.payload,
+        accepts_response_payload: false,
+        retry_attempt: event.attempt,
+        retry_reason: isFirst ? '' : 'timeout',
+      };
+      this.#app.send(JSON.stringify(envelope));
+    }
+  }
+
+  #onFrame(text: string): void {
+    const { envelope_id } = JSON.parse(text) as { envelope_id?: string };
+    const index = this.pending.findIndex(({ envelopeId }) => envelopeId === envelope_id);
+    if (index === -1) this.strays.push(text);
+    else this.pending.splice(index, 1);
+  }
+
+  #upgrade(request: IncomingMessage, socket: Duplex): void {
+    const { searchParams } = new URL(request.url ?? '/', this.url);
+    if (!this.#tickets.delete(searchParams.get('ticket') ?? '')) {
+      socket.end('HTTP/1.1 401 Unauthorized\r\nConnection: close\r\n\r\n');
+      return;
+    }
+    acceptWebSocket(request, socket);
+    const app = new WebSocketPeer(socket, (text) => this.#onFrame(text));
+    this.#sockets.add(socket);
+    this.connections += 1;
+    socket.on('close', () => {
+      this.#sockets.delete(socket);
+      this.connections -= 1;
+      if (this.#app === app) this.#app = null;
+    });
+    if (this.#isSilent) return;
+    this.#app = app;
+    app.send(
+      JSON.stringify({
+        type: 'hello',
+        num_connections: 1,
+        connection_info: { app_id: 'A1' },
+        debug_info: { host: 'h', approximate_connection_time: 18_060 },
+      }),
+    );
+    this.#deliver();
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const fields = Object.fromEntries(new URLSearchParams(Buffer.concat(chunks).toString()));
+    const method = /^\/api\/([\w.]+)$/.exec(request.url ?? '')?.[1] ?? '';
+    this.calls.push({ method, fields });
+    const failure = this.#failureOf(method);
+    const body = this.#perform(method, fields, request.headers.authorization ?? '');
+    const answer: Answer = failure ?? { body };
+    if ('cutLine' in answer) {
+      response.destroy();
+      return;
+    }
+    response.writeHead(answer.status ?? 200, {
+      'Content-Type': 'application/json; charset=utf-8',
+      ...answer.headers,
+    });
+    response.end(JSON.stringify(answer.body));
+  }
+
+  #failureOf(method: string): Answer | undefined {
+    const index = this.#failures.findIndex((failure) => failure.method === method);
+    const failure = this.#failures[index];
+    if (failure === undefined) return undefined;
+    failure.later -= 1;
+    if (failure.later >= 0) return undefined;
+    this.#failures.splice(index, 1);
+    return failure.answer;
+  }
+
+  #perform(method: string, fields: Fields, authorization: string): Fields {
+    const token = authorization.replace(/^Bearer /, '');
+    const needed = method === 'apps.connections.open' ? this.#tokens.app : this.#tokens.bot;
+    if (token === '') return { ok: false, error: 'not_authed' };
+    if (token !== needed) return { ok: false, error: 'invalid_auth' };
+    const channel = this.#channels.get(String(fields['channel']));
+    const user = this.#users.get(String(fields['user']));
+    switch (method) {
+      case 'auth.test':
+        return { ok: true, team_id: 'T1', user_id: this.botUserId, bot_id: 'B1', user: 'andy' };
+      case 'apps.connections.open': {
+        const ticket = randomUUID();
+        this.#tickets.add(ticket);
+        return { ok: true, url: `ws://127.0.0.1:${this.#port}/link/?ticket=${ticket}&app_id=A1` };
+      }
+      case 'users.info':
+        return user === undefined
+          ? { ok: false, error: 'user_not_found' }
+          : { ok: true, user: { ...user, profile: { display_name: '' } } };
+      case 'conversations.info':
+        return channel === undefined
+          ? { ok: false, error: 'channel_not_found' }
+          : { ok: true, channel: { ...channel, is_im: channel.id.startsWith('D') } };
+      case 'chat.postMessage': {
+        const text = String(fields['text'] ?? '');
+        if (channel === undefined) return { ok: false, error: 'channel_not_found' };
+        if (text.trim() === '') return { ok: false, error: 'no_text' };
+        const ts = this.#nextTs();
+        this.posted.push({ channel: channel.id, text });
+        return { ok: true, channel: channel.id, ts, message: { type: 'message', text, ts } };
+      }
+      default:
+        return { ok: false, error: 'unknown_method' };
+    }
+  }
+}
+
+/** Starts a Slack for the app with these tokens, on a free port of loopback. */
+export async function startSlack(tokens: { bot: string; app: string }): Promise<SlackServer> {
+  const server = new SlackServer(tokens);
+  await server.comeUp();
+  return server;
+}
