@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { addSkill, temporaryCodebase } from '../../src/testing/codebase.ts';
+
+const passing = "import test from 'node:test';\ntest('passes', () => {});\n";
+const failing =
+  "import test from 'node:test';\ntest('fails', () => { throw new Error('broken'); });\n";
+
+test('a skill whose tests fail is not published, and says which', async () => {
+  await using codebase = temporaryCodebase({ 'a.txt': 'a\n' }, { git: true });
+  addSkill(codebase, 'good', { add: { 'g.txt': 'g\n' }, tests: { 'good.test.mjs': passing } });
+  addSkill(codebase, 'bad', { add: { 'b.txt': 'b\n' }, tests: { 'bad.test.mjs': failing } });
+  expect((await codebase.claw('apply', 'good')).code).toBe(0);
+  const before = [codebase.tree(), codebase.state()];
+  const run = await codebase.claw('apply', 'bad');
+  expect(run).toMatchObject({
+    code: 4,
+    json: { ok: false, outcome: 'failed', error: { code: 'TESTS_FAILED' } },
+  });
+  expect(run.json.error?.message).toContain('bad');
+  expect([codebase.tree(), codebase.state()]).toEqual(before);
+});
+
+test('tests see the planned tree at ../../.., and the tests of every layer run', async () => {
+  const reads = (path: string, text: string) =>
+    `import test from 'node:test';\nimport assert from 'node:assert';\nimport { readFileSync } from 'node:fs';\n` +
+    `test('sees', () => assert.equal(readFileSync(new URL('../../../${path}', import.meta.url), 'utf8'), '${text}\\n'));\n`;
+  await using codebase = temporaryCodebase({ 'a.txt': 'a\n' }, { git: true });
+  addSkill(codebase, 'one', {
+    modify: { 'a.txt': ['a\n', 'one\n'] },
+    tests: { 'one.test.mjs': reads('a.txt', 'one') },
+  });
+  expect((await codebase.claw('apply', 'one')).code).toBe(0);
+  addSkill(codebase, 'two', {
+    modify: { 'a.txt': ['one\n', 'two\n'] },
+    manifest: { depends: ['one'] },
+  });
+  const run = await codebase.claw('apply', 'two');
+  expect(run).toMatchObject({ code: 4, json: { error: { code: 'TESTS_FAILED' } } });
+  expect(codebase.read('a.txt')).toBe('one\n');
+});
+
+test('a check that fails stops a command, unless it failed before', async () => {
+  const files = { 'a.txt': 'fine\n', 'claw.config.yaml': "check: ['grep -q fine a.txt']\n" };
+  await using codebase = temporaryCodebase(files, { git: true });
+  addSkill(codebase, 'breaks', { modify: { 'a.txt': ['fine\n', 'broken\n'] } });
+  addSkill(codebase, 'adds', { add: { 'b.txt': 'b\n' } });
+  const broken = await codebase.claw('apply', 'breaks');
+  expect(broken).toMatchObject({ code: 4, json: { error: { code: 'CHECKS_FAILED' } } });
+  codebase.write({ 'a.txt': 'red already\n' });
+  const run = await codebase.claw('apply', 'adds');
+  expect(run.code).toBe(0);
+  expect(run.json.warnings.join()).toContain('grep');
+});
