@@ -8,7 +8,7 @@ import { mergeLayer } from './layer.ts';
 import { Names } from './names.ts';
 
 export type ComposeInput = {
-  /** The release's file at a path, or null. Must answer for every path that `pathsOf(layers)` names. */
+  /** The release's file at a path, or null. */
   readonly release: (path: string) => TreeFile | null;
   /** In canonical order. */
   readonly layers: readonly SkillPackage[];
@@ -32,7 +32,7 @@ export function compose({ release, layers }: ComposeInput): Composition {
 }
 
 /** Files that are never text-merged, in the order in which they are composed. */
-export const STRUCTURED_PATHS = [
+const STRUCTURED_PATHS = [
   'package.json',
   '.env.example',
   'docker-compose.yml',
@@ -41,18 +41,6 @@ export const STRUCTURED_PATHS = [
   'compose.yaml',
   'container/packages.json',
 ] as const;
-
-/** Every path of the release that composing these layers may look at. */
-export function pathsOf(layers: readonly SkillPackage[]): readonly string[] {
-  const paths = new Set<string>(STRUCTURED_PATHS);
-  for (const { manifest } of layers) {
-    for (const path of [...manifest.adds, ...manifest.modifies]) paths.add(path);
-    for (const op of manifest.fileOps) {
-      for (const path of op.type === 'delete' ? [op.path] : [op.from, op.to]) paths.add(path);
-    }
-  }
-  return [...paths].sort();
-}
 
 type Outcomes = Record<string, Readonly<Record<string, unknown>>>;
 

@@ -50,8 +50,18 @@ export async function prove(input: ProofInput): Promise<Proof> {
   sweepViews(input.root);
   const isTested = input.tests.some((layer) => layer.test.length > 0);
   if (!isTested && input.checks.length === 0) return { ok: true, failures: [], warnings: [] };
-  await using planned = new Trial(input, 'planned');
-  await using present = new Trial(input, 'present');
+  const planned = new Trial(input, 'planned');
+  const present = new Trial(input, 'present');
+  try {
+    return await compareTrials(input, planned, present);
+  } finally {
+    planned.remove();
+    present.remove();
+  }
+}
+
+async function compareTrials(input: ProofInput, planned: Trial, present: Trial): Promise<Proof> {
+  const isTested = input.tests.some((layer) => layer.test.length > 0);
   const failures: ProofFailure[] = [];
   const warnings: string[] = [];
   const sort = (failure: ProofFailure, isOld: boolean) => {
@@ -95,7 +105,7 @@ async function failingLayers(
 }
 
 /** One of the two trees, laid out when it is first needed. */
-class Trial implements AsyncDisposable {
+class Trial {
   readonly #input: ProofInput;
   readonly #tree: 'planned' | 'present';
   readonly warnings = new Set<string>();
@@ -120,7 +130,7 @@ class Trial implements AsyncDisposable {
     return this.#run(this.#input.testCommand ?? 'node --test', files);
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  remove(): void {
     this.#view?.remove();
   }
 
