@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { Command, CommanderError, Option } from 'commander';
 import { ClawError, findRoot, type VerbResult } from '../engine/index.ts';
+import { assistantVerbs } from './assistantVerbs.ts';
 import { engineVerbs } from './engineVerbs.ts';
 import { exitCodeOf, outcomeOf } from './exitCode.ts';
 import { renderJson } from './json.ts';
@@ -69,7 +70,7 @@ function createProgram(exit: (code: number) => void): Command {
     const options = program.opts<GlobalOptions>();
     exit(await runAndPrint(verb, options, work));
   };
-  for (const define of engineVerbs) define(program, runVerb);
+  for (const define of [...engineVerbs, ...assistantVerbs]) define(program, runVerb);
   return program;
 }
 

@@ -30,6 +30,8 @@ function bodyOf(result: VerbResult): readonly string[] {
       return verifyLines(result.data as VerifyData | null);
     case 'recover':
       return [result.outcome === 'nothing' ? 'Nothing to recover.' : 'Recovered.'];
+    case 'setup':
+      return ['The model answers; .env holds the key. Say /restart to a running assistant.'];
     case 'abort':
       return [
         result.outcome === 'nothing' ? 'Nothing waits.' : 'Forgotten; the tree is as it was.',

@@ -46,6 +46,8 @@ export const ERROR_CODES = [
   'NPM_FAILED',
   'CHECKS_FAILED',
   'TESTS_FAILED',
+  // what the command line itself finds
+  'MODEL_REFUSED',
 ] as const;
 
 export type ErrorCode = (typeof ERROR_CODES)[number];

@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { ClawError, type VerbResult } from '../engine/index.ts';
+import type { Invocation } from './main.ts';
+import type { SetupOptions } from './setup.ts';
+
+type RunVerb = (
+  verb: string,
+  work: (invocation: Invocation) => Promise<VerbResult>,
+) => Promise<void>;
+
+/** The assistant's verbs. */
+export const assistantVerbs: readonly ((program: Command, run: RunVerb) => void)[] = [
+  (program) =>
+    program
+      .command('start')
+      .description('start the assistant, as npm start does')
+      .action(async () => {
+        process.exitCode = await startAssistant();
+      }),
+  (program, run) =>
+    program
+      .command('setup')
+      .description('connect a model: asks for a key, tries it, writes .env')
+      .argument('[name]', 'what to set up', 'model')
+      .option('--provider <name>', 'anthropic, or openai for any server that speaks its protocol')
+      .option('--model <name>', 'the model, where the default does not fit')
+      .option('--base-url <url>', 'the address of the model’s server')
+      .action((name: string, options: SetupOptions) =>
+        run('setup', async (invocation) => {
+          if (name !== 'model') throw new ClawError('USAGE', `There is no set-up "${name}".`);
+          const { setUpModel } = await import('./setup.ts');
+          return await setUpModel(invocation, options);
+        }),
+      ),
+];
+
+// The supervisor owns the terminal, so it is a process of its own, with ours.
+async function startAssistant(): Promise<number> {
+  const entry = join(import.meta.dirname, '../supervisor/start.ts');
+  const child = spawn(process.execPath, [entry], { stdio: 'inherit' });
+  // Ctrl-C reaches the whole terminal group; the supervisor decides what it means.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
+  const [code] = await once(child, 'close');
+  return typeof code === 'number' ? code : 1;
+}

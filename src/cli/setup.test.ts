@@ -1,0 +1,50 @@
+import { spawn } from 'node:child_process';
+import { chmodSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { startAnthropicServer } from '../testing/anthropic.ts';
+import { temporaryCodebase } from '../testing/codebase.ts';
+
+const CLAW = join(import.meta.dirname, '../../bin/claw.js');
+
+async function setup(root: string, key: string, ...args: string[]) {
+  const child = spawn(process.execPath, [CLAW, 'setup', '--cwd', root, '--json', ...args], {
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  child.stdin.end(`${key}\n`);
+  let stdout = '';
+  child.stdout.on('data', (chunk) => {
+    stdout += chunk;
+  });
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  return { code, json: JSON.parse(stdout) };
+}
+
+test('a key is believed after one real completion, and written for its owner alone', async () => {
+  await using codebase = temporaryCodebase({ '.env': 'OTHER=kept\nANTHROPIC_API_KEY=old\n' });
+  chmodSync(codebase.path('.env'), 0o644);
+  const server = await startAnthropicServer(() => [{ type: 'text', text: 'ok' }]);
+  try {
+    const run = await setup(codebase.root, 'sk-test-key', '--base-url', server.url);
+    expect(run).toMatchObject({ code: 0, json: { ok: true, verb: 'setup' } });
+    expect(server.requests.length).toBe(1);
+    expect(codebase.read('.env')).toBe(
+      `OTHER=kept\nANTHROPIC_API_KEY=sk-test-key\nANTHROPIC_BASE_URL=${server.url}\n`,
+    );
+    expect(statSync(codebase.path('.env')).mode & 0o777).toBe(0o600);
+  } finally {
+    await server.close();
+  }
+});
+
+test('a refused key is not written', async () => {
+  await using codebase = temporaryCodebase({ 'a.txt': '' });
+  const server = await startAnthropicServer(() => ({ kind: 'error', status: 401, message: 'no' }));
+  try {
+    const run = await setup(codebase.root, 'sk-wrong', '--base-url', server.url);
+    expect(run).toMatchObject({ code: 1, json: { error: { code: 'MODEL_REFUSED' } } });
+    expect(codebase.has('.env')).toBe(false);
+  } finally {
+    await server.close();
+  }
+});
