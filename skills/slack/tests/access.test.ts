@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   ADA,
   ADA_DIRECT,
@@ -12,26 +12,20 @@ import {
   Inbox,
   startWorkspace,
 } from './fixtures.ts';
-import type { SlackServer } from './slackServer.ts';
 
-let slack: SlackServer;
-beforeEach(async () => {
-  slack = await startWorkspace();
-});
-afterEach(() => slack.close());
-
-test('without any token there is no channel', () => {
+test.concurrent('without any token there is no channel', () => {
   expect(createChannel({ SLACK_ALLOW_FROM: '*' }, new Inbox())).toBeNull();
   expect(createChannel({ SLACK_BOT_TOKEN: '', SLACK_APP_TOKEN: '' }, new Inbox())).toBeNull();
 });
 
-test.each([
+test.concurrent.each([
   { env: { SLACK_BOT_TOKEN: '' }, line: 'SLACK_BOT_TOKEN=' },
   { env: { SLACK_APP_TOKEN: '' }, line: 'SLACK_APP_TOKEN=' },
   { env: { SLACK_ALLOW_FROM: '' }, line: 'SLACK_ALLOW_FROM=<your member id>' },
   { env: { SLACK_ALLOW_FROM: ' , ' }, line: 'SLACK_ALLOW_FROM=<your member id>' },
   { env: { SLACK_ALLOW_FROM: `${ADA}, @eve` }, line: '"@eve"' },
 ])('with $env nothing is asked of Slack and the status says $line', async ({ env, line }) => {
+  await using slack = await startWorkspace();
   await using connected = await connectChannel(slack, env);
   expect(connected.channel.status().state).toBe('refused');
   expect(connected.channel.status().detail).toContain(line);
@@ -39,7 +33,8 @@ test.each([
   expect(slack.calls).toEqual([]);
 });
 
-test('only those on the list get through, alone and in channels, and the rest leave no trace', async () => {
+test.concurrent('only those on the list get through, alone and in channels, and the rest leave no trace', async () => {
+  await using slack = await startWorkspace();
   await using connected = await connectChannel(slack, { SLACK_ALLOW_FROM: `U0X,${ADA}` });
   const { inbox } = connected;
   slack.sendText(EVE, EVE_DIRECT, 'let me in');
@@ -52,7 +47,8 @@ test('only those on the list get through, alone and in channels, and the rest le
   expect(slack.calls.some(({ fields }) => fields['user'] === EVE)).toBe(false);
 });
 
-test('a star lets everybody write', async () => {
+test.concurrent('a star lets everybody write', async () => {
+  await using slack = await startWorkspace();
   await using connected = await connectChannel(slack, { SLACK_ALLOW_FROM: '*' });
   const { inbox } = connected;
   slack.sendText(EVE, EVE_DIRECT, 'one');
@@ -61,7 +57,8 @@ test('a star lets everybody write', async () => {
   expect(inbox.messages.map(({ sender }) => sender)).toEqual([EVE, ADA]);
 });
 
-test('a channel that the app is invited to is listed, unless a stranger invited it', async () => {
+test.concurrent('a channel that the app is invited to is listed, unless a stranger invited it', async () => {
+  await using slack = await startWorkspace();
   await using connected = await connectChannel(slack);
   const { inbox } = connected;
   slack.addChannel({ id: 'C0TRAP', name: 'trap' });
@@ -73,13 +70,14 @@ test('a channel that the app is invited to is listed, unless a stranger invited 
   expect(inbox.chats.map(({ name }) => name)).toEqual(['general']);
 });
 
-test('a JID is owned when it is a channel id behind slack:', () => {
+test.concurrent('a JID is owned when it is a channel id behind slack:', () => {
   const channel = createChannel({ SLACK_BOT_TOKEN: BOT_TOKEN }, new Inbox());
   const jids = [`slack:${GENERAL}`, `slack:${ADA_DIRECT}`, 'slack:', 'slack:U0ADA', 'telegram:1'];
   expect(jids.map((jid) => channel?.ownsJid(jid))).toEqual([true, true, false, false, false]);
 });
 
-test('the tokens are in no status and no log line', async () => {
+test.concurrent('the tokens are in no status and no log line', async () => {
+  await using slack = await startWorkspace();
   await using connected = await connectChannel(slack, { SLACK_APP_TOKEN: `${APP_TOKEN}-wrong` });
   const { inbox } = connected;
   expect(inbox.statuses.at(-1)?.state).toBe('refused');

@@ -1,14 +1,8 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ADA, ADA_DIRECT, connectChannel, EVE, GENERAL, startWorkspace } from './fixtures.ts';
-import type { SlackServer } from './slackServer.ts';
 
-let slack: SlackServer;
-beforeEach(async () => {
-  slack = await startWorkspace();
-});
-afterEach(() => slack.close());
-
-test('a direct message arrives with everything that Slack says about it', async () => {
+test.concurrent('a direct message arrives with everything that Slack says about it', async () => {
+  await using slack = await startWorkspace();
   await using connected = await connectChannel(slack);
   const { inbox } = connected;
   const ts = slack.sendText(ADA, ADA_DIRECT, 'hello &lt;there&gt; &amp; "you"');
@@ -31,7 +25,8 @@ test('a direct message arrives with everything that Slack says about it', async 
   expect(slack.strays).toEqual([]);
 });
 
-test('a message in a channel names the channel, and names are asked for once', async () => {
+test.concurrent('a message in a channel names the channel, and names are asked for once', async () => {
+  await using slack = await startWorkspace();
   await using connected = await connectChannel(slack);
   const { inbox } = connected;
   slack.sendText(ADA, GENERAL, 'one');
@@ -48,7 +43,8 @@ test('a message in a channel names the channel, and names are asked for once', a
   expect(lookUps.map(({ method }) => method).sort()).toEqual(['conversations.info', 'users.info']);
 });
 
-test('a mention comes twice from Slack and once to the host, with names instead of ids', async () => {
+test.concurrent('a mention comes twice from Slack and once to the host, with names instead of ids', async () => {
+  await using slack = await startWorkspace();
   await using connected = await connectChannel(slack);
   const { inbox } = connected;
   slack.sendText(
@@ -67,7 +63,8 @@ test('a mention comes twice from Slack and once to the host, with names instead 
   expect(inbox.messages.map(({ mentionsAssistant }) => mentionsAssistant)).toEqual([true, false]);
 });
 
-test('a mention in a thread and files arrive as messages of the channel', async () => {
+test.concurrent('a mention in a thread and files arrive as messages of the channel', async () => {
+  await using slack = await startWorkspace();
   await using connected = await connectChannel(slack);
   const { inbox } = connected;
   slack.sendText(ADA, GENERAL, 'in a thread', { thread_ts: '1699999999.000100' });
@@ -82,7 +79,8 @@ test('a mention in a thread and files arrive as messages of the channel', async 
   ]);
 });
 
-test('edits, deletions, joins and what the app said itself are acknowledged and dropped', async () => {
+test.concurrent('edits, deletions, joins and what the app said itself are acknowledged and dropped', async () => {
+  await using slack = await startWorkspace();
   await using connected = await connectChannel(slack, { SLACK_ALLOW_FROM: '*' });
   const { inbox } = connected;
   slack.sendText(slack.botUserId, GENERAL, 'me, myself', { bot_id: 'B1' });
@@ -96,7 +94,8 @@ test('edits, deletions, joins and what the app said itself are acknowledged and 
   expect(inbox.messages.map(({ text }) => text)).toEqual(['last']);
 });
 
-test('a message whose names cannot be had arrives without them', async () => {
+test.concurrent('a message whose names cannot be had arrives without them', async () => {
+  await using slack = await startWorkspace();
   await using connected = await connectChannel(slack);
   const { inbox } = connected;
   slack.failNext('users.info', { body: { ok: false, error: 'missing_scope' } });
@@ -109,7 +108,8 @@ test('a message whose names cannot be had arrives without them', async () => {
   expect(inbox.messages[1]).toMatchObject({ chatName: 'general', senderName: 'Ada Lovelace' });
 });
 
-test('a message that was not stored is not acknowledged and comes again', async () => {
+test.concurrent('a message that was not stored is not acknowledged and comes again', async () => {
+  await using slack = await startWorkspace();
   await using connected = await connectChannel(slack);
   const { inbox } = connected;
   let attempts = 0;
@@ -131,7 +131,8 @@ test('a message that was not stored is not acknowledged and comes again', async 
   });
 });
 
-test('while a message is being stored it is not acknowledged, and its repetition is not another', async () => {
+test.concurrent('while a message is being stored it is not acknowledged, and its repetition is not another', async () => {
+  await using slack = await startWorkspace();
   await using connected = await connectChannel(slack);
   const { inbox } = connected;
   const { promise: stored, resolve: finish } = Promise.withResolvers<void>();
@@ -147,7 +148,8 @@ test('while a message is being stored it is not acknowledged, and its repetition
   expect(inbox.messages).toHaveLength(1);
 });
 
-test('a chat that could not be stored holds its message back', async () => {
+test.concurrent('a chat that could not be stored holds its message back', async () => {
+  await using slack = await startWorkspace();
   await using connected = await connectChannel(slack);
   const { inbox } = connected;
   const report = inbox.onChat;
@@ -160,7 +162,8 @@ test('a chat that could not be stored holds its message back', async () => {
   expect(inbox.chats).toHaveLength(1);
 });
 
-test('messages reach the host in the order in which they were written', async () => {
+test.concurrent('messages reach the host in the order in which they were written', async () => {
+  await using slack = await startWorkspace();
   await using connected = await connectChannel(slack);
   const { inbox } = connected;
   const texts = Array.from({ length: 50 }, (_, index) => `message ${index}`);
@@ -169,7 +172,8 @@ test('messages reach the host in the order in which they were written', async ()
   expect(inbox.messages.map(({ text }) => text)).toEqual(texts);
 });
 
-test('disconnecting waits for the message in hand and acknowledges it', async () => {
+test.concurrent('disconnecting waits for the message in hand and acknowledges it', async () => {
+  await using slack = await startWorkspace();
   const { channel, inbox } = await connectChannel(slack);
   const { promise: stored, resolve: finish } = Promise.withResolvers<void>();
   const store = inbox.onMessage;

@@ -1,34 +1,36 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { connectChannel, GENERAL, startWorkspace } from './fixtures.ts';
 import type { SlackServer } from './slackServer.ts';
 
 const JID = `slack:${GENERAL}`;
 
-let slack: SlackServer;
-let connected: Awaited<ReturnType<typeof connectChannel>>;
 let nextId = 0;
 
-beforeEach(async () => {
-  slack = await startWorkspace();
-  connected = await connectChannel(slack);
-});
-afterEach(async () => {
-  await connected.channel.disconnect();
-  await slack.close();
-});
-
-function send(text: string, id = `m${nextId++}`): Promise<void> {
-  return connected.channel.send({ id, jid: JID, text });
+/** A channel that is connected to a workspace. */
+async function connectedWorkspace() {
+  const slack = await startWorkspace();
+  const { channel } = await connectChannel(slack);
+  return {
+    slack,
+    channel,
+    send: (text: string, id = `m${nextId++}`) => channel.send({ id, jid: JID, text }),
+    async [Symbol.asyncDispose]() {
+      await channel.disconnect();
+      await slack.close();
+    },
+  };
 }
 
 /** What people would read. */
-function shown(): string[] {
-  return slack.posted.map(({ text }) =>
+function shown({ posted }: SlackServer): string[] {
+  return posted.map(({ text }) =>
     text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&'),
   );
 }
 
-test('plain words arrive as they are, and no text can call a whole channel', async () => {
+test.concurrent('plain words arrive as they are, and no text can call a whole channel', async () => {
+  await using workspace = await connectedWorkspace();
+  const { slack, send } = workspace;
   await send('1 < 2 && "3" > 2 &amp; <!channel> <@U0EVE> 🐢');
   expect(slack.posted).toEqual([
     {
@@ -38,7 +40,9 @@ test('plain words arrive as they are, and no text can call a whole channel', asy
   ]);
 });
 
-test('Markdown becomes mrkdwn', async () => {
+test.concurrent('Markdown becomes mrkdwn', async () => {
+  await using workspace = await connectedWorkspace();
+  const { slack, send } = workspace;
   await send(
     [
       '# Report of **today**',
@@ -97,7 +101,9 @@ test('Markdown becomes mrkdwn', async () => {
   ]);
 });
 
-test('a link never previews: the address is the model’s choice', async () => {
+test.concurrent('a link never previews: the address is the model’s choice', async () => {
+  await using workspace = await connectedWorkspace();
+  const { slack, send } = workspace;
   await send('https://example.org');
   expect(slack.calls.findLast(({ method }) => method === 'chat.postMessage')?.fields).toMatchObject(
     {
@@ -107,7 +113,9 @@ test('a link never previews: the address is the model’s choice', async () => {
   );
 });
 
-test('deeply nested Markdown arrives, formatted or not', async () => {
+test.concurrent('deeply nested Markdown arrives, formatted or not', async () => {
+  await using workspace = await connectedWorkspace();
+  const { slack, send } = workspace;
   await send(`${'> '.repeat(1_500)}deep`);
   await send(`${'*'.repeat(3_000)}star`);
   await send(`${'['.repeat(3_000)}x`);
@@ -115,54 +123,66 @@ test('deeply nested Markdown arrives, formatted or not', async () => {
   expect(slack.posted.every(({ text }) => text.length <= 3_900)).toBe(true);
 });
 
-test('a long text is split between paragraphs, as many to a message as fit', async () => {
+test.concurrent('a long text is split between paragraphs, as many to a message as fit', async () => {
+  await using workspace = await connectedWorkspace();
+  const { slack, send } = workspace;
   const paragraphs = Array.from({ length: 7 }, (_, index) => `${index}`.repeat(1_000));
   await send(paragraphs.join('\n\n'));
-  expect(shown()).toEqual([
+  expect(shown(slack)).toEqual([
     paragraphs.slice(0, 3).join('\n\n'),
     paragraphs.slice(3, 6).join('\n\n'),
     paragraphs.slice(6).join('\n\n'),
   ]);
 });
 
-test('a paragraph that is too long is split between lines, a line at a space or anywhere', async () => {
+test.concurrent('a paragraph that is too long is split between lines, a line at a space or anywhere', async () => {
+  await using workspace = await connectedWorkspace();
+  const { slack, send } = workspace;
   const lines = Array.from({ length: 50 }, (_, index) => `line ${index} `.padEnd(100, 'x'));
   await send(lines.join('\n'));
-  expect(shown().map((text) => text.length)).toEqual([3_837, 1_211]);
-  expect(shown().join('\n')).toBe(lines.join('\n'));
+  expect(shown(slack).map((text) => text.length)).toEqual([3_837, 1_211]);
+  expect(shown(slack).join('\n')).toBe(lines.join('\n'));
   await send('x'.repeat(10_000));
   expect(
-    shown()
+    shown(slack)
       .slice(2)
       .map((text) => text.length),
   ).toEqual([3_900, 3_900, 2_200]);
 });
 
-test('a text that grows by escaping still fits, and nothing of it is lost', async () => {
+test.concurrent('a text that grows by escaping still fits, and nothing of it is lost', async () => {
+  await using workspace = await connectedWorkspace();
+  const { slack, send } = workspace;
   const text = 'a<b>&c '.repeat(1_500).trim();
   await send(text);
   expect(slack.posted.every((message) => message.text.length <= 3_900)).toBe(true);
-  expect(shown().join(' ')).toBe(text);
+  expect(shown(slack).join(' ')).toBe(text);
 });
 
-test('a code block that spans messages is one in each of them', async () => {
+test.concurrent('a code block that spans messages is one in each of them', async () => {
+  await using workspace = await connectedWorkspace();
+  const { slack, send } = workspace;
   const lines = Array.from({ length: 120 }, (_, index) => `const a${index} = "${'x'.repeat(60)}";`);
   await send(`Look:\n\n\`\`\`ts\n${lines.join('\n')}\n\`\`\`\n\nDone.`);
   expect(slack.posted.length).toBeGreaterThan(1);
-  for (const text of shown()) expect(text.split('```')).toHaveLength(3);
-  const words = shown().join('\n').replaceAll('```\n', '').replaceAll('\n```', '');
+  for (const text of shown(slack)) expect(text.split('```')).toHaveLength(3);
+  const words = shown(slack).join('\n').replaceAll('```\n', '').replaceAll('\n```', '');
   expect(words).toBe(`Look:\n\n${lines.join('\n')}\n\nDone.`);
 });
 
-test('a text without words sends nothing, and typing is not shown', async () => {
+test.concurrent('a text without words sends nothing, and typing is not shown', async () => {
+  await using workspace = await connectedWorkspace();
+  const { slack, send } = workspace;
   const before = slack.calls.length;
   await send(' \n\n\n ');
-  await connected.channel.setTyping(JID, true);
-  await connected.channel.setTyping(JID, false);
+  await workspace.channel.setTyping(JID, true);
+  await workspace.channel.setTyping(JID, false);
   expect(slack.calls).toHaveLength(before);
 });
 
-test('a pause that Slack asks for is kept, and the message goes out once', async () => {
+test.concurrent('a pause that Slack asks for is kept, and the message goes out once', async () => {
+  await using workspace = await connectedWorkspace();
+  const { slack, send } = workspace;
   const pause = { status: 429, headers: { 'Retry-After': '1' }, body: {} };
   slack.failNext('chat.postMessage', pause);
   const started = Date.now();
@@ -172,16 +192,20 @@ test('a pause that Slack asks for is kept, and the message goes out once', async
   await expect(send('hello')).rejects.toMatchObject({ code: 'REFUSED' });
 });
 
-test('a channel that is not there, or without the app, rejects with what Slack said', async () => {
-  const missing = connected.channel.send({ id: 'm', jid: 'slack:C0NONE', text: 'hi' });
+test.concurrent('a channel that is not there, or without the app, rejects with what Slack said', async () => {
+  await using workspace = await connectedWorkspace();
+  const { slack, send } = workspace;
+  const missing = workspace.channel.send({ id: 'm', jid: 'slack:C0NONE', text: 'hi' });
   await expect(missing).rejects.toThrow('channel_not_found');
   slack.failNext('chat.postMessage', { body: { ok: false, error: 'not_in_channel' } });
   await expect(send('hi')).rejects.toMatchObject({ code: 'REFUSED' });
-  const other = connected.channel.send({ id: 'm', jid: 'telegram:1', text: 'hi' });
+  const other = workspace.channel.send({ id: 'm', jid: 'telegram:1', text: 'hi' });
   await expect(other).rejects.toMatchObject({ code: 'JID_INVALID' });
 });
 
-test('a send without an answer is of unknown outcome', async () => {
+test.concurrent('a send without an answer is of unknown outcome', async () => {
+  await using workspace = await connectedWorkspace();
+  const { slack, send } = workspace;
   slack.failNext('chat.postMessage', { status: 500, body: {} });
   await expect(send('hello')).rejects.toMatchObject({ name: 'UnknownDelivery' });
   slack.failNext('chat.postMessage', { cutLine: true });
@@ -192,7 +216,9 @@ test('a send without an answer is of unknown outcome', async () => {
   expect(posts).toHaveLength(3);
 });
 
-test('a message that failed half way goes on where it stopped when it is sent again', async () => {
+test.concurrent('a message that failed half way goes on where it stopped when it is sent again', async () => {
+  await using workspace = await connectedWorkspace();
+  const { slack, send } = workspace;
   const text = `${'a'.repeat(3_800)}\n\n${'b'.repeat(3_800)}\n\n${'c'.repeat(3_800)}`;
   // The server takes what it then denies; only the first and the third post of these count here.
   slack.failNext('chat.postMessage', { body: { ok: false, error: 'is_archived' } }, 1);
@@ -202,7 +228,9 @@ test('a message that failed half way goes on where it stopped when it is sent ag
   expect(slack.posted.map((message) => message.text.charAt(0))).toEqual(['a', 'b', 'c']);
 });
 
-test('a message that is sent again while it is on its way goes out once', async () => {
+test.concurrent('a message that is sent again while it is on its way goes out once', async () => {
+  await using workspace = await connectedWorkspace();
+  const { slack, send } = workspace;
   await Promise.all([send('hello', 'same'), send('hello', 'same')]);
   expect(slack.posted).toHaveLength(1);
 });

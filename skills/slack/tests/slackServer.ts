@@ -80,6 +80,7 @@ export class SlackServer {
 
   /** Drops every connection and refuses new ones. */
   async goDown(): Promise<void> {
+    if (!this.#server.listening) return;
     clearInterval(this.#timer);
     this.#app = null;
     const closed = once(this.#server, 'close');
@@ -91,6 +92,10 @@ export class SlackServer {
 
   close(): Promise<void> {
     return this.goDown();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   /** Moves the app to another machine, as Slack does every few hours. */

@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type BotApi, startBotApi } from './botApi.ts';
+import { expect, test } from 'vitest';
+import { startBotApi } from './botApi.ts';
 import {
   ADA,
   ADA_DIRECT,
@@ -12,20 +12,15 @@ import {
   TOKEN,
 } from './fixtures.ts';
 
-let api: BotApi;
-beforeEach(async () => {
-  api = await startBotApi({ token: TOKEN });
-});
-afterEach(() => api.close());
-
-test('without a token there is no channel', () => {
+test.concurrent('without a token there is no channel', () => {
   expect(createChannel({ TELEGRAM_ALLOW_FROM: '*' }, new Inbox())).toBeNull();
   expect(createChannel({ TELEGRAM_BOT_TOKEN: '' }, new Inbox())).toBeNull();
 });
 
-test.each([{ list: '' }, { list: ' , ' }])(
+test.concurrent.each([{ list: '' }, { list: ' , ' }])(
   'with an empty list "$list" nothing is asked of Telegram and the status names the line to add',
   async ({ list }) => {
+    await using api = await startBotApi({ token: TOKEN });
     await using connected = await connectChannel(api, { TELEGRAM_ALLOW_FROM: list });
     expect(connected.channel.status().state).toBe('refused');
     expect(connected.channel.status().detail).toContain('TELEGRAM_ALLOW_FROM=<your user id>');
@@ -34,7 +29,8 @@ test.each([{ list: '' }, { list: ' , ' }])(
   },
 );
 
-test('an entry that is no user id is named instead of being ignored', async () => {
+test.concurrent('an entry that is no user id is named instead of being ignored', async () => {
+  await using api = await startBotApi({ token: TOKEN });
   await using connected = await connectChannel(api, { TELEGRAM_ALLOW_FROM: '1001, @ada' });
   expect(connected.channel.status()).toMatchObject({
     state: 'refused',
@@ -43,7 +39,8 @@ test('an entry that is no user id is named instead of being ignored', async () =
   expect(api.calls).toEqual([]);
 });
 
-test('only those on the list get through, alone and in groups, and the rest leave no trace', async () => {
+test.concurrent('only those on the list get through, alone and in groups, and the rest leave no trace', async () => {
+  await using api = await startBotApi({ token: TOKEN });
   await using connected = await connectChannel(api, { TELEGRAM_ALLOW_FROM: '7, 1001' });
   const { inbox } = connected;
   api.sendText(EVE, EVE_DIRECT, 'let me in');
@@ -55,7 +52,8 @@ test('only those on the list get through, alone and in groups, and the rest leav
   expect(inbox.chats).toEqual([{ jid: `telegram:${FAMILY.id}`, name: 'Family', isDirect: false }]);
 });
 
-test('a star lets everybody write', async () => {
+test.concurrent('a star lets everybody write', async () => {
+  await using api = await startBotApi({ token: TOKEN });
   await using connected = await connectChannel(api, { TELEGRAM_ALLOW_FROM: '*' });
   const { inbox } = connected;
   api.sendText(EVE, EVE_DIRECT, 'one');
@@ -64,7 +62,8 @@ test('a star lets everybody write', async () => {
   expect(inbox.messages.map(({ sender }) => sender)).toEqual(['6666', '1001']);
 });
 
-test('a stranger who adds the bot to a group does not put it on the list of chats', async () => {
+test.concurrent('a stranger who adds the bot to a group does not put it on the list of chats', async () => {
+  await using api = await startBotApi({ token: TOKEN });
   await using connected = await connectChannel(api);
   const { inbox } = connected;
   const joined = (from: typeof ADA, chat: typeof FAMILY) => ({

@@ -92,6 +92,7 @@ export class BotApi {
 
   /** Drops every connection and refuses new ones. */
   async goDown(): Promise<void> {
+    if (!this.#server.listening) return;
     this.#poll = null;
     const closed = once(this.#server, 'close');
     this.#server.close();
@@ -101,6 +102,10 @@ export class BotApi {
 
   close(): Promise<void> {
     return this.goDown();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   /** Somebody writes a text; answers with the id of the message. `more` is added to the message. */

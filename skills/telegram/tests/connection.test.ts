@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type BotApi, startBotApi } from './botApi.ts';
 import {
   ADA,
@@ -13,22 +13,17 @@ import {
   TOKEN,
 } from './fixtures.ts';
 
-let api: BotApi;
-beforeEach(async () => {
-  api = await startBotApi({ token: TOKEN });
-});
-afterEach(() => api.close());
+const polls = (api: BotApi) => api.calls.filter(({ method }) => method === 'getUpdates').length;
 
-const polls = () => api.calls.filter(({ method }) => method === 'getUpdates').length;
-
-test('connecting ends when Telegram has answered the first poll', async () => {
+test.concurrent('connecting ends when Telegram has answered the first poll', async () => {
+  await using api = await startBotApi({ token: TOKEN });
   await using connected = await connectChannel(api, { TELEGRAM_API_ROOT: `${api.url}/` });
   expect(connected.channel.status()).toEqual({ state: 'connected', detail: null });
   expect(connected.inbox.statuses.map(({ state }) => state)).toEqual(['connecting', 'connected']);
-  expect(polls()).toBeGreaterThanOrEqual(1);
+  expect(polls(api)).toBeGreaterThanOrEqual(1);
 });
 
-test('a JID is owned when it is a chat id behind telegram:', async () => {
+test('a JID is owned when it is a chat id behind telegram:', () => {
   const channel = createChannel({ TELEGRAM_BOT_TOKEN: TOKEN }, new Inbox());
   const owned = [
     'telegram:1001',
@@ -48,9 +43,10 @@ test('a JID is owned when it is a chat id behind telegram:', async () => {
   ]);
 });
 
-test.each(['4242:AAwrong', 'nonsense'])(
+test.concurrent.each(['4242:AAwrong', 'nonsense'])(
   'a token that Telegram does not know (%s) is refused, with what to do and without the token',
   async (wrong) => {
+    await using api = await startBotApi({ token: TOKEN });
     await using connected = await connectChannel(api, { TELEGRAM_BOT_TOKEN: wrong });
     const { channel, inbox } = connected;
     expect(channel.status().state).toBe('refused');
@@ -60,9 +56,10 @@ test.each(['4242:AAwrong', 'nonsense'])(
   },
 );
 
-test('a token that is revoked is refused, and Telegram is not asked again', async () => {
+test.concurrent('a token that is revoked is refused, and Telegram is not asked again', async () => {
+  await using api = await startBotApi({ token: TOKEN });
   await using connected = await connectChannel(api);
-  await api.until(() => polls() === 2);
+  await api.until(() => polls(api) === 2);
   api.failNext('getUpdates', { error_code: 401, description: 'Unauthorized' });
   api.sendText(ADA, ADA_DIRECT, 'wake up');
   await api.until(() => connected.channel.status().state === 'refused');
@@ -71,7 +68,8 @@ test('a token that is revoked is refused, and Telegram is not asked again', asyn
   expect(api.calls).toHaveLength(before);
 });
 
-test('a second program with the same token is named, and later ends by itself', async () => {
+test.concurrent('a second program with the same token is named, and later ends by itself', async () => {
+  await using api = await startBotApi({ token: TOKEN });
   await using connected = await connectChannel(api);
   const { channel, inbox } = connected;
   const other = await fetch(`${api.url}/bot${TOKEN}/getUpdates?timeout=0`);
@@ -82,14 +80,16 @@ test('a second program with the same token is named, and later ends by itself', 
   await api.until(() => inbox.messages.length === 1 && channel.status().state === 'connected');
 });
 
-test('a webhook that another program left is taken away, and what waits there is kept', async () => {
+test.concurrent('a webhook that another program left is taken away, and what waits there is kept', async () => {
+  await using api = await startBotApi({ token: TOKEN });
   await fetch(`${api.url}/bot${TOKEN}/setWebhook?url=https://example.org`);
   api.sendText(ADA, ADA_DIRECT, 'I was first');
   await using connected = await connectChannel(api);
   await api.until(() => connected.inbox.messages.length === 1);
 });
 
-test('when Telegram is down at the start, connecting ends with the reason and goes on by itself', async () => {
+test.concurrent('when Telegram is down at the start, connecting ends with the reason and goes on by itself', async () => {
+  await using api = await startBotApi({ token: TOKEN });
   await api.goDown();
   await using connected = await connectChannel(api);
   const { channel, inbox } = connected;
@@ -107,7 +107,8 @@ test('when Telegram is down at the start, connecting ends with the reason and go
   expect(channel.status()).toEqual({ state: 'connected', detail: null });
 });
 
-test('an outage loses nothing: what was written meanwhile arrives, in order and once', async () => {
+test.concurrent('an outage loses nothing: what was written meanwhile arrives, in order and once', async () => {
+  await using api = await startBotApi({ token: TOKEN });
   await using connected = await connectChannel(api);
   const { channel, inbox } = connected;
   api.sendText(ADA, FAMILY, 'before');
@@ -123,7 +124,8 @@ test('an outage loses nothing: what was written meanwhile arrives, in order and 
   expect(JSON.stringify([inbox.statuses, inbox.log])).not.toContain(TOKEN);
 });
 
-test('errors of Telegram and pauses that it asks for are waited out', async () => {
+test.concurrent('errors of Telegram and pauses that it asks for are waited out', async () => {
+  await using api = await startBotApi({ token: TOKEN });
   api.failNext('getMe', { error_code: 502, description: 'Bad Gateway' });
   api.failNext('getUpdates', {
     error_code: 429,
@@ -142,7 +144,8 @@ test('errors of Telegram and pauses that it asks for are waited out', async () =
   ]);
 });
 
-test('a channel that was disconnected can be connected again', async () => {
+test.concurrent('a channel that was disconnected can be connected again', async () => {
+  await using api = await startBotApi({ token: TOKEN });
   const { channel, inbox } = await connectChannel(api);
   await channel.disconnect();
   await channel.disconnect();
@@ -156,15 +159,17 @@ test('a channel that was disconnected can be connected again', async () => {
   });
 });
 
-test('disconnecting while Telegram is down does not wait for it', async () => {
+test.concurrent('disconnecting while Telegram is down does not wait for it', async () => {
+  await using api = await startBotApi({ token: TOKEN });
   await api.goDown();
   const { channel } = await connectChannel(api);
   const started = Date.now();
   await channel.disconnect();
-  expect(Date.now() - started).toBeLessThan(500);
+  expect(Date.now() - started).toBeLessThan(1_500);
 });
 
-test('disconnecting right after connecting ends both', async () => {
+test.concurrent('disconnecting right after connecting ends both', async () => {
+  await using api = await startBotApi({ token: TOKEN });
   const inbox = new Inbox();
   const channel = createChannel(
     { TELEGRAM_BOT_TOKEN: TOKEN, TELEGRAM_ALLOW_FROM: '*', TELEGRAM_API_ROOT: api.url },
@@ -174,10 +179,11 @@ test('disconnecting right after connecting ends both', async () => {
   await channel?.disconnect();
   await connecting;
   expect(channel?.status().state).toBe('stopped');
-  expect(polls()).toBe(0);
+  expect(polls(api)).toBe(0);
 });
 
-test('after disconnecting nothing keeps the process alive', async () => {
+test.concurrent('after disconnecting nothing keeps the process alive', async () => {
+  await using api = await startBotApi({ token: TOKEN });
   api.sendText(ADA, ADA_DIRECT, 'hello');
   const script = `
     import { connectChannel, TOKEN } from '${import.meta.dirname}/fixtures.ts';

@@ -1,14 +1,9 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type BotApi, startBotApi } from './botApi.ts';
+import { expect, test } from 'vitest';
+import { startBotApi } from './botApi.ts';
 import { ADA, ADA_DIRECT, connectChannel, FAMILY, TOKEN } from './fixtures.ts';
 
-let api: BotApi;
-beforeEach(async () => {
-  api = await startBotApi({ token: TOKEN });
-});
-afterEach(() => api.close());
-
-test('a direct message arrives with everything that Telegram says about it', async () => {
+test.concurrent('a direct message arrives with everything that Telegram says about it', async () => {
+  await using api = await startBotApi({ token: TOKEN });
   await using connected = await connectChannel(api);
   const { inbox } = connected;
   const before = Date.now();
@@ -30,7 +25,8 @@ test('a direct message arrives with everything that Telegram says about it', asy
   expect(Math.abs((message?.sentAt ?? 0) - before)).toBeLessThan(2_000);
 });
 
-test('a message in a group names the group and its sender', async () => {
+test.concurrent('a message in a group names the group and its sender', async () => {
+  await using api = await startBotApi({ token: TOKEN });
   await using connected = await connectChannel(api);
   const { inbox } = connected;
   api.sendText(ADA, FAMILY, 'hello');
@@ -43,7 +39,7 @@ test('a message in a group names the group and its sender', async () => {
   });
 });
 
-test.each([
+test.concurrent.each([
   { text: 'hey @andy_bot, are you there', isMention: true },
   { text: 'hey @Andy_Bot', isMention: true },
   { text: '/start@andy_bot', isMention: true },
@@ -51,6 +47,7 @@ test.each([
   { text: 'hey @andy_bottle', isMention: false },
   { text: 'mail me at me@andy_bot', isMention: false },
 ])('"$text" mentions the assistant: $isMention', async ({ text, isMention }) => {
+  await using api = await startBotApi({ token: TOKEN });
   await using connected = await connectChannel(api);
   const { inbox } = connected;
   api.sendText(ADA, FAMILY, text);
@@ -58,7 +55,8 @@ test.each([
   expect(inbox.messages[0]?.mentionsAssistant).toBe(isMention);
 });
 
-test('an answer to a message of the bot and a name without a handle are mentions too', async () => {
+test.concurrent('an answer to a message of the bot and a name without a handle are mentions too', async () => {
+  await using api = await startBotApi({ token: TOKEN });
   await using connected = await connectChannel(api);
   const { inbox } = connected;
   const reply_to_message = { message_id: 1, date: 1, chat: FAMILY, from: api.bot, text: 'well?' };
@@ -69,7 +67,8 @@ test('an answer to a message of the bot and a name without a handle are mentions
   expect(inbox.messages.map(({ mentionsAssistant }) => mentionsAssistant)).toEqual([true, true]);
 });
 
-test('what is not text is named, with its caption, and a caption can mention', async () => {
+test.concurrent('what is not text is named, with its caption, and a caption can mention', async () => {
+  await using api = await startBotApi({ token: TOKEN });
   await using connected = await connectChannel(api);
   const { inbox } = connected;
   const file = { file_id: 'f', file_unique_id: 'u' };
@@ -93,7 +92,8 @@ test('what is not text is named, with its caption, and a caption can mention', a
   expect(inbox.messages[0]?.mentionsAssistant).toBe(true);
 });
 
-test('edits, messages of the bot and service messages are not messages', async () => {
+test.concurrent('edits, messages of the bot and service messages are not messages', async () => {
+  await using api = await startBotApi({ token: TOKEN });
   await using connected = await connectChannel(api);
   const { inbox } = connected;
   api.sendText(api.bot, FAMILY, 'me, myself');
@@ -112,7 +112,8 @@ test('edits, messages of the bot and service messages are not messages', async (
   expect(inbox.messages[0]?.text).toBe('last');
 });
 
-test('a chat is reported when it is first seen and when its name changes', async () => {
+test.concurrent('a chat is reported when it is first seen and when its name changes', async () => {
+  await using api = await startBotApi({ token: TOKEN });
   await using connected = await connectChannel(api);
   const { inbox } = connected;
   api.sendText(ADA, FAMILY, 'one');
@@ -122,7 +123,8 @@ test('a chat is reported when it is first seen and when its name changes', async
   expect(inbox.chats.map(({ name }) => name)).toEqual(['Family', 'Clan']);
 });
 
-test('a message that was not stored is not acknowledged and comes again, in order', async () => {
+test.concurrent('a message that was not stored is not acknowledged and comes again, in order', async () => {
+  await using api = await startBotApi({ token: TOKEN });
   await using connected = await connectChannel(api);
   const { inbox } = connected;
   const attempts: string[] = [];
@@ -144,7 +146,8 @@ test('a message that was not stored is not acknowledged and comes again, in orde
   });
 });
 
-test('while a message is being stored, Telegram still has it', async () => {
+test.concurrent('while a message is being stored, Telegram still has it', async () => {
+  await using api = await startBotApi({ token: TOKEN });
   await using connected = await connectChannel(api);
   const { inbox } = connected;
   const { promise: stored, resolve: finish } = Promise.withResolvers<void>();
@@ -157,7 +160,8 @@ test('while a message is being stored, Telegram still has it', async () => {
   await api.until(() => api.pending.length === 0);
 });
 
-test('a chat that could not be stored holds its message back', async () => {
+test.concurrent('a chat that could not be stored holds its message back', async () => {
+  await using api = await startBotApi({ token: TOKEN });
   await using connected = await connectChannel(api);
   const { inbox } = connected;
   const report = inbox.onChat;
@@ -170,7 +174,8 @@ test('a chat that could not be stored holds its message back', async () => {
   expect(inbox.chats).toHaveLength(1);
 });
 
-test('disconnecting waits for the message in hand and acknowledges it', async () => {
+test.concurrent('disconnecting waits for the message in hand and acknowledges it', async () => {
+  await using api = await startBotApi({ token: TOKEN });
   const { channel, inbox } = await connectChannel(api);
   const { promise: stored, resolve: finish } = Promise.withResolvers<void>();
   const store = inbox.onMessage;

@@ -1,31 +1,31 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type BotApi, startBotApi } from './botApi.ts';
 import { ADA, ADA_DIRECT, connectChannel, TOKEN } from './fixtures.ts';
 
 const JID = 'telegram:1001';
 
-let api: BotApi;
-let connected: Awaited<ReturnType<typeof connectChannel>>;
 let nextId = 0;
 
-beforeEach(async () => {
-  api = await startBotApi({ token: TOKEN });
-  connected = await connectChannel(api);
+/** A channel that Ada has written to, so that the bot may answer her. */
+async function answering() {
+  const api = await startBotApi({ token: TOKEN });
+  const { channel, inbox } = await connectChannel(api);
   api.sendText(ADA, ADA_DIRECT, 'hello');
-  await api.until(() => connected.inbox.messages.length === 1);
-});
-afterEach(async () => {
-  await connected.channel.disconnect();
-  await api.close();
-});
-
-function send(text: string, id = `m${nextId++}`): Promise<void> {
-  return connected.channel.send({ id, jid: JID, text });
+  await api.until(() => inbox.messages.length === 1);
+  return {
+    api,
+    channel,
+    send: (text: string, id = `m${nextId++}`) => channel.send({ id, jid: JID, text }),
+    async [Symbol.asyncDispose]() {
+      await channel.disconnect();
+      await api.close();
+    },
+  };
 }
 
 /** What is shown, with the entities written around their words. */
-function shown(): string[] {
-  return api.sent.map(({ text, entities }) => {
+function shown({ sent }: BotApi): string[] {
+  return sent.map(({ text, entities }) => {
     const marks = entities.flatMap(({ type, offset, length, url, language }) => [
       {
         at: offset,
@@ -41,14 +41,18 @@ function shown(): string[] {
   });
 }
 
-test('plain words arrive as they are, whatever characters they hold', async () => {
+test.concurrent('plain words arrive as they are, whatever characters they hold', async () => {
+  await using chat = await answering();
+  const { api, send } = chat;
   await send('1 < 2 && "3" > \'2\' &amp; <b>not bold</b> </pre> 🐢');
   expect(api.sent).toMatchObject([
     { chatId: 1001, text: '1 < 2 && "3" > \'2\' &amp; <b>not bold</b> </pre> 🐢', entities: [] },
   ]);
 });
 
-test('Markdown becomes what Telegram can show', async () => {
+test.concurrent('Markdown becomes what Telegram can show', async () => {
+  await using chat = await answering();
+  const { api, send } = chat;
   await send(
     [
       '# Report *of* today',
@@ -76,7 +80,7 @@ test('Markdown becomes what Telegram can show', async () => {
       '[file](src/a.ts) ![cat](https://example.org/cat.png)',
     ].join('\n'),
   );
-  expect(shown()).toEqual([
+  expect(shown(api)).toEqual([
     [
       '{bold:Report {italic:of} today}',
       '',
@@ -103,14 +107,18 @@ test('Markdown becomes what Telegram can show', async () => {
   ]);
 });
 
-test('a link never previews: the address is the model’s choice', async () => {
+test.concurrent('a link never previews: the address is the model’s choice', async () => {
+  await using chat = await answering();
+  const { api, send } = chat;
   await send('https://example.org');
   expect(api.calls.findLast(({ method }) => method === 'sendMessage')?.payload).toMatchObject({
     link_preview_options: { is_disabled: true },
   });
 });
 
-test('what Telegram does not take as formatted goes out as it was written', async () => {
+test.concurrent('what Telegram does not take as formatted goes out as it was written', async () => {
+  await using chat = await answering();
+  const { api, send } = chat;
   api.failNext('sendMessage', {
     error_code: 400,
     description: "Bad Request: can't parse entities: Unsupported start tag",
@@ -119,14 +127,18 @@ test('what Telegram does not take as formatted goes out as it was written', asyn
   expect(api.sent).toMatchObject([{ text: '**bold** & plain', parseMode: null }]);
 });
 
-test('deeply nested Markdown arrives, formatted or not', async () => {
+test.concurrent('deeply nested Markdown arrives, formatted or not', async () => {
+  await using chat = await answering();
+  const { api, send } = chat;
   await send(`${'> '.repeat(1_500)}deep`);
   await send(`${'*'.repeat(3_000)}star`);
   await send(`${'['.repeat(3_000)}x`);
   expect(api.sent).toHaveLength(3);
 });
 
-test('a long text is split between paragraphs, as many to a message as fit', async () => {
+test.concurrent('a long text is split between paragraphs, as many to a message as fit', async () => {
+  await using chat = await answering();
+  const { api, send } = chat;
   const paragraphs = Array.from({ length: 10 }, (_, index) => `${index}`.repeat(1_000));
   await send(paragraphs.join('\n\n'));
   expect(api.sent.map(({ text }) => text)).toEqual([
@@ -136,7 +148,9 @@ test('a long text is split between paragraphs, as many to a message as fit', asy
   ]);
 });
 
-test('a paragraph that is too long is split between lines, a line at a space or anywhere', async () => {
+test.concurrent('a paragraph that is too long is split between lines, a line at a space or anywhere', async () => {
+  await using chat = await answering();
+  const { api, send } = chat;
   const lines = Array.from({ length: 50 }, (_, index) => `line ${index} `.padEnd(100, 'x'));
   await send(lines.join('\n'));
   expect(api.sent.map(({ text }) => text.length)).toEqual([4_039, 1_009]);
@@ -147,14 +161,18 @@ test('a paragraph that is too long is split between lines, a line at a space or 
   expect(api.sent.slice(4).map(({ text }) => text.length)).toEqual([4_096, 4_096, 1_808]);
 });
 
-test('no character is cut in half', async () => {
+test.concurrent('no character is cut in half', async () => {
+  await using chat = await answering();
+  const { api, send } = chat;
   await send(`x${'🐢'.repeat(4_000)}`);
   const texts = api.sent.map(({ text }) => text);
   expect(texts.join('')).toBe(`x${'🐢'.repeat(4_000)}`);
   expect(texts.every((text) => text.isWellFormed() && text.length <= 4_096)).toBe(true);
 });
 
-test('a code block that spans messages is one in each of them', async () => {
+test.concurrent('a code block that spans messages is one in each of them', async () => {
+  await using chat = await answering();
+  const { api, send } = chat;
   const lines = Array.from({ length: 120 }, (_, index) => `const a${index} = "${'<'.repeat(60)}";`);
   await send(`Look:\n\n\`\`\`ts\n${lines.join('\n')}\n\`\`\`\n\nDone.`);
   expect(api.sent.length).toBeGreaterThan(1);
@@ -166,13 +184,17 @@ test('a code block that spans messages is one in each of them', async () => {
   expect(all).toBe(`Look:\n\n${lines.join('\n')}\n\nDone.`);
 });
 
-test('a text without words sends nothing', async () => {
+test.concurrent('a text without words sends nothing', async () => {
+  await using chat = await answering();
+  const { api, send } = chat;
   await send(' \n\n\n ');
   await send('\n\n'.repeat(5_000));
   expect(api.sent).toEqual([]);
 });
 
-test('a pause that Telegram asks for is kept, and the message goes out once', async () => {
+test.concurrent('a pause that Telegram asks for is kept, and the message goes out once', async () => {
+  await using chat = await answering();
+  const { api, send } = chat;
   api.failNext('sendMessage', {
     error_code: 429,
     description: 'Too Many Requests: retry after 1',
@@ -184,7 +206,9 @@ test('a pause that Telegram asks for is kept, and the message goes out once', as
   expect(api.sent).toHaveLength(1);
 });
 
-test('a longer pause than the host would wait for is its business', async () => {
+test.concurrent('a longer pause than the host would wait for is its business', async () => {
+  await using chat = await answering();
+  const { api, send } = chat;
   api.failNext('sendMessage', {
     error_code: 429,
     description: 'Too Many Requests: retry after 900',
@@ -193,16 +217,20 @@ test('a longer pause than the host would wait for is its business', async () => 
   await expect(send('hello')).rejects.toMatchObject({ code: 'REFUSED' });
 });
 
-test('a chat that is not there, or threw the bot out, rejects with what Telegram said', async () => {
-  const missing = connected.channel.send({ id: 'm', jid: 'telegram:5', text: 'hi' });
+test.concurrent('a chat that is not there, or threw the bot out, rejects with what Telegram said', async () => {
+  await using chat = await answering();
+  const { api, send } = chat;
+  const missing = chat.channel.send({ id: 'm', jid: 'telegram:5', text: 'hi' });
   await expect(missing).rejects.toThrow('chat not found');
   api.failNext('sendMessage', { error_code: 403, description: 'Forbidden: bot was kicked' });
   await expect(send('hi')).rejects.toMatchObject({ code: 'REFUSED' });
-  const other = connected.channel.send({ id: 'm', jid: 'slack:C1', text: 'hi' });
+  const other = chat.channel.send({ id: 'm', jid: 'slack:C1', text: 'hi' });
   await expect(other).rejects.toMatchObject({ code: 'JID_INVALID' });
 });
 
-test('a send without an answer is of unknown outcome, and the token stays out of it', async () => {
+test.concurrent('a send without an answer is of unknown outcome, and the token stays out of it', async () => {
+  await using chat = await answering();
+  const { api, send } = chat;
   api.failNext('sendMessage', { error_code: 500, description: 'Internal Server Error' });
   await expect(send('hello')).rejects.toMatchObject({ name: 'UnknownDelivery' });
   api.loseNext('sendMessage');
@@ -213,7 +241,9 @@ test('a send without an answer is of unknown outcome, and the token stays out of
   expect(api.sent).toHaveLength(1);
 });
 
-test('a message that failed half way goes on where it stopped when it is sent again', async () => {
+test.concurrent('a message that failed half way goes on where it stopped when it is sent again', async () => {
+  await using chat = await answering();
+  const { api, send } = chat;
   const text = `${'a'.repeat(4_000)}\n\n${'b'.repeat(4_000)}\n\n${'c'.repeat(4_000)}`;
   api.failNext('sendMessage', { error_code: 403, description: 'Forbidden' }, 1);
   await expect(send(text, 'same')).rejects.toMatchObject({ code: 'REFUSED' });
@@ -221,14 +251,18 @@ test('a message that failed half way goes on where it stopped when it is sent ag
   expect(api.sent.map(({ text: part }) => part.charAt(0))).toEqual(['a', 'b', 'c']);
 });
 
-test('a message that is sent again while it is on its way goes out once', async () => {
+test.concurrent('a message that is sent again while it is on its way goes out once', async () => {
+  await using chat = await answering();
+  const { api, send } = chat;
   await Promise.all([send('hello', 'same'), send('hello', 'same')]);
   expect(api.sent).toHaveLength(1);
 });
 
-test('typing is shown in the chat', async () => {
-  await connected.channel.setTyping(JID, true);
-  await connected.channel.setTyping(JID, false);
+test.concurrent('typing is shown in the chat', async () => {
+  await using chat = await answering();
+  const { api } = chat;
+  await chat.channel.setTyping(JID, true);
+  await chat.channel.setTyping(JID, false);
   const actions = api.calls.filter(({ method }) => method === 'sendChatAction');
   expect(actions.map(({ payload }) => payload)).toEqual([{ chat_id: 1001, action: 'typing' }]);
 });
