@@ -23,26 +23,24 @@ export function interactiveConsole(streams: TerminalStreams): OwnerConsole {
   let prompt = '';
   let spinner: NodeJS.Timeout | undefined;
 
-  /**
-   * The typed line may fill several rows. They are cleared from the first on, and after the text as
-   * many rows are left free as the editor will go back up when it draws the line again.
-   */
   function writeAbove(text: string): void {
     if (editor === null) {
       output.write(`${text}\n`);
       return;
     }
-    const { rows } = editor.getCursorPos();
-    output.moveCursor(0, -rows);
+    output.moveCursor(0, -editor.getCursorPos().rows);
     output.cursorTo(0);
     output.clearScreenDown();
-    output.write(`${text}\n${'\n'.repeat(rows)}`);
+    output.write(`${text}\n`);
+    setDrawnRows(editor, 0);
     editor.prompt(true);
   }
 
   function redraw(text: string): void {
-    editor?.setPrompt(text);
-    editor?.prompt(true);
+    if (editor === null) return;
+    setDrawnRows(editor, editor.getCursorPos().rows);
+    editor.setPrompt(text);
+    editor.prompt(true);
   }
 
   return {
@@ -61,6 +59,9 @@ export function interactiveConsole(streams: TerminalStreams): OwnerConsole {
         removeHistoryDuplicates: true,
       });
       editor.on('history', (lines: string[]) => history.write(lines));
+      input.prependListener('keypress', () => {
+        if (editor !== null) setDrawnRows(editor, editor.getCursorPos().rows);
+      });
       listen(editor, events, writeAbove);
       editor.prompt();
     },
@@ -88,12 +89,21 @@ export function interactiveConsole(streams: TerminalStreams): OwnerConsole {
   };
 }
 
+/**
+ * Tells the line editor on which row of the typed line the cursor is. Node's editor goes up that far
+ * before it draws, but loses count when a line grows over the edge, and then leaves rows behind. The
+ * property is not documented: should it go, a long line is drawn twice at worst.
+ */
+function setDrawnRows(editor: Interface, rows: number): void {
+  Object.assign(editor, { prevRows: rows });
+}
+
 function listen(
   editor: Interface,
   events: ConsoleEvents,
   writeAbove: (text: string) => void,
 ): void {
-  let lastCtrlC = 0;
+  let lastCtrlC = Number.NEGATIVE_INFINITY;
   editor.on('line', (line) => {
     if (LEAVE_WORDS.has(line.trim())) {
       editor.close();
@@ -103,14 +113,13 @@ function listen(
     editor.prompt();
   });
   editor.on('SIGINT', () => {
-    const isSecond = performance.now() - lastCtrlC < SECOND_CTRL_C_MS;
-    lastCtrlC = performance.now();
     if (editor.line !== '') {
       editor.write(null, { ctrl: true, name: 'e' });
       editor.write(null, { ctrl: true, name: 'u' });
-    } else if (isSecond) {
+    } else if (performance.now() - lastCtrlC < SECOND_CTRL_C_MS) {
       editor.close();
     } else {
+      lastCtrlC = performance.now();
       writeAbove('Press Ctrl-C again, or Ctrl-D, to leave.');
     }
   });

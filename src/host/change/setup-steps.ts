@@ -18,7 +18,9 @@ export async function setupSteps(projectDir: string, skill: string): Promise<str
 
 function setupSection(text: string): string {
   const lines = text.split('\n');
-  const start = lines.findIndex((line) => /^#{1,6}\s+.*\bset[- ]?(up|ting|it)\b/i.test(line));
+  const start = lines.findIndex((line) =>
+    /^#{1,6}\s+.*\b(set[- ]?up|set it up|setting up)\b/i.test(line),
+  );
   if (start === -1) return text.trim();
   const depth = /^#+/.exec(lines[start] ?? '')?.[0].length ?? 1;
   const rest = lines.slice(start + 1);
