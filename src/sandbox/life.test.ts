@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import Docker from 'dockerode';
 import { expect, test, vi } from 'vitest';
+import { readSettings } from '../config.ts';
 import { describeWithEngine } from '../testing/engine.ts';
 import { type SandboxProject, sandboxProject } from '../testing/sandbox-project.ts';
 import { openSandbox } from './open.ts';
@@ -129,13 +130,8 @@ test('without an engine the advice says what to install', async () => {
   const opened = await openSandbox({
     projectDir: '/nonexistent',
     settings: {
-      assistantName: 'Andy',
-      dataDir: '/nonexistent/data',
-      logLevel: 'warn',
-      model: { provider: 'anthropic', model: 'm', baseUrl: 'http://127.0.0.1:1', apiKey: 'k' },
+      ...readSettings({ ANTHROPIC_API_KEY: 'k' }, '/nonexistent'),
       sandbox: 'docker',
-      socketDir: null,
-      turnTimeoutMs: 1_000,
     },
     tools: [],
     onProgress: () => {},

@@ -1,7 +1,7 @@
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { Settings } from '../config.ts';
+import { readSettings, type Settings } from '../config.ts';
 import { openSandbox } from '../sandbox/open.ts';
 import type { HostTool, Sandbox, SandboxOptions, TurnOutcome, Usage } from '../sandbox/sandbox.ts';
 import {
@@ -142,12 +142,11 @@ async function layOut(
 
 function settings(dataDir: string, url: string, parts: SandboxProjectParts): Settings {
   return {
-    assistantName: 'Andy',
+    // Defaults first: a skill that adds a setting must not break the tests of the core.
+    ...readSettings({}, dataDir),
     dataDir,
-    logLevel: 'warn',
     model: { provider: 'anthropic', model: 'claude-test', baseUrl: url, apiKey: TEST_KEY },
     sandbox: parts.engine,
-    socketDir: null,
     turnTimeoutMs: 30_000,
     ...parts.settings,
   };
