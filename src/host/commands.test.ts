@@ -1,0 +1,195 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { type TestAssistant, TestProject, textsOf } from './test-assistant.ts';
+
+const SKILL_MD = `---
+name: greeting
+description: Says hello
+---
+# Greeting
+
+Greets people.
+
+## Set it up
+
+Put \`GREETING_WORD\` into \`.env\`.
+
+## More
+
+Nothing.
+`;
+
+/** A skill that adds one file and one setting; with packages, it has to be asked for. */
+function greetingSkill(name: string, npm = ''): Record<string, string> {
+  return {
+    [`skills/${name}/manifest.yaml`]: [
+      `skill: ${name}`,
+      'version: 1.2.0',
+      'description: Says hello',
+      'core_version: 0.1.0',
+      `adds: [src/${name}.txt]`,
+      'modifies: []',
+      'structured:',
+      npm,
+      '  env_additions: [GREETING_WORD]',
+      '',
+    ]
+      .filter((line) => line !== '')
+      .join('\n'),
+    [`skills/${name}/SKILL.md`]: SKILL_MD,
+    [`skills/${name}/add/src/${name}.txt`]: 'hello\n',
+  };
+}
+
+const PROJECT = {
+  'package.json': '{ "name": "demo", "version": "0.1.0" }\n',
+  'src/main.txt': 'main\n',
+  ...greetingSkill('greeting'),
+  ...greetingSkill('packed', '  npm_dependencies: { left-pad: ^1.0.0 }'),
+};
+
+async function hears(assistant: TestAssistant, part: string): Promise<string> {
+  await vi.waitFor(() => expect(textsOf(assistant.terminal).join('\n')).toContain(part), 10_000);
+  return textsOf(assistant.terminal).join('\n');
+}
+
+test('help lists every command, and an unknown one names the nearest', async () => {
+  using project = new TestProject(PROJECT);
+  const assistant = await project.start();
+  await assistant.terminal.say('/help');
+  const help = await hears(assistant, '/undo');
+  for (const name of ['add-<skill>', 'groups', 'help', 'remove-<skill>', 'restart', 'retry']) {
+    expect(help).toContain(`\`/${name}\`: `);
+  }
+  await assistant.terminal.say('/statsu');
+  await hears(assistant, 'There is no command `/statsu`. Nearest: `/status`');
+  await assistant.stop();
+});
+
+test('a path is no command, and nobody but the owner gives commands', async () => {
+  using project = new TestProject(PROJECT);
+  const assistant = await project.start();
+  await assistant.terminal.say('/etc/hosts has what in it?');
+  await vi.waitFor(() => expect(textsOf(assistant.terminal)).toEqual(['pong']));
+  await assistant.terminal.say('/help', { isOwner: false });
+  await assistant.chat.say('/help', { isOwner: true });
+  await vi.waitFor(() => expect(textsOf(assistant.chat)).toEqual(['pong']));
+  await vi.waitFor(() => expect(textsOf(assistant.terminal)).toEqual(['pong', 'pong']));
+  await assistant.stop();
+});
+
+test('status tells what runs and never the key', async () => {
+  using project = new TestProject(PROJECT);
+  const assistant = await project.start({ environment: { ANTHROPIC_API_KEY: 'sk-secret-1' } });
+  await assistant.terminal.say('/status');
+  const status = await hears(assistant, 'code: the core as it came');
+  expect(status).toContain('sandbox: test engine');
+  expect(status).toContain('model: anthropic/claude-sonnet-4-5 (key is set)');
+  expect(status).toContain('queue: 0 waiting, 0 running, 0 failed, 0 unsent');
+  expect(status).not.toContain('sk-secret-1');
+  await assistant.stop();
+});
+
+test('skills lists what can be added', async () => {
+  using project = new TestProject(PROJECT);
+  const assistant = await project.start();
+  await assistant.terminal.say('/skills');
+  await hears(assistant, '`/add-greeting` 1.2.0: Says hello');
+  await assistant.stop();
+});
+
+test('a skill without packages is added at once, and the next process reports it with its set-up', async () => {
+  using project = new TestProject(PROJECT);
+  const first = await project.start();
+  await first.terminal.say('/add-greeting');
+  await vi.waitFor(() => expect(project.restarts).toBe(1), 15_000);
+  expect(textsOf(first.terminal).join('\n')).toContain('files: 2 new');
+  expect(first.terminal.settled).toHaveLength(1);
+  await first.stop();
+  expect(readFileSync(join(project.dir, 'src/greeting.txt'), 'utf8')).toBe('hello\n');
+
+  const second = await project.start();
+  const report = await hears(second, 'greeting 1.2.0 is in');
+  expect(report).toContain('GREETING_WORD');
+  expect(report).toContain('Put `GREETING_WORD` into `.env`.');
+  expect(report).not.toContain('Nothing.');
+  await vi.waitFor(() => expect(second.terminal.settled).toHaveLength(1));
+
+  await second.terminal.say('/remove-greeting');
+  await vi.waitFor(() => expect(project.restarts).toBe(2), 15_000);
+  await second.stop();
+  expect(existsSync(join(project.dir, 'src/greeting.txt'))).toBe(false);
+  const third = await project.start();
+  await hears(third, 'greeting is out');
+  await third.terminal.say('/undo');
+  await vi.waitFor(() => expect(project.restarts).toBe(3), 15_000);
+  await third.stop();
+  const fourth = await project.start();
+  await hears(fourth, 'The last change is undone');
+  expect(existsSync(join(project.dir, 'src/greeting.txt'))).toBe(true);
+  await fourth.stop();
+}, 60_000);
+
+test('a tree that was taken back is told with the reason', async () => {
+  using project = new TestProject(PROJECT);
+  const first = await project.start();
+  await first.terminal.say('/add-greeting');
+  await vi.waitFor(() => expect(project.restarts).toBe(1), 15_000);
+  await first.stop();
+  const second = await project.start({}, 'It ended with code 1.');
+  const told = await hears(second, 'Adding greeting was taken back');
+  expect(told).toContain('It ended with code 1.');
+  await second.stop();
+}, 30_000);
+
+test('a skill with packages is asked for, and anything but a yes leaves it out', async () => {
+  using project = new TestProject(PROJECT);
+  const assistant = await project.start();
+  await assistant.terminal.say('/add-packed');
+  const plan = await hears(assistant, 'Say yes or no.');
+  expect(plan).toMatch(
+    /- files: .*\n- packages: left-pad@\^1\.0\.0\n- settings: GREETING_WORD \(not set\)/,
+  );
+  await assistant.terminal.say('no');
+  await hears(assistant, 'packed was not added.');
+  await assistant.terminal.say('/add-packed');
+  await vi.waitFor(() => expect(textsOf(assistant.terminal)).toHaveLength(3), 10_000);
+  await assistant.terminal.say('what was that again?');
+  await vi.waitFor(() => expect(textsOf(assistant.terminal)).toHaveLength(5));
+  await assistant.terminal.say('yes');
+  await vi.waitFor(() => expect(textsOf(assistant.terminal)).toHaveLength(6));
+  expect(textsOf(assistant.terminal).slice(3)).toEqual([
+    'packed was not added. Say `/add-packed` when you want it.',
+    'pong',
+    'pong',
+  ]);
+  expect(project.restarts).toBe(0);
+  await assistant.stop();
+}, 30_000);
+
+test('a question outlives a restart', async () => {
+  using project = new TestProject(PROJECT);
+  const first = await project.start();
+  await first.terminal.say('/add-packed');
+  await hears(first, 'Say yes or no.');
+  await first.stop();
+  const second = await project.start();
+  await second.terminal.say('No.');
+  await hears(second, 'packed was not added.');
+  await second.stop();
+}, 30_000);
+
+test('a blocked plan names file and skill, and a missing skill is an answer too', async () => {
+  using project = new TestProject({ ...PROJECT, 'src/greeting.txt': 'my own\n' });
+  const assistant = await project.start();
+  await assistant.terminal.say('/add-greeting');
+  const blocked = await hears(assistant, 'Everything is as it was.');
+  expect(blocked).toContain('src/greeting.txt');
+  expect(blocked).toContain('greeting');
+  expect(readFileSync(join(project.dir, 'src/greeting.txt'), 'utf8')).toBe('my own\n');
+  await assistant.terminal.say('/add-greetin');
+  await hears(assistant, 'greeting');
+  expect(project.restarts).toBe(0);
+  await assistant.stop();
+}, 30_000);
