@@ -38,7 +38,8 @@ try {
         `${count('mixed')} mixed, ${bad.length} wrong`,
     );
   }
-  for (const { tried, tree, detail } of wrong.slice(0, 20)) console.log(JSON.stringify(tried), tree, detail);
+  for (const { tried, tree, detail } of wrong.slice(0, 20))
+    console.log(JSON.stringify(tried), tree, detail);
   process.exitCode = wrong.length === 0 ? 0 : 1;
 } finally {
   rmSync(folder, { recursive: true, force: true });

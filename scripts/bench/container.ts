@@ -26,16 +26,19 @@ export type ContainerBench = {
   readonly ratio: number;
 };
 
-if (import.meta.main) {
-  const found = await benchContainer(10);
-  if (found === null) console.log('container: skipped, no Docker daemon answers');
-  else {
-    const { runs, readyMs, bareMs, ratio } = found;
-    console.log(
-      `container: start to first frame ${readyMs.toFixed(0)} ms, bare create+start ` +
-        `${bareMs.toFixed(0)} ms, ratio ${ratio.toFixed(2)} (medians of ${runs})`,
-    );
+if (import.meta.main) printContainer(await benchContainer(10));
+
+/** Prints a measurement as one line. */
+export function printContainer(found: ContainerBench | null): void {
+  if (found === null) {
+    console.log('container: skipped, no Docker daemon answers');
+    return;
   }
+  const { runs, readyMs, bareMs, ratio } = found;
+  console.log(
+    `container: start to first frame ${readyMs.toFixed(0)} ms, bare create+start ` +
+      `${bareMs.toFixed(0)} ms, ratio ${ratio.toFixed(2)} (medians of ${runs})`,
+  );
 }
 
 /** Measures both in turns, so that a busy machine slows both. Null where no Docker daemon answers. */

@@ -1,0 +1,12 @@
+/**
+ * Everything that has a goal, in one run on one machine: commands, merging, containers.
+ *
+ *     npm run bench
+ */
+import { benchCommands, printCommands } from './commands.ts';
+import { benchContainer, printContainer } from './container.ts';
+import { benchMerge, printMerge } from './merge.ts';
+
+printCommands(await benchCommands(10));
+printMerge(await benchMerge());
+printContainer(await benchContainer(10));
