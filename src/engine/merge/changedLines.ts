@@ -3,14 +3,14 @@ import { at } from './edits.ts';
 import { internLines } from './intern.ts';
 import { splitLines } from './lines.ts';
 
-/** Lines from the first to the last of a stretch, both counted in, the first of a file being 1. */
+/** The first and the last line of a stretch; a file's first line is 1. */
 export type LineRange = readonly [from: number, to: number];
 
 /**
  * Which lines of a file are not as they were, by their numbers in the file as it is now.
  *
- * Where lines were only taken out, the line that follows the gap stands for them (the last line at
- * the end of the file); a file that is gone, or empty, has none. Line ends do not count.
+ * Where lines were only taken out, the line behind the gap stands for them, or the last line where
+ * there is none behind; a file that is gone, or empty, has none. Line ends do not count.
  */
 export function changedLines(before: Buffer | null, now: Buffer | null): readonly LineRange[] {
   const base = splitLines(before?.toString('latin1') ?? '');
@@ -18,26 +18,24 @@ export function changedLines(before: Buffer | null, now: Buffer | null): readonl
   const texts = internLines({ base, ours, theirs: [] });
   const partners = diffLines(texts.base, texts.ours, texts.size);
   const ranges: LineRange[] = [];
-  let line = 0;
-  let index = 0;
-  const close = (nextKept: number, isGap: boolean) => {
-    if (nextKept > line) ranges.push([line + 1, nextKept]);
-    else if (isGap && ours.length > 0) {
-      const marker = Math.min(line + 1, ours.length);
-      ranges.push([marker, marker]);
-    }
-  };
-  let isGap = false;
-  for (; index < base.length; index++) {
-    const partner = at(partners, index);
-    if (partner < 0) {
-      isGap = true;
-      continue;
-    }
-    close(partner, isGap);
-    isGap = false;
-    line = partner + 1;
+  let kept = { before: -1, now: -1 };
+  for (let index = 0; index <= base.length; index++) {
+    const partner = index === base.length ? ours.length : at(partners, index);
+    if (partner < 0) continue;
+    const range = rangeBetween(kept, { before: index, now: partner }, ours.length);
+    if (range !== null) ranges.push(range);
+    kept = { before: index, now: partner };
   }
-  close(ours.length, isGap);
   return ranges;
+}
+
+type Place = { readonly before: number; readonly now: number };
+
+/** What lies between two kept lines, given by their indices. */
+function rangeBetween(one: Place, next: Place, length: number): LineRange | null {
+  if (next.now > one.now + 1) return [one.now + 2, next.now];
+  const isGap = next.before > one.before + 1;
+  if (!isGap || length === 0) return null;
+  const line = Math.min(next.now + 1, length);
+  return [line, line];
 }

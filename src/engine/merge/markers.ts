@@ -74,26 +74,22 @@ export function parseConflicts(text: string, markerSize: number): readonly Hunk[
  * one and a closing one of the same length, in this order. Underlines and tables do not count.
  */
 export function hasMarkers(text: string): boolean {
-  let size = 0;
-  let isPastMiddle = false;
+  // By length, since the content of a conflict may itself open one of another length.
+  const lastSeen = new Map<number, 'opening' | 'middle'>();
   for (const line of splitLines(text)) {
     const content = contentOf(line);
-    const run = markerRun(content);
-    if (run < MIN_SIZE) continue;
-    if (content.startsWith('<') && isMarker(content, run)) {
-      size = run;
-      isPastMiddle = false;
-    } else if (run === size && content.startsWith('=') && content.length === run) {
-      isPastMiddle = true;
-    } else if (run === size && isPastMiddle && content.startsWith('>') && isMarker(content, run)) {
-      return true;
-    }
+    const size = markerRun(content);
+    if (size < MIN_SIZE) continue;
+    const before = lastSeen.get(size);
+    if (isMarker(content, '<', size)) lastSeen.set(size, 'opening');
+    else if (before === 'opening' && content === '='.repeat(size)) lastSeen.set(size, 'middle');
+    else if (before === 'middle' && isMarker(content, '>', size)) return true;
   }
   return false;
 }
 
-function isMarker(content: string, run: number): boolean {
-  return content.length === run || content[run] === ' ';
+function isMarker(content: string, character: '<' | '>', size: number): boolean {
+  return content[0] === character && (content.length === size || content[size] === ' ');
 }
 
 /** Where the four markers of a conflict stand, if they follow each other in order. */

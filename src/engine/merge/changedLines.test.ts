@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { changedLines } from './changedLines.ts';
+
+const before = 'one\ntwo\nthree\nfour\n';
+
+test.each([
+  ['nothing', before, []],
+  ['one line', before.replace('two', 'TWO'), [[2, 2]]],
+  ['a stretch', before.replace('two\nthree', 'a\nb\nc'), [[2, 4]]],
+  [
+    'two places',
+    before.replace('one', 'ONE').replace('four', 'FOUR'),
+    [
+      [1, 1],
+      [4, 4],
+    ],
+  ],
+  ['lines put in', before.replace('three', 'new\nthree'), [[3, 3]]],
+  ['lines appended', `${before}five\nsix`, [[5, 6]]],
+  ['lines taken out', before.replace('two\nthree\n', ''), [[2, 2]]],
+  ['the last line taken out', before.replace('four\n', ''), [[3, 3]]],
+  ['everything taken out', '', []],
+  ['line ends only', before.replaceAll('\n', '\r\n'), []],
+])('a file with %s changed', (_, now, expected) => {
+  expect(changedLines(Buffer.from(before), Buffer.from(now))).toEqual(expected);
+});
+
+test('a file that was not there is new from its first line to its last', () => {
+  expect(changedLines(null, Buffer.from(before))).toEqual([[1, 4]]);
+});
+
+test('a file that is gone has no lines', () => {
+  expect(changedLines(Buffer.from(before), null)).toEqual([]);
+});

@@ -1,0 +1,126 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  anyBytes,
+  mostlyUniqueVersions,
+  repetitiveVersions,
+  wildText,
+  wildVersions,
+} from '../../testing/texts.ts';
+import type { Versions } from '../tree.ts';
+import type { Hunk } from './hunk.ts';
+import { mapVersions } from './lineEnds.ts';
+import { contentOf, splitLines } from './lines.ts';
+import { mergeLines } from './merge.ts';
+import { mergeTexts } from './text.ts';
+
+const RUNS = { numRuns: 1000 };
+const lfVersions = fc.oneof(mostlyUniqueVersions, repetitiveVersions);
+const anyVersions = fc.oneof(
+  wildVersions,
+  lfVersions,
+  fc.record({ base: anyBytes, ours: anyBytes, theirs: anyBytes }),
+);
+
+// mergeLines itself, without the shortcuts that mergeTexts takes for equal texts.
+function mergeFully(versions: Versions<string>): readonly Hunk[] {
+  return mergeLines(mapVersions(versions, splitLines));
+}
+
+function joined(hunks: readonly Hunk[]): string | null {
+  if (hunks.some(({ kind }) => kind === 'conflict')) return null;
+  return hunks.flatMap((hunk) => (hunk.kind === 'settled' ? hunk.lines : [])).join('');
+}
+
+describe('a side that changed nothing yields the other, to the byte', () => {
+  const texts = fc.oneof(wildText, anyBytes);
+
+  test('ours', () => {
+    const law = (base: string, theirs: string) => {
+      expect(joined(mergeFully({ base, ours: base, theirs }))).toBe(theirs);
+    };
+    fc.assert(fc.property(texts, texts, law), RUNS);
+  });
+
+  test('theirs', () => {
+    const law = (base: string, ours: string) => {
+      expect(joined(mergeFully({ base, ours, theirs: base }))).toBe(ours);
+    };
+    fc.assert(fc.property(texts, texts, law), RUNS);
+  });
+
+  test('both sides equal', () => {
+    const law = (base: string, side: string) => {
+      expect(joined(mergeFully({ base, ours: side, theirs: side }))).toBe(side);
+    };
+    fc.assert(fc.property(texts, texts, law), RUNS);
+  });
+});
+
+test('swapping the sides exchanges them in conflicts and changes nothing else', () => {
+  const law = (versions: Versions<string>) => {
+    const swapped = mergeFully({ ...versions, ours: versions.theirs, theirs: versions.ours });
+    const back = swapped.map((hunk) =>
+      hunk.kind === 'settled' ? hunk : { ...hunk, ours: hunk.theirs, theirs: hunk.ours },
+    );
+    expect(back).toEqual(mergeFully(versions));
+  };
+  fc.assert(fc.property(lfVersions, law), RUNS);
+});
+
+test('no line is invented, and none is glued to another', () => {
+  const law = (versions: Versions<string>) => {
+    const bare = (text: string) => text.replace(/^\xEF\xBB\xBF/, '');
+    const contents = (text: string) => splitLines(bare(text)).map(contentOf);
+    const known = new Set(Object.values(versions).flatMap(contents));
+    for (const hunk of mergeFully(versions)) {
+      if (hunk.kind !== 'settled') continue;
+      for (const line of hunk.lines) {
+        expect(known.has(contentOf(line)) || known.has(contentOf(bare(line)))).toBe(true);
+      }
+      // What joining and splitting again does not change was whole lines.
+      expect(splitLines(hunk.lines.join(''))).toEqual(hunk.lines);
+    }
+  };
+  fc.assert(fc.property(fc.oneof(wildVersions, lfVersions), law), RUNS);
+});
+
+test('settled and conflict hunks take turns, and no hunk is empty', () => {
+  const law = (versions: Versions<string>) => {
+    let previous: Hunk['kind'] | null = null;
+    for (const hunk of mergeFully(versions)) {
+      if (hunk.kind === 'settled') {
+        expect(previous).not.toBe('settled');
+        expect(hunk.lines.length).toBeGreaterThan(0);
+      } else {
+        expect(hunk.ours).not.toEqual(hunk.theirs);
+      }
+      previous = hunk.kind;
+    }
+  };
+  fc.assert(fc.property(anyVersions, law), RUNS);
+});
+
+test('a text merge takes no shortcut that the line merge would not agree with', () => {
+  const law = (versions: Versions<string>) => {
+    const hunks = mergeFully(versions);
+    const text = joined(hunks);
+    expect(mergeTexts(versions)).toEqual(
+      text === null ? { kind: 'conflict', hunks } : { kind: 'clean', text },
+    );
+  };
+  fc.assert(fc.property(anyVersions, law), RUNS);
+});
+
+test('a line that stands once in every version is in the result or in a conflict', () => {
+  const law = (versions: Versions<string>) => {
+    const lines = mapVersions(versions, splitLines);
+    const isEverywhere = (line: string) =>
+      Object.values(lines).every((side) => side.filter((other) => other === line).length === 1);
+    const present = mergeFully(versions).flatMap((hunk) =>
+      hunk.kind === 'settled' ? hunk.lines : [...hunk.ours, ...hunk.theirs],
+    );
+    for (const line of lines.base.filter(isEverywhere)) expect(present).toContain(line);
+  };
+  fc.assert(fc.property(mostlyUniqueVersions, law), RUNS);
+});
