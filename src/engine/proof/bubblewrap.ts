@@ -66,7 +66,8 @@ export function bubblewrapArgs({ view, nodeModules, nodeFolder, hidden }: Visibl
 /**
  * Packages, read-only. Vite insists on writing beside them, into `node_modules/.vite-temp`: where it
  * is installed, that one folder is scratch space, and the owner's folder still stays untouched. For
- * that each entry is bound alone, which takes a moment with a thousand of them.
+ * that each entry is bound alone, which takes a moment with a thousand of them. What Vite and Vitest
+ * left there in earlier runs is not shown: they would begin by clearing it away, and could not.
  */
 function packages(from: string, to: string): string[] {
   if (!existsSync(join(from, 'vite'))) return ['--ro-bind', from, to];
@@ -74,10 +75,12 @@ function packages(from: string, to: string): string[] {
   for (const entry of readdirSync(from, { withFileTypes: true })) {
     const [source, target] = [join(from, entry.name), join(to, entry.name)];
     if (entry.isSymbolicLink()) args.push('--symlink', readlinkSync(source), target);
-    else if (entry.name !== '.vite-temp') args.push('--ro-bind', source, target);
+    else if (!SCRATCH.test(entry.name)) args.push('--ro-bind', source, target);
   }
   return [...args, '--tmpfs', join(to, '.vite-temp'), '--remount-ro', to];
 }
+
+const SCRATCH = /^\.vite/;
 
 function base(): string[] {
   const args = ['--unshare-all', '--die-with-parent', '--new-session', '--cap-drop', 'ALL'];

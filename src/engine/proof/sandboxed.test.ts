@@ -146,14 +146,19 @@ confined('a test writes nowhere but in the view', async () => {
 });
 
 confined('Vite’s scratch folder can be written, the packages beside it cannot', async () => {
-  using project = temporaryProject({ ...PROJECT, 'node_modules/vite/index.js': '' });
+  using project = temporaryProject({
+    ...PROJECT,
+    'node_modules/vite/index.js': '',
+    'node_modules/.vitest-cache/of-an-earlier-run.json': '',
+  });
   const run = await runTest(
     project.root,
     `import test from 'node:test';
      import assert from 'node:assert';
-     import { mkdirSync, writeFileSync } from 'node:fs';
+     import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
      import dep from 'dep';
      test('writes there', () => {
+       rmSync('node_modules/.vitest-cache', { recursive: true, force: true });
        mkdirSync('node_modules/.vite-temp', { recursive: true });
        writeFileSync('node_modules/.vite-temp/config.mjs', '');
        for (const path of ['node_modules/new.js', 'node_modules/dep/index.js']) {
@@ -162,7 +167,8 @@ confined('Vite’s scratch folder can be written, the packages beside it cannot'
      });`,
   );
   expect(run.isOk).toBe(true);
-  expect(fs.readdirSync(join(project.root, 'node_modules')).sort()).toEqual(['dep', 'vite']);
+  const left = fs.readdirSync(join(project.root, 'node_modules')).sort();
+  expect(left).toEqual(['.vitest-cache', 'dep', 'vite']);
 });
 
 for (const environment of isConfined ? [ENVIRONMENT, WITHOUT_BUBBLEWRAP] : [WITHOUT_BUBBLEWRAP]) {
