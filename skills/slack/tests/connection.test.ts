@@ -43,7 +43,7 @@ test.concurrent('tokens that are revoked later are refused, and Slack is not ask
   slack.recycle();
   await slack.until(() => connected.channel.status().state === 'refused');
   const before = slack.calls.length;
-  await delay(600);
+  await delay(1_100);
   expect(slack.calls).toHaveLength(before);
 });
 

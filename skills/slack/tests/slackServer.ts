@@ -105,7 +105,7 @@ export class SlackServer {
     this.#app = null;
   }
 
-  /** WebSockets are accepted, but Slack does not say hello. */
+  /** WebSockets are accepted, but nothing ever comes back over them. */
   fallSilent(isSilent: boolean): void {
     this.#isSilent = isSilent;
   }
@@ -206,6 +206,7 @@ export class SlackServer {
       this.connections -= 1;
       if (this.#app === app) this.#app = null;
     });
+    app.isDeaf = this.#isSilent;
     if (this.#isSilent) return;
     this.#app = app;
     app.send(

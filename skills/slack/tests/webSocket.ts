@@ -14,6 +14,8 @@ export class WebSocketPeer {
   #received = Buffer.alloc(0);
   #fragments: Buffer[] = [];
   #hasSentClose = false;
+  /** Reads on and reacts to nothing, as a server does that hangs. */
+  isDeaf = false;
 
   constructor(socket: Duplex, onText: (text: string) => void) {
     this.#socket = socket;
@@ -64,6 +66,7 @@ export class WebSocketPeer {
   }
 
   #onFrame(head: number, body: Buffer): void {
+    if (this.isDeaf) return;
     const opcode = head & 0x0f;
     if (opcode === PING) this.#write(PONG, body);
     if (opcode === CLOSE) {

@@ -37,6 +37,7 @@ export type SentMessage = {
 type Payload = Readonly<Record<string, unknown>>;
 type Update = { readonly update_id: number } & Payload;
 type Call = { readonly method: string; readonly payload: Payload };
+type Failure = BotApiError | 'cut' | 'page';
 type Poll = { readonly answer: (result: readonly Update[] | BotApiError) => void };
 
 const METHODS = [
@@ -62,7 +63,7 @@ export class BotApi {
   readonly pending: Update[] = [];
   readonly #token: string;
   readonly #chats = new Map<number, BotApiChat>();
-  readonly #failures: { method: string; error: BotApiError | null; later: number }[] = [];
+  readonly #failures: { method: string; error: Failure; later: number }[] = [];
   #server: Server;
   #port = 0;
   #poll: Poll | null = null;
@@ -138,9 +139,14 @@ export class BotApi {
     this.#failures.push({ method, error, later });
   }
 
+  /** The next request of that method is answered by a gateway in between, with a page of its own. */
+  blockNext(method: string): void {
+    this.#failures.push({ method, error: 'page', later: 0 });
+  }
+
   /** The next request of that method is carried out, and the line is cut instead of an answer. */
   loseNext(method: string): void {
-    this.#failures.push({ method, error: null, later: 0 });
+    this.#failures.push({ method, error: 'cut', later: 0 });
   }
 
   /** Waits until it is so, here or at the other end of the line; rejects when it never is. */
@@ -176,21 +182,23 @@ export class BotApi {
     if (!METHODS.includes(method)) return answer(fault(404, 'Not Found: method not found'));
     this.calls.push({ method, payload });
     const failure = this.#failureOf(method);
-    if (failure?.error != null) return answer(failure.error);
+    if (failure === 'page') {
+      response.writeHead(502, { 'Content-Type': 'text/html' }).end('<h1>Bad Gateway</h1>');
+      return;
+    }
+    if (failure !== null && failure !== 'cut') return answer(failure);
     if (method === 'getUpdates') return this.#getUpdates(payload, response, answer);
     const outcome = this.#perform(method, payload);
-    if (failure === undefined) answer(outcome);
-    else response.destroy();
+    if (failure === 'cut') response.destroy();
+    else answer(outcome);
   }
 
-  #failureOf(method: string): { error: BotApiError | null } | undefined {
+  #failureOf(method: string): Failure | null {
     const index = this.#failures.findIndex((failure) => failure.method === method);
     const failure = this.#failures[index];
-    if (failure === undefined) return undefined;
-    failure.later -= 1;
-    if (failure.later >= 0) return undefined;
+    if (failure === undefined || failure.later-- > 0) return null;
     this.#failures.splice(index, 1);
-    return failure;
+    return failure.error;
   }
 
   #perform(method: string, payload: Payload): { result: unknown } | BotApiError {

@@ -130,10 +130,11 @@ test.concurrent('what Telegram does not take as formatted goes out as it was wri
 test.concurrent('deeply nested Markdown arrives, formatted or not', async () => {
   await using chat = await answering();
   const { api, send } = chat;
-  await send(`${'> '.repeat(1_500)}deep`);
+  await send(`${'>'.repeat(3_800)}deep`);
+  await send(`${'- '.repeat(1_900)}deep`);
   await send(`${'*'.repeat(3_000)}star`);
   await send(`${'['.repeat(3_000)}x`);
-  expect(api.sent).toHaveLength(3);
+  expect(api.sent).toHaveLength(4);
 });
 
 test.concurrent('a long text is split between paragraphs, as many to a message as fit', async () => {
@@ -231,14 +232,17 @@ test.concurrent('a chat that is not there, or threw the bot out, rejects with wh
 test.concurrent('a send without an answer is of unknown outcome, and the token stays out of it', async () => {
   await using chat = await answering();
   const { api, send } = chat;
-  api.failNext('sendMessage', { error_code: 500, description: 'Internal Server Error' });
-  await expect(send('hello')).rejects.toMatchObject({ name: 'UnknownDelivery' });
-  api.loseNext('sendMessage');
-  await expect(send('hello')).rejects.toMatchObject({
+  const unknown = {
     name: 'UnknownDelivery',
     message: expect.not.stringContaining(TOKEN),
-  });
-  expect(api.sent).toHaveLength(1);
+  };
+  api.failNext('sendMessage', { error_code: 500, description: 'Internal Server Error' });
+  await expect(send('one')).rejects.toMatchObject(unknown);
+  api.blockNext('sendMessage');
+  await expect(send('two')).rejects.toMatchObject(unknown);
+  api.loseNext('sendMessage');
+  await expect(send('three')).rejects.toMatchObject(unknown);
+  expect(api.sent.map(({ text }) => text)).toEqual(['three']);
 });
 
 test.concurrent('a message that failed half way goes on where it stopped when it is sent again', async () => {
