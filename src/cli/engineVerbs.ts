@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { EngineContext, PlanSummary } from '../engine/index.ts';
 import * as engine from '../engine/index.ts';
 import type { Invocation } from './main.ts';
@@ -18,13 +18,8 @@ export const engineVerbs: readonly Define[] = [
       .description('take the core of this codebase; the first apply does it by itself')
       .option('--core-version <version>', 'the version of the core, where nothing tells it')
       .option('--release <ref or dir>', 'the commit or folder that is the release')
-      .action((options: { coreVersion?: string; release?: string }) =>
-        run('init', (invocation) =>
-          engine.init(contextOf(invocation), {
-            release: options.release ?? null,
-            coreVersion: options.coreVersion ?? null,
-          }),
-        ),
+      .action((options: ReleaseOptions) =>
+        run('init', (invocation) => engine.init(contextOf(invocation), releaseOf(options))),
       ),
   (program, run) =>
     program
@@ -51,10 +46,14 @@ export const engineVerbs: readonly Define[] = [
     program
       .command('plan')
       .description('print what a verb would do, and touch nothing')
-      .argument('<verb>')
+      .argument('<verb>', 'init, apply, remove or replay')
       .argument('[args...]')
-      .action((verb: string, args: string[]) =>
-        run('plan', (invocation) => engine.plan(contextOf(invocation), verb, args)),
+      .option('--core-version <version>', 'as for init')
+      .option('--release <ref or dir>', 'as for init')
+      .action((verb: string, args: string[], options: ReleaseOptions) =>
+        run('plan', (invocation) =>
+          engine.plan(contextOf(invocation), { verb, args, release: releaseOf(options) }),
+        ),
       ),
   (program, run) =>
     program
@@ -90,13 +89,28 @@ export const engineVerbs: readonly Define[] = [
     program
       .command('recover')
       .description('finish what a killed command left')
-      .option('--keep-mine', 'keep your edits where it met them')
-      .option('--roll-forward', 'finish it over your edits, which are kept beside')
+      .addOption(
+        new Option('--keep-mine', 'keep your edits where it met them').conflicts([
+          'rollForward',
+          'rollBack',
+        ]),
+      )
+      .addOption(
+        new Option('--roll-forward', 'finish it over your edits, which are kept beside').conflicts(
+          'rollBack',
+        ),
+      )
       .option('--roll-back', 'take it back')
       .action((options: Record<string, boolean>) =>
         run('recover', (invocation) => engine.recover(contextOf(invocation), decisionOf(options))),
       ),
 ];
+
+type ReleaseOptions = { readonly coreVersion?: string; readonly release?: string };
+
+function releaseOf({ release, coreVersion }: ReleaseOptions) {
+  return { release: release ?? null, coreVersion: coreVersion ?? null };
+}
 
 function decisionOf(options: Readonly<Record<string, boolean>>) {
   if (options['keepMine']) return 'keep-mine';
@@ -104,7 +118,7 @@ function decisionOf(options: Readonly<Record<string, boolean>>) {
   return options['rollBack'] ? 'roll-back' : null;
 }
 
-function contextOf({ root, cwd, options, ui }: Invocation): EngineContext {
+function contextOf({ root, cwd, options, ui, signal }: Invocation): EngineContext {
   const isAsked = !options.yes && !options.json && ui.canAsk;
   return {
     root,
@@ -113,6 +127,7 @@ function contextOf({ root, cwd, options, ui }: Invocation): EngineContext {
     environment: process.env,
     onProgress: (event) => ui.progress(event),
     allow: options.allow,
+    signal,
     confirm: isAsked ? async (summary) => await confirm(ui, summary) : null,
   };
 }

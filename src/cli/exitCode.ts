@@ -9,10 +9,19 @@ const BY_CODE: Partial<Record<ErrorCode, number>> = {
   RECOVERY_NEEDS_DECISION: 6,
 };
 
-const FAILURES: readonly ErrorCode[] = ['CHECKS_FAILED', 'TESTS_FAILED', 'NPM_FAILED', 'IO_FAILED'];
+const FAILURES: readonly ErrorCode[] = [
+  'CHECKS_FAILED',
+  'TESTS_FAILED',
+  'NPM_FAILED',
+  'IO_FAILED',
+  'INTERRUPTED',
+  'INTERNAL',
+];
 
 /** The exit code of the command line's contract: 0 done, 1 refused or failed, 3 blocked, and by error. */
 export function exitCodeOf({ outcome, error }: VerbResult): number {
+  // A disk that refused the way back as well: neither before nor after until recovery ran.
+  if (error?.data['isUnfinished'] === true) return 6;
   if (error) return BY_CODE[error.code] ?? 1;
   return outcome === 'blocked' ? 3 : 0;
 }

@@ -1,9 +1,12 @@
+import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { Command, CommanderError, Option } from 'commander';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { ClawError, findRoot, type VerbResult } from '../engine/index.ts';
+import { asClawError } from './asClawError.ts';
 import { assistantVerbs } from './assistantVerbs.ts';
 import { engineVerbs } from './engineVerbs.ts';
 import { exitCodeOf, outcomeOf } from './exitCode.ts';
+import { catchInterruption } from './interruption.ts';
 import { renderJson } from './json.ts';
 import { renderText } from './text.ts';
 import { createUi, type Ui } from './ui.ts';
@@ -22,6 +25,8 @@ export type Invocation = {
   readonly cwd: string;
   readonly options: GlobalOptions;
   readonly ui: Ui;
+  /** Aborted by Ctrl-C and its like. */
+  readonly signal: AbortSignal;
 };
 
 /** Runs a verb and prints its result. @returns the exit code */
@@ -32,35 +37,44 @@ export type Run = (
 
 /** Parses the arguments, runs one verb, prints its result. @returns the exit code */
 export async function main(args: readonly string[]): Promise<number> {
-  let exitCode = 0;
+  let exitCode: number | null = null;
   const isJson = args.includes('--json');
-  const program = createProgram((code) => {
-    exitCode = code;
+  const program = createProgram({
+    isJson,
+    exit: (code) => {
+      exitCode = code;
+    },
   });
+  survivePipes();
+  forgetRepository();
   try {
     await program.parseAsync([...args], { from: 'user' });
-    return exitCode;
+    // `start` gives the assistant's own, which it sets itself.
+    return exitCode ?? Number(process.exitCode ?? 0);
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return 0;
-    if (isJson) printFailure(args[0] ?? '', new ClawError('USAGE', error.message));
+    if (isJson) printFailure(verbOf(program, args), usageError(error));
     return 2;
   }
 }
 
-function createProgram(exit: (code: number) => void): Command {
+function createProgram(way: { isJson: boolean; exit: (code: number) => void }): Command {
   const program = new Command('claw')
     .description('Skills that change the code, safely; and the assistant they change.')
+    .usage('<verb> [options]')
+    .version(ownVersion(), '--version', 'print the version')
     .exitOverride()
+    .configureOutput({ writeOut: (text) => printHelp(text, way.isJson) })
     .showHelpAfterError('(claw help <verb> tells more)')
     .showSuggestionAfterError()
     .configureHelp({ showGlobalOptions: true })
     .addOption(new Option('--json', 'print one JSON object on stdout'))
-    .addOption(new Option('--cwd <dir>', 'work in another folder'))
+    .addOption(new Option('--cwd <dir>', 'work in another folder').argParser(folderArgument))
     .addOption(new Option('--yes', 'do not ask'))
     .addOption(
       new Option('--allow <path>', 'let this path be changed although it runs or steers programs')
-        .default([])
+        .default([], 'none')
         .argParser((value: string, known: string[]) => [...known, value]),
     );
   const runVerb = async (
@@ -68,7 +82,7 @@ function createProgram(exit: (code: number) => void): Command {
     work: (invocation: Invocation) => Promise<VerbResult>,
   ): Promise<void> => {
     const options = program.opts<GlobalOptions>();
-    exit(await runAndPrint(verb, options, work));
+    way.exit(await runAndPrint(verb, options, work));
   };
   for (const define of [...engineVerbs, ...assistantVerbs]) define(program, runVerb);
   return program;
@@ -81,19 +95,20 @@ async function runAndPrint(
 ): Promise<number> {
   const ui = createUi({ isQuiet: options.json === true });
   const cwd = resolve(options.cwd ?? process.cwd());
-  const result = await settle(verb, () => work({ root: findRoot(cwd), cwd, options, ui }));
+  using interruption = catchInterruption();
+  const { signal } = interruption;
+  const result = await settle(verb, () => work({ root: findRoot(cwd), cwd, options, ui, signal }));
   ui.stop(result.error === null);
   if (options.json) process.stdout.write(`${renderJson(result)}\n`);
   else print(result);
-  return exitCodeOf(result);
+  return interruption.exitCode(result) ?? exitCodeOf(result);
 }
 
 async function settle(verb: string, work: () => Promise<VerbResult>): Promise<VerbResult> {
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof ClawError)) throw error;
-    return failure(verb, error);
+    return failure(verb, asClawError(error));
   }
 }
 
@@ -110,4 +125,48 @@ function print(result: VerbResult): void {
 
 function printFailure(verb: string, error: ClawError): void {
   process.stdout.write(`${renderJson(failure(verb, error))}\n`);
+}
+
+function printHelp(text: string, isJson: boolean): void {
+  const rest = { changes: [], conflicts: [], warnings: [], error: null };
+  const result = { verb: 'help', outcome: 'done', data: text.trimEnd(), ...rest } as const;
+  process.stdout.write(isJson ? `${renderJson(result)}\n` : text);
+}
+
+/** The verb that was meant, for the report of a command line that could not be parsed. */
+function verbOf(program: Command, args: readonly string[]): string {
+  const verbs = program.commands.map((command) => command.name());
+  return args.find((word) => verbs.includes(word)) ?? args.find((word) => !/^-/.test(word)) ?? '';
+}
+
+function usageError(error: CommanderError): ClawError {
+  const isBare = error.code === 'commander.help';
+  const message = isBare ? 'No verb is given.' : error.message.replace(/^error: /, '');
+  return new ClawError('USAGE', `${message.replace(/\.$/, '')}. \`claw --help\` lists the verbs.`);
+}
+
+function folderArgument(value: string): string {
+  if (statSync(value, { throwIfNoEntry: false })?.isDirectory()) return value;
+  throw new InvalidArgumentError('There is no such folder.');
+}
+
+function ownVersion(): string {
+  const path = new URL('../../package.json', import.meta.url);
+  const { version } = JSON.parse(readFileSync(path, 'utf8')) as { version: string };
+  return version;
+}
+
+/** Inside a hook, git's variables name another repository or index than the project folder's own. */
+function forgetRepository(): void {
+  const names = Object.keys(process.env).filter((name) =>
+    /^GIT_(DIR|WORK_TREE|INDEX_FILE|COMMON_DIR|PREFIX|NAMESPACE|.*OBJECT_DIRECTOR.*)$/.test(name),
+  );
+  for (const name of names) delete process.env[name];
+}
+
+/** Whoever reads us may stop reading (`claw list | head -1`): no reason to break off the work. */
+function survivePipes(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    if (stream.listenerCount('error') === 0) stream.on('error', () => {});
+  }
 }

@@ -46,8 +46,11 @@ export const ERROR_CODES = [
   'NPM_FAILED',
   'CHECKS_FAILED',
   'TESTS_FAILED',
+  'INTERRUPTED',
   // what the command line itself finds
   'MODEL_REFUSED',
+  // a fault of claw's own
+  'INTERNAL',
 ] as const;
 
 export type ErrorCode = (typeof ERROR_CODES)[number];

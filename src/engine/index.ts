@@ -8,7 +8,7 @@ import { list as listApplied, listAvailable } from './verbs/list.ts';
 import { changing, needsDecision, reading } from './verbs/locked.ts';
 import { carryOut } from './verbs/operation.ts';
 import { clearPending } from './verbs/pending.ts';
-import { plan as planVerb } from './verbs/plan.ts';
+import { type PlannedVerb, plan as planVerb } from './verbs/plan.ts';
 import { planRemove } from './verbs/remove.ts';
 import { planReplay } from './verbs/replay.ts';
 import { status as readStatus } from './verbs/status.ts';
@@ -63,12 +63,8 @@ export async function replay(context: EngineContext): Promise<VerbResult> {
 }
 
 /** Prints what a verb would do, and touches nothing. */
-export async function plan(
-  context: EngineContext,
-  verb: string,
-  args: readonly string[],
-): Promise<VerbResult> {
-  return await reading(context, () => planVerb(context, verb, args));
+export async function plan(context: EngineContext, planned: PlannedVerb): Promise<VerbResult> {
+  return await reading(context, () => planVerb(context, planned));
 }
 
 /** What is installed, what waits, what the owner has changed. */

@@ -3,6 +3,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { execa } from 'execa';
 import { z } from 'zod';
 import { ClawError } from '../errors.ts';
+import { throwIfInterrupted } from '../interrupted.ts';
 import type { Environment } from './sandboxed.ts';
 
 const INSTALL = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--package-lock'];
@@ -22,26 +23,27 @@ export type InstalledPackages = { readonly lock: Buffer; readonly nodeModules: s
  * only where they are new or another version.
  *
  * @param input `lock` is what npm starts from, and reproduces where it fits; null for none
- * @throws ClawError NPM_FAILED with npm's last lines in `data.output`
+ * @throws ClawError NPM_FAILED with npm's last lines in `data.output`; INTERRUPTED
  */
 export async function installPackages(input: {
   readonly root: string;
   readonly view: string;
   readonly lock: Buffer | null;
   readonly environment: Environment;
+  readonly signal?: AbortSignal | undefined;
   readonly onProgress?: (line: string) => void;
 }): Promise<InstalledPackages> {
-  const { root, view, lock, onProgress = () => {} } = input;
+  const { root, view, lock, signal, onProgress = () => {} } = input;
   const lockPath = join(view, 'package-lock.json');
   const nodeModules = join(view, 'node_modules');
   if (lock === null) fs.rmSync(lockPath, { force: true });
   else fs.writeFileSync(lockPath, lock);
 
   onProgress('copying node_modules');
-  await copyFolder(join(root, 'node_modules'), nodeModules);
+  await copyFolder(join(root, 'node_modules'), nodeModules, signal);
   const before = installedVersions(nodeModules);
   onProgress('npm install');
-  await npm(INSTALL, view, input.environment);
+  await npm(INSTALL, input);
   fs.mkdirSync(nodeModules, { recursive: true });
 
   const approved = approvedScripts(join(view, 'package.json'));
@@ -52,23 +54,39 @@ export async function installPackages(input: {
   );
   if (rebuilt.size > 0) {
     onProgress(`npm rebuild ${[...rebuilt].join(' ')}`);
-    await npm(['rebuild', '--ignore-scripts=false', ...rebuilt], view, input.environment);
+    await npm(['rebuild', '--ignore-scripts=false', ...rebuilt], input);
   }
   return { lock: fs.readFileSync(lockPath), nodeModules };
 }
 
 /** A true copy, sharing blocks where the file system can; the fallback is Node's own. */
-async function copyFolder(from: string, to: string): Promise<void> {
+async function copyFolder(
+  from: string,
+  to: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   if (!fs.existsSync(from)) return;
   fs.mkdirSync(to, { recursive: true });
   const flags = process.platform === 'darwin' ? ['-acR'] : ['-a', '--reflink=auto'];
-  const copied = await execa('cp', [...flags, `${from}/.`, to], { reject: false, stdio: 'ignore' });
+  const copied = await execa('cp', [...flags, `${from}/.`, to], {
+    reject: false,
+    stdio: 'ignore',
+    ...cancelledBy(signal),
+  });
+  throwIfInterrupted(signal);
   if (copied.exitCode === 0) return;
   fs.rmSync(to, { recursive: true, force: true });
   await fs.promises.cp(from, to, { recursive: true, verbatimSymlinks: true, dereference: false });
 }
 
-async function npm(args: readonly string[], view: string, environment: Environment): Promise<void> {
+type Place = {
+  readonly view: string;
+  readonly environment: Environment;
+  readonly signal?: AbortSignal | undefined;
+};
+
+async function npm(args: readonly string[], place: Place): Promise<void> {
+  const { view, environment, signal } = place;
   const path = [dirname(process.execPath), environment['PATH'] ?? ''].join(delimiter);
   const kept = Object.entries(environment).filter(
     ([name]) => NPM_CONFIG.test(name) || NEEDED_BY_NPM.test(name),
@@ -80,10 +98,16 @@ async function npm(args: readonly string[], view: string, environment: Environme
     stdin: 'ignore',
     all: true,
     reject: false,
+    ...cancelledBy(signal),
   });
+  throwIfInterrupted(signal);
   if (run.exitCode === 0) return;
   const output = (run.all || run.shortMessage || '').split('\n').slice(-30).join('\n');
   throw new ClawError('NPM_FAILED', `npm ${args[0]} failed:\n${output}`, { data: { output } });
+}
+
+function cancelledBy(signal: AbortSignal | undefined) {
+  return signal === undefined ? {} : { cancelSignal: signal };
 }
 
 const HiddenLock = z.object({

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { throwIfInterrupted } from '../interrupted.ts';
 import type { TreeFile } from '../tree.ts';
 import { parseCommand } from './command.ts';
 import { type Environment, runSandboxed, type SandboxedRun } from './sandboxed.ts';
@@ -23,6 +24,8 @@ export type ProofInput = {
   /** Packages prepared for the planned tree, absolute; null where the project's own will do. */
   readonly nodeModules: string | null;
   readonly environment: Environment;
+  /** Ends the proof, with INTERRUPTED. */
+  readonly signal?: AbortSignal | undefined;
   /** For each command; 120 s by default. */
   readonly timeoutMs?: number;
   readonly onProgress?: (line: string) => void;
@@ -45,6 +48,8 @@ export type Proof = {
 /**
  * Tries a planned tree where it can do no harm: its checks, then the tests of all its layers in one
  * run. What the present tree fails as well is a warning, so that a broken tree can be repaired.
+ *
+ * @throws ClawError INTERRUPTED
  */
 export async function prove(input: ProofInput): Promise<Proof> {
   sweepViews(input.root);
@@ -135,16 +140,18 @@ class Trial {
   }
 
   async #run(line: string, files: readonly string[]): Promise<SandboxedRun> {
-    const { root, environment, timeoutMs } = this.#input;
+    const { root, environment, signal, timeoutMs } = this.#input;
     this.#view ??= this.#layOut();
     const prepared = this.#tree === 'planned' ? this.#input.nodeModules : null;
     const own = join(root, 'node_modules');
     const run = await runSandboxed(this.#view.path, parseCommand(line, files), {
       root,
       environment,
+      signal,
       nodeModules: prepared ?? (existsSync(own) ? own : null),
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
     });
+    throwIfInterrupted(signal);
     if (run.warning !== null) this.warnings.add(run.warning);
     return run;
   }

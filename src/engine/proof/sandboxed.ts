@@ -16,6 +16,8 @@ export type SandboxedOptions = {
   /** The packages it may use, read-only; null for none. */
   readonly nodeModules: string | null;
   readonly environment: Environment;
+  /** Kills the command when it is aborted. */
+  readonly signal?: AbortSignal | undefined;
   /** 120 s by default. */
   readonly timeoutMs?: number;
 };
@@ -46,13 +48,13 @@ export async function runSandboxed(
   const path = [join(view, 'node_modules/.bin'), nodeFolder, ...SYSTEM_PATH].join(delimiter);
   const language = options.environment['LANG'] ?? 'C.UTF-8';
   const env = { PATH: path, LANG: language, CI: '1', NODE_ENV: 'test' };
-  const timeoutMs = options.timeoutMs ?? 120_000;
+  const limits = { timeoutMs: options.timeoutMs ?? 120_000, signal: options.signal };
   const { file, args } = command;
   if (bubblewrap === null) {
     const home = `${view}.home`;
     mkdirSync(home, { recursive: true });
     linkPackages(view, options.nodeModules);
-    const outcome = await run({ file, args, cwd: view, env: { ...env, HOME: home }, timeoutMs });
+    const outcome = await run({ file, args, cwd: view, env: { ...env, HOME: home }, ...limits });
     rmSync(home, { recursive: true, force: true });
     return { ...outcome, warning: UNSANDBOXED };
   }
@@ -70,7 +72,7 @@ export async function runSandboxed(
     args: [...bubblewrapArgs(visible), '--', file, ...args],
     cwd: view,
     env: { ...env, HOME: '/tmp/home' },
-    timeoutMs,
+    ...limits,
   });
   return { ...outcome, warning: null };
 }
@@ -84,6 +86,7 @@ type Program = Command & {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
 };
 
 async function run(program: Program): Promise<{ isOk: boolean; output: string }> {
@@ -105,8 +108,12 @@ async function run(program: Program): Promise<{ isOk: boolean; output: string }>
   }, program.timeoutMs);
   // What the command left running would keep its pipes open, and us waiting.
   child.nodeChildProcess.once('exit', () => killGroup(child.pid));
+  const onAbort = () => killGroup(child.pid);
+  program.signal?.addEventListener('abort', onAbort);
+  if (program.signal?.aborted) onAbort();
   const result = await child;
   clearTimeout(timer);
+  program.signal?.removeEventListener('abort', onAbort);
   const note = isTimedOut
     ? `\nKilled after ${program.timeoutMs / 1000} s.`
     : 'code' in result && result.code === 'ENOENT'

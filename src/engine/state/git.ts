@@ -103,10 +103,11 @@ type Blob = { readonly oid: string; readonly path: string };
 
 async function readBlobs(root: string, blobs: readonly Blob[]): Promise<readonly Buffer[]> {
   if (blobs.length === 0) return [];
-  const simple = blobs.every(({ path }) => !path.includes('\n'));
-  const args = simple ? ['cat-file', '--batch', '--filters'] : ['cat-file', '--batch'];
-  const lines = blobs.map(({ oid, path }) => (simple ? `${oid} ${path}\n` : `${oid}\n`));
-  const output = await runGit(root, args, lines.join(''));
+  // git takes one line per file, and cannot apply its filters to a file that it is not told of.
+  const lines = blobs.map(({ oid, path }) =>
+    path.includes('\n') ? `${oid} \n` : `${oid} ${path}\n`,
+  );
+  const output = await runGit(root, ['cat-file', '--batch', '--filters'], lines.join(''));
   const contents: Buffer[] = [];
   let at = 0;
   for (const { path } of blobs) {

@@ -55,6 +55,21 @@ export async function takeRelease(
   };
 }
 
+/** The version that `takeRelease` would find without a request, for a fraction of its reading. */
+export async function readReleaseVersion(
+  root: string,
+  config: CodebaseConfig,
+): Promise<string | null> {
+  const isManifest = (path: string) => path === 'package.json' && isProjectPath(path, config);
+  const newest = isGitFolder(root) ? await findReleaseCommit(root) : null;
+  if (newest === null) {
+    const paths = ['package.json'].filter(isManifest);
+    return packageVersion(readTree(root, paths));
+  }
+  const version = packageVersion(await readCommit(root, newest.commit, isManifest));
+  return version ?? (newest.tag === null ? null : semver.clean(newest.tag));
+}
+
 /**
  * The release that `state.yaml` pins, where `.claw/base/` did not come along: from its commit, or from
  * a disk that holds the bare core.

@@ -1,14 +1,16 @@
 import { ClawError } from '../errors.ts';
 import { checkCoreVersion } from '../skill/coreVersion.ts';
-import { checkRelations } from '../skill/order.ts';
+import { checkRelations, orderLayers } from '../skill/order.ts';
 import type { SkillPackage } from '../skill/package.ts';
 import { readPackage } from '../skill/readPackage.ts';
 import { findPackage } from '../skill/sources.ts';
-import { readConfig } from '../state/config.ts';
+import { type CodebaseConfig, readConfig } from '../state/config.ts';
 import { listProjectFiles } from '../state/listing.ts';
-import type { State } from '../state/stateFile.ts';
+import { readReleaseVersion } from '../state/release.ts';
+import { readState, type State } from '../state/stateFile.ts';
+import { hasPending } from '../transaction/recover.js';
 import type { EngineContext } from './context.ts';
-import { readInstallation, readInstalledPackages } from './installation.ts';
+import { readInstallation, readInstalledPackages, readLayers } from './installation.ts';
 import { pinning } from './layers.ts';
 import type { Operation } from './operation.ts';
 import { planLayers } from './target.ts';
@@ -30,13 +32,37 @@ export async function requestPackages(
   const sources = wanted.map((name) => findPackage(root, cwd, name));
   const existingPaths = await listProjectFiles(root, config);
   const requested = sources.map(({ folder, source }) => ({
-    package: readPackage(folder, { protectedPaths: config.protected, existingPaths }),
+    package: readPackage(folder, {
+      protectedPaths: config.protected,
+      existingPaths,
+      projectDir: root,
+    }),
     source,
   }));
   const names = requested.map((one) => one.package.manifest.skill);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice === undefined) return requested;
-  throw new ClawError('USAGE', `${twice} is named twice.`);
+  if (twice !== undefined) throw new ClawError('USAGE', `${twice} is named twice.`);
+  await refuseUnfit(root, config, requested);
+  return requested;
+}
+
+/** What does not fit the installation; asked again under the lock, where the state cannot change. */
+async function refuseUnfit(
+  root: string,
+  config: CodebaseConfig,
+  requested: readonly Requested[],
+): Promise<void> {
+  // An unfinished command leaves no state to rely on; it is finished first.
+  if (hasPending(root)) return;
+  const state = readState(root);
+  const coreVersion = state ? state.core.version : await readReleaseVersion(root, config);
+  for (const one of requested) refuseOtherBytes(state, one.package);
+  const fresh = requested.filter((one) => !isInstalled(state, one.package));
+  for (const one of fresh) checkCoreVersion(one.package.manifest, coreVersion);
+  const installed = state === null ? [] : readLayers({ root, config, state });
+  const wanted = [...installed, ...fresh.map((one) => one.package)];
+  checkRelations(wanted);
+  orderLayers(wanted);
 }
 
 /** Plans the same layers and some more. */

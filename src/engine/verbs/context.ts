@@ -16,6 +16,8 @@ export type EngineContext = {
   readonly allow: readonly string[];
   /** Asks the owner for a yes; null where nobody can be asked and a yes is assumed. */
   readonly confirm: ((summary: PlanSummary) => Promise<boolean>) | null;
+  /** Ends the verb before anything is published; what it runs is ended, what it laid out removed. */
+  readonly signal?: AbortSignal;
 };
 
 export type ProgressEvent = {

@@ -70,11 +70,18 @@ export function requireState(installation: Installation): State {
  * @throws ClawError DIGEST_MISMATCH
  */
 export function readInstalledPackages(installation: Installation): readonly SkillPackage[] {
-  const { state } = installation;
-  return state === null ? [] : state.layers.map((layer) => readInstalled(installation, layer));
+  const { root, config, state } = installation;
+  return state === null ? [] : readLayers({ root, config, state });
 }
 
-function readInstalled({ root, config }: Installation, layer: LayerState): SkillPackage {
+type Kept = Pick<Installation, 'root' | 'config'> & { readonly state: State };
+
+/** The same, where nothing but the state has been read yet. */
+export function readLayers({ root, config, state }: Kept): readonly SkillPackage[] {
+  return state.layers.map((layer) => readInstalled(root, config, layer));
+}
+
+function readInstalled(root: string, config: CodebaseConfig, layer: LayerState): SkillPackage {
   const options = { protectedPaths: config.protected };
   const kept = readFolder(root, `${PACKAGES}/${layer.name}`);
   if (kept.size > 0) {

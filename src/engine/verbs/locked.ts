@@ -1,8 +1,10 @@
 import { ClawError } from '../errors.ts';
+import { throwIfInterrupted } from '../interrupted.ts';
+import { sweepViews } from '../proof/view.ts';
 import { stateDigest } from '../state/stateFile.ts';
 import type { Recovery } from '../transaction/journal.ts';
 import { withLock } from '../transaction/lock.ts';
-import { hasPending, recover } from '../transaction/recover.js';
+import { hasPending, liveHolder, recover } from '../transaction/recover.js';
 import type { EngineContext, VerbResult } from './context.ts';
 
 /**
@@ -18,6 +20,8 @@ export async function changing(
 ): Promise<VerbResult> {
   return await withLock(context.root, { verb }, async () => {
     const notes = recoverFirst(context, true);
+    sweepViews(context.root);
+    throwIfInterrupted(context.signal);
     for (let attempt = 1; ; attempt += 1) {
       try {
         const result = await work();
@@ -46,17 +50,25 @@ export async function reading(
     const before = stateDigest(context.root);
     const result = await work();
     if (stateDigest(context.root) === before || attempt === 3) {
-      return { ...result, warnings: [...notes, ...result.warnings] };
+      const running = runningCommand(context.root);
+      return { ...result, warnings: [...notes, ...running, ...result.warnings] };
     }
   }
+}
+
+function runningCommand(root: string): readonly string[] {
+  const holder = liveHolder(root);
+  if (holder === null || holder.pid === process.pid) return [];
+  const name = `claw ${holder.verb} (pid ${holder.pid})`;
+  return [`${name} is running; this is the tree as it is meanwhile.`];
 }
 
 function recoverFirst(context: EngineContext, isLocked: boolean): readonly string[] {
   const recovery = recover(context.root, null, { isLocked, timeoutMs: 0 });
   if (recovery.outcome === 'nothing') return [];
   if (recovery.outcome === 'needs-decision') throw needsDecision(recovery);
-  if (recovery.outcome === 'locked')
-    return ['Another claw command is running; this shows the tree meanwhile.'];
+  // Whoever holds the lock finishes it, and is reported by who asks.
+  if (recovery.outcome === 'locked') return [];
   const way = recovery.outcome === 'rolled-forward' ? 'finished' : 'taken back';
   return [`An interrupted command was ${way} first.`];
 }

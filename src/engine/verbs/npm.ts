@@ -108,7 +108,7 @@ type Installed = {
 };
 
 async function install(
-  { root, environment, onProgress }: EngineContext,
+  { root, environment, signal, onProgress }: EngineContext,
   packageJson: TreeFile,
   lock: Buffer | null,
 ): Promise<Installed> {
@@ -124,6 +124,7 @@ async function install(
       view: view.path,
       lock,
       environment,
+      signal,
       onProgress: (text) => onProgress({ kind: 'note', text }),
     });
     return {

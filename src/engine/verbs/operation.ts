@@ -1,5 +1,6 @@
 import { digestBytes } from '../digest.ts';
 import { ClawError } from '../errors.ts';
+import { throwIfInterrupted } from '../interrupted.ts';
 import type { SkillPackage } from '../skill/package.ts';
 import type { LayerState } from '../state/stateFile.ts';
 import { commitSteps } from '../transaction/commit.ts';
@@ -67,6 +68,7 @@ export async function carryOut(context: EngineContext, operation: Operation): Pr
   const packages = await preparePackages(context, operation);
   try {
     const warnings = await proveTree(context, operation, packages);
+    throwIfInterrupted(context.signal);
     const isChanged = commit(context, operation, packages);
     clearPending(root);
     const outcome = isChanged ? 'done' : 'nothing';

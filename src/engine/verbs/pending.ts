@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { parse, stringify } from 'yaml';
+import { parseDocument, stringify } from 'yaml';
 import { z } from 'zod';
 import type { Conflict } from '../conflict.ts';
 import type { Digest } from '../digest.ts';
@@ -30,7 +30,9 @@ export type Pending = Readonly<z.output<typeof Schema>>;
 export function readPending(root: string): Pending | null {
   const path = join(root, OPERATION);
   if (!existsSync(path)) return null;
-  const parsed = Schema.safeParse(parse(readFileSync(path, 'utf8')));
+  const document = parseDocument(readFileSync(path, 'utf8'));
+  if (document.errors.length > 0) return null;
+  const parsed = Schema.safeParse(document.toJS());
   return parsed.success ? parsed.data : null;
 }
 

@@ -1,4 +1,5 @@
 import { ClawError } from '../errors.ts';
+import type { ReleaseRequest } from '../state/release.ts';
 import { planApply, requestPackages } from './apply.ts';
 import type { EngineContext, VerbResult } from './context.ts';
 import { planInit } from './init.ts';
@@ -6,17 +7,21 @@ import { type Operation, reportOperation } from './operation.ts';
 import { planRemove } from './remove.ts';
 import { planReplay } from './replay.ts';
 
+/** A verb with its arguments; `release` is init's. */
+export type PlannedVerb = {
+  readonly verb: string;
+  readonly args: readonly string[];
+  readonly release?: ReleaseRequest;
+};
+
 /**
  * What a changing verb would do. Touches nothing.
  *
  * @throws ClawError USAGE for a verb that cannot be planned, and whatever that verb throws
  */
-export async function plan(
-  context: EngineContext,
-  verb: string,
-  args: readonly string[],
-): Promise<VerbResult> {
-  const operation = await planVerb(context, verb, args);
+export async function plan(context: EngineContext, planned: PlannedVerb): Promise<VerbResult> {
+  const { verb } = planned;
+  const operation = await planVerb(context, planned);
   const isBlocked = operation.plan.conflicts.length > 0;
   const report = reportOperation(operation, isBlocked ? 'blocked' : 'done');
   return { ...report, verb: 'plan', data: { verb, ...asObject(report.data) } };
@@ -24,12 +29,12 @@ export async function plan(
 
 async function planVerb(
   context: EngineContext,
-  verb: string,
-  args: readonly string[],
+  { verb, args, release }: PlannedVerb,
 ): Promise<Operation> {
+  refuseMisuse(verb, args);
   switch (verb) {
     case 'init':
-      return await planInit(context, { release: null, coreVersion: null });
+      return await planInit(context, release ?? { release: null, coreVersion: null });
     case 'apply':
       return await planApply(context, await requestPackages(context, args));
     case 'remove':
@@ -41,6 +46,15 @@ async function planVerb(
         'USAGE',
         `"${verb}" cannot be planned. These can: init, apply, remove, replay.`,
       );
+  }
+}
+
+function refuseMisuse(verb: string, args: readonly string[]): void {
+  const takesSkills = verb === 'apply' || verb === 'remove';
+  const takesNothing = verb === 'init' || verb === 'replay';
+  if (takesSkills && args.length === 0) throw new ClawError('USAGE', `Name a skill to ${verb}.`);
+  if (takesNothing && args.length > 0) {
+    throw new ClawError('USAGE', `${verb} takes no arguments, but got ${args.join(' ')}.`);
   }
 }
 

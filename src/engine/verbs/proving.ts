@@ -34,6 +34,7 @@ export async function proveTree(
     testCommand: config.test,
     nodeModules: packages.nodeModules === null ? null : join(root, packages.nodeModules),
     environment: context.environment,
+    signal: context.signal,
     onProgress: (text) => context.onProgress({ kind: 'step', text }),
   });
   const [failure] = proof.failures;

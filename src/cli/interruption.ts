@@ -1,0 +1,40 @@
+import { constants } from 'node:os';
+import type { VerbResult } from '../engine/index.ts';
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** How long a verb may take to clean up after itself. */
+const PATIENCE_MS = 3000;
+
+/** Ctrl-C and its like, from the start of a verb until its result is printed. */
+export type Interruption = Disposable & {
+  readonly signal: AbortSignal;
+  /** 128 and the signal's number where it ended the verb; null where the verb was done before. */
+  readonly exitCode: (result: VerbResult) => number | null;
+};
+
+/**
+ * Lets a verb end in good order when it is interrupted: what it runs is ended, what it laid out is
+ * removed. Publishing is not interrupted, so the tree is as before, or the verb is done.
+ * The second signal ends the process at once.
+ */
+export function catchInterruption(): Interruption {
+  const controller = new AbortController();
+  let caught: (typeof SIGNALS)[number] | null = null;
+  const onSignal = (name: (typeof SIGNALS)[number]): void => {
+    const leave = () => process.exit(128 + constants.signals[name]);
+    if (caught !== null) leave();
+    caught = name;
+    setTimeout(leave, PATIENCE_MS).unref();
+    controller.abort();
+  };
+  for (const name of SIGNALS) process.on(name, onSignal);
+  return {
+    signal: controller.signal,
+    exitCode: ({ error }) =>
+      caught !== null && error !== null ? 128 + constants.signals[caught] : null,
+    [Symbol.dispose]: () => {
+      for (const name of SIGNALS) process.off(name, onSignal);
+    },
+  };
+}
