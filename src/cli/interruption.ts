@@ -7,10 +7,12 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const PATIENCE_MS = 3000;
 
 /** Ctrl-C and its like, from the start of a verb until its result is printed. */
-export type Interruption = Disposable & {
+export type Interruption = {
   readonly signal: AbortSignal;
   /** 128 and the signal's number where it ended the verb; null where the verb was done before. */
   readonly exitCode: (result: VerbResult) => number | null;
+  /** Signals mean what they meant before. */
+  readonly end: () => void;
 };
 
 /**
@@ -33,7 +35,7 @@ export function catchInterruption(): Interruption {
     signal: controller.signal,
     exitCode: ({ error }) =>
       caught !== null && error !== null ? 128 + constants.signals[caught] : null,
-    [Symbol.dispose]: () => {
+    end: () => {
       for (const name of SIGNALS) process.off(name, onSignal);
     },
   };

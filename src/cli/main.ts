@@ -95,13 +95,18 @@ async function runAndPrint(
 ): Promise<number> {
   const ui = createUi({ isQuiet: options.json === true });
   const cwd = resolve(options.cwd ?? process.cwd());
-  using interruption = catchInterruption();
+  const interruption = catchInterruption();
   const { signal } = interruption;
-  const result = await settle(verb, () => work({ root: findRoot(cwd), cwd, options, ui, signal }));
-  ui.stop(result.error === null);
-  if (options.json) process.stdout.write(`${renderJson(result)}\n`);
-  else print(result);
-  return interruption.exitCode(result) ?? exitCodeOf(result);
+  try {
+    const root = findRoot(cwd);
+    const result = await settle(verb, () => work({ root, cwd, options, ui, signal }));
+    ui.stop(result.error === null);
+    if (options.json) process.stdout.write(`${renderJson(result)}\n`);
+    else print(result);
+    return interruption.exitCode(result) ?? exitCodeOf(result);
+  } finally {
+    interruption.end();
+  }
 }
 
 async function settle(verb: string, work: () => Promise<VerbResult>): Promise<VerbResult> {
