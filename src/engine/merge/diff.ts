@@ -4,8 +4,8 @@ import { at, type Edits, trimBox } from './edits.ts';
 import { markShortestEdits } from './myers.ts';
 import { slideEdits } from './slide.ts';
 
-/** Steps that all searches of one diff may take together: a few tenths of a second. */
-const SEARCH_BUDGET = 25_000_000;
+/** Steps that all searches of one diff may take together: a tenth of a second or two. */
+const SEARCH_BUDGET = 8_000_000;
 /** Searches are exact at least up to this many edits, however long the texts. */
 const MIN_COST = 64;
 

@@ -1,6 +1,6 @@
 import type { Versions } from '../tree.ts';
 import type { Hunk } from './hunk.ts';
-import { contentOf, dominantTerminator, type Terminator, terminatorOf } from './lines.ts';
+import { contentOf, dominantTerminator, endLine, type Terminator, terminatorOf } from './lines.ts';
 import { mergeValue } from './mergeValue.ts';
 
 /** How a merged text ends its lines, decided for the whole file before any line is written. */
@@ -8,7 +8,7 @@ export type LineEnds = {
   /** What each side mostly uses. */
   readonly dominant: Versions<Terminator>;
   /** What the merged text mostly uses. */
-  readonly target: Terminator;
+  readonly target: '\n' | '\r\n';
   /** Whether the last line ends with a newline; null where a side without lines decides that. */
   readonly isFinalEnded: boolean | null;
 };
@@ -31,7 +31,7 @@ export function mergeLineEnds(versions: Versions<readonly string[]>): LineEnds {
 export function toTarget(line: string, side: keyof Versions<unknown>, ends: LineEnds): string {
   const from = ends.dominant[side];
   if (from === '' || from === ends.target || terminatorOf(line) !== from) return line;
-  return contentOf(line) + ends.target;
+  return endLine(contentOf(line), ends.target);
 }
 
 /**
@@ -59,12 +59,14 @@ function closeSettled(lines: readonly string[], isLast: boolean, ends: LineEnds)
 }
 
 function closeAll(lines: readonly string[], { target }: LineEnds): readonly string[] {
-  return lines.map((line) => (line.endsWith('\n') ? line : line + target));
+  return lines.map((line) => (line.endsWith('\n') ? line : endLine(line, target)));
 }
 
 function closeFinal(line: string, { isFinalEnded, target }: LineEnds): string {
   if (isFinalEnded === null || isFinalEnded === line.endsWith('\n')) return line;
-  return isFinalEnded ? line + target : contentOf(line);
+  if (isFinalEnded) return endLine(line, target);
+  // A blank line is nothing but its end.
+  return contentOf(line) || line;
 }
 
 function isFinalEnded(lines: readonly string[]): boolean | null {

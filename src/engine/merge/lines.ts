@@ -29,6 +29,14 @@ export function contentOf(line: string): string {
   return line.slice(0, line.length - terminatorOf(line).length);
 }
 
+/**
+ * A line of this content with this end. Content that itself ends in `\r` gets `\r\n` where `\n` was
+ * asked for, which would make its last character part of the line end.
+ */
+export function endLine(content: string, terminator: '\n' | '\r\n'): string {
+  return content + (content.endsWith('\r') ? '\r\n' : terminator);
+}
+
 /** The end that most lines carry, `\n` when both are as many, `''` when no line has one. */
 export function dominantTerminator(lines: Iterable<string>): Terminator {
   let lf = 0;
