@@ -1,0 +1,114 @@
+import { execFileSync, spawn } from 'node:child_process';
+import * as fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join, resolve } from 'node:path';
+import { type ClawRun, type Codebase, commitAll, openCodebase } from '../../src/testing/codebase.ts';
+import { removeContainersOf } from './containers.ts';
+
+const REPOSITORY = resolve(import.meta.dirname, '../..');
+const PINNED = 'node_modules/node/bin/node';
+
+/**
+ * A clone of this repository in a folder of its own, as the work tree is now: committed, tagged with
+ * its version, its packages installed. `claw` is the clone's own, on the Node that it pins.
+ */
+export type Clone = Codebase & {
+  readonly nodePath: string;
+  /** All but `data/` and `.env`, which belong to the assistant that ran here. */
+  readonly code: () => Readonly<Record<string, string>>;
+};
+
+/** Copies what a commit of the work tree would hold, and the installed packages. */
+export function cloneRepository(env: Readonly<Record<string, string>> = {}): Clone {
+  const clone = emptyFolder();
+  const listed = execFileSync('git', ['ls-files', '-z', '-co', '--exclude-standard'], {
+    cwd: REPOSITORY,
+    encoding: 'utf8',
+  });
+  for (const path of listed.split('\0')) {
+    const from = join(REPOSITORY, path);
+    if (path === '' || !fs.existsSync(from)) continue;
+    fs.mkdirSync(dirname(clone.path(path)), { recursive: true });
+    fs.copyFileSync(from, clone.path(path));
+  }
+  clone.git('init', '--quiet', '--initial-branch=main');
+  commitAll(clone, 'the release');
+  const { version } = JSON.parse(clone.read('package.json')) as { version: string };
+  clone.git('tag', `v${version}`);
+  return furnish(clone, env);
+}
+
+/** Another clone of what a first one has committed, on its release. */
+export function cloneAgain(first: Clone): Clone {
+  const clone = emptyFolder();
+  clone.git('clone', '--quiet', first.root, '.');
+  return furnish(clone, {});
+}
+
+function emptyFolder(): Codebase {
+  return openCodebase(fs.realpathSync(fs.mkdtempSync(join(tmpdir(), 'claw-story-'))));
+}
+
+function furnish(codebase: Codebase, env: Readonly<Record<string, string>>): Clone {
+  // npm would take half a minute for the same.
+  const from = join(REPOSITORY, 'node_modules');
+  execFileSync('cp', ['-a', '--reflink=auto', from, codebase.path('node_modules')]);
+  const settings = Object.entries(env).map(([name, value]) => `${name}=${value}\n`);
+  if (settings.length > 0) codebase.write({ '.env': { text: settings.join(''), mode: 0o600 } });
+  const nodePath = codebase.path(PINNED);
+  return {
+    ...codebase,
+    nodePath,
+    code: () => {
+      const files = Object.entries(codebase.tree());
+      return Object.fromEntries(files.filter(([path]) => !/^(data\/|\.env$)/.test(path)));
+    },
+    claw: (...args) => runClaw(codebase.root, nodePath, args),
+    async [Symbol.asyncDispose]() {
+      await removeContainersOf(codebase.root);
+      await codebase[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Runs the clone's own `claw`, as a person in that folder would. */
+export async function runClaw(
+  root: string,
+  nodePath: string,
+  args: readonly string[],
+): Promise<ClawRun> {
+  const child = spawn(nodePath, ['bin/claw.js', ...args, '--json'], {
+    cwd: root,
+    env: visitorsEnvironment(),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    stdout += chunk;
+  });
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    stderr += chunk;
+  });
+  const code = await new Promise<number | null>((done) => child.on('close', done));
+  try {
+    return { code, stdout, stderr, json: JSON.parse(stdout) };
+  } catch (cause) {
+    throw new Error(`claw ${args.join(' ')} printed no JSON:\n${stdout}\n${stderr}`, { cause });
+  }
+}
+
+const PASSED_ON =
+  /^(HOME|LANG|TMPDIR|(https?|no)_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR)|npm_config_(cache|(.*:)?registry|(user|global)config|(https_)?proxy|noproxy|cafile))$/i;
+
+/**
+ * The environment of somebody who has just cloned: nothing of the test run that this is part of, no
+ * keys, and the system's own Node.
+ */
+export function visitorsEnvironment(): Record<string, string> {
+  const folders = (process.env['PATH'] ?? '').split(delimiter);
+  const path = folders.filter((folder) => !folder.endsWith('node_modules/.bin')).join(delimiter);
+  const kept = Object.entries(process.env).flatMap(([name, value]) =>
+    PASSED_ON.test(name) && value !== undefined ? [[name, value]] : [],
+  );
+  return { ...Object.fromEntries(kept), PATH: path };
+}
