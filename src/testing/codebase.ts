@@ -162,6 +162,10 @@ function snapshot(root: string, isWanted: (name: string) => boolean): Record<str
         found[`${path}/`] = 'folder';
         walk(`${path}/`);
       } else {
+        if (entry.isSymbolicLink()) {
+          found[path] = `-> ${fs.readlinkSync(join(root, path))}`;
+          continue;
+        }
         const mode = (fs.statSync(join(root, path)).mode & 0o100) === 0 ? '' : ' +x';
         found[path] = fs.readFileSync(join(root, path), 'latin1') + mode;
       }

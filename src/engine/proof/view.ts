@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { lstat } from '../skill/lstat.ts';
 import type { Tree, TreeFile } from '../tree.ts';
 
 /** The tests that one layer brings. */
@@ -80,8 +81,8 @@ function isShown(path: string): boolean {
 }
 
 function copy(from: string, to: string): void {
-  const stat = fs.lstatSync(from, { throwIfNoEntry: false });
-  if (stat === undefined) return; // Gone since it was listed, so gone from the tree as well.
+  const stat = lstat(from);
+  if (stat === null) return; // Gone since it was listed, so gone from the tree as well.
   fs.mkdirSync(dirname(to), { recursive: true });
   if (stat.isSymbolicLink()) fs.symlinkSync(fs.readlinkSync(from), to);
   else if (stat.isFile()) fs.copyFileSync(from, to, fs.constants.COPYFILE_FICLONE);

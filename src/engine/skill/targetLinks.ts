@@ -1,6 +1,7 @@
-import { lstatSync, type Stats } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { join } from 'node:path';
 import { ClawError } from '../errors.ts';
+import { lstat } from './lstat.ts';
 
 /**
  * Looks at what stands on the way to each target in the project folder, so that a package can never
@@ -17,13 +18,13 @@ export function checkTargetLinks(projectDir: string, targets: readonly string[])
       const path = parts.slice(0, at + 1).join('/');
       if (seen.has(path)) continue;
       seen.add(path);
-      checkEntry(path, lstatSync(join(projectDir, path), { throwIfNoEntry: false }), target);
+      checkEntry(path, lstat(join(projectDir, path)), target);
     }
   }
 }
 
-function checkEntry(path: string, entry: Stats | undefined, target: string): void {
-  if (entry === undefined || entry.isFile() || entry.isDirectory()) return;
+function checkEntry(path: string, entry: Stats | null, target: string): void {
+  if (entry === null || entry.isFile() || entry.isDirectory()) return;
   const isLink = entry.isSymbolicLink();
   throw new ClawError(
     isLink ? 'LINK_REFUSED' : 'FILE_KIND',

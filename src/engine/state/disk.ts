@@ -1,6 +1,7 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ClawError } from '../errors.ts';
+import { lstat } from '../skill/lstat.ts';
 import type { Tree, TreeFile } from '../tree.ts';
 
 /**
@@ -12,7 +13,7 @@ import type { Tree, TreeFile } from '../tree.ts';
 export function readTreeFile(root: string, path: string): TreeFile | null {
   refuseLinkedFolders(root, path);
   const target = join(root, path);
-  const stat = lstatSync(target, { throwIfNoEntry: false });
+  const stat = lstat(target);
   if (!stat) return null;
   if (stat.isSymbolicLink()) throw linkRefused(path);
   if (stat.isDirectory()) return null;
@@ -43,7 +44,7 @@ function refuseLinkedFolders(root: string, path: string): void {
   const parts = path.split('/').slice(0, -1);
   for (let depth = 1; depth <= parts.length; depth += 1) {
     const folder = parts.slice(0, depth).join('/');
-    const stat = lstatSync(join(root, folder), { throwIfNoEntry: false });
+    const stat = lstat(join(root, folder));
     if (!stat) return;
     if (stat.isSymbolicLink()) throw linkRefused(folder);
   }

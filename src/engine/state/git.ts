@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { digestBytes } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import type { Tree, TreeFile } from '../tree.ts';
 
@@ -101,25 +102,30 @@ export async function readCommit(
 
 type Blob = { readonly oid: string; readonly path: string };
 
+/**
+ * With filters, git announces each blob by its size before filtering, which is of no use here. So the
+ * announcement carries a mark that no content can hold: a digest over what is asked for.
+ */
 async function readBlobs(root: string, blobs: readonly Blob[]): Promise<readonly Buffer[]> {
   if (blobs.length === 0) return [];
   // git takes one line per file, and cannot apply its filters to a file that it is not told of.
-  const lines = blobs.map(({ oid, path }) =>
-    path.includes('\n') ? `${oid} \n` : `${oid} ${path}\n`,
-  );
-  const output = await runGit(root, ['cat-file', '--batch', '--filters'], lines.join(''));
-  const contents: Buffer[] = [];
-  let at = 0;
-  for (const { path } of blobs) {
-    const lineEnd = output.indexOf(10, at);
-    const size = Number(output.subarray(at, lineEnd).toString('latin1').split(' ')[2]);
-    if (!Number.isInteger(size)) {
-      throw new ClawError('IO_FAILED', `git has lost the content of ${path}. Run git fsck.`, {
-        path,
-      });
+  const request = blobs
+    .map(({ oid, path }) => (path.includes('\n') ? `${oid} \n` : `${oid} ${path}\n`))
+    .join('');
+  const mark = digestBytes(request);
+  const args = ['cat-file', `--batch=${mark} %(objecttype)`, '--filters'];
+  const output = await runGit(root, args, request);
+  const announcement = Buffer.from(`${mark} blob\n`);
+  let at = announcement.length;
+  return blobs.map(({ path }, index) => {
+    const isLast = index === blobs.length - 1;
+    const end = isLast ? output.length : output.indexOf(announcement, at);
+    if (end < at || !output.subarray(at - announcement.length, at).equals(announcement)) {
+      const message = `git has lost the content of ${path}. Run git fsck.`;
+      throw new ClawError('IO_FAILED', message, { path });
     }
-    contents.push(output.subarray(lineEnd + 1, lineEnd + 1 + size));
-    at = lineEnd + 1 + size + 1;
-  }
-  return contents;
+    const content = output.subarray(at, end - 1);
+    at = end + announcement.length;
+    return content;
+  });
 }

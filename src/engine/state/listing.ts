@@ -1,6 +1,7 @@
-import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, matchesGlob } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
+import { lstat } from '../skill/lstat.ts';
 import type { CodebaseConfig } from './config.ts';
 import { isGitFolder, runGit } from './git.ts';
 
@@ -41,7 +42,7 @@ async function listByGit(root: string): Promise<string[]> {
 }
 
 function isRegular(root: string, path: string): boolean {
-  return lstatSync(join(root, path), { throwIfNoEntry: false })?.isFile() === true;
+  return lstat(join(root, path))?.isFile() === true;
 }
 
 type Rules = { readonly below: string; readonly rules: Ignore };

@@ -1,4 +1,11 @@
-import { lstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  type BigIntStats,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { type Digest, digestBytes, digestFile, type FileDigest } from '../digest.ts';
 import { readTreeFile } from './disk.ts';
@@ -30,7 +37,7 @@ export class StatCache {
 
   /** The digest of a regular file, null where nothing is. */
   digest(path: string): FileDigest | null {
-    const stat = lstatSync(join(this.#root, path), { bigint: true, throwIfNoEntry: false });
+    const stat = this.#stat(path);
     if (!stat?.isFile()) return null;
     const stamp = `${stat.size} ${stat.mtimeNs} ${stat.ctimeNs} ${stat.ino} ${stat.mode}`;
     const known = this.#entries.get(path);
@@ -48,6 +55,17 @@ export class StatCache {
       this.#isChanged = true;
     }
     return digest;
+  }
+
+  #stat(path: string): BigIntStats | null {
+    try {
+      return lstatSync(join(this.#root, path), { bigint: true });
+    } catch (error) {
+      // Nothing there, as below a regular file.
+      const code = error instanceof Error && 'code' in error ? error.code : null;
+      if (code === 'ENOENT' || code === 'ENOTDIR') return null;
+      throw error;
+    }
   }
 
   /** Keeps what was learnt for the next command. Losing it only costs time. */

@@ -8,6 +8,7 @@ import type { SkillPackage } from '../skill/package.ts';
 import { readTreeFile } from '../state/disk.ts';
 import type { TreeFile } from '../tree.ts';
 import type { Installation } from './installation.ts';
+import { findTakenPlaces } from './places.ts';
 
 /** The layers that a command wants, and what publishing them takes. */
 export type TargetPlan = {
@@ -40,7 +41,9 @@ export function planLayers(
     release,
     target,
   });
-  return { layers, target, ...plan };
+  const taken = findTakenPlaces(root, plan.changes);
+  const { changes, conflicts } = plan;
+  return { layers, target, changes, conflicts: [...conflicts, ...taken] };
 }
 
 /** Reads each file once: a plan must not see a file change under it. */

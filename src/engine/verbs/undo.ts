@@ -18,6 +18,7 @@ import { isSameFile, type TreeFile, type Versions } from '../tree.ts';
 import { type EngineContext, resultOf, type VerbResult } from './context.ts';
 import { reinstall } from './npm.ts';
 import { writePending } from './pending.ts';
+import { findTakenPlaces } from './places.ts';
 import { stepOf } from './stateSteps.ts';
 
 /**
@@ -30,8 +31,11 @@ export async function undo(context: EngineContext): Promise<VerbResult> {
   const { root } = context;
   const transaction = lastTransaction(root);
   const drafts = transaction.files.map((file) => undoFile(root, file));
-  const conflicts = drafts.flatMap((draft) => draft.conflicts);
   const files = drafts.flatMap((draft) => draft.change ?? []);
+  const conflicts = [
+    ...drafts.flatMap((draft) => draft.conflicts),
+    ...findTakenPlaces(root, files),
+  ];
   const changes = files
     .filter(({ path }) => !path.startsWith('.claw/'))
     .map(({ path, before, after }) => {

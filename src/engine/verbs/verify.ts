@@ -35,7 +35,9 @@ export async function verify(context: EngineContext): Promise<VerbResult> {
   const differences: Difference[] = [];
   for (const { path, kind } of edits) {
     const published = kind === 'add' ? null : installation.publishedFile(path);
-    const lines = changedLines(published?.bytes ?? null, readTreeFile(root, path)?.bytes ?? null);
+    // A link may stand where the file was: it is not read.
+    const disk = kind === 'delete' ? null : readTreeFile(root, path);
+    const lines = changedLines(published?.bytes ?? null, disk?.bytes ?? null);
     differences.push({ path, owner: 'your edits', kind, lines });
   }
   const composition = recompose(installation);
