@@ -2,7 +2,12 @@ import { execFileSync, spawn } from 'node:child_process';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
-import { type ClawRun, type Codebase, commitAll, openCodebase } from '../../src/testing/codebase.ts';
+import {
+  type ClawRun,
+  type Codebase,
+  commitAll,
+  openCodebase,
+} from '../../src/testing/codebase.ts';
 import { removeContainersOf } from './containers.ts';
 
 const REPOSITORY = resolve(import.meta.dirname, '../..');
@@ -14,9 +19,12 @@ const PINNED = 'node_modules/node/bin/node';
  */
 export type Clone = Codebase & {
   readonly nodePath: string;
-  /** All but `data/` and `.env`, which belong to the assistant that ran here. */
-  readonly code: () => Readonly<Record<string, string>>;
+  /** The tree without `data/` and `.env`, which belong to the assistant that ran here. */
+  readonly code: () => Snapshot;
 };
+
+/** Bytes and modes by path. */
+export type Snapshot = Readonly<Record<string, string>>;
 
 /** Copies what a commit of the work tree would hold, and the installed packages. */
 export function cloneRepository(env: Readonly<Record<string, string>> = {}): Clone {
@@ -59,16 +67,32 @@ function furnish(codebase: Codebase, env: Readonly<Record<string, string>>): Clo
   return {
     ...codebase,
     nodePath,
-    code: () => {
-      const files = Object.entries(codebase.tree());
-      return Object.fromEntries(files.filter(([path]) => !/^(data\/|\.env$)/.test(path)));
-    },
+    code: () => codeOf(codebase.root),
     claw: (...args) => runClaw(codebase.root, nodePath, args),
     async [Symbol.asyncDispose]() {
       await removeContainersOf(codebase.root);
       await codebase[Symbol.asyncDispose]();
     },
   };
+}
+
+const NOT_CODE = new Set(['.git', '.claw', '.env', 'data', 'node_modules']);
+
+function codeOf(root: string): Record<string, string> {
+  const all = fs.readdirSync(root).filter((name) => !NOT_CODE.has(name));
+  const paths = all.flatMap((name) => {
+    if (!fs.statSync(join(root, name)).isDirectory()) return [name];
+    const below = fs.readdirSync(join(root, name), { recursive: true, encoding: 'utf8' });
+    return below.map((path) => join(name, path));
+  });
+  return Object.fromEntries(paths.sort().map((path) => [path, contentOf(join(root, path))]));
+}
+
+/** A file's bytes and whether it can be run; a folder is part of the tree as well. */
+function contentOf(path: string): string {
+  const stat = fs.statSync(path);
+  if (stat.isDirectory()) return 'folder';
+  return `${(stat.mode & 0o100) === 0 ? '' : 'runs '}${fs.readFileSync(path, 'latin1')}`;
 }
 
 /** Runs the clone's own `claw`, as a person in that folder would. */

@@ -1,7 +1,12 @@
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
-import { type AnthropicScript, lastToolResults, lastUserText } from '../../src/testing/anthropic.ts';
+import {
+  type AnthropicRequest,
+  type AnthropicScript,
+  lastToolResults,
+  lastUserText,
+} from '../../src/testing/anthropic.ts';
 
 /**
  * The far ends that the skills' own tests talk to. They are imported by address, not by name: where a
@@ -29,6 +34,8 @@ export interface SlackServer extends AsyncDisposable {
   readonly posted: readonly { readonly channel: string; readonly text: string }[];
   readonly pending: readonly unknown[];
   readonly until: Until;
+  addUser(user: { readonly id: string; readonly name: string; readonly real_name: string }): void;
+  addChannel(channel: { readonly id: string; readonly user: string }): void;
   sendText(user: string, channel: string, text: string): string;
 }
 
@@ -36,8 +43,7 @@ const TelegramModule = z.object({
   startBotApi: z.custom<(options: { token: string }) => Promise<TelegramServer>>(isFunction),
 });
 const SlackModule = z.object({
-  startWorkspace: z.custom<() => Promise<SlackServer>>(isFunction),
-  settingsOf: z.custom<(slack: SlackServer) => Readonly<Record<string, string>>>(isFunction),
+  startSlack: z.custom<(tokens: { bot: string; app: string }) => Promise<SlackServer>>(isFunction),
 });
 
 const TOKEN = '4242:AAtest_token-for_a_bot_of_nobody';
@@ -61,6 +67,25 @@ export async function startTelegram() {
   return { server, settings };
 }
 
+export const ADA_ON_SLACK = 'U0ADA';
+export const ADA_DIRECT_ON_SLACK = 'D0ADA';
+
+/** Slack, and the settings under which Ada may write to the app. */
+export async function startSlack() {
+  const module = SlackModule.parse(await importFrom('slack/tests/slackServer.ts'));
+  const tokens = { bot: 'xoxb-test-token-of-nobody', app: 'xapp-test-token-of-nobody' };
+  const server = await module.startSlack(tokens);
+  server.addUser({ id: ADA_ON_SLACK, name: 'ada', real_name: 'Ada' });
+  server.addChannel({ id: ADA_DIRECT_ON_SLACK, user: ADA_ON_SLACK });
+  const settings = {
+    SLACK_BOT_TOKEN: tokens.bot,
+    SLACK_APP_TOKEN: tokens.app,
+    SLACK_ALLOW_FROM: ADA_ON_SLACK,
+    SLACK_API_URL: server.url,
+  };
+  return { server, settings };
+}
+
 async function importFrom(path: string): Promise<unknown> {
   return await import(pathToFileURL(join(SKILLS, path)).href);
 }
@@ -73,7 +98,13 @@ function isFunction(value: unknown): boolean {
 export const echoOrShell: AnthropicScript = (request) => {
   const results = lastToolResults(request);
   if (results.length > 0) return [{ type: 'text', text: results.join('\n') }];
-  const [, command] = /shell: (.*)$/s.exec(lastUserText(request)) ?? [];
-  if (command === undefined) return [{ type: 'text', text: `Heard: ${lastUserText(request)}` }];
-  return [{ type: 'tool_use', name: 'shell', input: { command } }];
+  const said = newestMessage(request);
+  if (!said.startsWith('shell: ')) return [{ type: 'text', text: `Heard: ${said}` }];
+  return [{ type: 'tool_use', name: 'shell', input: { command: said.slice('shell: '.length) } }];
 };
+
+/** What was said last, without what the host puts before it: other messages, who and when. */
+function newestMessage(request: AnthropicRequest): string {
+  const lastLine = lastUserText(request).split('\n').at(-1) ?? '';
+  return lastLine.replace(/^\[[^\]]*\] [^:]*: /, '');
+}

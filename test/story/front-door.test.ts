@@ -1,0 +1,46 @@
+import { spawnSync } from 'node:child_process';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Assistant } from './assistant.ts';
+import { type Clone, cloneRepository, visitorsEnvironment } from './clone.ts';
+
+/** The goal is 1.5 s on a quiet machine; a build machine that runs other tests beside gets more. */
+const MAX_SECOND_START_MS = 4_000;
+
+let clone: Clone;
+beforeAll(() => {
+  clone = cloneRepository();
+});
+afterAll(() => clone[Symbol.asyncDispose]());
+
+test('npm start with four commands piped in prints four answers on stdout, and exits 0', () => {
+  const run = spawnSync('npm', ['start'], {
+    cwd: clone.root,
+    env: visitorsEnvironment(),
+    input: '/help\n/status\n/skills\n/groups\n',
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
+  expect(run.status, run.stderr).toBe(0);
+  const [greeting = '', ...answers] = run.stdout.split(/^> $/m);
+  expect(greeting.split('\n').filter((line) => /no model/i.test(line))).toEqual([
+    expect.stringContaining('`npx claw setup` adds a key'),
+  ]);
+  expect(answers.slice(0, 4)).toEqual([
+    expect.stringContaining('`/add-<skill>`'),
+    expect.stringContaining('channel terminal: connected'),
+    expect.stringContaining('`/add-telegram`'),
+    expect.stringContaining('Terminal (groups/main'),
+  ]);
+  // Logs are JSON lines, and all of them are on stderr.
+  expect(run.stdout).not.toContain('"level"');
+  expect(run.stderr).toContain('"level"');
+  expect(clone.git('status', '--porcelain')).toBe('');
+}, 90_000);
+
+test('the second start is at its prompt at once', async () => {
+  await using assistant = await Assistant.start(clone, 'npm');
+  console.log(`second start to the first prompt: ${Math.round(assistant.readyMs)} ms (goal 1500)`);
+  expect(assistant.stdout).toMatch(/\n> $/);
+  expect(await assistant.end()).toBe(0);
+  expect(assistant.readyMs).toBeLessThan(MAX_SECOND_START_MS);
+}, 30_000);
