@@ -32,7 +32,8 @@ export function showPath(path: string): string {
   return escaped.length > 200 ? `${escaped.slice(0, 200).join('')}…` : escaped.join('');
 }
 
-function pathFault(path: string): string | null {
+/** Why a path is refused, or null for a canonical one. */
+export function pathFault(path: string): string | null {
   if (path === '') return 'it is empty';
   if (INVISIBLE.test(path)) return 'it holds control, bidirectional or invisible characters';
   if (path.includes('\\')) return 'it holds a backslash; write / between folders';

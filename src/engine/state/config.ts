@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseDocument } from 'yaml';
+import { type Document, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { ClawError } from '../errors.ts';
 
@@ -37,13 +37,22 @@ export function readConfig(root: string): CodebaseConfig {
       cause: syntax,
     });
   }
-  const parsed = Schema.safeParse(document.toJS() ?? {});
+  const parsed = Schema.safeParse(contentOf(document) ?? {});
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const place = `claw.config.yaml:${issue?.path.join('.') ?? ''}`;
   throw new ClawError('CONFIG_INVALID', `${place}: ${issue?.message}. Mend it and try again.`, {
     path: place,
   });
+}
+
+function contentOf(document: Document): unknown {
+  try {
+    return document.toJS();
+  } catch (cause) {
+    const message = `claw.config.yaml: ${cause instanceof Error ? cause.message : 'unreadable'}.`;
+    throw new ClawError('CONFIG_INVALID', message, { path: 'claw.config.yaml', cause });
+  }
 }
 
 function readOptional(path: string): string | null {

@@ -12,11 +12,6 @@ export const COMPOSED = '.claw/composed';
 export const PACKAGES = '.claw/packages';
 export const KEPT_LOCK = '.claw/package-lock.json';
 
-/** A file of the core as released, from `.claw/base/`. */
-export function readBase(root: string, path: string): TreeFile | null {
-  return readTreeFile(root, `${BASE}/${path}`);
-}
-
 /**
  * A file that layers touch, as the last command published it.
  *

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isMap, parseDocument, stringify } from 'yaml';
+import { type Document, isMap, parseDocument, stringify } from 'yaml';
 import { z } from 'zod';
 import { type Digest, digestBytes, type FileDigest } from '../digest.ts';
 import { ClawError } from '../errors.ts';
+import { pathFault } from '../skill/paths.ts';
 
 export const STATE_PATH = '.claw/state.yaml';
 const NEWEST = 1;
@@ -16,6 +17,11 @@ const FileDigestText = z.custom<FileDigest>(
   (value) => typeof value === 'string' && /^sha256:[0-9a-f]{64}( \+x)?$/.test(value),
   'must be sha256: and 64 hexadecimal digits, with " +x" behind it for an executable file',
 );
+
+// Read and written below the project, so never a way out of it.
+const ProjectPath = z
+  .string()
+  .refine((path) => pathFault(path) === null, 'is no path of a project');
 
 const Schema = z.strictObject({
   version: z.literal(NEWEST),
@@ -38,7 +44,7 @@ const Schema = z.strictObject({
       installed: z.iso.datetime(),
     }),
   ),
-  files: z.record(z.string(), z.union([FileDigestText, z.literal('deleted')])),
+  files: z.record(ProjectPath, z.union([FileDigestText, z.literal('deleted')])),
   structured: z.record(z.string(), z.record(z.string(), z.unknown())),
 });
 
@@ -78,7 +84,7 @@ export function parseState(bytes: Buffer): State {
   const [syntax] = document.errors;
   if (syntax)
     throw invalid(`line ${syntax.linePos?.[0].line ?? 1}`, syntax.message.split('\n')[0] ?? '');
-  const content: unknown = document.toJS();
+  const content = contentOf(document);
   refuseNewer(content);
   const parsed = Schema.safeParse(content);
   if (!parsed.success) {
@@ -86,7 +92,7 @@ export function parseState(bytes: Buffer): State {
     const path = issue?.path.map(String) ?? [];
     throw invalid(
       `line ${lineOf(document.contents, path, bytes)}`,
-      `${path.join('.')}: ${issue?.message}`,
+      [path.join('.'), issue?.message].filter((part) => part !== '').join(': '),
     );
   }
   const { core, layers, files, structured } = parsed.data;
@@ -111,6 +117,14 @@ export function renderState(state: Omit<State, 'digest'>): Buffer {
   };
   const heading = '# What is installed here. Written by claw; commit it together with the tree.\n';
   return Buffer.from(heading + stringify(content, { lineWidth: 0, aliasDuplicateObjects: false }));
+}
+
+function contentOf(document: Document): unknown {
+  try {
+    return document.toJS();
+  } catch (error) {
+    throw invalid('line 1', error instanceof Error ? error.message : 'it cannot be read');
+  }
 }
 
 function readStateBytes(root: string): Buffer | null {

@@ -59,7 +59,7 @@ async function refuseUnfit(
   for (const one of requested) refuseOtherBytes(state, one.package);
   const fresh = requested.filter((one) => !isInstalled(state, one.package));
   for (const one of fresh) checkCoreVersion(one.package.manifest, coreVersion);
-  const installed = state === null ? [] : readLayers({ root, config, state });
+  const installed = state === null ? [] : readLayers({ root, state });
   const wanted = [...installed, ...fresh.map((one) => one.package)];
   checkRelations(wanted);
   orderLayers(wanted);

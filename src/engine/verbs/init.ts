@@ -15,7 +15,7 @@ export async function planInit(
   context: EngineContext,
   request: ReleaseRequest,
 ): Promise<Operation> {
-  const installation = await readInstallation(context.root, request);
+  const installation = await readInstallation(context.root, { request });
   if (installation.state !== null) {
     throw new ClawError(
       'ALREADY_INITIALISED',

@@ -1,12 +1,11 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { ClawError } from '../errors.ts';
 import type { SkillPackage } from '../skill/package.ts';
 import { packageFromFiles } from '../skill/packageFromFiles.ts';
 import { readPackage } from '../skill/readPackage.ts';
 import { findPackage } from '../skill/sources.ts';
+import { digestBase, readBase, readBaseDigests } from '../state/baseDigests.ts';
 import { type CodebaseConfig, readConfig } from '../state/config.ts';
-import { BASE, PACKAGES, readBase, readComposed, readFolder } from '../state/kept.ts';
+import { PACKAGES, readComposed, readFolder } from '../state/kept.ts';
 import { findRelease, type Release, type ReleaseRequest, takeRelease } from '../state/release.ts';
 import { type LayerState, readState, type State } from '../state/stateFile.ts';
 import type { TreeFile } from '../tree.ts';
@@ -26,17 +25,24 @@ export type Installation = {
 
 const NO_REQUEST: ReleaseRequest = { release: null, coreVersion: null };
 
-/** Reads what is installed; where nothing is, takes the core as the first command on a codebase does. */
+/**
+ * Reads what is installed; where nothing is, takes the core as the first command on a codebase does.
+ *
+ * @param options `isThorough` trusts no cache on `.claw/base/`: where a file of it is not the pinned
+ *   core's, the core is found again
+ */
 export async function readInstallation(
   root: string,
-  request: ReleaseRequest = NO_REQUEST,
+  options: { readonly request?: ReleaseRequest; readonly isThorough?: boolean } = {},
 ): Promise<Installation> {
+  const { request = NO_REQUEST, isThorough = false } = options;
   const config = readConfig(root);
   const state = readState(root);
   if (state !== null) {
-    const taken = existsSync(join(root, BASE)) ? null : await findRelease(root, config, state);
+    const kept = (isThorough ? digestBase : readBaseDigests)(root, state.core);
+    const taken = kept === null ? await findRelease(root, config, state) : null;
     const releaseFile = (path: string) =>
-      taken ? (taken.files.get(path) ?? null) : readBase(root, path);
+      kept === null ? (taken?.files.get(path) ?? null) : readBase(root, kept, path);
     return {
       root,
       config,
@@ -70,26 +76,24 @@ export function requireState(installation: Installation): State {
  * @throws ClawError DIGEST_MISMATCH
  */
 export function readInstalledPackages(installation: Installation): readonly SkillPackage[] {
-  const { root, config, state } = installation;
-  return state === null ? [] : readLayers({ root, config, state });
+  const { root, state } = installation;
+  return state === null ? [] : readLayers({ root, state });
 }
 
-type Kept = Pick<Installation, 'root' | 'config'> & { readonly state: State };
+type Kept = Pick<Installation, 'root'> & { readonly state: State };
 
 /** The same, where nothing but the state has been read yet. */
-export function readLayers({ root, config, state }: Kept): readonly SkillPackage[] {
-  return state.layers.map((layer) => readInstalled(root, config, layer));
+export function readLayers({ root, state }: Kept): readonly SkillPackage[] {
+  return state.layers.map((layer) => readInstalled(root, layer));
 }
 
-function readInstalled(root: string, config: CodebaseConfig, layer: LayerState): SkillPackage {
-  const options = { protectedPaths: config.protected };
-  const kept = readFolder(root, `${PACKAGES}/${layer.name}`);
-  if (kept.size > 0) {
-    const found = packageFromFiles(kept, options);
-    if (found.digest === layer.digest) return found;
-  }
-  const source = findSource(root, layer);
-  const found = source === null ? null : readPackage(source, options);
+function readInstalled(root: string, layer: LayerState): SkillPackage {
+  // It was accepted when it was applied; what the owner protected since must not keep it in.
+  const options = { protectedPaths: [] };
+  const files = readFolder(root, `${PACKAGES}/${layer.name}`);
+  const kept = files.size === 0 ? null : attempt(() => packageFromFiles(files, options));
+  if (kept?.digest === layer.digest) return kept;
+  const found = attempt(() => readPackage(findPackage(root, root, layer.source).folder, options));
   if (found?.digest === layer.digest) return found;
   throw new ClawError(
     'DIGEST_MISMATCH',
@@ -99,9 +103,10 @@ function readInstalled(root: string, config: CodebaseConfig, layer: LayerState):
   );
 }
 
-function findSource(root: string, layer: LayerState): string | null {
+/** Null for a package that is not there, or is none any more. */
+function attempt(read: () => SkillPackage): SkillPackage | null {
   try {
-    return findPackage(root, root, layer.source).folder;
+    return read();
   } catch (error) {
     if (error instanceof ClawError) return null;
     throw error;

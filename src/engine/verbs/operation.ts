@@ -2,6 +2,7 @@ import { digestBytes } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import { throwIfInterrupted } from '../interrupted.ts';
 import type { SkillPackage } from '../skill/package.ts';
+import { saveBaseDigests } from '../state/baseDigests.ts';
 import type { LayerState } from '../state/stateFile.ts';
 import { commitSteps } from '../transaction/commit.ts';
 import type { Step } from '../transaction/step.ts';
@@ -126,6 +127,7 @@ function commit(context: EngineContext, operation: Operation, packages: Packages
     },
     { now },
   );
+  if (taken) saveBaseDigests(root, taken.digests);
   onProgress({ kind: 'done', text: `Published ${project.length} files` });
   return true;
 }

@@ -20,7 +20,7 @@ import { planLayers } from './target.ts';
  * composed tree; in a mixed tree, a file that is neither is a conflict.
  */
 export async function planReplay(context: EngineContext): Promise<Operation> {
-  const installation = await readInstallation(context.root);
+  const installation = await readInstallation(context.root, { isThorough: true });
   const state = requireState(installation);
   const layers = readInstalledPackages(installation);
   checkRelations(layers);

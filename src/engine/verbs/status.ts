@@ -1,9 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { digestFiles, digestTree, type FileDigest, type TreeDigests } from '../digest.ts';
+import { readBaseDigests, saveBaseDigests } from '../state/baseDigests.ts';
 import { readConfig } from '../state/config.ts';
-import { BASE, readFolder } from '../state/kept.ts';
 import { listProjectFiles } from '../state/listing.ts';
+import { findRelease } from '../state/release.ts';
 import { StatCache } from '../state/statCache.ts';
 import { readState, type State } from '../state/stateFile.ts';
 import { type EngineContext, resultOf, type VerbResult } from './context.ts';
@@ -41,14 +39,18 @@ export async function findEdits(
   state: State,
   now: () => Date,
 ): Promise<readonly Edit[]> {
-  const published = new Map(baseDigests(root, state).files);
+  const config = readConfig(root);
+  const kept = readBaseDigests(root, state.core);
+  if (kept !== null) saveBaseDigests(root, kept);
+  const base = kept ?? (await findRelease(root, config, state)).digests;
+  const published = new Map(base.files);
   for (const [path, digest] of state.files) {
     if (digest === 'deleted') published.delete(path);
     else published.set(path, digest);
   }
   const cache = new StatCache(root, now);
   const edits: Edit[] = [];
-  for (const path of await listProjectFiles(root, readConfig(root))) {
+  for (const path of await listProjectFiles(root, config)) {
     const wanted = published.get(path);
     published.delete(path);
     if (path === 'package-lock.json') continue;
@@ -64,28 +66,4 @@ export async function findEdits(
   }
   cache.save();
   return edits.sort((one, other) => (one.path < other.path ? -1 : 1));
-}
-
-const CACHE = '.claw/cache/base.json';
-
-/** Digests of the core's files: from the cache where it adds up to the pinned digest, else from `base/`. */
-function baseDigests(root: string, state: State): TreeDigests {
-  const path = join(root, CACHE);
-  if (existsSync(path)) {
-    try {
-      const cached = JSON.parse(readFileSync(path, 'utf8')) as Record<string, FileDigest>;
-      const digests = digestFiles(Object.entries(cached));
-      if (digests.digest === state.core.digest) return digests;
-    } catch {
-      // A torn cache is made again below.
-    }
-  }
-  const digests = digestTree(readFolder(root, BASE));
-  try {
-    mkdirSync(join(root, '.claw/cache'), { recursive: true });
-    writeFileSync(path, JSON.stringify(Object.fromEntries(digests.files)));
-  } catch {
-    // Read-only or full: it is made again next time.
-  }
-  return digests;
 }

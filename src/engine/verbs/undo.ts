@@ -148,6 +148,7 @@ async function undoSwaps(
   for (const { path, hadFolder, kept } of transaction.swaps) {
     const isOwners =
       path === 'node_modules' && !isPackageAsBefore(context.root, transaction, files);
+    if (hadFolder && kept === null && path !== 'node_modules') continue; // The present one serves.
     if (isOwners || (hadFolder && kept === null)) {
       const installed = await reinstall(context, files);
       steps.push(...installed.steps);

@@ -1,11 +1,10 @@
 import { compose } from '../compose/compose.ts';
 import type { Composition } from '../compose/composition.ts';
-import { digestTree } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import { changedLines } from '../merge/changedLines.ts';
 import { orderLayers } from '../skill/order.ts';
 import { readTreeFile } from '../state/disk.ts';
-import { BASE, readFolder } from '../state/kept.ts';
+import { BASE } from '../state/kept.ts';
 import { isSameFile } from '../tree.ts';
 import { type EngineContext, resultOf, type VerbResult } from './context.ts';
 import { readInstallation, readInstalledPackages, requireState } from './installation.ts';
@@ -28,10 +27,11 @@ type Difference = {
  */
 export async function verify(context: EngineContext): Promise<VerbResult> {
   const { root, now } = context;
-  const installation = await readInstallation(root);
+  const installation = await readInstallation(root, { isThorough: true });
   const state = requireState(installation);
-  const damaged = digestTree(readFolder(root, BASE)).digest === state.core.digest ? [] : [BASE];
-  const edits = await findEdits(root, state, now);
+  const isBaseWhole = installation.taken === null;
+  const damaged = isBaseWhole ? [] : [BASE];
+  const edits = isBaseWhole ? await findEdits(root, state, now) : [];
   const differences: Difference[] = [];
   for (const { path, kind } of edits) {
     const published = kind === 'add' ? null : installation.publishedFile(path);
@@ -47,7 +47,7 @@ export async function verify(context: EngineContext): Promise<VerbResult> {
       if (!isSameFile(installation.publishedFile(path), file)) recomposed.push(path);
     } catch (error) {
       if (!(error instanceof ClawError)) throw error;
-      damaged.push(path);
+      damaged.push(error.path ?? path);
     }
   }
   const data = {

@@ -1,0 +1,67 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  digestFile,
+  digestFiles,
+  digestTree,
+  type FileDigest,
+  type TreeDigests,
+} from '../digest.ts';
+import { ClawError } from '../errors.ts';
+import type { TreeFile } from '../tree.ts';
+import { readTreeFile } from './disk.ts';
+import { BASE, readFolder } from './kept.ts';
+import type { State } from './stateFile.ts';
+
+const CACHE = '.claw/cache/base.json';
+
+/**
+ * Digests of the core's files: from the cache where it adds up to the pinned digest, else from
+ * `.claw/base/`; null where that is not the pinned core either.
+ */
+export function readBaseDigests(root: string, core: State['core']): TreeDigests | null {
+  const cached = existsSync(join(root, BASE)) ? readCache(root) : null;
+  if (cached?.digest === core.digest) return cached;
+  return digestBase(root, core);
+}
+
+/** The same from the files themselves, whatever the cache says. */
+export function digestBase(root: string, core: State['core']): TreeDigests | null {
+  const digests = digestTree(readFolder(root, BASE));
+  return digests.digest === core.digest ? digests : null;
+}
+
+/** Keeps the digests for the next command. Losing them only costs time. */
+export function saveBaseDigests(root: string, digests: TreeDigests): void {
+  if (readCache(root)?.digest === digests.digest) return;
+  try {
+    mkdirSync(join(root, '.claw/cache'), { recursive: true });
+    writeFileSync(join(root, CACHE), JSON.stringify(Object.fromEntries(digests.files)));
+  } catch {
+    // Read-only or full: it is made again next time.
+  }
+}
+
+/**
+ * A file of the core as released, from `.claw/base/`.
+ *
+ * @throws ClawError DIGEST_MISMATCH when the kept bytes are not those of the pinned core
+ */
+export function readBase(root: string, digests: TreeDigests, path: string): TreeFile | null {
+  const file = readTreeFile(root, `${BASE}/${path}`);
+  if ((file ? digestFile(file) : undefined) === digests.files.get(path)) return file;
+  throw new ClawError(
+    'DIGEST_MISMATCH',
+    `${BASE}/${path} is not what .claw/state.yaml pins. Take .claw/ back from git, or run claw replay.`,
+    { path: `${BASE}/${path}` },
+  );
+}
+
+function readCache(root: string): TreeDigests | null {
+  try {
+    const text = readFileSync(join(root, CACHE), 'utf8');
+    return digestFiles(Object.entries(JSON.parse(text) as Record<string, FileDigest>));
+  } catch {
+    return null; // Absent or torn: the files themselves tell.
+  }
+}
