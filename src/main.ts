@@ -33,6 +33,7 @@ const log = await openLog({
   dataDir: settings.dataDir,
   level: settings.logLevel,
   isInteractive: start.isInteractive,
+  stderr: process.stderr,
   secrets: secretValues(process.env),
 });
 const [channelDefinitions, commands, tools] = await Promise.all([
@@ -85,6 +86,8 @@ link.onStop(async () => {
 });
 // The terminal sends Ctrl-C to the whole group of processes; when to end is the supervisor's word.
 process.on('SIGINT', () => {});
+// A log that nobody reads any more is no reason to end in the middle of something.
+process.stderr.on('error', () => {});
 
 const isFirstStart = store.meta.get('greeted') === null;
 // The first greeting of all waits a moment for the sandbox, to say what runs agents or what to install.

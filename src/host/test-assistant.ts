@@ -124,51 +124,59 @@ export class TestProject {
     }
   }
 
-  async start(
-    parts: AssistantParts = {},
-    rolledBack: string | null = null,
-  ): Promise<TestAssistant> {
-    const { agent = async () => answers('pong'), environment = {}, over = {} } = parts;
-    const store = openStore({ path: join(this.dir, 'data/claw.db'), now: Date.now() });
-    const terminal = new TestChannel('terminal');
-    const chat = new TestChannel('chat');
-    const settings = readSettings({ ANTHROPIC_API_KEY: 'sk-test', ...environment }, this.dir);
-    const [commands, tools] = await Promise.all([discoverCommands(), discoverTools()]);
-    const host = openHost({
-      projectDir: this.dir,
-      version: '0.1.0',
-      settings,
-      store,
-      channels: [terminal, chat],
-      commands,
-      tools,
-      sandbox: lazySandbox(async () => ({ kind: 'ready', sandbox: testSandbox(agent) })),
-      claw: clawRunner({
-        nodePath: process.execPath,
-        clawPath: join(REPOSITORY, 'bin/claw.js'),
-        projectDir: this.dir,
-        environment: { PATH: process.env['PATH'], HOME: this.dir },
-      }),
-      mainChat: { jid: 'terminal:main', name: 'Terminal' },
-      instance: randomUUID(),
-      now: Date.now,
-      newId: randomUUID,
-      timeZone: 'UTC',
-      isSet: (setting) => setting in environment,
-      log: { info() {}, warn() {}, error() {} },
-      requestRestart: () => {
-        this.restarts += 1;
-      },
-      pace: { ...DEFAULT_PACE, retryMs: 10, progressMs: 10 },
-      ...over,
-    });
-    await host.start({ rolledBack });
-    return { host, store, terminal, chat, stop: () => stop(host, store) };
+  start(parts: AssistantParts = {}, rolledBack: string | null = null): Promise<TestAssistant> {
+    const requestRestart = () => {
+      this.restarts += 1;
+    };
+    const over = { requestRestart, ...parts.over };
+    return startAssistant(this.dir, { ...parts, over }, rolledBack);
   }
 
   [Symbol.dispose](): void {
     rmSync(this.dir, { recursive: true, force: true });
   }
+}
+
+/** Starts an assistant on a project, with the test at both ends of it. */
+export async function startAssistant(
+  dir: string,
+  parts: AssistantParts = {},
+  rolledBack: string | null = null,
+): Promise<TestAssistant> {
+  const { agent = async () => answers('pong'), environment = {}, over = {} } = parts;
+  const store = openStore({ path: join(dir, 'data/claw.db'), now: Date.now() });
+  const terminal = new TestChannel('terminal');
+  const chat = new TestChannel('chat');
+  const settings = readSettings({ ANTHROPIC_API_KEY: 'sk-test', ...environment }, dir);
+  const [commands, tools] = await Promise.all([discoverCommands(), discoverTools()]);
+  const host = openHost({
+    projectDir: dir,
+    version: '0.1.0',
+    settings,
+    store,
+    channels: [terminal, chat],
+    commands,
+    tools,
+    sandbox: lazySandbox(async () => ({ kind: 'ready', sandbox: testSandbox(agent) })),
+    claw: clawRunner({
+      nodePath: process.execPath,
+      clawPath: join(REPOSITORY, 'bin/claw.js'),
+      projectDir: dir,
+      environment: { PATH: process.env['PATH'], HOME: dir },
+    }),
+    mainChat: { jid: 'terminal:main', name: 'Terminal' },
+    instance: randomUUID(),
+    now: Date.now,
+    newId: randomUUID,
+    timeZone: 'UTC',
+    isSet: (setting) => setting in environment,
+    log: { info() {}, warn() {}, error() {} },
+    requestRestart: () => {},
+    pace: { ...DEFAULT_PACE, retryMs: 10, progressMs: 10 },
+    ...over,
+  });
+  await host.start({ rolledBack });
+  return { host, store, terminal, chat, stop: () => stop(host, store) };
 }
 
 export type TestAssistant = {

@@ -10,7 +10,8 @@ export type InstanceLock =
  * Makes this the only assistant on a data folder: two would answer every message twice.
  *
  * The lock is an open SQLite transaction, which the kernel drops when the process dies, however it
- * dies. Nothing else in this process may open that file.
+ * dies. Nothing else in this process may open that file, and the returned value must be kept: with
+ * it the garbage collector would take the lock.
  */
 export function lockInstance(dataDir: string, pid: number): InstanceLock {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });

@@ -1,5 +1,6 @@
 import { mkdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Writable } from 'node:stream';
 import pino from 'pino';
 
 export interface Log {
@@ -16,22 +17,23 @@ export type LogOptions = {
   readonly level: 'error' | 'warn' | 'info' | 'debug';
   /** On a terminal logs are readable and only warnings show; piped, they are JSON lines. */
   readonly isInteractive: boolean;
+  readonly stderr: Writable;
   /** Replaced wherever they turn up. */
   readonly secrets: readonly string[];
 };
 
 const MAX_FILE_BYTES = 10 * 1024 * 1024;
 
-/** Writes to `data/logs/<name>.log` and to stderr, one line at a time, so that a crash loses none. */
+/** Writes to `data/logs/<name>.log`, synchronously, so that a crash loses no line, and to stderr. */
 export async function openLog(options: LogOptions): Promise<Log> {
-  const { level, isInteractive, secrets } = options;
+  const { level, isInteractive, secrets, stderr } = options;
   const file = pino.destination({ dest: prepareFile(options), sync: true, mode: 0o600 });
-  const stderr = isInteractive ? await prettyStderr() : pino.destination({ fd: 2, sync: true });
+  const terminal = isInteractive ? await readable(stderr) : stderr;
   const logger = pino(
     { level, base: null },
     pino.multistream([
       { level, stream: scrubbed(file, secrets) },
-      { level: isInteractive ? 'warn' : level, stream: scrubbed(stderr, secrets) },
+      { level: isInteractive ? 'warn' : level, stream: scrubbed(terminal, secrets) },
     ]),
   );
   const writer = (at: 'debug' | 'info' | 'warn' | 'error') => {
@@ -57,9 +59,9 @@ function prepareFile({ dataDir, name }: LogOptions): string {
 
 type LineWriter = { write(line: string): unknown };
 
-async function prettyStderr(): Promise<LineWriter> {
+async function readable(destination: Writable): Promise<LineWriter> {
   const { default: pretty } = await import('pino-pretty');
-  return pretty({ destination: 2, sync: true, ignore: 'pid,hostname', translateTime: 'HH:MM:ss' });
+  return pretty({ destination, ignore: 'pid,hostname', translateTime: 'HH:MM:ss' });
 }
 
 function scrubbed(target: LineWriter, secrets: readonly string[]) {

@@ -29,6 +29,7 @@ async function start(): Promise<number> {
     dataDir,
     level: 'info',
     isInteractive: ownerConsole.isInteractive,
+    stderr: process.stderr,
     secrets: secretValues(environment),
   });
   const supervisor = openSupervisor({

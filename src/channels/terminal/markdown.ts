@@ -24,7 +24,7 @@ function renderBlock(token: Token): string {
     case 'text':
       return renderInline([token]);
     case 'code':
-      return indent(styled('cyan', (token as Tokens.Code).text), '    ');
+      return indent(styled('cyan', (token as Tokens.Code).text.trimEnd()), '    ');
     case 'blockquote':
       return indent(renderBlocks((token as Tokens.Blockquote).tokens, '\n\n'), styled('dim', '│ '));
     case 'list':

@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest';
+import { readSettings } from '../config.ts';
+import type { Channel, InboundMessage } from './channel.ts';
+import type { ConsoleLine, ConsolePort } from './console-port.ts';
+import { discoverChannels } from './discover.ts';
+import { channel as definition } from './terminal.ts';
+
+/** The far end: what a supervisor at the other side of the port would see. */
+function farEnd(over: Partial<ConsolePort> = {}) {
+  const seen: string[] = [];
+  let onLine: ((line: ConsoleLine) => void) | null = null;
+  const port: ConsolePort = {
+    isStyled: false,
+    awaiting: null,
+    print: async (text) => void seen.push(`print ${text}`),
+    setTyping: (isTyping) => void seen.push(`typing ${isTyping}`),
+    open(prompt, listener) {
+      seen.push(`open ${prompt}`);
+      onLine = listener;
+    },
+    close: () => void seen.push('close'),
+    stored: (number) => void seen.push(`stored ${number}`),
+    settled: (number) => void seen.push(`settled ${number}`),
+    ...over,
+  };
+  const type = (number: number, text: string) =>
+    onLine?.({ number, id: `run-${number}`, text, typedAt: 5 });
+  return { port, seen, type };
+}
+
+function open(port: ConsolePort): Channel {
+  const log = { info() {}, warn() {} };
+  const channel = definition.create({ settings: readSettings({}, '/'), log, ownerConsole: port });
+  if (channel === null) throw new Error('no terminal');
+  return channel;
+}
+
+test('a line becomes a message of the owner, and is acknowledged when it is stored', async () => {
+  const { port, seen, type } = farEnd();
+  const channel = open(port);
+  const messages: InboundMessage[] = [];
+  await channel.connect({
+    onMessage: async (message) => {
+      messages.push(message);
+      seen.push('storing');
+    },
+    onChat: async () => {},
+    onStatus: () => {},
+  });
+  type(1, 'hello');
+  type(2, 'again');
+  await channel.disconnect();
+  expect(seen).toEqual(['open > ', 'close', 'storing', 'stored 1', 'storing', 'stored 2']);
+  expect(messages[0]).toMatchObject({
+    id: 'run-1',
+    jid: 'terminal:main',
+    isOwner: true,
+    isDirect: true,
+    text: 'hello',
+  });
+});
+
+test('a line that cannot be stored is said to be so, and holds nothing up', async () => {
+  const { port, seen, type } = farEnd();
+  const channel = open(port);
+  await channel.connect({
+    onMessage: async () => {
+      throw new Error('disk full');
+    },
+    onChat: async () => {},
+    onStatus: () => {},
+  });
+  type(1, 'hello');
+  await channel.disconnect();
+  expect(seen.slice(1)).toEqual([
+    'close',
+    'print That could not be stored: Error: disk full',
+    'stored 1',
+    'settled 1',
+  ]);
+});
+
+test('what an earlier process stored is settled by the one that answers it', async () => {
+  const { port, seen } = farEnd({ awaiting: 7 });
+  open(port).chatSettled?.('terminal:main');
+  expect(seen).toEqual(['settled 7']);
+});
+
+test('Markdown is rendered where styles are understood, and left alone elsewhere', async () => {
+  const plain = farEnd();
+  await open(plain.port).send({ id: '1', jid: 'terminal:main', text: '**hi** \u001b[2J' });
+  expect(plain.seen).toEqual(['print **hi** [2J']);
+  const styled = farEnd({ isStyled: true });
+  await open(styled.port).send({ id: '1', jid: 'terminal:main', text: '**hi**' });
+  expect(styled.seen).toEqual(['print \u001b[1mhi\u001b[22m']);
+});
+
+test('the terminal is discovered, and stays away where there is none', async () => {
+  const definitions = await discoverChannels();
+  expect(definitions.map(({ name }) => name)).toContain('terminal');
+  const log = { info() {}, warn() {} };
+  expect(definition.create({ settings: readSettings({}, '/'), log })).toBeNull();
+});
