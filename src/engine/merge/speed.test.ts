@@ -98,17 +98,19 @@ test.each<[string, (random: () => number) => Versions<readonly string[]>]>([
 ])('merges without delay: %s', (_, make) => {
   const { base, ours, theirs } = make(seededRandom(7));
   const versions = { base: textOf(base), ours: textOf(ours), theirs: textOf(theirs) };
-  expect(bestOf(3, () => mergeText(versions))).toBeLessThan(LIMIT_MS);
+  expect(fastestOf(3, () => mergeText(versions))).toBeLessThan(LIMIT_MS);
 });
 
-/** Milliseconds of the fastest run: other work on the machine only ever adds to them. */
-function bestOf(runs: number, run: () => void): number {
-  const times = Array.from({ length: runs }, () => {
+/** Milliseconds of the fastest run, one that stays below the limit being enough. */
+function fastestOf(runs: number, run: () => void): number {
+  let fastest = Number.POSITIVE_INFINITY;
+  // Other work on the machine only ever adds to the time.
+  for (let count = 0; count < runs && fastest >= LIMIT_MS; count++) {
     const start = performance.now();
     run();
-    return performance.now() - start;
-  });
-  return Math.min(...times);
+    fastest = Math.min(fastest, performance.now() - start);
+  }
+  return fastest;
 }
 
 function repeat(length: number, line: (index: number) => string): readonly string[] {
