@@ -1,0 +1,50 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { Conversation, TestTree } from './supervisor/test-project.ts';
+import { startAnthropicServer } from './testing/anthropic.ts';
+import { describeWithEngine } from './testing/engine.ts';
+import { shellScript, TEST_KEY } from './testing/sandbox-project.ts';
+
+await describeWithEngine('bubblewrap', 'the assistant as a whole', () => {
+  test('a line is answered by the agent in its sandbox, and the key stays out of the logs', async () => {
+    const server = await startAnthropicServer(shellScript);
+    using tree = new TestTree();
+    await using conversation = Conversation.start(tree, {
+      ANTHROPIC_BASE_URL: server.url,
+      ANTHROPIC_API_KEY: TEST_KEY,
+    });
+    const lines = ['hello there', 'shell: echo remembered > note.txt', '/status', ''];
+    expect(await conversation.end(lines.join('\n'))).toBe(0);
+    await server.close();
+    expect(conversation.stdout).toContain('You said: hello there');
+    expect(readFileSync(join(tree.dir, 'groups/main/note.txt'), 'utf8')).toBe('remembered\n');
+    expect(conversation.stdout).toContain('(key is set)');
+    const logs = readdirSync(join(tree.dataDir, 'logs'));
+    expect(logs.toSorted()).toEqual(['assistant.log', 'supervisor.log']);
+    const logged = logs.map((name) => readFileSync(join(tree.dataDir, 'logs', name), 'utf8'));
+    for (const text of [...logged, conversation.stdout, conversation.stderr]) {
+      expect(text).not.toContain(TEST_KEY);
+    }
+  }, 60_000);
+
+  test('a model that refuses is told in the chat, and retried when the owner says so', async () => {
+    let isDown = true;
+    const server = await startAnthropicServer((request) =>
+      isDown ? { kind: 'error', status: 401 } : shellScript(request),
+    );
+    using tree = new TestTree();
+    await using conversation = Conversation.start(tree, {
+      ANTHROPIC_BASE_URL: server.url,
+      ANTHROPIC_API_KEY: TEST_KEY,
+    });
+    await conversation.sees('> ');
+    conversation.write('hello there\n');
+    await conversation.sees('Say `/retry` to try again.');
+    isDown = false;
+    expect(await conversation.end('/retry\n')).toBe(0);
+    await server.close();
+    expect(conversation.stdout).toContain('You said: hello there');
+    expect(existsSync(join(tree.dataDir, 'claw.db'))).toBe(true);
+  }, 60_000);
+});

@@ -1,0 +1,144 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { expect, test } from 'vitest';
+import { readEnvironment } from './environment.ts';
+import { pipedConsole } from './piped-console.ts';
+import { openSupervisor } from './supervisor.ts';
+import { Conversation, environmentOf, oneFileSkill, TestTree } from './test-project.ts';
+
+const BROKEN = oneFileSkill('broken', 'src/channels/broken.ts', "throw new Error('no luck');\n");
+const HANGING = oneFileSkill(
+  'hanging',
+  'src/channels/hanging.ts',
+  'await new Promise(() => {});\n',
+);
+const FINE = oneFileSkill('fine', 'src/channels/fine.txt', 'fine\n');
+
+/** The answers of a piped conversation, by the prompts between them. */
+function answersOf({ stdout }: Conversation): readonly string[] {
+  return stdout.split(/^> \n?/m).map((text) => text.trim());
+}
+
+test('piped lines are answered one after the other, also across a restart, and the end is exit 0', async () => {
+  using tree = new TestTree();
+  await using conversation = Conversation.start(tree);
+  const exitCode = await conversation.end('/groups\n/restart\n\n/bogus\n/groups\n');
+  expect(conversation.stderr).not.toMatch(/"level":(40|50)|Warning/);
+  expect(exitCode).toBe(0);
+  const [greeting, ...answers] = answersOf(conversation);
+  expect(greeting).toContain('I am Andy');
+  expect(greeting).toContain('`npx claw setup`');
+  expect(answers).toEqual([
+    expect.stringContaining('Registered:'),
+    'Andy is back.',
+    expect.stringContaining('There is no command `/bogus`'),
+    expect.stringContaining('Registered:'),
+    '',
+  ]);
+}, 60_000);
+
+test('a skill is woven in and the new tree reports it, with what was piped in meanwhile', async () => {
+  using tree = new TestTree(FINE);
+  await using conversation = Conversation.start(tree);
+  expect(await conversation.end('/add-fine\n/remove-fine\n/groups\n')).toBe(0);
+  const { stdout } = conversation;
+  const order = ['fine 1.0.0 is in', 'fine is out', 'Registered:'].map((part) =>
+    stdout.indexOf(part),
+  );
+  expect(order).toEqual(order.toSorted((one, other) => one - other));
+  expect(order).not.toContain(-1);
+  expect(existsSync(join(tree.dir, 'src/channels/fine.txt'))).toBe(false);
+}, 60_000);
+
+test('a tree that does not come up is taken back, and the owner is told why', async () => {
+  using tree = new TestTree(BROKEN);
+  await using conversation = Conversation.start(tree);
+  expect(await conversation.end('/add-broken\n/groups\n')).toBe(0);
+  expect(conversation.stdout).toContain('Adding broken was taken back');
+  expect(conversation.stdout).toContain('no luck');
+  expect(conversation.stdout).toContain('Registered:');
+  expect(existsSync(join(tree.dir, 'src/channels/broken.ts'))).toBe(false);
+}, 60_000);
+
+test('a tree that comes up without ever being ready is taken back when its time is over', async () => {
+  using tree = new TestTree(HANGING);
+  const input = new PassThrough();
+  const output = new PassThrough();
+  let said = '';
+  output.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  const errors = new PassThrough().resume();
+  const log = { debug() {}, info() {}, warn() {}, error() {} };
+  const supervisor = openSupervisor({
+    projectDir: tree.dir,
+    dataDir: tree.dataDir,
+    nodePath: process.execPath,
+    mainPath: join(tree.dir, 'src/main.ts'),
+    clawPath: join(tree.dir, 'bin/claw.js'),
+    readEnvironment: () => readEnvironment(tree.dir, environmentOf(tree)),
+    ownerConsole: pipedConsole({ input, output, errors }),
+    log,
+    runId: 'run',
+    now: Date.now,
+    timing: { healthyMs: 4_000, stopMs: 10_000, crashPauseMs: 10 },
+  });
+  input.end('/add-hanging\n/groups\n');
+  expect(await supervisor.run()).toBe(0);
+  expect(said).toContain('It was not ready after 4 seconds.');
+  expect(said).toContain('Registered:');
+  expect(existsSync(join(tree.dir, 'src/channels/hanging.ts'))).toBe(false);
+}, 60_000);
+
+test('an assistant that is killed is started again and answers what it had stored', async () => {
+  using tree = new TestTree();
+  await using conversation = Conversation.start(tree);
+  await conversation.sees('> ');
+  const [child = ''] = execFileSync('pgrep', ['-P', String(conversation.child.pid)], {
+    encoding: 'utf8',
+  }).split('\n');
+  conversation.write('/groups\n');
+  process.kill(Number(child), 'SIGKILL');
+  expect(await conversation.end('/help\n')).toBe(0);
+  expect(conversation.stderr).toContain('Starting it again.');
+  expect(conversation.stdout).toContain('- `/help`: ');
+}, 60_000);
+
+test('wrong settings end the start with one line that names them', async () => {
+  using tree = new TestTree({ '.env': 'MODEL=nonsense\n' });
+  await using conversation = Conversation.start(tree);
+  expect(await conversation.end('/help\n')).toBe(1);
+  expect(conversation.stdout).toContain('MODEL in .env');
+}, 60_000);
+
+test('a second start on the same data folder is refused in one line', async () => {
+  using tree = new TestTree();
+  await using first = Conversation.start(tree);
+  await first.sees('> ');
+  await using second = Conversation.start(tree);
+  expect(await second.end()).toBe(1);
+  expect(second.stderr.trim()).toBe(
+    `The assistant already runs on ${tree.dataDir} (pid ${first.child.pid}). End that one first, or set CLAW_DATA to another folder.`,
+  );
+  expect(await first.end('/groups\n')).toBe(0);
+}, 60_000);
+
+test('on a terminal, what is typed during a restart stays on the line and can be finished', async () => {
+  using tree = new TestTree();
+  const command = `stty cols 60 rows 30; exec ${process.execPath} src/supervisor/start.ts`;
+  await using terminal = new Conversation(tree, ['script', '-qefc', command, '/dev/null']);
+  await terminal.sees('\n\u001b[1G\u001b[0J> ');
+  terminal.write('/restart\r');
+  terminal.write('/gro');
+  await terminal.sees('Andy is back.');
+  terminal.write('ups\r');
+  await terminal.sees('Registered:');
+  terminal.write('not sent\u0003');
+  terminal.write('\u0003');
+  await terminal.sees('Press Ctrl-C again');
+  terminal.write('\u0004');
+  expect(await terminal.end()).toBe(0);
+  expect(readFileSync(join(tree.dataDir, 'history'), 'utf8')).toBe('/restart\n/groups\n');
+}, 60_000);
