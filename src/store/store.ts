@@ -10,7 +10,6 @@ import { type Questions, questionsOf } from './questions.ts';
 import { type Sessions, sessionsOf } from './sessions.ts';
 import { type Turns, turnsOf } from './turns.ts';
 
-export type { Chat } from './chats.ts';
 export type { TurnEnd } from './finish.ts';
 export type { Group } from './groups.ts';
 export type { StoredMessage } from './messages.ts';

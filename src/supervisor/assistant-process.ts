@@ -12,6 +12,7 @@ export type ProcessEnd = {
 };
 
 export interface AssistantProcess {
+  readonly pid: number | undefined;
   send(frame: SupervisorFrame): void;
   /** Asks it to finish, and ends it when that takes longer than `graceMs`. */
   stop(graceMs: number): void;
@@ -49,6 +50,7 @@ export function startAssistant(options: ProcessOptions): AssistantProcess {
     if (child.connected) child.send(frame, () => {});
   };
   return {
+    pid: child.pid,
     send,
     stop(graceMs) {
       send({ kind: 'stop' });

@@ -28,6 +28,7 @@ export type RunEnd = ProcessEnd & {
 
 /** One process of the assistant, from its start to its end. */
 export interface Run {
+  readonly pid: number | undefined;
   stop(): void;
   readonly ended: Promise<RunEnd>;
 }
@@ -91,6 +92,7 @@ export function runAssistant(options: RunOptions): Run {
   });
   assistant.send(start);
   return {
+    pid: assistant.pid,
     stop: () => assistant.stop(stopMs),
     ended: assistant.ended.then((end) => {
       clearTimeout(deadline);

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -96,11 +95,10 @@ test('an assistant that is killed is started again and answers what it had store
   using tree = new TestTree();
   await using conversation = Conversation.start(tree);
   await conversation.sees('> ');
-  const [child = ''] = execFileSync('pgrep', ['-P', String(conversation.child.pid)], {
-    encoding: 'utf8',
-  }).split('\n');
+  const log = readFileSync(join(tree.dataDir, 'logs/supervisor.log'), 'utf8');
+  const pid = Number(/"pid":(\d+)/.exec(log)?.[1]);
   conversation.write('/groups\n');
-  process.kill(Number(child), 'SIGKILL');
+  process.kill(pid, 'SIGKILL');
   expect(await conversation.end('/help\n')).toBe(0);
   expect(conversation.stderr).toContain('Starting it again.');
   expect(conversation.stdout).toContain('- `/help`: ');

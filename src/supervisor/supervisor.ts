@@ -154,6 +154,7 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
         if (ending.signal.aborted) return 0;
         const isPublished = healthy.isPublishedSince();
         run = startRun(isPublished);
+        log.info('the assistant was started', { pid: run.pid, isPublished });
         const exitCode = await afterRun(await run.ended, isPublished);
         if (exitCode !== null) return exitCode;
       }
