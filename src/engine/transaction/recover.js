@@ -510,13 +510,15 @@ function keepVersions(root, id, path, n) {
 }
 
 /**
- * Where somebody else replaced the target, the copy from before stands in for its inode.
+ * Where somebody else replaced the target, or wrote into its inode, the copy from before stands in.
  *
  * @param {string} root @param {string} id @param {FileStep} step @param {number} n
  */
 function fillBackup(root, id, step, n) {
   const { old, before } = placesOf(root, id);
-  if (step.before !== null && !isThere(before(n))) fs.copyFileSync(old(n), before(n));
+  if (step.before === null || isSame(fingerprint(before(n)), step.before)) return;
+  remove(before(n));
+  fs.copyFileSync(old(n), before(n));
 }
 
 /** @param {string} root @param {string} id */
