@@ -3,13 +3,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { ClawError, type VerbResult } from '../engine/index.ts';
-import type { Invocation } from './main.ts';
+import type { Invocation, RunVerb } from './main.ts';
 import type { SetupOptions } from './setup.ts';
-
-type RunVerb = (
-  verb: string,
-  work: (invocation: Invocation) => Promise<VerbResult>,
-) => Promise<void>;
 
 /** The assistant's verbs. */
 export const assistantVerbs: readonly ((program: Command, run: RunVerb) => void)[] = [

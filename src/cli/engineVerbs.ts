@@ -1,12 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { EngineContext, PlanSummary } from '../engine/index.ts';
 import * as engine from '../engine/index.ts';
-import type { Invocation } from './main.ts';
-
-type RunVerb = (
-  verb: string,
-  work: (invocation: Invocation) => Promise<engine.VerbResult>,
-) => Promise<void>;
+import type { Invocation, RunVerb } from './main.ts';
 
 type Define = (program: Command, run: RunVerb) => void;
 

@@ -29,11 +29,11 @@ export type Invocation = {
   readonly signal: AbortSignal;
 };
 
-/** Runs a verb and prints its result. @returns the exit code */
-export type Run = (
+/** Runs a verb and prints its result. */
+export type RunVerb = (
   verb: string,
   work: (invocation: Invocation) => Promise<VerbResult>,
-) => (options: unknown, command: Command) => Promise<void>;
+) => Promise<void>;
 
 /** Parses the arguments, runs one verb, prints its result. @returns the exit code */
 export async function main(args: readonly string[]): Promise<number> {
