@@ -1,6 +1,14 @@
 import { inspect } from 'node:util';
 import { ClawError } from '../engine/index.ts';
 
+const WORDS: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full (ENOSPC)',
+  EDQUOT: 'your quota is used up (EDQUOT)',
+  EACCES: 'you have no permission (EACCES)',
+  EPERM: 'it is not allowed (EPERM)',
+  EROFS: 'the disk is read-only (EROFS)',
+};
+
 /**
  * Whatever a verb threw, as the one kind of error that commands report. A refusal of the machine
  * (no permission, no space) becomes IO_FAILED; anything else is a fault of claw itself.
@@ -10,7 +18,8 @@ export function asClawError(error: unknown): ClawError {
   const { code, path, syscall } = error as NodeJS.ErrnoException;
   if (typeof code === 'string' && typeof syscall === 'string') {
     const place = path === undefined ? '' : ` ${path}`;
-    const message = `The system refused: ${syscall}${place} (${code}). Nothing was changed.`;
+    const why = WORDS[code] ?? `${syscall} failed (${code})`;
+    const message = `The system refused${place}: ${why}. Nothing was changed.`;
     return new ClawError('IO_FAILED', message, {
       path: path ?? null,
       data: { code },

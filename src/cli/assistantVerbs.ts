@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { ClawError, type VerbResult } from '../engine/index.ts';
-import type { Invocation, RunVerb } from './main.ts';
+import { ClawError } from '../engine/index.ts';
+import type { RunVerb } from './main.ts';
 import type { SetupOptions } from './setup.ts';
 
 /** The assistant's verbs. */
