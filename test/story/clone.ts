@@ -53,6 +53,13 @@ export function cloneAgain(first: Clone): Clone {
   return furnish(clone, {});
 }
 
+/** A copy of a clone in whatever state it is, packages and the engine's own files included. */
+export function copyClone(first: Clone): Clone {
+  const clone = emptyFolder();
+  execFileSync('cp', ['-a', '--reflink=auto', `${first.root}/.`, clone.root]);
+  return asClone(clone);
+}
+
 function emptyFolder(): Codebase {
   return openCodebase(fs.realpathSync(fs.mkdtempSync(join(tmpdir(), 'claw-story-'))));
 }
@@ -63,6 +70,10 @@ function furnish(codebase: Codebase, env: Readonly<Record<string, string>>): Clo
   execFileSync('cp', ['-a', '--reflink=auto', from, codebase.path('node_modules')]);
   const settings = Object.entries(env).map(([name, value]) => `${name}=${value}\n`);
   if (settings.length > 0) codebase.write({ '.env': { text: settings.join(''), mode: 0o600 } });
+  return asClone(codebase);
+}
+
+function asClone(codebase: Codebase): Clone {
   const nodePath = codebase.path(PINNED);
   return {
     ...codebase,
@@ -95,17 +106,35 @@ function contentOf(path: string): string {
   return `${(stat.mode & 0o100) === 0 ? '' : 'runs '}${fs.readFileSync(path, 'latin1')}`;
 }
 
-/** Runs the clone's own `claw`, as a person in that folder would. */
+/** Runs the clone's own `claw` in its folder, on the Node that is given. */
 export async function runClaw(
   root: string,
   nodePath: string,
   args: readonly string[],
 ): Promise<ClawRun> {
-  const child = spawn(nodePath, ['bin/claw.js', ...args, '--json'], {
-    cwd: root,
-    env: visitorsEnvironment(),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const run = await runThere(root, [nodePath, 'bin/claw.js', ...args, '--json']);
+  try {
+    return { ...run, json: JSON.parse(run.stdout) };
+  } catch (cause) {
+    const printed = `${run.stdout}\n${run.stderr}`;
+    throw new Error(`claw ${args.join(' ')} printed no JSON:\n${printed}`, { cause });
+  }
+}
+
+/** How a program ended, and what it printed. */
+export type Run = {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+};
+
+/** Runs a program in a clone as a visitor would: with the system's own Node, if it is `node`. */
+export async function runThere(
+  root: string,
+  [file, ...args]: readonly [string, ...string[]],
+  input = '',
+): Promise<Run> {
+  const child = spawn(file, args, { cwd: root, env: visitorsEnvironment() });
   let [stdout, stderr] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
     stdout += chunk;
@@ -113,12 +142,9 @@ export async function runClaw(
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
     stderr += chunk;
   });
+  child.stdin.end(input);
   const code = await new Promise<number | null>((done) => child.on('close', done));
-  try {
-    return { code, stdout, stderr, json: JSON.parse(stdout) };
-  } catch (cause) {
-    throw new Error(`claw ${args.join(' ')} printed no JSON:\n${stdout}\n${stderr}`, { cause });
-  }
+  return { code, stdout, stderr };
 }
 
 const PASSED_ON =
