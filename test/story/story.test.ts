@@ -141,6 +141,25 @@ await describeWithEngine('docker', 'the whole story, on Docker', () => {
   }, 180_000);
 });
 
+await describeWithEngine('bubblewrap', 'the terminal, where there is only bubblewrap', () => {
+  test('a message is answered by an agent that sees neither network nor project', async () => {
+    const model = await startAnthropicServer(echoOrShell);
+    await using clone = cloneRepository({
+      ANTHROPIC_API_KEY: 'sk-ant-test',
+      ANTHROPIC_BASE_URL: model.url,
+      CLAW_SANDBOX: 'bubblewrap',
+    });
+    await using assistant = await Assistant.start(clone);
+    const command = `shell: id -u; ls /sys/class/net 2>&1; cat ${clone.path('.env')} 2>&1`;
+    const answer = await assistant.ask(command);
+    expect(answer).toMatch(/^1000\n/);
+    expect(answer).not.toContain('eth0');
+    expect(answer).not.toContain('sk-ant-test');
+    expect(await assistant.end()).toBe(0);
+    await model.close();
+  }, 60_000);
+});
+
 /** A file of a snapshot as it can be written; folders come with their files. */
 function committed([path, text]: [string, string]): [string, Buffer][] {
   return path.endsWith('/') ? [] : [[`.claw/${path}`, Buffer.from(text, 'latin1')]];

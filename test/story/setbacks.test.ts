@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addSkill } from '../../src/testing/codebase.ts';
+import { Assistant } from './assistant.ts';
+import { type Clone, cloneRepository } from './clone.ts';
+
+const SHARED = 'src/config.ts';
+const MINUTES = 3 * 60_000;
+
+let clone: Clone;
+let assistant: Assistant;
+
+beforeAll(async () => {
+  clone = cloneRepository();
+  assistant = await Assistant.start(clone);
+});
+afterAll(async () => {
+  await assistant?.stop();
+  await clone?.[Symbol.asyncDispose]();
+});
+
+test(
+  'a skill whose lines the owner has changed names file and sides, and leaves everything as it was',
+  async () => {
+    const place = '  /** How long one turn of the agent may take';
+    const released = clone.read(SHARED);
+    clone.write({
+      [SHARED]: released.replace(place, `  /** Mine. */\n  readonly mine?: 1;\n${place}`),
+    });
+    const before = clone.code();
+    const state = clone.state();
+    const told = await assistant.ask('/add-telegram');
+    expect(told).toBe(
+      `This does not fit the code as it is now:\n- ${SHARED} (your edits against telegram)\n\nEverything is as it was.`,
+    );
+    expect(clone.code()).toEqual(before);
+    expect(clone.state()).toEqual(state);
+    expect(await assistant.ask('yes')).toContain('No model is configured yet');
+    expect(clone.code()).toEqual(before);
+    clone.write({ [SHARED]: released });
+  },
+  MINUTES,
+);
+
+test(
+  'a tree that does not come up is taken back, and the owner is told why by the old one',
+  async () => {
+    addSkill(clone, 'broken', {
+      core: '0.1.0',
+      add: { 'src/channels/broken.ts': "throw new Error('the stars are wrong');\n" },
+      tests: {
+        'tests/fine.test.ts': "import { test } from 'vitest';\ntest('is fine', () => {});\n",
+      },
+    });
+    const before = clone.code();
+    const told = await assistant.ask('/add-broken');
+    expect(told).toContain('- files: 1 new (src/channels/broken.ts)');
+    expect(told).toContain('test: broken');
+    expect(told).toContain('Adding broken was taken back: the assistant did not come up with it.');
+    expect(told).toContain('the stars are wrong');
+    expect(clone.code()).toEqual(before);
+
+    expect(await assistant.ask('/status')).toContain('code: the core as it came, no skills');
+    // What failed once is not tried again behind the owner's back.
+    expect(await assistant.ask('/restart')).toBe('Andy is back.');
+    expect(await assistant.end()).toBe(0);
+  },
+  MINUTES,
+);
