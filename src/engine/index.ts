@@ -1,19 +1,11 @@
 import type { ReleaseRequest } from './state/release.ts';
 import { withLock } from './transaction/lock.ts';
 import { recover as recoverTree } from './transaction/recover.js';
-import { planApply, requestPackages } from './verbs/apply.ts';
 import { type EngineContext, resultOf, type VerbResult } from './verbs/context.ts';
-import { planInit } from './verbs/init.ts';
-import { list as listApplied, listAvailable } from './verbs/list.ts';
 import { changing, needsDecision, reading } from './verbs/locked.ts';
-import { carryOut } from './verbs/operation.ts';
-import { clearPending } from './verbs/pending.ts';
-import { type PlannedVerb, plan as planVerb } from './verbs/plan.ts';
-import { planRemove } from './verbs/remove.ts';
-import { planReplay } from './verbs/replay.ts';
-import { status as readStatus } from './verbs/status.ts';
-import { undo as undoLast } from './verbs/undo.ts';
-import { verify as verifyTree } from './verbs/verify.ts';
+import type { PlannedVerb } from './verbs/plan.ts';
+
+// Each verb is loaded when it is called: most of the time that `claw status` takes is loading.
 
 export type { Conflict, ConflictKind } from './conflict.ts';
 export { ClawError, type ErrorCode } from './errors.ts';
@@ -29,6 +21,8 @@ export type {
 
 /** Takes the core of a codebase. Writes nothing outside `.claw/`. */
 export async function init(context: EngineContext, request: ReleaseRequest): Promise<VerbResult> {
+  const { planInit } = await import('./verbs/init.ts');
+  const { carryOut } = await import('./verbs/operation.ts');
   return await changing(context, 'init', async () =>
     carryOut(context, await planInit(context, request)),
   );
@@ -39,6 +33,8 @@ export async function apply(
   context: EngineContext,
   wanted: readonly string[],
 ): Promise<VerbResult> {
+  const { planApply, requestPackages } = await import('./verbs/apply.ts');
+  const { carryOut } = await import('./verbs/operation.ts');
   const requested = await requestPackages(context, wanted);
   return await changing(context, 'apply', async () =>
     carryOut(context, await planApply(context, requested)),
@@ -50,6 +46,8 @@ export async function remove(
   context: EngineContext,
   names: readonly string[],
 ): Promise<VerbResult> {
+  const { planRemove } = await import('./verbs/remove.ts');
+  const { carryOut } = await import('./verbs/operation.ts');
   return await changing(context, 'remove', async () =>
     carryOut(context, await planRemove(context, names)),
   );
@@ -57,6 +55,8 @@ export async function remove(
 
 /** Composes what `state.yaml` lists on the core of this clone. */
 export async function replay(context: EngineContext): Promise<VerbResult> {
+  const { planReplay } = await import('./verbs/replay.ts');
+  const { carryOut } = await import('./verbs/operation.ts');
   return await changing(context, 'replay', async () =>
     carryOut(context, await planReplay(context)),
   );
@@ -64,12 +64,14 @@ export async function replay(context: EngineContext): Promise<VerbResult> {
 
 /** Prints what a verb would do, and touches nothing. */
 export async function plan(context: EngineContext, planned: PlannedVerb): Promise<VerbResult> {
-  return await reading(context, () => planVerb(context, planned));
+  const verbs = await import('./verbs/plan.ts');
+  return await reading(context, () => verbs.plan(context, planned));
 }
 
 /** What is installed, what waits, what the owner has changed. */
 export async function status(context: EngineContext): Promise<VerbResult> {
-  return await reading(context, () => readStatus(context));
+  const verbs = await import('./verbs/status.ts');
+  return await reading(context, () => verbs.status(context));
 }
 
 /** What is applied, or with `available` what `skills/` offers. */
@@ -77,23 +79,27 @@ export async function list(
   context: EngineContext,
   options: { readonly available: boolean },
 ): Promise<VerbResult> {
+  const verbs = await import('./verbs/list.ts');
   return await reading(context, async () =>
-    options.available ? listAvailable(context) : listApplied(context),
+    options.available ? verbs.listAvailable(context) : verbs.list(context),
   );
 }
 
 /** Compares disk, state and composition. */
 export async function verify(context: EngineContext): Promise<VerbResult> {
-  return await reading(context, () => verifyTree(context));
+  const verbs = await import('./verbs/verify.ts');
+  return await reading(context, () => verbs.verify(context));
 }
 
 /** Takes back the last transaction; what the owner edited since stays. */
 export async function undo(context: EngineContext): Promise<VerbResult> {
-  return await changing(context, 'undo', () => undoLast(context));
+  const verbs = await import('./verbs/undo.ts');
+  return await changing(context, 'undo', () => verbs.undo(context));
 }
 
 /** Forgets the operation that waits for decisions. Does no harm when none does. */
 export async function abort(context: EngineContext): Promise<VerbResult> {
+  const { clearPending } = await import('./verbs/pending.ts');
   return await changing(context, 'abort', async () =>
     resultOf('abort', clearPending(context.root) ? 'done' : 'nothing'),
   );

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import * as engine from '../../src/engine/index.ts';
 import { addSkill, type Codebase, openCodebase } from '../../src/testing/codebase.ts';
+import { contextOf } from './inProcess.ts';
 
 const TEXT = Array.from({ length: 12 }, (_, n) => `line ${n}\n`).join('');
 const CORE = { 'a.txt': TEXT, 'b/c.txt': TEXT };
@@ -131,18 +132,6 @@ function plainFolder(): Codebase {
   codebase.write(CORE);
   addSkills(codebase);
   return codebase;
-}
-
-function contextOf({ root }: Codebase): engine.EngineContext {
-  return {
-    root,
-    cwd: root,
-    now: () => new Date(),
-    environment: {},
-    onProgress: () => {},
-    allow: [],
-    confirm: null,
-  };
 }
 
 function write(codebase: Codebase, files: Readonly<Record<string, string | undefined>>): void {

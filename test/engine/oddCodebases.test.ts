@@ -3,6 +3,7 @@ import { mkdtempSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import * as engine from '../../src/engine/index.ts';
 import {
   addSkill,
   type Codebase,
@@ -10,6 +11,7 @@ import {
   openCodebase,
   temporaryCodebase,
 } from '../../src/testing/codebase.ts';
+import { contextOf } from './inProcess.ts';
 
 const LINES = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\n';
 
@@ -24,13 +26,14 @@ function addDemo(codebase: Codebase): void {
 async function expectRoundTrip(codebase: Codebase, edits: readonly object[] = []): Promise<void> {
   addDemo(codebase);
   const before = codebase.tree();
-  expect(await codebase.claw('apply', 'demo')).toMatchObject({ code: 0, json: { error: null } });
+  const context = contextOf(codebase);
+  expect(await engine.apply(context, ['demo'])).toMatchObject({ outcome: 'done', error: null });
   expect(codebase.read('src/a.ts')).toContain('ONE');
-  expect((await codebase.claw('verify')).code).toBe(0);
-  expect((await codebase.claw('status')).json.data).toMatchObject({ edits });
-  expect((await codebase.claw('remove', 'demo')).code).toBe(0);
+  expect((await engine.verify(context)).error).toBe(null);
+  expect((await engine.status(context)).data).toMatchObject({ edits });
+  expect((await engine.remove(context, ['demo'])).outcome).toBe('done');
   expect(codebase.tree()).toEqual(before);
-  for (const _ of ['remove', 'apply']) expect((await codebase.claw('undo')).code).toBe(0);
+  for (const _ of ['remove', 'apply']) expect((await engine.undo(context)).outcome).toBe('done');
   expect(codebase.tree()).toEqual(before);
   expect(codebase.has('.claw/state.yaml')).toBe(false);
 }

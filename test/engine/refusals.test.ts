@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import * as engine from '../../src/engine/index.ts';
 import {
   addSkill,
   type Codebase,
@@ -9,6 +10,7 @@ import {
   type skillFiles,
   temporaryCodebase,
 } from '../../src/testing/codebase.ts';
+import { contextOf } from './inProcess.ts';
 
 type Case = readonly [
   code: string,
@@ -84,27 +86,46 @@ const CASES: readonly Case[] = [
   ['CORE_TOO_OLD', 'manifest.yaml:core_version', { core: '9.0.0' }],
 ];
 
-for (const hasState of [false, true]) {
-  const where = hasState ? 'beside an installed skill' : 'on a codebase without state';
-  test(`every refused package names its code and place and leaves no trace, ${where}`, async () => {
-    await using codebase = plain();
-    if (hasState) expect((await codebase.claw('apply', 'good')).code).toBe(0);
-    for (const [code, path, parts, spoil] of CASES) {
-      addSkill(codebase, 'bad', parts);
-      spoil?.(codebase.path('skills/bad'));
-      const before = everything(codebase.root);
-      // By folder: a package without a manifest has no name.
-      const run = await codebase.claw('apply', './skills/bad');
-      expect
-        .soft(run, JSON.stringify(parts).slice(0, 200))
-        .toMatchObject({ code: 1, json: { ok: false, outcome: 'refused', error: { code, path } } });
-      expect.soft(everything(codebase.root), code).toEqual(before);
-    }
-    // The last of them once more: to plan it is refused in the same way.
-    const [code, path] = CASES.at(-1) ?? [];
-    const planned = await codebase.claw('plan', 'apply', 'bad');
-    expect(planned).toMatchObject({ code: 1, json: { verb: 'plan', error: { code, path } } });
-  }, 120_000);
+test('every refused package names its code and place, and leaves no trace', async () => {
+  await using codebase = plain();
+  for (const one of CASES) {
+    const before = layOut(codebase, one);
+    const [code, path] = one;
+    // By folder: a package without a manifest has no name.
+    const run = await codebase.claw('apply', './skills/bad');
+    expect.soft(run, label(one)).toMatchObject({
+      code: 1,
+      json: { ok: false, outcome: 'refused', error: { code, path } },
+    });
+    expect.soft(everything(codebase.root), label(one)).toEqual(before);
+  }
+  const [code, path] = CASES.at(-1) ?? [];
+  const planned = await codebase.claw('plan', 'apply', 'bad');
+  expect(planned).toMatchObject({ code: 1, json: { verb: 'plan', error: { code, path } } });
+}, 60_000);
+
+test('the same beside an installed skill', async () => {
+  await using codebase = plain();
+  const context = contextOf(codebase);
+  expect((await engine.apply(context, ['good'])).outcome).toBe('done');
+  for (const one of CASES) {
+    const before = layOut(codebase, one);
+    const [code, path] = one;
+    await expect
+      .soft(engine.apply(context, ['./skills/bad']))
+      .rejects.toMatchObject({ code, path });
+    expect.soft(everything(codebase.root), label(one)).toEqual(before);
+  }
+});
+
+function layOut(codebase: Codebase, [, , parts, spoil]: Case): Readonly<Record<string, string>> {
+  addSkill(codebase, 'bad', parts);
+  spoil?.(codebase.path('skills/bad'));
+  return everything(codebase.root);
+}
+
+function label([code, , parts]: Case): string {
+  return `${code} ${JSON.stringify(parts).slice(0, 200)}`;
 }
 
 test('what does not fit the installed skills is refused without a trace as well', async () => {

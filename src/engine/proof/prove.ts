@@ -100,8 +100,9 @@ async function failingLayers(
   const together = await planned.test(layers);
   if (together.isOk) return [];
   const failures: ProofFailure[] = [];
-  for (const layer of layers.filter(({ test }) => test.length > 0)) {
-    const run = await planned.test([layer]);
+  const tested = layers.filter(({ test }) => test.length > 0);
+  for (const layer of tested) {
+    const run = tested.length === 1 ? together : await planned.test([layer]);
     if (run.isOk) continue;
     failures.push({ kind: 'test', name: layer.skill, output: lastLines(run.output) });
   }

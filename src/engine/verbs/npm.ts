@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { installPackages } from '../proof/packages.ts';
 import { layOutView, sweepViews } from '../proof/view.ts';
 import { readTreeFile } from '../state/disk.ts';
 import { KEPT_LOCK } from '../state/kept.ts';
@@ -112,6 +111,8 @@ async function install(
   packageJson: TreeFile,
   lock: Buffer | null,
 ): Promise<Installed> {
+  // What runs npm is loaded for who needs it.
+  const { installPackages } = await import('../proof/packages.ts');
   sweepViews(root);
   const view = layOutView(root, {
     paths: existsSync(join(root, '.npmrc')) ? ['.npmrc'] : [],

@@ -17,6 +17,7 @@ import { proveTree } from './proving.ts';
 import { reportChanges } from './report.ts';
 import { stateSteps, stepOf } from './stateSteps.ts';
 import type { TargetPlan } from './target.ts';
+import { tidyUp } from './tidyUp.ts';
 
 /** A planned command: from here on every verb goes the same way. */
 export type Operation = {
@@ -71,15 +72,15 @@ export async function carryOut(context: EngineContext, operation: Operation): Pr
     const warnings = await proveTree(context, operation, packages);
     throwIfInterrupted(context.signal);
     const isChanged = commit(context, operation, packages);
-    clearPending(root);
+    tidyUp(() => clearPending(root));
     const outcome = isChanged ? 'done' : 'nothing';
     const changes = [...planned.changes, ...packages.changes].sort((one, other) =>
       one.path < other.path ? -1 : 1,
     );
     return { ...planned, outcome, changes, warnings: [...planned.warnings, ...warnings] };
   } finally {
-    sweepPrepared(root);
-    packages.remove();
+    tidyUp(() => sweepPrepared(root));
+    tidyUp(packages.remove);
   }
 }
 

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { ClawError } from '../errors.ts';
-import { prove } from '../proof/prove.ts';
 import type { LayerTests } from '../proof/view.ts';
 import type { SkillPackage } from '../skill/package.ts';
 import { listProjectFiles } from '../state/listing.ts';
@@ -24,6 +23,7 @@ export async function proveTree(
   const isTested = plan.layers.some(({ manifest }) => manifest.test.length > 0);
   if (config.check.length === 0 && !isTested) return packages.warnings;
   if (plan.changes.length === 0) return packages.warnings;
+  const { prove } = await import('../proof/prove.ts');
   const proof = await prove({
     root,
     paths: await listProjectFiles(root, config),

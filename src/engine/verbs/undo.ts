@@ -20,6 +20,7 @@ import { reinstall } from './npm.ts';
 import { writePending } from './pending.ts';
 import { findTakenPlaces } from './places.ts';
 import { stepOf } from './stateSteps.ts';
+import { tidyUp } from './tidyUp.ts';
 
 /**
  * Takes back the last transaction: `merge3(what it wrote, disk, what was there before)` for every
@@ -64,11 +65,12 @@ export async function undo(context: EngineContext): Promise<VerbResult> {
       },
       { now: context.now },
     );
-    dropTransaction(root, id);
-    dropTransaction(root, transaction.id);
+    // First the older one: a kill in between leaves an undo that can itself be undone.
+    tidyUp(() => dropTransaction(root, transaction.id));
+    tidyUp(() => dropTransaction(root, id));
     return resultOf('undo', 'done', report);
   } finally {
-    swaps.remove();
+    tidyUp(swaps.remove);
   }
 }
 

@@ -1,0 +1,15 @@
+import type { EngineContext } from '../../src/engine/index.ts';
+import type { Codebase } from '../../src/testing/codebase.ts';
+
+/** The library's view of a codebase, for tests that would otherwise start hundreds of processes. */
+export function contextOf({ root }: Codebase): EngineContext {
+  return {
+    root,
+    cwd: root,
+    now: () => new Date(),
+    environment: {},
+    onProgress: () => {},
+    allow: [],
+    confirm: null,
+  };
+}
