@@ -61,7 +61,7 @@ test('verify names the kept file that is damaged', async () => {
 
 test('an unreadable configuration or pending operation is no fault of claw', async () => {
   await using codebase = await installation();
-  codebase.write({ '.claw/pending/operation.yaml': '{[' });
+  codebase.write({ '.claw/pending/.claw-operation.yaml': '{[' });
   expect((await codebase.claw('status')).json.data).toMatchObject({ pending: null });
   codebase.write({ 'claw.config.yaml': 'check: *nothing\n' });
   const run = await codebase.claw('status');

@@ -142,3 +142,24 @@ test('nothing is put back where the owner has something else by now', async () =
     expect(codebase.tree()).toEqual(before);
   }
 });
+
+test('a package.json that does not parse is nobody’s business but who changes it', async () => {
+  await using codebase = temporaryCodebase({ 'package.json': '{ "name": \n' }, { git: true });
+  addSkill(codebase, 'plain', { core: '0.0.1', add: { 'new.txt': 'new\n' } });
+  const structured = { npm_dependencies: { semver: '^7.0.0' } };
+  addSkill(codebase, 'npm', { core: '0.0.1', manifest: { structured } });
+  expect((await codebase.claw('apply', 'plain')).code).toBe(0);
+  const run = await codebase.claw('apply', 'npm');
+  expect(run).toMatchObject({ code: 3, json: { conflicts: [{ path: 'package.json' }] } });
+});
+
+test('a file that is named like the engine’s own notes is laid out like any other', async () => {
+  await using codebase = temporaryCodebase({ 'operation.yaml': LINES }, { git: true });
+  addSkill(codebase, 'demo', {
+    modify: { 'operation.yaml': [LINES, LINES.replace('one', 'ONE')] },
+  });
+  codebase.write({ 'operation.yaml': LINES.replace('one', 'mine') });
+  expect((await codebase.claw('apply', 'demo')).code).toBe(3);
+  expect(codebase.read('.claw/pending/operation.yaml')).toContain('<<<<<<< your edits');
+  expect((await codebase.claw('status')).json.data).toMatchObject({ pending: { verb: 'apply' } });
+});

@@ -156,10 +156,20 @@ function isInstallNeeded(operation: Operation, disk: TreeFile | null, wanted: Tr
 
 /** The part of a package.json that decides what gets installed, as one comparable text. */
 function dependenciesOf(file: TreeFile | null): string {
-  const parsed: unknown = file ? JSON.parse(file.bytes.toString('utf8')) : {};
+  const parsed = file ? parseJson(file.bytes.toString('utf8')) : {};
+  if (parsed === undefined) return file?.bytes.toString('latin1') ?? '';
   const fields = typeof parsed === 'object' && parsed !== null ? Object.entries(parsed) : [];
   const sections = fields.filter(([key, value]) => SECTIONS.includes(key) && !isEmpty(value));
   return JSON.stringify(sections.sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+/** Undefined for what is no JSON; npm will say so if it comes to that. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function isEmpty(value: unknown): boolean {

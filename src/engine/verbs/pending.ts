@@ -7,7 +7,9 @@ import type { Digest } from '../digest.ts';
 import { renderConflicts } from '../merge/markers.ts';
 
 const FOLDER = '.claw/pending';
-const OPERATION = `${FOLDER}/operation.yaml`;
+// Beside the texts of the project's own files, so under a name that none of them is likely to have.
+const NAME = '.claw-operation.yaml';
+const OPERATION = `${FOLDER}/${NAME}`;
 
 const Schema = z.object({
   verb: z.string(),
@@ -56,7 +58,7 @@ export function writePending(
     layers: [...layers],
     reason,
   }));
-  writeFileSync(join(draft, 'operation.yaml'), stringify({ ...operation, conflicts: described }));
+  writeFileSync(join(draft, NAME), stringify({ ...operation, conflicts: described }));
   rmSync(folder, { recursive: true, force: true });
   renameSync(draft, folder);
 }
