@@ -144,6 +144,7 @@ await describeWithEngine('docker', 'the whole story, on Docker', () => {
 await describeWithEngine('bubblewrap', 'the terminal, where there is only bubblewrap', () => {
   test('a message is answered by an agent that sees neither network nor project', async () => {
     const model = await startAnthropicServer(echoOrShell);
+    await using _model = { [Symbol.asyncDispose]: () => model.close() };
     await using clone = cloneRepository({
       ANTHROPIC_API_KEY: 'sk-ant-test',
       ANTHROPIC_BASE_URL: model.url,
@@ -156,7 +157,6 @@ await describeWithEngine('bubblewrap', 'the terminal, where there is only bubble
     expect(answer).not.toContain('eth0');
     expect(answer).not.toContain('sk-ant-test');
     expect(await assistant.end()).toBe(0);
-    await model.close();
   }, 60_000);
 });
 
