@@ -81,3 +81,15 @@ test('a reader that stops reading breaks nothing', async () => {
   expect(run.stderr).toBe('');
   expect(JSON.parse(run.stdout).data).toMatchObject([{ name: 'demo' }]);
 });
+
+test('plan says which consent the verb would ask for', async () => {
+  await using codebase = temporaryCodebase({ 'a.txt': 'a\n' }, { git: true });
+  addSkill(codebase, 'ci', { add: { '.github/workflows/ci.yml': 'on: push\n' } });
+  const allow = ['--allow', '.github/workflows/ci.yml'];
+  const planned = await codebase.claw('plan', 'apply', 'ci');
+  expect(planned.json.warnings).toEqual([`This needs ${allow.join(' ')}.`]);
+  const refused = await codebase.claw('apply', 'ci', '--yes');
+  expect(refused).toMatchObject({ code: 1, json: { error: { code: 'CONSENT_NEEDED' } } });
+  expect((await codebase.claw('plan', 'apply', 'ci', ...allow)).json.warnings).toEqual([]);
+  expect((await codebase.claw('apply', 'ci', ...allow)).code).toBe(0);
+});

@@ -9,10 +9,7 @@ import { needsConsent } from '../skill/protection.ts';
  * @throws ClawError CONSENT_NEEDED with the paths in `data.paths`
  */
 export function checkConsent(changes: readonly FileChange[], allow: readonly string[]): void {
-  const paths = changes
-    .map(({ path }) => path)
-    .filter((path) => needsConsent(path))
-    .filter((path) => !allow.some((glob) => glob === path || matchesGlob(path, glob)));
+  const paths = missingConsent(changes, allow);
   const [first] = paths;
   if (first === undefined) return;
   const flags = paths.map((path) => `--allow ${path}`).join(' ');
@@ -21,4 +18,15 @@ export function checkConsent(changes: readonly FileChange[], allow: readonly str
     `This would change ${paths.join(', ')}, which runs or steers programs. Look at it, then add ${flags}.`,
     { path: first, data: { paths } },
   );
+}
+
+/** Paths of a plan that the owner has yet to name with `--allow`. */
+export function missingConsent(
+  changes: readonly FileChange[],
+  allow: readonly string[],
+): readonly string[] {
+  return changes
+    .map(({ path }) => path)
+    .filter((path) => needsConsent(path))
+    .filter((path) => !allow.some((glob) => glob === path || matchesGlob(path, glob)));
 }

@@ -1,6 +1,7 @@
 import { ClawError } from '../errors.ts';
 import type { ReleaseRequest } from '../state/release.ts';
 import { planApply, requestPackages } from './apply.ts';
+import { missingConsent } from './consent.ts';
 import type { EngineContext, VerbResult } from './context.ts';
 import { planInit } from './init.ts';
 import { type Operation, reportOperation } from './operation.ts';
@@ -24,7 +25,9 @@ export async function plan(context: EngineContext, planned: PlannedVerb): Promis
   const operation = await planVerb(context, planned);
   const isBlocked = operation.plan.conflicts.length > 0;
   const report = reportOperation(operation, isBlocked ? 'blocked' : 'done');
-  return { ...report, verb: 'plan', data: { verb, ...asObject(report.data) } };
+  const consent = missingConsent(operation.plan.changes, context.allow);
+  const warnings = [...report.warnings, ...consent.map((path) => `This needs --allow ${path}.`)];
+  return { ...report, verb: 'plan', warnings, data: { verb, ...asObject(report.data) } };
 }
 
 async function planVerb(
