@@ -34,6 +34,14 @@ export const engineVerbs: readonly Define[] = [
       ),
   (program, run) =>
     program
+      .command('upgrade')
+      .description('replace applied skills by what their sources hold now')
+      .argument('[skill...]')
+      .action((skills: string[]) =>
+        run('upgrade', (invocation) => engine.upgrade(contextOf(invocation), skills)),
+      ),
+  (program, run) =>
+    program
       .command('replay')
       .description('compose what .claw/state.yaml lists on the core of this clone')
       .action(() => run('replay', (invocation) => engine.replay(contextOf(invocation)))),

@@ -53,6 +53,18 @@ export async function remove(
   );
 }
 
+/** Replaces applied skills by what their sources hold now; without names, all of them. */
+export async function upgrade(
+  context: EngineContext,
+  names: readonly string[],
+): Promise<VerbResult> {
+  const { planUpgrade } = await import('./verbs/upgrade.ts');
+  const { carryOut } = await import('./verbs/operation.ts');
+  return await changing(context, 'upgrade', async () =>
+    carryOut(context, await planUpgrade(context, names)),
+  );
+}
+
 /** Composes what `state.yaml` lists on the core of this clone. */
 export async function replay(context: EngineContext): Promise<VerbResult> {
   const { planReplay } = await import('./verbs/replay.ts');

@@ -21,11 +21,13 @@ export type Requested = { readonly package: SkillPackage; readonly source: strin
 /**
  * Finds, reads and checks the packages of an `apply`: before any lock, before a byte is written.
  *
+ * @param mode whether they join the applied ones, or replace those of the same names
  * @throws ClawError SKILL_NOT_FOUND, and every refusal of a package
  */
 export async function requestPackages(
   context: EngineContext,
   wanted: readonly string[],
+  mode: 'add' | 'replace' = 'add',
 ): Promise<readonly Requested[]> {
   const { root, cwd } = context;
   const config = readConfig(root);
@@ -42,7 +44,7 @@ export async function requestPackages(
   const names = requested.map((one) => one.package.manifest.skill);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw new ClawError('USAGE', `${twice} is named twice.`);
-  await refuseUnfit(root, config, requested);
+  if (mode === 'add') await refuseUnfit(root, config, requested);
   return requested;
 }
 

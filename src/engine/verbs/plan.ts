@@ -7,6 +7,7 @@ import { planInit } from './init.ts';
 import { type Operation, reportOperation } from './operation.ts';
 import { planRemove } from './remove.ts';
 import { planReplay } from './replay.ts';
+import { planUpgrade } from './upgrade.ts';
 
 /** A verb with its arguments; `release` is init's. */
 export type PlannedVerb = {
@@ -42,12 +43,14 @@ async function planVerb(
       return await planApply(context, await requestPackages(context, args));
     case 'remove':
       return await planRemove(context, args);
+    case 'upgrade':
+      return await planUpgrade(context, args);
     case 'replay':
       return await planReplay(context);
     default:
       throw new ClawError(
         'USAGE',
-        `"${verb}" cannot be planned. These can: init, apply, remove, replay.`,
+        `"${verb}" cannot be planned. These can: init, apply, remove, upgrade, replay.`,
       );
   }
 }
