@@ -39,6 +39,24 @@ test('what the owner says is answered by the agent, and the chat is settled afte
   await assistant.stop();
 });
 
+test('no model ever sees an owner’s command', async () => {
+  using project = new TestProject();
+  const prompts: string[] = [];
+  const assistant = await project.start({
+    agent: async (request) => {
+      prompts.push(request.prompt);
+      return answers('pong');
+    },
+  });
+  const { terminal } = assistant;
+  await terminal.say('/groups');
+  await vi.waitFor(() => expect(textsOf(terminal).length).toBe(1));
+  await terminal.say('ping');
+  await vi.waitFor(() => expect(textsOf(terminal).at(-1)).toBe('pong'));
+  expect(prompts).toEqual(['ping']);
+  await assistant.stop();
+});
+
 test('a group is answered when it calls the assistant, with what was said in between', async () => {
   using project = new TestProject();
   const prompts: string[] = [];

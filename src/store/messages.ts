@@ -18,7 +18,10 @@ export interface Messages {
   /** Returns the new cursor, or null for a message that is here already (a redelivery). */
   add(message: NewMessage, now: number): number | null;
   bySeq(seq: number): StoredMessage | null;
-  /** The last `limit` messages of a chat between two cursors, both included, oldest first. */
+  /**
+   * The last `limit` messages of a chat between two cursors, both included, oldest first; without
+   * those that were commands.
+   */
   between(range: MessageRange, limit: number): readonly StoredMessage[];
   countBetween(range: MessageRange): number;
 }
@@ -50,7 +53,9 @@ const Count = z.object({ count: z.int() });
 
 export function messagesOf(database: Database): Messages {
   const columns = 'SELECT seq, jid, id, sender, sender_name, is_owner, text, sent_at FROM messages';
-  const range = 'jid = :jid AND seq BETWEEN :from AND :upto';
+  // Owner's commands and the answers to their questions are between the owner and the host.
+  const commands = "SELECT upto_seq FROM turns WHERE jid = :jid AND kind = 'command'";
+  const range = `jid = :jid AND seq BETWEEN :from AND :upto AND seq NOT IN (${commands})`;
   const insert = database.prepare(`
     INSERT INTO messages (jid, id, sender, sender_name, is_owner, text, sent_at, stored_at)
     VALUES (:jid, :id, :sender, :senderName, :isOwner, :text, :sentAt, :now)
