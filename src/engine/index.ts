@@ -9,7 +9,7 @@ import type { PlannedVerb } from './verbs/plan.ts';
 
 export type { Conflict, ConflictKind } from './conflict.ts';
 export { ClawError, type ErrorCode } from './errors.ts';
-export { mergeText } from './merge/mergeText.ts';
+export { mergeText } from './merge/merge-text.ts';
 export { findRoot } from './state/root.ts';
 export type {
   Change,

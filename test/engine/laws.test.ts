@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import * as engine from '../../src/engine/index.ts';
 import { addSkill, type Codebase, openCodebase } from '../../src/testing/codebase.ts';
-import { contextOf } from './inProcess.ts';
+import { contextOf } from './in-process.ts';
 
 const TEXT = Array.from({ length: 12 }, (_, n) => `line ${n}\n`).join('');
 const CORE = { 'a.txt': TEXT, 'b/c.txt': TEXT };

@@ -10,7 +10,7 @@ import {
   type skillFiles,
   temporaryCodebase,
 } from '../../src/testing/codebase.ts';
-import { contextOf } from './inProcess.ts';
+import { contextOf } from './in-process.ts';
 
 type Case = readonly [
   code: string,

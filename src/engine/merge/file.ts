@@ -1,8 +1,8 @@
 import { isSameFile, type TreeFile, type Versions } from '../tree.ts';
 import type { Hunk } from './hunk.ts';
-import { mapVersions } from './lineEnds.ts';
+import { mapVersions } from './line-ends.ts';
 import { splitLines } from './lines.ts';
-import { mergeValue, mergeWhole } from './mergeValue.ts';
+import { mergeValue, mergeWhole } from './merge-value.ts';
 import { mergeTexts } from './text.ts';
 
 /**

@@ -7,7 +7,7 @@ import { diff3Merge } from 'node-diff3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mostlyUniqueVersions, repetitiveVersions } from '../../testing/texts.ts';
 import type { Versions } from '../tree.ts';
-import { mergeText } from './mergeText.ts';
+import { mergeText } from './merge-text.ts';
 import { mergeTexts } from './text.ts';
 
 let folder = '';

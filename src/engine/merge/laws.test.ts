@@ -9,7 +9,7 @@ import {
 } from '../../testing/texts.ts';
 import type { Versions } from '../tree.ts';
 import type { Hunk } from './hunk.ts';
-import { mapVersions } from './lineEnds.ts';
+import { mapVersions } from './line-ends.ts';
 import { contentOf, splitLines } from './lines.ts';
 import { mergeLines } from './merge.ts';
 import { mergeTexts } from './text.ts';

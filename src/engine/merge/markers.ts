@@ -1,6 +1,6 @@
 import type { Hunk, Labels } from './hunk.ts';
 import { contentOf, dominantTerminator, splitLines, terminatorOf } from './lines.ts';
-import { type Marker, markerLine, markerOf, markerRun, saysUnended } from './markerLine.ts';
+import { type Marker, markerLine, markerOf, markerRun, saysUnended } from './marker-line.ts';
 
 const MIN_SIZE = 7;
 

@@ -2,8 +2,8 @@ import type { Versions } from '../tree.ts';
 import { bomOf, withBom, withoutBom } from './bom.ts';
 import type { Hunk } from './hunk.ts';
 import { internLines } from './intern.ts';
-import { closeLines, type LineEnds, mapVersions, mergeLineEnds, toTarget } from './lineEnds.ts';
-import { mergeValue } from './mergeValue.ts';
+import { closeLines, type LineEnds, mapVersions, mergeLineEnds, toTarget } from './line-ends.ts';
+import { mergeValue } from './merge-value.ts';
 import { alignRegions, type Range, type Region } from './regions.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { expect, test } from 'vitest';
 import type { Versions } from '../tree.ts';
-import { mergeText } from './mergeText.ts';
+import { mergeText } from './merge-text.ts';
 
 // What took other mergers seconds to minutes.
 const LIMIT_MS = 1000;

@@ -1,9 +1,9 @@
 import type { Versions } from '../tree.ts';
 import type { Hunk } from './hunk.ts';
-import { mapVersions } from './lineEnds.ts';
+import { mapVersions } from './line-ends.ts';
 import { splitLines } from './lines.ts';
 import { mergeLines } from './merge.ts';
-import { mergeWhole } from './mergeValue.ts';
+import { mergeWhole } from './merge-value.ts';
 
 /** A merged text, or the hunks of one that two sides disagree about. */
 export type TextMerge =

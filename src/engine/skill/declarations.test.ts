@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { errorOf } from './errorOf.ts';
-import { manifestText } from './packageFixture.ts';
-import { parseManifest } from './parseManifest.ts';
+import { errorOf } from './error-of.ts';
+import { manifestText } from './package-fixture.ts';
+import { parseManifest } from './parse-manifest.ts';
 
 function refusal(structured: Readonly<Record<string, unknown>>) {
   return errorOf(() => parseManifest(manifestText({ structured })));

@@ -1,5 +1,5 @@
 import { checkDependencies } from './dependencies.ts';
-import { checkEnvAdditions } from './envNames.ts';
+import { checkEnvAdditions } from './env-names.ts';
 import type { Structured } from './manifest.ts';
 import { checkServices } from './services.ts';
 

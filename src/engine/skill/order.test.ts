@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ClawError } from '../errors.ts';
-import { checkCoreVersion } from './coreVersion.ts';
-import { errorOf } from './errorOf.ts';
+import { checkCoreVersion } from './core-version.ts';
+import { errorOf } from './error-of.ts';
 import { nearestNames } from './nearest.ts';
 import { checkRelations, orderLayers } from './order.ts';
 import type { SkillPackage } from './package.ts';
-import { packageFiles } from './packageFixture.ts';
-import { packageFromFiles } from './packageFromFiles.ts';
+import { packageFiles } from './package-fixture.ts';
+import { packageFromFiles } from './package-from-files.ts';
 
 function skill(name: string, keys: Readonly<Record<string, unknown>> = {}): SkillPackage {
   return packageFromFiles(packageFiles({ name, manifest: keys }), { protectedPaths: [] });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { errorOf } from './errorOf.ts';
+import { errorOf } from './error-of.ts';
 import {
   checkProtected,
   createCustomisationProtection,

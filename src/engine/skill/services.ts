@@ -1,5 +1,5 @@
 import { ClawError } from '../errors.ts';
-import { portFault, volumeFault } from './serviceHost.ts';
+import { portFault, volumeFault } from './service-host.ts';
 
 const SERVICE_NAME = /^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,62}$/;
 

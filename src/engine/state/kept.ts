@@ -4,7 +4,7 @@ import { digestFile } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import type { Tree, TreeFile } from '../tree.ts';
 import { readTreeFile } from './disk.ts';
-import type { State } from './stateFile.ts';
+import type { State } from './state-file.ts';
 
 /** Folders of `.claw/` whose bytes are committed with the project. */
 export const BASE = '.claw/base';

@@ -7,7 +7,7 @@ import type { CodebaseConfig } from './config.ts';
 import { readTree } from './disk.ts';
 import { findReleaseCommit, isGitFolder, readCommit, resolveCommit } from './git.ts';
 import { isProjectPath, listProjectFiles } from './listing.ts';
-import type { State } from './stateFile.ts';
+import type { State } from './state-file.ts';
 
 /** The core as released: its files, and where they were taken from. */
 export type Release = {

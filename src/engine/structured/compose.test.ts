@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { composeStructured } from './compose.ts';
 import type { Declaration } from './declaration.ts';
-import { declaration } from './declarationFixture.ts';
+import { declaration } from './declaration-fixture.ts';
 import { structuredKind } from './kind.ts';
 
 function compose(path: string, release: string | null, declarations: readonly Declaration[]) {

@@ -1,4 +1,4 @@
-import { composeServices } from './composeFile.ts';
+import { composeServices } from './compose-file.ts';
 import { composeContainer } from './container.ts';
 import type { Declared, StructuredInput, StructuredResult } from './declaration.ts';
 import { composeEnv } from './env.ts';

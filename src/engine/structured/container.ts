@@ -1,6 +1,6 @@
 import type { StructuredInput, StructuredResult } from './declaration.ts';
-import { insertItem, setValue } from './jsonEdit.ts';
-import { jsonBytes, readJson, valueAt } from './jsonText.ts';
+import { insertItem, setValue } from './json-edit.ts';
+import { jsonBytes, readJson, valueAt } from './json-text.ts';
 import { composeRanges, declaredRanges, unreadableRelease } from './npm.ts';
 
 const NEW_FILE = '{\n  "apt": [],\n  "npm": {}\n}\n';

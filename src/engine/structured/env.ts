@@ -1,5 +1,5 @@
 import type { DeclaredSetting, StructuredInput, StructuredResult } from './declaration.ts';
-import { eolOf, joinLines, type KeyedChunk, type KeyedMap, splitLines } from './keyedLines.ts';
+import { eolOf, joinLines, type KeyedChunk, type KeyedMap, splitLines } from './keyed-lines.ts';
 
 const ASSIGNMENT = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=(.*)$/;
 

@@ -2,12 +2,12 @@ import type { Conflict } from '../conflict.ts';
 import type { Versions } from '../tree.ts';
 import { disagreement, modifyDelete, unreadable } from './disagreement.ts';
 import { envMap } from './env.ts';
-import { type KeyClash, mergeJson } from './jsonMerge.ts';
-import { type Fault, jsonBytes, readJson } from './jsonText.ts';
-import { eolOf, joinLines, type KeyedMap } from './keyedLines.ts';
-import { mergeKeyed } from './keyedMerge.ts';
+import { type KeyClash, mergeJson } from './json-merge.ts';
+import { type Fault, jsonBytes, readJson } from './json-text.ts';
+import { eolOf, joinLines, type KeyedMap } from './keyed-lines.ts';
+import { mergeKeyed } from './keyed-merge.ts';
 import { structuredKind } from './kind.ts';
-import { readYaml } from './yamlText.ts';
+import { readYaml } from './yaml-text.ts';
 
 export type StructuredMergeInput = {
   readonly path: string;

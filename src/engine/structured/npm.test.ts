@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { composeStructured } from './compose.ts';
-import { declaration } from './declarationFixture.ts';
+import { declaration } from './declaration-fixture.ts';
 import { intersectRanges } from './ranges.ts';
 
 function compose(release: string | null, ...declarations: ReturnType<typeof declaration>[]) {

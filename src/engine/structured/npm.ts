@@ -6,8 +6,8 @@ import {
   type StructuredResult,
 } from './declaration.ts';
 import { disagreement, unreadable } from './disagreement.ts';
-import { setValue } from './jsonEdit.ts';
-import { type JsonText, jsonBytes, membersOf, readJson, valueAt } from './jsonText.ts';
+import { setValue } from './json-edit.ts';
+import { type JsonText, jsonBytes, membersOf, readJson, valueAt } from './json-text.ts';
 import { intersectRanges } from './ranges.ts';
 
 /** One party's wish for a package: the core's own range, or a layer's. */

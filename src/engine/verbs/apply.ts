@@ -1,13 +1,13 @@
 import { ClawError } from '../errors.ts';
-import { checkCoreVersion } from '../skill/coreVersion.ts';
+import { checkCoreVersion } from '../skill/core-version.ts';
 import { checkRelations, orderLayers } from '../skill/order.ts';
 import type { SkillPackage } from '../skill/package.ts';
-import { readPackage } from '../skill/readPackage.ts';
+import { readPackage } from '../skill/read-package.ts';
 import { findPackage } from '../skill/sources.ts';
 import { type CodebaseConfig, readConfig } from '../state/config.ts';
 import { listProjectFiles } from '../state/listing.ts';
 import { readReleaseVersion } from '../state/release.ts';
-import { readState, type State } from '../state/stateFile.ts';
+import { readState, type State } from '../state/state-file.ts';
 import { hasPending } from '../transaction/recover.js';
 import type { EngineContext } from './context.ts';
 import { readInstallation, readInstalledPackages, readLayers } from './installation.ts';

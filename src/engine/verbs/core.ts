@@ -10,7 +10,7 @@ import {
 import { dirname, join } from 'node:path';
 import { BASE } from '../state/kept.ts';
 import type { Release } from '../state/release.ts';
-import type { State } from '../state/stateFile.ts';
+import type { State } from '../state/state-file.ts';
 import { hasPending } from '../transaction/recover.js';
 import type { Step } from '../transaction/step.ts';
 

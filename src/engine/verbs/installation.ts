@@ -1,13 +1,13 @@
 import { ClawError } from '../errors.ts';
 import type { SkillPackage } from '../skill/package.ts';
-import { packageFromFiles } from '../skill/packageFromFiles.ts';
-import { readPackage } from '../skill/readPackage.ts';
+import { packageFromFiles } from '../skill/package-from-files.ts';
+import { readPackage } from '../skill/read-package.ts';
 import { findPackage } from '../skill/sources.ts';
-import { digestBase, readBase, readBaseDigests } from '../state/baseDigests.ts';
+import { digestBase, readBase, readBaseDigests } from '../state/base-digests.ts';
 import { type CodebaseConfig, readConfig } from '../state/config.ts';
 import { PACKAGES, readComposed, readFolder } from '../state/kept.ts';
 import { findRelease, type Release, type ReleaseRequest, takeRelease } from '../state/release.ts';
-import { type LayerState, readState, type State } from '../state/stateFile.ts';
+import { type LayerState, readState, type State } from '../state/state-file.ts';
 import type { TreeFile } from '../tree.ts';
 
 /** What is installed: the core, the layers on it, and what the last command published. */

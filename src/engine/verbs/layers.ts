@@ -1,7 +1,7 @@
 import { ClawError } from '../errors.ts';
 import { nearestNames } from '../skill/nearest.ts';
 import type { SkillPackage } from '../skill/package.ts';
-import type { LayerState, State } from '../state/stateFile.ts';
+import type { LayerState, State } from '../state/state-file.ts';
 
 /** How `state.yaml` pins a layer: as before where it stays, freshly where it is new. */
 export function pinning(

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { ClawError } from '../errors.ts';
-import { readPackage } from '../skill/readPackage.ts';
+import { readPackage } from '../skill/read-package.ts';
 import { bundledSkills } from '../skill/sources.ts';
 import { readConfig } from '../state/config.ts';
-import { readState } from '../state/stateFile.ts';
+import { readState } from '../state/state-file.ts';
 import { type EngineContext, resultOf, type VerbResult } from './context.ts';
 
 /** What is applied: `[{ name, version, digest, source }]`. */

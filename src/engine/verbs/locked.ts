@@ -1,7 +1,7 @@
 import { ClawError } from '../errors.ts';
 import { throwIfInterrupted } from '../interrupted.ts';
 import { sweepViews } from '../proof/view.ts';
-import { stateDigest } from '../state/stateFile.ts';
+import { stateDigest } from '../state/state-file.ts';
 import type { Recovery } from '../transaction/journal.ts';
 import { withLock } from '../transaction/lock.ts';
 import { hasPending, liveHolder, recover } from '../transaction/recover.js';

@@ -7,7 +7,7 @@ import type { Step } from '../transaction/step.ts';
 import { isSameFile, type TreeFile } from '../tree.ts';
 import type { Change, EngineContext } from './context.ts';
 import type { Operation } from './operation.ts';
-import { stepOf } from './stateSteps.ts';
+import { stepOf } from './state-steps.ts';
 
 const LOCK = 'package-lock.json';
 const FOREIGN_LOCKS = ['pnpm-lock.yaml', 'yarn.lock', 'bun.lock', 'bun.lockb'];

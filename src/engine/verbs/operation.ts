@@ -2,8 +2,8 @@ import { digestBytes } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import { throwIfInterrupted } from '../interrupted.ts';
 import type { SkillPackage } from '../skill/package.ts';
-import { saveBaseDigests } from '../state/baseDigests.ts';
-import type { LayerState } from '../state/stateFile.ts';
+import { saveBaseDigests } from '../state/base-digests.ts';
+import type { LayerState } from '../state/state-file.ts';
 import { commitSteps } from '../transaction/commit.ts';
 import type { Step } from '../transaction/step.ts';
 import { checkConsent } from './consent.ts';
@@ -15,9 +15,9 @@ import { preparePackages } from './npm.ts';
 import { clearPending, writePending } from './pending.ts';
 import { proveTree } from './proving.ts';
 import { reportChanges } from './report.ts';
-import { stateSteps, stepOf } from './stateSteps.ts';
+import { stateSteps, stepOf } from './state-steps.ts';
 import type { TargetPlan } from './target.ts';
-import { tidyUp } from './tidyUp.ts';
+import { tidyUp } from './tidy-up.ts';
 
 /** A planned command: from here on every verb goes the same way. */
 export type Operation = {

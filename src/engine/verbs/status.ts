@@ -1,9 +1,9 @@
-import { readBaseDigests, saveBaseDigests } from '../state/baseDigests.ts';
+import { readBaseDigests, saveBaseDigests } from '../state/base-digests.ts';
 import { readConfig } from '../state/config.ts';
 import { listProjectFiles } from '../state/listing.ts';
 import { findRelease } from '../state/release.ts';
-import { StatCache } from '../state/statCache.ts';
-import { readState, type State } from '../state/stateFile.ts';
+import { StatCache } from '../state/stat-cache.ts';
+import { readState, type State } from '../state/state-file.ts';
 import { type EngineContext, resultOf, type VerbResult } from './context.ts';
 import { readPending } from './pending.ts';
 

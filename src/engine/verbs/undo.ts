@@ -3,7 +3,7 @@ import type { Conflict } from '../conflict.ts';
 import { ClawError } from '../errors.ts';
 import { mergeFiles } from '../merge/file.ts';
 import { readTreeFile } from '../state/disk.ts';
-import { stateDigest } from '../state/stateFile.ts';
+import { stateDigest } from '../state/state-file.ts';
 import { structuredKind } from '../structured/kind.ts';
 import { mergeStructured } from '../structured/merge.ts';
 import { commitSteps } from '../transaction/commit.ts';
@@ -19,8 +19,8 @@ import { type EngineContext, resultOf, type VerbResult } from './context.ts';
 import { reinstall } from './npm.ts';
 import { writePending } from './pending.ts';
 import { findTakenPlaces } from './places.ts';
-import { stepOf } from './stateSteps.ts';
-import { tidyUp } from './tidyUp.ts';
+import { stepOf } from './state-steps.ts';
+import { tidyUp } from './tidy-up.ts';
 
 /**
  * Takes back the last transaction: `merge3(what it wrote, disk, what was there before)` for every

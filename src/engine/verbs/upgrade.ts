@@ -1,8 +1,8 @@
 import { ClawError } from '../errors.ts';
-import { checkCoreVersion } from '../skill/coreVersion.ts';
+import { checkCoreVersion } from '../skill/core-version.ts';
 import { checkRelations } from '../skill/order.ts';
 import type { SkillPackage } from '../skill/package.ts';
-import type { State } from '../state/stateFile.ts';
+import type { State } from '../state/state-file.ts';
 import { type Requested, requestPackages } from './apply.ts';
 import type { EngineContext } from './context.ts';
 import { readInstallation, readInstalledPackages, requireState } from './installation.ts';

@@ -1,7 +1,7 @@
 import { compose } from '../compose/compose.ts';
 import type { Composition } from '../compose/composition.ts';
 import { ClawError } from '../errors.ts';
-import { changedLines } from '../merge/changedLines.ts';
+import { changedLines } from '../merge/changed-lines.ts';
 import { orderLayers } from '../skill/order.ts';
 import { readTreeFile } from '../state/disk.ts';
 import { BASE } from '../state/kept.ts';

@@ -2,14 +2,14 @@ import { ClawError } from '../errors.ts';
 import type { Tree } from '../tree.ts';
 import { checkContents, checkMarkers, checkStructured, testFile } from './contents.ts';
 import { checkDeclarations } from './declarations.ts';
-import { digestPackage } from './digestPackage.ts';
+import { digestPackage } from './digest-package.ts';
 import { checkIdentity } from './identity.ts';
 import type { Manifest } from './manifest.ts';
-import { readManifest } from './manifestSchema.ts';
+import { readManifest } from './manifest-schema.ts';
 import type { SkillPackage } from './package.ts';
 import { checkPath, showPath } from './paths.ts';
 import { checkProtected, createCustomisationProtection, createProtection } from './protection.ts';
-import { checkTargetLinks } from './targetLinks.ts';
+import { checkTargetLinks } from './target-links.ts';
 import { checkTargets, targetsOf } from './targets.ts';
 
 const MAX_FILES = 2000;

@@ -11,7 +11,7 @@ import { ClawError } from '../errors.ts';
 import type { TreeFile } from '../tree.ts';
 import { readTreeFile } from './disk.ts';
 import { BASE, readFolder } from './kept.ts';
-import type { State } from './stateFile.ts';
+import type { State } from './state-file.ts';
 
 const CACHE = '.claw/cache/base.json';
 

@@ -1,7 +1,7 @@
 import { checkDeclarations } from './declarations.ts';
 import { checkIdentity } from './identity.ts';
 import type { Manifest } from './manifest.ts';
-import { readManifest } from './manifestSchema.ts';
+import { readManifest } from './manifest-schema.ts';
 import { checkPath } from './paths.ts';
 import { checkTargets, targetsOf } from './targets.ts';
 

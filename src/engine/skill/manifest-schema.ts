@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ClawError } from '../errors.ts';
 import type { Manifest } from './manifest.ts';
 import { translateNanoClaw } from './nanoclaw.ts';
-import { parsePlainYaml } from './plainYaml.ts';
+import { parsePlainYaml } from './plain-yaml.ts';
 
 const LIMITS = { sizeBytes: 64 * 1024, depth: 16 };
 

@@ -1,6 +1,6 @@
 import type { Versions } from '../tree.ts';
-import type { KeyClash } from './jsonMerge.ts';
-import { bodyOf, isSameText, type KeyedChunk, type KeyedMap, transplant } from './keyedLines.ts';
+import type { KeyClash } from './json-merge.ts';
+import { bodyOf, isSameText, type KeyedChunk, type KeyedMap, transplant } from './keyed-lines.ts';
 import { shorten } from './values.ts';
 
 export const EMPTY_MAP: KeyedMap = { chunks: [], tail: [], indent: '' };

@@ -11,7 +11,7 @@ import {
   openCodebase,
   temporaryCodebase,
 } from '../../src/testing/codebase.ts';
-import { contextOf } from './inProcess.ts';
+import { contextOf } from './in-process.ts';
 
 const LINES = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\n';
 

@@ -1,13 +1,13 @@
 import { stringify } from 'yaml';
 import { CORE, type StructuredInput, type StructuredResult } from './declaration.ts';
 import { disagreement } from './disagreement.ts';
-import type { KeyClash } from './jsonMerge.ts';
-import { eolOf, joinLines } from './keyedLines.ts';
-import { EMPTY_MAP, mergeKeyed } from './keyedMerge.ts';
+import type { KeyClash } from './json-merge.ts';
+import { eolOf, joinLines } from './keyed-lines.ts';
+import { EMPTY_MAP, mergeKeyed } from './keyed-merge.ts';
 import { unreadableRelease } from './npm.ts';
 import { hostPortsOf, showPorts } from './ports.ts';
 import { agreeOnServices, namedVolumes } from './services.ts';
-import { readYaml, type YamlText } from './yamlText.ts';
+import { readYaml, type YamlText } from './yaml-text.ts';
 
 /**
  * The compose file with the services that layers declare, and the named volumes that these mount; a

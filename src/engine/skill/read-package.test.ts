@@ -13,10 +13,10 @@ import { dirname, join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import type { Tree } from '../tree.ts';
 import { addedFile, baseFile, intentNote, modifiedFile, testTargets } from './accessors.ts';
-import { errorOf } from './errorOf.ts';
-import { packageFiles } from './packageFixture.ts';
-import { packageFromFiles } from './packageFromFiles.ts';
-import { readPackage } from './readPackage.ts';
+import { errorOf } from './error-of.ts';
+import { packageFiles } from './package-fixture.ts';
+import { packageFromFiles } from './package-from-files.ts';
+import { readPackage } from './read-package.ts';
 
 const options = { protectedPaths: ['src/engine/**'] };
 const folders: string[] = [];

@@ -1,7 +1,7 @@
 import type { Node } from 'jsonc-parser';
 import type { Versions } from '../tree.ts';
-import { insertItem, type Placement, removeItem, removeValue, setValue } from './jsonEdit.ts';
-import { canonicalJson, type JsonText, membersOf, textOf, valueAt } from './jsonText.ts';
+import { insertItem, type Placement, removeItem, removeValue, setValue } from './json-edit.ts';
+import { canonicalJson, type JsonText, membersOf, textOf, valueAt } from './json-text.ts';
 import { sortedPlace } from './npm.ts';
 import { shorten } from './values.ts';
 

@@ -9,8 +9,8 @@ import {
   type Pair,
   parseDocument,
 } from 'yaml';
-import type { Fault } from './jsonText.ts';
-import { type KeyedChunk, type KeyedMap, splitLines } from './keyedLines.ts';
+import type { Fault } from './json-text.ts';
+import { type KeyedChunk, type KeyedMap, splitLines } from './keyed-lines.ts';
 
 /** A YAML text as keyed lines and as plain data (aliases followed). */
 export type YamlText = { readonly text: string; readonly map: KeyedMap; readonly data: unknown };

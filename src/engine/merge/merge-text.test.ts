@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mergeText } from './mergeText.ts';
+import { mergeText } from './merge-text.ts';
 
 const base = 'one\ntwo\nthree\n';
 

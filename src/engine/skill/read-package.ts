@@ -18,7 +18,7 @@ import {
   isForeign,
   type PackageOptions,
   packageFromFiles,
-} from './packageFromFiles.ts';
+} from './package-from-files.ts';
 import { checkPath } from './paths.ts';
 
 // A target's 32 parts and the folder in front of them; what is deeper is refused before it is walked.

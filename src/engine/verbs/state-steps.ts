@@ -4,7 +4,7 @@ import { digestBytes, digestFile, type FileDigest } from '../digest.ts';
 import type { SkillPackage } from '../skill/package.ts';
 import { readTreeFile } from '../state/disk.ts';
 import { COMPOSED, KEPT_LOCK, listFolder, PACKAGES } from '../state/kept.ts';
-import { type LayerState, renderState, STATE_PATH, type State } from '../state/stateFile.ts';
+import { type LayerState, renderState, STATE_PATH, type State } from '../state/state-file.ts';
 import type { Fingerprint, Step } from '../transaction/step.ts';
 import { isSameFile, type TreeFile } from '../tree.ts';
 

@@ -1,7 +1,7 @@
 import type { Versions } from '../tree.ts';
 import type { Hunk } from './hunk.ts';
 import { contentOf, dominantTerminator, endLine, type Terminator, terminatorOf } from './lines.ts';
-import { mergeValue } from './mergeValue.ts';
+import { mergeValue } from './merge-value.ts';
 
 /** How a merged text ends its lines, decided for the whole file before any line is written. */
 export type LineEnds = {

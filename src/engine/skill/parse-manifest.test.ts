@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { ClawError } from '../errors.ts';
-import { errorOf } from './errorOf.ts';
-import { manifestText } from './packageFixture.ts';
-import { parseManifest } from './parseManifest.ts';
+import { errorOf } from './error-of.ts';
+import { manifestText } from './package-fixture.ts';
+import { parseManifest } from './parse-manifest.ts';
 
 test('a manifest with only the required keys gets empty lists for the others', () => {
   expect(parseManifest(manifestText())).toEqual({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { changedLines } from './changedLines.ts';
+import { changedLines } from './changed-lines.ts';
 
 const before = 'one\ntwo\nthree\nfour\n';
 

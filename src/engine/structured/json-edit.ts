@@ -1,6 +1,6 @@
 import type { Node } from 'jsonc-parser';
 import { parseTree } from 'jsonc-parser';
-import { membersOf, textOf, valueAt } from './jsonText.ts';
+import { membersOf, textOf, valueAt } from './json-text.ts';
 
 /** Where a new key goes among the present ones: the index that it will have. */
 export type Placement = (keys: readonly string[]) => number;
