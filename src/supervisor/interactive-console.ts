@@ -59,10 +59,20 @@ export function interactiveConsole(streams: TerminalStreams): OwnerConsole {
         removeHistoryDuplicates: true,
       });
       editor.on('history', (lines: string[]) => history.write(lines));
-      input.prependListener('keypress', () => {
-        if (editor !== null) setDrawnRows(editor, editor.getCursorPos().rows);
+      input.prependListener('keypress', (_text, key?: { readonly name?: string }) => {
+        if (editor === null) return;
+        setDrawnRows(editor, editor.getCursorPos().rows);
+        // What was said stays on the screen as it was typed, without the spinner of that moment.
+        if (spinner !== undefined && key?.name === 'return') redraw(prompt);
       });
       listen(editor, events, writeAbove);
+      // The editor throws when it is drawn after its end, and answers still come in while all stops.
+      editor.on('close', () => {
+        clearInterval(spinner);
+        editor = null;
+        output.write('\n');
+        events.onEnd();
+      });
       editor.prompt();
     },
     print: writeAbove,
@@ -71,6 +81,7 @@ export function interactiveConsole(streams: TerminalStreams): OwnerConsole {
     setActivity(activity) {
       clearInterval(spinner);
       spinner = undefined;
+      if (editor === null) return;
       if (activity === null) {
         redraw(prompt);
         return;
@@ -123,5 +134,4 @@ function listen(
       writeAbove('Press Ctrl-C again, or Ctrl-D, to leave.');
     }
   });
-  editor.on('close', events.onEnd);
 }

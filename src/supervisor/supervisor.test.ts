@@ -140,3 +140,15 @@ test('on a terminal, what is typed during a restart stays on the line and can be
   expect(await terminal.end()).toBe(0);
   expect(readFileSync(join(tree.dataDir, 'history'), 'utf8')).toBe('/restart\n/groups\n');
 }, 60_000);
+
+test('on a terminal, leaving while an answer is on its way is an end like any other', async () => {
+  using tree = new TestTree();
+  const command = `stty cols 60 rows 30; exec ${process.execPath} src/supervisor/start.ts`;
+  await using terminal = new Conversation(tree, ['script', '-qefc', command, '/dev/null']);
+  await terminal.sees('\n\u001b[1G\u001b[0J> ');
+  terminal.write('/status\r');
+  await terminal.sees('is typing');
+  terminal.write('\u0004');
+  expect(await terminal.end()).toBe(0);
+  expect(terminal.stdout).not.toContain('readline was closed');
+}, 60_000);
