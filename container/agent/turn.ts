@@ -44,7 +44,12 @@ async function answer(frame: TurnFrame, parts: TurnParts): Promise<void> {
     text.add(notice);
     said.push({ role: 'assistant', content: notice });
   }
-  if (text.isEmpty) text.add('(The model ended its turn without a word.)');
+  if (text.isEmpty) {
+    const notice = '(The model ended its turn without a word.)';
+    text.add(notice);
+    // Without it, two questions would follow each other, which some servers refuse from then on.
+    said.push({ role: 'assistant', content: notice });
+  }
   await session.append(said);
   const { inputTokens = 0, outputTokens = 0 } = await result.totalUsage;
   const usage = { inputTokens, outputTokens };

@@ -72,6 +72,20 @@ for (const engine of ['docker', 'bubblewrap'] as const) {
       expect(project.server.requests.at(-1)?.body.messages).toHaveLength(1);
     });
 
+    test('goes on with a conversation in which the model once said nothing', async () => {
+      await using silent = await sandboxProject({
+        engine,
+        script: ({ body }) => [{ type: 'text', text: body.messages.length === 1 ? '' : 'here' }],
+      });
+      const first = await silent.turn('hello?');
+      if (first.kind !== 'answered') throw new Error(first.message);
+      expect(first.text).toBe('(The model ended its turn without a word.)');
+      expect(await silent.turn('hello?', { session: first.session })).toMatchObject({
+        kind: 'answered',
+        text: 'here',
+      });
+    });
+
     test('stays warm: the next turn meets the same process', async () => {
       const agentPid = 'shell: cut -d" " -f22 /proc/$PPID/stat';
       expect(await project.answer(agentPid)).toBe(await project.answer(agentPid));
