@@ -47,6 +47,7 @@ export function reportOperation(operation: Operation, outcome: VerbResult['outco
       })),
       packages: packagesBrought(operation),
       settings: settingsBrought(operation),
+      requiredSettings: requiredSettings(operation),
     },
   });
 }
@@ -148,6 +149,15 @@ function packagesBrought({ plan, installed }: Operation): readonly string[] {
 function settingsBrought({ plan, installed }: Operation): readonly string[] {
   return broughtBy(plan.layers, installed, ({ manifest }) =>
     manifest.structured.envAdditions.map(({ name }) => name),
+  );
+}
+
+/** Those that have no value to fall back on: a secret's example is none. */
+function requiredSettings({ plan, installed }: Operation): readonly string[] {
+  return broughtBy(plan.layers, installed, ({ manifest }) =>
+    manifest.structured.envAdditions
+      .filter(({ example, isSecret }) => example === null || isSecret)
+      .map(({ name }) => name),
   );
 }
 

@@ -12,6 +12,7 @@ export const Change = z.object({
   skill: z.string().nullable(),
   /** What was applied before, by name: tells a change that happened from one that did not. */
   before: z.array(z.string()),
+  /** Those it brought that have no default. */
   settings: z.array(z.string()),
   files: z.int(),
 });
@@ -40,7 +41,7 @@ export async function carryOutChange(
 }
 
 function changed(begun: Change, result: ClawResult): Change {
-  return { ...begun, settings: bringsOf(result).settings, files: result.changes.length };
+  return { ...begun, settings: bringsOf(result).requiredSettings, files: result.changes.length };
 }
 
 function nothingText({ verb, skill }: Change): string {

@@ -6,8 +6,10 @@ const Data = z
     skills: z.array(z.object({ name: z.string(), version: z.string() })).default([]),
     packages: z.array(z.string()).default([]),
     settings: z.array(z.string()).default([]),
+    /** Those of the settings that have no default. */
+    requiredSettings: z.array(z.string()).default([]),
   })
-  .catch({ skills: [], packages: [], settings: [] });
+  .catch({ skills: [], packages: [], settings: [], requiredSettings: [] });
 
 /** What a change of the code brings with it, as the owner is told. */
 export type Brings = z.output<typeof Data>;
@@ -18,12 +20,15 @@ export function bringsOf(result: ClawResult): Brings {
 
 /** A plan in three lines: files, packages, settings. */
 export function planLines(result: ClawResult, isSet: (setting: string) => boolean): string {
-  const { packages, settings } = bringsOf(result);
-  const missing = settings.map((name) => (isSet(name) ? name : `${name} (not set)`));
+  const { packages, settings, requiredSettings } = bringsOf(result);
+  const named = settings.map((name) => {
+    if (isSet(name)) return name;
+    return `${name} (${requiredSettings.includes(name) ? 'not set' : 'optional'})`;
+  });
   return [
     `- files: ${filesLine(result.changes)}`,
     `- packages: ${packages.join(', ') || 'none'}`,
-    `- settings: ${missing.join(', ') || 'none'}`,
+    `- settings: ${named.join(', ') || 'none'}`,
   ].join('\n');
 }
 
