@@ -1,12 +1,21 @@
-/** The `count` names that are the fewest edits away from `name`, nearest first. */
+/**
+ * The names that are the fewest edits away from `name`, nearest first, at most `count` of them, and
+ * none that is clearly farther than the nearest. A parameter (`<…>`) at a name's end does not count.
+ */
 export function nearestNames(
   name: string,
   names: readonly string[],
   count: number,
 ): readonly string[] {
-  return names
-    .map((candidate) => ({ candidate, distance: editDistance(name, candidate) }))
-    .sort((one, other) => one.distance - other.distance)
+  const sorted = names
+    .map((candidate) => {
+      const written = candidate.replace(/<[^>]*>$/, '');
+      return { candidate, distance: editDistance(name, written) };
+    })
+    .sort((one, other) => one.distance - other.distance);
+  const limit = (sorted[0]?.distance ?? 0) + 1;
+  return sorted
+    .filter(({ distance }) => distance <= limit)
     .slice(0, count)
     .map(({ candidate }) => candidate);
 }

@@ -44,7 +44,8 @@ test('a command takes its argument from its name or after a space', () => {
   expect(called('/help')).toEqual(['help', '']);
   expect(called('/Add-telegram')).toEqual(['add-<skill>', 'telegram']);
   expect(called('/add telegram')).toEqual(['add-<skill>', 'telegram']);
-  expect(called('/hepl')).toEqual(['help', 'add-<skill>']);
+  expect(called('/hepl')).toEqual(['help']);
+  expect(called('/add')).toEqual(['add-<skill>']);
 });
 
 test('only a plain yes or no is one', () => {
