@@ -37,6 +37,28 @@ test('a key is believed after one real completion, and written for its owner alo
   }
 });
 
+test('a key of another provider goes back to the default model', async () => {
+  await using codebase = temporaryCodebase({ '.env': 'MODEL=openai/other\n' });
+  const server = await startAnthropicServer(() => [{ type: 'text', text: 'ok' }]);
+  try {
+    const run = await setup(codebase.root, 'sk-test-key', '--base-url', server.url);
+    expect(run).toMatchObject({
+      code: 0,
+      json: { data: { model: expect.stringMatching(/^anthropic\//) } },
+    });
+    expect(codebase.read('.env')).toContain('MODEL=\n');
+  } finally {
+    await server.close();
+  }
+});
+
+test('an address that is none is wrong use', async () => {
+  await using codebase = temporaryCodebase({ 'a.txt': '' });
+  const run = await setup(codebase.root, 'sk-test-key', '--base-url', 'nonsense');
+  expect(run).toMatchObject({ code: 2, json: { error: { code: 'USAGE' } } });
+  expect(codebase.has('.env')).toBe(false);
+});
+
 test('a refused key is not written', async () => {
   await using codebase = temporaryCodebase({ 'a.txt': '' });
   const server = await startAnthropicServer(() => ({ kind: 'error', status: 401, message: 'no' }));

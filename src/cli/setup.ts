@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { parseEnv } from 'node:util';
-import { readSettings } from '../config.ts';
+import { readSettings, type Settings, SettingsError } from '../config.ts';
 import { ClawError, type VerbResult } from '../engine/index.ts';
 import { completeOnce } from '../sandbox/completion.ts';
 import { setInDotenv } from './dotenv.ts';
@@ -14,6 +14,8 @@ export type SetupOptions = {
   readonly model?: string;
   readonly baseUrl?: string;
 };
+
+type Environment = Readonly<Record<string, string | undefined>>;
 
 type Answers = {
   readonly provider: 'anthropic' | 'openai';
@@ -34,8 +36,9 @@ export async function setUpModel(
 ): Promise<VerbResult> {
   const { root, ui } = invocation;
   const answers = process.stdin.isTTY ? await ask(options) : await readPiped(options);
-  const values = environmentOf(answers);
-  const settings = readSettings({ ...readDotenv(root), ...values }, root);
+  const before = readDotenv(root);
+  const values = environmentOf(answers, before['MODEL'] ?? '');
+  const settings = settingsWith({ ...before, ...values }, root);
   ui.progress({ kind: 'step', text: `Asking ${settings.model.model} for one word` });
   const completion = await completeOnce(settings.model);
   if (!completion.ok)
@@ -106,7 +109,10 @@ function providerOf(name: string): 'anthropic' | 'openai' {
   throw new ClawError('USAGE', `The provider is anthropic or openai, not "${name}".`);
 }
 
-function environmentOf({ provider, key, baseUrl, model }: Answers): Record<string, string> {
+function environmentOf(
+  { provider, key, baseUrl, model }: Answers,
+  modelBefore: string,
+): Record<string, string> {
   const prefix = provider === 'anthropic' ? 'ANTHROPIC' : 'OPENAI';
   if (provider === 'openai' && model === null) {
     throw new ClawError(
@@ -117,11 +123,30 @@ function environmentOf({ provider, key, baseUrl, model }: Answers): Record<strin
   return {
     ...(key === '' ? {} : { [`${prefix}_API_KEY`]: key }),
     ...(baseUrl === null ? {} : { [`${prefix}_BASE_URL`]: baseUrl }),
-    ...(model === null ? {} : { MODEL: `${provider}/${model}` }),
+    ...modelOf(provider, model, modelBefore),
   };
 }
 
-function readDotenv(root: string): Readonly<Record<string, string | undefined>> {
+function modelOf(
+  provider: Answers['provider'],
+  model: string | null,
+  modelBefore: string,
+): Record<string, string> {
+  if (model !== null) return { MODEL: `${provider}/${model}` };
+  // Another provider's model would be asked with this key: back to the default.
+  return modelBefore !== '' && !modelBefore.startsWith(`${provider}/`) ? { MODEL: '' } : {};
+}
+
+function settingsWith(environment: Environment, root: string): Settings {
+  try {
+    return readSettings(environment, root);
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    throw new ClawError('USAGE', `${error.message}. Nothing was written.`, { cause: error });
+  }
+}
+
+function readDotenv(root: string): Environment {
   try {
     return { ...parseEnv(readFileSync(join(root, '.env'), 'utf8')), ...process.env };
   } catch (error) {
