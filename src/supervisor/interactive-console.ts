@@ -70,7 +70,9 @@ export function interactiveConsole(streams: TerminalStreams): OwnerConsole {
       editor.on('close', () => {
         clearInterval(spinner);
         editor = null;
-        output.write(spinner === undefined ? '\n' : '\nLeaving; what is under way may still end.\n');
+        output.write(
+          spinner === undefined ? '\n' : '\nLeaving; what is under way may still end.\n',
+        );
         events.onEnd();
       });
       editor.prompt();
