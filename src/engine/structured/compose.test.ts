@@ -53,6 +53,13 @@ const redis = {
   volumes: ['cache:/data', './data:/host'],
 };
 
+test('a secret’s example is told, and never becomes its value', () => {
+  const env = [{ name: 'TOKEN', example: '123:abc', secret: true }];
+  const input = { path: '.env.example', release: null, declarations: [declaration('a', { env })] };
+  const text = composeStructured(input).bytes?.toString();
+  expect(text).toContain('# Looks like 123:abc\nTOKEN=\n');
+});
+
 test('a compose file is made where there is none', () => {
   const { text, outcome } = compose('docker-compose.yml', null, [
     declaration('a', { services: { redis } }),

@@ -2,7 +2,10 @@ import type { Declaration, Declared } from './declaration.ts';
 
 type Fixture = {
   readonly npm?: Readonly<Record<string, string>>;
-  readonly env?: readonly (string | { name: string; description?: string; example?: string })[];
+  readonly env?: readonly (
+    | string
+    | { name: string; description?: string; example?: string; secret?: boolean }
+  )[];
   readonly services?: Readonly<Record<string, unknown>>;
   readonly imageNpm?: Readonly<Record<string, string>>;
   readonly apt?: readonly string[];
@@ -16,7 +19,7 @@ export function declaration(layer: string, fixture: Fixture): Declaration {
       name: typeof entry === 'string' ? entry : entry.name,
       description: typeof entry === 'string' ? null : (entry.description ?? null),
       example: typeof entry === 'string' ? null : (entry.example ?? null),
-      isSecret: false,
+      isSecret: typeof entry === 'string' ? false : (entry.secret ?? false),
     })),
     composeServices: fixture.services ?? {},
     container: { npmDependencies: fixture.imageNpm ?? {}, aptPackages: fixture.apt ?? [] },

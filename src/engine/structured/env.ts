@@ -59,11 +59,13 @@ function namesOf(line: string): readonly string[] {
   return name === undefined ? [] : [name];
 }
 
-function linesFor({ name, description, example }: DeclaredSetting): readonly string[] {
-  const comments = (description ?? '').split('\n').map((line) => line.trim());
+// The file gets copied to `.env`: a secret's example would then be taken for the secret.
+function linesFor({ name, description, example, isSecret }: DeclaredSetting): readonly string[] {
+  const looks = isSecret && example !== null ? [`Looks like ${example}`] : [];
+  const comments = [...(description ?? '').split('\n'), ...looks].map((line) => line.trim());
   return [
     ...comments.filter((line) => line !== '').map((line) => `# ${line}`),
-    `${name}=${quote(example ?? '')}`,
+    `${name}=${quote(isSecret ? '' : (example ?? ''))}`,
   ];
 }
 

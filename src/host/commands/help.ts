@@ -8,6 +8,7 @@ export const command: OwnerCommand = {
     const text = [
       `Say anything to talk to ${settings.assistantName}. These are for you alone:`,
       lines.join('\n'),
+      'In the terminal, Ctrl-D or `/exit` leaves.',
     ];
     return { kind: 'answer', text: text.join('\n\n') };
   },
