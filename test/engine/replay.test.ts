@@ -57,14 +57,20 @@ test('a clone of the composed tree has nothing to do, and keeps its edits', asyn
 
 test('in a mixed tree a file that is neither core nor composed is a conflict', async () => {
   await using codebase = installation();
-  await codebase.claw('apply', 'alpha', 'beta');
+  addSkill(codebase, 'gamma', { modify: { 'src/b.ts': ['b\n', 'c\n'] } });
+  await codebase.claw('apply', 'alpha', 'beta', 'gamma');
   await using clone = cloneCore(codebase);
+  // src/alpha.ts is composed, src/b.ts the core's, src/a.ts neither.
   clone.write({ 'src/alpha.ts': 'alpha\n', 'src/a.ts': LINES.replace('four', 'mine') });
-  addSkill(codebase, 'gamma', { add: { 'src/gamma.ts': 'gamma\n' } });
-  const half = await clone.claw('replay');
-  // src/alpha.ts is composed, nothing is bare: the edit counts as one of the composed tree.
-  expect(half.code === 0 || half.code === 3).toBe(true);
-  expect(clone.read('src/a.ts')).toContain('mine');
+  const before = clone.tree();
+  const mixed = await clone.claw('replay');
+  expect(mixed.code).toBe(3);
+  expect(mixed.json.conflicts.map(({ path }) => path)).toEqual(['src/a.ts']);
+  expect(clone.tree()).toEqual(before);
+  clone.write({ 'src/a.ts': LINES });
+  expect((await clone.claw('replay')).code).toBe(0);
+  expect(clone.read('src/a.ts')).toBe(codebase.read('src/a.ts'));
+  expect(clone.read('src/b.ts')).toBe('c\n');
 });
 
 test('replay works without the packages’ sources, from the kept bytes', async () => {

@@ -49,6 +49,21 @@ test('npm packages come and go, versions are locked, and the lock is replayed', 
   expect(codebase.tree()).toEqual(before);
 });
 
+test('a lock file of the owner’s own outlives the last skill that brought packages', async () => {
+  await using codebase = temporaryCodebase({ 'package.json': PACKAGE }, { git: true });
+  addSkill(codebase, 'demo', {
+    manifest: { structured: { npm_dependencies: { 'is-number': '^7.0.0' } } },
+  });
+  const own = { name: 'app', version: '1.0.0', lockfileVersion: 3, requires: true };
+  const lock = { ...own, packages: { '': { name: 'app', version: '1.0.0', dependencies: {} } } };
+  codebase.write({ 'package-lock.json': `${JSON.stringify(lock, null, 4)}\n` });
+  expect((await codebase.claw('apply', 'demo')).json.error).toBe(null);
+  expect((await codebase.claw('remove', 'demo')).json.error).toBe(null);
+  expect(codebase.read('package.json')).toBe(PACKAGE);
+  expect(JSON.parse(codebase.read('package-lock.json'))).toMatchObject(own);
+  expect(codebase.read('package-lock.json')).not.toContain('is-number');
+});
+
 test('npm that fails leaves everything as it was', async () => {
   await using codebase = temporaryCodebase({ 'package.json': PACKAGE }, { git: true });
   addSkill(codebase, 'demo', {

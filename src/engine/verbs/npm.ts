@@ -6,6 +6,7 @@ import { KEPT_LOCK } from '../state/kept.ts';
 import type { Step } from '../transaction/step.ts';
 import { isSameFile, type TreeFile } from '../tree.ts';
 import type { Change, EngineContext } from './context.ts';
+import type { Installation } from './installation.ts';
 import type { Operation } from './operation.ts';
 import { stepOf } from './state-steps.ts';
 
@@ -24,6 +25,8 @@ export type PreparedPackages = {
   readonly steps: readonly Step[];
   readonly changes: readonly Change[];
   readonly keptLock: Buffer | null;
+  /** The owner had a lock of their own, which outlives the last skill. */
+  readonly isLockOwners: boolean;
   /** The prepared `node_modules`, relative to the root; null where the present one serves. */
   readonly nodeModules: string | null;
   readonly warnings: readonly string[];
@@ -48,24 +51,26 @@ export async function preparePackages(
   const wanted = finalFile(operation, disk);
   const isReleased = isSameFile(wanted, releaseFile('package.json'));
   const kept = readTreeFile(root, KEPT_LOCK);
+  const isLockOwners = hasOwnLock(operation.installation, kept);
   if (wanted === null || !isInstallNeeded(operation, disk, wanted)) {
-    return nothingPrepared(isReleased ? null : (kept?.bytes ?? null));
+    return nothingPrepared(isReleased ? null : (kept?.bytes ?? null), isLockOwners);
   }
   const foreign = FOREIGN_LOCKS.find((name) => existsSync(join(root, name)));
   if (foreign !== undefined) {
     const warning = `package.json changed and ${foreign} shows another package manager: run its install.`;
-    return { ...nothingPrepared(null), warnings: [warning] };
+    return { ...nothingPrepared(null, isLockOwners), warnings: [warning] };
   }
   context.onProgress({ kind: 'step', text: 'Installing packages' });
   const present = readTreeFile(root, LOCK);
-  const start = isReleased
+  const isLockReleased = isReleased && !isLockOwners;
+  const start = isLockReleased
     ? releaseFile(LOCK)
     : operation.verb === 'replay' && kept
       ? kept
       : present;
   const installed = await install(context, wanted, start?.bytes ?? null);
   context.onProgress({ kind: 'done', text: 'Installed packages' });
-  const lock = isReleased
+  const lock = isLockReleased
     ? releaseFile(LOCK)
     : { bytes: installed.lock, isExecutable: present?.isExecutable ?? false };
   return {
@@ -75,6 +80,7 @@ export async function preparePackages(
     ],
     changes: isSameFile(present, lock) ? [] : [lockChange(present, lock)],
     keptLock: isReleased ? null : (lock?.bytes ?? null),
+    isLockOwners,
     nodeModules: installed.nodeModules,
     warnings: [],
     remove: installed.remove,
@@ -139,6 +145,16 @@ async function install(
   }
 }
 
+/**
+ * Whether the lock on disk was the owner's before the first skill brought packages: another one than
+ * the release's. From then on `state.yaml` remembers it.
+ */
+function hasOwnLock({ root, state, releaseFile }: Installation, kept: TreeFile | null): boolean {
+  if (kept) return state?.structured[LOCK]?.['edited'] === true;
+  const present = readTreeFile(root, LOCK);
+  return present !== null && !isSameFile(present, releaseFile(LOCK));
+}
+
 function finalFile({ plan }: Operation, disk: TreeFile | null): TreeFile | null {
   const change = plan.changes.find(({ path }) => path === 'package.json');
   return change ? change.after : disk;
@@ -176,8 +192,16 @@ function isEmpty(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
 
-function nothingPrepared(keptLock: Buffer | null): PreparedPackages {
-  return { steps: [], changes: [], keptLock, nodeModules: null, warnings: [], remove: () => {} };
+function nothingPrepared(keptLock: Buffer | null, isLockOwners: boolean): PreparedPackages {
+  return {
+    steps: [],
+    changes: [],
+    keptLock,
+    isLockOwners,
+    nodeModules: null,
+    warnings: [],
+    remove: () => {},
+  };
 }
 
 function lockChange(before: TreeFile | null, after: TreeFile | null): Change {

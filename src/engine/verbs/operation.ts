@@ -112,6 +112,7 @@ function commit(context: EngineContext, operation: Operation, packages: Packages
     target: plan.target,
     releaseFile: installation.releaseFile,
     lock: packages.keptLock,
+    isLockOwners: packages.isLockOwners,
   });
   const project = plan.changes.map(({ path, before, after }) => stepOf(path, before, after));
   const steps: Step[] = [...project, ...packages.steps, ...kept.steps];

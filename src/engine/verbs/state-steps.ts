@@ -18,6 +18,8 @@ export type NewState = {
   readonly releaseFile: (path: string) => TreeFile | null;
   /** The lock of this composition; null where `package.json` is the release's own. */
   readonly lock: Buffer | null;
+  /** The owner had a lock of their own before; see `hasOwnLock`. */
+  readonly isLockOwners: boolean;
 };
 
 /** The steps that make `.claw/` say what is installed, `state.yaml` among them, and the state's bytes. */
@@ -30,7 +32,7 @@ export function stateSteps(
     core: next.core,
     layers: next.layers.map(({ state }) => state),
     files: new Map([...composed].map(([path, file]) => [path, pinOf(file)])),
-    structured: next.target.structured,
+    structured: structuredState(next),
   });
   const kept = new Map<string, TreeFile>();
   for (const [path, file] of composed) if (file) kept.set(`${COMPOSED}/${path}`, file);
@@ -42,6 +44,13 @@ export function stateSteps(
   if (next.lock) kept.set(KEPT_LOCK, { bytes: next.lock, isExecutable: false });
   kept.set(STATE_PATH, { bytes, isExecutable: false });
   return { steps: stepsTowards(root, kept), bytes };
+}
+
+function structuredState({ target, lock, isLockOwners }: NewState): State['structured'] {
+  const isRemembered = lock !== null && isLockOwners;
+  return isRemembered
+    ? { ...target.structured, 'package-lock.json': { edited: true } }
+    : target.structured;
 }
 
 /** What differs from the core once this is published. */
