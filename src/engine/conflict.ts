@@ -19,4 +19,9 @@ export type Conflict = {
   readonly hunks: readonly Hunk[];
   /** The three files as they met; null for an absent side. */
   readonly sides: Versions<TreeFile | null>;
+  /**
+   * Structured conflicts only, null for the others: the plain value that each side wants at the key
+   * (null where it wants none), and the one that both came from.
+   */
+  readonly values: Versions<unknown> | null;
 };

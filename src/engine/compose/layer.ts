@@ -133,7 +133,7 @@ function conflictAt(
   hunks: Conflict['hunks'] = [],
 ): Conflict {
   const layers = [canvas.author(path), layer.manifest.skill] as const;
-  return { path, kind, layers, reason: reason.join(' '), hunks, sides };
+  return { path, kind, layers, reason: reason.join(' '), hunks, sides, values: null };
 }
 
 function label(layer: SkillPackage): string {

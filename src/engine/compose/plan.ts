@@ -108,6 +108,7 @@ function moveFile(input: PlanInput, { from, to }: Move): Draft {
           reason: `${from} moves to ${to}, where you have another file.`,
           hunks: [],
           sides,
+          values: null,
         },
       ],
     };
@@ -145,6 +146,7 @@ function settle(
         reason: reasonOf(outcome.conflict, versions, names[1]),
         hunks: outcome.hunks,
         sides: versions,
+        values: null,
       },
     ],
   };

@@ -44,6 +44,7 @@ function conflictOf(
     reason,
     hunks: [],
     sides: { base: fileOf(base), ours: fileOf(ours), theirs: fileOf(theirs) },
+    values: null,
   };
 }
 

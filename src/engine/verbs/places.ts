@@ -23,7 +23,8 @@ export function findTakenPlaces(root: string, changes: readonly FileChange[]): r
     if (taken === null) return [];
     const reason = `This file would stand where you have ${taken}.`;
     const sides = { base: null, ours: null, theirs: after };
-    return [{ path, kind: 'add-add', layers: [OWNER, 'plan'], reason, hunks: [], sides } as const];
+    const layers = [OWNER, 'plan'] as const;
+    return [{ path, kind: 'add-add', layers, reason, hunks: [], sides, values: null } as const];
   });
 }
 

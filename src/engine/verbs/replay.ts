@@ -86,5 +86,6 @@ function mixed(
     reason: 'Some files here are the core, others are composed, and this one is neither.',
     hunks: [],
     sides: { base, ours: readTreeFile(root, path), theirs },
+    values: null,
   };
 }

@@ -136,6 +136,7 @@ function merge(path: string, versions: Versions<TreeFile | null>): Merged {
     reason,
     hunks: outcome.hunks,
     sides: versions,
+    values: null,
   };
   return { file: ours, conflicts: [conflict] };
 }
