@@ -10,7 +10,7 @@ import {
 import { ClawError } from '../errors.ts';
 import type { TreeFile } from '../tree.ts';
 import { readTreeFile } from './disk.ts';
-import { BASE, readFolder } from './kept.ts';
+import { BASE, keptPath, readFolder } from './kept.ts';
 import type { State } from './state-file.ts';
 
 const CACHE = '.claw/cache/base.json';
@@ -48,12 +48,13 @@ export function saveBaseDigests(root: string, digests: TreeDigests): void {
  * @throws ClawError DIGEST_MISMATCH when the kept bytes are not those of the pinned core
  */
 export function readBase(root: string, digests: TreeDigests, path: string): TreeFile | null {
-  const file = readTreeFile(root, `${BASE}/${path}`);
+  const place = keptPath(BASE, path);
+  const file = readTreeFile(root, place);
   if ((file ? digestFile(file) : undefined) === digests.files.get(path)) return file;
   throw new ClawError(
     'DIGEST_MISMATCH',
-    `${BASE}/${path} is not what .claw/state.yaml pins. Take .claw/ back from git, or run claw replay.`,
-    { path: `${BASE}/${path}` },
+    `${place} is not what .claw/state.yaml pins. Take .claw/ back from git, or run claw replay.`,
+    { path: place },
   );
 }
 

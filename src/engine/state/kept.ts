@@ -12,6 +12,19 @@ export const COMPOSED = '.claw/composed';
 export const PACKAGES = '.claw/packages';
 export const KEPT_LOCK = '.claw/package-lock.json';
 
+/** What git reads in any folder, under its own name and under the one it is kept by. */
+const STEERS_GIT = /^\.git(ignore|attributes|modules)(\.kept)*$/i;
+
+/**
+ * Where a file is kept below one of these folders. A `.gitignore` or `.gitattributes` of the core
+ * would steer git here as well, and a clone would lack files or get other bytes: such files are kept
+ * as `.gitignore.kept`. No two paths are kept at one place.
+ */
+export function keptPath(folder: string, path: string): string {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  return STEERS_GIT.test(name) ? `${folder}/${path}.kept` : `${folder}/${path}`;
+}
+
 /**
  * A file that layers touch, as the last command published it.
  *
@@ -20,21 +33,22 @@ export const KEPT_LOCK = '.claw/package-lock.json';
 export function readComposed(root: string, state: State, path: string): TreeFile | null {
   const pinned = state.files.get(path);
   if (pinned === undefined || pinned === 'deleted') return null;
-  const file = readTreeFile(root, `${COMPOSED}/${path}`);
+  const place = keptPath(COMPOSED, path);
+  const file = readTreeFile(root, place);
   if (file && digestFile(file) === pinned) return file;
   throw new ClawError(
     'DIGEST_MISMATCH',
-    `${COMPOSED}/${path} is not what .claw/state.yaml pins. Take .claw/ back from git, or run claw replay.`,
-    { path: `${COMPOSED}/${path}` },
+    `${place} is not what .claw/state.yaml pins. Take .claw/ back from git, or run claw replay.`,
+    { path: place },
   );
 }
 
-/** Every regular file below a folder, by its path in it; an absent folder is empty. */
+/** Every regular file kept below a folder, by its true path in it; an absent folder is empty. */
 export function readFolder(root: string, folder: string): Tree {
   const tree = new Map<string, TreeFile>();
-  for (const path of listFolder(join(root, folder))) {
-    const file = readTreeFile(root, `${folder}/${path}`);
-    if (file) tree.set(path, file);
+  for (const kept of listFolder(join(root, folder))) {
+    const file = readTreeFile(root, `${folder}/${kept}`);
+    if (file) tree.set(truePath(kept), file);
   }
   return tree;
 }
@@ -51,6 +65,11 @@ export function listFolder(folder: string): readonly string[] {
   };
   walk('');
   return found.sort();
+}
+
+function truePath(kept: string): string {
+  const name = kept.slice(kept.lastIndexOf('/') + 1);
+  return STEERS_GIT.test(name) ? kept.replace(/\.kept$/, '') : kept;
 }
 
 function entriesOf(folder: string) {

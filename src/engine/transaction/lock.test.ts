@@ -96,7 +96,7 @@ test('git never sees what is only for this machine', async () => {
   await withLock(root, { verb: 'init' }, () => {
     fs.writeFileSync(join(root, '.claw/state.yaml'), 's\n');
   });
-  expect(fs.readFileSync(ignored, 'utf8').split('\n')).toContain('backup/');
+  expect(fs.readFileSync(ignored, 'utf8').split('\n')).toContain('/backup/');
   fs.writeFileSync(ignored, 'mine\n');
   await withLock(root, { verb: 'apply' }, () => {});
   expect(fs.readFileSync(ignored, 'utf8')).toBe('mine\n');

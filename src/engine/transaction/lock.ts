@@ -7,7 +7,10 @@ import type { Holder } from './journal.ts';
 import { liveHolder, writeHolder } from './recover.js';
 
 const RETRY_MS = 25;
-const IGNORED = 'pending/\nbackup/\ntx/\nlock.db*\ncache/\n';
+
+// What is kept here is committed to the byte, whatever the rules of the project around it say.
+const IGNORED = '!*\n/pending/\n/backup/\n/tx/\n/lock.db*\n/cache/\n';
+const ATTRIBUTES = '* -text -ident -filter !working-tree-encoding -export-ignore -export-subst\n';
 
 /**
  * Runs something while no other claw command can, on the same project.
@@ -77,6 +80,7 @@ function cannotLock(path: string, cause: unknown): ClawError {
 function makeFolder(root: string): void {
   fs.mkdirSync(join(root, '.claw'), { recursive: true });
   writeIfAbsent(join(root, '.claw/.gitignore'), IGNORED);
+  writeIfAbsent(join(root, '.claw/.gitattributes'), ATTRIBUTES);
   writeIfAbsent(join(root, '.claw/lock.db'), '');
 }
 
@@ -93,10 +97,15 @@ function writeIfAbsent(path: string, text: string): void {
 function removeUnused(root: string): void {
   const folder = join(root, '.claw');
   const isUsed = (name: string) =>
-    !/^(\.gitignore|cache|lock\.db.*)$/.test(name) &&
+    !/^(\.git(ignore|attributes)|cache|lock\.db.*)$/.test(name) &&
     !(['tx', 'backup'].includes(name) && fs.readdirSync(join(folder, name)).length === 0);
   if (fs.readdirSync(folder).some(isUsed)) return;
-  fs.rmSync(folder, { recursive: true });
+  try {
+    fs.rmSync(folder, { recursive: true });
+  } catch (error) {
+    // A waiting command has put something there meanwhile, and will take it away itself.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOTEMPTY')) throw error;
+  }
 }
 
 function inode(path: string): bigint | null {

@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { BASE } from '../state/kept.ts';
+import { BASE, keptPath } from '../state/kept.ts';
 import type { Release } from '../state/release.ts';
 import type { State } from '../state/state-file.ts';
 import { hasPending } from '../transaction/recover.js';
@@ -28,7 +28,7 @@ export function prepareBase(root: string, release: Release): Step {
   const written: string[] = [];
   mkdirSync(join(root, prepared), { recursive: true });
   for (const [path, file] of release.files) {
-    const target = join(root, prepared, path);
+    const target = join(root, keptPath(prepared, path));
     const folder = dirname(target);
     if (!folders.has(folder)) mkdirSync(folder, { recursive: true });
     folders.add(folder);

@@ -3,7 +3,7 @@ import type { Composition } from '../compose/composition.ts';
 import { digestBytes, digestFile, type FileDigest } from '../digest.ts';
 import type { SkillPackage } from '../skill/package.ts';
 import { readTreeFile } from '../state/disk.ts';
-import { COMPOSED, KEPT_LOCK, listFolder, PACKAGES } from '../state/kept.ts';
+import { COMPOSED, KEPT_LOCK, keptPath, listFolder, PACKAGES } from '../state/kept.ts';
 import { type LayerState, renderState, STATE_PATH, type State } from '../state/state-file.ts';
 import type { Fingerprint, Step } from '../transaction/step.ts';
 import { isSameFile, type TreeFile } from '../tree.ts';
@@ -35,11 +35,13 @@ export function stateSteps(
     structured: structuredState(next),
   });
   const kept = new Map<string, TreeFile>();
-  for (const [path, file] of composed) if (file) kept.set(`${COMPOSED}/${path}`, file);
+  for (const [path, file] of composed) if (file) kept.set(keptPath(COMPOSED, path), file);
   for (const {
     package: { manifest, files },
   } of next.layers) {
-    for (const [path, file] of files) kept.set(`${PACKAGES}/${manifest.skill}/${path}`, file);
+    for (const [path, file] of files) {
+      kept.set(keptPath(`${PACKAGES}/${manifest.skill}`, path), file);
+    }
   }
   if (next.lock) kept.set(KEPT_LOCK, { bytes: next.lock, isExecutable: false });
   kept.set(STATE_PATH, { bytes, isExecutable: false });

@@ -91,7 +91,7 @@ export function snapshot(root: string): Readonly<Record<string, string>> {
   const visit = (folder: string) => {
     for (const name of fs.readdirSync(join(root, folder)).sort()) {
       const path = folder === '' ? name : `${folder}/${name}`;
-      if (/^\.claw\/(tx|backup|cache|lock\.db.*|\.gitignore)$/.test(path)) continue;
+      if (/^\.claw\/(tx|backup|cache|lock\.db.*|\.git(ignore|attributes))$/.test(path)) continue;
       const stat = fs.lstatSync(join(root, path));
       const mode = (stat.mode & 0o7777).toString(8);
       if (stat.isDirectory()) {
