@@ -27,6 +27,8 @@ export type StructuredInput = {
   readonly path: string;
   readonly release: Buffer | null;
   readonly declarations: readonly Declaration[];
+  /** Asked before a disagreement becomes a conflict; null leaves it one. */
+  readonly decide?: (conflict: Conflict) => { readonly value: unknown } | null;
 };
 
 /**

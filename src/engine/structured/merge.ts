@@ -13,6 +13,8 @@ export type StructuredMergeInput = {
   readonly path: string;
   readonly versions: Versions<Buffer | null>;
   readonly layers: readonly [ours: string, theirs: string];
+  /** Asked before a disagreement becomes a conflict; null leaves it one. */
+  readonly decide?: (conflict: Conflict) => { readonly value: unknown } | null;
 };
 
 export type StructuredMerge = {

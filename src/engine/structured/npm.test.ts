@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { composeStructured } from './compose.ts';
 import { declaration } from './declaration-fixture.ts';
-import { intersectRanges } from './ranges.ts';
 
 function compose(release: string | null, ...declarations: ReturnType<typeof declaration>[]) {
   const bytes = release === null ? null : Buffer.from(release);
@@ -9,26 +8,6 @@ function compose(release: string | null, ...declarations: ReturnType<typeof decl
   const conflicts = result.conflicts.map(({ path, kind, layers }) => ({ path, kind, layers }));
   return { text: result.bytes?.toString() ?? null, conflicts, outcome: result.outcome };
 }
-
-test.each([
-  [['^1.0.0', '^1.2.0'], '^1.2.0'],
-  [['^1.2.0', '1.x'], '^1.2.0'],
-  [['>=1.2.0', '<2.0.0'], '>=1.2.0 <2.0.0'],
-  [['>=1.2.0 <3', '^2.1.0'], '^2.1.0'],
-  [['~1.4.0', '>=1.4.2'], '>=1.4.2 <1.5.0'],
-  [['^1.0.0 || ^2.0.0', '>=1.5.0 <2.5.0'], '>=1.5.0 <2.0.0 || >=2.0.0 <2.5.0'],
-  [['1.2.3', '^1.0.0'], '1.2.3'],
-  [['1 || 2', '2 || 3', '1 || 3'], null],
-  [['1 || 2', '2 || 3', '2 || 4'], '>=2.0.0 <3.0.0'],
-  [['^0.1.0', '^0.9.0'], null],
-  [['>1.2.3', '<1.2.4'], null],
-  [['^1.0.0', 'latest'], null],
-  [['>1.0.0', '>=1.0.0 <4', '<=3.0.0'], '>1.0.0 <=3.0.0'],
-  [['^2.0.0-rc.1', '>=2.0.0-rc.3 <3'], '>=2.0.0-rc.3 <3'],
-])('%j have %j in common, in any order', (ranges, common) => {
-  expect(intersectRanges(ranges)).toBe(common);
-  expect(intersectRanges([...ranges].reverse())).toBe(common);
-});
 
 const CORE = `{
     "name": "core",
