@@ -80,6 +80,11 @@ export const engineVerbs: readonly Define[] = [
       .action(() => run('verify', (invocation) => engine.verify(contextOf(invocation)))),
   (program, run) =>
     program
+      .command('doctor')
+      .description('look at everything that commands rely on, and say what can be done')
+      .action(() => run('doctor', (invocation) => engine.doctor(contextOf(invocation)))),
+  (program, run) =>
+    program
       .command('undo')
       .description('take back the last transaction')
       .action(() => run('undo', (invocation) => engine.undo(contextOf(invocation)))),

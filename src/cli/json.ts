@@ -4,7 +4,7 @@ import type { Conflict, VerbResult } from '../engine/index.ts';
 export function renderJson(result: VerbResult): string {
   const { verb, outcome, data, changes, conflicts, warnings, error } = result;
   return JSON.stringify({
-    ok: error === null && outcome !== 'blocked',
+    ok: error === null && outcome !== 'blocked' && outcome !== 'failed',
     verb,
     outcome,
     data,

@@ -1,4 +1,5 @@
 import type { VerbResult } from '../engine/index.ts';
+import { type DoctorData, doctorLines } from './doctor-text.ts';
 
 /** A result for people: the result itself for stdout, troubles for stderr. */
 export type Rendered = { readonly out: string; readonly err: string };
@@ -28,6 +29,8 @@ function bodyOf(result: VerbResult): readonly string[] {
       return listLines(result.data as readonly ListEntry[]);
     case 'verify':
       return verifyLines(result.data as VerifyData | null);
+    case 'doctor':
+      return doctorLines(result.data as DoctorData);
     case 'recover':
       return [result.outcome === 'nothing' ? 'Nothing to recover.' : 'Recovered.'];
     case 'setup':

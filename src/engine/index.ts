@@ -103,6 +103,12 @@ export async function verify(context: EngineContext): Promise<VerbResult> {
   return await reading(context, () => verbs.verify(context));
 }
 
+/** Looks at everything that commands rely on, whatever state it is in, and says what can be done. */
+export async function doctor(context: EngineContext): Promise<VerbResult> {
+  const verbs = await import('./verbs/doctor.ts');
+  return await verbs.doctor(context);
+}
+
 /** Takes back the last transaction; what the owner edited since stays. */
 export async function undo(context: EngineContext): Promise<VerbResult> {
   const verbs = await import('./verbs/undo.ts');

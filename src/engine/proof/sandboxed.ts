@@ -5,7 +5,8 @@ import { bubblewrapArgs, findBubblewrap } from './bubblewrap.ts';
 import type { Command } from './command.ts';
 
 const MAX_OUTPUT_CHARS = 1024 * 1024;
-const SYSTEM_PATH = ['/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin', '/sbin'];
+/** Where commands are looked for, after the project's packages and the folder of Node. */
+export const SYSTEM_PATH = ['/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin', '/sbin'];
 
 /** What the calling process found in its own environment; nothing else of it is passed on. */
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -118,10 +118,11 @@ function stageStep(root: string, place: Place, step: Step): JournalStep | null {
 
 /**
  * Undo needs what was written. An editor may write into a published file in place, so that has to
- * be a copy; the engine's own files are only ever replaced, and a link is enough.
+ * be a copy; the engine's own files are only ever replaced, and a link is enough. But for
+ * `state.yaml`: somebody who mends that by hand must not spoil the copy that would help them.
  */
 function keepAfter(path: string, staged: string, after: string): void {
-  if (path.startsWith('.claw/')) {
+  if (path.startsWith('.claw/') && path !== '.claw/state.yaml') {
     fs.linkSync(staged, after);
   } else {
     fs.copyFileSync(staged, after, fs.constants.COPYFILE_FICLONE);

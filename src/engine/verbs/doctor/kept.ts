@@ -1,0 +1,84 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { ClawError } from '../../errors.ts';
+import { digestPackage } from '../../skill/digest-package.ts';
+import { isForeign } from '../../skill/package-from-files.ts';
+import { digestBase } from '../../state/base-digests.ts';
+import { isGitFolder, runGit } from '../../state/git.ts';
+import { BASE, COMPOSED, PACKAGES, readComposed, readFolder } from '../../state/kept.ts';
+import type { State } from '../../state/state-file.ts';
+import type { Tree } from '../../tree.ts';
+import { type Examination, ill, type Look, type Subject, well } from './finding.ts';
+
+/** Layers that the owner's edits became lie apart from the skills. */
+const LAYERS = [PACKAGES, '.claw/custom'] as const;
+
+/** The bytes kept in `.claw/`, against what `state.yaml` pins. */
+export const kept: readonly Examination[] = [
+  { area: 'base', examine: whereInstalled(lookAtBase) },
+  { area: 'composed', examine: whereInstalled(lookAtComposed) },
+  { area: 'packages', examine: whereInstalled(lookAtPackages) },
+];
+
+type Installed = Subject & { readonly state: State };
+
+function whereInstalled(look: (installed: Installed) => Promise<Look>) {
+  return async (subject: Subject): Promise<Look> => {
+    const { state } = subject;
+    return state === null ? null : await look({ ...subject, state });
+  };
+}
+
+async function lookAtBase({ root, state }: Installed): Promise<Look> {
+  if (digestBase(root, state.core) !== null) return well('the core as released, whole');
+  const fault = existsSync(join(root, BASE)) ? 'is not the core that is pinned' : 'is missing';
+  const advice = await fromGit(root, BASE, 'claw replay looks for the core in git’s history');
+  return ill(`${BASE} ${fault}.`, advice);
+}
+
+async function lookAtComposed({ root, state }: Installed): Promise<Look> {
+  const damaged = [...state.files.keys()].filter((path) => !isComposedWhole(root, state, path));
+  if (damaged.length === 0) return well(`${state.files.size} composed files, whole`);
+  const advice = await fromGit(root, COMPOSED, 'claw replay composes them anew');
+  return ill(`Not what was published, or missing in ${COMPOSED}: ${listed(damaged)}.`, advice);
+}
+
+function isComposedWhole(root: string, state: State, path: string): boolean {
+  try {
+    readComposed(root, state, path);
+    return true;
+  } catch (error) {
+    if (error instanceof ClawError) return false;
+    throw error;
+  }
+}
+
+async function lookAtPackages({ root, state }: Installed): Promise<Look> {
+  const damaged = state.layers.filter(
+    ({ name, digest }) =>
+      !LAYERS.some((folder) => digestPackage(own(root, `${folder}/${name}`)) === digest),
+  );
+  if (damaged.length === 0) return well(`${state.layers.length} packages, whole`);
+  const names = listed(damaged.map(({ name, version }) => `${name} ${version}`));
+  const advice = await fromGit(
+    root,
+    PACKAGES,
+    'claw replay takes them from their source, if that still has the pinned version',
+  );
+  return ill(`Not what is pinned, or missing in ${PACKAGES}: ${names}.`, advice);
+}
+
+function own(root: string, folder: string): Tree {
+  return new Map([...readFolder(root, folder)].filter(([path]) => !isForeign(path)));
+}
+
+function listed(names: readonly string[]): string {
+  const shown = names.slice(0, 5).join(', ');
+  return names.length > 5 ? `${shown} and ${names.length - 5} more` : shown;
+}
+
+async function fromGit(root: string, folder: string, otherwise: string): Promise<string> {
+  const isTracked =
+    isGitFolder(root) && (await runGit(root, ['ls-files', '-z', '--', folder])).length > 0;
+  return isTracked ? `git checkout HEAD -- ${folder}; or ${otherwise}.` : `${otherwise}.`;
+}

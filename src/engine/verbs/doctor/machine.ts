@@ -1,0 +1,63 @@
+import { statfsSync } from 'node:fs';
+import { findBubblewrap } from '../../proof/bubblewrap.ts';
+import { isGitFolder, runGit } from '../../state/git.ts';
+import { type Examination, ill, type Look, type Subject, well } from './finding.ts';
+
+const OLDEST_NODE = 24;
+/** The first git whose `ls-files` knows `--deduplicate`. */
+const OLDEST_GIT = [2, 31] as const;
+const LEAST_FREE_MB = 200;
+
+/** What claw needs of the machine. */
+export const machine: readonly Examination[] = [
+  { area: 'node', examine: () => lookAtNode(process.versions.node) },
+  { area: 'git', examine: lookAtGit },
+  { area: 'sandbox', examine: lookAtSandbox },
+  { area: 'disk', examine: ({ root }) => lookAtDisk(root) },
+];
+
+function lookAtNode(version: string): Look {
+  if (Number.parseInt(version, 10) >= OLDEST_NODE) return well(`Node ${version}`);
+  const advice = `Run npm install in claw's own folder: it brings Node ${OLDEST_NODE} along.`;
+  return ill(`Node ${version} is older than ${OLDEST_NODE}.`, advice);
+}
+
+async function lookAtGit({ root }: Subject): Promise<Look> {
+  const version = await gitVersion(root);
+  const advice = `Install git ${OLDEST_GIT.join('.')} or newer.`;
+  if (version === null) {
+    return isGitFolder(root)
+      ? ill('git is not installed, and this project is a repository.', advice)
+      : well('git is not installed; this project does without.', null);
+  }
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const isNewEnough = major > OLDEST_GIT[0] || (major === OLDEST_GIT[0] && minor >= OLDEST_GIT[1]);
+  if (!isNewEnough) return ill(`git ${version} is older than ${OLDEST_GIT.join('.')}.`, advice);
+  return well(`git ${version}${isGitFolder(root) ? '' : '; this project is no repository'}`);
+}
+
+async function gitVersion(root: string): Promise<string | null> {
+  try {
+    const output = await runGit(root, ['--version']);
+    return /\d+\.\d+(\.\d+)?/.exec(output.toString('utf8'))?.[0] ?? null;
+  } catch {
+    return null; // Not installed, or not to be started.
+  }
+}
+
+async function lookAtSandbox({ environment }: Subject): Promise<Look> {
+  if ((await findBubblewrap(environment['PATH'] ?? '')) !== null) return well('bubblewrap works');
+  return well(
+    'no bubblewrap that works: checks and tests run with your rights',
+    'Install bubblewrap to confine them.',
+  );
+}
+
+function lookAtDisk(root: string): Look {
+  const { bavail, bsize } = statfsSync(root);
+  const freeMb = Math.floor((bavail * bsize) / 1024 / 1024);
+  const free = freeMb < 10_000 ? `${freeMb} MB free` : `${Math.floor(freeMb / 1024)} GB free`;
+  if (freeMb >= LEAST_FREE_MB) return well(free);
+  const advice = 'Make room: a command lays out a copy of the project and of its packages.';
+  return ill(`only ${free}`, advice);
+}

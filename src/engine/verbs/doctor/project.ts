@@ -1,0 +1,65 @@
+import { accessSync, constants, existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { ClawError } from '../../errors.ts';
+import { parseCommand } from '../../proof/command.ts';
+import { SYSTEM_PATH } from '../../proof/sandboxed.ts';
+import { readConfig } from '../../state/config.ts';
+import { findEdits } from '../status.ts';
+import { type Examination, ill, type Look, type Subject, well } from './finding.ts';
+
+/** The project itself: its configuration, the commands that prove it, the owner's edits. */
+export const project: readonly Examination[] = [
+  { area: 'config', examine: ({ root }) => lookAtConfig(root) },
+  { area: 'checks', examine: lookAtChecks },
+  { area: 'edits', examine: lookAtEdits },
+];
+
+function lookAtConfig(root: string): Look {
+  try {
+    readConfig(root);
+  } catch (error) {
+    if (!(error instanceof ClawError)) throw error;
+    return ill(error.message, 'Mend claw.config.yaml: no command runs before.');
+  }
+  const isThere = existsSync(join(root, 'claw.config.yaml'));
+  return well(isThere ? 'claw.config.yaml is valid' : 'no claw.config.yaml; the defaults hold');
+}
+
+function lookAtChecks({ root, config }: Subject): Look {
+  if (config === null) return null;
+  const missing = [...config.check, config.test].filter((line) => !isRunnable(root, line));
+  if (missing.length === 0) return well([...config.check, config.test].join(', '));
+  const commands = `Not found: ${missing.join(', ')}.`;
+  if (existsSync(join(root, 'package.json')) && !existsSync(join(root, 'node_modules'))) {
+    return well(`${commands} There is no node_modules yet`, 'npm install brings them.');
+  }
+  return ill(commands, 'Install them, or mend check and test in claw.config.yaml.');
+}
+
+/** Where a command is looked for when a tree is proved. */
+function isRunnable(root: string, line: string): boolean {
+  const { file } = parseCommand(line);
+  if (file.includes('/')) return existsSync(join(root, file)) || isExecutable(file);
+  const folders = [join(root, 'node_modules/.bin'), dirname(process.execPath), ...SYSTEM_PATH];
+  return folders.some((folder) => isExecutable(join(folder, file)));
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false; // Not there, or not to be run.
+  }
+}
+
+async function lookAtEdits({ root, state, config, now }: Subject): Promise<Look> {
+  if (state === null || config === null) return null;
+  const { length } = await findEdits(root, state, now);
+  if (length === 0) return well('none that are not recorded');
+  const files = length === 1 ? '1 file' : `${length} files`;
+  return well(
+    `${files} edited and not recorded; they survive every command`,
+    'claw customize "<what and why>" records them.',
+  );
+}
