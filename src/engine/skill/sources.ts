@@ -1,10 +1,15 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { ClawError } from '../errors.ts';
 import { nearestNames } from './nearest.ts';
+import { type GitAddress, parseGitAddress } from './sources/git-address.ts';
 
-/** A package's folder, and how `state.yaml` names where it came from. */
-export type PackageSource = { readonly folder: string; readonly source: string };
+/** Where a package is to be had, and how `state.yaml` names that: never an absolute path, no secret. */
+export type PackageSource = { readonly source: string } & (
+  | { readonly kind: 'folder'; readonly folder: string }
+  | { readonly kind: 'tarball'; readonly file: string }
+  | { readonly kind: 'git'; readonly address: GitAddress }
+);
 
 /** The names of the packages that the project itself carries, sorted. */
 export function bundledSkills(root: string): readonly string[] {
@@ -16,24 +21,31 @@ export function bundledSkills(root: string): readonly string[] {
 }
 
 /**
- * Finds a package by its name under `skills/`, or by folder.
+ * Finds out what is meant: a name under `skills/`, a folder, a tarball, or a folder of a git
+ * repository (`<url>#<folder>`, `<url>#<ref>:<folder>`). Fetches nothing.
  *
- * @param cwd what a relative folder is relative to
- * @throws ClawError SKILL_NOT_FOUND with the three nearest names in `data.nearest`
+ * @param cwd what a relative path is relative to
+ * @throws ClawError SKILL_NOT_FOUND with the three nearest names in `data.nearest`; FILE_MISSING for a
+ * folder that holds no package; USAGE, PATH_UNSAFE for an address that git is not given
  */
 export function findPackage(root: string, cwd: string, wanted: string): PackageSource {
   const bundled = bundledSkills(root);
-  if (bundled.includes(wanted)) return { folder: join(root, 'skills', wanted), source: wanted };
-  const folder = resolve(cwd, wanted);
-  if (existsSync(join(folder, 'manifest.yaml'))) return { folder, source: nameOf(root, folder) };
-  if (existsSync(folder) && /[/\\]/.test(wanted)) {
-    throw new ClawError(
-      'FILE_MISSING',
-      `${wanted} has no manifest.yaml, so it is no skill package.`,
-      {
-        path: 'manifest.yaml',
-      },
-    );
+  if (bundled.includes(wanted)) {
+    return { kind: 'folder', folder: join(root, 'skills', wanted), source: wanted };
+  }
+  const path = resolve(cwd, wanted);
+  if (existsSync(join(path, 'manifest.yaml'))) {
+    return { kind: 'folder', folder: path, source: nameOf(root, path) };
+  }
+  const address = parseGitAddress(wanted, cwd);
+  if (address !== null) return { kind: 'git', address, source: sourceOf(root, address) };
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats?.isFile() && /\.(tgz|tar\.gz|tar)$/i.test(path)) {
+    return { kind: 'tarball', file: path, source: nameOf(root, path) };
+  }
+  if (stats?.isDirectory() && /[/\\]/.test(wanted)) {
+    const message = `${wanted} has no manifest.yaml, so it is no skill package.`;
+    throw new ClawError('FILE_MISSING', message, { path: 'manifest.yaml' });
   }
   const nearest = nearestNames(wanted, bundled, 3);
   const hint = nearest.length > 0 ? ` The nearest: ${nearest.join(', ')}.` : ' skills/ holds none.';
@@ -42,10 +54,16 @@ export function findPackage(root: string, cwd: string, wanted: string): PackageS
   });
 }
 
+function sourceOf(root: string, { repository, fragment }: GitAddress): string {
+  return repository.kind === 'local'
+    ? `file:${nameOf(root, repository.path)}${fragment}`
+    : `${repository.shown}${fragment}`;
+}
+
 // state.yaml is read on other machines, so it never holds an absolute path.
-function nameOf(root: string, folder: string): string {
-  const below = relative(root, folder).split(sep).join('/');
+function nameOf(root: string, path: string): string {
+  const below = relative(root, path).split(sep).join('/');
   return isAbsolute(below)
-    ? `./${folder.split(sep).at(-1)}`
+    ? `./${path.split(sep).at(-1)}`
     : `./${below}`.replace(/^\.\/\.\./, '..');
 }

@@ -2,7 +2,7 @@ import { ClawError } from '../errors.ts';
 import { checkCoreVersion } from '../skill/core-version.ts';
 import { checkRelations, orderLayers } from '../skill/order.ts';
 import type { SkillPackage } from '../skill/package.ts';
-import { readPackage } from '../skill/read-package.ts';
+import { type OpenedPackage, openPackage } from '../skill/sources/open.ts';
 import { findPackage } from '../skill/sources.ts';
 import { type CodebaseConfig, readConfig } from '../state/config.ts';
 import { listProjectFiles } from '../state/listing.ts';
@@ -16,7 +16,7 @@ import type { Operation } from './operation.ts';
 import { planLayers } from './target.ts';
 
 /** A package that the owner asks for, read and checked, and where it came from. */
-export type Requested = { readonly package: SkillPackage; readonly source: string };
+export type Requested = OpenedPackage & { readonly source: string };
 
 /**
  * Finds, reads and checks the packages of an `apply`: before any lock, before a byte is written.
@@ -33,14 +33,11 @@ export async function requestPackages(
   const config = readConfig(root);
   const sources = wanted.map((name) => findPackage(root, cwd, name));
   const existingPaths = await listProjectFiles(root, config);
-  const requested = sources.map(({ folder, source }) => ({
-    package: readPackage(folder, {
-      protectedPaths: config.protected,
-      existingPaths,
-      projectDir: root,
-    }),
-    source,
-  }));
+  const options = { protectedPaths: config.protected, existingPaths, projectDir: root };
+  const requested: Requested[] = [];
+  for (const found of sources) {
+    requested.push({ ...(await openPackage(found, options, context)), source: found.source });
+  }
   const names = requested.map((one) => one.package.manifest.skill);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw new ClawError('USAGE', `${twice} is named twice.`);

@@ -1,6 +1,6 @@
 import { ClawError } from '../errors.ts';
 import type { SkillPackage } from '../skill/package.ts';
-import { packageFromFiles } from '../skill/package-from-files.ts';
+import { type PackageOptions, packageFromFiles } from '../skill/package-from-files.ts';
 import { readPackage } from '../skill/read-package.ts';
 import { findPackage } from '../skill/sources.ts';
 import { digestBase, readBase, readBaseDigests } from '../state/base-digests.ts';
@@ -93,7 +93,7 @@ function readInstalled(root: string, layer: LayerState): SkillPackage {
   const files = readFolder(root, `${PACKAGES}/${layer.name}`);
   const kept = files.size === 0 ? null : attempt(() => packageFromFiles(files, options));
   if (kept?.digest === layer.digest) return kept;
-  const found = attempt(() => readPackage(findPackage(root, root, layer.source).folder, options));
+  const found = attempt(() => readSource(root, layer, options));
   if (found?.digest === layer.digest) return found;
   throw new ClawError(
     'DIGEST_MISMATCH',
@@ -103,8 +103,14 @@ function readInstalled(root: string, layer: LayerState): SkillPackage {
   );
 }
 
+/** What has to be fetched is fetched by `replay` alone. */
+function readSource(root: string, layer: LayerState, options: PackageOptions): SkillPackage | null {
+  const found = findPackage(root, root, layer.source);
+  return found.kind === 'folder' ? readPackage(found.folder, options) : null;
+}
+
 /** Null for a package that is not there, or is none any more. */
-function attempt(read: () => SkillPackage): SkillPackage | null {
+function attempt(read: () => SkillPackage | null): SkillPackage | null {
   try {
     return read();
   } catch (error) {
