@@ -1,17 +1,32 @@
 import type { Conflict } from '../conflict.ts';
 import type { TreeFile } from '../tree.ts';
+import type { Settlement } from './settle.ts';
 
 /** A path that layers touch: what it becomes (null: it is gone), and who made it so. */
 export type ComposedFile = {
   readonly file: TreeFile | null;
   /** Names of the layers that touched it, in canonical order. */
   readonly layers: readonly string[];
+  /** The path that the release knows the file by, where a layer moved it. */
+  readonly origin: string;
+  readonly touches: readonly Touch[];
+};
+
+/** One layer's work on one path. */
+export type Touch = {
+  readonly layer: string;
+  readonly before: TreeFile | null;
+  readonly after: TreeFile | null;
+  /** What settled the disagreement of this layer with those before it, where there was one. */
+  readonly settlement: Settlement | null;
 };
 
 /** `composed(release, layers)`: what every touched path becomes; all other paths are the release's own. */
 export type Composition = {
   readonly files: ReadonlyMap<string, ComposedFile>;
   readonly conflicts: readonly Conflict[];
+  /** Conflicts that recordings or decisions settled. */
+  readonly settlements: readonly Settlement[];
   /** Path as the release or a layer first had it → present path. */
   readonly renames: ReadonlyMap<string, string>;
   /** Resolved ranges, ports and settings, by structured file. */
@@ -21,8 +36,10 @@ export type Composition = {
 /** The present text of paths while layers are merged on, over a release that is never changed. */
 export class Canvas {
   readonly #release: (path: string) => TreeFile | null;
-  readonly #touched = new Map<string, { file: TreeFile | null; layers: string[] }>();
+  readonly #touched = new Map<string, ComposedFile>();
   readonly #conflicts: Conflict[] = [];
+  readonly #conflicted = new Set<string>();
+  readonly #settlements: Settlement[] = [];
 
   constructor(release: (path: string) => TreeFile | null) {
     this.#release = release;
@@ -38,32 +55,52 @@ export class Canvas {
     return this.#touched.get(path)?.layers.at(-1) ?? 'core';
   }
 
-  put(path: string, file: TreeFile | null, layer: string): void {
-    const layers = this.#touched.get(path)?.layers ?? [];
-    this.#touched.set(path, { file, layers: layers.includes(layer) ? layers : [...layers, layer] });
+  put(
+    path: string,
+    file: TreeFile | null,
+    layer: string,
+    settlement: Settlement | null = null,
+  ): void {
+    const known = this.#known(path);
+    const touch = { layer, before: this.file(path), after: file, settlement };
+    const layers = known.layers.includes(layer) ? known.layers : [...known.layers, layer];
+    this.#touched.set(path, { ...known, file, layers, touches: [...known.touches, touch] });
+    if (settlement !== null) this.#settlements.push(settlement);
   }
 
   rename(from: string, to: string, layer: string): void {
-    const layers = this.#touched.get(from)?.layers ?? [];
-    this.#touched.set(to, { file: this.file(from), layers: [...layers] });
+    const file = this.file(from);
+    const known = this.#known(from);
+    this.#touched.set(to, { ...known, file });
     this.put(from, null, layer);
-    this.put(to, this.file(to), layer);
+    this.put(to, file, layer);
+  }
+
+  #known(path: string): Omit<ComposedFile, 'file'> {
+    return this.#touched.get(path) ?? { layers: [], origin: path, touches: [] };
   }
 
   /** The first conflict of a path stands; what later layers would merge onto it means nothing. */
   conflict(conflict: Conflict): void {
-    if (!this.isConflicted(conflict.path)) this.#conflicts.push(conflict);
+    if (this.#conflicted.has(conflict.path)) return;
+    this.#conflicted.add(conflict.path);
+    this.#conflicts.push(conflict);
   }
 
   isConflicted(path: string): boolean {
-    return this.#conflicts.some((known) => known.path === path);
+    return this.#conflicted.has(path);
   }
 
-  files(): ReadonlyMap<string, ComposedFile> {
-    return this.#touched;
+  /** A disagreement over a value, which leaves no trace of its own in the file. */
+  settled(settlement: Settlement): void {
+    this.#settlements.push(settlement);
   }
 
-  conflicts(): readonly Conflict[] {
-    return this.#conflicts;
+  result(): Pick<Composition, 'files' | 'conflicts' | 'settlements'> {
+    return {
+      files: this.#touched,
+      conflicts: this.#conflicts,
+      settlements: this.#settlements,
+    };
   }
 }

@@ -3,139 +3,176 @@ import { type FileMerge, mergeFiles } from '../merge/file.ts';
 import { addedFile, baseFile, modifiedFile } from '../skill/accessors.ts';
 import type { FileOp } from '../skill/manifest.ts';
 import type { SkillPackage } from '../skill/package.ts';
+import { structuredKind } from '../structured/kind.ts';
 import { isSameFile, type TreeFile, type Versions } from '../tree.ts';
 import type { Canvas } from './composition.ts';
 import type { Names } from './names.ts';
+import { answeredFile, type Settled } from './settle.ts';
+import { mergeByKey } from './structured-file.ts';
+import { mergeUnanchored } from './unanchored.ts';
 
-/** Merges one layer onto the canvas: renames and deletions first, then its new and changed files. */
-export function mergeLayer(canvas: Canvas, names: Names, layer: SkillPackage): void {
+/** Where layers are woven together. */
+export type Loom = {
+  readonly canvas: Canvas;
+  readonly names: Names;
+  /** The name that a path of an older core has in this one. */
+  readonly mapped: (path: string, layer: SkillPackage) => string;
+  readonly settle: (conflict: Conflict) => Settled;
+};
+
+/** Merges one layer on: renames and deletions first, then its new and changed files. */
+export function mergeLayer(loom: Loom, layer: SkillPackage): void {
   for (const op of layer.manifest.fileOps) {
-    if (op.type === 'delete') deleteFile(canvas, names, layer, op.path);
-    else renameFile(canvas, names, layer, op);
+    if (op.type === 'delete') deleteFile(loom, layer, op.path);
+    else renameFile(loom, layer, op);
   }
-  for (const path of layer.manifest.adds) addFile(canvas, layer, path);
-  for (const path of layer.manifest.modifies) modifyFile(canvas, names, layer, path);
+  for (const path of layer.manifest.adds) addFile(loom, layer, path);
+  for (const path of layer.manifest.modifies) modifyFile(loom, layer, path);
 }
 
-function deleteFile(canvas: Canvas, names: Names, layer: SkillPackage, named: string): void {
-  const path = names.current(named);
-  const ours = canvas.file(path);
+function deleteFile(loom: Loom, layer: SkillPackage, named: string): void {
+  const path = presentName(loom, layer, named);
+  const ours = loom.canvas.file(path);
   if (ours === null) return;
-  const base = baseFile(layer, named) ?? null;
-  const outcome = mergeFiles({ base, ours, theirs: null });
-  settle(canvas, layer, path, { base, ours, theirs: null }, outcome);
+  mergeOnto(loom, layer, path, { base: baseFile(layer, named), ours, theirs: null });
 }
 
-function renameFile(
-  canvas: Canvas,
-  names: Names,
-  layer: SkillPackage,
-  op: Extract<FileOp, { from: string }>,
-): void {
-  const from = names.current(op.from);
+function renameFile(loom: Loom, layer: SkillPackage, op: Extract<FileOp, { from: string }>): void {
+  const { canvas, names } = loom;
+  const known = loom.mapped(op.from, layer);
+  const from = names.current(known);
   if (from === op.to) return;
+  const name = layer.manifest.skill;
   const ours = canvas.file(from);
+  const report = (
+    path: string,
+    kind: Conflict['kind'],
+    sides: Versions<TreeFile | null>,
+    reason: string,
+  ) => canvas.conflict(conflictAt(loom, layer, path, kind, sides, reason));
   if (ours === null) {
-    const base = baseFile(layer, op.from) ?? null;
-    canvas.conflict(
-      conflictAt(canvas, layer, from, 'modify-delete', { base, ours, theirs: base }, [
-        `${label(layer)} renames ${op.from} to ${op.to}, but ${canvas.author(from)} has no such file.`,
-      ]),
-    );
-    return;
+    const base = baseFile(layer, op.from);
+    const reason = `${name} renames ${op.from} to ${op.to}, but ${canvas.author(from)} has no such file.`;
+    return report(from, 'modify-delete', { base, ours, theirs: base }, reason);
   }
-  if (from !== op.from) {
-    canvas.conflict(
-      conflictAt(canvas, layer, from, 'content', { base: ours, ours, theirs: ours }, [
-        `${canvas.author(from)} renames ${op.from} to ${from}, ${label(layer)} to ${op.to}.`,
-      ]),
-    );
-    return;
+  if (from !== known) {
+    const reason = `${canvas.author(from)} renames ${op.from} to ${from}, ${name} to ${op.to}.`;
+    return report(from, 'content', { base: ours, ours, theirs: ours }, reason);
   }
   const there = canvas.file(op.to);
   if (there !== null && !isSameFile(there, ours)) {
-    canvas.conflict(
-      conflictAt(canvas, layer, op.to, 'add-add', { base: null, ours: there, theirs: ours }, [
-        `${label(layer)} renames ${op.from} to ${op.to}, where ${canvas.author(op.to)} has another file.`,
-      ]),
-    );
-    return;
+    const reason = `${name} renames ${op.from} to ${op.to}, where ${canvas.author(op.to)} has another file.`;
+    return report(op.to, 'add-add', { base: null, ours: there, theirs: ours }, reason);
   }
-  canvas.rename(from, op.to, layer.manifest.skill);
+  canvas.rename(from, op.to, name);
   names.move(from, op.to);
 }
 
-function addFile(canvas: Canvas, layer: SkillPackage, path: string): void {
-  const theirs = addedFile(layer, path) ?? null;
-  const ours = canvas.file(path);
-  settle(
-    canvas,
-    layer,
-    path,
-    { base: null, ours, theirs },
-    mergeFiles({ base: null, ours, theirs }),
-  );
+function addFile(loom: Loom, layer: SkillPackage, named: string): void {
+  const path = loom.mapped(named, layer);
+  const versions = { base: null, ours: loom.canvas.file(path), theirs: addedFile(layer, named) };
+  mergeOnto(loom, layer, path, versions);
 }
 
-function modifyFile(canvas: Canvas, names: Names, layer: SkillPackage, named: string): void {
-  const path = names.current(named);
-  const versions = {
-    base: baseFile(layer, named) ?? ownRenamedBase(layer, named),
-    ours: canvas.file(path),
-    theirs: modifiedFile(layer, named) ?? null,
-  };
-  settle(canvas, layer, path, versions, mergeFiles(versions));
+function modifyFile(loom: Loom, layer: SkillPackage, named: string): void {
+  const path = presentName(loom, layer, named);
+  const ours = loom.canvas.file(path);
+  const theirs = modifiedFile(layer, named);
+  if (layer.unanchored.has(named) && ours !== null && theirs !== null) {
+    return settle(
+      loom,
+      layer,
+      path,
+      { base: null, ours, theirs },
+      mergeUnanchored({ ours, theirs }),
+    );
+  }
+  const base = baseFile(layer, named) ?? ownRenamedBase(layer, named);
+  mergeOnto(loom, layer, path, { base, ours, theirs });
+}
+
+/** A layer names files as it knew them: by the core it was written against, before others moved them. */
+function presentName({ mapped, names }: Loom, layer: SkillPackage, named: string): string {
+  return names.current(mapped(named, layer));
 }
 
 // A package that renames and changes one file may carry the base under either name.
 function ownRenamedBase(layer: SkillPackage, path: string): TreeFile | null {
   for (const op of layer.manifest.fileOps) {
-    if (op.type !== 'delete' && op.to === path) return baseFile(layer, op.from) ?? null;
+    if (op.type !== 'delete' && op.to === path) return baseFile(layer, op.from);
   }
   return null;
 }
 
+function mergeOnto(
+  loom: Loom,
+  layer: SkillPackage,
+  path: string,
+  versions: Versions<TreeFile | null>,
+): void {
+  if (structuredKind(path) !== null) return mergeKeys(loom, layer, path, versions);
+  settle(loom, layer, path, versions, mergeFiles(versions, { path }));
+}
+
+/** A customisation carries structured files whole; they meet key by key. */
+function mergeKeys(
+  { canvas, settle: settleOne }: Loom,
+  layer: SkillPackage,
+  path: string,
+  versions: Versions<TreeFile | null>,
+): void {
+  if (canvas.isConflicted(path)) return;
+  const name = layer.manifest.skill;
+  const merged = mergeByKey(path, versions, [canvas.author(path), name], (conflict) => {
+    const settled = settleOne(conflict);
+    if (settled.kind === 'settled') canvas.settled(settled.settlement);
+    return settled;
+  });
+  for (const conflict of merged.conflicts) canvas.conflict(conflict);
+  if (merged.conflicts.length === 0) canvas.put(path, merged.file, name);
+}
+
 function settle(
-  canvas: Canvas,
+  loom: Loom,
   layer: SkillPackage,
   path: string,
   versions: Versions<TreeFile | null>,
   outcome: FileMerge,
 ): void {
+  const { canvas } = loom;
   if (canvas.isConflicted(path)) return;
-  if (outcome.kind === 'clean') {
-    canvas.put(path, outcome.file, layer.manifest.skill);
-    return;
-  }
+  const name = layer.manifest.skill;
+  if (outcome.kind === 'clean') return canvas.put(path, outcome.file, name);
   const author = canvas.author(path);
   const reasons = {
-    content: `${author} and ${label(layer)} change the same lines.`,
-    binary: `${author} and ${label(layer)} both change this binary file.`,
-    'add-add': `${author} and ${label(layer)} both bring this file, with different content.`,
+    content: `${author} and ${name} change the same lines.`,
+    binary: `${author} and ${name} both change this binary file.`,
+    'add-add': `${author} and ${name} both bring this file, with different content.`,
     'modify-delete':
       versions.theirs === null
-        ? `${label(layer)} deletes this file, but ${author} has changed it.`
-        : `${label(layer)} changes this file, but ${author} does not have it.`,
+        ? `${name} deletes this file, but ${author} has changed it.`
+        : `${name} changes this file, but ${author} does not have it.`,
   };
-  const reason = [reasons[outcome.conflict]];
-  canvas.conflict(
-    conflictAt(canvas, layer, path, outcome.conflict, versions, reason, outcome.hunks),
-  );
+  const isGuess = layer.unanchored.has(path) && outcome.conflict === 'content';
+  const reason = isGuess
+    ? `${name} has no ancestor for this file, so nobody knows which of these lines it means to take out.`
+    : reasons[outcome.conflict];
+  const conflict = conflictAt(loom, layer, path, outcome.conflict, versions, reason, outcome.hunks);
+  const settled = loom.settle(conflict);
+  if (settled.kind === 'open') return canvas.conflict(settled.conflict);
+  const { settlement } = settled;
+  canvas.put(path, answeredFile(conflict, settlement.answer), name, settlement);
 }
 
 function conflictAt(
-  canvas: Canvas,
+  { canvas }: Loom,
   layer: SkillPackage,
   path: string,
   kind: Conflict['kind'],
   sides: Versions<TreeFile | null>,
-  reason: readonly string[],
+  reason: string,
   hunks: Conflict['hunks'] = [],
 ): Conflict {
   const layers = [canvas.author(path), layer.manifest.skill] as const;
-  return { path, kind, layers, reason: reason.join(' '), hunks, sides, values: null };
-}
-
-function label(layer: SkillPackage): string {
-  return layer.manifest.skill;
+  return { path, kind, layers, reason, hunks, sides, values: null };
 }

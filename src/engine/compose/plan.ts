@@ -1,9 +1,16 @@
 import type { Conflict } from '../conflict.ts';
 import { mergeFiles } from '../merge/file.ts';
 import { structuredKind } from '../structured/kind.ts';
-import { mergeStructured } from '../structured/merge.ts';
 import { isSameFile, type TreeFile, type Versions } from '../tree.ts';
 import type { Composition } from './composition.ts';
+import {
+  answeredFile,
+  type KnownAnswers,
+  NO_ANSWERS,
+  type Settlement,
+  settleConflict,
+} from './settle.ts';
+import { mergeByKey } from './structured-file.ts';
 
 /** The name that the owner's side of a conflict goes by. */
 export const OWNER = 'your edits';
@@ -21,6 +28,8 @@ export type FileChange = {
 export type TreePlan = {
   readonly changes: readonly FileChange[];
   readonly conflicts: readonly Conflict[];
+  /** Disagreements with the owner's edits that decisions settled. */
+  readonly settlements: readonly Settlement[];
 };
 
 type Lookup = (path: string) => TreeFile | null;
@@ -35,6 +44,10 @@ export type PlanInput = {
   readonly disk: Lookup;
   readonly release: Lookup;
   readonly target: Composition;
+  /** Where the release itself moved files since the one that is installed; nowhere by default. */
+  readonly coreMoves?: ReadonlyMap<string, string>;
+  /** Decisions on disagreements with the owner's edits. */
+  readonly answers?: KnownAnswers;
 };
 
 /**
@@ -44,7 +57,7 @@ export type PlanInput = {
  */
 export function planTree(input: PlanInput): TreePlan {
   const { old, target } = input;
-  const moves = movesBetween(old.renames, target.renames);
+  const moves = movesBetween(old.renames, target.renames, input.coreMoves ?? new Map());
   const settled = new Set<string>();
   const drafts: Draft[] = moves.map((move) => moveFile(input, move));
   for (const { from, to } of moves) settled.add(from).add(to);
@@ -57,23 +70,32 @@ export function planTree(input: PlanInput): TreePlan {
     conflicts: [...target.conflicts, ...drafts.flatMap((draft) => draft.conflicts)].filter(
       (conflict, index, all) => all.findIndex(({ path }) => path === conflict.path) === index,
     ),
+    settlements: drafts.flatMap((draft) => draft.settlements),
   };
 }
 
 type Move = { readonly from: string; readonly to: string };
 type Draft = TreePlan;
 
-const NOTHING: Draft = { changes: [], conflicts: [] };
+const NOTHING: Draft = { changes: [], conflicts: [], settlements: [] };
 
 function movesBetween(
   before: ReadonlyMap<string, string>,
   after: ReadonlyMap<string, string>,
+  core: ReadonlyMap<string, string>,
 ): readonly Move[] {
-  const origins = new Set([...before.keys(), ...after.keys()]);
+  // The layers of the new tree name files as the new core does, those of the old tree as the old one.
+  const oldNames = new Map([...core].map(([old, now]) => [now, old]));
+  const origins = new Set([
+    ...before.keys(),
+    ...core.keys(),
+    ...[...after.keys()].map((path) => oldNames.get(path) ?? path),
+  ]);
   const moves = new Map<string, Move>();
   for (const origin of origins) {
+    const renamed = core.get(origin) ?? origin;
     const from = before.get(origin) ?? origin;
-    const to = after.get(origin) ?? origin;
+    const to = after.get(renamed) ?? renamed;
     if (from !== to) moves.set(from, { from, to });
   }
   return [...moves.values()];
@@ -98,20 +120,11 @@ function moveFile(input: PlanInput, { from, to }: Move): Draft {
   const isForeign = there !== null && !isSameFile(there, input.old.file(to));
   if (isForeign && !isSameFile(there, versions.theirs)) {
     const sides = { base: null, ours: there, theirs: versions.theirs };
-    return {
-      changes: [],
-      conflicts: [
-        {
-          path: to,
-          kind: 'add-add',
-          layers: [OWNER, authorOf(input, to)],
-          reason: `${from} moves to ${to}, where you have another file.`,
-          hunks: [],
-          sides,
-          values: null,
-        },
-      ],
-    };
+    const layers = [OWNER, authorOf(input, to)] as const;
+    const reason = `${from} moves to ${to}, where you have another file.`;
+    const kind = 'add-add' as const;
+    const conflict = { path: to, kind, layers, reason, hunks: [], sides, values: null };
+    return { ...NOTHING, conflicts: [conflict] };
   }
   return settle(input, to, versions, (after) => [
     ...changeOf(from, versions.ours, wanted(input, from), null),
@@ -128,49 +141,33 @@ function settle(
   const names: [string, string] = [OWNER, authorOf(input, path)];
   if (input.target.conflicts.some((conflict) => conflict.path.split('#')[0] === path))
     return NOTHING;
-  if (structuredKind(path) !== null) {
-    const outcome = mergeByKey(path, versions, names);
-    return outcome.conflicts.length > 0
-      ? { changes: [], conflicts: outcome.conflicts }
-      : { changes: accept(outcome.file), conflicts: [] };
-  }
-  const outcome = mergeFiles(versions);
-  if (outcome.kind === 'clean') return { changes: accept(outcome.file), conflicts: [] };
-  return {
-    changes: [],
-    conflicts: [
-      {
-        path,
-        kind: outcome.conflict,
-        layers: names,
-        reason: reasonOf(outcome.conflict, versions, names[1]),
-        hunks: outcome.hunks,
-        sides: versions,
-        values: null,
-      },
-    ],
+  const settlements: Settlement[] = [];
+  const ask = (conflict: Conflict) => {
+    const settled = settleConflict(conflict, input.answers ?? NO_ANSWERS);
+    if (settled.kind === 'settled') settlements.push(settled.settlement);
+    return settled;
   };
-}
-
-function mergeByKey(
-  path: string,
-  versions: Versions<TreeFile | null>,
-  layers: [string, string],
-): { readonly file: TreeFile | null; readonly conflicts: readonly Conflict[] } {
-  const { base, ours, theirs } = versions;
-  if (isSameFile(base, theirs) || isSameFile(ours, theirs)) return { file: ours, conflicts: [] };
-  if (isSameFile(base, ours)) return { file: theirs, conflicts: [] };
-  const { bytes, conflicts } = mergeStructured({
+  if (structuredKind(path) !== null) {
+    const outcome = mergeByKey(path, versions, names, ask);
+    return outcome.conflicts.length > 0
+      ? { ...NOTHING, conflicts: outcome.conflicts }
+      : { changes: accept(outcome.file), conflicts: [], settlements };
+  }
+  const outcome = mergeFiles(versions, { path });
+  if (outcome.kind === 'clean') return { ...NOTHING, changes: accept(outcome.file) };
+  const conflict = {
     path,
-    versions: {
-      base: base?.bytes ?? null,
-      ours: ours?.bytes ?? null,
-      theirs: theirs?.bytes ?? null,
-    },
-    layers,
-  });
-  const isExecutable = (ours ?? theirs)?.isExecutable ?? false;
-  return { file: bytes === null ? null : { bytes, isExecutable }, conflicts };
+    kind: outcome.conflict,
+    layers: names,
+    reason: reasonOf(outcome.conflict, versions, names[1]),
+    hunks: outcome.hunks,
+    sides: versions,
+    values: null,
+  };
+  const settled = ask(conflict);
+  if (settled.kind === 'open') return { ...NOTHING, conflicts: [settled.conflict] };
+  const after = answeredFile(conflict, settled.settlement.answer);
+  return { changes: accept(after), conflicts: [], settlements };
 }
 
 function wanted(input: PlanInput, path: string): TreeFile | null {

@@ -1,12 +1,18 @@
 import type { SkillPackage } from '../skill/package.ts';
+import { mapPath, type PathMap } from '../skill/path-map.ts';
 import { Names } from './names.ts';
 
 /** Where the layers' renames put files: path as the core or a layer first had it → present path. */
-export function renamesOf(layers: readonly SkillPackage[]): ReadonlyMap<string, string> {
+export function renamesOf(
+  layers: readonly SkillPackage[],
+  pathMaps: readonly PathMap[],
+): ReadonlyMap<string, string> {
   const names = new Names();
   for (const { manifest } of layers) {
     for (const op of manifest.fileOps) {
-      if (op.type !== 'delete' && names.current(op.from) !== op.to) names.move(op.from, op.to);
+      if (op.type === 'delete') continue;
+      const from = mapPath(op.from, manifest.coreVersion, pathMaps);
+      if (names.current(from) !== op.to) names.move(from, op.to);
     }
   }
   return names.all();

@@ -29,7 +29,10 @@ const BINARY_PROBE_BYTES = 8000;
  * A conflict is an answer like any other. There is no failure that could be taken for one: what
  * cannot be merged as text, a missing side or binary bytes, has its own kind.
  */
-export function mergeFiles(versions: Versions<TreeFile | null>): FileMerge {
+export function mergeFiles(
+  versions: Versions<TreeFile | null>,
+  _options: { readonly path?: string } = {},
+): FileMerge {
   const whole = mergeWhole(versions, isSameFile);
   if (whole !== null) return { kind: 'clean', file: versions[whole] };
   const { base, ours, theirs } = versions;

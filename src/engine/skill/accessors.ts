@@ -11,9 +11,9 @@ export function modifiedFile(skill: SkillPackage, path: string): TreeFile | null
   return skill.files.get(`modify/${path}`) ?? null;
 }
 
-/** The file that a package's change was written against, or null where the package does not carry it. */
+/** The file that a package's change was written against: its own, else the inferred one; or null. */
 export function baseFile(skill: SkillPackage, path: string): TreeFile | null {
-  return skill.files.get(`base/${path}`) ?? null;
+  return skill.files.get(`base/${path}`) ?? skill.inferredBases.get(path) ?? null;
 }
 
 /** What the author wrote about a modified file, for whoever resolves a conflict in it; or null. */

@@ -4,15 +4,16 @@ import type { Manifest } from './manifest.ts';
 import type { SkillPackage } from './package.ts';
 
 /**
- * Puts skills into the one canonical order: what is depended on first, then by name. The order in
- * which they come in does not count, so every installation of the same set composes the same tree.
+ * Puts layers into the one canonical order: what is depended on first, then by name; customisations
+ * last, in the order in which they were made. The order in which skills come in does not count, so
+ * every installation of the same set composes the same tree.
  *
  * A dependence that is not in the set is left to `checkRelations`.
  *
  * @throws ClawError GRAPH_INVALID for a cycle, naming it, and for one name given twice
  */
 export function orderLayers(packages: readonly SkillPackage[]): readonly SkillPackage[] {
-  const waiting = byName(packages);
+  const waiting = byName(packages.filter(({ kind }) => kind === 'skill'));
   const ordered: SkillPackage[] = [];
   while (waiting.size > 0) {
     const next = [...waiting.values()].find((skill) => neededOf(skill, waiting).length === 0);
@@ -20,7 +21,7 @@ export function orderLayers(packages: readonly SkillPackage[]): readonly SkillPa
     waiting.delete(next.manifest.skill);
     ordered.push(next);
   }
-  return ordered;
+  return [...ordered, ...packages.filter(({ kind }) => kind === 'customisation')];
 }
 
 /**

@@ -23,10 +23,11 @@ export type PackageOptions = {
   readonly existingPaths?: Iterable<string>;
   /** The project's folder, to find links on the way to the targets. */
   readonly projectDir?: string;
-  /** A recorded customisation carries `package.json` and its like as files. */
-  readonly allowStructured?: boolean;
-  /** A recorded customisation may touch what is protected from skills, but not `.git` or `.claw`. */
-  readonly allowProtected?: boolean;
+  /**
+   * A recorded customisation carries `package.json` and its like as files, and may touch what is
+   * protected from skills, but not `.git` or `.claw`. A skill by default.
+   */
+  readonly kind?: SkillPackage['kind'];
 };
 
 /** An entry of a package's source that is no regular file, found without opening it. */
@@ -53,7 +54,7 @@ export function packageFromFiles(
   for (const path of [...targets, ...manifest.test]) checkPath(path);
   for (const path of own.keys()) checkPath(path.replace(/^(add|modify|base)\//, ''));
   const protection =
-    options.allowProtected === true
+    options.kind === 'customisation'
       ? createCustomisationProtection()
       : createProtection(options.protectedPaths);
   for (const path of targets) checkProtected(path, protection);
@@ -62,12 +63,19 @@ export function packageFromFiles(
   for (const entry of irregular) throw irregularError(entry);
   if (options.projectDir !== undefined) checkTargetLinks(options.projectDir, targets);
   checkContents(manifest, own);
-  if (options.allowStructured !== true) checkStructured(targets);
+  if (options.kind !== 'customisation') checkStructured(targets);
   checkDeclarations(manifest.structured);
   checkMarkers(own);
 
   const test = manifest.test.map((path) => testFile(path, own) ?? path);
-  return { manifest: { ...manifest, test }, digest: digestPackage(own), files: own };
+  return {
+    kind: options.kind ?? 'skill',
+    manifest: { ...manifest, test },
+    digest: digestPackage(own),
+    files: own,
+    inferredBases: new Map(),
+    unanchored: new Set(),
+  };
 }
 
 /** @throws ClawError LIMIT_EXCEEDED when a package has too many files, or too many bytes in them */

@@ -1,5 +1,5 @@
 import type { Digest } from '../digest.ts';
-import type { Tree } from '../tree.ts';
+import type { Tree, TreeFile } from '../tree.ts';
 import type { Manifest } from './manifest.ts';
 
 /**
@@ -9,7 +9,13 @@ import type { Manifest } from './manifest.ts';
  * `modify/src/b.ts`, `base/src/b.ts`, `tests/a.test.ts`); `digest` covers all of them with their modes.
  */
 export type SkillPackage = {
+  /** A recorded customisation may touch more than a skill, and comes after all of them. */
+  readonly kind: 'skill' | 'customisation';
   readonly manifest: Manifest;
   readonly digest: Digest;
   readonly files: Tree;
+  /** Ancestors found in the core's history for paths that the package carries none for. */
+  readonly inferredBases: ReadonlyMap<string, TreeFile>;
+  /** Paths whose ancestor nobody knows: no line of the core may go there without a word. */
+  readonly unanchored: ReadonlySet<string>;
 };

@@ -221,7 +221,7 @@ test('prose that looks a little like a conflict is none', () => {
 
 test('a recorded customisation may carry structured and protected files', () => {
   const custom = packageFiles({ modify: { 'package.json': '{}', 'src/engine/a.ts': 'x' } });
-  const own = { ...options, allowStructured: true, allowProtected: true };
+  const own = { ...options, kind: 'customisation' } as const;
   expect(errorOf(() => packageFromFiles(custom, own))).toBeNull();
 });
 

@@ -10,7 +10,14 @@ import type { State } from './state-file.ts';
 export const BASE = '.claw/base';
 export const COMPOSED = '.claw/composed';
 export const PACKAGES = '.claw/packages';
+export const CUSTOM = '.claw/custom';
+export const RESOLUTIONS = '.claw/resolutions';
 export const KEPT_LOCK = '.claw/package-lock.json';
+
+/** Where the ancestors found for a package are kept. No package's name has a dot in it. */
+export function inferredPlace(name: string): string {
+  return `${PACKAGES}/${name}.bases`;
+}
 
 /** What git reads in any folder, under its own name and under the one it is kept by. */
 const STEERS_GIT = /^\.git(ignore|attributes|modules)(\.kept)*$/i;

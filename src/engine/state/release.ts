@@ -1,17 +1,21 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import semver from 'semver';
 import { digestTree, type TreeDigests } from '../digest.ts';
 import { ClawError } from '../errors.ts';
+import { lstat } from '../skill/lstat.ts';
 import type { Tree } from '../tree.ts';
 import type { CodebaseConfig } from './config.ts';
 import { readTree } from './disk.ts';
 import { findReleaseCommit, isGitFolder, readCommit, resolveCommit } from './git.ts';
+import { listFolder as listFilesBelow, RESOLUTIONS } from './kept.ts';
 import { isProjectPath, listProjectFiles } from './listing.ts';
 import type { State } from './state-file.ts';
 
 /** The core as released: its files, and where they were taken from. */
 export type Release = {
   readonly files: Tree;
+  /** What comes with it and is no part of the core: its `skills/` and its recorded resolutions. */
+  readonly extras: Tree;
   readonly digests: TreeDigests;
   /** From `--core-version`, `package.json` or the tag; null where nothing tells. */
   readonly version: string | null;
@@ -47,6 +51,7 @@ export async function takeRelease(
   const tagVersion = found.tag === null ? null : semver.clean(found.tag);
   return {
     files: found.files,
+    extras: found.extras,
     digests: digestTree(found.files),
     version: request.coreVersion ?? packageVersion(found.files) ?? tagVersion,
     commit: found.commit,
@@ -86,7 +91,7 @@ export async function findRelease(
     const files = await read();
     const digests = files && digestTree(files);
     if (!files || digests?.digest !== core.digest) continue;
-    return { files, digests, version, commit, from, warnings: [] };
+    return { files, extras: new Map(), digests, version, commit, from, warnings: [] };
   }
   throw new ClawError(
     'DIGEST_MISMATCH',
@@ -110,7 +115,7 @@ async function readDisk(root: string, config: CodebaseConfig): Promise<Tree> {
   return readTree(root, await listProjectFiles(root, config));
 }
 
-type Found = Pick<Release, 'files' | 'commit' | 'from' | 'warnings'> & {
+type Found = Pick<Release, 'files' | 'extras' | 'commit' | 'from' | 'warnings'> & {
   readonly tag: string | null;
 };
 
@@ -119,20 +124,20 @@ async function findFiles(
   config: CodebaseConfig,
   requested: string | null,
 ): Promise<Found> {
-  const isWanted = (path: string) => isProjectPath(path, config);
   if (requested !== null) return await findRequested(root, config, requested);
   const newest = isGitFolder(root) ? await findReleaseCommit(root) : null;
   if (newest === null) {
     const files = await readDisk(root, config);
     const warnings = ['This folder has no git history: what is on disk now counts as the release.'];
-    return { files, commit: null, tag: null, from: 'disk', warnings };
+    const extras = readExtras(root);
+    return { files, extras, commit: null, tag: null, from: 'disk', warnings };
   }
-  const files = await readCommit(root, newest.commit, isWanted);
-  if (newest.tag !== null) return { files, ...newest, from: 'tag', warnings: [] };
+  const trees = await readReleaseCommit(root, config, newest.commit);
+  if (newest.tag !== null) return { ...trees, ...newest, from: 'tag', warnings: [] };
   const warnings = [
     'No commit is tagged: HEAD counts as the release. `claw init --release` names another.',
   ];
-  return { files, ...newest, from: 'commit', warnings };
+  return { ...trees, ...newest, from: 'commit', warnings };
 }
 
 async function findRequested(
@@ -140,22 +145,49 @@ async function findRequested(
   config: CodebaseConfig,
   requested: string,
 ): Promise<Found> {
-  const isWanted = (path: string) => isProjectPath(path, config);
   const commit = isGitFolder(root) ? await resolveCommit(root, requested) : null;
   if (commit !== null) {
-    const files = await readCommit(root, commit, isWanted);
-    return { files, commit, tag: requested, from: 'commit', warnings: [] };
+    const trees = await readReleaseCommit(root, config, commit);
+    return { ...trees, commit, tag: requested, from: 'commit', warnings: [] };
   }
-  const folder = join(root, requested);
-  const paths = await listFolder(requested.startsWith('/') ? requested : folder, config);
-  if (paths === null) {
+  const folder = resolve(root, requested);
+  const found = await listFolder(folder, config);
+  if (found === null) {
     throw new ClawError(
       'RELEASE_NOT_FOUND',
       `${requested} is neither a git ref nor a folder with files in it.`,
       { path: requested },
     );
   }
-  return { ...paths, commit: null, tag: null, from: 'folder', warnings: [] };
+  const extras = readExtras(folder);
+  return { ...found, extras, commit: null, tag: null, from: 'folder', warnings: [] };
+}
+
+type Trees = Pick<Release, 'files' | 'extras'>;
+
+async function readReleaseCommit(
+  root: string,
+  config: CodebaseConfig,
+  commit: string,
+): Promise<Trees> {
+  const isCore = (path: string) => isProjectPath(path, config);
+  const all = await readCommit(root, commit, (path) => isCore(path) || isExtra(path));
+  return {
+    files: new Map([...all].filter(([path]) => isCore(path))),
+    extras: new Map([...all].filter(([path]) => !isCore(path))),
+  };
+}
+
+function isExtra(path: string): boolean {
+  return /^(skills|\.claw\/resolutions)\//.test(path) && !/\/node_modules\//.test(path);
+}
+
+function readExtras(folder: string): Tree {
+  const paths = ['skills', RESOLUTIONS].flatMap((below) =>
+    listFilesBelow(join(folder, below)).map((path) => `${below}/${path}`),
+  );
+  const isRegular = (path: string) => lstat(join(folder, path))?.isFile() === true;
+  return readTree(folder, paths.filter(isExtra).filter(isRegular));
 }
 
 async function listFolder(

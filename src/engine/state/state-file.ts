@@ -1,67 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Document, isMap, parseDocument, stringify } from 'yaml';
-import { z } from 'zod';
-import { type Digest, digestBytes, type FileDigest } from '../digest.ts';
+import { type Digest, digestBytes } from '../digest.ts';
 import { ClawError } from '../errors.ts';
-import { pathFault } from '../skill/paths.ts';
+import { fromStateFile, STATE_FORMAT, type State, StateFile, toStateFile } from './state-schema.ts';
+
+export type { LayerState, State } from './state-schema.ts';
 
 export const STATE_PATH = '.claw/state.yaml';
-const NEWEST = 1;
-
-const DigestText = z.custom<Digest>(
-  (value) => typeof value === 'string' && /^sha256:[0-9a-f]{64}$/.test(value),
-  'must be sha256: and 64 hexadecimal digits',
-);
-const FileDigestText = z.custom<FileDigest>(
-  (value) => typeof value === 'string' && /^sha256:[0-9a-f]{64}( \+x)?$/.test(value),
-  'must be sha256: and 64 hexadecimal digits, with " +x" behind it for an executable file',
-);
-
-// Read and written below the project, so never a way out of it.
-const ProjectPath = z
-  .string()
-  .refine((path) => pathFault(path) === null, 'is no path of a project');
-
-const Schema = z.strictObject({
-  version: z.literal(NEWEST),
-  core: z.strictObject({
-    version: z.string().nullable(),
-    commit: z
-      .string()
-      .regex(/^[0-9a-f]{40,64}$/)
-      .nullable(),
-    from: z.enum(['tag', 'commit', 'folder', 'disk']),
-    digest: DigestText,
-    assumed: z.boolean(),
-  }),
-  layers: z.array(
-    z.strictObject({
-      name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'is no name of a skill'),
-      version: z.string(),
-      source: z.string(),
-      digest: DigestText,
-      installed: z.iso.datetime(),
-    }),
-  ),
-  files: z.record(ProjectPath, z.union([FileDigestText, z.literal('deleted')])),
-  structured: z.record(z.string(), z.record(z.string(), z.unknown())),
-});
-
-/** One applied skill, as `state.yaml` pins it. */
-export type LayerState = Readonly<z.output<typeof Schema>['layers'][number]>;
-
-/** What is installed, with digests; enough to replay. */
-export type State = Readonly<{
-  core: Readonly<z.output<typeof Schema>['core']>;
-  layers: readonly LayerState[];
-  /** Every file that differs from the core. */
-  files: ReadonlyMap<string, FileDigest | 'deleted'>;
-  /** Resolved ranges, ports and settings, by file. */
-  structured: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  /** Of the file's own bytes: operations that wait are bound to it. */
-  digest: Digest;
-}>;
 
 /**
  * Reads `.claw/state.yaml`; null where there is none.
@@ -86,7 +32,7 @@ export function parseState(bytes: Buffer): State {
     throw invalid(`line ${syntax.linePos?.[0].line ?? 1}`, syntax.message.split('\n')[0] ?? '');
   const content = contentOf(document);
   refuseNewer(content);
-  const parsed = Schema.safeParse(content);
+  const parsed = StateFile.safeParse(content);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const path = issue?.path.map(String) ?? [];
@@ -95,28 +41,14 @@ export function parseState(bytes: Buffer): State {
       [path.join('.'), issue?.message].filter((part) => part !== '').join(': '),
     );
   }
-  const { core, layers, files, structured } = parsed.data;
-  return {
-    core,
-    layers,
-    files: new Map(Object.entries(files)),
-    structured,
-    digest: digestBytes(bytes),
-  };
+  return fromStateFile(parsed.data, digestBytes(bytes));
 }
 
 /** Writes a state as YAML; equal states give equal bytes. */
 export function renderState(state: Omit<State, 'digest'>): Buffer {
-  const files = [...state.files].sort(([one], [other]) => (one < other ? -1 : 1));
-  const content = {
-    version: NEWEST,
-    core: state.core,
-    layers: state.layers,
-    files: Object.fromEntries(files),
-    structured: state.structured,
-  };
   const heading = '# What is installed here. Written by claw; commit it together with the tree.\n';
-  return Buffer.from(heading + stringify(content, { lineWidth: 0, aliasDuplicateObjects: false }));
+  const options = { lineWidth: 0, aliasDuplicateObjects: false };
+  return Buffer.from(heading + stringify(toStateFile(state), options));
 }
 
 function contentOf(document: Document): unknown {
@@ -138,7 +70,7 @@ function readStateBytes(root: string): Buffer | null {
 
 function refuseNewer(content: unknown): void {
   if (typeof content !== 'object' || content === null || !('version' in content)) return;
-  if (typeof content.version === 'number' && content.version > NEWEST) {
+  if (typeof content.version === 'number' && content.version > STATE_FORMAT) {
     throw invalid(
       'version',
       `it was written by a newer claw (format ${content.version}). Update claw`,

@@ -9,7 +9,7 @@ import { listProjectFiles } from '../state/listing.ts';
 import { readReleaseVersion } from '../state/release.ts';
 import { readState, type State } from '../state/state-file.ts';
 import { hasPending } from '../transaction/recover.js';
-import type { EngineContext } from './context.ts';
+import type { EngineContext, PlanningContext } from './context.ts';
 import { readInstallation, readInstalledPackages, readLayers } from './installation.ts';
 import { pinning } from './layers.ts';
 import type { Operation } from './operation.ts';
@@ -66,7 +66,7 @@ async function refuseUnfit(
 
 /** Plans the same layers and some more. */
 export async function planApply(
-  context: EngineContext,
+  context: PlanningContext,
   requested: readonly Requested[],
 ): Promise<Operation> {
   const installation = await readInstallation(context.root);
@@ -83,7 +83,7 @@ export async function planApply(
     arguments: requested.map((one) => one.package.manifest.skill),
     installation,
     installed,
-    plan: planLayers(installation, installed, wanted),
+    plan: planLayers({ installation, installed, wanted, decisions: context.decisions }),
     pin: pinning(state, sources, context.now()),
     warnings: requested
       .filter((one) => isInstalled(state, one.package))

@@ -1,3 +1,4 @@
+import type { Decision } from '../compose/settle.ts';
 import type { Conflict } from '../conflict.ts';
 import type { ClawError } from '../errors.ts';
 
@@ -19,6 +20,9 @@ export type EngineContext = {
   /** Ends the verb before anything is published; what it runs is ended, what it laid out removed. */
   readonly signal?: AbortSignal;
 };
+
+/** What planning a verb is given; decisions come from `continue` alone. */
+export type PlanningContext = EngineContext & { readonly decisions?: readonly Decision[] };
 
 export type ProgressEvent = {
   readonly kind: 'step' | 'done' | 'note';

@@ -8,16 +8,32 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { type Digest, digestTree } from '../digest.ts';
 import { BASE, keptPath } from '../state/kept.ts';
 import type { Release } from '../state/release.ts';
 import type { State } from '../state/state-file.ts';
 import { hasPending } from '../transaction/recover.js';
 import type { Step } from '../transaction/step.ts';
+import type { Tree } from '../tree.ts';
 
 /** What `state.yaml` says of a release. `assumed`: no `init` of the owner's named it. */
 export function coreState(release: Release, assumed: boolean): State['core'] {
-  const { version, commit, from, digests } = release;
-  return { version, commit, from, digest: digests.digest, assumed };
+  const { version, commit, from, digests, extras } = release;
+  return { version, commit, from, digest: digests.digest, assumed, skills: skillDigests(extras) };
+}
+
+/** The packages among the files that came with a release, each with the digest of its folder. */
+export function skillDigests(extras: Tree): State['core']['skills'] {
+  const names = new Set([...extras.keys()].flatMap((path) => skillOf(path) ?? []));
+  return Object.fromEntries([...names].sort().map((name) => [name, folderDigest(extras, name)]));
+}
+
+function folderDigest(files: Tree, name: string): Digest {
+  return digestTree(new Map([...files].filter(([path]) => skillOf(path) === name))).digest;
+}
+
+function skillOf(path: string): string | null {
+  return /^skills\/([a-z0-9][a-z0-9-]{0,62})\/./.exec(path)?.[1] ?? null;
 }
 
 /** Writes a release beside `.claw/base/`, ready to be swapped in by a transaction. */

@@ -27,7 +27,7 @@ export async function planInit(
     arguments: [],
     installation,
     installed: [],
-    plan: planLayers(installation, [], []),
+    plan: planLayers({ installation, installed: [], wanted: [] }),
     pin: pinning(null, new Map(), context.now()),
     warnings: [],
   };

@@ -1,12 +1,17 @@
+import { digestFile, type TreeDigests } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import type { SkillPackage } from '../skill/package.ts';
 import { type PackageOptions, packageFromFiles } from '../skill/package-from-files.ts';
+import type { PathMap } from '../skill/path-map.ts';
 import { readPackage } from '../skill/read-package.ts';
 import { findPackage } from '../skill/sources.ts';
 import { digestBase, readBase, readBaseDigests } from '../state/base-digests.ts';
 import { type CodebaseConfig, readConfig } from '../state/config.ts';
-import { PACKAGES, readComposed, readFolder } from '../state/kept.ts';
+import { CUSTOM, inferredPlace, PACKAGES, readComposed, readFolder } from '../state/kept.ts';
+import { MIGRATIONS_PATH, pathMapsOf, readMigrations } from '../state/migrations.ts';
 import { findRelease, type Release, type ReleaseRequest, takeRelease } from '../state/release.ts';
+import type { Resolution } from '../state/resolution.ts';
+import { readResolutions } from '../state/resolutions.ts';
 import { type LayerState, readState, type State } from '../state/state-file.ts';
 import type { TreeFile } from '../tree.ts';
 
@@ -21,6 +26,12 @@ export type Installation = {
   readonly coreVersion: string | null;
   readonly releaseFile: (path: string) => TreeFile | null;
   readonly publishedFile: (path: string) => TreeFile | null;
+  /** What the release holds, by path. */
+  readonly releaseDigests: TreeDigests;
+  /** Where releases moved files of the core, up to this one. */
+  readonly pathMaps: readonly PathMap[];
+  /** Recorded resolutions, whoever made them. */
+  readonly resolutions: readonly Resolution[];
 };
 
 const NO_REQUEST: ReleaseRequest = { release: null, coreVersion: null };
@@ -52,12 +63,30 @@ export async function readInstallation(
       releaseFile,
       publishedFile: (path) =>
         state.files.has(path) ? readComposed(root, state, path) : releaseFile(path),
+      releaseDigests: kept ?? taken?.digests ?? { files: new Map(), digest: state.core.digest },
+      pathMaps: movesOf(releaseFile),
+      resolutions: readResolutions(root, state),
     };
   }
   const taken = await takeRelease(root, config, request);
   const file = (path: string) => taken.files.get(path) ?? null;
-  const { version: coreVersion } = taken;
-  return { root, config, state, taken, coreVersion, releaseFile: file, publishedFile: file };
+  return {
+    root,
+    config,
+    state,
+    taken,
+    coreVersion: taken.version,
+    releaseFile: file,
+    publishedFile: file,
+    releaseDigests: taken.digests,
+    pathMaps: movesOf(file),
+    resolutions: readResolutions(root, null),
+  };
+}
+
+/** Every move of a release's history: its `migrations.yaml` is only ever added to. */
+export function movesOf(release: (path: string) => TreeFile | null): readonly PathMap[] {
+  return pathMapsOf(readMigrations(release(MIGRATIONS_PATH)));
 }
 
 /** The installation of a command that needs one. */
@@ -89,10 +118,11 @@ export function readLayers({ root, state }: Kept): readonly SkillPackage[] {
 
 function readInstalled(root: string, layer: LayerState): SkillPackage {
   // It was accepted when it was applied; what the owner protected since must not keep it in.
-  const options = { protectedPaths: [] };
-  const files = readFolder(root, `${PACKAGES}/${layer.name}`);
+  const options = { protectedPaths: [], kind: layer.kind };
+  const folder = layer.kind === 'customisation' ? CUSTOM : PACKAGES;
+  const files = readFolder(root, `${folder}/${layer.name}`);
   const kept = files.size === 0 ? null : attempt(() => packageFromFiles(files, options));
-  if (kept?.digest === layer.digest) return kept;
+  if (kept?.digest === layer.digest) return withBases(root, layer, kept);
   const found = attempt(() => readSource(root, layer, options));
   if (found?.digest === layer.digest) return found;
   throw new ClawError(
@@ -107,6 +137,30 @@ function readInstalled(root: string, layer: LayerState): SkillPackage {
 function readSource(root: string, layer: LayerState, options: PackageOptions): SkillPackage | null {
   const found = findPackage(root, root, layer.source);
   return found.kind === 'folder' ? readPackage(found.folder, options) : null;
+}
+
+/**
+ * The ancestors that were found for a package when it was applied, from the bytes kept beside it.
+ *
+ * @throws ClawError DIGEST_MISMATCH
+ */
+function withBases(root: string, layer: LayerState, kept: SkillPackage): SkillPackage {
+  const pinned = Object.entries(layer.inferredBases);
+  if (pinned.length === 0) return kept;
+  const files = readFolder(root, inferredPlace(layer.name));
+  const inferredBases = new Map<string, TreeFile>();
+  for (const [path, digest] of pinned) {
+    if (digest === 'unknown') continue;
+    const file = files.get(path);
+    if (file === undefined || digestFile(file) !== digest) {
+      const place = `${inferredPlace(layer.name)}/${path}`;
+      const message = `${place} is not what .claw/state.yaml pins. Take .claw/ back from git.`;
+      throw new ClawError('DIGEST_MISMATCH', message, { path: place });
+    }
+    inferredBases.set(path, file);
+  }
+  const unknown = pinned.filter(([, digest]) => digest === 'unknown').map(([path]) => path);
+  return { ...kept, inferredBases, unanchored: new Set(unknown) };
 }
 
 /** Null for a package that is not there, or is none any more. */

@@ -1,3 +1,4 @@
+import { digestFile } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import { nearestNames } from '../skill/nearest.ts';
 import type { SkillPackage } from '../skill/package.ts';
@@ -9,17 +10,28 @@ export function pinning(
   sources: ReadonlyMap<string, string>,
   now: Date,
 ): (layer: SkillPackage) => LayerState {
-  return ({ manifest, digest }) => {
+  return (layer) => {
+    const { manifest, digest, kind } = layer;
     const known = state?.layers.find(({ name }) => name === manifest.skill);
     if (known?.digest === digest) return known;
     return {
       name: manifest.skill,
+      kind,
       version: manifest.version,
       source: sources.get(manifest.skill) ?? manifest.skill,
       digest,
       installed: now.toISOString(),
+      inferredBases: basesOf(layer),
     };
   };
+}
+
+function basesOf({ inferredBases, unanchored }: SkillPackage): LayerState['inferredBases'] {
+  const found = [...inferredBases].map(([path, file]) => [path, digestFile(file)] as const);
+  return Object.fromEntries([
+    ...found,
+    ...[...unanchored].map((path) => [path, 'unknown'] as const),
+  ]);
 }
 
 /** @throws ClawError SKILL_NOT_APPLIED with the nearest applied names in `data.nearest` */

@@ -1,19 +1,25 @@
+import type { FileChange } from '../compose/plan.ts';
+import type { Settlement } from '../compose/settle.ts';
 import { digestBytes } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import { throwIfInterrupted } from '../interrupted.ts';
 import type { SkillPackage } from '../skill/package.ts';
 import { saveBaseDigests } from '../state/base-digests.ts';
-import type { LayerState } from '../state/state-file.ts';
+import type { Release } from '../state/release.ts';
+import type { Resolution } from '../state/resolution.ts';
+import type { LayerState, State } from '../state/state-file.ts';
 import { commitSteps } from '../transaction/commit.ts';
 import type { Step } from '../transaction/step.ts';
 import { checkConsent } from './consent.ts';
-import type { EngineContext, VerbResult } from './context.ts';
+import type { EngineContext, PlanningContext, VerbResult } from './context.ts';
 import { resultOf } from './context.ts';
 import { coreState, prepareBase, sweepPrepared } from './core.ts';
 import type { Installation } from './installation.ts';
+import { intentNotes } from './intent-notes.ts';
 import { preparePackages } from './npm.ts';
 import { clearPending, writePending } from './pending.ts';
 import { proveTree } from './proving.ts';
+import { keepResolutions } from './recordings.ts';
 import { reportChanges } from './report.ts';
 import { stateSteps, stepOf } from './state-steps.ts';
 import type { TargetPlan } from './target.ts';
@@ -23,23 +29,40 @@ import { tidyUp } from './tidy-up.ts';
 export type Operation = {
   readonly verb: string;
   readonly arguments: readonly string[];
+  /** What the owner gave, where `continue` needs it to plan again and `arguments` say less. */
+  readonly retry?: readonly string[];
+  readonly options?: Readonly<Record<string, string | null>>;
   readonly installation: Installation;
   readonly installed: readonly SkillPackage[];
   readonly plan: TargetPlan;
   /** How `state.yaml` will pin a layer. */
   readonly pin: (layer: SkillPackage) => LayerState;
-  /** Commit even where no file changes (the state does). */
   readonly warnings: readonly string[];
+  /** Another release that this command brings; null where the core stays. */
+  readonly core?: { readonly release: Release; readonly state: State['core'] } | null;
+  /** Files beside the core that this command brings or takes along: packages, recordings. */
+  readonly files?: readonly BesideChange[];
+  /** Every recording there will be; those that are there by default. */
+  readonly resolutions?: readonly Resolution[];
+  /** What this verb has to tell beside what all of them tell. */
+  readonly data?: object;
 };
+
+/** A change of a file that is no part of the core. */
+export type BesideChange = Omit<FileChange, 'movedFrom'>;
 
 /** What a plan would do, in the form that every verb reports. */
 export function reportOperation(operation: Operation, outcome: VerbResult['outcome']): VerbResult {
   const { verb, plan, warnings } = operation;
   const subject = [verb, ...operation.arguments].join(' ');
   return resultOf(verb, outcome, {
-    changes: reportChanges(plan.changes, plan.target, subject),
+    changes: reportChanges([...plan.changes, ...besideChanges(operation)], plan.target, subject),
     conflicts: plan.conflicts,
-    warnings: [...(operation.installation.taken?.warnings ?? []), ...warnings],
+    warnings: [
+      ...(operation.installation.taken?.warnings ?? []),
+      ...warnings,
+      ...settledNotes(plan.settlements),
+    ],
     data: {
       skills: plan.layers.map(({ manifest }) => ({
         name: manifest.skill,
@@ -48,6 +71,12 @@ export function reportOperation(operation: Operation, outcome: VerbResult['outco
       packages: packagesBrought(operation),
       settings: settingsBrought(operation),
       requiredSettings: requiredSettings(operation),
+      settled: plan.settlements.map(({ conflict, keys, decision }) => ({
+        path: conflict.path,
+        layers: conflict.layers,
+        by: decision?.origin ?? keys,
+      })),
+      ...operation.data,
     },
   });
 }
@@ -57,13 +86,17 @@ export function reportOperation(operation: Operation, outcome: VerbResult['outco
  *
  * @throws ClawError CONSENT_NEEDED, NPM_FAILED, CHECKS_FAILED, TESTS_FAILED, TREE_CHANGED (plan again)
  */
-export async function carryOut(context: EngineContext, operation: Operation): Promise<VerbResult> {
+export async function carryOut(
+  context: PlanningContext,
+  operation: Operation,
+): Promise<VerbResult> {
   const { root } = context;
-  const { plan, installation, verb } = operation;
+  const { plan } = operation;
   const planned = reportOperation(operation, 'done');
   if (plan.conflicts.length > 0) {
-    const state = installation.state?.digest ?? null;
-    writePending(root, { verb, arguments: operation.arguments, state }, plan.conflicts);
+    writePending(root, pendingOf(context, operation), plan.conflicts, (conflict) =>
+      intentNotes(conflict, plan.layers),
+    );
     return { ...planned, outcome: 'blocked' };
   }
   checkConsent(plan.changes, context.allow);
@@ -106,18 +139,28 @@ function commit(context: EngineContext, operation: Operation, packages: Packages
   const { root, now, onProgress } = context;
   const { plan, installation, verb } = operation;
   const { state, taken } = installation;
+  const core = operation.core ?? null;
+  const brought = core?.release ?? taken;
   const kept = stateSteps(root, {
-    core: state?.core ?? coreState(requireTaken(installation), verb !== 'init'),
+    core: core?.state ?? state?.core ?? coreState(requireTaken(installation), verb !== 'init'),
     layers: plan.layers.map((layer) => ({ package: layer, state: operation.pin(layer) })),
     target: plan.target,
-    releaseFile: installation.releaseFile,
+    resolutions: keepResolutions(
+      plan.settlements,
+      operation.resolutions ?? installation.resolutions,
+      customisationsOf(operation),
+    ),
+    releaseFile: releaseFileOf(operation),
     lock: packages.keptLock,
     isLockOwners: packages.isLockOwners,
   });
   const project = plan.changes.map(({ path, before, after }) => stepOf(path, before, after));
-  const steps: Step[] = [...project, ...packages.steps, ...kept.steps];
-  if (steps.length === 0 && !taken) return false;
-  if (taken) steps.unshift(prepareBase(root, taken));
+  const beside = besideChanges(operation).map((change) =>
+    stepOf(change.path, change.before, change.after),
+  );
+  const steps: Step[] = [...project, ...beside, ...packages.steps, ...kept.steps];
+  if (steps.length === 0 && !brought) return false;
+  if (brought) steps.unshift(prepareBase(root, brought));
   onProgress({ kind: 'step', text: `Publishing ${project.length} files` });
   commitSteps(
     root,
@@ -130,9 +173,42 @@ function commit(context: EngineContext, operation: Operation, packages: Packages
     },
     { now },
   );
-  if (taken) saveBaseDigests(root, taken.digests);
+  if (brought) saveBaseDigests(root, brought.digests);
   onProgress({ kind: 'done', text: `Published ${project.length} files` });
   return true;
+}
+
+/** The release's file as the new tree stands on it. */
+export function releaseFileOf({ core, installation }: Operation): Installation['releaseFile'] {
+  return core ? (path) => core.release.files.get(path) ?? null : installation.releaseFile;
+}
+
+function customisationsOf({ plan, installed }: Operation): ReadonlySet<string> {
+  const own = [...plan.layers, ...installed].filter(({ kind }) => kind === 'customisation');
+  return new Set(own.map(({ manifest }) => manifest.skill));
+}
+
+function besideChanges({ files = [] }: Operation): readonly FileChange[] {
+  return files.map((change) => ({ ...change, movedFrom: null }));
+}
+
+function settledNotes(settlements: readonly Settlement[]): readonly string[] {
+  return settlements.flatMap(({ conflict, keys, decision }) =>
+    decision === null ? [`${conflict.path}: settled by the recording ${keys.join(', ')}.`] : [],
+  );
+}
+
+function pendingOf(context: PlanningContext, operation: Operation) {
+  const { verb, installation, retry } = operation;
+  return {
+    verb,
+    arguments: retry ?? operation.arguments,
+    options: operation.options ?? {},
+    cwd: context.cwd,
+    allow: context.allow,
+    state: installation.state?.digest ?? null,
+    decisions: context.decisions ?? [],
+  };
 }
 
 function requireTaken({ taken }: Installation) {

@@ -1,19 +1,32 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
 import { parseDocument, stringify } from 'yaml';
 import { z } from 'zod';
+import type { Decision } from '../compose/settle.ts';
 import type { Conflict } from '../conflict.ts';
 import type { Digest } from '../digest.ts';
-import { renderConflicts } from '../merge/markers.ts';
+import { ClawError } from '../errors.ts';
+import { layOutConflict, markedText } from './pending-files.ts';
+import { readConflicts, readDecisions, writeConflicts, writeDecisions } from './pending-store.ts';
 
-const FOLDER = '.claw/pending';
+export const PENDING = '.claw/pending';
 // Beside the texts of the project's own files, so under a name that none of them is likely to have.
 const NAME = '.claw-operation.yaml';
-const OPERATION = `${FOLDER}/${NAME}`;
 
 const Schema = z.object({
   verb: z.string(),
   arguments: z.array(z.string()),
+  options: z.record(z.string(), z.string().nullable()).default({}),
+  cwd: z.string().default('.'),
+  allow: z.array(z.string()).default([]),
   state: z.string().nullable(),
   conflicts: z.array(
     z.object({
@@ -28,9 +41,29 @@ const Schema = z.object({
 /** An operation that waits for decisions; bound to the digest of `state.yaml` that it was planned on. */
 export type Pending = Readonly<z.output<typeof Schema>>;
 
+/** What it takes to plan a blocked operation again. */
+export type BlockedOperation = {
+  readonly verb: string;
+  readonly arguments: readonly string[];
+  readonly options: Readonly<Record<string, string | null>>;
+  /** What its relative folders are relative to. */
+  readonly cwd: string;
+  readonly allow: readonly string[];
+  readonly state: Digest | null;
+  /** Those made so far. */
+  readonly decisions: readonly Decision[];
+};
+
+/** A waiting operation with its conflicts whole, and what was decided on them. */
+export type Waiting = {
+  readonly pending: Pending;
+  readonly conflicts: readonly Conflict[];
+  readonly decisions: readonly Decision[];
+};
+
 /** The operation that waits, or null. An unreadable one counts as none: it can be planned again. */
 export function readPending(root: string): Pending | null {
-  const path = join(root, OPERATION);
+  const path = join(root, PENDING, NAME);
   if (!existsSync(path)) return null;
   const document = parseDocument(readFileSync(path, 'utf8'));
   if (document.errors.length > 0) return null;
@@ -38,20 +71,31 @@ export function readPending(root: string): Pending | null {
   return parsed.success ? parsed.data : null;
 }
 
+/** The same with everything that was laid out with it. */
+export function readWaiting(root: string): Waiting | null {
+  const pending = readPending(root);
+  if (pending === null) return null;
+  const folder = join(root, PENDING);
+  return { pending, conflicts: readConflicts(folder), decisions: readDecisions(folder) };
+}
+
 /**
- * Lays a blocked operation out under `.claw/pending/`: what it was, and for each text conflict the
- * three sides and the text with markers. Replaces what waited there.
+ * Lays a blocked operation out under `.claw/pending/`: what it was, and for each conflict the three
+ * sides, the text with markers and the intent notes. Replaces what waited there.
+ *
+ * @param notes what the authors of the two sides wrote about the file, or null
  */
 export function writePending(
   root: string,
-  operation: { verb: string; arguments: readonly string[]; state: Digest | null },
+  { decisions, ...operation }: BlockedOperation,
   conflicts: readonly Conflict[],
+  notes: (conflict: Conflict) => string | null = () => null,
 ): void {
-  const folder = join(root, FOLDER);
+  const folder = join(root, PENDING);
   const draft = `${folder}.new-${process.pid}`;
   rmSync(draft, { recursive: true, force: true });
   mkdirSync(draft, { recursive: true });
-  for (const conflict of conflicts) layOut(draft, conflict);
+  for (const conflict of conflicts) layOutConflict(draft, conflict, notes(conflict));
   const described = conflicts.map(({ path, kind, layers, reason }) => ({
     path,
     kind,
@@ -59,27 +103,44 @@ export function writePending(
     reason,
   }));
   writeFileSync(join(draft, NAME), stringify({ ...operation, conflicts: described }));
+  writeConflicts(draft, conflicts);
+  keepEdited(folder, draft, conflicts);
+  writeDecisions(draft, decisions);
   rmSync(folder, { recursive: true, force: true });
   renameSync(draft, folder);
 }
 
+/** A text that the owner has begun to settle by hand stays as they left it. */
+function keepEdited(folder: string, draft: string, conflicts: readonly Conflict[]): void {
+  if (!existsSync(folder)) return;
+  const before = attemptConflicts(folder);
+  for (const conflict of conflicts) {
+    const known = before.find(({ path }) => path === conflict.path);
+    const marked = markedText(conflict);
+    const place = join(folder, conflict.path);
+    if (marked === null || !known || markedText(known)?.equals(marked) !== true) continue;
+    if (existsSync(place)) copyFileSync(place, join(draft, conflict.path));
+  }
+}
+
+function attemptConflicts(folder: string): readonly Conflict[] {
+  try {
+    return readConflicts(folder);
+  } catch (error) {
+    if (error instanceof ClawError) return []; // Damaged, so nothing of it is known to be kept.
+    throw error;
+  }
+}
+
+/** Keeps what is decided so far with the operation that waits. */
+export function saveDecisions(root: string, decisions: readonly Decision[]): void {
+  writeDecisions(join(root, PENDING), decisions);
+}
+
 /** Forgets the operation that waits. @returns whether there was one */
 export function clearPending(root: string): boolean {
-  const folder = join(root, FOLDER);
+  const folder = join(root, PENDING);
   const wasThere = existsSync(folder);
   rmSync(folder, { recursive: true, force: true });
   return wasThere;
-}
-
-function layOut(folder: string, conflict: Conflict): void {
-  const { path, sides, hunks, layers } = conflict;
-  const target = join(folder, path);
-  mkdirSync(dirname(target), { recursive: true });
-  for (const side of ['base', 'ours', 'theirs'] as const) {
-    const file = sides[side];
-    if (file) writeFileSync(`${target}.${side}`, file.bytes);
-  }
-  if (hunks.length === 0) return;
-  const labels = { base: 'base', ours: layers[0], theirs: layers[1] };
-  writeFileSync(target, Buffer.from(renderConflicts(hunks, labels).text, 'latin1'));
 }

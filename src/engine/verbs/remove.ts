@@ -1,5 +1,5 @@
 import { checkRelations } from '../skill/order.ts';
-import type { EngineContext } from './context.ts';
+import type { PlanningContext } from './context.ts';
 import { readInstallation, readInstalledPackages, requireState } from './installation.ts';
 import { pinning, requireApplied } from './layers.ts';
 import type { Operation } from './operation.ts';
@@ -11,7 +11,7 @@ import { planLayers } from './target.ts';
  * @throws ClawError SKILL_NOT_APPLIED; SKILL_NEEDED when another layer depends on one of them
  */
 export async function planRemove(
-  context: EngineContext,
+  context: PlanningContext,
   names: readonly string[],
 ): Promise<Operation> {
   const installation = await readInstallation(context.root);
@@ -25,7 +25,7 @@ export async function planRemove(
     arguments: names,
     installation,
     installed,
-    plan: planLayers(installation, installed, rest),
+    plan: planLayers({ installation, installed, wanted: rest, decisions: context.decisions }),
     pin: pinning(state, new Map(), context.now()),
     warnings: [],
   };

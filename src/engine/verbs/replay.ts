@@ -4,7 +4,7 @@ import { checkRelations, orderLayers } from '../skill/order.ts';
 import type { SkillPackage } from '../skill/package.ts';
 import { readTreeFile } from '../state/disk.ts';
 import { isSameFile, type TreeFile } from '../tree.ts';
-import type { EngineContext } from './context.ts';
+import type { PlanningContext } from './context.ts';
 import {
   type Installation,
   readInstallation,
@@ -19,13 +19,19 @@ import { planLayers } from './target.ts';
  * Plans what `state.yaml` lists on the core of this clone. The disk may hold the bare core or the
  * composed tree; in a mixed tree, a file that is neither is a conflict.
  */
-export async function planReplay(context: EngineContext): Promise<Operation> {
+export async function planReplay(context: PlanningContext): Promise<Operation> {
   const installation = await readInstallation(context.root, { isThorough: true });
   const state = requireState(installation);
   const layers = readInstalledPackages(installation);
   checkRelations(layers);
   const found = lookAtDisk(installation, layers);
-  const plan = planLayers(installation, found.installed, layers, found.published);
+  const plan = planLayers({
+    installation,
+    installed: found.installed,
+    wanted: layers,
+    published: found.published,
+    decisions: context.decisions,
+  });
   return {
     verb: 'replay',
     arguments: [],
@@ -46,7 +52,12 @@ type Found = {
 
 function lookAtDisk(installation: Installation, layers: readonly SkillPackage[]): Found {
   const { root, releaseFile } = installation;
-  const { files } = compose({ release: releaseFile, layers: orderLayers(layers) });
+  const { files } = compose({
+    release: releaseFile,
+    layers: orderLayers(layers),
+    answers: { decisions: [], resolutions: installation.resolutions },
+    pathMaps: installation.pathMaps,
+  });
   const bare: string[] = [];
   const composed: string[] = [];
   const neither: string[] = [];

@@ -3,7 +3,15 @@ import type { Composition } from '../compose/composition.ts';
 import { digestBytes, digestFile, type FileDigest } from '../digest.ts';
 import type { SkillPackage } from '../skill/package.ts';
 import { readTreeFile } from '../state/disk.ts';
-import { COMPOSED, KEPT_LOCK, keptPath, listFolder, PACKAGES } from '../state/kept.ts';
+import {
+  COMPOSED,
+  CUSTOM,
+  inferredPlace,
+  KEPT_LOCK,
+  keptPath,
+  listFolder,
+  PACKAGES,
+} from '../state/kept.ts';
 import { type LayerState, renderState, STATE_PATH, type State } from '../state/state-file.ts';
 import type { Fingerprint, Step } from '../transaction/step.ts';
 import { isSameFile, type TreeFile } from '../tree.ts';
@@ -11,10 +19,18 @@ import { isSameFile, type TreeFile } from '../tree.ts';
 /** A layer as it will be kept: the package, and what `state.yaml` says of it. */
 export type KeptLayer = { readonly package: SkillPackage; readonly state: LayerState };
 
+/** What `state.yaml` says of recordings, and the new files of this command by path. */
+export type KeptResolutions = {
+  readonly known: State['resolutions'];
+  readonly made: ReadonlyMap<string, Buffer>;
+};
+
 export type NewState = {
   readonly core: State['core'];
   readonly layers: readonly KeptLayer[];
   readonly target: Composition;
+  /** Every recording that stays known, with the bytes of those that this command makes. */
+  readonly resolutions: KeptResolutions;
   readonly releaseFile: (path: string) => TreeFile | null;
   /** The lock of this composition; null where `package.json` is the release's own. */
   readonly lock: Buffer | null;
@@ -31,21 +47,26 @@ export function stateSteps(
   const bytes = renderState({
     core: next.core,
     layers: next.layers.map(({ state }) => state),
+    resolutions: next.resolutions.known,
     files: new Map([...composed].map(([path, file]) => [path, pinOf(file)])),
     structured: structuredState(next),
   });
   const kept = new Map<string, TreeFile>();
   for (const [path, file] of composed) if (file) kept.set(keptPath(COMPOSED, path), file);
-  for (const {
-    package: { manifest, files },
-  } of next.layers) {
-    for (const [path, file] of files) {
-      kept.set(keptPath(`${PACKAGES}/${manifest.skill}`, path), file);
-    }
-  }
+  for (const { package: layer } of next.layers) keepLayer(kept, layer);
+  for (const [path, bytes] of next.resolutions.made) kept.set(path, { bytes, isExecutable: false });
   if (next.lock) kept.set(KEPT_LOCK, { bytes: next.lock, isExecutable: false });
   kept.set(STATE_PATH, { bytes, isExecutable: false });
   return { steps: stepsTowards(root, kept), bytes };
+}
+
+function keepLayer(kept: Map<string, TreeFile>, layer: SkillPackage): void {
+  const name = layer.manifest.skill;
+  const folder = layer.kind === 'customisation' ? CUSTOM : PACKAGES;
+  for (const [path, file] of layer.files) kept.set(keptPath(`${folder}/${name}`, path), file);
+  for (const [path, file] of layer.inferredBases) {
+    kept.set(keptPath(inferredPlace(name), path), file);
+  }
 }
 
 function structuredState({ target, lock, isLockOwners }: NewState): State['structured'] {
@@ -66,7 +87,7 @@ function pinOf(file: TreeFile | null): FileDigest | 'deleted' {
 }
 
 function stepsTowards(root: string, wanted: ReadonlyMap<string, TreeFile>): readonly Step[] {
-  const present = [COMPOSED, PACKAGES].flatMap((folder) =>
+  const present = [COMPOSED, PACKAGES, CUSTOM].flatMap((folder) =>
     listFolder(join(root, folder)).map((path) => `${folder}/${path}`),
   );
   const paths = new Set([...present, KEPT_LOCK, ...wanted.keys()]);

@@ -2,48 +2,90 @@ import { compose } from '../compose/compose.ts';
 import type { Composition } from '../compose/composition.ts';
 import { type FileChange, planTree } from '../compose/plan.ts';
 import { renamesOf } from '../compose/renames.ts';
+import type { Decision, Settlement } from '../compose/settle.ts';
 import type { Conflict } from '../conflict.ts';
 import { orderLayers } from '../skill/order.ts';
 import type { SkillPackage } from '../skill/package.ts';
+import type { PathMap } from '../skill/path-map.ts';
 import { readTreeFile } from '../state/disk.ts';
+import type { Resolution } from '../state/resolution.ts';
 import type { TreeFile } from '../tree.ts';
+import { amendChanges } from './amend.ts';
 import type { Installation } from './installation.ts';
 import { findTakenPlaces } from './places.ts';
+import { reanchorLayers } from './reanchor.ts';
 
 /** The layers that a command wants, and what publishing them takes. */
 export type TargetPlan = {
+  /** In canonical order; customisations that a decision concerned are written against what is there now. */
   readonly layers: readonly SkillPackage[];
   readonly target: Composition;
   readonly changes: readonly FileChange[];
   readonly conflicts: readonly Conflict[];
+  /** Disagreements that recordings or decisions settled. */
+  readonly settlements: readonly Settlement[];
 };
 
 type Lookup = (path: string) => TreeFile | null;
 
-/** Composes the wanted layers on the installed core and plans it against the disk. */
-export function planLayers(
-  installation: Installation,
-  installed: readonly SkillPackage[],
-  wanted: readonly SkillPackage[],
-  published: Lookup = installation.publishedFile,
-): TargetPlan {
+/** Another release under the layers. */
+export type NewCore = {
+  readonly releaseFile: Lookup;
+  readonly pathMaps: readonly PathMap[];
+  /** Paths that the two releases have otherwise. */
+  readonly changed: readonly string[];
+  /** Old path → new path, for files that the release moved. */
+  readonly moves: ReadonlyMap<string, string>;
+};
+
+export type TargetRequest = {
+  readonly installation: Installation;
+  /** The layers that the disk shows the effect of. */
+  readonly installed: readonly SkillPackage[];
+  readonly wanted: readonly SkillPackage[];
+  /** What was published, where that is not what the installation says. */
+  readonly published?: Lookup;
+  /** What the owner decided on conflicts of this operation. */
+  readonly decisions?: readonly Decision[] | undefined;
+  /** What may settle a conflict; the installation's own recordings by default. */
+  readonly resolutions?: readonly Resolution[];
+  /** The installed core by default. */
+  readonly core?: NewCore;
+};
+
+/** Composes the wanted layers on a core and plans it against the disk. */
+export function planLayers(request: TargetRequest): TargetPlan {
+  const { installation, installed, decisions = [], core } = request;
   const { root, state } = installation;
-  const release = remember(installation.releaseFile);
-  const layers = orderLayers(wanted);
-  const target = compose({ release, layers });
+  const release = remember(core?.releaseFile ?? installation.releaseFile);
+  const pathMaps = core?.pathMaps ?? installation.pathMaps;
+  const answers = { decisions, resolutions: request.resolutions ?? installation.resolutions };
+  const ordered = orderLayers(request.wanted);
+  const target = compose({ release, layers: ordered, answers, pathMaps });
+  const layers = reanchorLayers(ordered, target, pathMaps);
+  const disk = remember((path) => readTreeFile(root, path));
   const plan = planTree({
     old: {
-      file: remember(published),
-      paths: state?.files.keys() ?? [],
-      renames: renamesOf(orderLayers(installed)),
+      file: remember(request.published ?? installation.publishedFile),
+      paths: [...(state?.files.keys() ?? []), ...(core?.changed ?? [])],
+      renames: renamesOf(orderLayers(installed), installation.pathMaps),
     },
-    disk: remember((path) => readTreeFile(root, path)),
+    disk,
     release,
     target,
+    coreMoves: core?.moves ?? new Map(),
+    answers,
   });
-  const taken = findTakenPlaces(root, plan.changes);
-  const { changes, conflicts } = plan;
-  return { layers, target, changes, conflicts: [...conflicts, ...taken] };
+  const settlements = [...target.settlements, ...plan.settlements];
+  const amended = amendChanges(plan.changes, settlements, disk);
+  const taken = findTakenPlaces(root, amended.changes);
+  return {
+    layers,
+    target,
+    changes: amended.changes,
+    conflicts: [...plan.conflicts, ...amended.conflicts, ...taken],
+    settlements,
+  };
 }
 
 /** Reads each file once: a plan must not see a file change under it. */

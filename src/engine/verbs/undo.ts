@@ -1,11 +1,12 @@
 import { OWNER } from '../compose/plan.ts';
+import { answeredFile, type Decision, settleConflict } from '../compose/settle.ts';
+import { mergeByKey } from '../compose/structured-file.ts';
 import type { Conflict } from '../conflict.ts';
 import { ClawError } from '../errors.ts';
 import { mergeFiles } from '../merge/file.ts';
 import { readTreeFile } from '../state/disk.ts';
 import { stateDigest } from '../state/state-file.ts';
 import { structuredKind } from '../structured/kind.ts';
-import { mergeStructured } from '../structured/merge.ts';
 import { commitSteps } from '../transaction/commit.ts';
 import {
   dropTransaction,
@@ -15,7 +16,7 @@ import {
 } from '../transaction/records.ts';
 import type { Step } from '../transaction/step.ts';
 import { isSameFile, type TreeFile, type Versions } from '../tree.ts';
-import { type EngineContext, resultOf, type VerbResult } from './context.ts';
+import { type EngineContext, type PlanningContext, resultOf, type VerbResult } from './context.ts';
 import { reinstall } from './npm.ts';
 import { writePending } from './pending.ts';
 import { findTakenPlaces } from './places.ts';
@@ -28,10 +29,10 @@ import { tidyUp } from './tidy-up.ts';
  *
  * @throws ClawError NOTHING_TO_UNDO; STATE_CHANGED when `state.yaml` is not what it left
  */
-export async function undo(context: EngineContext): Promise<VerbResult> {
-  const { root } = context;
+export async function undo(context: PlanningContext): Promise<VerbResult> {
+  const { root, decisions = [] } = context;
   const transaction = lastTransaction(root);
-  const drafts = transaction.files.map((file) => undoFile(root, file));
+  const drafts = transaction.files.map((file) => undoFile(root, file, decisions));
   const files = drafts.flatMap((draft) => draft.change ?? []);
   const conflicts = [
     ...drafts.flatMap((draft) => draft.conflicts),
@@ -45,7 +46,9 @@ export async function undo(context: EngineContext): Promise<VerbResult> {
     });
   const report = { changes, conflicts, data: { undone: transaction.summary } };
   if (conflicts.length > 0) {
-    writePending(root, { verb: 'undo', arguments: [], state: stateDigest(root) }, conflicts);
+    const { cwd, allow } = context;
+    const operation = { verb: 'undo', arguments: [], options: {}, cwd, allow, decisions };
+    writePending(root, { ...operation, state: stateDigest(root) }, conflicts);
     return resultOf('undo', 'blocked', report);
   }
   const swaps = await undoSwaps(context, transaction, files);
@@ -93,11 +96,17 @@ type Draft = {
   readonly conflicts: readonly Conflict[];
 };
 
-function undoFile(root: string, file: Transaction['files'][number]): Draft {
+function undoFile(
+  root: string,
+  file: Transaction['files'][number],
+  decisions: readonly Decision[],
+): Draft {
   const { path } = file;
   const disk = readTreeFile(root, path);
   const versions = { base: file.after, ours: disk, theirs: file.before };
-  const merged = path.startsWith('.claw/') ? restored(path, versions) : merge(path, versions);
+  const merged = path.startsWith('.claw/')
+    ? restored(path, versions)
+    : merge(path, versions, decisions);
   if (merged.conflicts.length > 0) return { change: null, conflicts: merged.conflicts };
   const isSame = isSameFile(disk, merged.file);
   return { change: isSame ? null : { path, before: disk, after: merged.file }, conflicts: [] };
@@ -115,18 +124,18 @@ function restored(path: string, { base, ours, theirs }: Versions<TreeFile | null
   );
 }
 
-function merge(path: string, versions: Versions<TreeFile | null>): Merged {
+function merge(
+  path: string,
+  versions: Versions<TreeFile | null>,
+  decisions: readonly Decision[],
+): Merged {
   const { base, ours, theirs } = versions;
   if (isSameFile(base, ours)) return { file: theirs, conflicts: [] };
   const layers: [string, string] = [OWNER, 'undo'];
   if (structuredKind(path) === 'lock') return { file: ours, conflicts: [] };
-  if (structuredKind(path) !== null && base && ours && theirs) {
-    const bytes = { base: base.bytes, ours: ours.bytes, theirs: theirs.bytes };
-    const outcome = mergeStructured({ path, versions: bytes, layers });
-    const file = outcome.bytes ? { bytes: outcome.bytes, isExecutable: ours.isExecutable } : null;
-    return { file, conflicts: outcome.conflicts };
-  }
-  const outcome = mergeFiles(versions);
+  const ask = (conflict: Conflict) => settleConflict(conflict, { decisions, resolutions: [] });
+  if (structuredKind(path) !== null) return mergeByKey(path, versions, layers, ask);
+  const outcome = mergeFiles(versions, { path });
   if (outcome.kind === 'clean') return { file: outcome.file, conflicts: [] };
   const reason = 'You changed the same lines since.';
   const conflict = {
@@ -138,7 +147,12 @@ function merge(path: string, versions: Versions<TreeFile | null>): Merged {
     sides: versions,
     values: null,
   };
-  return { file: ours, conflicts: [conflict] };
+  const settled = ask(conflict);
+  if (settled.kind === 'open') return { file: ours, conflicts: [settled.conflict] };
+  const { decision, answer } = settled.settlement;
+  const file = answeredFile(conflict, answer);
+  const amended = file && decision?.amended ? { ...file, bytes: decision.amended } : file;
+  return { file: amended, conflicts: [] };
 }
 
 async function undoSwaps(

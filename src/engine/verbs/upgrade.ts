@@ -4,7 +4,7 @@ import { checkRelations } from '../skill/order.ts';
 import type { SkillPackage } from '../skill/package.ts';
 import type { State } from '../state/state-file.ts';
 import { type Requested, requestPackages } from './apply.ts';
-import type { EngineContext } from './context.ts';
+import type { EngineContext, PlanningContext } from './context.ts';
 import { readInstallation, readInstalledPackages, requireState } from './installation.ts';
 import { pinning, requireApplied } from './layers.ts';
 import type { Operation } from './operation.ts';
@@ -18,7 +18,7 @@ import { planLayers } from './target.ts';
  * @throws ClawError SKILL_NOT_APPLIED; DIGEST_MISMATCH for other bytes under the same version
  */
 export async function planUpgrade(
-  context: EngineContext,
+  context: PlanningContext,
   names: readonly string[],
 ): Promise<Operation> {
   const installation = await readInstallation(context.root);
@@ -39,7 +39,7 @@ export async function planUpgrade(
     arguments: fresh.map((one) => one.package.manifest.skill),
     installation,
     installed,
-    plan: planLayers(installation, installed, wanted),
+    plan: planLayers({ installation, installed, wanted, decisions: context.decisions }),
     pin: pinning(state, sources, context.now()),
     warnings: found.warnings,
   };

@@ -67,5 +67,10 @@ export async function verify(context: EngineContext): Promise<VerbResult> {
 
 function recompose(installation: Parameters<typeof readInstalledPackages>[0]): Composition {
   const layers = orderLayers(readInstalledPackages(installation));
-  return compose({ release: installation.releaseFile, layers });
+  return compose({
+    release: installation.releaseFile,
+    layers,
+    answers: { decisions: [], resolutions: installation.resolutions },
+    pathMaps: installation.pathMaps,
+  });
 }

@@ -1,0 +1,86 @@
+import type { SkillPackage } from '../skill/package.ts';
+import { composeStructured } from '../structured/compose.ts';
+import { structuredKind } from '../structured/kind.ts';
+import type { TreeFile } from '../tree.ts';
+import type { Composition } from './composition.ts';
+import type { Loom } from './layer.ts';
+
+/** Files that are never text-merged, in the order in which they are composed. */
+const STRUCTURED_PATHS = [
+  'package.json',
+  '.env.example',
+  'docker-compose.yml',
+  'docker-compose.yaml',
+  'compose.yml',
+  'compose.yaml',
+  'container/packages.json',
+] as const;
+
+/**
+ * Recomputes every structured file that a skill declares something for.
+ *
+ * @returns resolved ranges, ports and settings, by file
+ */
+export function composeDeclarations(
+  loom: Loom,
+  release: (path: string) => TreeFile | null,
+  skills: readonly SkillPackage[],
+): Composition['structured'] {
+  const outcomes: Record<string, Readonly<Record<string, unknown>>> = {};
+  for (const path of structuredTargets(release)) {
+    const concerned = skills.filter((layer) => declares(layer, path));
+    if (concerned.length > 0) outcomes[path] = composeFile(loom, path, release(path), concerned);
+  }
+  return outcomes;
+}
+
+function composeFile(
+  { canvas, settle }: Loom,
+  path: string,
+  file: TreeFile | null,
+  skills: readonly SkillPackage[],
+): Readonly<Record<string, unknown>> {
+  const composed = composeStructured({
+    path,
+    release: file?.bytes ?? null,
+    declarations: skills.map(({ manifest }) => ({
+      layer: manifest.skill,
+      structured: manifest.structured,
+    })),
+    decide: (conflict) => {
+      const settled = settle(conflict);
+      if (settled.kind === 'open' || settled.settlement.answer.kind !== 'value') return null;
+      canvas.settled(settled.settlement);
+      return { value: settled.settlement.answer.value };
+    },
+  });
+  for (const conflict of composed.conflicts) canvas.conflict(conflict);
+  if (composed.bytes !== null) {
+    const made = { bytes: composed.bytes, isExecutable: file?.isExecutable ?? false };
+    for (const { manifest } of skills) canvas.put(path, made, manifest.skill);
+  }
+  return composed.outcome;
+}
+
+/** The compose file has four possible names; the one that the release has counts, else the first. */
+function structuredTargets(release: (path: string) => TreeFile | null): readonly string[] {
+  const composeFiles = STRUCTURED_PATHS.filter((path) => structuredKind(path) === 'compose');
+  const present = composeFiles.find((path) => release(path) !== null) ?? composeFiles[0];
+  return STRUCTURED_PATHS.filter((path) => structuredKind(path) !== 'compose' || path === present);
+}
+
+function declares({ manifest }: SkillPackage, path: string): boolean {
+  const { npmDependencies, envAdditions, composeServices, container } = manifest.structured;
+  switch (structuredKind(path)) {
+    case 'npm':
+      return Object.keys(npmDependencies).length > 0;
+    case 'env':
+      return envAdditions.length > 0;
+    case 'compose':
+      return Object.keys(composeServices).length > 0;
+    case 'container':
+      return container.aptPackages.length > 0 || Object.keys(container.npmDependencies).length > 0;
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,62 @@
+import { diffLines } from '../merge/diff.ts';
+import { at } from '../merge/edits.ts';
+import type { Hunk } from '../merge/hunk.ts';
+import { internLines } from '../merge/intern.ts';
+import { splitLines } from '../merge/lines.ts';
+import type { AnsweredHunk } from '../state/resolution.ts';
+
+/**
+ * Finds in a finished text the lines that settle each conflict of it: what stands between the settled
+ * lines around that conflict. Null where two conflicts run into each other, since nobody can tell then
+ * which line settles which.
+ *
+ * @param text read as latin1, like the hunks
+ */
+export function extractAnswers(
+  hunks: readonly Hunk[],
+  text: string,
+): readonly AnsweredHunk[] | null {
+  const finished = splitLines(text);
+  const skeleton: string[] = [];
+  const places: number[] = [];
+  for (const hunk of hunks) {
+    if (hunk.kind === 'settled') skeleton.push(...hunk.lines);
+    else {
+      places.push(skeleton.length);
+      // No line of a text: lines hold no NUL but in binary files, which have no hunks.
+      skeleton.push(`\0${places.length}`);
+    }
+  }
+  const texts = internLines({ base: [], ours: skeleton, theirs: finished });
+  const partners = diffLines(texts.ours, texts.theirs, texts.size);
+  const stretches = places.map((place) => stretchAround(place, partners, finished.length));
+  const isMixed = stretches.some(({ to }, index) => (places[index + 1] ?? Infinity) < to);
+  if (isMixed) return null;
+  const conflicts = hunks.filter((hunk) => hunk.kind === 'conflict');
+  return conflicts.map(({ base, ours, theirs }, index) => {
+    const stretch = stretches[index];
+    const resolved = stretch ? finished.slice(stretch.start, stretch.end) : [];
+    return { base, ours, theirs, resolved };
+  });
+}
+
+/** Of the skeleton up to `to`, of the finished text from `start` up to `end`. */
+type Stretch = { readonly to: number; readonly start: number; readonly end: number };
+
+function stretchAround(place: number, partners: Int32Array, length: number): Stretch {
+  let before = place - 1;
+  while (before >= 0 && at(partners, before) < 0) before -= 1;
+  let behind = place + 1;
+  while (behind < partners.length && at(partners, behind) < 0) behind += 1;
+  const first = before < 0 ? 0 : at(partners, before) + 1;
+  const last = behind === partners.length ? length : at(partners, behind);
+  // Settled lines that were changed as well are taken to be changed one for one: they are not the answer.
+  const changedBefore = place - 1 - before;
+  const changedBehind = behind - place - 1;
+  const isRoom = last - first >= changedBefore + changedBehind;
+  return {
+    to: behind,
+    start: isRoom ? first + changedBefore : first,
+    end: isRoom ? last - changedBehind : last,
+  };
+}

@@ -1,0 +1,78 @@
+import compare from 'semver/functions/compare.js';
+import valid from 'semver/functions/valid.js';
+import { z } from 'zod';
+import { ClawError } from '../errors.ts';
+import type { PathMap } from '../skill/path-map.ts';
+import { pathFault } from '../skill/paths.ts';
+import { parsePlainYaml } from '../skill/plain-yaml.ts';
+import type { TreeFile } from '../tree.ts';
+
+export const MIGRATIONS_PATH = 'migrations.yaml';
+
+const LIMITS = { sizeBytes: 1024 * 1024, depth: 8 };
+const Name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'is no name of a skill');
+// A folder moves as a whole: both its names end with a slash.
+const MovedPath = z
+  .string()
+  .refine((path) => pathFault(path.replace(/\/$/, '')) === null, 'is no path of a project');
+
+const Entry = z
+  .strictObject({
+    since: z.string().refine((text) => valid(text) !== null, 'is no version'),
+    description: z.string().default(''),
+    skill: Name.optional(),
+    retire: Name.optional(),
+    path_map: z.record(MovedPath, MovedPath).optional(),
+  })
+  .refine(
+    ({ skill, retire, path_map }) => (skill ?? retire ?? path_map) !== undefined,
+    'has neither skill nor retire nor path_map',
+  );
+const File = z.union([z.array(Entry), z.strictObject({ migrations: z.array(Entry) })]);
+
+/** What a release asks of installations that come from before `since`. */
+export type Migration = {
+  readonly since: string;
+  readonly description: string;
+  /** Keeps the old behaviour; applied by itself, removable later. */
+  readonly skill: string | null;
+  /** What the core does by itself now. */
+  readonly retire: string | null;
+  /** Old path → new path, for packages that were written before. */
+  readonly paths: Readonly<Record<string, string>> | null;
+};
+
+/**
+ * Reads a release's `migrations.yaml`, in the order of the versions; none where there is no such file.
+ *
+ * @throws ClawError YAML_INVALID, SCHEMA_INVALID with the place in the file
+ */
+export function readMigrations(file: TreeFile | null): readonly Migration[] {
+  if (file === null) return [];
+  const raw = parsePlainYaml(file.bytes, MIGRATIONS_PATH, LIMITS) ?? [];
+  const parsed = File.safeParse(raw);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const path = [MIGRATIONS_PATH, issue?.path.join('.') ?? ''].filter((part) => part).join(':');
+    throw new ClawError(
+      'SCHEMA_INVALID',
+      `${path}: ${issue?.message ?? 'does not fit'}. The release is at fault; ask its maintainers.`,
+      { path },
+    );
+  }
+  const entries = Array.isArray(parsed.data) ? parsed.data : parsed.data.migrations;
+  return entries
+    .map(({ since, description, skill, retire, path_map }) => ({
+      since,
+      description,
+      skill: skill ?? null,
+      retire: retire ?? null,
+      paths: path_map ?? null,
+    }))
+    .sort((one, other) => compare(one.since, other.since));
+}
+
+/** The moves among migrations. */
+export function pathMapsOf(migrations: readonly Migration[]): readonly PathMap[] {
+  return migrations.flatMap(({ since, paths }) => (paths === null ? [] : [{ since, paths }]));
+}

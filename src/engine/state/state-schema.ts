@@ -1,0 +1,150 @@
+import { z } from 'zod';
+import type { Digest, FileDigest } from '../digest.ts';
+import { pathFault } from '../skill/paths.ts';
+
+const NEWEST = 1;
+
+const DigestText = z.custom<Digest>(
+  (value) => typeof value === 'string' && /^sha256:[0-9a-f]{64}$/.test(value),
+  'must be sha256: and 64 hexadecimal digits',
+);
+const FileDigestText = z.custom<FileDigest>(
+  (value) => typeof value === 'string' && /^sha256:[0-9a-f]{64}( \+x)?$/.test(value),
+  'must be sha256: and 64 hexadecimal digits, with " +x" behind it for an executable file',
+);
+
+// Read and written below the project, so never a way out of it.
+const ProjectPath = z
+  .string()
+  .refine((path) => pathFault(path) === null, 'is no path of a project');
+const Name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'is no name of a skill');
+const Key = z.string().regex(/^[0-9a-f]{16}$/, 'is no key of a resolution');
+
+const Layer = z.strictObject({
+  name: Name,
+  kind: z.enum(['skill', 'customisation']).default('skill'),
+  version: z.string(),
+  source: z.string(),
+  digest: DigestText,
+  installed: z.iso.datetime(),
+  inferred_bases: z
+    .record(ProjectPath, z.union([FileDigestText, z.literal('unknown')]))
+    .default({}),
+});
+
+/** `state.yaml` as it is written; its spelling is snake_case. */
+export const StateFile = z.strictObject({
+  version: z.literal(NEWEST),
+  core: z.strictObject({
+    version: z.string().nullable(),
+    commit: z
+      .string()
+      .regex(/^[0-9a-f]{40,64}$/)
+      .nullable(),
+    from: z.enum(['tag', 'commit', 'folder', 'disk']),
+    digest: DigestText,
+    assumed: z.boolean(),
+    skills: z.record(Name, DigestText).default({}),
+  }),
+  layers: z.array(Layer).superRefine((layers, context) => {
+    const twice = layers.findIndex(
+      ({ name }, at) => layers.findIndex((one) => one.name === name) < at,
+    );
+    if (twice === -1) return;
+    context.addIssue({ code: 'custom', path: [twice, 'name'], message: 'is listed twice' });
+  }),
+  resolutions: z
+    .record(Key, z.strictObject({ digest: DigestText, own: z.boolean(), used: z.boolean() }))
+    .default({}),
+  files: z.record(ProjectPath, z.union([FileDigestText, z.literal('deleted')])),
+  structured: z.record(z.string(), z.record(z.string(), z.unknown())),
+});
+
+type Raw = z.output<typeof StateFile>;
+
+/** The newest format that this engine writes and reads. */
+export const STATE_FORMAT = NEWEST;
+
+/** One applied layer, as `state.yaml` pins it. */
+export type LayerState = {
+  readonly name: string;
+  readonly kind: 'skill' | 'customisation';
+  readonly version: string;
+  readonly source: string;
+  readonly digest: Digest;
+  readonly installed: string;
+  /** Ancestors that the package did not carry; `unknown` where no history told of one. */
+  readonly inferredBases: Readonly<Record<string, FileDigest | 'unknown'>>;
+};
+
+/** The core that the layers stand on. */
+export type CoreState = {
+  readonly version: string | null;
+  readonly commit: string | null;
+  readonly from: Raw['core']['from'];
+  readonly digest: Digest;
+  /** No `init` or `update` of the owner's named it. */
+  readonly assumed: boolean;
+  /** The packages that the release brought, with the digests of their folders. */
+  readonly skills: Readonly<Record<string, Digest>>;
+};
+
+/** A recorded resolution that this installation knows: made here or not, in use or kept for later. */
+export type ResolutionState = {
+  readonly digest: Digest;
+  readonly own: boolean;
+  readonly used: boolean;
+};
+
+/** What is installed, with digests; enough to replay. */
+export type State = {
+  readonly core: CoreState;
+  readonly layers: readonly LayerState[];
+  /** By key. */
+  readonly resolutions: ReadonlyMap<string, ResolutionState>;
+  /** Every file that differs from the core. */
+  readonly files: ReadonlyMap<string, FileDigest | 'deleted'>;
+  /** Resolved ranges, ports and settings, by file. */
+  readonly structured: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  /** Of the file's own bytes: operations that wait are bound to it. */
+  readonly digest: Digest;
+};
+
+export function fromStateFile(raw: Raw, digest: Digest): State {
+  return {
+    core: raw.core,
+    layers: raw.layers.map(({ inferred_bases, ...layer }) => ({
+      ...layer,
+      inferredBases: inferred_bases,
+    })),
+    resolutions: new Map(Object.entries(raw.resolutions)),
+    files: new Map(Object.entries(raw.files)),
+    structured: raw.structured,
+    digest,
+  };
+}
+
+/** What is written of a state: sorted, and without what is empty. */
+export function toStateFile(state: Omit<State, 'digest'>): object {
+  const { skills, ...core } = state.core;
+  return {
+    version: NEWEST,
+    core: { ...core, ...unlessEmpty('skills', sorted(Object.entries(skills))) },
+    layers: state.layers.map(({ kind, inferredBases, ...layer }) => ({
+      ...layer,
+      ...(kind === 'skill' ? {} : { kind }),
+      ...unlessEmpty('inferred_bases', sorted(Object.entries(inferredBases))),
+    })),
+    ...unlessEmpty('resolutions', sorted(state.resolutions)),
+    files: sorted(state.files),
+    structured: state.structured,
+  };
+}
+
+function sorted<T>(entries: Iterable<readonly [string, T]>): Readonly<Record<string, T>> {
+  return Object.fromEntries([...entries].sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+function unlessEmpty(key: string, content: Readonly<Record<string, unknown>>): object {
+  return Object.keys(content).length === 0 ? {} : { [key]: content };
+}

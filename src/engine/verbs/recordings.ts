@@ -1,0 +1,35 @@
+import { OWNER } from '../compose/plan.ts';
+import type { Settlement } from '../compose/settle.ts';
+import { digestBytes } from '../digest.ts';
+import { type Resolution, resolutionKey, subjectOf } from '../state/resolution.ts';
+import { renderAnswered } from '../state/resolution-file.ts';
+import { resolutionPath } from '../state/resolutions.ts';
+import type { KeptResolutions } from './state-steps.ts';
+
+/**
+ * Which recordings stay known once a command is published: this installation's own, those in use, and
+ * the new ones that its decisions make. A decision about the owner's own edits or customisations is
+ * none: those carry it themselves.
+ */
+export function keepResolutions(
+  settlements: readonly Settlement[],
+  present: readonly Resolution[],
+  customisations: ReadonlySet<string>,
+): KeptResolutions {
+  const used = new Set(settlements.flatMap(({ keys }) => keys));
+  const known = new Map<string, { digest: Resolution['digest']; own: boolean; used: boolean }>();
+  for (const { key, digest, isOwn } of present) {
+    if (isOwn || used.has(key)) known.set(key, { digest, own: isOwn, used: used.has(key) });
+  }
+  const made = new Map<string, Buffer>();
+  for (const { conflict, answer, decision } of settlements) {
+    const isOwners = conflict.layers[0] === OWNER || customisations.has(conflict.layers[1]);
+    if (decision === null || isOwners) continue;
+    const subject = subjectOf(conflict);
+    const key = resolutionKey(subject, answer);
+    const bytes = renderAnswered({ subject, answer, origin: decision.origin });
+    made.set(resolutionPath(key), bytes);
+    known.set(key, { digest: digestBytes(bytes), own: true, used: true });
+  }
+  return { known, made };
+}
