@@ -1,4 +1,5 @@
 import type { DeclaredSetting, StructuredInput, StructuredResult } from './declaration.ts';
+import { quoteEnv } from './env-value.ts';
 import { eolOf, joinLines, type KeyedChunk, type KeyedMap, splitLines } from './keyed-lines.ts';
 
 const ASSIGNMENT = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=(.*)$/;
@@ -65,15 +66,8 @@ function linesFor({ name, description, example, isSecret }: DeclaredSetting): re
   const comments = [...(description ?? '').split('\n'), ...looks].map((line) => line.trim());
   return [
     ...comments.filter((line) => line !== '').map((line) => `# ${line}`),
-    `${name}=${quote(isSecret ? '' : (example ?? ''))}`,
+    `${name}=${quoteEnv(isSecret ? '' : (example ?? ''))}`,
   ];
-}
-
-// What dotenv would cut or trim stands in quotes; a value that holds both kinds stays as it is.
-function quote(value: string): string {
-  if (/^[^\s#'"`]*$/.test(value)) return value;
-  const mark = ['"', "'", '`'].find((candidate) => !value.includes(candidate));
-  return mark === undefined ? value : mark + value + mark;
 }
 
 function withGaps(blocks: readonly (readonly string[])[], eol: string): readonly string[] {

@@ -17,3 +17,23 @@ export function canonicalValue(value: unknown): string {
 export function isPlainMap(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** The value at a path of keys in plain data; undefined where there is none. */
+export function dataAt(data: unknown, keys: readonly string[]): unknown {
+  let value = data;
+  for (const key of keys) {
+    if (!isPlainMap(value) || !Object.hasOwn(value, key)) return undefined;
+    value = value[key];
+  }
+  return value;
+}
+
+/** The same data with another value at a path of keys; null takes the last key out. */
+export function dataWith(data: unknown, keys: readonly string[], value: unknown): unknown {
+  const [key, ...inner] = keys;
+  if (key === undefined) return value;
+  if (value === null && dataAt(data, keys) === undefined) return data;
+  const { [key]: present, ...others } = isPlainMap(data) ? data : {};
+  if (inner.length === 0 && value === null) return others;
+  return { ...others, [key]: dataWith(present, inner, value) };
+}

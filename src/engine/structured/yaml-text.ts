@@ -26,6 +26,8 @@ export function readYaml(bytes: Buffer): YamlText | Fault {
   const document = parseDocument(text.replaceAll('\r\n', '\n'), {
     lineCounter: counter,
     logLevel: 'error',
+    // What a service takes over by `<<` is its own as well: its ports are taken.
+    merge: true,
   });
   const [error] = document.errors;
   if (error !== undefined) {
@@ -47,10 +49,16 @@ export function readYaml(bytes: Buffer): YamlText | Fault {
   }
 }
 
+/** A key as plain data has it. */
+export function keyText(key: unknown): string {
+  if (!isScalar(key)) return '';
+  return typeof key.value === 'symbol' ? '<<' : String(key.value);
+}
+
 /** A spelling that two nodes share exactly if they say the same; an alias says its name. */
 function canonicalYaml(node: unknown): string {
   if (isAlias(node)) return `*${node.source}`;
-  if (isScalar(node)) return JSON.stringify(node.value) ?? 'null';
+  if (isScalar(node)) return JSON.stringify(node.value) ?? keyText(node);
   if (isSeq(node)) return `[${node.items.map(canonicalYaml).join(',')}]`;
   if (!isMap(node)) return 'null';
   const members = node.items.map(
@@ -98,7 +106,7 @@ function readChunk(
   const isLoose = inner?.chunks[0]?.lead.every(isTrivia) === true;
   const map = isLoose ? inner : null;
   return {
-    key: isScalar(key) ? String(key.value) : '',
+    key: keyText(key),
     lead: source.lines.slice(leadStart, start),
     head: source.lines.slice(start, map === null ? end : start + 1),
     map,

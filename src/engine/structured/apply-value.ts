@@ -1,0 +1,96 @@
+import { ClawError } from '../errors.ts';
+import { envData, setEnv } from './env-edit.ts';
+import { removeValue, setValue } from './json-edit.ts';
+import { jsonBytes, readJson, textOf, valueAt } from './json-text.ts';
+import { splitKey } from './key-path.ts';
+import { structuredKind } from './kind.ts';
+import { sortedPlace } from './npm.ts';
+import { canonicalValue, dataAt } from './values.ts';
+import { setYaml } from './yaml-edit.ts';
+import { readYaml } from './yaml-text.ts';
+
+/**
+ * Sets one key of a structured file to a value; every other byte stays, comments included. Null takes
+ * the key out, and with it the comment right above it. A key that has the value already stays as written.
+ *
+ * @param key as in a conflict's path, behind the `#`: `dependencies.foo`, `services.redis.ports`, `NAME`
+ * @throws ClawError RESOLUTION_INVALID where the file cannot be read, or the key cannot hold the value
+ */
+export function applyValue({
+  path,
+  bytes,
+  key,
+  value,
+}: {
+  readonly path: string;
+  readonly bytes: Buffer;
+  readonly key: string;
+  readonly value: unknown;
+}): Buffer {
+  const keys = structuredKind(path) === 'env' ? [key] : splitKey(dataOf(path, bytes), key);
+  const set = setAt({ path, bytes }, keys, value ?? null);
+  if (set !== null) return set;
+  throw new ClawError(
+    'RESOLUTION_INVALID',
+    `${path}: ${key} cannot be set to ${JSON.stringify(value ?? null)} without changing something else. Edit the file by hand.`,
+    { path: `${path}#${key}` },
+  );
+}
+
+/** Like `applyValue`, for a path of keys; null where it cannot be done. */
+export function setAt(
+  { path, bytes }: { readonly path: string; readonly bytes: Buffer },
+  keys: readonly string[],
+  value: unknown,
+): Buffer | null {
+  switch (structuredKind(path)) {
+    case 'npm':
+    case 'container':
+      return setJson(bytes, keys, value);
+    case 'compose':
+      return setYaml(bytes, keys, value);
+    case 'env':
+      return setEnvAt(bytes, keys, value);
+    default:
+      return null;
+  }
+}
+
+/** What a structured file says, as plain data; null where it cannot be read. */
+export function dataOf(path: string, bytes: Buffer): unknown {
+  const kind = structuredKind(path);
+  if (kind === 'env') return envData(bytes);
+  if (kind === 'compose') {
+    const file = readYaml(bytes);
+    return 'map' in file ? file.data : null;
+  }
+  const file = readJson(bytes);
+  return 'root' in file ? JSON.parse(file.text) : null;
+}
+
+function setEnvAt(bytes: Buffer, keys: readonly string[], value: unknown): Buffer | null {
+  const name = keys.join('.');
+  const present = envData(bytes)[name] ?? null;
+  return present === value ? bytes : setEnv(bytes, name, value);
+}
+
+function setJson(bytes: Buffer, keys: readonly string[], value: unknown): Buffer | null {
+  const file = readJson(bytes);
+  if (!('root' in file)) return null;
+  const present = valueAt(file.root, keys);
+  const data = JSON.parse(file.text);
+  if (canonicalValue(dataAt(data, keys)) === canonicalValue(value ?? undefined)) return bytes;
+  const isOnOneLine = present === null || !textOf(file.text, present).includes('\n');
+  const text =
+    value === null
+      ? removeValue(file.text, keys)
+      : setValue(file.text, keys, {
+          value: isOnOneLine ? oneLine(value) : JSON.stringify(value, null, 1),
+          place: (names) => sortedPlace(names, keys.at(-1) ?? ''),
+        });
+  return text === file.text ? null : jsonBytes(text, bytes);
+}
+
+function oneLine(value: unknown): string {
+  return JSON.stringify(value, null, 1).replace(/\n */g, ' ');
+}
