@@ -1,5 +1,15 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { addSkill, type Codebase, temporaryCodebase } from '../../src/testing/codebase.ts';
+import * as engine from '../../src/engine/index.ts';
+import {
+  addSkill,
+  CLAW,
+  type Codebase,
+  commitAll,
+  temporaryCodebase,
+} from '../../src/testing/codebase.ts';
+import { contextOf } from './in-process.ts';
 
 const LINES = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\n';
 
@@ -66,4 +76,196 @@ test('an unreadable configuration or pending operation is no fault of claw', asy
   codebase.write({ 'claw.config.yaml': 'check: *nothing\n' });
   const run = await codebase.claw('status');
   expect(run).toMatchObject({ code: 1, json: { error: { code: 'CONFIG_INVALID' } } });
+});
+
+const STATE = '.claw/state.yaml';
+const NO_RELEASE = { release: null, coreVersion: null };
+
+/** Every verb that needs to know what is installed. */
+const VERBS: Readonly<Record<string, (context: engine.EngineContext) => Promise<unknown>>> = {
+  init: (context) => engine.init(context, NO_RELEASE),
+  apply: (context) => engine.apply(context, ['other']),
+  remove: (context) => engine.remove(context, ['demo']),
+  upgrade: (context) => engine.upgrade(context, []),
+  replay: (context) => engine.replay(context),
+  plan: (context) => engine.plan(context, { verb: 'remove', args: ['demo'], release: NO_RELEASE }),
+  status: (context) => engine.status(context),
+  list: (context) => engine.list(context, { available: false }),
+  verify: (context) => engine.verify(context),
+};
+
+/** No verb takes such a state for anything; tree and `.claw` stay as they are. */
+async function expectRefused(codebase: Codebase, text: string): Promise<void> {
+  codebase.write({ [STATE]: text });
+  const before = [codebase.tree(), codebase.state()];
+  for (const [verb, run] of Object.entries(VERBS)) {
+    const error: unknown = await run(contextOf(codebase)).catch((thrown: unknown) => thrown);
+    const label = `${verb} on ${JSON.stringify(text.slice(-40))}`;
+    expect(error, label).toMatchObject({
+      code: 'STATE_INVALID',
+      message: expect.stringMatching(/^\.claw\/state\.yaml, (line \d+|version): ./),
+    });
+  }
+  expect([codebase.tree(), codebase.state()]).toEqual(before);
+  expect(codebase.has('.claw/pending')).toBe(false);
+}
+
+test('a state that is cut short at any place is refused by every verb', async () => {
+  await using codebase = await installation();
+  addSkill(codebase, 'other', { add: { 'new.ts': 'new\n' } });
+  const state = codebase.read(STATE);
+  for (let length = 0; length < state.length - 1; length += 50) {
+    await expectRefused(codebase, state.slice(0, length));
+  }
+}, 60_000);
+
+test('a state that was edited into nonsense is refused by every verb', async () => {
+  await using codebase = await installation();
+  addSkill(codebase, 'other', { add: { 'new.ts': 'new\n' } });
+  const state = codebase.read(STATE);
+  for (const text of [
+    '[]\n',
+    'null\n',
+    '\u0000\u0001\u0002',
+    state.replace(/^version: .*\n/m, ''),
+    state.replace(/^version: 1$/m, 'version: 2'),
+    state.replace(/^version: 1$/m, 'version: "1"'),
+    state.replace('  - name: demo', '  - name: ../demo'),
+    state.replace(/( +digest: sha256:.{10})./, '$1?'),
+    state.replace('installed: ', 'installed: yesterday # '),
+    state.replace('files:', 'files:\n  src/a.ts: deleted'),
+    state.replace('layers:', 'layers: *nothing'),
+    state.replaceAll('  ', '\t'),
+    `${state}---\n${state}`,
+  ]) {
+    expect(text).not.toBe(state);
+    await expectRefused(codebase, text);
+  }
+}, 60_000);
+
+test('a state with git’s conflict markers in it is refused by every verb', async () => {
+  await using codebase = await installation();
+  commitAll(codebase, 'demo');
+  for (const [branch, skill] of [
+    ['one', 'alpha'],
+    ['two', 'beta'],
+  ] as const) {
+    codebase.git('checkout', '--quiet', '-b', branch, 'main');
+    addSkill(codebase, skill, { add: { [`${skill}.ts`]: 'new\n' } });
+    expect((await codebase.claw('apply', skill)).code).toBe(0);
+    commitAll(codebase, skill);
+  }
+  expect(() => codebase.git('merge', 'one')).toThrow();
+  const merged = codebase.read(STATE);
+  addSkill(codebase, 'other', { add: { 'new.ts': 'new\n' } });
+  expect(merged).toContain('<<<<<<< ');
+  await expectRefused(codebase, merged);
+});
+
+test('a package that changed under its version is named by every verb that needs it', async () => {
+  await using codebase = await installation();
+  addSkill(codebase, 'other', { add: { 'new.ts': 'new\n' } });
+  for (const place of ['skills', '.claw/packages']) {
+    codebase.write({ [`${place}/demo/SKILL.md`]: 'changed\n' });
+  }
+  const before = codebase.tree();
+  for (const args of [
+    ['apply', 'demo'],
+    ['apply', 'other'],
+    ['plan', 'apply', 'other'],
+    ['remove', 'demo'],
+    ['upgrade', 'demo'],
+    ['replay'],
+    ['verify'],
+  ]) {
+    const { code, json } = await codebase.claw(...args);
+    expect(code, args.join(' ')).toBe(1);
+    expect(json.error, args.join(' ')).toMatchObject({
+      code: 'DIGEST_MISMATCH',
+      message: expect.stringContaining('demo 1.0.0'),
+    });
+  }
+  expect(codebase.tree()).toEqual(before);
+});
+
+test('without .claw/packages the sources serve, and the packages are kept again', async () => {
+  await using codebase = await installation();
+  addSkill(codebase, 'other', { add: { 'new.ts': 'new\n' } });
+  const kept = codebase.read('.claw/packages/demo/manifest.yaml');
+  codebase.remove('.claw/packages');
+  expect((await codebase.claw('verify')).json.data).toMatchObject({ clean: true });
+  expect((await codebase.claw('apply', 'other')).code).toBe(0);
+  expect(codebase.read('.claw/packages/demo/manifest.yaml')).toBe(kept);
+});
+
+test.each(['.claw/base/src/a.ts', '.claw/composed/src/a.ts'])(
+  'without %s nothing is guessed, and replay puts it back',
+  async (path) => {
+    await using codebase = await installation();
+    const whole = codebase.state();
+    codebase.remove(path);
+    const before = codebase.tree();
+    for (const args of [['remove', 'demo'], ['plan', 'remove', 'demo'], ['verify']]) {
+      const run = await codebase.claw(...args);
+      expect(run).toMatchObject({ code: 1, json: { error: { code: 'DIGEST_MISMATCH' } } });
+    }
+    expect(codebase.tree()).toEqual(before);
+    expect((await codebase.claw('replay')).code).toBe(0);
+    expect(codebase.state()).toEqual(whole);
+    expect((await codebase.claw('remove', 'demo')).code).toBe(0);
+  },
+);
+
+test('three skills that need each other in a circle are named in its order', async () => {
+  await using codebase = await installation();
+  for (const [skill, needed] of [
+    ['a', 'b'],
+    ['b', 'c'],
+    ['c', 'a'],
+  ] as const) {
+    addSkill(codebase, skill, { add: { [skill]: 'new\n' }, manifest: { depends: [needed] } });
+  }
+  const before = codebase.tree();
+  const run = await codebase.claw('apply', 'c', 'a', 'b');
+  expect(run).toMatchObject({ code: 1, json: { error: { code: 'GRAPH_INVALID' } } });
+  expect(run.json.error?.message).toMatch(/a → b → c → a|b → c → a → b|c → a → b → c/);
+  expect(codebase.tree()).toEqual(before);
+});
+
+test('a folder where the lock belongs is named', async () => {
+  await using codebase = await installation();
+  codebase.remove('.claw/lock.db');
+  mkdirSync(codebase.path('.claw/lock.db'));
+  const run = await codebase.claw('remove', 'demo');
+  expect(run).toMatchObject({ code: 1, json: { error: { code: 'IO_FAILED' } } });
+  expect(run.json.error?.message).toMatch(/lock\.db is a folder/);
+  expect((await codebase.claw('status')).code).toBe(0);
+});
+
+const hasBubblewrap = spawnSync('bwrap', ['--dev-bind', '/', '/', 'true']).status === 0;
+
+test.skipIf(!hasBubblewrap)('a .claw that cannot be written serves for reading', async () => {
+  await using codebase = await installation();
+  const folder = codebase.path('.claw');
+  const readOnly = (...args: string[]) => {
+    const command = [process.execPath, CLAW, ...args, '--cwd', codebase.root, '--json'];
+    const run = spawnSync(
+      'bwrap',
+      ['--dev-bind', '/', '/', '--ro-bind', folder, folder, ...command],
+      {
+        encoding: 'utf8',
+      },
+    );
+    return { code: run.status, json: JSON.parse(run.stdout) };
+  };
+  for (const args of [['status'], ['list'], ['verify'], ['plan', 'remove', 'demo']]) {
+    expect(readOnly(...args)).toMatchObject({ code: 0, json: { outcome: 'done', error: null } });
+  }
+  const before = codebase.tree();
+  const refused = readOnly('remove', 'demo');
+  expect(refused).toMatchObject({ code: 1, json: { error: { code: 'IO_FAILED' } } });
+  expect(refused.json.error.message).toMatch(/EROFS.*may you write there/);
+  expect(codebase.tree()).toEqual(before);
+  const { findings } = readOnly('doctor').json.data;
+  expect(findings).toContainEqual(expect.objectContaining({ area: 'folder', ok: false }));
 });

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { ClawError } from '../errors.ts';
+import { lstat } from '../skill/lstat.ts';
 import type { Holder } from './journal.ts';
 import { liveHolder, writeHolder } from './recover.js';
 
@@ -73,12 +74,16 @@ function isTemporary(error: unknown, path: string): boolean {
 }
 
 function cannotLock(path: string, cause: unknown): ClawError {
-  const message = `Could not lock ${path} (${String(cause)}). Is there room, and may you write there?`;
+  const message = lstat(path)?.isDirectory()
+    ? `${path} is a folder where the lock belongs. Move it away.`
+    : `Could not lock ${path} (${String(cause)}). Is there room, and may you write there?`;
   return new ClawError('IO_FAILED', message, { path, cause });
 }
 
 function makeFolder(root: string): void {
   fs.mkdirSync(join(root, '.claw'), { recursive: true });
+  // SQLite locks a file on a read-only disk as well; nothing could be published there.
+  fs.accessSync(join(root, '.claw'), fs.constants.W_OK);
   writeIfAbsent(join(root, '.claw/.gitignore'), IGNORED);
   writeIfAbsent(join(root, '.claw/.gitattributes'), ATTRIBUTES);
   writeIfAbsent(join(root, '.claw/lock.db'), '');
