@@ -112,12 +112,15 @@ function listLines(entries: readonly ListEntry[]): readonly string[] {
   });
 }
 
+const FORMS = { 'line-ends': 'line ends', mode: 'mode' } as const;
+
 type VerifyData = {
   readonly clean: boolean;
   readonly edits: readonly {
     readonly path: string;
     readonly owner: string;
     readonly lines: readonly (readonly [number, number])[];
+    readonly form: readonly (keyof typeof FORMS)[];
   }[];
   readonly recomposed: readonly string[];
 };
@@ -125,11 +128,12 @@ type VerifyData = {
 function verifyLines(data: VerifyData | null): readonly string[] {
   if (data === null) return [];
   if (data.clean) return ['Disk, state and composition agree.'];
-  const edits = data.edits.map(({ path, owner, lines }) => {
+  const edits = data.edits.map(({ path, owner, lines, form }) => {
     const ranges = lines
       .map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`))
       .join(', ');
-    return `  ${path}${ranges === '' ? '' : `:${ranges}`}  ${owner}`;
+    const also = form.map((word) => ` (${FORMS[word]})`).join('');
+    return `  ${path}${ranges === '' ? '' : `:${ranges}`}${also}  ${owner}`;
   });
   const recomposed = data.recomposed.map(
     (path) => `  ${path}  this engine would compose it otherwise`,

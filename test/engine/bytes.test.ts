@@ -3,6 +3,7 @@ import * as fs from 'node:fs';
 import { expect, test } from 'vitest';
 import {
   addSkill,
+  CLAW,
   type Codebase,
   type Files,
   temporaryCodebase,
@@ -165,6 +166,29 @@ test('a line with an odd end gets the file’s usual one when changed, and its o
   expect(codebase.read('a.txt')).toBe(MIXED.replace('seven\n', 'SEVEN\r\n'));
   expect((await codebase.claw('remove', 'demo')).json).toMatchObject({ outcome: 'done' });
   expect(codebase.tree()).toEqual(before);
+});
+
+test('verify tells line ends and modes apart from lines', async () => {
+  const files = { 'ends.txt': LINES, 'last.txt': LINES, 'both.txt': LINES, 'run.sh': LINES };
+  await using codebase = temporaryCodebase(files, { git: true });
+  expect((await codebase.claw('init')).code).toBe(0);
+  codebase.write({
+    'ends.txt': crlf(LINES),
+    'last.txt': unended(LINES),
+    'both.txt': crlf(replaced(LINES, [OWNER])),
+  });
+  fs.chmodSync(codebase.path('run.sh'), 0o755);
+  expect((await codebase.claw('verify')).json.data).toMatchObject({
+    edits: [
+      { path: 'both.txt', lines: [[4, 4]], form: ['line-ends'] },
+      { path: 'ends.txt', lines: [], form: ['line-ends'] },
+      { path: 'last.txt', lines: [], form: ['line-ends'] },
+      { path: 'run.sh', lines: [], form: ['mode'] },
+    ],
+  });
+  const text = execFileSync(process.execPath, [CLAW, 'verify', '--cwd', codebase.root]).toString();
+  expect(text).toContain('  both.txt:4 (line ends)  your edits\n  ends.txt (line ends)  your');
+  expect(text).toContain('  run.sh (mode)  your edits\n');
 });
 
 const UTF16 = Buffer.from(`\ufeff${LINES}`, 'utf16le');

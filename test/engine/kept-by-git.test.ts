@@ -33,6 +33,7 @@ const CORE = {
 async function installation(): Promise<Codebase> {
   const codebase = temporaryCodebase(CORE);
   codebase.git('init', '--quiet', '--initial-branch=main');
+  codebase.git('config', 'core.safecrlf', 'false');
   codebase.git('add', '--all', '--force');
   codebase.git('commit', '--quiet', '-m', 'first');
   codebase.git('tag', 'v1.0.0');

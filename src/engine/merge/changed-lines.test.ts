@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { changedLines } from './changed-lines.ts';
+import { changedLines, changesLineEnds } from './changed-lines.ts';
 
 const before = 'one\ntwo\nthree\nfour\n';
 
@@ -31,4 +31,16 @@ test('a file that was not there is new from its first line to its last', () => {
 
 test('a file that is gone has no lines', () => {
   expect(changedLines(Buffer.from(before), null)).toEqual([]);
+});
+
+test.each([
+  ['nothing', before, false],
+  ['a line', before.replace('two', 'TWO'), false],
+  ['the line ends', before.replaceAll('\n', '\r\n'), true],
+  ['one line end', before.replace('two\n', 'two\r\n'), true],
+  ['the end of a line that is new', before.replace('two\n', 'TWO\r\n'), false],
+  ['the last newline', before.trimEnd(), true],
+  ['everything', '', false],
+])('%s changed: line ends are told apart from lines', (_, now, expected) => {
+  expect(changesLineEnds(Buffer.from(before), Buffer.from(now))).toBe(expected);
 });

@@ -1,7 +1,7 @@
 import { diffLines } from './diff.ts';
 import { at } from './edits.ts';
 import { internLines } from './intern.ts';
-import { splitLines } from './lines.ts';
+import { splitLines, terminatorOf } from './lines.ts';
 
 /** The first and the last line of a stretch; a file's first line is 1. */
 export type LineRange = readonly [from: number, to: number];
@@ -13,10 +13,7 @@ export type LineRange = readonly [from: number, to: number];
  * there is none behind; a file that is gone, or empty, has none. Line ends do not count.
  */
 export function changedLines(before: Buffer | null, now: Buffer | null): readonly LineRange[] {
-  const base = splitLines(before?.toString('latin1') ?? '');
-  const ours = splitLines(now?.toString('latin1') ?? '');
-  const texts = internLines({ base, ours, theirs: [] });
-  const partners = diffLines(texts.base, texts.ours, texts.size);
+  const { base, ours, partners } = compare(before, now);
   const ranges: LineRange[] = [];
   let kept = { before: -1, now: -1 };
   for (let index = 0; index <= base.length; index++) {
@@ -27,6 +24,22 @@ export function changedLines(before: Buffer | null, now: Buffer | null): readonl
     kept = { before: index, now: partner };
   }
   return ranges;
+}
+
+/** Whether a line that is as it was ends otherwise, a missing last newline included. */
+export function changesLineEnds(before: Buffer, now: Buffer): boolean {
+  const { base, ours, partners } = compare(before, now);
+  return base.some((line, index) => {
+    const partner = ours[at(partners, index)];
+    return partner !== undefined && terminatorOf(line) !== terminatorOf(partner);
+  });
+}
+
+function compare(before: Buffer | null, now: Buffer | null) {
+  const base = splitLines(before?.toString('latin1') ?? '');
+  const ours = splitLines(now?.toString('latin1') ?? '');
+  const texts = internLines({ base, ours, theirs: [] });
+  return { base, ours, partners: diffLines(texts.base, texts.ours, texts.size) };
 }
 
 type Place = { readonly before: number; readonly now: number };

@@ -1,5 +1,6 @@
 /**
- * The candidates that are fewest typing errors away from a name, nearest first, ties by name.
+ * The candidates that may have been meant by a name, nearest first, ties by name: those that are a
+ * few typing errors away (one for every three letters), and those that hold the name or lie in it.
  * A typing error is a letter too many, missing, replaced, or swapped with its neighbour.
  */
 export function nearestNames(
@@ -9,11 +10,18 @@ export function nearestNames(
 ): readonly string[] {
   return candidates
     .map((candidate) => ({ candidate, distance: distanceBetween(name, candidate) }))
+    .filter(({ candidate, distance }) => isNear(name, candidate, distance))
     .sort(
       (one, other) => one.distance - other.distance || (one.candidate < other.candidate ? -1 : 1),
     )
     .slice(0, count)
     .map(({ candidate }) => candidate);
+}
+
+function isNear(name: string, candidate: string, distance: number): boolean {
+  const [shorter, longer] = name.length < candidate.length ? [name, candidate] : [candidate, name];
+  const isPart = shorter.length >= 3 && longer.includes(shorter);
+  return isPart || distance <= Math.floor(longer.length / 3);
 }
 
 // Source: Damerau–Levenshtein distance, in its form of optimal string alignment.

@@ -109,9 +109,12 @@ test('a core without a version that can be compared takes every package', () => 
   expect(errorOf(() => checkCoreVersion(manifest, 'unknown'))).toBeNull();
 });
 
-test('the nearest names are the ones with the fewest typing errors', () => {
-  const names = ['slack', 'telegram', 'discord', 'signal', 'teams'];
-  expect(nearestNames('telgeram', names, 1)).toEqual(['telegram']);
-  expect(nearestNames('slcak', names, 2)).toEqual(['slack', 'signal']);
+test('the nearest names are those a few typing errors away, or that hold the name', () => {
+  const names = ['slack', 'telegram', 'discord', 'signal', 'teams', 'telegram-swarm'];
+  expect(nearestNames('telgeram', names, 3)).toEqual(['telegram']);
+  expect(nearestNames('slcak', names, 3)).toEqual(['slack']);
+  expect(nearestNames('tele', names, 3)).toEqual(['telegram', 'telegram-swarm']);
+  expect(nearestNames('add-slack', names, 3)).toEqual(['slack']);
+  expect(nearestNames('gmail', names, 3)).toEqual([]);
   expect(nearestNames('x', [], 3)).toEqual([]);
 });

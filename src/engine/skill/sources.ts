@@ -48,10 +48,16 @@ export function findPackage(root: string, cwd: string, wanted: string): PackageS
     throw new ClawError('FILE_MISSING', message, { path: 'manifest.yaml' });
   }
   const nearest = nearestNames(wanted, bundled, 3);
-  const hint = nearest.length > 0 ? ` The nearest: ${nearest.join(', ')}.` : ' skills/ holds none.';
-  throw new ClawError('SKILL_NOT_FOUND', `There is no skill "${wanted}".${hint}`, {
+  const hint = hintOf(nearest, bundled);
+  throw new ClawError('SKILL_NOT_FOUND', `There is no skill "${wanted}". ${hint}`, {
     data: { nearest },
   });
+}
+
+function hintOf(nearest: readonly string[], bundled: readonly string[]): string {
+  if (bundled.length === 0) return 'skills/ holds none.';
+  if (nearest.length === 0) return '`claw list --available` shows those that skills/ holds.';
+  return `The nearest: ${nearest.join(', ')}.`;
 }
 
 function sourceOf(root: string, { repository, fragment }: GitAddress): string {

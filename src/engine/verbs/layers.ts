@@ -40,7 +40,8 @@ export function requireApplied(state: State, name: string): LayerState {
   if (found) return found;
   const applied = state.layers.map((layer) => layer.name);
   const nearest = nearestNames(name, applied, 3);
-  const hint = nearest.length > 0 ? ` Applied: ${nearest.join(', ')}.` : ' No skill is.';
+  const shown = nearest.length > 0 ? nearest : applied.slice(0, 5);
+  const hint = shown.length > 0 ? ` Applied: ${shown.join(', ')}.` : ' No skill is.';
   throw new ClawError('SKILL_NOT_APPLIED', `The skill "${name}" is not applied here.${hint}`, {
     data: { nearest },
   });

@@ -1,11 +1,11 @@
 import { compose } from '../compose/compose.ts';
 import type { Composition } from '../compose/composition.ts';
 import { ClawError } from '../errors.ts';
-import { changedLines } from '../merge/changed-lines.ts';
+import { changedLines, changesLineEnds } from '../merge/changed-lines.ts';
 import { orderLayers } from '../skill/order.ts';
 import { readTreeFile } from '../state/disk.ts';
 import { BASE } from '../state/kept.ts';
-import { isSameFile } from '../tree.ts';
+import { isSameFile, type TreeFile } from '../tree.ts';
 import { type EngineContext, resultOf, type VerbResult } from './context.ts';
 import { readInstallation, readInstalledPackages, requireState } from './installation.ts';
 import { findEdits } from './status.ts';
@@ -16,6 +16,8 @@ type Difference = {
   readonly owner: string;
   readonly kind: 'add' | 'modify' | 'delete';
   readonly lines: readonly (readonly [from: number, to: number])[];
+  /** What else differs: how lines end that are otherwise the same, the right to execute. */
+  readonly form: readonly ('line-ends' | 'mode')[];
 };
 
 /**
@@ -38,7 +40,8 @@ export async function verify(context: EngineContext): Promise<VerbResult> {
     // A link may stand where the file was: it is not read.
     const disk = kind === 'delete' ? null : readTreeFile(root, path);
     const lines = changedLines(published?.bytes ?? null, disk?.bytes ?? null);
-    differences.push({ path, owner: 'your edits', kind, lines });
+    const form = published && disk ? changedForm(published, disk) : [];
+    differences.push({ path, owner: 'your edits', kind, lines, form });
   }
   const composition = recompose(installation);
   const recomposed: string[] = [];
@@ -63,6 +66,13 @@ export async function verify(context: EngineContext): Promise<VerbResult> {
     { path: damaged[0] ?? null },
   );
   return resultOf('verify', 'failed', { data, error });
+}
+
+function changedForm(published: TreeFile, disk: TreeFile): Difference['form'] {
+  return [
+    ...(changesLineEnds(published.bytes, disk.bytes) ? (['line-ends'] as const) : []),
+    ...(published.isExecutable === disk.isExecutable ? [] : (['mode'] as const)),
+  ];
 }
 
 function recompose(installation: Parameters<typeof readInstalledPackages>[0]): Composition {
