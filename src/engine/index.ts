@@ -58,10 +58,11 @@ export async function upgrade(
   context: EngineContext,
   names: readonly string[],
 ): Promise<VerbResult> {
-  const { planUpgrade } = await import('./verbs/upgrade.ts');
+  const { planUpgrade, requestUpgrade } = await import('./verbs/upgrade.ts');
   const { carryOut } = await import('./verbs/operation.ts');
+  const requested = await requestUpgrade(context, names);
   return await changing(context, 'upgrade', async () =>
-    carryOut(context, await planUpgrade(context, names)),
+    carryOut(context, await planUpgrade(context, names, requested)),
   );
 }
 

@@ -115,6 +115,78 @@ test('a truncated tarball and one that unpacks without end are refused', async (
   expect(cut).toMatchObject({ code: 1, json: { error: { code: 'SOURCE_FAILED' } } });
 });
 
+test('a folder of a git repository is a package; its ref and commit are pinned', async () => {
+  await using codebase = temporaryCodebase({ 'src/a.ts': LINES }, { git: true });
+  await using place = repository();
+  const commit = place.git('rev-parse', 'v1').trim();
+  const before = leftovers();
+  const planned = await codebase.claw('plan', 'apply', `file://${place.root}#v1:skills/demo`);
+  expect(planned.json.data).toMatchObject({
+    sources: [{ name: 'demo', version: '1.0.0', commit, touches: ['src/a.ts'] }],
+  });
+  expect(codebase.has('.claw')).toBe(false);
+  const run = await codebase.claw('apply', `file://${place.root}#v1:skills/demo`);
+  expect(run.json).toMatchObject({ ok: true, outcome: 'done' });
+  expect(leftovers()).toEqual(before);
+  const [layer] = (await codebase.claw('list')).json.data as { version: string; source: string }[];
+  expect(layer?.version).toBe('1.0.0');
+  expect(layer?.source).toMatch(/^file:\.\..*#v1:skills\/demo$/);
+  const state = codebase.read('.claw/state.yaml');
+  expect(state).toContain(commit);
+  expect(state).not.toContain(`file://`);
+  expect(state).not.toContain(` ${tmpdir()}`);
+});
+
+test('without a ref the newest commit counts, and upgrade goes back to the recorded source', async () => {
+  await using codebase = temporaryCodebase({ 'src/a.ts': LINES }, { git: true });
+  await using place = repository();
+  place.git('reset', '--quiet', '--hard', 'v1');
+  place.git('clone', '--quiet', '--bare', '.', 'bare.git');
+  const apply = await codebase.claw('apply', `${place.path('bare.git')}#skills/demo`);
+  expect(apply.json).toMatchObject({ outcome: 'done' });
+  place.git('reset', '--quiet', '--hard', 'ORIG_HEAD');
+  place.git('push', '--quiet', 'bare.git', 'main');
+  for (const names of [['demo'], []]) {
+    const run = await codebase.claw('upgrade', ...names);
+    expect(run.json).toMatchObject({ ok: true, outcome: names.length > 0 ? 'done' : 'nothing' });
+  }
+  expect(codebase.read('src/new.ts')).toBe('new\n');
+  place.remove('bare.git');
+  const gone = await codebase.claw('upgrade');
+  expect(gone.json).toMatchObject({ ok: true, outcome: 'nothing' });
+  expect(gone.json.warnings.join()).toContain('demo stays as it is');
+});
+
+test('replay on a clone fetches what was not carried over, if the digest is right', async () => {
+  await using codebase = temporaryCodebase({ 'src/a.ts': LINES }, { git: true });
+  await using place = repository();
+  await using packed = elsewhere(
+    below('package', skillFiles('packed', { add: { 'p.txt': 'p\n' } })),
+  );
+  tar(packed, 'packed.tgz', '-z', 'package');
+  const address = `file://${place.root}#skills/demo`;
+  await codebase.claw('apply', address, packed.path('packed.tgz'));
+  const wanted = codebase.tree();
+  codebase.remove('.claw/packages');
+  codebase.git('checkout', '--', '.');
+  fs.rmSync(codebase.path('src/new.ts'));
+  fs.rmSync(codebase.path('p.txt'));
+  const other = await codebase.claw('remove', 'demo');
+  expect(other).toMatchObject({ code: 1, json: { error: { code: 'DIGEST_MISMATCH' } } });
+  expect(other.json.error?.message).toContain('claw replay');
+  const run = await codebase.claw('replay');
+  expect(run.json).toMatchObject({ ok: true, outcome: 'done' });
+  expect(codebase.tree()).toEqual(wanted);
+  codebase.remove('.claw/packages');
+  place.write({ 'skills/demo/add/src/new.ts': 'changed\n' });
+  commitAll(place, 'changed under its version');
+  const changed = await codebase.claw('replay');
+  expect(changed).toMatchObject({ code: 1, json: { error: { code: 'DIGEST_MISMATCH' } } });
+  fs.rmSync(place.root, { recursive: true });
+  const gone = await codebase.claw('replay');
+  expect(gone).toMatchObject({ code: 1, json: { error: { code: 'DIGEST_MISMATCH' } } });
+});
+
 test('links and submodules of a repository are refused, its hooks and filters never run', async () => {
   await using codebase = temporaryCodebase({ 'src/a.ts': LINES }, { git: true });
   await using place = repository();

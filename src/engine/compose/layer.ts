@@ -20,6 +20,13 @@ export type Loom = {
   readonly settle: (conflict: Conflict) => Settled;
 };
 
+const DISAGREE: FileMerge = {
+  kind: 'conflict',
+  conflict: 'modify-delete',
+  hunks: [],
+  isExecutable: false,
+};
+
 /** Merges one layer on: renames and deletions first, then its new and changed files. */
 export function mergeLayer(loom: Loom, layer: SkillPackage): void {
   for (const op of layer.manifest.fileOps) {
@@ -34,7 +41,10 @@ function deleteFile(loom: Loom, layer: SkillPackage, named: string): void {
   const path = presentName(loom, layer, named);
   const ours = loom.canvas.file(path);
   if (ours === null) return;
-  mergeOnto(loom, layer, path, { base: baseFile(layer, named), ours, theirs: null });
+  const versions = { base: baseFile(layer, named), ours, theirs: null };
+  // Without an ancestor an absent file looks like one that nobody touched.
+  if (versions.base === null) settle(loom, layer, path, versions, DISAGREE);
+  else mergeOnto(loom, layer, path, versions);
 }
 
 function renameFile(loom: Loom, layer: SkillPackage, op: Extract<FileOp, { from: string }>): void {
@@ -53,16 +63,19 @@ function renameFile(loom: Loom, layer: SkillPackage, op: Extract<FileOp, { from:
   if (ours === null) {
     const base = baseFile(layer, op.from);
     const reason = `${name} renames ${op.from} to ${op.to}, but ${canvas.author(from)} has no such file.`;
-    return report(from, 'modify-delete', { base, ours, theirs: base }, reason);
+    report(from, 'modify-delete', { base, ours, theirs: base }, reason);
+    return;
   }
   if (from !== known) {
     const reason = `${canvas.author(from)} renames ${op.from} to ${from}, ${name} to ${op.to}.`;
-    return report(from, 'content', { base: ours, ours, theirs: ours }, reason);
+    report(from, 'content', { base: ours, ours, theirs: ours }, reason);
+    return;
   }
   const there = canvas.file(op.to);
   if (there !== null && !isSameFile(there, ours)) {
     const reason = `${name} renames ${op.from} to ${op.to}, where ${canvas.author(op.to)} has another file.`;
-    return report(op.to, 'add-add', { base: null, ours: there, theirs: ours }, reason);
+    report(op.to, 'add-add', { base: null, ours: there, theirs: ours }, reason);
+    return;
   }
   canvas.rename(from, op.to, name);
   names.move(from, op.to);
@@ -79,16 +92,13 @@ function modifyFile(loom: Loom, layer: SkillPackage, named: string): void {
   const ours = loom.canvas.file(path);
   const theirs = modifiedFile(layer, named);
   if (layer.unanchored.has(named) && ours !== null && theirs !== null) {
-    return settle(
-      loom,
-      layer,
-      path,
-      { base: null, ours, theirs },
-      mergeUnanchored({ ours, theirs }),
-    );
+    settle(loom, layer, path, { base: null, ours, theirs }, mergeUnanchored({ ours, theirs }));
+    return;
   }
   const base = baseFile(layer, named) ?? ownRenamedBase(layer, named);
-  mergeOnto(loom, layer, path, { base, ours, theirs });
+  const versions = { base, ours, theirs };
+  if (ours === null && base === null) settle(loom, layer, path, versions, DISAGREE);
+  else mergeOnto(loom, layer, path, versions);
 }
 
 /** A layer names files as it knew them: by the core it was written against, before others moved them. */
@@ -110,8 +120,8 @@ function mergeOnto(
   path: string,
   versions: Versions<TreeFile | null>,
 ): void {
-  if (structuredKind(path) !== null) return mergeKeys(loom, layer, path, versions);
-  settle(loom, layer, path, versions, mergeFiles(versions, { path }));
+  if (structuredKind(path) !== null) mergeKeys(loom, layer, path, versions);
+  else settle(loom, layer, path, versions, mergeFiles(versions, { path }));
 }
 
 /** A customisation carries structured files whole; they meet key by key. */
@@ -142,7 +152,10 @@ function settle(
   const { canvas } = loom;
   if (canvas.isConflicted(path)) return;
   const name = layer.manifest.skill;
-  if (outcome.kind === 'clean') return canvas.put(path, outcome.file, name);
+  if (outcome.kind === 'clean') {
+    canvas.put(path, outcome.file, name);
+    return;
+  }
   const author = canvas.author(path);
   const reasons = {
     content: `${author} and ${name} change the same lines.`,
@@ -159,9 +172,11 @@ function settle(
     : reasons[outcome.conflict];
   const conflict = conflictAt(loom, layer, path, outcome.conflict, versions, reason, outcome.hunks);
   const settled = loom.settle(conflict);
-  if (settled.kind === 'open') return canvas.conflict(settled.conflict);
-  const { settlement } = settled;
-  canvas.put(path, answeredFile(conflict, settlement.answer), name, settlement);
+  if (settled.kind === 'open') canvas.conflict(settled.conflict);
+  else {
+    const { settlement } = settled;
+    canvas.put(path, answeredFile(conflict, settlement.answer), name, settlement);
+  }
 }
 
 function conflictAt(

@@ -106,7 +106,7 @@ type Blob = { readonly oid: string; readonly path: string };
  * With filters, git announces each blob by its size before filtering, which is of no use here. So the
  * announcement carries a mark that no content can hold: a digest over what is asked for.
  */
-async function readBlobs(root: string, blobs: readonly Blob[]): Promise<readonly Buffer[]> {
+export async function readBlobs(root: string, blobs: readonly Blob[]): Promise<readonly Buffer[]> {
   if (blobs.length === 0) return [];
   // git takes one line per file, and cannot apply its filters to a file that it is not told of.
   const request = blobs

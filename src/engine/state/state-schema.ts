@@ -18,6 +18,7 @@ const ProjectPath = z
   .string()
   .refine((path) => pathFault(path) === null, 'is no path of a project');
 const Name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'is no name of a skill');
+const Commit = z.string().regex(/^[0-9a-f]{40,64}$/, 'is no commit');
 const Key = z.string().regex(/^[0-9a-f]{16}$/, 'is no key of a resolution');
 
 const Layer = z.strictObject({
@@ -25,6 +26,7 @@ const Layer = z.strictObject({
   kind: z.enum(['skill', 'customisation']).default('skill'),
   version: z.string(),
   source: z.string(),
+  commit: Commit.optional(),
   digest: DigestText,
   installed: z.iso.datetime(),
   inferred_bases: z
@@ -37,10 +39,7 @@ export const StateFile = z.strictObject({
   version: z.literal(NEWEST),
   core: z.strictObject({
     version: z.string().nullable(),
-    commit: z
-      .string()
-      .regex(/^[0-9a-f]{40,64}$/)
-      .nullable(),
+    commit: Commit.nullable(),
     from: z.enum(['tag', 'commit', 'folder', 'disk']),
     digest: DigestText,
     assumed: z.boolean(),
@@ -71,6 +70,8 @@ export type LayerState = {
   readonly kind: 'skill' | 'customisation';
   readonly version: string;
   readonly source: string;
+  /** Of a source in git. */
+  readonly commit?: string | undefined;
   readonly digest: Digest;
   readonly installed: string;
   /** Ancestors that the package did not carry; `unknown` where no history told of one. */

@@ -10,13 +10,18 @@ import { readReleaseVersion } from '../state/release.ts';
 import { readState, type State } from '../state/state-file.ts';
 import { hasPending } from '../transaction/recover.js';
 import type { EngineContext, PlanningContext } from './context.ts';
+import { inferBases } from './inference.ts';
 import { readInstallation, readInstalledPackages, readLayers } from './installation.ts';
 import { pinning } from './layers.ts';
 import type { Operation } from './operation.ts';
 import { planLayers } from './target.ts';
 
 /** A package that the owner asks for, read and checked, and where it came from. */
-export type Requested = OpenedPackage & { readonly source: string };
+export type Requested = OpenedPackage & {
+  readonly source: string;
+  /** What finds it again: what the owner gave, without secrets. */
+  readonly wanted: string;
+};
 
 /**
  * Finds, reads and checks the packages of an `apply`: before any lock, before a byte is written.
@@ -31,12 +36,14 @@ export async function requestPackages(
 ): Promise<readonly Requested[]> {
   const { root, cwd } = context;
   const config = readConfig(root);
-  const sources = wanted.map((name) => findPackage(root, cwd, name));
+  const sources = wanted.map((name) => ({ name, found: findPackage(root, cwd, name) }));
   const existingPaths = await listProjectFiles(root, config);
   const options = { protectedPaths: config.protected, existingPaths, projectDir: root };
   const requested: Requested[] = [];
-  for (const found of sources) {
-    requested.push({ ...(await openPackage(found, options, context)), source: found.source });
+  for (const { name, found } of sources) {
+    const opened = await openPackage(found, options, context);
+    const isRemote = found.kind === 'git' && found.address.repository.kind === 'remote';
+    requested.push({ ...opened, source: found.source, wanted: isRemote ? found.source : name });
   }
   const names = requested.map((one) => one.package.manifest.skill);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
@@ -59,7 +66,7 @@ async function refuseUnfit(
   const fresh = requested.filter((one) => !isInstalled(state, one.package));
   for (const one of fresh) checkCoreVersion(one.package.manifest, coreVersion);
   const installed = state === null ? [] : readLayers({ root, state });
-  const wanted = [...installed, ...fresh.map((one) => one.package)];
+  const wanted = [...installed, ...packagesOf(fresh)];
   checkRelations(wanted);
   orderLayers(wanted);
 }
@@ -75,20 +82,30 @@ export async function planApply(
   for (const one of requested) refuseOtherBytes(state, one.package);
   const fresh = requested.filter((one) => !isInstalled(state, one.package));
   for (const one of fresh) checkCoreVersion(one.package.manifest, installation.coreVersion);
-  const wanted = [...installed, ...fresh.map((one) => one.package)];
+  const inference = await inferBases(installation, packagesOf(fresh), installed);
+  const wanted = [...installed, ...inference.packages];
   checkRelations(wanted);
-  const sources = new Map(fresh.map((one) => [one.package.manifest.skill, one.source]));
+  const sources = new Map(fresh.map((one) => [one.package.manifest.skill, one]));
   return {
     verb: 'apply',
     arguments: requested.map((one) => one.package.manifest.skill),
+    retry: requested.map((one) => one.wanted),
     installation,
     installed,
     plan: planLayers({ installation, installed, wanted, decisions: context.decisions }),
     pin: pinning(state, sources, context.now()),
-    warnings: requested
-      .filter((one) => isInstalled(state, one.package))
-      .map((one) => `${one.package.manifest.skill} is applied already.`),
+    warnings: [
+      ...requested
+        .filter((one) => isInstalled(state, one.package))
+        .map((one) => `${one.package.manifest.skill} is applied already.`),
+      ...inference.warnings,
+    ],
+    data: { inferredBases: inference.found },
   };
+}
+
+function packagesOf(requested: readonly Requested[]): readonly SkillPackage[] {
+  return requested.map((one) => one.package);
 }
 
 function isInstalled(state: State | null, { manifest, digest }: SkillPackage): boolean {

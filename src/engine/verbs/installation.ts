@@ -1,4 +1,4 @@
-import { digestFile, type TreeDigests } from '../digest.ts';
+import { digestFile, type FileDigest, type TreeDigests } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import type { SkillPackage } from '../skill/package.ts';
 import { type PackageOptions, packageFromFiles } from '../skill/package-from-files.ts';
@@ -116,19 +116,21 @@ export function readLayers({ root, state }: Kept): readonly SkillPackage[] {
   return state.layers.map((layer) => readInstalled(root, layer));
 }
 
-function readInstalled(root: string, layer: LayerState): SkillPackage {
+/** One of them. */
+export function readInstalled(root: string, layer: LayerState): SkillPackage {
   // It was accepted when it was applied; what the owner protected since must not keep it in.
   const options = { protectedPaths: [], kind: layer.kind };
   const folder = layer.kind === 'customisation' ? CUSTOM : PACKAGES;
   const files = readFolder(root, `${folder}/${layer.name}`);
   const kept = files.size === 0 ? null : attempt(() => packageFromFiles(files, options));
-  if (kept?.digest === layer.digest) return withBases(root, layer, kept);
+  if (kept?.digest === layer.digest) return keptBases(root, layer, kept);
   const found = attempt(() => readSource(root, layer, options));
-  if (found?.digest === layer.digest) return found;
+  if (found?.digest === layer.digest) return keptBases(root, layer, found);
   throw new ClawError(
     'DIGEST_MISMATCH',
     `The package ${layer.name} ${layer.version} is not the one that .claw/state.yaml pins, neither in ` +
-      `${PACKAGES}/${layer.name} nor at its source (${layer.source}). Take .claw/ back from git.`,
+      `${PACKAGES}/${layer.name} nor at its source (${layer.source}). Take .claw/ back from git, or let ` +
+      '`claw replay` fetch it.',
     { path: `${PACKAGES}/${layer.name}`, data: { layer: layer.name } },
   );
 }
@@ -139,28 +141,35 @@ function readSource(root: string, layer: LayerState, options: PackageOptions): S
   return found.kind === 'folder' ? readPackage(found.folder, options) : null;
 }
 
+function keptBases(root: string, layer: LayerState, layered: SkillPackage): SkillPackage {
+  const kept = Object.keys(layer.inferredBases).length === 0 ? null : inferredPlace(layer.name);
+  const files = kept === null ? new Map<string, TreeFile>() : readFolder(root, kept);
+  return withBases(layer, layered, (path) => files.get(path) ?? null);
+}
+
 /**
- * The ancestors that were found for a package when it was applied, from the bytes kept beside it.
+ * A package with the ancestors that were found for it when it was applied.
  *
  * @throws ClawError DIGEST_MISMATCH
  */
-function withBases(root: string, layer: LayerState, kept: SkillPackage): SkillPackage {
-  const pinned = Object.entries(layer.inferredBases);
-  if (pinned.length === 0) return kept;
-  const files = readFolder(root, inferredPlace(layer.name));
+export function withBases(
+  layer: LayerState,
+  bare: SkillPackage,
+  find: (path: string, digest: FileDigest) => TreeFile | null,
+): SkillPackage {
   const inferredBases = new Map<string, TreeFile>();
-  for (const [path, digest] of pinned) {
-    if (digest === 'unknown') continue;
-    const file = files.get(path);
-    if (file === undefined || digestFile(file) !== digest) {
+  const unanchored = new Set<string>();
+  for (const [path, digest] of Object.entries(layer.inferredBases)) {
+    const file = digest === 'unknown' ? null : find(path, digest);
+    if (digest === 'unknown') unanchored.add(path);
+    else if (file !== null && digestFile(file) === digest) inferredBases.set(path, file);
+    else {
       const place = `${inferredPlace(layer.name)}/${path}`;
       const message = `${place} is not what .claw/state.yaml pins. Take .claw/ back from git.`;
       throw new ClawError('DIGEST_MISMATCH', message, { path: place });
     }
-    inferredBases.set(path, file);
   }
-  const unknown = pinned.filter(([, digest]) => digest === 'unknown').map(([path]) => path);
-  return { ...kept, inferredBases, unanchored: new Set(unknown) };
+  return { ...bare, inferredBases, unanchored };
 }
 
 /** Null for a package that is not there, or is none any more. */

@@ -4,21 +4,27 @@ import { nearestNames } from '../skill/nearest.ts';
 import type { SkillPackage } from '../skill/package.ts';
 import type { LayerState, State } from '../state/state-file.ts';
 
+/** Where a package in git was found. */
+type Found = { readonly source: string; readonly commit: string | null };
+
 /** How `state.yaml` pins a layer: as before where it stays, freshly where it is new. */
 export function pinning(
   state: State | null,
-  sources: ReadonlyMap<string, string>,
+  sources: ReadonlyMap<string, string | Found>,
   now: Date,
 ): (layer: SkillPackage) => LayerState {
   return (layer) => {
     const { manifest, digest, kind } = layer;
     const known = state?.layers.find(({ name }) => name === manifest.skill);
     if (known?.digest === digest) return known;
+    const named = sources.get(manifest.skill) ?? manifest.skill;
+    const { source, commit } = typeof named === 'string' ? { source: named, commit: null } : named;
     return {
       name: manifest.skill,
       kind,
       version: manifest.version,
-      source: sources.get(manifest.skill) ?? manifest.skill,
+      source,
+      ...(commit === null ? {} : { commit }),
       digest,
       installed: now.toISOString(),
       inferredBases: basesOf(layer),

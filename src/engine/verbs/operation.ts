@@ -17,6 +17,7 @@ import { coreState, prepareBase, sweepPrepared } from './core.ts';
 import type { Installation } from './installation.ts';
 import { intentNotes } from './intent-notes.ts';
 import { preparePackages } from './npm.ts';
+import { originsOf } from './origins.ts';
 import { clearPending, writePending } from './pending.ts';
 import { proveTree } from './proving.ts';
 import { keepResolutions } from './recordings.ts';
@@ -68,6 +69,7 @@ export function reportOperation(operation: Operation, outcome: VerbResult['outco
         name: manifest.skill,
         version: manifest.version,
       })),
+      sources: originsOf(plan.layers, operation.installed, operation.pin),
       packages: packagesBrought(operation),
       settings: settingsBrought(operation),
       requiredSettings: requiredSettings(operation),

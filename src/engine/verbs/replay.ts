@@ -5,14 +5,10 @@ import type { SkillPackage } from '../skill/package.ts';
 import { readTreeFile } from '../state/disk.ts';
 import { isSameFile, type TreeFile } from '../tree.ts';
 import type { PlanningContext } from './context.ts';
-import {
-  type Installation,
-  readInstallation,
-  readInstalledPackages,
-  requireState,
-} from './installation.ts';
+import { type Installation, readInstallation, requireState } from './installation.ts';
 import { pinning } from './layers.ts';
 import type { Operation } from './operation.ts';
+import { restorePackages } from './restore.ts';
 import { planLayers } from './target.ts';
 
 /**
@@ -22,7 +18,7 @@ import { planLayers } from './target.ts';
 export async function planReplay(context: PlanningContext): Promise<Operation> {
   const installation = await readInstallation(context.root, { isThorough: true });
   const state = requireState(installation);
-  const layers = readInstalledPackages(installation);
+  const layers = await restorePackages(context, installation, state);
   checkRelations(layers);
   const found = lookAtDisk(installation, layers);
   const plan = planLayers({

@@ -1,0 +1,51 @@
+import { diffLines } from '../merge/diff.ts';
+import { at } from '../merge/edits.ts';
+import { internLines } from '../merge/intern.ts';
+import { splitLines } from '../merge/lines.ts';
+import type { TreeFile } from '../tree.ts';
+
+/** A file that a package's change may have been written against, and where it stands. */
+export type BaseCandidate = { readonly file: TreeFile; readonly from: string };
+
+/** The candidate that was taken, and the lines that the package adds to it and takes out. */
+export type ChosenBase = BaseCandidate & { readonly changedLines: number };
+
+/**
+ * The candidate that a changed file changes least: added plus deleted lines, layout apart. Ties go to
+ * the first. One that it does not change at all cannot be what it was written against: the core had
+ * the same once, and gave it up.
+ *
+ * @param candidates newest first
+ * @returns null where no candidate is left
+ */
+export function chooseBase(
+  candidates: readonly BaseCandidate[],
+  modified: TreeFile,
+): ChosenBase | null {
+  const wanted = linesOf(modified);
+  let best: ChosenBase | null = null;
+  for (const candidate of candidates) {
+    const lines = linesOf(candidate.file);
+    // As many lines as the lengths differ by are changed in any case.
+    if (best && Math.abs(lines.length - wanted.length) >= best.changedLines) continue;
+    const changedLines = countChanges(lines, wanted);
+    if (changedLines === 0 || (best && changedLines >= best.changedLines)) continue;
+    best = { ...candidate, changedLines };
+  }
+  return best;
+}
+
+/** A file's lines without what a formatter may change: space, quotes, what stands at a line's end. */
+function linesOf({ bytes }: TreeFile): readonly string[] {
+  return splitLines(bytes.toString('latin1'))
+    .map((line) => line.replace(/\s+/g, '').replace(/["`]/g, "'").replace(/[,;]$/, ''))
+    .filter((line) => line !== '');
+}
+
+function countChanges(before: readonly string[], after: readonly string[]): number {
+  const { base, ours, size } = internLines({ base: before, ours: after, theirs: [] });
+  const partners = diffLines(base, ours, size);
+  let kept = 0;
+  for (let index = 0; index < base.length; index++) if (at(partners, index) >= 0) kept += 1;
+  return base.length + ours.length - 2 * kept;
+}

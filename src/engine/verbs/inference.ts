@@ -1,0 +1,174 @@
+import { baseFile, modifiedFile } from '../skill/accessors.ts';
+import { type BaseCandidate, chooseBase } from '../skill/infer-base.ts';
+import type { SkillPackage } from '../skill/package.ts';
+import { mapPath } from '../skill/path-map.ts';
+import { readCommit, resolveCommit } from '../state/git.ts';
+import { type FileVersion, type History, readHistory } from '../state/history.ts';
+import { isSameFile, type Tree, type TreeFile } from '../tree.ts';
+import type { Installation } from './installation.ts';
+
+/** What a package's file is taken to have been written against; nulls where nobody knows. */
+export type InferredBase = {
+  readonly skill: string;
+  readonly path: string;
+  /** `commit <id>`, `the release` or the skill that adds the file. */
+  readonly from: string | null;
+  /** Lines that the package adds to it and takes out, layout apart. */
+  readonly changedLines: number | null;
+};
+
+export type Inference = {
+  /** The packages that were given, in their order, with what was found. */
+  readonly packages: readonly SkillPackage[];
+  readonly found: readonly InferredBase[];
+  readonly warnings: readonly string[];
+};
+
+/**
+ * Finds the ancestors that packages do not carry, in the history of the core up to the release: never
+ * on disk, never in a commit of the owner's beyond it.
+ *
+ * @param others the layers that these packages join
+ */
+export async function inferBases(
+  installation: Installation,
+  packages: readonly SkillPackage[],
+  others: readonly SkillPackage[],
+): Promise<Inference> {
+  const wanted = packages.map((layer) => ({ layer, gaps: gapsOf(layer, installation) }));
+  const gaps = wanted.flatMap((one) => one.gaps);
+  if (gaps.length === 0) return { packages, found: [], warnings: [] };
+  const { root, state, taken } = installation;
+  const commit = state?.core.commit ?? taken?.commit ?? null;
+  const history = await readHistory(root, commit, [...new Set(gaps.flatMap(({ names }) => names))]);
+  const search = { installation, history, layers: [...others, ...packages] };
+  const results: (Inference & { readonly layer: SkillPackage })[] = [];
+  for (const { layer, gaps: own } of wanted) {
+    const chosen: [Gap, Chosen | null][] = [];
+    for (const gap of own) chosen.push([gap, await fillGap(search, layer, gap)]);
+    results.push({
+      layer: withBases(layer, chosen),
+      ...reportOf(layer, history, chosen),
+      packages: [],
+    });
+  }
+  return {
+    packages: results.map(({ layer }) => layer),
+    found: results.flatMap(({ found }) => found),
+    warnings: results.flatMap(({ warnings }) => warnings),
+  };
+}
+
+/** A path whose ancestor a package does not carry, what the file has been called, what it should be. */
+type Gap = {
+  readonly path: string;
+  readonly names: readonly string[];
+  /** Null where the package deletes the file. */
+  readonly modified: TreeFile | null;
+};
+type Chosen = BaseCandidate & { readonly changedLines: number | null };
+type Search = {
+  readonly installation: Installation;
+  readonly history: History;
+  readonly layers: readonly SkillPackage[];
+};
+
+function gapsOf(layer: SkillPackage, { pathMaps }: Installation): readonly Gap[] {
+  const { modifies, fileOps, coreVersion } = layer.manifest;
+  const origins = new Map(
+    fileOps.flatMap((op) => (op.type === 'delete' ? [] : [[op.to, op.from]])),
+  );
+  const gapAt = (path: string, modified: TreeFile | null): readonly Gap[] =>
+    baseFile(layer, path) === null
+      ? [{ path, names: [...new Set([path, mapPath(path, coreVersion, pathMaps)])], modified }]
+      : [];
+  return [
+    ...modifies
+      .filter((path) => baseFile(layer, path) === null)
+      .flatMap((path) => gapAt(origins.get(path) ?? path, modifiedFile(layer, path))),
+    ...fileOps.flatMap((op) => (op.type === 'delete' ? gapAt(op.path, null) : [])),
+  ];
+}
+
+async function fillGap(search: Search, layer: SkillPackage, gap: Gap): Promise<Chosen | null> {
+  const { history, installation, layers } = search;
+  const released = gap.names.map(installation.releaseFile).find((file) => file !== null) ?? null;
+  const versions =
+    history.kind === 'whole' ? gap.names.flatMap((name) => history.versions.get(name) ?? []) : [];
+  if (gap.modified === null) return await fillDeletion(search, layer, gap, versions);
+  // Without its history, a file of the core may have been any that nobody can name.
+  if (history.kind === 'missing' && released !== null) return null;
+  const own = versions.map(({ commit, file }) => ({ file, from: `commit ${commit}` }));
+  const isKnown = own.some(({ file }) => isSameFile(file, released));
+  const added = layers
+    .filter((other) => other !== layer)
+    .flatMap((other) => {
+      const file = other.files.get(`add/${gap.path}`);
+      return file ? [{ file, from: other.manifest.skill }] : [];
+    });
+  const release = released === null || isKnown ? [] : [{ file: released, from: 'the release' }];
+  return chooseBase([...added, ...release, ...own], gap.modified);
+}
+
+/** There is no text to compare: the file of the very core that the package names, or the only one. */
+async function fillDeletion(
+  { installation: { root } }: Search,
+  { manifest: { coreVersion } }: SkillPackage,
+  { names }: Gap,
+  versions: readonly FileVersion[],
+): Promise<Chosen | null> {
+  const [only, ...more] = versions;
+  if (only === undefined) return null;
+  if (more.length === 0) return chosenVersion(only);
+  for (const ref of [`refs/tags/v${coreVersion}`, `refs/tags/${coreVersion}`]) {
+    const commit = await resolveCommit(root, ref);
+    if (commit === null) continue;
+    const files: Tree = await readCommit(root, commit, (path) => names.includes(path));
+    const known = versions.find(({ file }) =>
+      names.some((name) => isSameFile(file, files.get(name) ?? null)),
+    );
+    if (known) return chosenVersion(known);
+  }
+  return null;
+}
+
+function chosenVersion({ commit, file }: FileVersion): Chosen {
+  return { file, from: `commit ${commit}`, changedLines: null };
+}
+
+function withBases(
+  layer: SkillPackage,
+  chosen: readonly (readonly [Gap, Chosen | null])[],
+): SkillPackage {
+  const found = chosen.flatMap(([{ path }, base]) => (base ? [[path, base.file] as const] : []));
+  const lost = chosen.flatMap(([{ path }, base]) => (base ? [] : [path]));
+  return {
+    ...layer,
+    inferredBases: new Map([...layer.inferredBases, ...found]),
+    unanchored: new Set([...layer.unanchored, ...lost]),
+  };
+}
+
+function reportOf(
+  { manifest: { skill } }: SkillPackage,
+  history: History,
+  chosen: readonly (readonly [Gap, Chosen | null])[],
+): Pick<Inference, 'found' | 'warnings'> {
+  const why = history.kind === 'missing' ? history.reason : 'no version of it in the history fits';
+  return {
+    found: chosen.map(([{ path }, base]) => ({
+      skill,
+      path,
+      from: base?.from ?? null,
+      changedLines: base?.changedLines ?? null,
+    })),
+    warnings: chosen.map(([{ path }, base]) => {
+      if (base === null) {
+        return `${skill} carries no base for ${path}, and ${why}: what it would take out of it is a conflict.`;
+      }
+      const from = base.from.replace(/^(commit [0-9a-f]{7})[0-9a-f]+$/, '$1');
+      const lines = base.changedLines === 1 ? '1 line' : `${base.changedLines ?? 'all'} lines`;
+      return `${skill}: base of ${path} taken from ${from} (${lines} changed).`;
+    }),
+  };
+}

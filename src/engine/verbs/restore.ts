@@ -1,0 +1,85 @@
+import { digestFile } from '../digest.ts';
+import { ClawError } from '../errors.ts';
+import { addedFile } from '../skill/accessors.ts';
+import type { SkillPackage } from '../skill/package.ts';
+import { mapPath } from '../skill/path-map.ts';
+import { openPackage } from '../skill/sources/open.ts';
+import { findPackage } from '../skill/sources.ts';
+import { readHistory } from '../state/history.ts';
+import type { LayerState, State } from '../state/state-file.ts';
+import type { EngineContext } from './context.ts';
+import { type Installation, readInstalled, withBases } from './installation.ts';
+
+/**
+ * The applied packages, where only `state.yaml` may have been carried over: from the bytes kept in
+ * `.claw/packages/`, else from wherever they came from, if they still have the pinned digest. Ancestors
+ * that were found for them are looked up in the history by theirs.
+ *
+ * @throws ClawError DIGEST_MISMATCH for what is nowhere any more, or has become something else
+ */
+export async function restorePackages(
+  context: EngineContext,
+  installation: Installation,
+  state: State,
+): Promise<readonly SkillPackage[]> {
+  const packages: SkillPackage[] = [];
+  for (const layer of state.layers) {
+    packages.push(await restorePackage(context, installation, layer, packages));
+  }
+  return packages;
+}
+
+async function restorePackage(
+  context: EngineContext,
+  installation: Installation,
+  layer: LayerState,
+  others: readonly SkillPackage[],
+): Promise<SkillPackage> {
+  try {
+    return readInstalled(context.root, layer);
+  } catch (lost) {
+    if (!(lost instanceof ClawError && lost.code === 'DIGEST_MISMATCH')) throw lost;
+    const fetched = await fetchPackage(context, layer, lost);
+    if (fetched.digest !== layer.digest) throw lost;
+    return await restoreBases(installation, layer, fetched, others);
+  }
+}
+
+async function fetchPackage(
+  context: EngineContext,
+  layer: LayerState,
+  lost: ClawError,
+): Promise<SkillPackage> {
+  const { root } = context;
+  try {
+    // It was accepted when it was applied; what the owner protected since must not keep it in.
+    const options = { protectedPaths: [], kind: layer.kind };
+    return (await openPackage(findPackage(root, root, layer.source), options, context)).package;
+  } catch (cause) {
+    if (!(cause instanceof ClawError) || cause.code === 'INTERRUPTED') throw cause;
+    const { code, path, data } = lost;
+    throw new ClawError(code, `${lost.message} (${cause.message})`, { path, data, cause });
+  }
+}
+
+async function restoreBases(
+  installation: Installation,
+  layer: LayerState,
+  bare: SkillPackage,
+  others: readonly SkillPackage[],
+): Promise<SkillPackage> {
+  const { root, releaseFile, state, pathMaps } = installation;
+  const namesOf = (path: string) => [path, mapPath(path, bare.manifest.coreVersion, pathMaps)];
+  const paths = Object.keys(layer.inferredBases).flatMap(namesOf);
+  if (paths.length === 0) return bare;
+  const history = await readHistory(root, state?.core.commit ?? null, paths);
+  const versions = history.kind === 'whole' ? history.versions : new Map<string, never>();
+  return withBases(layer, bare, (path, digest) => {
+    const candidates = [
+      ...namesOf(path).map(releaseFile),
+      ...others.map((other) => addedFile(other, path)),
+      ...namesOf(path).flatMap((name) => (versions.get(name) ?? []).map(({ file }) => file)),
+    ];
+    return candidates.find((file) => file !== null && digestFile(file) === digest) ?? null;
+  });
+}
