@@ -1,0 +1,90 @@
+import {
+  addSkill,
+  type Codebase,
+  commitAll,
+  temporaryCodebase,
+} from '../../src/testing/codebase.ts';
+
+/** How much there is: files of the core, and skills that change it. */
+export type Size = { readonly files: number; readonly skills: number };
+
+const ADDED = 2;
+const MODIFIED = 3;
+const SHARED_BY = 5;
+
+/**
+ * A codebase as a git repository tagged v1.0.0, with skills of five files each: two new ones, and three
+ * changes of files that five skills share, each in a function of its own. The same size is always the
+ * same bytes.
+ */
+export function largeCodebase(size: Size): Codebase {
+  const core = coreFiles(size.files);
+  const codebase = temporaryCodebase({}, { git: true });
+  codebase.git('tag', '--delete', 'v1.0.0');
+  codebase.write({ ...core, '.env.example': 'PORT=8080\n', 'README.md': '# Large\n' });
+  for (let index = 0; index < size.skills; index += 1) addOne(codebase, core, index);
+  commitAll(codebase, 'the core');
+  codebase.git('tag', 'v1.0.0');
+  return codebase;
+}
+
+/** The skills' names, in the order of their making. */
+export function skillNames(count: number): readonly string[] {
+  return Array.from({ length: count }, (_, index) => `skill-${String(index).padStart(3, '0')}`);
+}
+
+function addOne(codebase: Codebase, core: Readonly<Record<string, string>>, index: number): void {
+  const name = skillNames(index + 1).at(-1) ?? '';
+  const added: Record<string, string> = {};
+  for (let at = 0; at < ADDED; at += 1)
+    added[`src/skills/${name}/part${at}.ts`] = source(index * ADDED + at + 9_000);
+  const modify: Record<string, readonly [string, string]> = {};
+  for (let at = 0; at < MODIFIED; at += 1) {
+    const change = index * MODIFIED + at;
+    const path = pathOf(Math.floor(change / SHARED_BY) * 4);
+    const base = core[path] ?? '';
+    modify[path] = [base, changed(base, change % SHARED_BY, name)];
+  }
+  const structured = index % 4 === 0 ? { structured: { env_additions: [`KEY_${index}`] } } : {};
+  addSkill(codebase, name, { add: added, modify, manifest: structured });
+}
+
+function coreFiles(count: number): Record<string, string> {
+  return Object.fromEntries(Array.from({ length: count }, (_, n) => [pathOf(n), source(n)]));
+}
+
+function pathOf(n: number): string {
+  return `src/area${n % 12}/module${n % 7}/file${n}.ts`;
+}
+
+/** 2 to 6 KB that read like a module: at least five functions, none like another. */
+function source(seed: number): string {
+  const functions = 5 + (seed % 9);
+  const parts = [`import { use } from './use${seed}.ts';\n`];
+  for (let at = 0; at < functions; at += 1) {
+    const name = `step${at}Of${seed}`;
+    parts.push(
+      `/** Takes step ${at} of ${functions} on the way that number ${seed} goes. */`,
+      `export function ${name}(input: readonly string[], limit = ${seed + at}): string {`,
+      `  const seen = new Map<string, number>();`,
+      `  for (const word of input) {`,
+      `    const count = seen.get(word) ?? 0;`,
+      `    if (count > limit) throw new RangeError('${name} saw too many');`,
+      `    seen.set(word, count + ${(seed * 7 + at * 13) % 31});`,
+      `  }`,
+      `  const found = [...seen].filter(([, count]) => count % ${at + 2} === 0);`,
+      `  return use(found.map(([word]) => word).join('${at}'));`,
+      `}\n`,
+    );
+  }
+  return `${parts.join('\n')}\n`;
+}
+
+/** The text with one line more in one of its functions, as a skill would have it. */
+function changed(text: string, place: number, skill: string): string {
+  let seen = -1;
+  return text.replace(/^ {2}const seen = .*\n/gm, (line) => {
+    seen += 1;
+    return seen === place ? `${line}  seen.set('${skill}', ${place});\n` : line;
+  });
+}
