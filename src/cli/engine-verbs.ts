@@ -47,9 +47,33 @@ export const engineVerbs: readonly Define[] = [
       .action(() => run('replay', (invocation) => engine.replay(contextOf(invocation)))),
   (program, run) =>
     program
+      .command('update')
+      .description('bring another release of the core under the same skills and edits')
+      .argument('<folder or ref>', 'a folder, or a tag, branch or commit that git knows here')
+      .option('--release <ref or dir>', 'the old release, where no init ever named it')
+      .action((wanted: string, options: ReleaseOptions) =>
+        run('update', (invocation) =>
+          engine.update(contextOf(invocation), wanted, { release: options.release ?? null }),
+        ),
+      ),
+  (program, run) =>
+    program
+      .command('customize')
+      .description('record your edits as a layer of their own')
+      .argument('<what and why>')
+      .action((description: string) =>
+        run('customize', (invocation) => engine.customize(contextOf(invocation), description)),
+      ),
+  (program, run) =>
+    program
+      .command('rebase')
+      .description('make one customisation of all skills and edits')
+      .action(() => run('rebase', (invocation) => engine.rebase(contextOf(invocation)))),
+  (program, run) =>
+    program
       .command('plan')
       .description('print what a verb would do, and touch nothing')
-      .argument('<verb>', 'init, apply, remove or replay')
+      .argument('<verb>', 'init, apply, remove, upgrade, replay, update, customize or rebase')
       .argument('[args...]')
       .option('--core-version <version>', 'as for init')
       .option('--release <ref or dir>', 'as for init')
@@ -83,6 +107,57 @@ export const engineVerbs: readonly Define[] = [
       .command('doctor')
       .description('look at everything that commands rely on, and say what can be done')
       .action(() => run('doctor', (invocation) => engine.doctor(contextOf(invocation)))),
+  (program, run) =>
+    program
+      .command('conflicts')
+      .description('what the operation that waits needs to know from you')
+      .action(() => run('conflicts', (invocation) => engine.conflicts(contextOf(invocation)))),
+  (program, run) =>
+    program
+      .command('resolve')
+      .description(
+        'settle one conflict; without an option, by the text you finished in .claw/pending',
+      )
+      .argument('<path>', 'as `claw conflicts` names it')
+      .addOption(new Option('--ours', 'what is there').conflicts(['theirs', 'with', 'recording']))
+      .addOption(new Option('--theirs', 'what comes').conflicts(['with', 'recording']))
+      .addOption(
+        new Option('--with <file or value>', 'a finished text, or the value of a key').conflicts(
+          'recording',
+        ),
+      )
+      .option('--recording <key>', 'a recorded resolution that was offered')
+      .action((path: string, options: ChoiceOptions) =>
+        run('resolve', (invocation) =>
+          engine.resolve(contextOf(invocation), path, choiceOf(options)),
+        ),
+      ),
+  (program, run) =>
+    program
+      .command('continue')
+      .description('go on with the operation that waits, as you decided')
+      .action(() =>
+        run('continue', (invocation) => engine.continueOperation(contextOf(invocation))),
+      ),
+  (program, run) =>
+    program
+      .command('resolutions')
+      .description('the recorded resolutions; `resolutions forget <key>` forgets one')
+      .argument('[forget]')
+      .argument('[key]')
+      .action((action: string | undefined, key: string | undefined) =>
+        run('resolutions', async (invocation) => {
+          const context = contextOf(invocation);
+          if (action === undefined) return await engine.resolutions(context);
+          if (action === 'forget' && key !== undefined) {
+            return await engine.forgetResolution(context, key);
+          }
+          throw new engine.ClawError(
+            'USAGE',
+            'It is: claw resolutions, or claw resolutions forget KEY.',
+          );
+        }),
+      ),
   (program, run) =>
     program
       .command('undo')
@@ -120,6 +195,20 @@ function releaseOf({ release, coreVersion }: ReleaseOptions) {
   return { release: release ?? null, coreVersion: coreVersion ?? null };
 }
 
+type ChoiceOptions = {
+  readonly ours?: boolean;
+  readonly theirs?: boolean;
+  readonly with?: string;
+  readonly recording?: string;
+};
+
+function choiceOf({ ours, theirs, with: given, recording }: ChoiceOptions): engine.Choice {
+  if (ours) return { kind: 'ours' };
+  if (theirs) return { kind: 'theirs' };
+  if (given !== undefined) return { kind: 'with', given };
+  return recording === undefined ? { kind: 'edited' } : { kind: 'recording', key: recording };
+}
+
 function decisionOf(options: Readonly<Record<string, boolean>>) {
   if (options['keepMine']) return 'keep-mine';
   if (options['rollForward']) return 'roll-forward';
@@ -141,6 +230,8 @@ function contextOf({ root, cwd, options, ui, signal }: Invocation): EngineContex
 }
 
 async function confirm(ui: Invocation['ui'], summary: PlanSummary): Promise<boolean> {
+  for (const loss of summary.losses) ui.progress({ kind: 'note', text: loss });
+  if (summary.losses.length > 0) return await ui.ask(`${summary.verb} gives that up. Go on?`);
   if (summary.packages.length === 0) return true;
   return await ui.ask(`${summary.verb} brings packages: ${summary.packages.join(', ')}. Go on?`);
 }

@@ -2,6 +2,7 @@ import type { ReleaseRequest } from './state/release.ts';
 import { withLock } from './transaction/lock.ts';
 import { recover as recoverTree } from './transaction/recover.js';
 import { type EngineContext, resultOf, type VerbResult } from './verbs/context.ts';
+import type { Choice } from './verbs/decide.ts';
 import { changing, needsDecision, reading } from './verbs/locked.ts';
 import type { PlannedVerb } from './verbs/plan.ts';
 
@@ -18,6 +19,7 @@ export type {
   ProgressEvent,
   VerbResult,
 } from './verbs/context.ts';
+export type { Choice } from './verbs/decide.ts';
 
 /** Takes the core of a codebase. Writes nothing outside `.claw/`. */
 export async function init(context: EngineContext, request: ReleaseRequest): Promise<VerbResult> {
@@ -73,6 +75,71 @@ export async function replay(context: EngineContext): Promise<VerbResult> {
   return await changing(context, 'replay', async () =>
     carryOut(context, await planReplay(context)),
   );
+}
+
+/** Brings another release of the core under the same layers and edits. */
+export async function update(
+  context: EngineContext,
+  wanted: string,
+  options: { readonly release: string | null },
+): Promise<VerbResult> {
+  const { planUpdate } = await import('./verbs/update.ts');
+  const { carryOut } = await import('./verbs/operation.ts');
+  return await changing(context, 'update', async () =>
+    carryOut(context, await planUpdate(context, wanted, options)),
+  );
+}
+
+/** Records the owner's edits as a layer of their own. */
+export async function customize(context: EngineContext, description: string): Promise<VerbResult> {
+  const { planCustomize } = await import('./verbs/customize.ts');
+  const { carryOut } = await import('./verbs/operation.ts');
+  return await changing(context, 'customize', async () =>
+    carryOut(context, await planCustomize(context, description)),
+  );
+}
+
+/** Makes one customisation of all layers and edits. */
+export async function rebase(context: EngineContext): Promise<VerbResult> {
+  const { planRebase } = await import('./verbs/rebase.ts');
+  const { carryOut } = await import('./verbs/operation.ts');
+  return await changing(context, 'rebase', async () =>
+    carryOut(context, await planRebase(context)),
+  );
+}
+
+/** The conflicts of the operation that waits. */
+export async function conflicts(context: EngineContext): Promise<VerbResult> {
+  const verbs = await import('./verbs/conflicts.ts');
+  return await reading(context, async () => verbs.conflicts(context));
+}
+
+/** Settles one conflict of the operation that waits; nothing is published yet. */
+export async function resolve(
+  context: EngineContext,
+  path: string,
+  choice: Choice,
+): Promise<VerbResult> {
+  const { resolveConflict } = await import('./verbs/resolve.ts');
+  return await changing(context, 'resolve', async () => resolveConflict(context, path, choice));
+}
+
+/** Goes on with the operation that waits, as it was decided. */
+export async function continueOperation(context: EngineContext): Promise<VerbResult> {
+  const verbs = await import('./verbs/continue.ts');
+  return await changing(context, 'continue', () => verbs.continueOperation(context));
+}
+
+/** The recorded resolutions. */
+export async function resolutions(context: EngineContext): Promise<VerbResult> {
+  const { listResolutions } = await import('./verbs/resolutions.ts');
+  return await reading(context, async () => listResolutions(context));
+}
+
+/** Forgets one recorded resolution. */
+export async function forgetResolution(context: EngineContext, key: string): Promise<VerbResult> {
+  const verbs = await import('./verbs/resolutions.ts');
+  return await changing(context, 'resolutions', async () => verbs.forgetResolution(context, key));
 }
 
 /** Prints what a verb would do, and touches nothing. */

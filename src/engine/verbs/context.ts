@@ -40,6 +40,8 @@ export type PlanSummary = {
   readonly changes: readonly Change[];
   readonly packages: readonly string[];
   readonly settings: readonly string[];
+  /** What the owner gives up; empty for most verbs. */
+  readonly losses: readonly string[];
 };
 
 export type Outcome = 'done' | 'nothing' | 'blocked' | 'refused' | 'failed' | 'locked';

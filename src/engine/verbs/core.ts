@@ -32,7 +32,8 @@ function folderDigest(files: Tree, name: string): Digest {
   return digestTree(new Map([...files].filter(([path]) => skillOf(path) === name))).digest;
 }
 
-function skillOf(path: string): string | null {
+/** The package that a path lies in, or null. */
+export function skillOf(path: string): string | null {
   return /^skills\/([a-z0-9][a-z0-9-]{0,62})\/./.exec(path)?.[1] ?? null;
 }
 

@@ -6,6 +6,7 @@ import type { Recovery } from '../transaction/journal.ts';
 import { withLock } from '../transaction/lock.ts';
 import { hasPending, liveHolder, recover } from '../transaction/recover.js';
 import type { EngineContext, VerbResult } from './context.ts';
+import { hasDecisions, readPending } from './pending.ts';
 
 /**
  * Runs a verb that changes things: alone, after whatever a killed command left has been finished.
@@ -22,6 +23,7 @@ export async function changing(
     const notes = recoverFirst(context, true);
     sweepViews(context.root);
     throwIfInterrupted(context.signal);
+    refuseWaiting(context.root, verb);
     for (let attempt = 1; ; attempt += 1) {
       try {
         const result = await work();
@@ -54,6 +56,26 @@ export async function reading(
       return { ...result, warnings: [...notes, ...running, ...result.warnings] };
     }
   }
+}
+
+/** Verbs that deal with an operation that waits, or that it cannot get in the way of. */
+const FREE_VERBS = ['continue', 'resolve', 'abort', 'undo', 'resolutions'];
+
+/**
+ * Another command may replace an operation that waits, unless somebody decided something in it; an
+ * update is never begun on top of one.
+ */
+function refuseWaiting(root: string, verb: string): void {
+  if (FREE_VERBS.includes(verb)) return;
+  const pending = readPending(root);
+  if (pending === null || (verb !== 'update' && !hasDecisions(root))) return;
+  const waiting = [pending.verb, ...pending.arguments].join(' ');
+  throw new ClawError(
+    'OPERATION_PENDING',
+    `"${waiting}" waits for decisions: claw conflicts shows them. Finish it with claw continue, or ` +
+      'forget it with claw abort.',
+    { data: { verb: pending.verb, arguments: pending.arguments } },
+  );
 }
 
 function runningCommand(root: string): readonly string[] {

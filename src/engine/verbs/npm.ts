@@ -7,7 +7,7 @@ import type { Step } from '../transaction/step.ts';
 import { isSameFile, type TreeFile } from '../tree.ts';
 import type { Change, EngineContext } from './context.ts';
 import type { Installation } from './installation.ts';
-import type { Operation } from './operation.ts';
+import { type Operation, releaseFileOf } from './operation.ts';
 import { stepOf } from './state-steps.ts';
 
 const LOCK = 'package-lock.json';
@@ -46,14 +46,18 @@ export async function preparePackages(
   operation: Operation,
 ): Promise<PreparedPackages> {
   const { root } = context;
-  const { releaseFile } = operation.installation;
+  const releaseFile = releaseFileOf(operation);
   const disk = readTreeFile(root, 'package.json');
   const wanted = finalFile(operation, disk);
   const isReleased = isSameFile(wanted, releaseFile('package.json'));
   const kept = readTreeFile(root, KEPT_LOCK);
   const isLockOwners = hasOwnLock(operation.installation, kept);
+  const present = readTreeFile(root, LOCK);
   if (wanted === null || !isInstallNeeded(operation, disk, wanted)) {
-    return nothingPrepared(isReleased ? null : (kept?.bytes ?? null), isLockOwners);
+    // What is recorded of the disk includes the versions that the disk has.
+    const isRecorded = operation.verb === 'customize' || operation.verb === 'rebase';
+    const lock = isRecorded ? (present ?? kept) : kept;
+    return nothingPrepared(isReleased ? null : (lock?.bytes ?? null), isLockOwners);
   }
   const foreign = FOREIGN_LOCKS.find((name) => existsSync(join(root, name)));
   if (foreign !== undefined) {
@@ -61,7 +65,6 @@ export async function preparePackages(
     return { ...nothingPrepared(null, isLockOwners), warnings: [warning] };
   }
   context.onProgress({ kind: 'step', text: 'Installing packages' });
-  const present = readTreeFile(root, LOCK);
   const isLockReleased = isReleased && !isLockOwners;
   const start = isLockReleased
     ? releaseFile(LOCK)
@@ -155,6 +158,13 @@ function hasOwnLock({ root, state, releaseFile }: Installation, kept: TreeFile |
   return present !== null && !isSameFile(present, releaseFile(LOCK));
 }
 
+/** Whether another release has the same packages in other versions. */
+function isLockMoved({ core, installation }: Operation): boolean {
+  if (!core) return false;
+  const lock = core.release.files.get(LOCK) ?? null;
+  return !isSameFile(lock, installation.releaseFile(LOCK));
+}
+
 function finalFile({ plan }: Operation, disk: TreeFile | null): TreeFile | null {
   const change = plan.changes.find(({ path }) => path === 'package.json');
   return change ? change.after : disk;
@@ -163,6 +173,7 @@ function finalFile({ plan }: Operation, disk: TreeFile | null): TreeFile | null 
 function isInstallNeeded(operation: Operation, disk: TreeFile | null, wanted: TreeFile): boolean {
   const { root, config } = operation.installation;
   if (dependenciesOf(disk) !== dependenciesOf(wanted)) return true;
+  if (isLockMoved(operation) && existsSync(join(root, 'node_modules'))) return true;
   const hasProof =
     config.check.length > 0 ||
     operation.plan.layers.some(({ manifest }) => manifest.test.length > 0);

@@ -45,6 +45,8 @@ export type Operation = {
   readonly files?: readonly BesideChange[];
   /** Every recording there will be; those that are there by default. */
   readonly resolutions?: readonly Resolution[];
+  /** What the owner gives up by it, to be said before it is done. */
+  readonly losses?: readonly string[];
   /** What this verb has to tell beside what all of them tell. */
   readonly data?: object;
 };
@@ -131,6 +133,7 @@ async function askForYes(
     changes: planned.changes,
     packages: packagesBrought(operation),
     settings: settingsBrought(operation),
+    losses: operation.losses ?? [],
   });
   if (!isYes) throw new ClawError('CONSENT_NEEDED', 'You said no; nothing was changed.');
 }

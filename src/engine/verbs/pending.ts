@@ -132,6 +132,17 @@ function attemptConflicts(folder: string): readonly Conflict[] {
   }
 }
 
+/** Whether somebody decided something in the operation that waits, or began to in its texts. */
+export function hasDecisions(root: string): boolean {
+  const folder = join(root, PENDING);
+  if (readDecisions(folder).length > 0) return true;
+  return attemptConflicts(folder).some((conflict) => {
+    const marked = markedText(conflict);
+    const place = join(folder, conflict.path);
+    return marked !== null && existsSync(place) && !readFileSync(place).equals(marked);
+  });
+}
+
 /** Keeps what is decided so far with the operation that waits. */
 export function saveDecisions(root: string, decisions: readonly Decision[]): void {
   writeDecisions(join(root, PENDING), decisions);

@@ -2,11 +2,14 @@ import { ClawError } from '../errors.ts';
 import type { ReleaseRequest } from '../state/release.ts';
 import { planApply, requestPackages } from './apply.ts';
 import { missingConsent } from './consent.ts';
-import type { EngineContext, VerbResult } from './context.ts';
+import type { EngineContext, PlanningContext, VerbResult } from './context.ts';
+import { planCustomize } from './customize.ts';
 import { planInit } from './init.ts';
 import { type Operation, reportOperation } from './operation.ts';
+import { planRebase } from './rebase.ts';
 import { planRemove } from './remove.ts';
 import { planReplay } from './replay.ts';
+import { planUpdate } from './update.ts';
 import { planUpgrade } from './upgrade.ts';
 
 /** A verb with its arguments; `release` is init's. */
@@ -31,8 +34,13 @@ export async function plan(context: EngineContext, planned: PlannedVerb): Promis
   return { ...report, verb: 'plan', warnings, data: { verb, ...asObject(report.data) } };
 }
 
-async function planVerb(
-  context: EngineContext,
+/**
+ * Plans a verb by its name, as its own function does.
+ *
+ * @throws ClawError USAGE for a verb that cannot be planned, and whatever that verb throws
+ */
+export async function planVerb(
+  context: PlanningContext,
   { verb, args, release }: PlannedVerb,
 ): Promise<Operation> {
   refuseMisuse(verb, args);
@@ -47,18 +55,29 @@ async function planVerb(
       return await planUpgrade(context, args);
     case 'replay':
       return await planReplay(context);
+    case 'update':
+      return await planUpdate(context, args[0] ?? '', { release: release?.release ?? null });
+    case 'customize':
+      return await planCustomize(context, args[0] ?? '');
+    case 'rebase':
+      return await planRebase(context);
     default:
       throw new ClawError(
         'USAGE',
-        `"${verb}" cannot be planned. These can: init, apply, remove, upgrade, replay.`,
+        `"${verb}" cannot be planned. These can: init, apply, remove, upgrade, replay, update, ` +
+          'customize, rebase.',
       );
   }
 }
 
 function refuseMisuse(verb: string, args: readonly string[]): void {
   const takesSkills = verb === 'apply' || verb === 'remove';
-  const takesNothing = verb === 'init' || verb === 'replay';
+  const takesNothing = ['init', 'replay', 'rebase'].includes(verb);
+  const takesOne = { update: 'a folder or a git ref', customize: 'what you changed and why' }[verb];
   if (takesSkills && args.length === 0) throw new ClawError('USAGE', `Name a skill to ${verb}.`);
+  if (takesOne !== undefined && args.length !== 1) {
+    throw new ClawError('USAGE', `Give ${verb} one argument: ${takesOne}.`);
+  }
   if (takesNothing && args.length > 0) {
     throw new ClawError('USAGE', `${verb} takes no arguments, but got ${args.join(' ')}.`);
   }

@@ -18,7 +18,7 @@ import type { Step } from '../transaction/step.ts';
 import { isSameFile, type TreeFile, type Versions } from '../tree.ts';
 import { type EngineContext, type PlanningContext, resultOf, type VerbResult } from './context.ts';
 import { reinstall } from './npm.ts';
-import { writePending } from './pending.ts';
+import { clearPending, writePending } from './pending.ts';
 import { findTakenPlaces } from './places.ts';
 import { stepOf } from './state-steps.ts';
 import { tidyUp } from './tidy-up.ts';
@@ -71,6 +71,7 @@ export async function undo(context: PlanningContext): Promise<VerbResult> {
     // First the older one: a kill in between leaves an undo that can itself be undone.
     tidyUp(() => dropTransaction(root, transaction.id));
     tidyUp(() => dropTransaction(root, id));
+    tidyUp(() => clearPending(root));
     return resultOf('undo', 'done', report);
   } finally {
     tidyUp(swaps.remove);

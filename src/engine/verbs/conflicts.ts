@@ -1,0 +1,28 @@
+import { offersFor } from '../compose/settle.ts';
+import { readResolutions } from '../state/resolutions.ts';
+import { readState } from '../state/state-file.ts';
+import { type EngineContext, resultOf, type VerbResult } from './context.ts';
+import { isDecided } from './decide.ts';
+import { PENDING, readWaiting } from './pending.ts';
+
+/** The operation that waits, with its conflicts, what is decided, and recordings that may fit. */
+export function conflicts({ root }: EngineContext): VerbResult {
+  const waiting = readWaiting(root);
+  if (waiting === null)
+    return resultOf('conflicts', 'done', { data: { operation: null, open: [] } });
+  const { pending, decisions } = waiting;
+  const recordings = readResolutions(root, readState(root));
+  const details = waiting.conflicts.map((conflict) => ({
+    path: conflict.path,
+    decided: isDecided(conflict, decisions),
+    text: conflict.hunks.length > 0 ? `${PENDING}/${conflict.path}` : null,
+    values: conflict.values,
+    offers: offersFor(conflict, recordings).map(({ key, origin }) => ({ key, origin })),
+  }));
+  const data = {
+    operation: { verb: pending.verb, arguments: pending.arguments },
+    open: details.filter(({ decided }) => !decided).map(({ path }) => path),
+    details,
+  };
+  return resultOf('conflicts', 'done', { data, conflicts: waiting.conflicts });
+}

@@ -1,0 +1,183 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parse } from 'yaml';
+import { extractAnswers } from '../compose/extract.ts';
+import { answeredFile, type Decision, settleConflict } from '../compose/settle.ts';
+import type { Conflict } from '../conflict.ts';
+import { ClawError } from '../errors.ts';
+import { hasMarkers } from '../merge/markers.ts';
+import { type Answer, isSameSubject, subjectOf } from '../state/resolution.ts';
+import { leavesMarkers } from '../state/resolution-file.ts';
+import { readResolutions } from '../state/resolutions.ts';
+import { readState } from '../state/state-file.ts';
+import { PENDING, type Waiting } from './pending.ts';
+import { markedText } from './pending-files.ts';
+
+/** How the owner, or a model that they asked, settles one conflict. */
+export type Choice =
+  | { readonly kind: 'ours' | 'theirs' }
+  /** A file with the finished text, or the value of a structured conflict. */
+  | { readonly kind: 'with'; readonly given: string }
+  /** The text under `.claw/pending/`, which the owner has finished there. */
+  | { readonly kind: 'edited' }
+  /** A recorded resolution that was offered. */
+  | { readonly kind: 'recording'; readonly key: string }
+  /** Lines for each hunk, in their order. */
+  | {
+      readonly kind: 'lines';
+      readonly hunks: readonly (readonly string[])[];
+      readonly origin: string;
+    };
+
+/**
+ * Turns a choice into a decision that `continue` can use.
+ *
+ * @throws ClawError MARKERS_PRESENT for a text that still has some, USAGE for a choice that does not
+ *   fit the conflict, FILE_MISSING
+ */
+export function decide(
+  { root, cwd }: { readonly root: string; readonly cwd: string },
+  conflict: Conflict,
+  choice: Choice,
+): Decision {
+  const subject = subjectOf(conflict);
+  const decided = decideBy({ root, cwd }, conflict, choice);
+  if (leavesMarkers(decided.answer)) throw markersLeft(conflict.path);
+  return { subject, origin: choice.kind === 'lines' ? choice.origin : 'owner', ...decided };
+}
+
+/** What the owner has finished by hand in `.claw/pending/` and did not say so. */
+export function decideEdited(
+  place: { readonly root: string; readonly cwd: string },
+  { conflicts, decisions }: Waiting,
+): readonly Decision[] {
+  const open = conflicts.filter((conflict) => !isDecided(conflict, decisions));
+  const finished = open.filter((conflict) => isFinished(place.root, conflict));
+  return finished.map((conflict) => decide(place, conflict, { kind: 'edited' }));
+}
+
+export function isDecided(conflict: Conflict, decisions: readonly Decision[]): boolean {
+  return decisions.some((decision) => isSameSubject(decision.subject, subjectOf(conflict)));
+}
+
+type Decided = Pick<Decision, 'answer' | 'amended'>;
+type Place = { readonly root: string; readonly cwd: string };
+
+function decideBy(place: Place, conflict: Conflict, choice: Choice): Decided {
+  switch (choice.kind) {
+    case 'ours':
+    case 'theirs':
+      return { answer: sideOf(conflict, choice.kind), amended: null };
+    case 'with':
+      return conflict.values === null
+        ? decideText(conflict, readGiven(place, choice.given))
+        : { answer: valueOfText(conflict, choice.given), amended: null };
+    case 'edited':
+      return decideText(conflict, readEdited(place.root, conflict));
+    case 'recording':
+      return decideRecorded(place.root, conflict, choice.key);
+    case 'lines':
+      return decideLines(conflict, choice.hunks);
+  }
+}
+
+function sideOf(conflict: Conflict, side: 'ours' | 'theirs'): Answer {
+  const { values, sides, hunks } = conflict;
+  if (values !== null) return { kind: 'value', value: values[side] ?? null };
+  if (hunks.length === 0) return { kind: 'file', file: sides[side] };
+  const answered = hunks.flatMap((hunk) =>
+    hunk.kind === 'conflict' ? [{ ...hunk, resolved: hunk[side] }] : [],
+  );
+  return {
+    kind: 'hunks',
+    hunks: answered.map(({ base, ours, theirs, resolved }) => ({ base, ours, theirs, resolved })),
+  };
+}
+
+function decideText(conflict: Conflict, bytes: Buffer): Decided {
+  if (hasMarkers(bytes.toString('latin1'))) throw markersLeft(conflict.path);
+  const { ours, theirs, base } = conflict.sides;
+  const isExecutable = (ours ?? theirs ?? base)?.isExecutable ?? false;
+  const whole: Answer = { kind: 'file', file: { bytes, isExecutable } };
+  if (conflict.hunks.length === 0) return { answer: whole, amended: null };
+  const hunks = extractAnswers(conflict.hunks, bytes.toString('latin1'));
+  if (hunks === null) return { answer: whole, amended: null };
+  const answer: Answer = { kind: 'hunks', hunks };
+  const isExact = answeredFile(conflict, answer)?.bytes.equals(bytes) === true;
+  return { answer, amended: isExact ? null : bytes };
+}
+
+function valueOfText(conflict: Conflict, text: string): Answer {
+  return { kind: 'value', value: parse(text) };
+}
+
+function decideRecorded(root: string, conflict: Conflict, key: string): Decided {
+  const recording = readResolutions(root, readState(root)).find((one) => one.key === key);
+  if (recording === undefined) {
+    throw new ClawError('USAGE', `There is no recording ${key}: claw resolutions lists them.`);
+  }
+  // As if it were this installation's own, for these very layers: the owner says that it fits.
+  const subject = { ...recording.subject, layers: conflict.layers };
+  const settled = settleConflict(conflict, {
+    decisions: [],
+    resolutions: [{ ...recording, subject, isOwn: true }],
+  });
+  if (settled.kind === 'settled') return { answer: settled.settlement.answer, amended: null };
+  throw new ClawError(
+    'USAGE',
+    `The recording ${key} does not settle every part of ${conflict.path}; resolve it another way.`,
+    { path: conflict.path },
+  );
+}
+
+function decideLines(conflict: Conflict, texts: readonly (readonly string[])[]): Decided {
+  const hunks = conflict.hunks.filter((hunk) => hunk.kind === 'conflict');
+  if (hunks.length === 0 || hunks.length !== texts.length) {
+    throw new ClawError(
+      'USAGE',
+      `${conflict.path} has ${hunks.length} open hunks, but lines for ${texts.length} were given.`,
+      { path: conflict.path },
+    );
+  }
+  const answered = hunks.map(({ base, ours, theirs }, at) => ({
+    base,
+    ours,
+    theirs,
+    resolved: texts[at] ?? [],
+  }));
+  return { answer: { kind: 'hunks', hunks: answered }, amended: null };
+}
+
+function readGiven({ cwd }: Place, given: string): Buffer {
+  const path = resolve(cwd, given);
+  if (existsSync(path)) return readFileSync(path);
+  throw new ClawError('FILE_MISSING', `There is no file ${given} with the finished text.`, {
+    path: given,
+  });
+}
+
+function readEdited(root: string, conflict: Conflict): Buffer {
+  const place = join(root, PENDING, conflict.path);
+  if (markedText(conflict) !== null && existsSync(place)) return readFileSync(place);
+  throw new ClawError(
+    'USAGE',
+    `Say how ${conflict.path} is resolved: --ours, --theirs, --with or --agent.`,
+    { path: conflict.path },
+  );
+}
+
+function isFinished(root: string, conflict: Conflict): boolean {
+  const marked = markedText(conflict);
+  const place = join(root, PENDING, conflict.path);
+  if (marked === null || !existsSync(place)) return false;
+  const text = readFileSync(place);
+  return !text.equals(marked) && !hasMarkers(text.toString('latin1'));
+}
+
+function markersLeft(path: string): ClawError {
+  return new ClawError(
+    'MARKERS_PRESENT',
+    `The text for ${path} still holds conflict markers. Choose between the sides, then try again.`,
+    { path },
+  );
+}

@@ -1,0 +1,141 @@
+import { existsSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { compose } from '../compose/compose.ts';
+import type { FileDigest } from '../digest.ts';
+import { ClawError } from '../errors.ts';
+import { orderLayers } from '../skill/order.ts';
+import type { SkillPackage } from '../skill/package.ts';
+import type { CodebaseConfig } from '../state/config.ts';
+import { isGitFolder, resolveCommit, runGit } from '../state/git.ts';
+import { type Release, takeRelease } from '../state/release.ts';
+import type { State } from '../state/state-file.ts';
+import type { TreeFile } from '../tree.ts';
+import type { EngineContext } from './context.ts';
+import { type Installation, movesOf } from './installation.ts';
+
+/** The release that an update brings: a folder, or a commit of this repository. */
+export async function findNewRelease(
+  { root, cwd }: EngineContext,
+  config: CodebaseConfig,
+  wanted: string,
+): Promise<Release> {
+  const isRef = isGitFolder(root) && (await resolveCommit(root, wanted)) !== null;
+  const folder = resolve(cwd, wanted);
+  const isFolder = existsSync(folder) && statSync(folder).isDirectory();
+  if (!isRef && !isFolder) {
+    throw new ClawError(
+      'RELEASE_NOT_FOUND',
+      `${wanted} is neither a folder nor a ref that git knows here. Fetch it first: git fetch --tags.`,
+      { path: wanted },
+    );
+  }
+  if (resolve(root) === folder && !isRef) {
+    throw new ClawError('USAGE', 'A project cannot be updated to itself: name a ref or a folder.');
+  }
+  return await takeRelease(root, config, {
+    release: isRef ? wanted : folder,
+    coreVersion: null,
+  });
+}
+
+/** The core that an update starts from. */
+export type OldCore = {
+  readonly version: string | null;
+  readonly paths: readonly string[];
+  readonly digestOf: (path: string) => FileDigest | undefined;
+  /** What was published on it: the ground on which the owner's edits are seen. */
+  readonly published: (path: string) => TreeFile | null;
+  readonly warnings: readonly string[];
+};
+
+type Request = {
+  readonly installation: Installation;
+  readonly state: State;
+  readonly installed: readonly SkillPackage[];
+  readonly release: Release;
+  /** What the owner says the old release was, or null. */
+  readonly named: string | null;
+};
+
+/**
+ * The release that the installation stands on. Where no word of the owner's named it, HEAD may hold
+ * work of theirs: then it is git's merge base with the new release, or the owner has to say.
+ *
+ * @throws ClawError RELEASE_NOT_FOUND where nobody can know
+ */
+export async function findOldCore(context: EngineContext, request: Request): Promise<OldCore> {
+  const { installation, state, release, named } = request;
+  const { root } = context;
+  if (named !== null) {
+    const config = installation.config;
+    const isRef = isGitFolder(root) && (await resolveCommit(root, named)) !== null;
+    const place = isRef ? named : resolve(context.cwd, named);
+    const old = await takeRelease(root, config, { release: place, coreVersion: null });
+    return otherCore(request, old);
+  }
+  const isGuess = state.core.assumed && state.core.from !== 'tag';
+  if (!isGuess) return installedCore(installation);
+  const base =
+    release.commit !== null && state.core.commit !== null
+      ? await mergeBase(root, state.core.commit, release.commit)
+      : null;
+  if (base === null) {
+    throw new ClawError(
+      'RELEASE_NOT_FOUND',
+      'Nobody ever said which release this installation stands on, so your own work cannot be told ' +
+        'from it. Name the old one: claw update <new> --release <old ref or folder>.',
+    );
+  }
+  if (base === state.core.commit) return installedCore(installation);
+  const old = await takeRelease(root, installation.config, { release: base, coreVersion: null });
+  return otherCore(request, old);
+}
+
+function installedCore({ coreVersion, releaseDigests, publishedFile }: Installation): OldCore {
+  return {
+    version: coreVersion,
+    paths: [...releaseDigests.files.keys()],
+    digestOf: (path) => releaseDigests.files.get(path),
+    published: publishedFile,
+    warnings: [],
+  };
+}
+
+/** What was taken for the core held work of the owner's: what was published is seen on the true one. */
+function otherCore(
+  { installation, state, installed }: Pick<Request, 'installation' | 'state' | 'installed'>,
+  old: Release,
+): OldCore {
+  const file = (path: string) => old.files.get(path) ?? null;
+  const composed = compose({
+    release: file,
+    layers: orderLayers(installed),
+    answers: { decisions: [], resolutions: installation.resolutions },
+    pathMaps: movesOf(file),
+  });
+  const isOpen = (path: string) =>
+    composed.conflicts.some((conflict) => conflict.path.split('#')[0] === path);
+  const published = (path: string): TreeFile | null => {
+    const touched = composed.files.get(path);
+    if (touched === undefined) return file(path);
+    // A conflict there says nothing of what was published; the kept bytes do.
+    return isOpen(path) && state.files.has(path) ? installation.publishedFile(path) : touched.file;
+  };
+  return {
+    version: old.version ?? installation.coreVersion,
+    paths: [...old.files.keys()],
+    digestOf: (path) => old.digests.files.get(path),
+    published,
+    warnings: ['What was taken for the core held work of yours: it counts as your edits now.'],
+  };
+}
+
+async function mergeBase(root: string, one: string, other: string): Promise<string | null> {
+  try {
+    const output = await runGit(root, ['merge-base', one, other]);
+    return output.toString('utf8').trim() || null;
+  } catch (error) {
+    if (error instanceof ClawError && error.code === 'IO_FAILED') return null;
+    throw error;
+  }
+}

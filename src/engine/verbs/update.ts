@@ -1,0 +1,138 @@
+import { checkCoreVersion } from '../skill/core-version.ts';
+import { checkRelations } from '../skill/order.ts';
+import type { SkillPackage } from '../skill/package.ts';
+import { mapPath } from '../skill/path-map.ts';
+import {
+  MIGRATIONS_PATH,
+  type Migration,
+  pathMapsOf,
+  readMigrations,
+} from '../state/migrations.ts';
+import type { Release } from '../state/release.ts';
+import type { TreeFile } from '../tree.ts';
+import type { PlanningContext } from './context.ts';
+import { coreState } from './core.ts';
+import { readInstallation, readInstalledPackages, requireState } from './installation.ts';
+import { pinning } from './layers.ts';
+import { checkMapped, dueMigrations, migrateLayers } from './migrate.ts';
+import type { Operation } from './operation.ts';
+import { planBeside } from './release-beside.ts';
+import { findNewRelease, findOldCore, type OldCore } from './release-pair.ts';
+import { type NewCore, planLayers } from './target.ts';
+
+/**
+ * Plans the same layers and edits on another release. Its moves are honoured, its migrations applied
+ * in order, its packages and recordings brought.
+ *
+ * @param options `release` names what the installation stands on, where `init` never did
+ * @throws ClawError RELEASE_NOT_FOUND; CORE_TOO_OLD when a layer is newer than that release
+ */
+export async function planUpdate(
+  context: PlanningContext,
+  wanted: string,
+  options: { readonly release: string | null },
+): Promise<Operation> {
+  const installation = await readInstallation(context.root);
+  const state = requireState(installation);
+  const release = await findNewRelease(context, installation.config, wanted);
+  const installed = readInstalledPackages(installation);
+  const old = await findOldCore(context, {
+    installation,
+    state,
+    installed,
+    release,
+    named: options.release,
+  });
+
+  const newFile = (path: string): TreeFile | null => release.files.get(path) ?? null;
+  const migrations = readMigrations(newFile(MIGRATIONS_PATH));
+  const due = dueMigrations(migrations, installation.coreVersion, release.version);
+  const migrated = migrateLayers(installed, due, release.extras);
+  for (const { manifest } of migrated.layers) checkCoreVersion(manifest, release.version);
+  checkRelations(migrated.layers);
+  checkMapped(migrated.layers, pathMapsOf(migrations), installation.config);
+
+  const core = newCore(release, old, migrations, [...old.paths, ...state.files.keys()]);
+  const beside = planBeside(context.root, state, release);
+  const plan = planLayers({
+    installation,
+    installed,
+    wanted: migrated.layers,
+    published: old.published,
+    decisions: context.decisions,
+    resolutions: beside.resolutions(installation.resolutions),
+    core,
+  });
+  const sources = new Map(migrated.applied.map((name) => [name, { source: name, commit: null }]));
+  return {
+    verb: 'update',
+    arguments: [wanted],
+    options,
+    installation,
+    installed,
+    plan,
+    pin: pinning(state, sources, context.now()),
+    warnings: [...old.warnings, ...migrated.notes, ...beside.notes],
+    core: { release, state: coreState(release, false) },
+    files: beside.changes,
+    resolutions: beside.resolutions(installation.resolutions),
+    data: {
+      from: { version: installation.coreVersion, commit: state.core.commit },
+      to: { version: release.version, commit: release.commit },
+      files: core.changed.length,
+      migrations: due.map(({ since, description, skill, retire, paths }) => ({
+        since,
+        description,
+        skill,
+        retire,
+        pathMap: paths,
+      })),
+      retired: migrated.retired,
+      affected: affectedLayers(migrated.layers, core),
+      broughtSkills: beside.brought,
+      keptSkills: beside.kept,
+    },
+  };
+}
+
+function newCore(
+  release: Release,
+  old: OldCore,
+  migrations: readonly Migration[],
+  paths: readonly string[],
+): NewCore {
+  const pathMaps = pathMapsOf(migrations);
+  const moves = new Map<string, string>();
+  for (const path of paths) {
+    const to = mapPath(path, old.version, pathMaps);
+    if (to !== path) moves.set(path, to);
+  }
+  const { files } = release.digests;
+  const both = new Set([...old.paths, ...files.keys()]);
+  const changed = [...both].filter((path) => old.digestOf(path) !== files.get(path)).sort();
+  return {
+    releaseFile: (path) => release.files.get(path) ?? null,
+    pathMaps,
+    moves,
+    changed,
+  };
+}
+
+/** Which layers work on files that the release changes, with those files. */
+function affectedLayers(
+  layers: readonly SkillPackage[],
+  { changed, pathMaps }: NewCore,
+): Readonly<Record<string, readonly string[]>> {
+  const others = new Set(changed);
+  const affected = layers.map(({ manifest }) => {
+    const { adds, modifies, fileOps, coreVersion, skill } = manifest;
+    const named = [
+      ...adds,
+      ...modifies,
+      ...fileOps.map((op) => (op.type === 'delete' ? op.path : op.from)),
+    ];
+    const paths = new Set(named.flatMap((path) => [path, mapPath(path, coreVersion, pathMaps)]));
+    return [skill, [...paths].filter((path) => others.has(path)).sort()] as const;
+  });
+  return Object.fromEntries(affected.filter(([, paths]) => paths.length > 0));
+}
