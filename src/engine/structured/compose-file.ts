@@ -1,4 +1,6 @@
 import { stringify } from 'yaml';
+import type { Conflict } from '../conflict.ts';
+import { setAt } from './apply-value.ts';
 import { CORE, type StructuredInput, type StructuredResult } from './declaration.ts';
 import { disagreement } from './disagreement.ts';
 import type { KeyClash } from './json-merge.ts';
@@ -6,8 +8,12 @@ import { eolOf, joinLines } from './keyed-lines.ts';
 import { EMPTY_MAP, mergeKeyed } from './keyed-merge.ts';
 import { unreadableRelease } from './npm.ts';
 import { hostPortsOf, showPorts } from './ports.ts';
-import { agreeOnServices, namedVolumes } from './services.ts';
+import { agreeOnServices, type DecidedKey, namedVolumes } from './services.ts';
+import { dataAt, isPlainMap } from './values.ts';
 import { readYaml, type YamlText } from './yaml-text.ts';
+import { YAML_STYLE } from './yaml-write.ts';
+
+type Written = { readonly bytes: Buffer; readonly conflicts: readonly Conflict[] };
 
 /**
  * The compose file with the services that layers declare, and the named volumes that these mount; a
@@ -16,60 +22,97 @@ import { readYaml, type YamlText } from './yaml-text.ts';
 export function composeServices(input: StructuredInput): StructuredResult {
   const file = readYaml(input.release ?? Buffer.alloc(0));
   if (!('map' in file)) return unreadableRelease(input, file);
-  const { added, conflicts } = agreeOnServices(file.data, input);
-  const outcome = { services: outcomeOf(input) };
-  if (Object.keys(added).length === 0) return { bytes: input.release, conflicts, outcome };
-  const { bytes, clashes } = insert(file, added);
-  const written = readYaml(bytes);
-  const [clash] = clashes;
-  if (!('map' in written)) return unreadableRelease(input, written);
-  if (clash === undefined) return { bytes, conflicts, outcome };
-  const { release, path } = input;
-  return {
-    bytes: release,
-    conflicts: [
-      ...conflicts,
-      disagreement(
-        `${path}#${clash.keys.join('.')}`,
-        [CORE, input.declarations[0]?.layer ?? CORE],
-        {
-          reason: `Nothing can be added to ${clash.keys.join('.')} of ${path}: write it one key to a line.`,
-          sides: { base: release, ours: release, theirs: release },
-        },
-      ),
-    ],
-    outcome,
+  const { added, changes, declared, conflicts } = agreeOnServices(file.data, input);
+  const ports = Object.entries(declared).map(
+    ([name, service]) => [name, hostPortsOf(service).map(showPorts)] as const,
+  );
+  const outcome = { services: Object.fromEntries(ports) };
+  const changed = writeDecisions(input, changes);
+  const touched = new Set(changes.map(({ keys }) => keys[1] ?? ''));
+  const changedServices = Object.entries(declared).filter(([name]) => touched.has(name));
+  const content = missing(file.data, added, Object.fromEntries(changedServices));
+  if (content === null && changes.length === 0) return { bytes: input.release, conflicts, outcome };
+  const written = content === null ? changed : addContent(input, changed.bytes, content);
+  const result = readYaml(written.bytes);
+  if (!('map' in result)) return unreadableRelease(input, result);
+  const all = [...conflicts, ...changed.conflicts, ...(content === null ? [] : written.conflicts)];
+  return { bytes: written.bytes, conflicts: all, outcome };
+}
+
+function writeDecisions(
+  { path, release }: StructuredInput,
+  changes: readonly DecidedKey[],
+): Written {
+  const conflicts: Conflict[] = [];
+  let bytes = release ?? Buffer.alloc(0);
+  for (const { keys, value, conflict } of changes) {
+    const set = setAt({ path, bytes }, keys, value);
+    if (set === null) conflicts.push(conflict);
+    else bytes = set;
+  }
+  return { bytes, conflicts };
+}
+
+/** What is to be added to a file for services to run, or null. */
+function missing(
+  data: unknown,
+  services: Readonly<Record<string, unknown>>,
+  changed: Readonly<Record<string, unknown>>,
+): unknown {
+  const present = dataAt(data, ['volumes']);
+  const isThere = (name: string) => isPlainMap(present) && Object.hasOwn(present, name);
+  const volumes = namedVolumes({ ...changed, ...services }).filter((name) => !isThere(name));
+  const content = {
+    ...(Object.keys(services).length === 0 ? {} : { services }),
+    ...(volumes.length === 0 ? {} : { volumes: Object.fromEntries(volumes.map(nothingFor)) }),
   };
+  return Object.keys(content).length === 0 ? null : content;
+}
+
+function nothingFor(name: string): readonly [string, null] {
+  return [name, null];
+}
+
+function addContent(input: StructuredInput, bytes: Buffer, content: unknown): Written {
+  const { path, release } = input;
+  const file = readYaml(bytes);
+  if (!('map' in file)) return { bytes, conflicts: [] };
+  const inserted = insert(file, content);
+  const conflicts: Conflict[] = [];
+  let written = inserted.bytes;
+  for (const { keys } of inserted.clashes) {
+    const present = dataAt(file.data, keys) ?? null;
+    const added = dataAt(content, keys);
+    const conflict = disagreement(
+      `${path}#${keys.join('.')}`,
+      [CORE, input.declarations[0]?.layer ?? CORE],
+      {
+        reason: `Nothing can be added to ${keys.join('.')} of ${path}: write it one key to a line.`,
+        sides: { base: release, ours: release, theirs: release },
+        values: {
+          base: present,
+          ours: present,
+          theirs: isPlainMap(present) && isPlainMap(added) ? { ...present, ...added } : added,
+        },
+      },
+    );
+    const decided = input.decide?.(conflict) ?? null;
+    const set = decided && setAt({ path, bytes: written }, keys, decided.value ?? null);
+    if (set === null) conflicts.push(conflict);
+    else written = set;
+  }
+  return { bytes: conflicts.length > 0 ? bytes : written, conflicts };
 }
 
 // Adding is merging: the new keys come from a text of their own that has nothing in common with the file.
 function insert(
   file: YamlText,
-  services: Readonly<Record<string, unknown>>,
+  content: unknown,
 ): { readonly bytes: Buffer; readonly clashes: readonly KeyClash[] } {
-  const volumes = namedVolumes(services);
-  const content = {
-    services,
-    ...(volumes.length === 0
-      ? {}
-      : { volumes: Object.fromEntries(volumes.map((name) => [name, null])) }),
-  };
-  // Docker reads YAML 1.1, where `yes` without quotes is no text.
-  const text = stringify(content, { lineWidth: 0, nullStr: '', compat: 'yaml-1.1' });
-  const theirs = readYaml(Buffer.from(text));
+  const theirs = readYaml(Buffer.from(stringify(content, { ...YAML_STYLE, nullStr: '' })));
   if (!('map' in theirs)) throw new TypeError('a declared service must be plain data');
   const eol = eolOf(file.text);
   const maps = { base: EMPTY_MAP, ours: file.map, theirs: theirs.map };
   const { lines, clashes } = mergeKeyed(maps, eol);
   return { bytes: Buffer.from(joinLines(lines, eol)), clashes };
-}
-
-function outcomeOf({ declarations }: StructuredInput): Record<string, unknown> {
-  const services = declarations.flatMap(({ structured }) =>
-    Object.entries(structured.composeServices),
-  );
-  const sorted = services.sort(([one], [other]) => (one < other ? -1 : 1));
-  return Object.fromEntries(
-    sorted.map(([name, service]) => [name, hostPortsOf(service).map(showPorts)]),
-  );
 }

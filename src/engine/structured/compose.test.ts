@@ -150,6 +150,7 @@ test('the same service twice is one, another definition of it is a conflict', ()
   });
 });
 
+const fromSetting = (fallback: string) => `\${PAGE_PORT${fallback}}`;
 const long = { target: 80, published: '8080', host_ip: '127.0.0.1' };
 
 test.each([
@@ -165,6 +166,17 @@ test.each([
   ['127.0.0.1:8080:80', '127.0.0.2:8080:80', false],
   ['127.0.0.1:8080:80/udp', '127.0.0.1:8080:80', false],
   ['127.0.0.1:8000-8079:8000-8079', '127.0.0.1:8080:80', false],
+  ['127.0.0.1:8080:80', '[0:0:0:0:0:0:0:0]:8080:80', true],
+  ['[::1]:8080:80', { ...long, host_ip: '0:0:0:0:0:0:0:1' }, true],
+  ['[::1]:8080:80', '[0::1]:8080:80', true],
+  ['8080:80/udp', { ...long, protocol: 'udp' }, true],
+  ['8080:80/udp', '0.0.0.0:8080:80', false],
+  ['8000-8010:8000-8010', '127.0.0.1:8010-8020:8010-8020', true],
+  ['8000-8010:8000-8010', { target: 80, published: '8009-8011' }, true],
+  ['8000-8010:8000-8010', { target: 80, published: '8011-8012' }, false],
+  ['127.0.0.1:8080:80', `${fromSetting(':-8080')}:80`, true],
+  ['127.0.0.1:8080:80', { ...long, published: fromSetting('-8080') }, true],
+  ['127.0.0.1:8080:80', `${fromSetting(':-8081')}:80`, false],
   ['127.0.0.1::80', '127.0.0.1:80:80', false],
   ['127.0.0.1:8080:80', 80, false],
 ])('host ports %j and %j collide: %j', (one, other, isConflict) => {

@@ -1,4 +1,5 @@
 import type { Conflict } from '../conflict.ts';
+import type { Decide } from './decide.ts';
 
 /** A setting that a layer adds to `.env.example`. */
 export type DeclaredSetting = {
@@ -27,8 +28,8 @@ export type StructuredInput = {
   readonly path: string;
   readonly release: Buffer | null;
   readonly declarations: readonly Declaration[];
-  /** Asked before a disagreement becomes a conflict; null leaves it one. */
-  readonly decide?: (conflict: Conflict) => { readonly value: unknown } | null;
+  /** Asked before a disagreement becomes a conflict. */
+  readonly decide?: Decide | undefined;
 };
 
 /**

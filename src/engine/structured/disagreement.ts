@@ -7,9 +7,13 @@ type Sides = Versions<Buffer | null>;
 export function disagreement(
   path: string,
   layers: readonly [ours: string, theirs: string],
-  detail: { readonly reason: string; readonly sides: Sides },
+  detail: {
+    readonly reason: string;
+    readonly sides: Sides;
+    readonly values: Versions<unknown>;
+  },
 ): Conflict {
-  return conflictOf('structured', path, layers, detail);
+  return { ...conflictOf('structured', path, layers, detail), values: detail.values };
 }
 
 /** A conflict over a whole file that cannot be taken apart by key. */

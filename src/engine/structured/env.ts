@@ -1,38 +1,42 @@
+import type { Conflict } from '../conflict.ts';
 import type { DeclaredSetting, StructuredInput, StructuredResult } from './declaration.ts';
+import { disagreement } from './disagreement.ts';
 import { quoteEnv } from './env-value.ts';
 import { eolOf, joinLines, type KeyedChunk, type KeyedMap, splitLines } from './keyed-lines.ts';
 
 const ASSIGNMENT = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=(.*)$/;
 
+/** A setting as one layer declares it. */
+type Wish = { readonly layer: string; readonly setting: DeclaredSetting };
+
 /**
  * `.env.example` with the settings that layers add, at its end and grouped by layer. A setting that the
- * file names already, commented out or not, and one that another layer brought, is not repeated.
+ * file names already, commented out or not, is not repeated. One that several layers bring stands with
+ * the first of them by name, with what each says about it; two examples for its value are a conflict.
  */
 export function composeEnv(input: StructuredInput): StructuredResult {
   const release = input.release?.toString('utf8') ?? '';
   const eol = eolOf(release);
   const named = new Set(splitLines(release).flatMap(namesOf));
-  const added: string[] = [];
-  const groups: string[][] = [];
-  for (const { structured } of [...input.declarations].sort(byLayer)) {
-    const fresh = structured.envAdditions.filter(({ name }, at, all) => {
-      const isFirst = all.findIndex((other) => other.name === name) === at;
-      return isFirst && !named.has(name);
-    });
-    for (const { name } of fresh) named.add(name);
-    added.push(...fresh.map(({ name }) => name));
-    if (fresh.length > 0) groups.push(fresh.flatMap(linesFor));
+  const wishes = wishesByName(input);
+  const outcome = { env_additions: [...wishes.keys()].sort() };
+  const conflicts: Conflict[] = [];
+  const groups = new Map<string, string[]>();
+  for (const [name, all] of wishes) {
+    if (named.has(name)) continue;
+    const agreed = agree(all, input);
+    conflicts.push(...agreed.conflicts);
+    const first = all.map(({ layer }) => layer).sort()[0] ?? '';
+    groups.set(first, [...(groups.get(first) ?? []), ...linesFor(all, agreed.example)]);
   }
-  const settings = input.declarations.flatMap(({ structured }) =>
-    structured.envAdditions.map(({ name }) => name),
-  );
-  const outcome = { env_additions: [...new Set(settings)].sort() };
-  if (groups.length === 0) return { bytes: input.release, conflicts: [], outcome };
+  if (groups.size === 0) return { bytes: input.release, conflicts, outcome };
   const before = splitLines(release);
-  const blocks = groups.map((lines) => lines.map((line) => line + eol));
+  const blocks = [...groups]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([, lines]) => lines.map((line) => line + eol));
   const isApart = before.length === 0 || before.at(-1)?.trim() === '';
   const lines = [...before, ...(isApart ? [] : [eol]), ...withGaps(blocks, eol)];
-  return { bytes: bytesOf(joinLines(lines, eol), input.release), conflicts: [], outcome };
+  return { bytes: bytesOf(joinLines(lines, eol), input.release), conflicts, outcome };
 }
 
 /** The settings of an env file by name; a name given twice counts as two keys. */
@@ -60,14 +64,66 @@ function namesOf(line: string): readonly string[] {
   return name === undefined ? [] : [name];
 }
 
+/** Names in the order in which layers, by name, bring them; who brings each, in canonical order. */
+function wishesByName({ declarations }: StructuredInput): ReadonlyMap<string, readonly Wish[]> {
+  const wishes = new Map<string, Wish[]>();
+  for (const { structured } of [...declarations].sort(byLayer)) {
+    for (const { name } of structured.envAdditions) wishes.set(name, []);
+  }
+  for (const { layer, structured } of declarations) {
+    for (const setting of structured.envAdditions) {
+      const known = wishes.get(setting.name) ?? [];
+      if (known.at(-1)?.layer !== layer) known.push({ layer, setting });
+    }
+  }
+  return wishes;
+}
+
+type Agreed = { readonly example: string | null; readonly conflicts: readonly Conflict[] };
+
+/** The example that becomes the value, if it is no secret's. */
+function agree(wishes: readonly Wish[], input: StructuredInput): Agreed {
+  const { path, release } = input;
+  const isSecret = wishes.some(({ setting }) => setting.isSecret);
+  const [first, ...others] = isSecret ? [] : distinctExamples(wishes);
+  if (first === undefined) return { example: null, conflicts: [] };
+  let agreed = first;
+  for (const other of others) {
+    const { name } = other;
+    const conflict = disagreement(`${path}#${name}`, [agreed.layer, other.layer], {
+      reason: `${agreed.layer} has ${name}=${agreed.example}, ${other.layer} has ${name}=${other.example}.`,
+      sides: { base: release, ours: release, theirs: release },
+      values: { base: null, ours: agreed.example, theirs: other.example },
+    });
+    const decided = input.decide?.(conflict) ?? null;
+    const example = decided === null ? undefined : (decided.value ?? '');
+    if (typeof example !== 'string') return { example: null, conflicts: [conflict] };
+    agreed = { ...other, example };
+  }
+  return { example: agreed.example, conflicts: [] };
+}
+
+type Example = { readonly layer: string; readonly name: string; readonly example: string };
+
+function distinctExamples(wishes: readonly Wish[]): readonly Example[] {
+  const examples = wishes.flatMap(({ layer, setting: { name, example } }) =>
+    example === null ? [] : [{ layer, name, example }],
+  );
+  return examples.filter(
+    ({ example }, at) => examples.findIndex((other) => other.example === example) === at,
+  );
+}
+
 // The file gets copied to `.env`: a secret's example would then be taken for the secret.
-function linesFor({ name, description, example, isSecret }: DeclaredSetting): readonly string[] {
-  const looks = isSecret && example !== null ? [`Looks like ${example}`] : [];
-  const comments = [...(description ?? '').split('\n'), ...looks].map((line) => line.trim());
-  return [
-    ...comments.filter((line) => line !== '').map((line) => `# ${line}`),
-    `${name}=${quoteEnv(isSecret ? '' : (example ?? ''))}`,
-  ];
+function linesFor(wishes: readonly Wish[], example: string | null): readonly string[] {
+  const said = [...wishes].sort(byLayer).flatMap(({ setting }) => {
+    const isShown = example === null && setting.example !== null;
+    const looks = isShown ? [`Looks like ${setting.example}`] : [];
+    return [...(setting.description ?? '').split('\n'), ...looks];
+  });
+  const comments = [...new Set(said.map((line) => line.trim()))].filter((line) => line !== '');
+  const name = wishes[0]?.setting.name ?? '';
+  return [...comments.map((line) => `# ${line}`), `${name}=${quoteEnv(example ?? '')}`];
 }
 
 function withGaps(blocks: readonly (readonly string[])[], eol: string): readonly string[] {

@@ -1,5 +1,7 @@
 import type { Conflict } from '../conflict.ts';
 import type { Versions } from '../tree.ts';
+import { dataOf, setAt } from './apply-value.ts';
+import type { Decide } from './decide.ts';
 import { disagreement, modifyDelete, unreadable } from './disagreement.ts';
 import { envMap } from './env.ts';
 import { type KeyClash, mergeJson } from './json-merge.ts';
@@ -7,18 +9,19 @@ import { type Fault, jsonBytes, readJson } from './json-text.ts';
 import { eolOf, joinLines, type KeyedMap } from './keyed-lines.ts';
 import { mergeKeyed } from './keyed-merge.ts';
 import { structuredKind } from './kind.ts';
+import { dataAt } from './values.ts';
 import { readYaml } from './yaml-text.ts';
 
 export type StructuredMergeInput = {
   readonly path: string;
   readonly versions: Versions<Buffer | null>;
   readonly layers: readonly [ours: string, theirs: string];
-  /** Asked before a disagreement becomes a conflict; null leaves it one. */
-  readonly decide?: (conflict: Conflict) => { readonly value: unknown } | null;
+  /** Asked before a disagreement becomes a conflict. */
+  readonly decide?: Decide | undefined;
 };
 
 export type StructuredMerge = {
-  /** Ours with what theirs changed; at a disputed key, ours. */
+  /** Ours with what theirs changed; at a disputed key what was decided, else ours. */
   readonly bytes: Buffer | null;
   readonly conflicts: readonly Conflict[];
 };
@@ -98,13 +101,29 @@ function mergeLines(
 
 function concluded(input: StructuredMergeInput, { bytes, clashes }: Merged): StructuredMerge {
   const { path, layers, versions: sides } = input;
-  const conflicts = clashes.map(({ keys, reason }) =>
-    disagreement(`${path}#${keys.join('.')}`, layers, {
+  const conflicts: Conflict[] = [];
+  let merged = bytes;
+  for (const { keys, reason } of clashes) {
+    const conflict = disagreement(`${path}#${keys.join('.')}`, layers, {
       reason: `${layers[0]} and ${layers[1]} changed ${keys.join('.')}: ${reason}.`,
       sides,
-    }),
-  );
-  return { bytes, conflicts };
+      values: valuesAt(input, keys),
+    });
+    const decided = input.decide?.(conflict) ?? null;
+    const set = decided && setAt({ path, bytes: merged }, keys, decided.value ?? null);
+    if (set === null) conflicts.push(conflict);
+    else merged = set;
+  }
+  return { bytes: merged, conflicts };
+}
+
+function valuesAt(
+  { path, versions: { base, ours, theirs } }: StructuredMergeInput,
+  keys: readonly string[],
+): Versions<unknown> {
+  const valueIn = (bytes: Buffer | null) =>
+    bytes === null ? null : (dataAt(dataOf(path, bytes), keys) ?? null);
+  return { base: valueIn(base), ours: valueIn(ours), theirs: valueIn(theirs) };
 }
 
 type UnreadableSide = { readonly side: string; readonly fault: Fault };

@@ -6,7 +6,7 @@ import {
   type StructuredResult,
 } from './declaration.ts';
 import { disagreement, unreadable } from './disagreement.ts';
-import { setValue } from './json-edit.ts';
+import { removeValue, setValue } from './json-edit.ts';
 import { type JsonText, jsonBytes, membersOf, readJson, valueAt } from './json-text.ts';
 import { intersectRanges } from './ranges.ts';
 
@@ -67,11 +67,13 @@ export function composeRanges(
     const holding = sections.filter((section) => valueAt(file.root, [section, name]) !== null);
     const section = holding[0] ?? sections[0] ?? '';
     const own = holding.map((key) => ({ party: CORE, range: rangeAt(file, key, name) }));
-    const range = intersectRanges([...own, ...wishes].map((wish) => wish.range));
-    if (range === null) {
-      conflicts.push(clash(`${input.path}#${section}.${name}`, [...own, ...wishes], input));
+    const agreed = agree(`${input.path}#${section}.${name}`, [...own, ...wishes], input);
+    conflicts.push(...agreed.conflicts);
+    if (agreed.range === null) {
+      if (agreed.conflicts.length === 0) text = removeValue(text, [section, name]);
       continue;
     }
+    const { range } = agreed;
     ranges[name] = range;
     if (own[0]?.range === range) continue;
     text = setValue(text, [section, name], {
@@ -108,16 +110,58 @@ function rangeAt(file: JsonText, section: string, name: string): string {
   return String(membersOf(valueAt(file.root, [section])).get(name)?.value);
 }
 
-function clash(path: string, wishes: readonly Wish[], { release }: StructuredInput): Conflict {
-  const pairs = wishes.flatMap((one, at) =>
-    wishes.slice(at + 1).map((other) => [one, other] as const),
-  );
-  const apart = pairs.find(([one, other]) => intersectRanges([one.range, other.range]) === null);
-  const parties = apart ?? wishes;
-  const [ours, theirs] = [parties[0]?.party ?? CORE, parties.at(-1)?.party ?? CORE];
-  const said = parties.map(({ party, range }) => `${party} asks for ${range}`).join(', ');
-  return disagreement(path, [ours, theirs], {
+type Agreed = { readonly range: string | null; readonly conflicts: readonly Conflict[] };
+
+/** The range of all wishes; null with a conflict where they have none, and without where none is wanted. */
+function agree(path: string, wishes: readonly Wish[], input: StructuredInput): Agreed {
+  const base = wishes.find(({ party }) => party === CORE)?.range ?? null;
+  let left = wishes;
+  while (left.length > 0) {
+    const common = intersectRanges(left.map(({ range }) => range));
+    if (common !== null) return { range: common, conflicts: [] };
+    const apart = farApart(left);
+    const conflict = clash(path, apart, { base, input });
+    const decided = input.decide?.(conflict) ?? null;
+    if (decided === null || !isRangeOrNothing(decided.value)) {
+      return { range: null, conflicts: [conflict] };
+    }
+    // What was decided between these is still to meet what the others want.
+    const { value } = decided;
+    const party = apart.at(-1)?.party ?? CORE;
+    const others = left.filter((wish) => apart.every(({ range }) => range !== wish.range));
+    if (value === null && others.length === 1)
+      return { range: others[0]?.range ?? null, conflicts: [] };
+    left = value === null ? others : [{ party, range: value }, ...others];
+  }
+  return { range: null, conflicts: [] };
+}
+
+function isRangeOrNothing(value: unknown): value is string | null {
+  return value === null || (typeof value === 'string' && intersectRanges([value]) !== null);
+}
+
+/** Two wishes that no version satisfies; all of them where they only disagree together. */
+function farApart(wishes: readonly Wish[]): readonly Wish[] {
+  const pairs = wishes.flatMap((one, at) => wishes.slice(at + 1).map((other) => [one, other]));
+  const apart = pairs.find((pair) => intersectRanges(pair.map(({ range }) => range)) === null);
+  return apart ?? wishes;
+}
+
+function clash(
+  path: string,
+  wishes: readonly Wish[],
+  { base, input: { release } }: { readonly base: string | null; readonly input: StructuredInput },
+): Conflict {
+  const [first, last] = [wishes[0], wishes.at(-1)];
+  const said = wishes.map(({ party, range }) => `${party} asks for ${range}`).join(', ');
+  const others = wishes.slice(0, -1).map(({ range }) => range);
+  return disagreement(path, [first?.party ?? CORE, last?.party ?? CORE], {
     reason: `${said}: no version satisfies all of them.`,
     sides: { base: release, ours: release, theirs: release },
+    values: {
+      base,
+      ours: intersectRanges(others) ?? first?.range ?? null,
+      theirs: last?.range ?? null,
+    },
   });
 }

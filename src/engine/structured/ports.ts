@@ -6,7 +6,7 @@ export type HostPorts = {
   readonly protocol: string;
 };
 
-const EVERYWHERE = ['0.0.0.0', '::', '*', ''];
+const EVERYWHERE = ['0.0.0.0', '::', '0:0:0:0:0:0:0:0', '*', ''];
 
 /** The host ports that a service of a compose file takes. Ports that Docker picks itself are none. */
 export function hostPortsOf(service: unknown): readonly HostPorts[] {
@@ -29,7 +29,8 @@ export function showPorts({ first, last, protocol }: HostPorts): string {
   return `${first === last ? first : `${first}-${last}`}/${protocol}`;
 }
 
-function shortForm(text: string): readonly HostPorts[] {
+function shortForm(written: string): readonly HostPorts[] {
+  const text = withDefaults(written);
   const match = /^(?:(\[[^\]]*\]|[^:[\]]*):)?([\d-]+):[\d-]+(?:\/(\w+))?$/.exec(text.trim());
   if (match === null) return [];
   const [, address = '', published = '', protocol = 'tcp'] = match;
@@ -41,7 +42,7 @@ function longForm(port: Readonly<Record<string, unknown>>): readonly HostPorts[]
   if (typeof published !== 'string' && typeof published !== 'number') return [];
   return portsOf(
     typeof address === 'string' ? address : '',
-    String(published),
+    withDefaults(String(published)),
     typeof protocol === 'string' ? protocol : 'tcp',
   );
 }
@@ -51,12 +52,23 @@ function portsOf(address: string, published: string, protocol: string): readonly
   if (first === undefined) return [];
   return [
     {
-      address: EVERYWHERE.includes(address) ? null : address,
+      address: EVERYWHERE.includes(address) ? null : canonicalAddress(address),
       first: Number(first),
       last: Number(last),
       protocol: protocol.toLowerCase(),
     },
   ];
+}
+
+// A port from a setting is the one that the file names for when it is not set: `${PORT:-8080}:80`.
+function withDefaults(text: string): string {
+  return text.replace(/\$\{\w+:?-([^}]*)\}/g, '$1');
+}
+
+// `::1` has many spellings.
+function canonicalAddress(address: string): string {
+  if (!address.includes(':')) return address;
+  return URL.canParse(`http://[${address}]`) ? new URL(`http://[${address}]`).hostname : address;
 }
 
 function isMap(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -33,7 +33,8 @@ export function dataWith(data: unknown, keys: readonly string[], value: unknown)
   const [key, ...inner] = keys;
   if (key === undefined) return value;
   if (value === null && dataAt(data, keys) === undefined) return data;
-  const { [key]: present, ...others } = isPlainMap(data) ? data : {};
-  if (inner.length === 0 && value === null) return others;
-  return { ...others, [key]: dataWith(present, inner, value) };
+  const map = isPlainMap(data) ? data : {};
+  if (inner.length > 0 || value !== null)
+    return { ...map, [key]: dataWith(map[key], inner, value) };
+  return Object.fromEntries(Object.entries(map).filter(([name]) => name !== key));
 }
