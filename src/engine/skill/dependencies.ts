@@ -19,12 +19,8 @@ export function checkDependencies({ npmDependencies, container }: Structured): v
   checkNpm(npmDependencies, 'structured.npm_dependencies');
   checkNpm(container.npmDependencies, 'structured.container.npm_dependencies');
   for (const [at, name] of container.aptPackages.entries()) {
-    if (!APT_NAME.test(name)) {
-      throw refusal(
-        `structured.container.apt_packages.${at}`,
-        `${JSON.stringify(name)} is no name of a Debian package`,
-      );
-    }
+    const fault = aptFault(name);
+    if (fault !== null) throw refusal(`structured.container.apt_packages.${at}`, fault);
   }
 }
 
@@ -35,11 +31,23 @@ function checkNpm(dependencies: Readonly<Record<string, string>>, place: string)
       throw refusal(key, `${JSON.stringify(name)} is no name of an npm package`);
     }
     const fault = rangeFault(range);
-    if (fault !== null) throw refusal(key, `${JSON.stringify(range)} ${fault}`);
+    if (fault !== null) throw refusal(key, fault);
   }
 }
 
-function rangeFault(range: string): string | null {
+/** Why something is no name of a Debian package, or null. */
+export function aptFault(name: unknown): string | null {
+  const isName = typeof name === 'string' && APT_NAME.test(name);
+  return isName ? null : `${JSON.stringify(name)} is no name of a Debian package`;
+}
+
+/** Why a range does not say which versions of a registry's package will do, or null. */
+export function rangeFault(range: string): string | null {
+  const fault = versionsFault(range);
+  return fault && `${JSON.stringify(range)} ${fault}`;
+}
+
+function versionsFault(range: string): string | null {
   const advice = 'write a semver range such as ^1.2.3, from the registry';
   if (range.length > MAX_RANGE) return `is too long; ${advice}`;
   try {

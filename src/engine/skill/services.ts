@@ -46,14 +46,18 @@ export function checkServices(services: Readonly<Record<string, unknown>>): void
     }
     if (!isMap(service)) throw refusal(place, 'a service is a map of settings');
     for (const [key, value] of Object.entries(service)) {
-      const check = CHECKS.get(key);
-      if (check === undefined) {
+      if (!CHECKS.has(key)) {
         throw refusal(`${place}.${key}`, `allowed are only ${[...CHECKS.keys()].join(', ')}`);
       }
-      const fault = check(value);
+      const fault = settingFault(key, value);
       if (fault !== null) throw refusal(`${place}.${key}`, fault);
     }
   }
+}
+
+/** Why a service may not have a value at a key, or null; keys that skills cannot set are not judged. */
+export function settingFault(key: string, value: unknown): string | null {
+  return CHECKS.get(key)?.(value) ?? null;
 }
 
 function text(value: unknown): string | null {
