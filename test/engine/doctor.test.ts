@@ -55,6 +55,7 @@ test('a healthy installation is well in every respect', async () => {
     'base',
     'composed',
     'packages',
+    'resolutions',
     'folder',
     'lock',
     'journal',
@@ -228,6 +229,16 @@ test('what keeps commands from locking, and checks that cannot run', async () =>
   const { config, checks: unknown } = await examine(codebase);
   expect(config).toMatchObject({ ok: false });
   expect(unknown).toBe(undefined);
+});
+
+test('a recording that cannot be read is named', async () => {
+  await using codebase = await installation();
+  const path = '.claw/resolutions/0123456789abcdef.yaml';
+  codebase.write({ [path]: '{[' });
+  expect((await examine(codebase))['resolutions']).toMatchObject({
+    ok: false,
+    message: expect.stringContaining(path),
+  });
 });
 
 test.each([

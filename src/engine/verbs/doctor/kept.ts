@@ -1,23 +1,30 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { digestFile } from '../../digest.ts';
 import { ClawError } from '../../errors.ts';
 import { digestPackage } from '../../skill/digest-package.ts';
 import { isForeign } from '../../skill/package-from-files.ts';
 import { digestBase } from '../../state/base-digests.ts';
 import { isGitFolder, runGit } from '../../state/git.ts';
-import { BASE, COMPOSED, PACKAGES, readComposed, readFolder } from '../../state/kept.ts';
-import type { State } from '../../state/state-file.ts';
-import type { Tree } from '../../tree.ts';
+import {
+  BASE,
+  COMPOSED,
+  CUSTOM,
+  inferredPlace,
+  PACKAGES,
+  readComposed,
+  readFolder,
+} from '../../state/kept.ts';
+import { readResolutions } from '../../state/resolutions.ts';
+import type { LayerState, State } from '../../state/state-file.ts';
 import { type Examination, ill, type Look, type Subject, well } from './finding.ts';
-
-/** Layers that the owner's edits became lie apart from the skills. */
-const LAYERS = [PACKAGES, '.claw/custom'] as const;
 
 /** The bytes kept in `.claw/`, against what `state.yaml` pins. */
 export const kept: readonly Examination[] = [
   { area: 'base', examine: whereInstalled(lookAtBase) },
   { area: 'composed', examine: whereInstalled(lookAtComposed) },
   { area: 'packages', examine: whereInstalled(lookAtPackages) },
+  { area: 'resolutions', examine: lookAtResolutions },
 ];
 
 type Installed = Subject & { readonly state: State };
@@ -54,22 +61,37 @@ function isComposedWhole(root: string, state: State, path: string): boolean {
 }
 
 async function lookAtPackages({ root, state }: Installed): Promise<Look> {
-  const damaged = state.layers.filter(
-    ({ name, digest }) =>
-      !LAYERS.some((folder) => digestPackage(own(root, `${folder}/${name}`)) === digest),
-  );
+  const damaged = state.layers.filter((layer) => !isPackageWhole(root, layer));
   if (damaged.length === 0) return well(`${state.layers.length} packages, whole`);
   const names = listed(damaged.map(({ name, version }) => `${name} ${version}`));
+  const folder = placeOf(damaged[0]);
   const advice = await fromGit(
     root,
-    PACKAGES,
+    folder,
     'claw replay takes them from their source, if that still has the pinned version',
   );
-  return ill(`Not what is pinned, or missing in ${PACKAGES}: ${names}.`, advice);
+  return ill(`Not what is pinned, or missing in .claw: ${names}.`, advice);
 }
 
-function own(root: string, folder: string): Tree {
-  return new Map([...readFolder(root, folder)].filter(([path]) => !isForeign(path)));
+function isPackageWhole(root: string, layer: LayerState): boolean {
+  const files = readFolder(root, `${placeOf(layer)}/${layer.name}`);
+  const own = new Map([...files].filter(([path]) => !isForeign(path)));
+  if (digestPackage(own) !== layer.digest) return false;
+  const bases = readFolder(root, inferredPlace(layer.name));
+  return Object.entries(layer.inferredBases).every(([path, pinned]) => {
+    const file = bases.get(path);
+    return pinned === 'unknown' || (file !== undefined && digestFile(file) === pinned);
+  });
+}
+
+/** Layers that the owner's edits became lie apart from the skills. */
+function placeOf(layer: LayerState | undefined): string {
+  return layer?.kind === 'customisation' ? CUSTOM : PACKAGES;
+}
+
+function lookAtResolutions({ root, state }: Subject): Look {
+  const resolutions = readResolutions(root, state);
+  return well(`${resolutions.length} recorded`);
 }
 
 function listed(names: readonly string[]): string {

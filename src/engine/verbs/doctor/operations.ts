@@ -4,7 +4,7 @@ import { liveHolder, readJournal, transactionIds } from '../../transaction/recov
 import { readPending } from '../pending.ts';
 import { type Examination, ill, type Look, type Subject, well } from './finding.ts';
 
-const FOLDERS = ['base', 'composed', 'packages', 'pending', 'backup', 'tx', 'cache'];
+const FOLDERS = ['base', 'composed', 'packages', 'custom', 'pending', 'backup', 'tx', 'cache'];
 
 /** Where commands work, and what is under way: a running command, one that was killed, one that waits for decisions. */
 export const operations: readonly Examination[] = [
