@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { parse } from 'yaml';
 import { extractAnswers } from '../compose/extract.ts';
 import { answeredFile, type Decision, settleConflict } from '../compose/settle.ts';
 import type { Conflict } from '../conflict.ts';
 import { ClawError } from '../errors.ts';
 import { hasMarkers } from '../merge/markers.ts';
+import { parseValue } from '../skill/decided-value.ts';
 import { type Answer, isSameSubject, subjectOf } from '../state/resolution.ts';
 import { leavesMarkers } from '../state/resolution-file.ts';
 import { readResolutions } from '../state/resolutions.ts';
@@ -107,8 +107,8 @@ function decideText(conflict: Conflict, bytes: Buffer): Decided {
   return { answer, amended: isExact ? null : bytes };
 }
 
-function valueOfText(conflict: Conflict, text: string): Answer {
-  return { kind: 'value', value: parse(text) };
+function valueOfText({ path, values }: Conflict, text: string): Answer {
+  return { kind: 'value', value: parseValue(path, text, values?.theirs) };
 }
 
 function decideRecorded(root: string, conflict: Conflict, key: string): Decided {
