@@ -1,5 +1,6 @@
 import type { VerbResult } from '../engine/index.ts';
 import { type DoctorData, doctorLines } from './doctor-text.ts';
+import { recordedLines, updateLines } from './text-layers.ts';
 
 /** A result for people: the result itself for stdout, troubles for stderr. */
 export type Rendered = { readonly out: string; readonly err: string };
@@ -35,6 +36,20 @@ function bodyOf(result: VerbResult): readonly string[] {
       return [result.outcome === 'nothing' ? 'Nothing to recover.' : 'Recovered.'];
     case 'setup':
       return ['The model answers; .env holds the key. Say /restart to a running assistant.'];
+    case 'customize':
+    case 'rebase':
+      if (result.outcome === 'blocked') return changeLines(result);
+      return recordedLines(result.data as Parameters<typeof recordedLines>[0]);
+    case 'update':
+      return [
+        ...updateLines(result.data as Parameters<typeof updateLines>[0]),
+        ...changeLines(result),
+      ];
+    case 'plan':
+      return [
+        ...updateLines(result.data as Parameters<typeof updateLines>[0]),
+        ...changeLines(result),
+      ];
     case 'abort':
       return [
         result.outcome === 'nothing' ? 'Nothing waits.' : 'Forgotten; the tree is as it was.',

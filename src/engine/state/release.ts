@@ -148,7 +148,8 @@ async function findRequested(
   const commit = isGitFolder(root) ? await resolveCommit(root, requested) : null;
   if (commit !== null) {
     const trees = await readReleaseCommit(root, config, commit);
-    return { ...trees, commit, tag: requested, from: 'commit', warnings: [] };
+    const isTag = (await resolveCommit(root, `refs/tags/${requested}`)) === commit;
+    return { ...trees, commit, tag: requested, from: isTag ? 'tag' : 'commit', warnings: [] };
   }
   const folder = resolve(root, requested);
   const found = await listFolder(folder, config);

@@ -145,7 +145,8 @@ function commit(context: EngineContext, operation: Operation, packages: Packages
   const { plan, installation, verb } = operation;
   const { state, taken } = installation;
   const core = operation.core ?? null;
-  const brought = core?.release ?? taken;
+  const isOther = core !== null && core.state.digest !== state?.core.digest;
+  const brought = isOther ? core.release : taken;
   const kept = stateSteps(root, {
     core: core?.state ?? state?.core ?? coreState(requireTaken(installation), verb !== 'init'),
     layers: plan.layers.map((layer) => ({ package: layer, state: operation.pin(layer) })),
@@ -166,7 +167,9 @@ function commit(context: EngineContext, operation: Operation, packages: Packages
   const steps: Step[] = [...project, ...beside, ...packages.steps, ...kept.steps];
   if (steps.length === 0 && !brought) return false;
   if (brought) steps.unshift(prepareBase(root, brought));
-  onProgress({ kind: 'step', text: `Publishing ${project.length} files` });
+  const count = reportOperation(operation, 'done').changes.length + packages.changes.length;
+  const files = count === 1 ? '1 file' : `${count} files`;
+  onProgress({ kind: 'step', text: `Publishing ${files}` });
   commitSteps(
     root,
     {
@@ -179,7 +182,7 @@ function commit(context: EngineContext, operation: Operation, packages: Packages
     { now },
   );
   if (brought) saveBaseDigests(root, brought.digests);
-  onProgress({ kind: 'done', text: `Published ${project.length} files` });
+  onProgress({ kind: 'done', text: `Published ${files}` });
   return true;
 }
 

@@ -1,0 +1,48 @@
+type Entry = { readonly path: string };
+
+type CustomizeData = {
+  readonly customisation: {
+    readonly name: string;
+    readonly files: readonly (Entry | string)[];
+  } | null;
+};
+
+/** What `customize` and `rebase` recorded. */
+export function recordedLines(data: CustomizeData | null): readonly string[] {
+  const made = data?.customisation ?? null;
+  if (made === null)
+    return ['There is nothing to record: no file differs from what was published.'];
+  const files = made.files.map((file) => `  ${typeof file === 'string' ? file : file.path}`);
+  return [`Recorded as ${made.name}, ${counted(files.length, 'file')}:`, ...files];
+}
+
+type UpdateData = {
+  readonly from: { readonly version: string | null };
+  readonly to: { readonly version: string | null };
+  readonly files: number;
+  readonly affected: Readonly<Record<string, readonly string[]>>;
+  readonly broughtSkills: readonly string[];
+};
+
+/** What an update is about, before its list of changed files. */
+export function updateLines(data: UpdateData | null): readonly string[] {
+  if (data === null || data.affected === undefined) return [];
+  const { from, to, files, affected, broughtSkills } = data;
+  const layers = Object.entries(affected).map(
+    ([name, paths]) => `  ${name} works on ${shortened(paths)}`,
+  );
+  return [
+    `Core ${from.version ?? 'without a version'} → ${to.version ?? 'without a version'}: ${counted(files, 'file')} of it changed.`,
+    ...layers,
+    ...(broughtSkills.length === 0 ? [] : [`  packages it brings: ${broughtSkills.join(', ')}`]),
+  ];
+}
+
+function shortened(paths: readonly string[]): string {
+  const rest = paths.length - 3;
+  return paths.slice(0, 3).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
