@@ -1,11 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
   addSkill,
   CLAW,
   type Codebase,
   type Files,
+  openCodebase,
   temporaryCodebase,
 } from '../../src/testing/codebase.ts';
 
@@ -130,6 +133,54 @@ test('bytes come out as they went in: applied, edited, applied again, removed, r
   expect((await run('verify')).data).toMatchObject({ clean: true });
   await run('remove', 'one', 'two');
   expect(codebase.tree()).toEqual(before);
+});
+
+test('recorded edits keep every byte too: line ends, BOM, binary files and modes', async () => {
+  const files = Object.entries(cases).map(([path, [core]]) => [path, bytes(core)] as const);
+  const odd = {
+    'utf16.txt': UTF16,
+    'run.sh': '#!/bin/sh\n',
+    'logs/.gitignore': '*\n!.gitignore\n',
+  };
+  const core = { ...Object.fromEntries(files), ...odd };
+  await using codebase = temporaryCodebase(core, { git: true });
+  const modify = Object.entries(cases).map(([path, [, base]]) => {
+    return [path, [bytes(base), bytes(replaced(base, [ONE]))]] as const;
+  });
+  addSkill(codebase, 'one', { modify: Object.fromEntries(modify) });
+  const run = async (...args: string[]) => {
+    const { json } = await codebase.claw(...args);
+    expect(json).toMatchObject({ outcome: 'done', error: null, conflicts: [] });
+    return json;
+  };
+  for (const [path, [text]] of Object.entries(cases)) {
+    codebase.write({ [path]: bytes(replaced(text, [OWNER])) });
+  }
+  codebase.write({
+    'utf16.txt': other(UTF16),
+    'logs/.gitignore': '*\n!.gitignore\n!kept.md\n',
+    'logs/kept.md': crlf(LINES),
+    'new.bin': PICTURE,
+  });
+  fs.chmodSync(codebase.path('run.sh'), 0o755);
+  const mine = codebase.tree();
+  await run('customize', 'my own words');
+  expect(codebase.tree()).toEqual(mine);
+  await run('apply', 'one');
+  expectTexts(codebase, OWNER, ONE);
+  expect((await run('verify')).data).toMatchObject({ clean: true });
+  const composed = codebase.tree();
+  // A clone of the core with .claw: now the edits come along.
+  codebase.git('add', 'skills', '.claw');
+  codebase.git('commit', '--quiet', '-m', 'state');
+  await using clone = openCodebase(fs.mkdtempSync(join(tmpdir(), 'claw-clone-')));
+  clone.git('clone', '--quiet', codebase.root, '.');
+  expect((await clone.claw('replay')).json).toMatchObject({ outcome: 'done', error: null });
+  expect(clone.tree()).toEqual(composed);
+  expect((await clone.claw('verify')).json.data).toMatchObject({ clean: true });
+  expect((await clone.claw('doctor')).json).toMatchObject({ outcome: 'done' });
+  await run('remove', 'one');
+  expect(codebase.tree()).toEqual(mine);
 });
 
 /** What a skill makes of a whole file's form, beside another skill's line and the owner's. */
