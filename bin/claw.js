@@ -11,23 +11,48 @@ const NEEDED = 24;
 const home = dirname(dirname(fileURLToPath(import.meta.url)));
 const pinned = join(home, 'node_modules/node/bin/node');
 
-if (!existsSync(pinned)) await finishInterrupted();
+// An update may have been cut short while it replaced claw itself.
+if (!existsSync(pinned) || existsSync(join(home, '.claw/tx'))) await finishInterrupted();
 if (Number(process.versions.node.split('.')[0]) >= NEEDED) await start();
 else handOver();
 
 async function finishInterrupted() {
   const { hasPending, recover } = await import('../src/engine/transaction/recover.js');
   if (!hasPending(home)) return;
-  const { outcome } = recover(home);
-  if (outcome !== 'needs-decision' && outcome !== 'locked') return;
-  process.stderr.write(`claw: an interrupted command could not be finished (${outcome})\n`);
+  const { outcome, kept } = recover(home, decisionOf(process.argv.slice(2)));
+  if (outcome === 'rolled-forward' || outcome === 'rolled-back') {
+    const way = outcome === 'rolled-back' ? 'taken back' : 'finished';
+    process.stderr.write(`claw: an interrupted command was ${way} first\n`);
+  }
+  // With its packages there, claw itself says what is the matter.
+  if ((outcome !== 'needs-decision' && outcome !== 'locked') || existsSync(pinned)) return;
+  const edited = kept.length > 0 ? `: ${kept.join(', ')}` : '';
+  process.stderr.write(`claw: an interrupted command could not be finished (${outcome}${edited})\n`);
   process.exit(outcome === 'locked' ? 5 : 6);
+}
+
+// claw itself may be what is half there, so its own `recover` is understood here as well.
+function decisionOf(args) {
+  if (!args.includes('recover') || args.some((arg) => arg.startsWith('--cwd'))) return null;
+  const known = ['keep-mine', 'roll-forward', 'roll-back'];
+  return known.find((name) => args.includes(`--${name}`)) ?? null;
 }
 
 async function start() {
   module.enableCompileCache?.(join(home, 'node_modules/.cache/patchclaw'));
-  const { main } = await import('../src/cli/main.ts');
+  const { main } = await import('../src/cli/main.ts').catch(explainBroken);
   process.exitCode = await main(process.argv.slice(2));
+}
+
+/** @param {unknown} error @returns {Promise<never>} */
+async function explainBroken(error) {
+  const { hasPending } = await import('../src/engine/transaction/recover.js');
+  if (!hasPending(home)) throw error;
+  process.stderr.write(
+    'claw: an interrupted command left claw itself half replaced, and met edits of yours. Run ' +
+      'claw recover with --keep-mine, --roll-forward or --roll-back.\n',
+  );
+  process.exit(6);
 }
 
 function handOver() {

@@ -16,6 +16,9 @@ export type CodebaseConfig = {
   readonly test: string;
 };
 
+/** Where it stands, below the project's root. */
+export const CONFIG_PATH = 'claw.config.yaml';
+
 const Schema = z.strictObject({
   exclude: z.array(z.string().min(1)).default([]),
   protected: z.array(z.string().min(1)).default([]),
@@ -29,7 +32,16 @@ const Schema = z.strictObject({
  * @throws ClawError CONFIG_INVALID with the place inside the file
  */
 export function readConfig(root: string): CodebaseConfig {
-  const document = parseDocument(readOptional(join(root, 'claw.config.yaml')) ?? '{}');
+  return parseConfig(readOptional(join(root, CONFIG_PATH)));
+}
+
+/**
+ * The same for a text that is not on disk yet; null for a codebase without one.
+ *
+ * @throws ClawError CONFIG_INVALID
+ */
+export function parseConfig(text: string | null): CodebaseConfig {
+  const document = parseDocument(text ?? '{}');
   const [syntax] = document.errors;
   if (syntax) {
     throw new ClawError('CONFIG_INVALID', `claw.config.yaml: ${syntax.message}`, {

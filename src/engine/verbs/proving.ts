@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { ClawError } from '../errors.ts';
 import type { LayerTests } from '../proof/view.ts';
 import type { SkillPackage } from '../skill/package.ts';
+import { CONFIG_PATH, type CodebaseConfig, parseConfig } from '../state/config.ts';
 import { listProjectFiles } from '../state/listing.ts';
 import type { EngineContext } from './context.ts';
 import type { PreparedPackages } from './npm.ts';
@@ -18,7 +19,8 @@ export async function proveTree(
   operation: Operation,
   packages: PreparedPackages,
 ): Promise<readonly string[]> {
-  const { root, config } = operation.installation;
+  const { root } = operation.installation;
+  const config = plannedConfig(operation);
   const { plan, installed } = operation;
   const isTested = plan.layers.some(({ manifest }) => manifest.test.length > 0);
   if (config.check.length === 0 && !isTested) return packages.warnings;
@@ -48,6 +50,13 @@ export async function proveTree(
   );
 }
 
-function testsOf({ manifest, files }: SkillPackage): LayerTests {
+/** What proves the planned tree is what that tree says: an update may bring other checks. */
+function plannedConfig({ plan, installation }: Operation): CodebaseConfig {
+  const change = plan.changes.find(({ path }) => path === CONFIG_PATH);
+  return change ? parseConfig(change.after?.bytes.toString('utf8') ?? null) : installation.config;
+}
+
+/** What a layer brings to a proof. */
+export function testsOf({ manifest, files }: SkillPackage): LayerTests {
   return { skill: manifest.skill, files, test: manifest.test };
 }
