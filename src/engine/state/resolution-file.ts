@@ -4,9 +4,16 @@ import { type Digest, digestBytes, type FileDigest } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import { splitLines } from '../merge/lines.ts';
 import { hasMarkers } from '../merge/markers.ts';
+import { checkValue } from '../skill/decided-value.ts';
 import { pathFault } from '../skill/paths.ts';
 import { parsePlainYaml } from '../skill/plain-yaml.ts';
-import { type Answer, type Resolution, resolutionKey, type Subject } from './resolution.ts';
+import {
+  type Answer,
+  type Resolution,
+  resolutionKey,
+  type Subject,
+  valueDigest,
+} from './resolution.ts';
 
 const LIMITS = { sizeBytes: 16 * 1024 * 1024, depth: 32 };
 
@@ -98,7 +105,22 @@ export function parseResolution(
     throw invalid(place, 'its name is not the digest of its content: it was changed');
   }
   const digest = digestBytes(bytes);
-  return { key, subject, answer, origin, digest, isOwn: digest === pinned };
+  const isOwn = digest === pinned;
+  if (!isOwn) checkForeign(subject, answer, place);
+  return { key, subject, answer, origin, digest, isOwn };
+}
+
+/** A value from elsewhere is one of the sides', or what a skill could declare: no tag, no open port. */
+function checkForeign({ path, sides }: Subject, answer: Answer, place: string): void {
+  if (answer.kind !== 'value') return;
+  const wanted = valueDigest(answer.value);
+  if (wanted === sides.ours || wanted === sides.theirs) return;
+  try {
+    checkValue(path, answer.value);
+  } catch (error) {
+    if (error instanceof ClawError) throw invalid(place, error.message);
+    throw error;
+  }
 }
 
 function readYaml(bytes: Buffer, place: string): unknown {

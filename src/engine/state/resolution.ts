@@ -87,6 +87,7 @@ function sideOf(file: TreeFile | null): FileDigest | 'absent' {
   return file === null ? 'absent' : digestFile(file);
 }
 
-function valueDigest(value: unknown): Digest | 'absent' {
+/** Digest of a value that a side of a structured conflict wants. */
+export function valueDigest(value: unknown): Digest | 'absent' {
   return value === undefined || value === null ? 'absent' : digestBytes(JSON.stringify(value));
 }
