@@ -70,6 +70,7 @@ services:
     web:               # the page
         <<: *base
         image: "nginx:1"   # pinned
+        x-list: ["a", 'c']
         command: |
             serve
             now
@@ -110,6 +111,7 @@ test.each([
     "[ '127.0.0.1:5432:5432' ]",
     "[ '127.0.0.1:1:5432' ]",
   ],
+  ['services.web.x-list', ['b'], '["a", \'c\']', '["b"]'],
   ['services.db.one.user', 'yes', "5432' ]", '5432\' ], user: "yes"'],
   ['services.empty.image', 'x', 'empty:', 'empty:\n      image: x'],
   ['services.web.labels', { a: 'b' }, '443:443"\n', '443:443"\n        labels:\n          a: b\n'],

@@ -4,7 +4,7 @@ import { EMPTY_MAP, mergeKeyed } from './keyed-merge.ts';
 import { canonicalValue, dataAt, dataWith } from './values.ts';
 import { findPair, isInline, offsetIn } from './yaml-find.ts';
 import { keyText, readYaml, type YamlText } from './yaml-text.ts';
-import { bodyWith, inlineText, quotesOf, YAML_STYLE } from './yaml-write.ts';
+import { bodyWith, inlineText, YAML_STYLE } from './yaml-write.ts';
 
 /**
  * Sets the value at a path of keys; null takes the key out, with the comment right above it. Every
@@ -39,7 +39,7 @@ const splice: Way = ({ text }, keys, value) => {
   if (typeof value === 'object' && !takesBraces) return null;
   const start = offsetIn(text, found, node.range[0]);
   const end = offsetIn(text, found, node.range[1]);
-  const written = inlineText(value, quotesOf(node));
+  const written = inlineText(value, node, text.slice(start, end));
   const before = /[\s[{]$/.test(text.slice(0, start)) ? '' : ' ';
   const after = start < end || /^([\s,\]}]|$)/.test(text.slice(end)) ? '' : ' ';
   return text.slice(0, start) + before + written + after + text.slice(end);

@@ -1,4 +1,13 @@
-import { isAlias, isMap, isScalar, isSeq, type LineCounter, Scalar, stringify } from 'yaml';
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  type LineCounter,
+  type Node,
+  Scalar,
+  stringify,
+} from 'yaml';
 import { bodyOf, type KeyedChunk } from './keyed-lines.ts';
 import { canonicalValue } from './values.ts';
 import type { FoundPair } from './yaml-find.ts';
@@ -13,9 +22,14 @@ export const YAML_STYLE = {
   aliasDuplicateObjects: false,
 } as const;
 
-/** A value as one line that is right in braces as well. */
-export function inlineText(value: unknown, quotes: Quotes = 'PLAIN'): string {
-  const options = { ...YAML_STYLE, collectionStyle: 'flow', defaultStringType: quotes } as const;
+/** A value as one line that is right in braces as well, in the manner of the one that stood there. */
+export function inlineText(value: unknown, present: Node | null = null, written = ''): string {
+  const options = {
+    ...YAML_STYLE,
+    collectionStyle: 'flow',
+    defaultStringType: quotesOf(present),
+    flowCollectionPadding: !/^[[{]\S/.test(written),
+  } as const;
   const listed = stringify([value], options).trim();
   return listed.slice(1, -1).trim();
 }
@@ -90,7 +104,7 @@ function indented(value: unknown, indent: string, eol: string): readonly string[
 }
 
 /** The quotes in which a value, or the first text in it, is written. */
-export function quotesOf(node: unknown): Quotes {
+function quotesOf(node: unknown): Quotes {
   if (isSeq(node)) return node.items.length === 0 ? 'PLAIN' : quotesOf(node.items[0]);
   if (!isScalar(node)) return 'PLAIN';
   if (node.type === Scalar.QUOTE_DOUBLE) return 'QUOTE_DOUBLE';
