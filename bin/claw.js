@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import module from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { findBundle, makeBundle } from '../src/cli/bundle.js';
 
 const NEEDED = 24;
 const home = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -27,14 +28,20 @@ async function finishInterrupted() {
   // With its packages there, claw itself says what is the matter.
   if ((outcome !== 'needs-decision' && outcome !== 'locked') || existsSync(pinned)) return;
   const edited = kept.length > 0 ? `: ${kept.join(', ')}` : '';
-  process.stderr.write(`claw: an interrupted command could not be finished (${outcome}${edited})\n`);
+  process.stderr.write(
+    `claw: an interrupted command could not be finished (${outcome}${edited})\n`,
+  );
   process.exit(outcome === 'locked' ? 5 : 6);
 }
 
-// claw itself may be what is half there, so its own `recover` is understood here as well.
+/**
+ * claw itself may be what is half there, so its own `recover` is understood here as well.
+ *
+ * @param {string[]} args
+ */
 function decisionOf(args) {
   if (!args.includes('recover') || args.some((arg) => arg.startsWith('--cwd'))) return null;
-  const known = ['keep-mine', 'roll-forward', 'roll-back'];
+  const known = /** @type {const} */ (['keep-mine', 'roll-forward', 'roll-back']);
   return known.find((name) => args.includes(`--${name}`)) ?? null;
 }
 

@@ -103,7 +103,7 @@ async function expectRefused(codebase: Codebase, text: string): Promise<void> {
     const label = `${verb} on ${JSON.stringify(text.slice(-40))}`;
     expect(error, label).toMatchObject({
       code: 'STATE_INVALID',
-      message: expect.stringMatching(/^\.claw\/state\.yaml, (line \d+|version): ./),
+      message: expect.stringMatching(/^\.claw\/state\.yaml, line \d+: ./),
     });
   }
   expect([codebase.tree(), codebase.state()]).toEqual(before);
@@ -111,12 +111,17 @@ async function expectRefused(codebase: Codebase, text: string): Promise<void> {
 }
 
 test('a state that is cut short at any place is refused by every verb', async () => {
-  await using codebase = await installation();
+  await using codebase = await installation({ 'package.json': '{ "version": "1.0.0" }\n' });
+  const structured = { env_additions: ['ONE', 'TWO'] };
+  addSkill(codebase, 'env', { manifest: { structured } });
+  expect((await codebase.claw('apply', 'env')).code).toBe(0);
   addSkill(codebase, 'other', { add: { 'new.ts': 'new\n' } });
   const state = codebase.read(STATE);
-  for (let length = 0; length < state.length - 1; length += 50) {
+  for (let length = 0; length < state.length; length += 50) {
     await expectRefused(codebase, state.slice(0, length));
   }
+  await expectRefused(codebase, state.replace('      - TWO\n...\n', ''));
+  await expectRefused(codebase, state.replace('- TWO\n...\n', '- TW'));
 }, 60_000);
 
 test('a state that was edited into nonsense is refused by every verb', async () => {
@@ -136,6 +141,7 @@ test('a state that was edited into nonsense is refused by every verb', async () 
     state.replace('files:', 'files:\n  src/a.ts: deleted'),
     state.replace('layers:', 'layers: *nothing'),
     state.replaceAll('  ', '\t'),
+    state.replace(/^files:/m, 'extra: 1\nfiles:'),
     `${state}---\n${state}`,
   ]) {
     expect(text).not.toBe(state);
@@ -160,6 +166,9 @@ test('a state with git’s conflict markers in it is refused by every verb', asy
   addSkill(codebase, 'other', { add: { 'new.ts': 'new\n' } });
   expect(merged).toContain('<<<<<<< ');
   await expectRefused(codebase, merged);
+  expect((await codebase.claw('status')).json.error?.message).toMatch(
+    /line \d+: git left a conflict/,
+  );
 });
 
 test('a package that changed under its version is named by every verb that needs it', async () => {

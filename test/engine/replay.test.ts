@@ -115,7 +115,8 @@ test('a state from a newer claw, cut short or mistyped is refused with line and 
     [state.slice(0, state.length / 2)]: /line \d+/,
     [state.replace('name: alpha', 'name: [')]: /line \d+/,
     [state.replace(/digest: sha256:[0-9a-f]+/, 'digest: nonsense')]: /line \d+.*digest/,
-    [`${state}\nextra: 1\n`]: /extra/,
+    [state.replace('\nfiles:', '\nextra: 1\nfiles:')]: /line \d+: .*extra/,
+    [`${state}extra: 1\n`]: /behind its end/,
   };
   for (const [text, reason] of Object.entries(bad)) {
     codebase.write({ '.claw/state.yaml': text });

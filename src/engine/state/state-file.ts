@@ -9,6 +9,9 @@ export type { LayerState, State } from './state-schema.ts';
 
 export const STATE_PATH = '.claw/state.yaml';
 
+/** YAML's own end of a document. Many a YAML that is cut short is YAML still, and says something else. */
+const END = '...\n';
+
 /**
  * Reads `.claw/state.yaml`; null where there is none.
  *
@@ -26,16 +29,24 @@ export function stateDigest(root: string): Digest | null {
 }
 
 export function parseState(bytes: Buffer): State {
-  const document = parseDocument(bytes.toString('utf8'), { uniqueKeys: true });
+  const text = bytes.toString('utf8');
+  refuseMarkers(text);
+  const document = parseDocument(text, { uniqueKeys: true });
   const [syntax] = document.errors;
-  if (syntax)
-    throw invalid(`line ${syntax.linePos?.[0].line ?? 1}`, syntax.message.split('\n')[0] ?? '');
+  if (syntax) {
+    const [reason = ''] = syntax.message.split('\n');
+    const isBehind = syntax.code === 'MULTIPLE_DOCS';
+    const line = syntax.linePos?.[0].line ?? 1;
+    throw invalid(`line ${line}`, isBehind ? 'something stands behind its end' : reason);
+  }
   const content = contentOf(document);
-  refuseNewer(content);
+  refuseNewer(content, document, bytes);
+  refuseCut(text);
   const parsed = StateFile.safeParse(content);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
-    const path = issue?.path.map(String) ?? [];
+    const unknown = issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
+    const path = [...(issue?.path.map(String) ?? []), ...unknown];
     throw invalid(
       `line ${lineOf(document.contents, path, bytes)}`,
       [path.join('.'), issue?.message].filter((part) => part !== '').join(': '),
@@ -48,7 +59,7 @@ export function parseState(bytes: Buffer): State {
 export function renderState(state: Omit<State, 'digest'>): Buffer {
   const heading = '# What is installed here. Written by claw; commit it together with the tree.\n';
   const options = { lineWidth: 0, aliasDuplicateObjects: false };
-  return Buffer.from(heading + stringify(toStateFile(state), options));
+  return Buffer.from(heading + stringify(toStateFile(state), options) + END);
 }
 
 function contentOf(document: Document): unknown {
@@ -68,11 +79,23 @@ function readStateBytes(root: string): Buffer | null {
   }
 }
 
-function refuseNewer(content: unknown): void {
+function refuseMarkers(text: string): void {
+  const line = text.split('\n').findIndex((one) => /^([<>|]{7} |={7}$)/.test(one)) + 1;
+  if (line === 0) return;
+  const way = 'in the list of layers keep what should be installed, elsewhere either side';
+  throw invalid(`line ${line}`, `git left a conflict here: ${way}, then run claw replay`);
+}
+
+function refuseCut(text: string): void {
+  if (/^\.\.\.\s*$/m.test(text.slice(-END.length * 4))) return;
+  throw invalid(`line ${text.trimEnd().split('\n').length}`, 'it is cut short: its end is missing');
+}
+
+function refuseNewer(content: unknown, { contents }: Document, bytes: Buffer): void {
   if (typeof content !== 'object' || content === null || !('version' in content)) return;
   if (typeof content.version === 'number' && content.version > STATE_FORMAT) {
     throw invalid(
-      'version',
+      `line ${lineOf(contents, ['version'], bytes)}`,
       `it was written by a newer claw (format ${content.version}). Update claw`,
     );
   }

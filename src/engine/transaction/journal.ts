@@ -39,6 +39,8 @@ export type Journal = {
   readonly stateBefore: Digest | null;
   readonly stateAfter: Digest | null;
   readonly steps: readonly JournalStep[];
+  /** New path → the path that its content came from; absent in the records of older engines. */
+  readonly moves?: Readonly<Record<string, string>>;
   /** Folders that had to be made, outermost first: taken away again by a rollback. */
   readonly foldersMade: readonly string[];
   /** Modes of the folders that deletions may empty, so that a rollback makes them as they were. */

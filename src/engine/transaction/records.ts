@@ -26,6 +26,8 @@ export type Transaction = TransactionSummary & {
     readonly before: TreeFile | null;
     readonly after: TreeFile | null;
   }[];
+  /** New path → the path that its content came from. */
+  readonly moves: ReadonlyMap<string, string>;
   readonly swaps: readonly {
     readonly path: string;
     /** Whether a folder stood there before. */
@@ -67,7 +69,8 @@ export function readTransaction(root: string, id: string): Transaction {
       swaps.push({ path, hadFolder: step.hadFolder, kept: isKept ? kept : null });
     }
   }
-  return { ...summaryOf(journal), files, swaps };
+  const moves = new Map(Object.entries(journal.moves ?? {}));
+  return { ...summaryOf(journal), files, moves, swaps };
 }
 
 /** Forgets a transaction: after its undo is committed. */

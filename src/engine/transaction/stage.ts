@@ -13,6 +13,8 @@ export type Change = {
   /** One sentence for `undo` and the log. */
   readonly summary: string;
   readonly steps: readonly Step[];
+  /** New path → the path that its content came from, for files that move; none by default. */
+  readonly moves?: Readonly<Record<string, string>>;
   /** Digests of `state.yaml` before and after; null where there is none. */
   readonly stateBefore: Digest | null;
   readonly stateAfter: Digest | null;
@@ -39,9 +41,9 @@ export function stage(root: string, id: string, change: Change, committedAt: str
     if (staged !== null) steps.push(staged);
   }
   for (const folder of [...folders, tx, backup, dirname(tx), dirname(backup)]) syncPath(folder);
-  const { verb, summary, stateBefore, stateAfter } = change;
+  const { verb, summary, stateBefore, stateAfter, moves = {} } = change;
   const named = { version: 1, id, verb, summary, committedAt, stateBefore, stateAfter } as const;
-  return { ...named, steps, ...foldersOf(root, steps) };
+  return { ...named, steps, moves, ...foldersOf(root, steps) };
 }
 
 /** The text of a journal: one line of JSON, one line of checksum. */

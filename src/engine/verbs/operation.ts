@@ -176,6 +176,9 @@ function commit(context: EngineContext, operation: Operation, packages: Packages
       verb,
       summary: [verb, ...operation.arguments].join(' '),
       steps,
+      moves: Object.fromEntries(
+        plan.changes.flatMap(({ path, movedFrom }) => (movedFrom ? [[path, movedFrom]] : [])),
+      ),
       stateBefore: state?.digest ?? null,
       stateAfter: digestBytes(kept.bytes),
     },

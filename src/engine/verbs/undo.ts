@@ -5,7 +5,7 @@ import type { Conflict } from '../conflict.ts';
 import { ClawError } from '../errors.ts';
 import { mergeFiles } from '../merge/file.ts';
 import { readTreeFile } from '../state/disk.ts';
-import { stateDigest } from '../state/state-file.ts';
+import { readState, stateDigest } from '../state/state-file.ts';
 import { structuredKind } from '../structured/kind.ts';
 import { commitSteps } from '../transaction/commit.ts';
 import {
@@ -31,9 +31,11 @@ import { tidyUp } from './tidy-up.ts';
  */
 export async function undo(context: PlanningContext): Promise<VerbResult> {
   const { root, decisions = [] } = context;
+  // One that cannot be read is said so, instead of being another branch's.
+  readState(root);
   const transaction = lastTransaction(root);
-  const drafts = transaction.files.map((file) => undoFile(root, file, decisions));
-  const files = drafts.flatMap((draft) => draft.change ?? []);
+  const drafts = undoFiles(root, transaction, decisions);
+  const files = drafts.flatMap((draft) => draft.changes);
   const conflicts = [
     ...drafts.flatMap((draft) => draft.conflicts),
     ...findTakenPlaces(root, files),
@@ -92,10 +94,45 @@ function lastTransaction(root: string): Transaction {
   return readTransaction(root, last.id);
 }
 
-type Draft = {
-  readonly change: { path: string; before: TreeFile | null; after: TreeFile | null } | null;
-  readonly conflicts: readonly Conflict[];
-};
+type Undone = { path: string; before: TreeFile | null; after: TreeFile | null };
+type Draft = { readonly changes: readonly Undone[]; readonly conflicts: readonly Conflict[] };
+
+function undoFiles(
+  root: string,
+  { files, moves }: Transaction,
+  decisions: readonly Decision[],
+): readonly Draft[] {
+  const records = new Map(files.map((file) => [file.path, file]));
+  const drafts: Draft[] = [];
+  for (const [to, from] of moves) {
+    const [there, here] = [records.get(to), records.get(from)];
+    const draft = there && here && undoMove(root, { there, here }, decisions);
+    if (!draft) continue;
+    drafts.push(draft);
+    records.delete(to);
+    records.delete(from);
+  }
+  return [...drafts, ...[...records.values()].map((file) => undoFile(root, file, decisions))];
+}
+
+type FileRecord = Transaction['files'][number];
+
+/** A file that moved and was edited since goes back with the edits; null where nothing of that is so. */
+function undoMove(
+  root: string,
+  { there, here }: { readonly there: FileRecord; readonly here: FileRecord },
+  decisions: readonly Decision[],
+): Draft | null {
+  const disk = readTreeFile(root, there.path);
+  const isEdited = disk !== null && !isSameFile(disk, there.after);
+  const isFree = there.before === null && readTreeFile(root, here.path) === null;
+  if (!isEdited || !isFree) return null;
+  const versions = { base: there.after, ours: disk, theirs: here.before };
+  const merged = merge(here.path, versions, decisions);
+  if (merged.conflicts.length > 0) return { changes: [], conflicts: merged.conflicts };
+  const back = { path: here.path, before: null, after: merged.file };
+  return { changes: [back, { path: there.path, before: disk, after: null }], conflicts: [] };
+}
 
 function undoFile(
   root: string,
@@ -108,9 +145,9 @@ function undoFile(
   const merged = path.startsWith('.claw/')
     ? restored(path, versions)
     : merge(path, versions, decisions);
-  if (merged.conflicts.length > 0) return { change: null, conflicts: merged.conflicts };
+  if (merged.conflicts.length > 0) return { changes: [], conflicts: merged.conflicts };
   const isSame = isSameFile(disk, merged.file);
-  return { change: isSame ? null : { path, before: disk, after: merged.file }, conflicts: [] };
+  return { changes: isSame ? [] : [{ path, before: disk, after: merged.file }], conflicts: [] };
 }
 
 type Merged = { readonly file: TreeFile | null; readonly conflicts: readonly Conflict[] };
