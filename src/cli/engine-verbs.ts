@@ -19,7 +19,10 @@ export const engineVerbs: readonly Define[] = [
   (program, run) =>
     program
       .command('apply')
-      .description('weave skills into the code: a name under skills/, or a folder')
+      .description(
+        'weave skills into the code: a name under skills/, a folder, a tarball, ' +
+          'or a git url with #folder or #ref:folder',
+      )
       .argument('<skill...>')
       .action((skills: string[]) =>
         run('apply', (invocation) => engine.apply(contextOf(invocation), skills)),

@@ -73,7 +73,10 @@ function createProgram(way: { isJson: boolean; exit: (code: number) => void }): 
     .addOption(new Option('--cwd <dir>', 'work in another folder').argParser(folderArgument))
     .addOption(new Option('--yes', 'do not ask'))
     .addOption(
-      new Option('--allow <path>', 'let this path be changed although it runs or steers programs')
+      new Option(
+        '--allow <path>',
+        'let this path be changed although it runs or steers programs; npm:<package> lets an install script run',
+      )
         .default([], 'none')
         .argParser((value: string, known: string[]) => [...known, value]),
     );

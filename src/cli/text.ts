@@ -63,12 +63,36 @@ function changeLines(result: VerbResult): readonly string[] {
   const files = result.changes.map(
     ({ path, kind, cause }) => `  ${MARKS[kind]} ${path}  (${cause})`,
   );
-  const brought = result.data as { packages?: string[]; settings?: string[] } | null;
+  const brought = result.data as BroughtData | null;
   const extras = [
+    ...(brought?.sources ?? []).flatMap(sourceLine),
     ...(brought?.packages?.length ? [`  packages: ${brought.packages.join(', ')}`] : []),
     ...(brought?.settings?.length ? [`  settings: ${brought.settings.join(', ')}`] : []),
   ];
   return [headline(result), ...files, ...extras];
+}
+
+type BroughtData = {
+  readonly packages?: readonly string[];
+  readonly settings?: readonly string[];
+  readonly sources?: readonly {
+    readonly name: string;
+    readonly version: string;
+    readonly source: string;
+    readonly commit?: string;
+  }[];
+};
+
+/** A skill of the project's own needs no word on where it is from. */
+function sourceLine({
+  name,
+  version,
+  source,
+  commit,
+}: NonNullable<BroughtData['sources']>[number]): readonly string[] {
+  if (source === name) return [];
+  const at = commit ? ` (commit ${commit.slice(0, 7)})` : '';
+  return [`  from: ${name} ${version} out of ${source}${at}`];
 }
 
 function headline({ verb, outcome, changes, conflicts }: VerbResult): string {

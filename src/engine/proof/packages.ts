@@ -1,9 +1,9 @@
 import * as fs from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { execa } from 'execa';
-import { z } from 'zod';
 import { ClawError } from '../errors.ts';
 import { throwIfInterrupted } from '../interrupted.ts';
+import { newPackages, type ScriptedPackage, scriptApprovals } from './install-scripts.ts';
 import type { Environment } from './sandboxed.ts';
 
 const INSTALL = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--package-lock'];
@@ -13,27 +13,34 @@ const NEEDED_BY_NPM =
   /^(HOME|LANG|TMPDIR|(https?|no)_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR))$/i;
 
 /** What npm resolved, and where the packages lie: absolute, `<view>/node_modules`. */
-export type InstalledPackages = { readonly lock: Buffer; readonly nodeModules: string };
+export type InstalledPackages = {
+  readonly lock: Buffer;
+  readonly nodeModules: string;
+  /** New packages whose install scripts did not run, although nobody has refused them by name. */
+  readonly unapproved: readonly ScriptedPackage[];
+};
 
 /**
  * Lets npm make `node_modules` and the lock file for the `package.json` of a view, starting from a
  * real copy of the project's packages: a hard link would let npm write into the owner's.
  *
- * Install scripts run only for packages that `allowScripts` of that `package.json` approves, and
- * only where they are new or another version.
+ * Install scripts run only for packages that `allowScripts` of that `package.json` or the owner
+ * approves, and only where they are new or another version.
  *
- * @param input `lock` is what npm starts from, and reproduces where it fits; null for none
+ * @param input `lock` is what npm starts from, and reproduces where it fits; null for none.
+ *   `allowScripts` are names that the owner gave with the command
  * @throws ClawError NPM_FAILED with npm's last lines in `data.output`; INTERRUPTED
  */
 export async function installPackages(input: {
   readonly root: string;
   readonly view: string;
   readonly lock: Buffer | null;
+  readonly allowScripts?: readonly string[];
   readonly environment: Environment;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: (line: string) => void;
 }): Promise<InstalledPackages> {
-  const { root, view, lock, signal, onProgress = () => {} } = input;
+  const { root, view, lock, allowScripts = [], signal, onProgress = () => {} } = input;
   const lockPath = join(view, 'package-lock.json');
   const nodeModules = join(view, 'node_modules');
   if (lock === null) fs.rmSync(lockPath, { force: true });
@@ -41,22 +48,38 @@ export async function installPackages(input: {
 
   onProgress('copying node_modules');
   await copyFolder(join(root, 'node_modules'), nodeModules, signal);
-  const before = installedVersions(nodeModules);
+  const before = hiddenLock(nodeModules);
   onProgress('npm install');
   await npm(INSTALL, input);
   fs.mkdirSync(nodeModules, { recursive: true });
 
-  const approved = approvedScripts(join(view, 'package.json'));
-  const after = installedVersions(nodeModules);
-  const changed = [...after].filter(([place, version]) => before.get(place) !== version);
-  const rebuilt = new Set(
-    changed.map(([place]) => nameOf(place)).filter((name) => approved.has(name)),
-  );
+  const after = hiddenLock(nodeModules);
+  const changed = after === null ? [] : newPackages(after, before);
+  const approvals = scriptApprovals(fs.readFileSync(join(view, 'package.json')));
+  const isApproved = (name: string) => allowScripts.includes(name) || approvals.get(name) === true;
+  const rebuilt = new Set(changed.map(({ name }) => name).filter(isApproved));
   if (rebuilt.size > 0) {
     onProgress(`npm rebuild ${[...rebuilt].join(' ')}`);
     await npm(['rebuild', '--ignore-scripts=false', ...rebuilt], input);
   }
-  return { lock: fs.readFileSync(lockPath), nodeModules };
+  const unapproved = changed.filter(
+    ({ name, hasScript }) => hasScript && !rebuilt.has(name) && approvals.get(name) !== false,
+  );
+  return { lock: fs.readFileSync(lockPath), nodeModules, unapproved };
+}
+
+/**
+ * Lets npm resolve the `package.json` of a folder into a lock. Installs nothing and runs nothing.
+ *
+ * @throws ClawError NPM_FAILED, INTERRUPTED
+ */
+export async function resolvePackages(place: {
+  readonly view: string;
+  readonly environment: Environment;
+  readonly signal?: AbortSignal | undefined;
+}): Promise<Buffer> {
+  await npm([...INSTALL, '--package-lock-only'], place);
+  return fs.readFileSync(join(place.view, 'package-lock.json'));
 }
 
 /** A true copy, sharing blocks where the file system can; the fallback is Node's own. */
@@ -110,26 +133,8 @@ function cancelledBy(signal: AbortSignal | undefined) {
   return signal === undefined ? {} : { cancelSignal: signal };
 }
 
-const HiddenLock = z.object({
-  packages: z.record(z.string(), z.object({ version: z.string().optional() })),
-});
-
-/** Place in the tree (`node_modules/a/node_modules/b`) → version, as npm noted it last. */
-function installedVersions(nodeModules: string): ReadonlyMap<string, string> {
+/** What npm noted last of what is installed, or null. */
+function hiddenLock(nodeModules: string): Buffer | null {
   const path = join(nodeModules, '.package-lock.json');
-  if (!fs.existsSync(path)) return new Map();
-  const { packages } = HiddenLock.parse(JSON.parse(fs.readFileSync(path, 'utf8')));
-  return new Map(Object.entries(packages).map(([place, { version }]) => [place, version ?? '']));
-}
-
-const Approvals = z.object({ allowScripts: z.record(z.string(), z.boolean()).default({}) });
-
-function approvedScripts(path: string): ReadonlySet<string> {
-  const { allowScripts } = Approvals.parse(JSON.parse(fs.readFileSync(path, 'utf8')));
-  const approved = Object.entries(allowScripts).filter(([, isApproved]) => isApproved);
-  return new Set(approved.map(([name]) => name.replace(/(?<=.)@.*$/, '')));
-}
-
-function nameOf(place: string): string {
-  return place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
+  return fs.existsSync(path) ? fs.readFileSync(path) : null;
 }

@@ -7,6 +7,7 @@ import type { Step } from '../transaction/step.ts';
 import { isSameFile, type TreeFile } from '../tree.ts';
 import type { Change, EngineContext } from './context.ts';
 import type { Installation } from './installation.ts';
+import { allowedScripts, unapprovedScript } from './npm-scripts.ts';
 import { type Operation, releaseFileOf } from './operation.ts';
 import { stepOf } from './state-steps.ts';
 
@@ -66,8 +67,9 @@ export async function preparePackages(
   }
   context.onProgress({ kind: 'step', text: 'Installing packages' });
   const isLockReleased = isReleased && !isLockOwners;
+  // Without any lock npm would leave in place what is no longer wanted.
   const start = isLockReleased
-    ? releaseFile(LOCK)
+    ? (releaseFile(LOCK) ?? present)
     : operation.verb === 'replay' && kept
       ? kept
       : present;
@@ -85,7 +87,7 @@ export async function preparePackages(
     keptLock: isReleased ? null : (lock?.bytes ?? null),
     isLockOwners,
     nodeModules: installed.nodeModules,
-    warnings: [],
+    warnings: installed.warnings,
     remove: installed.remove,
   };
 }
@@ -110,13 +112,14 @@ export async function reinstall(
 
 type Installed = {
   readonly lock: Buffer;
+  readonly warnings: readonly string[];
   /** Relative to the root. */
   readonly nodeModules: string;
   readonly remove: () => void;
 };
 
 async function install(
-  { root, environment, signal, onProgress }: EngineContext,
+  { root, environment, allow, signal, onProgress }: EngineContext,
   packageJson: TreeFile,
   lock: Buffer | null,
 ): Promise<Installed> {
@@ -133,12 +136,14 @@ async function install(
       root,
       view: view.path,
       lock,
+      allowScripts: allowedScripts(allow),
       environment,
       signal,
       onProgress: (text) => onProgress({ kind: 'note', text }),
     });
     return {
       lock: installed.lock,
+      warnings: installed.unapproved.map(unapprovedScript),
       nodeModules: relative(root, installed.nodeModules),
       remove: () => sweepViews(root, { own: true }),
     };

@@ -5,6 +5,7 @@ import { missingConsent } from './consent.ts';
 import type { EngineContext, PlanningContext, VerbResult } from './context.ts';
 import { planCustomize } from './customize.ts';
 import { planInit } from './init.ts';
+import { foreseeScripts, NO_SCRIPTS } from './npm-scripts.ts';
 import { type Operation, reportOperation } from './operation.ts';
 import { planRebase } from './rebase.ts';
 import { planRemove } from './remove.ts';
@@ -31,7 +32,13 @@ export async function plan(context: EngineContext, planned: PlannedVerb): Promis
   const report = reportOperation(operation, isBlocked ? 'blocked' : 'done');
   const consent = missingConsent(operation.plan.changes, context.allow);
   const warnings = [...report.warnings, ...consent.map((path) => `This needs --allow ${path}.`)];
-  return { ...report, verb: 'plan', warnings, data: { verb, ...asObject(report.data) } };
+  const scripts = isBlocked ? NO_SCRIPTS : await foreseeScripts(context, operation);
+  return {
+    ...report,
+    verb: 'plan',
+    warnings: [...warnings, ...scripts.warnings],
+    data: { verb, ...asObject(report.data), installScripts: scripts.packages },
+  };
 }
 
 /**

@@ -58,6 +58,7 @@ test('what looks like an option, or names a program to run, is no address', () =
     '--upload-pack=touch.git',
     'ext::sh -c touch',
     'ssh://-oProxyCommand=x/a.git',
+    'git@example.org:\u001b[2J.git',
   ]) {
     expect(() => parseGitAddress(text, CWD)).toThrow(expect.objectContaining({ code: 'USAGE' }));
   }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ClawError } from '../../errors.ts';
-import { checkPath } from '../paths.ts';
+import { checkPath, showPath } from '../paths.ts';
 
 /** A repository on this disk, or one that git reaches by `url`; `shown` is the same without secrets. */
 export type GitRepository =
@@ -48,8 +48,12 @@ export function parseGitAddress(text: string, cwd: string): GitAddress | null {
 }
 
 function parseRepository(place: string, cwd: string): GitRepository | null {
-  if (/^\w[\w+.-]*::/.test(place) || (place.startsWith('-') && place.includes('.git'))) {
-    throw refusal(`${place} is no address that a skill is fetched from.`);
+  if (
+    /\p{Cc}/u.test(place) ||
+    /^\w[\w+.-]*::/.test(place) ||
+    (place.startsWith('-') && place.includes('.git'))
+  ) {
+    throw refusal(`${showPath(place)} is no address that a skill is fetched from.`);
   }
   if (/^file:/i.test(place)) return { kind: 'local', path: localPath(place, cwd) };
   if (/^\w[\w+.-]*:\/\//.test(place)) return parseUrl(place);
@@ -70,7 +74,7 @@ function localPath(place: string, cwd: string): string {
 
 function parseUrl(place: string): GitRepository {
   const url = URL.canParse(place) ? new URL(place) : null;
-  const isSafe = url !== null && url.hostname !== '' && !/^-/.test(decodeURI(url.hostname));
+  const isSafe = url !== null && url.hostname !== '' && !/^(-|%2d)/i.test(url.hostname);
   if (!isSafe || !/^(https|ssh):$/.test(url.protocol)) {
     throw refusal(
       `${withoutSecrets(place)} is not fetched: git is given https, ssh and file only.`,
