@@ -3,6 +3,7 @@ import type { Hunk } from './hunk.ts';
 import { mapVersions } from './line-ends.ts';
 import { splitLines } from './lines.ts';
 import { mergeValue, mergeWhole } from './merge-value.ts';
+import { type Language, languageOf } from './syntax/language.ts';
 import { mergeTexts } from './text.ts';
 
 /**
@@ -28,10 +29,12 @@ const BINARY_PROBE_BYTES = 8000;
  *
  * A conflict is an answer like any other. There is no failure that could be taken for one: what
  * cannot be merged as text, a missing side or binary bytes, has its own kind.
+ *
+ * @param path its extension tells the language; without one the text is merged by lines alone
  */
 export function mergeFiles(
   versions: Versions<TreeFile | null>,
-  _options: { readonly path?: string } = {},
+  { path }: { readonly path?: string } = {},
 ): FileMerge {
   const whole = mergeWhole(versions, isSameFile);
   if (whole !== null) return { kind: 'clean', file: versions[whole] };
@@ -42,7 +45,7 @@ export function mergeFiles(
   }
   if (base === null) return mergeAdded({ ours: ours.bytes, theirs: theirs.bytes }, isExecutable);
   const bytes = mapVersions({ base, ours, theirs }, (file) => file.bytes);
-  return mergeContents(bytes, isExecutable);
+  return mergeContents(bytes, isExecutable, languageOf(path));
 }
 
 /** Two files at one path with no ancestor: the same bytes or a conflict, never a guess. */
@@ -62,13 +65,18 @@ function mergeAdded(
   return { kind: 'conflict', conflict: 'add-add', hunks, isExecutable };
 }
 
-function mergeContents(bytes: Versions<Buffer>, isExecutable: boolean): FileMerge {
+function mergeContents(
+  bytes: Versions<Buffer>,
+  isExecutable: boolean,
+  language: Language | null,
+): FileMerge {
   const whole = mergeWhole(bytes, (one, other) => one.equals(other));
   if (whole !== null) return { kind: 'clean', file: { bytes: bytes[whole], isExecutable } };
   if (isBinary(bytes.base) || isBinary(bytes.ours) || isBinary(bytes.theirs)) {
     return { kind: 'conflict', conflict: 'binary', hunks: [], isExecutable };
   }
-  const merged = mergeTexts(mapVersions(bytes, (side) => side.toString('latin1')));
+  const texts = mapVersions(bytes, (side) => side.toString('latin1'));
+  const merged = mergeTexts(texts, language);
   if (merged.kind === 'conflict') {
     return { kind: 'conflict', conflict: 'content', hunks: merged.hunks, isExecutable };
   }

@@ -73,6 +73,13 @@ function isFinalEnded(lines: readonly string[]): boolean | null {
   return lines.at(-1)?.endsWith('\n') ?? null;
 }
 
+/** The three versions' names, for what needs the name beside the version. */
+export const NAMES: Versions<keyof Versions<unknown>> = {
+  base: 'base',
+  ours: 'ours',
+  theirs: 'theirs',
+};
+
 /** The same for all three versions. */
 export function mapVersions<T, R>(
   { base, ours, theirs }: Versions<T>,

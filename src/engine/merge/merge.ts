@@ -3,11 +3,14 @@ import { bomOf, withBom, withoutBom } from './bom.ts';
 import type { Hunk } from './hunk.ts';
 import { internLines } from './intern.ts';
 import { closeLines, type LineEnds, mapVersions, mergeLineEnds, toTarget } from './line-ends.ts';
+import { contentOf, endLine } from './lines.ts';
 import { mergeValue } from './merge-value.ts';
-import { alignRegions, type Range, type Region } from './regions.ts';
+import { alignRegions, type Range, type Region, refineConflict } from './regions.ts';
+import { settleRegions } from './settle.ts';
+import type { Language } from './syntax/language.ts';
 
 /**
- * Merges two edits of one text, line by line.
+ * Merges two edits of one text, line by line; what that leaves open, by layout and syntax.
  *
  * Lines keep their terminators ({@link splitLines}), so joining the result restores every byte.
  * The same edit on both sides counts once, as in git; a chain of merges can therefore depend on
@@ -18,12 +21,22 @@ import { alignRegions, type Range, type Region } from './regions.ts';
  * merged text's usual end. They never conflict; where both sides changed one, ours wins.
  *
  * @param versions arrays of lines, any of them empty; never binary
+ * @param language null for a text that is merged by lines alone
  * @returns hunks in file order, settled and conflict in turn; disagreement is a hunk, never thrown
  */
-export function mergeLines(versions: Versions<readonly string[]>): readonly Hunk[] {
+export function mergeLines(
+  versions: Versions<readonly string[]>,
+  language: Language | null = null,
+): readonly Hunk[] {
   const lines = mapVersions(versions, withoutBom);
   const ends = mergeLineEnds(lines);
-  const hunks = toHunks(alignRegions(internLines(lines)), lines, ends);
+  const texts = internLines(lines);
+  const aligned = alignRegions(texts);
+  const regions = language === null ? aligned : settleRegions(aligned, lines, language);
+  const refined = regions.flatMap((region) =>
+    region.kind === 'conflict' ? refineConflict(region, texts) : [region],
+  );
+  const hunks = toHunks(refined, lines, ends);
   return beginWith(mergeValue(mapVersions(versions, bomOf)), closeLines(hunks, ends));
 }
 
@@ -46,6 +59,8 @@ function toHunks(
         ours: take('ours', region.ours),
         theirs: take('theirs', region.theirs),
       });
+    } else if (region.kind === 'settled') {
+      for (const line of region.lines) settled.push(endLine(contentOf(line), ends.target));
     } else if (region.kind === 'all') {
       for (const line of mergeAligned(region, lines)) settled.push(line);
     } else {

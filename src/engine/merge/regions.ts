@@ -2,17 +2,21 @@ import type { Versions } from '../tree.ts';
 import { diffLines } from './diff.ts';
 import { at } from './edits.ts';
 import type { Interned } from './intern.ts';
+import { mapVersions } from './line-ends.ts';
 
 /** A stretch of lines; the end is exclusive. */
 export type Range = { readonly start: number; readonly end: number };
 
 /**
  * A stretch of the three texts and whose lines stand there: `all` where they agree, `both` where
- * ours and theirs made the same change, `conflict` where they made different ones.
+ * ours and theirs made the same change, `conflict` where they made different ones, `settled` where
+ * a later level found lines for that.
  */
-export type Region = Versions<Range> & {
-  readonly kind: 'all' | 'ours' | 'theirs' | 'both' | 'conflict';
-};
+export type Region = Versions<Range> &
+  (
+    | { readonly kind: 'all' | 'ours' | 'theirs' | 'both' | 'conflict' }
+    | { readonly kind: 'settled'; readonly lines: readonly string[] }
+  );
 
 /** Where one region ends and the next one begins. */
 type Cut = Versions<number>;
@@ -64,17 +68,17 @@ function regionsBetween(from: Cut, to: Cut, texts: Interned): readonly Region[] 
   if (isEqual(base, ours)) return [{ kind: 'theirs', ...region }];
   if (isEqual(base, theirs)) return [{ kind: 'ours', ...region }];
   if (isEqual(ours, theirs)) return [{ kind: 'both', ...region }];
-  const head = commonHead(ours, theirs);
-  const tail = commonTail(ours.subarray(head), theirs.subarray(head));
-  return refine(from, to, { head, tail });
+  return [{ kind: 'conflict', ...region }];
 }
 
 /** A conflict without the lines with which both sides begin and end. Its base stays whole. */
-function refine(
-  from: Cut,
-  to: Cut,
-  { head, tail }: { readonly head: number; readonly tail: number },
-): readonly Region[] {
+export function refineConflict(region: Versions<Range>, texts: Interned): readonly Region[] {
+  const from = mapVersions(region, ({ start }) => start);
+  const to = mapVersions(region, ({ end }) => end);
+  const ours = texts.ours.subarray(from.ours, to.ours);
+  const theirs = texts.theirs.subarray(from.theirs, to.theirs);
+  const head = commonHead(ours, theirs);
+  const tail = commonTail(ours.subarray(head), theirs.subarray(head));
   const first = { base: from.base, ours: from.ours + head, theirs: from.theirs + head };
   const last = { base: to.base, ours: to.ours - tail, theirs: to.theirs - tail };
   const regions: Region[] = [{ kind: 'conflict', ...ranges(first, last) }];

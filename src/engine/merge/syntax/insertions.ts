@@ -1,0 +1,133 @@
+import type { Versions } from '../../tree.ts';
+import { mapVersions, NAMES } from '../line-ends.ts';
+import type { Range } from '../regions.ts';
+import { type Gaps, gapsOf, type KeyedUnit } from './gaps.ts';
+import type { NamedList } from './members.ts';
+import { type Side, type Sides, spanOf } from './side.ts';
+import { spliceUnits } from './splice.ts';
+import { keyOf, unitsOf } from './units.ts';
+import { isSameWords, wordsBetween } from './words.ts';
+
+/** All lists of the three versions, outer ones first. */
+export type Lists = Versions<readonly NamedList[]>;
+
+/** One list of one version, and the part of it that is in dispute. */
+type Part = {
+  readonly side: Side;
+  readonly list: NamedList;
+  /** The disputed stretch. */
+  readonly span: Range;
+  /** The disputed stretch as far as it lies in the list. */
+  readonly inside: Range;
+};
+
+/**
+ * Keeps the members that both sides put into one list: ours first, then theirs, in each gap between
+ * the members that were there before.
+ *
+ * @returns the text for the stretch; null where a side did anything but put in whole members, where
+ *   one has no name, or where a name would stand twice
+ */
+export function mergeInsertions(
+  region: Versions<Range>,
+  sides: Sides,
+  lists: Lists,
+): string | null {
+  for (const parts of matchingLists(region, sides, lists)) {
+    const text = mergeMembers(parts);
+    if (text !== null) return text;
+  }
+  return null;
+}
+
+/** The innermost list around the stretch, then those inside it, each in all three versions. */
+function* matchingLists(
+  region: Versions<Range>,
+  sides: Sides,
+  lists: Lists,
+): Iterable<Versions<Part>> {
+  const found = mapVersions(NAMES, (name) => {
+    const side = sides[name];
+    const span = spanOf(side, region[name]);
+    const around = lists[name].findLast(
+      ({ open, close }) => open <= span.start && span.end <= close,
+    );
+    const within = lists[name].filter(({ open, close }) => span.start < open && close < span.end);
+    const candidates = around === undefined ? within : [around, ...within];
+    return candidates.map((list): Part => {
+      const inside = list === around ? span : { start: list.open, end: list.close };
+      return { side, list, span, inside };
+    });
+  });
+  for (const ours of found.ours) {
+    const isSame = ({ list }: Part) => list.kind === ours.list.kind && list.path === ours.list.path;
+    const base = found.base.find(isSame);
+    const theirs = found.theirs.find(isSame);
+    if (base !== undefined && theirs !== undefined) yield { base, ours, theirs };
+  }
+}
+
+function mergeMembers(parts: Versions<Part>): string | null {
+  const { base, ours, theirs } = mapVersions(parts, disputeIn);
+  if (base === null || ours === null || theirs === null) return null;
+  if (!isSameWords(base.around, ours.around) || !isSameWords(base.around, theirs.around))
+    return null;
+  const mine = gapsOf(base.units, ours.units);
+  const other = gapsOf(base.units, theirs.units);
+  if (mine === null || other === null || !isInsertion(mine) || !isInsertion(other)) return null;
+  const fresh = missingFrom(mine, other);
+  const own = missingFrom(other, mine);
+  if (fresh.length === 0) return textIn(parts.ours);
+  if (own.length === 0) return textIn(parts.theirs);
+  const isShared = fresh.length < other.flat().length;
+  if (isShared || !isApart(fresh, parts.ours.list) || !isApart(own, parts.theirs.list)) return null;
+  const { skipped } = ours;
+  return spliceUnits(
+    { ...parts.ours, gaps: mine, skipped },
+    { side: parts.theirs.side, gaps: other },
+  );
+}
+
+/** The units in the disputed stretch and the words outside them; null where one lies across an edge. */
+function disputeIn({ side, list, span, inside }: Part) {
+  const all = unitsOf(side, list);
+  const units = all
+    .filter(({ member, end }) => member.start < inside.end && end > inside.start)
+    .map((unit) => ({ ...unit, key: keyOf(side, unit) }));
+  const isWhole = units.every(
+    ({ member, end }) => member.start >= inside.start && end <= inside.end,
+  );
+  const words = wordsBetween(side.words, span.start, span.end);
+  if (!isWhole || words === null) return null;
+  const [first, last] = [units[0], units.at(-1)];
+  // Units have no gaps between them: what is outside them stands before the first or behind the last.
+  const around = words.filter(
+    ({ start }) =>
+      first === undefined || last === undefined || start < first.start || start >= last.end,
+  );
+  const skipped = all.filter(({ member }) => member.end <= inside.start).length;
+  return { units, around, skipped };
+}
+
+function isInsertion(gaps: Gaps): boolean {
+  const inserted = gaps.flat();
+  return inserted.length > 0 && inserted.every(({ member }) => member.names !== null);
+}
+
+/** What one side put in and the other did not put into the same gap. */
+function missingFrom(gaps: Gaps, others: Gaps): readonly KeyedUnit[] {
+  return others.flatMap((run, gap) => {
+    const known = new Set(gaps[gap]?.map(({ key }) => key));
+    return run.filter(({ key }) => !known.has(key));
+  });
+}
+
+function textIn({ side, span }: Part): string {
+  return side.text.slice(span.start, span.end);
+}
+
+/** Whether a list has none of the names that the units would bring. */
+function isApart(units: readonly KeyedUnit[], { members }: NamedList): boolean {
+  const taken = new Set(members.flatMap(({ names }) => names ?? []));
+  return units.every(({ member }) => member.names?.every((name) => !taken.has(name)));
+}

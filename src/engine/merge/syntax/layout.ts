@@ -1,0 +1,125 @@
+import type { Versions } from '../../tree.ts';
+import { diffLines } from '../diff.ts';
+import { at } from '../edits.ts';
+import { mapVersions, NAMES } from '../line-ends.ts';
+import { mergeValue } from '../merge-value.ts';
+import type { Range } from '../regions.ts';
+import { pairOf, reindent } from './reindent.ts';
+import { type Side, type Sides, spanOf } from './side.ts';
+import { isSameWords, type Word, wordsBetween } from './words.ts';
+
+/** Above this many words the other side's own layout is taken, so that no input is slow. */
+const MAX_WORDS = 2000;
+/** A slice begins where a line does. */
+const LINE_START = '\n';
+
+/** Whose words stand in a stretch, and the text that says them: laid out anew, and as they were. */
+export type Layout = {
+  readonly words: 'ours' | 'theirs';
+  readonly text: string;
+  readonly plain: string;
+};
+
+/** A stretch of one side: its text, where it begins, and its words. */
+type Slice = { readonly text: string; readonly start: number; readonly words: readonly Word[] };
+
+/**
+ * Settles a stretch that one side only laid out anew: the other side's words in that layout. Where
+ * both sides say the same, ours stands.
+ *
+ * @returns null where both changed words, where the other side deleted all of them, or where a
+ *   comment or string lies across an edge
+ */
+export function mergeLayout(region: Versions<Range>, sides: Sides): Layout | null {
+  const slices = mapVersions(NAMES, (name) => sliceOf(sides[name], region[name]));
+  const { base, ours, theirs } = slices;
+  if (base === null || ours === null || theirs === null) return null;
+  if (isSameWords(ours.words, theirs.words)) {
+    return { words: 'ours', text: ours.text, plain: ours.text };
+  }
+  if (isSameWords(base.words, ours.words)) return layOut('theirs', theirs, base, ours);
+  if (isSameWords(base.words, theirs.words)) return layOut('ours', ours, base, theirs);
+  return null;
+}
+
+function sliceOf(side: Side, lines: Range): Slice | null {
+  const { start, end } = spanOf(side, lines);
+  const words = wordsBetween(side.words, start, end);
+  return words === null ? null : { text: side.text.slice(start, end), start, words };
+}
+
+function layOut(name: Layout['words'], words: Slice, base: Slice, layout: Slice): Layout | null {
+  if (words.words.length === 0) return null;
+  const plain = words.text;
+  if (words.words.length + base.words.length > MAX_WORDS)
+    return { words: name, text: plain, plain };
+  return { words: name, text: withLayout(words, base, layout), plain };
+}
+
+/**
+ * The words of one slice, spelled and spaced as in the layout wherever that one spells or spaces
+ * words of the base anew. What the base does not have keeps its own spacing, indented as its
+ * surroundings now are.
+ */
+function withLayout(words: Slice, base: Slice, layout: Slice): string {
+  const partners = pairWords(words.words, base.words);
+  const pairs = base.words.flatMap(
+    (_, index) => pairOf(index, gapBefore(base, index), gapBefore(layout, index)) ?? [],
+  );
+  const parts: string[] = [];
+  // The last word of the base that was passed.
+  let passed = -1;
+  for (let index = 0; index <= words.words.length; index++) {
+    const isEnd = index === words.words.length;
+    const partner = isEnd ? base.words.length : at(partners, index);
+    const gap = gapBefore(words, index);
+    // Beside a word that the base has not, a gap is still the base's if it looks like that.
+    const isBeside = index === 0 || at(partners, index - 1) >= 0;
+    const kept = [partner, passed + 1].find(
+      (place) =>
+        place >= 0 && ((isBeside && partner === passed + 1) || gapBefore(base, place) === gap),
+    );
+    parts.push(
+      kept === undefined
+        ? reindent(gap, passed, pairs)
+        : mergeValue({ base: gapBefore(base, kept), ours: gapBefore(layout, kept), theirs: gap }),
+    );
+    if (isEnd) break;
+    parts.push(
+      partner < 0
+        ? spelling(words, index)
+        : mergeValue({
+            base: spelling(base, partner),
+            ours: spelling(layout, partner),
+            theirs: spelling(words, index),
+          }),
+    );
+    if (partner >= 0) passed = partner;
+  }
+  return parts.join('').slice(LINE_START.length);
+}
+
+/** For each word of one, its partner in the other, or -1. */
+function pairWords(one: readonly Word[], other: readonly Word[]): Int32Array {
+  const numbers = new Map<string, number>();
+  const intern = ({ norm }: Word) => {
+    const number = numbers.get(norm) ?? numbers.size;
+    numbers.set(norm, number);
+    return number;
+  };
+  const a = Int32Array.from(one, intern);
+  const b = Int32Array.from(other, intern);
+  return diffLines(a, b, numbers.size);
+}
+
+/** What stands before a word, or behind the last one: space, and maybe a trailing comma. */
+function gapBefore({ text, start, words }: Slice, index: number): string {
+  const from = (words[index - 1]?.end ?? start) - start;
+  const gap = text.slice(from, (words[index]?.start ?? start + text.length) - start);
+  return index === 0 ? LINE_START + gap : gap;
+}
+
+function spelling({ text, start, words }: Slice, index: number): string {
+  const word = words[index];
+  return word === undefined ? '' : text.slice(word.start - start, word.end - start);
+}

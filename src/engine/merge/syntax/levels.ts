@@ -1,0 +1,87 @@
+import { mapVersions } from '../line-ends.ts';
+import type { Region } from '../regions.ts';
+import { mergeInsertions } from './insertions.ts';
+import type { Language } from './language.ts';
+import { type Layout, mergeLayout } from './layout.ts';
+import { listsOf } from './members.ts';
+import { parseSyntax } from './parse.ts';
+import { linesOf, readText, type Side, type Sides, spanOf } from './side.ts';
+import { isSameWords } from './words.ts';
+
+/** A text for a stretch that two sides disagree about. */
+type Answer = { readonly region: Region; readonly text: string };
+
+/** Trying insertions one by one takes a parse for each. */
+const MAX_SINGLE = 8;
+
+/** The regions with those conflicts settled that are about layout, or insertions into one list. */
+export function settleConflicts(
+  regions: readonly Region[],
+  sides: Sides | null,
+  language: Language,
+): readonly Region[] {
+  if (sides === null) return regions;
+  const layouts: (Layout & Answer)[] = [];
+  const insertions: Answer[] = [];
+  const lists = mapVersions(sides, ({ syntax, text }) => listsOf(syntax.root, text));
+  for (const region of regions) {
+    if (region.kind !== 'conflict') continue;
+    const layout = mergeLayout(region, sides);
+    if (layout !== null) layouts.push({ region, ...layout });
+    const text = layout === null ? mergeInsertions(region, sides, lists) : null;
+    if (text !== null) insertions.push({ region, text });
+  }
+  const answers = [
+    ...keepWords(layouts, 'ours', sides, language),
+    ...keepWords(layouts, 'theirs', sides, language),
+    ...keepParsing(insertions, sides, language),
+  ];
+  const texts = new Map(answers.map(({ region, text }) => [region, text]));
+  return regions.map((region) => {
+    const text = texts.get(region);
+    if (text === undefined) return region;
+    return { ...region, kind: 'settled', lines: linesOf(text, sides) };
+  });
+}
+
+/** New layouts of one side's words, if it still says the same with them; else the words as they stood. */
+function keepWords(
+  layouts: readonly (Layout & Answer)[],
+  name: 'ours' | 'theirs',
+  sides: Sides,
+  language: Language,
+): readonly Answer[] {
+  const own = layouts.filter(({ words }) => words === name);
+  if (own.every(({ text, plain }) => text === plain)) return own;
+  const read = readText(withAnswers(sides[name], name, own), language);
+  if (read !== null && isSameWords(read.words, sides[name].words)) return own;
+  return own.map(({ region, plain }) => ({ region, text: plain }));
+}
+
+/** The insertions with which each side for itself still parses, and declares nothing anew. */
+function keepParsing(
+  answers: readonly Answer[],
+  sides: Sides,
+  language: Language,
+): readonly Answer[] {
+  const isParsing = (some: readonly Answer[]) =>
+    (['ours', 'theirs'] as const).every((name) => {
+      const { syntax } = sides[name];
+      const text = withAnswers(sides[name], name, some);
+      const redeclared = parseSyntax(text, language, { tokens: false })?.redeclared;
+      return redeclared !== undefined && redeclared.length <= syntax.redeclared.length;
+    });
+  if (answers.length === 0 || isParsing(answers)) return answers;
+  return answers.length > MAX_SINGLE ? [] : answers.filter((answer) => isParsing([answer]));
+}
+
+function withAnswers(side: Side, name: 'ours' | 'theirs', answers: readonly Answer[]): string {
+  let from = 0;
+  const parts: string[] = [];
+  for (const { region, text } of answers) {
+    const { start, end } = spanOf(side, region[name]);
+    parts.push(side.text.slice(from, start), text);
+    from = end;
+  }
+  return parts.join('') + side.text.slice(from);
+}

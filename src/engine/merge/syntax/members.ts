@@ -1,0 +1,156 @@
+import { childrenOf, isNode, type Node, nodesIn } from './node.ts';
+
+/** What one member declares; null for one without a name, whose place among the others has meaning. */
+export type Member = {
+  readonly names: readonly string[] | null;
+  readonly start: number;
+  readonly end: number;
+  /** Whether a second one of the same name is no mistake: signatures of one method. */
+  readonly isOverload: boolean;
+};
+
+export type ListKind = 'imports' | 'specifiers' | 'object' | 'interface' | 'enum' | 'class';
+
+/** A list of named members in which order has no meaning. `open` and `close` are the edges of its inside. */
+export type NamedList = {
+  readonly kind: ListKind;
+  /** The names around it, so that the same list can be found in another version. */
+  readonly path: string;
+  readonly open: number;
+  readonly close: number;
+  readonly members: readonly Member[];
+};
+
+/** Node type → which kind of list it is, and the property that holds its members. */
+const LISTS: ReadonlyMap<string, readonly [ListKind, string]> = new Map([
+  ['ObjectExpression', ['object', 'properties']],
+  ['TSInterfaceBody', ['interface', 'body']],
+  ['TSTypeLiteral', ['interface', 'members']],
+  ['TSEnumBody', ['enum', 'members']],
+  ['ClassBody', ['class', 'body']],
+]);
+
+const OVERLOADS: ReadonlySet<string> = new Set(['TSMethodSignature', 'TSDeclareMethod']);
+
+/** All lists of a text, outer ones before those inside them. */
+export function listsOf(root: Node, text: string): readonly NamedList[] {
+  const lists: NamedList[] = [];
+  const taken = new Map<string, number>();
+  const todo = [{ node: root, path: '' }];
+  // A stack of our own: an expression can nest deeper than calls may.
+  for (let next = todo.pop(); next !== undefined; next = todo.pop()) {
+    const { node } = next;
+    const path = next.path + labelOf(node, text);
+    const list = listAt(node, path, text);
+    if (list !== null) {
+      const key = `${list.kind} ${path}`;
+      const count = taken.get(key) ?? 0;
+      taken.set(key, count + 1);
+      lists.push({ ...list, path: `${path} ${count}` });
+    }
+    for (const child of childrenOf(node).toReversed()) todo.push({ node: child, path });
+  }
+  return lists;
+}
+
+function listAt(node: Node, path: string, text: string): NamedList | null {
+  if (node.type === 'Program') {
+    const statements = [...nodesIn(node['directives']), ...nodesIn(node['body'])];
+    const members = statements.map((statement) => memberOf(statement, text));
+    return { kind: 'imports', path, open: 0, close: text.length, members };
+  }
+  if (node.type === 'ImportDeclaration' || node.type === 'ExportNamedDeclaration') {
+    return specifiersOf(node, path, text);
+  }
+  const [kind, property] = LISTS.get(node.type) ?? [];
+  if (kind === undefined || property === undefined) return null;
+  const members = nodesIn(node[property]).map((member) => memberOf(member, text));
+  return { kind, path, open: node.start + 1, close: node.end - 1, members };
+}
+
+function specifiersOf(node: Node, path: string, text: string): NamedList | null {
+  const specifiers = nodesIn(node['specifiers']).filter(({ type }) =>
+    ['ImportSpecifier', 'ExportSpecifier'].includes(type),
+  );
+  const [first, last] = [specifiers[0], specifiers.at(-1)];
+  if (first === undefined || last === undefined) return null;
+  const open = text.lastIndexOf('{', first.start) + 1;
+  const close = text.indexOf('}', last.end);
+  const members = specifiers.map((specifier) => memberOf(specifier, text));
+  return { kind: 'specifiers', path, open, close, members };
+}
+
+function memberOf(node: Node, text: string): Member {
+  const { type, start, end } = node;
+  return { names: namesOf(node, text), start, end, isOverload: OVERLOADS.has(type) };
+}
+
+function namesOf(node: Node, text: string): readonly string[] | null {
+  switch (node.type) {
+    case 'ImportDeclaration':
+      return importedNames(node);
+    case 'ExportAllDeclaration':
+      return [`from ${literalOf(node['source'])}`];
+    case 'ExportNamedDeclaration':
+      return exportedNames(node, text);
+    case 'ImportSpecifier':
+      return [keyName(node['local'], text)];
+    case 'ExportSpecifier':
+      return [keyName(node['exported'], text)];
+    case 'TSEnumMember':
+      return [keyName(node['id'], text)];
+    default:
+      return isNode(node['key']) ? propertyNames(node, node['key'], text) : null;
+  }
+}
+
+/** The names that an import binds; where it binds none, what it runs. */
+function importedNames(node: Node): readonly string[] {
+  const bound = nodesIn(node['specifiers']).map((specifier) => nameOf(specifier['local']));
+  return bound.length > 0 ? bound : [`from ${literalOf(node['source'])}`];
+}
+
+/** The names that are passed on from another file; what is declared here is a statement. */
+function exportedNames(node: Node, text: string): readonly string[] | null {
+  if (!isNode(node['source'])) return null;
+  return nodesIn(node['specifiers']).map(
+    (specifier) => `export ${keyName(specifier['exported'], text)}`,
+  );
+}
+
+/** A getter and a setter of one name live side by side, a property is both. */
+function propertyNames(node: Node, key: Node, text: string): readonly string[] {
+  const bare = node['computed'] === true ? `[${spelling(key, text)}]` : keyName(key, text);
+  const name = node['static'] === true ? `static ${bare}` : bare;
+  if (node['kind'] === 'get') return [`get ${name}`];
+  if (node['kind'] === 'set') return [`set ${name}`];
+  return [`get ${name}`, `set ${name}`];
+}
+
+function keyName(key: unknown, text: string): string {
+  if (!isNode(key)) return '';
+  if (key.type === 'Identifier') return nameOf(key);
+  if (key.type === 'StringLiteral' || key.type === 'NumericLiteral') return literalOf(key);
+  return spelling(key, text);
+}
+
+function nameOf(node: unknown): string {
+  return isNode(node) && typeof node['name'] === 'string' ? node['name'] : '';
+}
+
+function literalOf(node: unknown): string {
+  return isNode(node) ? String(node['value']) : '';
+}
+
+function spelling({ start, end }: Node, text: string): string {
+  return text.slice(start, end);
+}
+
+/** What tells a node from its neighbours for a reader: the name it declares, or what it calls. */
+function labelOf(node: Node, text: string): string {
+  const { id, key, source, callee } = node;
+  const name = [id, key].find(isNode);
+  if (name !== undefined) return `/${keyName(name, text)}`;
+  if (isNode(source)) return `/from ${literalOf(source)}`;
+  return isNode(callee) ? `/${spelling(callee, text).slice(0, 80)}()` : '';
+}

@@ -1,0 +1,30 @@
+/** A node of a syntax tree; offsets count characters, the end is exclusive. */
+export type Node = Readonly<Record<string, unknown>> & {
+  readonly type: string;
+  readonly start: number;
+  readonly end: number;
+};
+
+export function isNode(value: unknown): value is Node {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'type' in value &&
+    typeof value.type === 'string' &&
+    'start' in value &&
+    typeof value.start === 'number' &&
+    'end' in value &&
+    typeof value.end === 'number'
+  );
+}
+
+/** The nodes that a property holds, be it one, a list of them, or none. */
+export function nodesIn(value: unknown): readonly Node[] {
+  if (Array.isArray(value)) return value.filter(isNode);
+  return isNode(value) ? [value] : [];
+}
+
+/** The nodes directly below one, in no particular order. */
+export function childrenOf(node: Node): readonly Node[] {
+  return Object.values(node).flatMap(nodesIn);
+}

@@ -1,0 +1,103 @@
+import { createRequire } from 'node:module';
+import type { ParserOptions, ParserPlugin } from '@babel/parser';
+import type { Language } from './language.ts';
+import { isNode, type Node } from './node.ts';
+
+/** A token or comment; `kind` tells those whose text can be laid out in more than one way. */
+export type Token = {
+  readonly kind: 'plain' | 'string' | 'comment' | 'jsx';
+  readonly start: number;
+  readonly end: number;
+};
+
+/** A name that is declared once more at this offset. */
+export type Redeclaration = { readonly name: string; readonly start: number };
+
+export type Syntax = {
+  readonly root: Node;
+  /** In order, comments among them; empty unless asked for. */
+  readonly tokens: readonly Token[];
+  readonly redeclared: readonly Redeclaration[];
+};
+
+/** What the parser reports although it understood the text. */
+const REDECLARED: ReadonlySet<string> = new Set([
+  'VarRedeclaration',
+  'DuplicateExport',
+  'DuplicateDefaultExport',
+  'DuplicateConstructor',
+  'DuplicateProto',
+  'PrivateNameRedeclaration',
+]);
+
+const OPTIONS: ParserOptions = {
+  sourceType: 'unambiguous',
+  allowReturnOutsideFunction: true,
+  allowAwaitOutsideFunction: true,
+  allowUndeclaredExports: true,
+  attachComment: false,
+  errorRecovery: true,
+};
+
+const PLUGINS: Readonly<Record<Language, ParserPlugin[]>> = {
+  typescript: ['typescript', 'decorators-legacy'],
+  declarations: [['typescript', { dts: true }], 'decorators-legacy'],
+  tsx: ['typescript', 'jsx', 'decorators-legacy'],
+  javascript: ['jsx', 'decorators'],
+  json: [],
+};
+
+// Called at the first open conflict: a command that merges nothing must not pay for the parser.
+const require = createRequire(import.meta.url);
+
+/** Parses a text; null where it is not of that language. A second declaration of a name is no error here. */
+export function parseSyntax(
+  text: string,
+  language: Language,
+  { tokens }: { readonly tokens: boolean },
+): Syntax | null {
+  const parser: typeof import('@babel/parser') = require('@babel/parser');
+  const parse = language === 'json' ? parser.parseExpression : parser.parse;
+  try {
+    const file = parse(text, { ...OPTIONS, tokens, plugins: PLUGINS[language] });
+    if (!file.errors.every(({ reasonCode }) => REDECLARED.has(reasonCode))) return null;
+    const redeclared = file.errors.map(({ loc }) => {
+      const start = loc.index;
+      return { name: /^#?[\w$\x80-\uffff]*/.exec(text.slice(start))?.[0] ?? '', start };
+    });
+    const root: unknown = 'program' in file ? file.program : file;
+    return isNode(root) ? { root, tokens: tokensOf(file.tokens ?? []), redeclared } : null;
+  } catch {
+    // Not of that language, or nested too deep for the parser: the lines decide, as they did before.
+    return null;
+  }
+}
+
+function tokensOf(tokens: readonly unknown[]): readonly Token[] {
+  return tokens.flatMap((token) => {
+    const kind = kindOf(token);
+    if (kind === null || !hasRange(token) || token.start === token.end) return [];
+    return [{ kind, start: token.start, end: token.end }];
+  });
+}
+
+function kindOf(token: unknown): Token['kind'] | null {
+  if (typeof token !== 'object' || token === null || !('type' in token)) return null;
+  const { type } = token;
+  if (typeof type === 'string') return 'comment';
+  if (typeof type !== 'object' || type === null || !('label' in type)) return null;
+  if (type.label === 'eof') return null;
+  if (type.label === 'string') return 'string';
+  return type.label === 'jsxText' ? 'jsx' : 'plain';
+}
+
+function hasRange(token: unknown): token is { readonly start: number; readonly end: number } {
+  return (
+    typeof token === 'object' &&
+    token !== null &&
+    'start' in token &&
+    typeof token.start === 'number' &&
+    'end' in token &&
+    typeof token.end === 'number'
+  );
+}

@@ -1,0 +1,93 @@
+import type { Range } from '../regions.ts';
+import type { Gaps } from './gaps.ts';
+import type { NamedList } from './members.ts';
+import type { Side } from './side.ts';
+import { headEnd, type Unit, unitsOf } from './units.ts';
+
+/** A disputed stretch of ours, and what it has in each gap of the base. */
+type Target = {
+  readonly side: Side;
+  readonly list: NamedList;
+  readonly span: Range;
+  readonly gaps: Gaps;
+  /** How many units of the list stand before the disputed ones. */
+  readonly skipped: number;
+};
+
+type Source = { readonly side: Side; readonly run: readonly Unit[] };
+
+type Edit = { readonly at: number; readonly text: string };
+
+/**
+ * A stretch of ours with theirs' units behind its own in each gap, separators mended; null where a
+ * separator would have to change outside the stretch.
+ */
+export function spliceUnits(ours: Target, theirs: { side: Side; gaps: Gaps }): string | null {
+  const units = unitsOf(ours.side, ours.list);
+  const parts: string[] = [];
+  let from = ours.span.start;
+  let index = ours.skipped;
+  for (const [gap, run] of theirs.gaps.entries()) {
+    index += ours.gaps[gap]?.length ?? 0;
+    const edits = run.length === 0 ? [] : editsAt(ours, units, index, { side: theirs.side, run });
+    if (edits === null) return null;
+    for (const { at, text } of edits) {
+      parts.push(ours.side.text.slice(from, at), text);
+      from = at;
+    }
+    // The unit of the base that ends this gap.
+    index++;
+  }
+  return parts.join('') + ours.side.text.slice(from, ours.span.end);
+}
+
+function editsAt(
+  { side, list, span }: Target,
+  units: readonly Unit[],
+  index: number,
+  source: Source,
+): readonly Edit[] | null {
+  const anchor = units[index - 1];
+  const place = anchor?.end ?? headEnd(side, list);
+  const separator = separatorIn(list, source);
+  const last = anchor ?? source.run.at(-1);
+  const isClosed = units[index] !== undefined || last?.separator !== '';
+  const text = textOf(source, separator, isClosed);
+  const edits: Edit[] = [];
+  if (separator !== '' && anchor?.separator === '') {
+    if (anchor.bodyEnd < span.start) return null;
+    edits.push({ at: anchor.bodyEnd, text: separator });
+  }
+  if (place >= span.start && place > 0) {
+    const isOwnLine = list.kind === 'imports' && !text.startsWith('\n');
+    return [...edits, { at: place, text: isOwnLine ? `\n${text}` : text }];
+  }
+  // The line before is not ours to change: what would be put behind it becomes lines of its own.
+  const isLines = place === 0 || /^[ \t]*\n/.test(text);
+  if (!isLines) return null;
+  const lines = place === 0 ? text : text.replace(/^[ \t]*\n/, '');
+  return [{ at: span.start, text: `${lines}\n` }];
+}
+
+/** What must stand between two members; `''` where a line end does, or nothing need. */
+function separatorIn({ kind }: NamedList, { side, run }: Source): string {
+  if (kind === 'imports' || kind === 'class') return '';
+  if (kind !== 'interface') return ',';
+  const [first] = run;
+  const isOnLines = first !== undefined && /^\s*\n/.test(side.text.slice(first.start, first.end));
+  return isOnLines ? '' : ';';
+}
+
+/** The units as they stand in theirs; the last one gets a separator, or loses it, as needed. */
+function textOf({ side: { text }, run }: Source, separator: string, isClosed: boolean): string {
+  const [first, last] = [run[0], run.at(-1)];
+  if (first === undefined || last === undefined) return '';
+  const head = text.slice(first.start, last.bodyEnd);
+  if (separator === '' || isClosed === (last.separator !== '')) {
+    return head + text.slice(last.bodyEnd, last.end);
+  }
+  if (isClosed) return head + separator + text.slice(last.bodyEnd, last.end);
+  return (
+    head + text.slice(last.bodyEnd, last.separatorEnd - 1) + text.slice(last.separatorEnd, last.end)
+  );
+}

@@ -1,0 +1,77 @@
+import type { Token } from './parse.ts';
+
+/** A token without its layout: texts of equal meaning have equal `norm`s, one for one. */
+export type Word = { readonly norm: string; readonly start: number; readonly end: number };
+
+const CLOSING: ReadonlySet<string> = new Set([')', ']', '}', '>']);
+/** A line end behind one of these ends the statement. */
+const RESTRICTED: ReadonlySet<string> = new Set(['return', 'throw', 'break', 'continue']);
+
+/**
+ * The words of a text: its tokens and comments, but for trailing commas and the white space of JSX
+ * that is only there to indent.
+ */
+export function wordsOf(text: string, tokens: readonly Token[]): readonly Word[] {
+  const code = tokens.filter(({ kind }) => kind !== 'comment');
+  const spelling = (token: Token | undefined) => text.slice(token?.start, token?.end ?? 0);
+  const trailing = new Set(
+    code.filter((token, index) => {
+      const previous = code[index - 1];
+      if (spelling(token) !== ',' || !CLOSING.has(spelling(code[index + 1]))) return false;
+      // Behind these it stands for a hole in an array.
+      return previous !== undefined && spelling(previous) !== ',' && spelling(previous) !== '[';
+    }),
+  );
+  const words: Word[] = [];
+  for (const [index, token] of tokens.entries()) {
+    if (trailing.has(token)) continue;
+    const next = tokens[index + 1];
+    const norm = normOf(text, token);
+    if (norm === '') continue;
+    const isCut =
+      RESTRICTED.has(norm) && text.slice(token.end, next?.start ?? token.end).includes('\n');
+    words.push({ norm: isCut ? `${norm}\n` : norm, start: token.start, end: token.end });
+  }
+  return words;
+}
+
+/** The words between two offsets; null where one of them lies across an edge. */
+export function wordsBetween(
+  words: readonly Word[],
+  start: number,
+  end: number,
+): readonly Word[] | null {
+  const first = firstFrom(words, start);
+  const last = firstFrom(words, end);
+  const isWhole = (words[first - 1]?.end ?? start) <= start && (words[last - 1]?.end ?? end) <= end;
+  return isWhole ? words.slice(first, last) : null;
+}
+
+/** Whether two runs of words say the same. */
+export function isSameWords(one: readonly Word[], other: readonly Word[]): boolean {
+  return one.length === other.length && one.every(({ norm }, index) => norm === other[index]?.norm);
+}
+
+function normOf(text: string, { kind, start, end }: Token): string {
+  const spelling = text.slice(start, end);
+  if (kind === 'string') return `"${spelling.slice(1, -1).replaceAll(/\\(['"])/g, '$1')}"`;
+  if (kind === 'comment') return trimLines(spelling.trim());
+  if (kind !== 'jsx' || !spelling.includes('\n')) return spelling;
+  return trimLines(spelling.replace(/^\s*\n\s*/, '').replace(/\s*\n\s*$/, ''));
+}
+
+function trimLines(text: string): string {
+  return text.replaceAll(/[ \t]*\r?\n[ \t]*/g, '\n');
+}
+
+/** The index of the first one that begins at an offset or behind it. */
+export function firstFrom(sorted: readonly { readonly start: number }[], offset: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle]?.start ?? 0) < offset) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
