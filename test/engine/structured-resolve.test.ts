@@ -129,3 +129,29 @@ test('an owner’s edit of a skill’s service and an upgrade of it meet at one 
     `${merged}    restart: always\n`.split('\n').sort(),
   );
 });
+
+test('a skill’s service cannot take a port that a service of the owner’s own has', async () => {
+  await using codebase = temporaryCodebase({ 'compose.yml': COMPOSE }, { git: true });
+  const mine = `${COMPOSE}  mine: # by me\n    image: m:1\n    ports: ["6379:1"]\n`;
+  codebase.write({ 'compose.yml': mine });
+  addSkill(codebase, 'demo', {
+    manifest: service({ image: 'redis:7', ports: ['127.0.0.1:6379:6379'] }),
+  });
+  expect(await blocked(codebase, 'apply', 'demo')).toEqual([
+    {
+      path: 'compose.yml#services.cache.ports',
+      kind: 'structured',
+      layers: ['your edits', 'demo'],
+    },
+  ]);
+  await done(codebase, 'resolve', 'compose.yml#services.cache.ports', '--with', '6380');
+  await done(codebase, 'continue');
+  expect(codebase.read('compose.yml')).toContain(mine.slice(mine.indexOf('  mine:')));
+  expect(codebase.read('compose.yml')).toContain('- 127.0.0.1:6380:6379\n');
+  // The port is the owner's edit of what the skill brought: it is not lost without a question.
+  const [left] = await blocked(codebase, 'remove', 'demo');
+  expect(left).toMatchObject({ path: 'compose.yml#services.cache', kind: 'structured' });
+  await done(codebase, 'resolve', 'compose.yml#services.cache', '--theirs');
+  await done(codebase, 'continue');
+  expect(codebase.read('compose.yml')).toBe(mine);
+});

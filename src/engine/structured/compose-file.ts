@@ -8,8 +8,9 @@ import { eolOf, joinLines } from './keyed-lines.ts';
 import { EMPTY_MAP, mergeKeyed } from './keyed-merge.ts';
 import { unreadableRelease } from './npm.ts';
 import { hostPortsOf, showPorts } from './ports.ts';
-import { agreeOnServices, type DecidedKey, namedVolumes } from './services.ts';
+import { agreeOnServices, type DecidedKey } from './services.ts';
 import { dataAt, isPlainMap } from './values.ts';
+import { namedVolumes } from './volumes.ts';
 import { readYaml, type YamlText } from './yaml-text.ts';
 import { YAML_STYLE } from './yaml-write.ts';
 

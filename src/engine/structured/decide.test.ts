@@ -288,3 +288,24 @@ test('a decision that cannot be written leaves the conflict', () => {
   const sides = ['a: &x 1\nb: *x\n', 'a: &x 2\nb: *x\n', 'a: &x 3\nb: *x\n'];
   expect(merge('compose.yml', sides, { value: 4 }).conflicts).toHaveLength(1);
 });
+
+test('two services that a merge brings together on one host port are a conflict', () => {
+  const base = 'services:\n  db:\n    image: pg\n    ports: ["80:1"]\n';
+  const ours = `${base}  mine:\n    image: m  # by me\n    ports:\n      - 6379:1\n`;
+  const theirs = `${base}  redis:\n    image: r\n    ports: ["127.0.0.1:6379:6379"]\n`;
+  expect(merge('compose.yml', [base, ours, theirs]).conflicts).toEqual([
+    {
+      at: 'compose.yml#services.redis.ports',
+      values: { base: null, ours: ['6379:1'], theirs: ['127.0.0.1:6379:6379'] },
+    },
+  ]);
+  const decided = merge('compose.yml', [base, ours, theirs], { value: ['127.0.0.1:6380:6379'] });
+  expect(decided.conflicts).toEqual([]);
+  expect(decided.text).toContain('mine:\n    image: m  # by me\n');
+  expect(decided.text).toContain('ports: ["127.0.0.1:6380:6379"]');
+  expect(merge('compose.yml', [base, ours, theirs], { value: ['80:2'] }).conflicts).toHaveLength(1);
+  const twice = base.replace('db', 'own');
+  expect(merge('compose.yml', [base, base + twice.slice(10), `# new\n${base}`]).conflicts).toEqual(
+    [],
+  );
+});

@@ -4,7 +4,7 @@ import { envMap } from './env.ts';
 import { type JsonText, membersOf, readJson } from './json-text.ts';
 import { type KeyedMap, splitLines } from './keyed-lines.ts';
 import { structuredKind } from './kind.ts';
-import { namedVolumes } from './services.ts';
+import { namedVolumes } from './volumes.ts';
 import { readYaml } from './yaml-text.ts';
 
 /** A place in a structured file: the keys that lead there, the empty path for the file itself. */

@@ -9,6 +9,7 @@ import { type Fault, jsonBytes, readJson } from './json-text.ts';
 import { eolOf, joinLines, type KeyedMap } from './keyed-lines.ts';
 import { mergeKeyed } from './keyed-merge.ts';
 import { structuredKind } from './kind.ts';
+import { settlePorts } from './merged-ports.ts';
 import { dataAt } from './values.ts';
 import { readYaml } from './yaml-text.ts';
 
@@ -76,7 +77,9 @@ function mergeYaml(input: StructuredMergeInput, present: Present): StructuredMer
   const written = readYaml(merged.bytes);
   // Lines that make sense apart may not make sense together: an alias whose anchor the other side took.
   if ('line' in written) return unreadableSide(input, { side: 'merged', fault: written });
-  return concluded(input, merged);
+  const settled = concluded(input, merged);
+  if (settled.bytes === null || settled.conflicts.length > 0) return settled;
+  return settlePorts(input, settled.bytes);
 }
 
 function mergeEnv(input: StructuredMergeInput, present: Present): StructuredMerge {
