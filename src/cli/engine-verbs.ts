@@ -107,6 +107,22 @@ export const engineVerbs: readonly Define[] = [
       .action(() => run('verify', (invocation) => engine.verify(contextOf(invocation)))),
   (program, run) =>
     program
+      .command('why')
+      .description('whose the lines of a file are: file, file:line or file:from-to')
+      .argument('<file[:line]>')
+      .action((place: string) =>
+        run('why', (invocation) => engine.why(contextOf(invocation), place)),
+      ),
+  (program, run) =>
+    program
+      .command('diff')
+      .description('what a skill changes here, as a patch; without a name, what you changed')
+      .argument('[skill]')
+      .action((name?: string) =>
+        run('diff', (invocation) => engine.diff(contextOf(invocation), name ?? null)),
+      ),
+  (program, run) =>
+    program
       .command('doctor')
       .description('look at everything that commands rely on, and say what can be done')
       .action(() => run('doctor', (invocation) => engine.doctor(contextOf(invocation)))),

@@ -8,6 +8,7 @@ import { engineVerbs } from './engine-verbs.ts';
 import { exitCodeOf, outcomeOf } from './exit-code.ts';
 import { catchInterruption } from './interruption.ts';
 import { renderJson } from './json.ts';
+import { screenOf } from './screen.ts';
 import { renderText } from './text.ts';
 import { createUi, type Ui } from './ui.ts';
 
@@ -126,7 +127,7 @@ function failure(verb: string, error: ClawError): VerbResult {
 }
 
 function print(result: VerbResult): void {
-  const { out, err } = renderText(result);
+  const { out, err } = renderText(result, screenOf(process.stdout, process.env));
   if (out !== '') process.stdout.write(out);
   if (err !== '') process.stderr.write(err);
 }

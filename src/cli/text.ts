@@ -1,19 +1,25 @@
 import type { VerbResult } from '../engine/index.ts';
 import { type DoctorData, doctorLines } from './doctor-text.ts';
+import { PIPE, type Screen } from './screen.ts';
+import { type DiffData, diffLines } from './text-diff.ts';
 import { recordedLines, updateLines } from './text-layers.ts';
+import { type WhyData, whyLines } from './text-why.ts';
 
 /** A result for people: the result itself for stdout, troubles for stderr. */
 export type Rendered = { readonly out: string; readonly err: string };
 
 const MARKS = { add: '+', modify: '~', delete: '-', rename: '>' } as const;
 
-/** Turns a verb's result into text. */
-export function renderText(result: VerbResult): Rendered {
+/** Turns a verb's result into text for a screen, or for a pipe. */
+export function renderText(result: VerbResult, screen: Screen = PIPE): Rendered {
+  // A patch is piped on: what is no patch stays out of it.
+  const isSame = result.verb === 'diff' && result.outcome === 'nothing';
   const err = [
+    ...(isSame ? ['No differences.'] : []),
     ...result.warnings.map((warning) => `warning: ${warning}`),
     ...(result.error ? [`${result.error.code}: ${result.error.message}`] : []),
   ];
-  const out = [...bodyOf(result), ...conflictLines(result)];
+  const out = [...bodyOf(result, screen), ...conflictLines(result)];
   return { out: joined(out), err: joined(err) };
 }
 
@@ -21,7 +27,7 @@ function joined(lines: readonly string[]): string {
   return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
 }
 
-function bodyOf(result: VerbResult): readonly string[] {
+function bodyOf(result: VerbResult, screen: Screen): readonly string[] {
   if (result.error && result.verb !== 'verify') return [];
   switch (result.verb) {
     case 'status':
@@ -30,6 +36,10 @@ function bodyOf(result: VerbResult): readonly string[] {
       return listLines(result.data as readonly ListEntry[]);
     case 'verify':
       return verifyLines(result.data as VerifyData | null);
+    case 'why':
+      return whyLines(result.data as WhyData, screen);
+    case 'diff':
+      return diffLines(result.data as DiffData, screen);
     case 'doctor':
       return doctorLines(result.data as DoctorData);
     case 'recover':
@@ -160,6 +170,7 @@ type VerifyData = {
     readonly owner: string;
     readonly lines: readonly (readonly [number, number])[];
     readonly form: readonly (keyof typeof FORMS)[];
+    readonly touches: readonly string[];
   }[];
   readonly recomposed: readonly string[];
 };
@@ -167,12 +178,13 @@ type VerifyData = {
 function verifyLines(data: VerifyData | null): readonly string[] {
   if (data === null) return [];
   if (data.clean) return ['Disk, state and composition agree.'];
-  const edits = data.edits.map(({ path, owner, lines, form }) => {
+  const edits = data.edits.map(({ path, owner, lines, form, touches }) => {
     const ranges = lines
       .map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`))
       .join(', ');
     const also = form.map((word) => ` (${FORMS[word]})`).join('');
-    return `  ${path}${ranges === '' ? '' : `:${ranges}`}${also}  ${owner}`;
+    const whose = touches.length === 0 ? '' : `, in lines of ${touches.join(', ')}`;
+    return `  ${path}${ranges === '' ? '' : `:${ranges}`}${also}  ${owner}${whose}`;
   });
   const recomposed = data.recomposed.map(
     (path) => `  ${path}  this engine would compose it otherwise`,

@@ -171,6 +171,18 @@ export async function verify(context: EngineContext): Promise<VerbResult> {
   return await reading(context, () => verbs.verify(context));
 }
 
+/** Whose the lines of a file are: `src/a.ts`, `src/a.ts:12` or `src/a.ts:12-20`. */
+export async function why(context: EngineContext, place: string): Promise<VerbResult> {
+  const verbs = await import('./verbs/why.ts');
+  return await reading(context, () => verbs.why(context, place));
+}
+
+/** What a layer changes here, as a patch; without a name, what the owner has changed. */
+export async function diff(context: EngineContext, name: string | null): Promise<VerbResult> {
+  const verbs = await import('./verbs/diff.ts');
+  return await reading(context, () => verbs.diff(context, name));
+}
+
 /** Looks at everything that commands rely on, whatever state it is in, and says what can be done. */
 export async function doctor(context: EngineContext): Promise<VerbResult> {
   const verbs = await import('./verbs/doctor.ts');

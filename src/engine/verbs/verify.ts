@@ -1,13 +1,12 @@
-import { compose } from '../compose/compose.ts';
-import type { Composition } from '../compose/composition.ts';
+import { touchedOwners } from '../compose/blame.ts';
 import { ClawError } from '../errors.ts';
 import { changedLines, changesLineEnds } from '../merge/changed-lines.ts';
-import { orderLayers } from '../skill/order.ts';
 import { readTreeFile } from '../state/disk.ts';
 import { BASE } from '../state/kept.ts';
 import { isSameFile, type TreeFile } from '../tree.ts';
 import { type EngineContext, resultOf, type VerbResult } from './context.ts';
-import { readInstallation, readInstalledPackages, requireState } from './installation.ts';
+import { readInstallation, requireState } from './installation.ts';
+import { accountFor, blamePublished, describeOwner } from './ownership.ts';
 import { findEdits } from './status.ts';
 
 /** Lines of a file that differ from what was published, 1-based and inclusive. */
@@ -18,6 +17,8 @@ type Difference = {
   readonly lines: readonly (readonly [from: number, to: number])[];
   /** What else differs: how lines end that are otherwise the same, the right to execute. */
   readonly form: readonly ('line-ends' | 'mode')[];
+  /** Whose lines it replaces, takes out or stands among. */
+  readonly touches: readonly string[];
 };
 
 /**
@@ -34,6 +35,15 @@ export async function verify(context: EngineContext): Promise<VerbResult> {
   const isBaseWhole = installation.taken === null;
   const damaged = isBaseWhole ? [] : [BASE];
   const edits = isBaseWhole ? await findEdits(root, state, now) : [];
+  const account = accountFor(installation);
+  const { composition } = account;
+  const touchesOf = (path: string, disk: TreeFile | null): readonly string[] => {
+    const published = blamePublished(installation, path, () => account);
+    const touched = touchedOwners(published, disk);
+    return [
+      ...new Set(touched.map((one) => describeOwner(one, installation, () => account).owner)),
+    ];
+  };
   const differences: Difference[] = [];
   for (const { path, kind } of edits) {
     const published = kind === 'add' ? null : installation.publishedFile(path);
@@ -41,9 +51,9 @@ export async function verify(context: EngineContext): Promise<VerbResult> {
     const disk = kind === 'delete' ? null : readTreeFile(root, path);
     const lines = changedLines(published?.bytes ?? null, disk?.bytes ?? null);
     const form = published && disk ? changedForm(published, disk) : [];
-    differences.push({ path, owner: 'your edits', kind, lines, form });
+    const touches = kind === 'add' ? [] : touchesOf(path, disk);
+    differences.push({ path, owner: 'your edits', kind, lines, form, touches });
   }
-  const composition = recompose(installation);
   const recomposed: string[] = [];
   for (const [path, { file }] of composition.files) {
     try {
@@ -73,14 +83,4 @@ function changedForm(published: TreeFile, disk: TreeFile): Difference['form'] {
     ...(changesLineEnds(published.bytes, disk.bytes) ? (['line-ends'] as const) : []),
     ...(published.isExecutable === disk.isExecutable ? [] : (['mode'] as const)),
   ];
-}
-
-function recompose(installation: Parameters<typeof readInstalledPackages>[0]): Composition {
-  const layers = orderLayers(readInstalledPackages(installation));
-  return compose({
-    release: installation.releaseFile,
-    layers,
-    answers: { decisions: [], resolutions: installation.resolutions },
-    pathMaps: installation.pathMaps,
-  });
 }
