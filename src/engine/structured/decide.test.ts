@@ -1,9 +1,13 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { stringify } from 'yaml';
 import type { Conflict } from '../conflict.ts';
+import { dataOf } from './apply-value.ts';
 import { composeStructured } from './compose.ts';
 import type { Declaration } from './declaration.ts';
 import { declaration } from './declaration-fixture.ts';
 import { mergeStructured } from './merge.ts';
+import { dataAt } from './values.ts';
 
 type Answers = Readonly<Record<string, unknown>>;
 
@@ -307,5 +311,41 @@ test('two services that a merge brings together on one host port are a conflict'
   const twice = base.replace('db', 'own');
   expect(merge('compose.yml', [base, base + twice.slice(10), `# new\n${base}`]).conflicts).toEqual(
     [],
+  );
+});
+
+const leaf = fc.constantFrom<unknown>(1, 'x y', [1], ['a: b', 'c'], true, 'two\nlines', {}, []);
+const inner = fc.dictionary(fc.constantFrom('d', 'e'), leaf);
+const anyTree = fc.dictionary(fc.constantFrom('a', 'b'), fc.oneof(leaf, inner), { minKeys: 1 });
+
+test('whatever two sides disagree on can be decided, and stands in the file', () => {
+  const write = (path: string, data: unknown) =>
+    Buffer.from(
+      path === 'compose.yml'
+        ? stringify(data, { aliasDuplicateObjects: false })
+        : JSON.stringify(data, null, 2),
+    );
+  fc.assert(
+    fc.property(
+      fc.constantFrom('package.json', 'compose.yml'),
+      fc.tuple(anyTree, anyTree, anyTree),
+      fc.constantFrom('base' as const, 'ours' as const, 'theirs' as const),
+      (path, trees, side) => {
+        const [base, ours, theirs] = trees.map((data) => write(path, data));
+        const versions = { base: base ?? null, ours: ours ?? null, theirs: theirs ?? null };
+        const decided = new Map<string, unknown>();
+        const decide = ({ path: at, values }: Conflict) => {
+          decided.set(at.split('#')[1] ?? '', values?.[side] ?? null);
+          return { value: values?.[side] ?? null };
+        };
+        const result = mergeStructured({ path, versions, layers: ['a', 'b'], decide });
+        expect(result.conflicts).toEqual([]);
+        const data = dataOf(path, result.bytes ?? Buffer.alloc(0));
+        for (const [key, value] of decided) {
+          expect(dataAt(data, key.split('.')) ?? null).toEqual(value);
+        }
+      },
+    ),
+    { numRuns: 300 },
   );
 });
