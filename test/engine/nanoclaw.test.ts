@@ -166,6 +166,43 @@ test('a version that is what the package makes of it is never its ancestor', asy
   expect(codebase.read('src/index.ts')).toContain('fixed since');
 });
 
+test('where the core changed the very line since, the newest counts, and the plan says so', async () => {
+  await using codebase = temporaryCodebase({ 'a.txt': 'one\ntwo\nthree\n' }, { git: true });
+  const first = codebase.git('rev-parse', 'HEAD').trim();
+  release(codebase, { 'a.txt': 'one\nTWO\nthree\n' }, 'v1.1.0');
+  const newest = codebase.git('rev-parse', 'HEAD').trim();
+  codebase.write({
+    'skills/x/manifest.yaml':
+      'skill: x\nversion: 1.0.0\ndescription: d\ncore_version: 1.0.0\nadds: []\nmodifies: [a.txt]\n',
+    'skills/x/modify/a.txt': 'one\ntoo\nthree\n',
+  });
+  const run = await codebase.claw('plan', 'apply', 'x');
+  expect(run.json.data).toMatchObject({
+    inferredBases: [{ from: `commit ${newest}`, changedLines: 2, alsoFits: [`commit ${first}`] }],
+  });
+  expect(run.json.warnings.join()).toContain(`commit ${first.slice(0, 7)} fits as well`);
+});
+
+test('a file that the package renames and changes has its ancestor under the old name', async () => {
+  await using codebase = movedOn();
+  const ops = 'file_ops:\n  - { type: rename, from: src/index.ts, to: src/main.ts }\n';
+  const files = Object.entries(telegramSkill(TELEGRAM, ops)).map(([path, content]) => [
+    path.replace('modify/src/index.ts', 'modify/src/main.ts'),
+    typeof content === 'string' ? content.replace('  - src/index.ts', '  - src/main.ts') : content,
+  ]);
+  codebase.remove('skills/add-telegram');
+  codebase.write(Object.fromEntries(files));
+  const run = await codebase.claw('apply', './skills/add-telegram');
+  expect(run.json).toMatchObject({ ok: true });
+  expect(codebase.has('src/index.ts')).toBe(false);
+  expect(codebase.read('src/main.ts')).toContain('fixed since');
+  expect(codebase.read('src/main.ts')).toContain('telegram();');
+  const state = codebase.state();
+  codebase.remove('.claw/packages');
+  expect((await codebase.claw('replay')).json.error).toBe(null);
+  expect(codebase.state()).toEqual(state);
+});
+
 test('a commit of the owner’s beyond the release is never the ancestor', async () => {
   await using codebase = movedOn();
   // Nearer to the package than any release: taken as base, it would take the owner's line out.

@@ -1,7 +1,8 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import {
   CLAW,
@@ -129,8 +130,9 @@ test('a folder of a git repository is a package; its ref and commit are pinned',
   const run = await codebase.claw('apply', `file://${place.root}#v1:skills/demo`);
   expect(run.json).toMatchObject({ ok: true, outcome: 'done' });
   expect(leftovers()).toEqual(before);
-  const [layer] = (await codebase.claw('list')).json.data as { version: string; source: string }[];
-  expect(layer?.version).toBe('1.0.0');
+  const { data } = (await codebase.claw('list')).json;
+  expect(data).toMatchObject([{ version: '1.0.0', commit }]);
+  const [layer] = data as { source: string }[];
   expect(layer?.source).toMatch(/^file:\.\..*#v1:skills\/demo$/);
   const state = codebase.read('.claw/state.yaml');
   expect(state).toContain(commit);
@@ -235,6 +237,33 @@ test.for([
   const run = await codebase.claw('apply', address);
   expect(run).toMatchObject({ json: { ok: false, error: { code: 'USAGE' } } });
 });
+
+test('Ctrl-C while something is fetched leaves nothing behind', async () => {
+  await using codebase = temporaryCodebase({ 'a.txt': 'a\n' }, { git: true });
+  const before = leftovers();
+  const address = 'ssh://git@example.org/x.git#demo';
+  const child = spawn(
+    process.execPath,
+    [CLAW, 'apply', address, '--json', '--cwd', codebase.root],
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, GIT_SSH_COMMAND: 'sleep 30 #' },
+    },
+  );
+  let stdout = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    stdout += chunk.toString();
+  });
+  const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
+  await new Promise((resolve) => child.stderr.once('data', resolve));
+  await sleep(500);
+  expect(leftovers().length).toBe(before.length + 1);
+  child.kill('SIGINT');
+  expect(await ended).toBe(130);
+  expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: { code: 'INTERRUPTED' } });
+  expect(leftovers()).toEqual(before);
+  expect(codebase.has('.claw')).toBe(false);
+}, 10_000);
 
 test('the page about sources shows what happens', async () => {
   await using place = elsewhere({ 'app/a.txt': 'a\n' });

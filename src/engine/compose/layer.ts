@@ -163,7 +163,9 @@ function settle(
     'add-add': `${author} and ${name} both bring this file, with different content.`,
     'modify-delete':
       versions.theirs === null
-        ? `${name} deletes this file, but ${author} has changed it.`
+        ? versions.base === null
+          ? `${name} deletes this file without saying what it was, so ${author} may have changed it.`
+          : `${name} deletes this file, but ${author} has changed it.`
         : `${name} changes this file, but ${author} does not have it.`,
   };
   const isGuess = layer.unanchored.has(path) && outcome.conflict === 'content';

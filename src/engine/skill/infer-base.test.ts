@@ -29,7 +29,10 @@ test('added and deleted lines both count', () => {
 });
 
 test('ties go to the newest', () => {
-  expect(choose({ newer: [...LINES, 'a'], older: [...LINES, 'b'] }, LINES)).toEqual(['newer', 1]);
+  const candidates = { newer: [...LINES, 'a'], spaced: [...LINES, ' a '], older: [...LINES, 'b'] };
+  expect(choose(candidates, LINES)).toEqual(['newer', 1]);
+  const named = Object.entries(candidates).map(([from, lines]) => ({ from, file: file(lines) }));
+  expect(chooseBase(named, file(LINES))?.alsoFits).toEqual(['older']);
 });
 
 test('a version that it does not change is never taken, in whatever layout', () => {

@@ -8,7 +8,11 @@ import type { TreeFile } from '../tree.ts';
 export type BaseCandidate = { readonly file: TreeFile; readonly from: string };
 
 /** The candidate that was taken, and the lines that the package adds to it and takes out. */
-export type ChosenBase = BaseCandidate & { readonly changedLines: number };
+export type ChosenBase = BaseCandidate & {
+  readonly changedLines: number;
+  /** Older candidates, other in more than layout, that it changes just as little. */
+  readonly alsoFits: readonly string[];
+};
 
 /**
  * The candidate that a changed file changes least: added plus deleted lines, layout apart. Ties go to
@@ -23,16 +27,26 @@ export function chooseBase(
   modified: TreeFile,
 ): ChosenBase | null {
   const wanted = linesOf(modified);
-  let best: ChosenBase | null = null;
+  let least = Number.POSITIVE_INFINITY;
+  let nearest: { readonly candidate: BaseCandidate; readonly text: string }[] = [];
   for (const candidate of candidates) {
     const lines = linesOf(candidate.file);
     // As many lines as the lengths differ by are changed in any case.
-    if (best && Math.abs(lines.length - wanted.length) >= best.changedLines) continue;
+    if (Math.abs(lines.length - wanted.length) > least) continue;
     const changedLines = countChanges(lines, wanted);
-    if (changedLines === 0 || (best && changedLines >= best.changedLines)) continue;
-    best = { ...candidate, changedLines };
+    if (changedLines === 0 || changedLines > least) continue;
+    if (changedLines < least) nearest = [];
+    least = changedLines;
+    nearest.push({ candidate, text: lines.join('\n') });
   }
-  return best;
+  const [first, ...rest] = nearest;
+  if (first === undefined) return null;
+  const others = rest.filter(({ text }) => text !== first.text);
+  return {
+    ...first.candidate,
+    changedLines: least,
+    alsoFits: others.map(({ candidate }) => candidate.from),
+  };
 }
 
 /** A file's lines without what a formatter may change: space, quotes, what stands at a line's end. */

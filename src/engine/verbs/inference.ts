@@ -1,7 +1,7 @@
-import { baseFile, modifiedFile } from '../skill/accessors.ts';
-import { type BaseCandidate, chooseBase } from '../skill/infer-base.ts';
+import { addedFile, baseFile, modifiedFile } from '../skill/accessors.ts';
+import { type ChosenBase, chooseBase } from '../skill/infer-base.ts';
 import type { SkillPackage } from '../skill/package.ts';
-import { mapPath } from '../skill/path-map.ts';
+import { mapPath, type PathMap } from '../skill/path-map.ts';
 import { readCommit, resolveCommit } from '../state/git.ts';
 import { type FileVersion, type History, readHistory } from '../state/history.ts';
 import { isSameFile, type Tree, type TreeFile } from '../tree.ts';
@@ -15,6 +15,8 @@ export type InferredBase = {
   readonly from: string | null;
   /** Lines that the package adds to it and takes out, layout apart. */
   readonly changedLines: number | null;
+  /** Older versions that it changes just as little. */
+  readonly alsoFits: readonly string[];
 };
 
 export type Inference = {
@@ -66,7 +68,7 @@ type Gap = {
   /** Null where the package deletes the file. */
   readonly modified: TreeFile | null;
 };
-type Chosen = BaseCandidate & { readonly changedLines: number | null };
+type Chosen = Omit<ChosenBase, 'changedLines'> & { readonly changedLines: number | null };
 type Search = {
   readonly installation: Installation;
   readonly history: History;
@@ -74,20 +76,27 @@ type Search = {
 };
 
 function gapsOf(layer: SkillPackage, { pathMaps }: Installation): readonly Gap[] {
-  const { modifies, fileOps, coreVersion } = layer.manifest;
-  const origins = new Map(
-    fileOps.flatMap((op) => (op.type === 'delete' ? [] : [[op.to, op.from]])),
-  );
-  const gapAt = (path: string, modified: TreeFile | null): readonly Gap[] =>
-    baseFile(layer, path) === null
-      ? [{ path, names: [...new Set([path, mapPath(path, coreVersion, pathMaps)])], modified }]
-      : [];
+  const { modifies, fileOps } = layer.manifest;
+  const gapAt = (path: string, modified: TreeFile | null): readonly Gap[] => {
+    const names = formerNames(layer, path, pathMaps);
+    const isCarried = names.some((name) => baseFile(layer, name) !== null);
+    return isCarried ? [] : [{ path, names, modified }];
+  };
   return [
-    ...modifies
-      .filter((path) => baseFile(layer, path) === null)
-      .flatMap((path) => gapAt(origins.get(path) ?? path, modifiedFile(layer, path))),
+    ...modifies.flatMap((path) => gapAt(path, modifiedFile(layer, path))),
     ...fileOps.flatMap((op) => (op.type === 'delete' ? gapAt(op.path, null) : [])),
   ];
+}
+
+/** What a file that a package names is called in the history: before the package moved it, and since. */
+export function formerNames(
+  { manifest: { fileOps, coreVersion } }: SkillPackage,
+  path: string,
+  pathMaps: readonly PathMap[],
+): readonly string[] {
+  const move = fileOps.find((op) => op.type !== 'delete' && op.to === path);
+  const name = move && move.type !== 'delete' ? move.from : path;
+  return [...new Set([name, mapPath(name, coreVersion, pathMaps)])];
 }
 
 async function fillGap(search: Search, layer: SkillPackage, gap: Gap): Promise<Chosen | null> {
@@ -103,7 +112,7 @@ async function fillGap(search: Search, layer: SkillPackage, gap: Gap): Promise<C
   const added = layers
     .filter((other) => other !== layer)
     .flatMap((other) => {
-      const file = other.files.get(`add/${gap.path}`);
+      const file = gap.names.map((name) => addedFile(other, name)).find((one) => one !== null);
       return file ? [{ file, from: other.manifest.skill }] : [];
     });
   const release = released === null || isKnown ? [] : [{ file: released, from: 'the release' }];
@@ -133,7 +142,7 @@ async function fillDeletion(
 }
 
 function chosenVersion({ commit, file }: FileVersion): Chosen {
-  return { file, from: `commit ${commit}`, changedLines: null };
+  return { file, from: `commit ${commit}`, changedLines: null, alsoFits: [] };
 }
 
 function withBases(
@@ -161,14 +170,31 @@ function reportOf(
       path,
       from: base?.from ?? null,
       changedLines: base?.changedLines ?? null,
+      alsoFits: base?.alsoFits ?? [],
     })),
-    warnings: chosen.map(([{ path }, base]) => {
-      if (base === null) {
-        return `${skill} carries no base for ${path}, and ${why}: what it would take out of it is a conflict.`;
-      }
-      const from = base.from.replace(/^(commit [0-9a-f]{7})[0-9a-f]+$/, '$1');
-      const lines = base.changedLines === 1 ? '1 line' : `${base.changedLines ?? 'all'} lines`;
-      return `${skill}: base of ${path} taken from ${from} (${lines} changed).`;
-    }),
+    warnings: chosen.map(([gap, base]) =>
+      base === null
+        ? `${skill} carries no base for ${gap.path}, and ${why}: ${consequence(gap)}.`
+        : `${skill}: base of ${gap.path} taken from ${chosenText(base)}.`,
+    ),
   };
+}
+
+function consequence({ modified }: Gap): string {
+  return modified === null
+    ? 'deleting it is a conflict'
+    : 'each line of the core that it lacks is a conflict';
+}
+
+function chosenText({ from, changedLines, alsoFits }: Chosen): string {
+  if (changedLines === null) return `${short(from)} (deleted)`;
+  const lines = changedLines === 1 ? '1 line' : `${changedLines} lines`;
+  const [other] = alsoFits;
+  // Where the core has changed the very lines since, nobody can tell which of the two was meant.
+  const doubt = other === undefined ? '' : `; ${short(other)} fits as well, so look at these lines`;
+  return `${short(from)} (${lines} changed${doubt})`;
+}
+
+function short(from: string): string {
+  return from.replace(/^(commit [0-9a-f]{7})[0-9a-f]+$/, '$1');
 }

@@ -6,14 +6,15 @@ import { readConfig } from '../state/config.ts';
 import { readState } from '../state/state-file.ts';
 import { type EngineContext, resultOf, type VerbResult } from './context.ts';
 
-/** What is applied: `[{ name, version, digest, source }]`. */
+/** What is applied: `[{ name, version, digest, source }]`, with the commit of a source in git. */
 export function list({ root }: EngineContext): VerbResult {
   const layers = readState(root)?.layers ?? [];
-  const data = layers.map(({ name, version, digest, source }) => ({
+  const data = layers.map(({ name, version, digest, source, commit }) => ({
     name,
     version,
     digest,
     source,
+    ...(commit ? { commit } : {}),
   }));
   return resultOf('list', 'done', { data });
 }

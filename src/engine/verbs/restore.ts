@@ -2,12 +2,12 @@ import { digestFile } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import { addedFile } from '../skill/accessors.ts';
 import type { SkillPackage } from '../skill/package.ts';
-import { mapPath } from '../skill/path-map.ts';
 import { openPackage } from '../skill/sources/open.ts';
 import { findPackage } from '../skill/sources.ts';
 import { readHistory } from '../state/history.ts';
 import type { LayerState, State } from '../state/state-file.ts';
 import type { EngineContext } from './context.ts';
+import { formerNames } from './inference.ts';
 import { type Installation, readInstalled, withBases } from './installation.ts';
 
 /**
@@ -69,7 +69,7 @@ async function restoreBases(
   others: readonly SkillPackage[],
 ): Promise<SkillPackage> {
   const { root, releaseFile, state, pathMaps } = installation;
-  const namesOf = (path: string) => [path, mapPath(path, bare.manifest.coreVersion, pathMaps)];
+  const namesOf = (path: string) => formerNames(bare, path, pathMaps);
   const paths = Object.keys(layer.inferredBases).flatMap(namesOf);
   if (paths.length === 0) return bare;
   const history = await readHistory(root, state?.core.commit ?? null, paths);
@@ -77,7 +77,7 @@ async function restoreBases(
   return withBases(layer, bare, (path, digest) => {
     const candidates = [
       ...namesOf(path).map(releaseFile),
-      ...others.map((other) => addedFile(other, path)),
+      ...namesOf(path).flatMap((name) => others.map((other) => addedFile(other, name))),
       ...namesOf(path).flatMap((name) => (versions.get(name) ?? []).map(({ file }) => file)),
     ];
     return candidates.find((file) => file !== null && digestFile(file) === digest) ?? null;
