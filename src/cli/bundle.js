@@ -14,7 +14,7 @@ import { pathToFileURL } from 'node:url';
 const ENTRY = 'src/cli/main.ts';
 const INDEX = 'bundle.json';
 /** What every command loads; other packages are left where they are, for the few that need them. */
-const INLINED = ['commander', 'execa', 'ignore', 'jsonc-parser', 'semver', 'yaml', 'zod'];
+const INLINED = ['commander', 'execa', 'ignore', 'semver', 'yaml', 'zod'];
 /** Sources younger than this are being worked on, and would only be joined again at once. */
 const SETTLED_MS = 10_000;
 
