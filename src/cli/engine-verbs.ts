@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import type { EngineContext, PlanSummary } from '../engine/index.ts';
 import * as engine from '../engine/index.ts';
 import type { Invocation, RunVerb } from './main.ts';
+import { drawMatrix, type MatrixOptions, matrixCommand, matrixRequest } from './matrix-options.ts';
 
 type Define = (program: Command, run: RunVerb) => void;
 
@@ -105,6 +106,13 @@ export const engineVerbs: readonly Define[] = [
       .command('verify')
       .description('compare disk, state and composition')
       .action(() => run('verify', (invocation) => engine.verify(contextOf(invocation)))),
+  (program, run) =>
+    matrixCommand(program).action((skills: string[], options: MatrixOptions) =>
+      run('matrix', async (invocation) => {
+        const result = await engine.matrix(contextOf(invocation), matrixRequest(skills, options));
+        return drawMatrix(result, invocation.cwd, options.svg);
+      }),
+    ),
   (program, run) =>
     program
       .command('why')

@@ -1,5 +1,6 @@
-import type { VerbResult } from '../engine/index.ts';
+import type { MatrixData, VerbResult } from '../engine/index.ts';
 import { type DoctorData, doctorLines } from './doctor-text.ts';
+import { matrixLines } from './matrix-text.ts';
 import { PIPE, type Screen } from './screen.ts';
 import { type DiffData, diffLines } from './text-diff.ts';
 import { recordedLines, updateLines } from './text-layers.ts';
@@ -28,6 +29,7 @@ function joined(lines: readonly string[]): string {
 }
 
 function bodyOf(result: VerbResult, screen: Screen): readonly string[] {
+  if (result.verb === 'matrix') return result.data ? matrixLines(result.data as MatrixData) : [];
   if (result.error && result.verb !== 'verify') return [];
   switch (result.verb) {
     case 'status':
@@ -115,7 +117,8 @@ function headline({ verb, outcome, changes, conflicts }: VerbResult): string {
 }
 
 function conflictLines({ conflicts, verb }: VerbResult): readonly string[] {
-  if (conflicts.length === 0) return [];
+  // The matrix tells them cell by cell, and nothing waits.
+  if (conflicts.length === 0 || verb === 'matrix') return [];
   const lines = conflicts.flatMap(({ path, kind, layers, reason, hunks }) => {
     const count = hunks.filter((hunk) => hunk.kind === 'conflict').length;
     const where = verb === 'plan' || count === 0 ? '' : `\n    see .claw/pending/${path}`;

@@ -4,6 +4,7 @@ import { recover as recoverTree } from './transaction/recover.js';
 import { type EngineContext, resultOf, type VerbResult } from './verbs/context.ts';
 import type { Choice } from './verbs/decide.ts';
 import { changing, needsDecision, reading } from './verbs/locked.ts';
+import type { MatrixRequest } from './verbs/matrix.ts';
 import type { PlannedVerb } from './verbs/plan.ts';
 
 // Each verb is loaded when it is called: most of the time that `claw status` takes is loading.
@@ -20,6 +21,8 @@ export type {
   VerbResult,
 } from './verbs/context.ts';
 export type { Choice } from './verbs/decide.ts';
+export type { CellOutcome, MatrixCell, MatrixData } from './verbs/matrix/cell.ts';
+export type { MatrixRequest } from './verbs/matrix.ts';
 
 /** Takes the core of a codebase. Writes nothing outside `.claw/`. */
 export async function init(context: EngineContext, request: ReleaseRequest): Promise<VerbResult> {
@@ -169,6 +172,15 @@ export async function list(
 export async function verify(context: EngineContext): Promise<VerbResult> {
   const verbs = await import('./verbs/verify.ts');
   return await reading(context, () => verbs.verify(context));
+}
+
+/** Which skills go together: composes them alone, in pairs and in triples, and proves what composes. */
+export async function matrix(context: EngineContext, request: MatrixRequest): Promise<VerbResult> {
+  const verbs = await import('./verbs/matrix.ts');
+  const { readGround } = await import('./verbs/matrix/ground.ts');
+  const { skills, release } = request;
+  const ground = await reading(context, () => readGround(context, skills, release));
+  return await verbs.matrix(context, request, ground);
 }
 
 /** Whose the lines of a file are: `src/a.ts`, `src/a.ts:12` or `src/a.ts:12-20`. */

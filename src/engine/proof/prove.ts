@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { throwIfInterrupted } from '../interrupted.ts';
-import type { TreeFile } from '../tree.ts';
+import type { Tree, TreeFile } from '../tree.ts';
 import { parseCommand } from './command.ts';
 import { type Environment, runSandboxed, type SandboxedRun } from './sandboxed.ts';
 import { type LayerTests, layOutView, sweepViews, type View } from './view.ts';
@@ -17,6 +17,8 @@ export type ProofInput = {
   /** Tests of all layers of the planned tree, and of the present one. */
   readonly tests: readonly LayerTests[];
   readonly presentTests: readonly LayerTests[];
+  /** What stands for the present tree where that is not the one on disk, and its packages. */
+  readonly compared?: { readonly files: Tree; readonly nodeModules: string | null };
   /** Commands that prove a tree, from the configuration. */
   readonly checks: readonly string[];
   /** What test files are handed to; null for `node --test`. */
@@ -141,9 +143,10 @@ class Trial {
   }
 
   async #run(line: string, files: readonly string[]): Promise<SandboxedRun> {
-    const { root, environment, signal, timeoutMs } = this.#input;
+    const { root, compared, environment, signal, timeoutMs } = this.#input;
     this.#view ??= this.#layOut();
-    const prepared = this.#tree === 'planned' ? this.#input.nodeModules : null;
+    const isPlanned = this.#tree === 'planned';
+    const prepared = isPlanned ? this.#input.nodeModules : (compared?.nodeModules ?? null);
     const own = join(root, 'node_modules');
     const run = await runSandboxed(this.#view.path, parseCommand(line, files), {
       root,
@@ -158,10 +161,10 @@ class Trial {
   }
 
   #layOut(): View {
-    const { root, paths, changed, tests, presentTests } = this.#input;
+    const { root, paths, changed, tests, presentTests, compared } = this.#input;
     return this.#tree === 'planned'
       ? layOutView(root, { paths, changed, tests })
-      : layOutView(root, { paths, changed: new Map(), tests: presentTests });
+      : layOutView(root, { paths, changed: compared?.files ?? new Map(), tests: presentTests });
   }
 
   #tell(line: string): void {

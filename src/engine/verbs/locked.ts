@@ -43,10 +43,10 @@ export async function changing(
 /**
  * Runs a verb that only reads: without the lock, again if the state changed under it.
  */
-export async function reading(
+export async function reading<T extends Pick<VerbResult, 'warnings'>>(
   context: EngineContext,
-  work: () => Promise<VerbResult>,
-): Promise<VerbResult> {
+  work: () => Promise<T>,
+): Promise<T> {
   const notes = hasPending(context.root) ? recoverFirst(context, false) : [];
   for (let attempt = 1; ; attempt += 1) {
     const before = stateDigest(context.root);

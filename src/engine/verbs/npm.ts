@@ -187,7 +187,7 @@ function isInstallNeeded(operation: Operation, disk: TreeFile | null, wanted: Tr
 }
 
 /** The part of a package.json that decides what gets installed, as one comparable text. */
-function dependenciesOf(file: TreeFile | null): string {
+export function dependenciesOf(file: TreeFile | null): string {
   const parsed = file ? parseJson(file.bytes.toString('utf8')) : {};
   if (parsed === undefined) return file?.bytes.toString('latin1') ?? '';
   const fields = typeof parsed === 'object' && parsed !== null ? Object.entries(parsed) : [];

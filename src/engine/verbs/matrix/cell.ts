@@ -1,0 +1,57 @@
+import type { ConflictKind } from '../../conflict.ts';
+import type { ErrorCode } from '../../errors.ts';
+
+/**
+ * What became of a combination. `resolved` composes with the help of recordings; `excluded` is what one
+ * of the skills says of the other.
+ */
+export type CellOutcome = 'clean' | 'resolved' | 'excluded' | 'conflict' | 'failing' | 'refused';
+
+export type CellConflict = {
+  readonly path: string;
+  readonly kind: ConflictKind;
+  readonly layers: readonly [ours: string, theirs: string];
+  readonly reason: string;
+};
+
+/** `order`: the composition depended on the order in which the skills were given. */
+export type CellFailure = {
+  readonly kind: 'check' | 'test' | 'npm' | 'order';
+  /** The check's command line, or the skill whose tests fail. */
+  readonly name: string;
+  readonly output: string;
+};
+
+/** One combination of skills, composed on the core, and proved where it could be. */
+export type MatrixCell = {
+  /** One name, two or three, sorted; what they depend on was composed with them. */
+  readonly skills: readonly string[];
+  /**
+   * What they have in common: paths, and keys such as `npm:marked`, `env:TOKEN`, `service:redis`,
+   * `port:6379/tcp`, `image-npm:zod`, `image-apt:ffmpeg`. Empty for a skill alone.
+   */
+  readonly shares: readonly string[];
+  readonly outcome: CellOutcome;
+  readonly conflicts: readonly CellConflict[];
+  /** Keys of the recordings that settled something. */
+  readonly resolutions: readonly string[];
+  readonly failures: readonly CellFailure[];
+  /** Why a package, or the combination, is refused. */
+  readonly refusal: { readonly code: ErrorCode; readonly message: string } | null;
+  readonly ms: number;
+};
+
+/** What `claw matrix` answers. */
+export type MatrixData = {
+  readonly core: {
+    readonly version: string | null;
+    readonly from: string;
+    readonly commit: string | null;
+  };
+  /** Whether checks and tests ran. */
+  readonly proved: boolean;
+  readonly skills: readonly string[];
+  /** Each skill alone, then pairs, then triples. A pair that is not here has nothing in common. */
+  readonly cells: readonly MatrixCell[];
+  readonly summary: Readonly<Record<CellOutcome, number>>;
+};
