@@ -14,7 +14,7 @@ import { pathToFileURL } from 'node:url';
 const ENTRY = 'src/cli/main.ts';
 const INDEX = 'bundle.json';
 /** What every command loads; other packages are left where they are, for the few that need them. */
-const INLINED = ['commander', 'execa', 'ignore', 'semver', 'yaml', 'zod'];
+const INLINED = ['commander', 'execa', 'ignore', 'jsonc-parser', 'semver', 'yaml', 'zod'];
 /** Sources younger than this are being worked on, and would only be joined again at once. */
 const SETTLED_MS = 10_000;
 
@@ -92,6 +92,8 @@ async function joinSources(home) {
     platform: 'node',
     format: 'esm',
     target: 'node24',
+    // A package in the older of two forms finds its own parts at run time, where they are not.
+    mainFields: ['module', 'main'],
     logLevel: 'silent',
     external: Object.keys(dependencies).filter((name) => !INLINED.includes(name)),
     banner: {
