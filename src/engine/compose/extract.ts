@@ -4,6 +4,7 @@ import type { Hunk } from '../merge/hunk.ts';
 import { internLines } from '../merge/intern.ts';
 import { splitLines } from '../merge/lines.ts';
 import type { AnsweredHunk } from '../state/resolution.ts';
+import { placeExactly, type Stretch } from './place-exactly.ts';
 
 /**
  * Finds in a finished text the lines that settle each conflict of it: what stands between the settled
@@ -17,6 +18,21 @@ export function extractAnswers(
   text: string,
 ): readonly AnsweredHunk[] | null {
   const finished = splitLines(text);
+  const stretches = placeExactly(hunks, finished) ?? placeByDiff(hunks, finished);
+  if (stretches === null) return null;
+  const conflicts = hunks.filter((hunk) => hunk.kind === 'conflict');
+  return conflicts.map(({ base, ours, theirs }, index) => {
+    const stretch = stretches[index];
+    const resolved = stretch ? finished.slice(stretch.start, stretch.end) : [];
+    return { base, ours, theirs, resolved };
+  });
+}
+
+/** Where the settled lines were changed as well: what the ones that are left stand around. */
+function placeByDiff(
+  hunks: readonly Hunk[],
+  finished: readonly string[],
+): readonly Stretch[] | null {
   const skeleton: string[] = [];
   const places: number[] = [];
   for (const hunk of hunks) {
@@ -31,19 +47,15 @@ export function extractAnswers(
   const partners = diffLines(texts.ours, texts.theirs, texts.size);
   const stretches = places.map((place) => stretchAround(place, partners, finished.length));
   const isMixed = stretches.some(({ to }, index) => (places[index + 1] ?? Infinity) < to);
-  if (isMixed) return null;
-  const conflicts = hunks.filter((hunk) => hunk.kind === 'conflict');
-  return conflicts.map(({ base, ours, theirs }, index) => {
-    const stretch = stretches[index];
-    const resolved = stretch ? finished.slice(stretch.start, stretch.end) : [];
-    return { base, ours, theirs, resolved };
-  });
+  return isMixed ? null : stretches;
 }
 
-/** Of the skeleton up to `to`, of the finished text from `start` up to `end`. */
-type Stretch = { readonly to: number; readonly start: number; readonly end: number };
-
-function stretchAround(place: number, partners: Int32Array, length: number): Stretch {
+/** The stretch of the finished text, and up to where in the skeleton nothing has a partner. */
+function stretchAround(
+  place: number,
+  partners: Int32Array,
+  length: number,
+): Stretch & { readonly to: number } {
   let before = place - 1;
   while (before >= 0 && at(partners, before) < 0) before -= 1;
   let behind = place + 1;

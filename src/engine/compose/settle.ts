@@ -1,6 +1,8 @@
 import type { Conflict } from '../conflict.ts';
 import type { Hunk } from '../merge/hunk.ts';
 import { mergeValue } from '../merge/merge-value.ts';
+import type { SyntaxFault } from '../merge/syntax/parse.ts';
+import { mergeFault } from '../merge/syntax/text-fault.ts';
 import {
   type Answer,
   type AnsweredHunk,
@@ -10,7 +12,7 @@ import {
   type Subject,
   subjectOf,
 } from '../state/resolution.ts';
-import type { TreeFile } from '../tree.ts';
+import type { TreeFile, Versions } from '../tree.ts';
 
 /** What the owner, or a model that they asked, decided on a conflict of the waiting operation. */
 export type Decision = {
@@ -61,13 +63,31 @@ export function settleConflict(conflict: Conflict, known: KnownAnswers): Settled
     const rival = others.find((other) => !isSameAnswer(other.answer, first.answer));
     if (rival !== undefined) return open(conflict, [first, rival]);
     const settlement = { conflict, answer: first.answer, decision: null, keys: [first.key] };
-    return { kind: 'settled', settlement };
+    return checked({ kind: 'settled', settlement });
   }
   if (decision !== null && decision.answer.kind !== 'hunks') {
     const { answer } = decision;
     return { kind: 'settled', settlement: { conflict, answer, decision, keys: [] } };
   }
-  return settleHunks(conflict, decision, known.resolutions.filter(isLikely(subject)));
+  const settled = settleHunks(conflict, decision, known.resolutions.filter(isLikely(subject)));
+  return decision === null ? checked(settled) : settled;
+}
+
+/** A recording that spoils a file here settles nothing, wherever else it holds. */
+function checked(settled: Settled): Settled {
+  if (settled.kind === 'open' || settled.settlement.answer.kind === 'value') return settled;
+  const { conflict, answer, keys } = settled.settlement;
+  const fault = answerFault(conflict, answeredFile(conflict, answer));
+  if (fault === null) return settled;
+  const reason =
+    `${conflict.reason} The recording ${keys.join(', ')} does not fit any more: ` +
+    `line ${fault.line} would not parse (${fault.reason}).`;
+  return { kind: 'open', conflict: { ...conflict, reason } };
+}
+
+/** What keeps the file that settles a conflict from being read, where both of its sides can be. */
+export function answerFault({ path, sides }: Conflict, file: TreeFile | null): SyntaxFault | null {
+  return file === null ? null : mergeFault(path, file, [sides.ours, sides.theirs]);
 }
 
 /** The file that an answer makes of a conflict; null where the answer is that there is none. */
@@ -99,6 +119,22 @@ export function offersFor(
       one.subject.kind === conflict.kind &&
       (isSameSubject(one.subject, subjectOf(conflict)) || fits(conflict, one.answer)),
   );
+}
+
+/** Whether a recording would settle a conflict, or any hunk of it, otherwise than it was decided. */
+export function contradicts(one: Resolution, conflict: Conflict, decided: Answer): boolean {
+  const subject = subjectOf(conflict);
+  if (isSameSubject(one.subject, subject)) {
+    return fits(conflict, one.answer) && !isSameAnswer(one.answer, decided);
+  }
+  if (one.answer.kind !== 'hunks' || decided.kind !== 'hunks' || !isLikely(subject)(one)) {
+    return false;
+  }
+  const recorded = one.answer.hunks;
+  return decided.hunks.some((hunk) => {
+    const other = answerTo(recorded, hunk);
+    return other !== null && !isSameLines(other.resolved, hunk.resolved);
+  });
 }
 
 type ConflictHunk = Extract<Hunk, { kind: 'conflict' }>;
@@ -180,7 +216,7 @@ function withAnswers(conflict: Conflict, answers: readonly (AnsweredHunk | null)
 function fits(conflict: Conflict, answer: Answer): boolean {
   if (answer.kind === 'value') return conflict.kind === 'structured';
   if (conflict.kind === 'structured') return false;
-  if (answer.kind === 'file') return true;
+  if (answer.kind === 'file') return leavesSurroundings(conflict, answer.file);
   const hunks = conflict.hunks.filter((hunk) => hunk.kind === 'conflict');
   return (
     hunks.length === answer.hunks.length &&
@@ -191,7 +227,24 @@ function fits(conflict: Conflict, answer: Answer): boolean {
   );
 }
 
-function answerTo(hunks: readonly AnsweredHunk[], hunk: ConflictHunk): AnsweredHunk | null {
+/** A whole file that settles hunks leaves what stands before the first and behind the last of them. */
+function leavesSurroundings({ hunks }: Conflict, file: TreeFile | null): boolean {
+  if (hunks.length === 0) return true;
+  const text = file?.bytes.toString('latin1') ?? '';
+  const textOf = (hunk: Hunk | undefined) => (hunk?.kind === 'settled' ? hunk.lines.join('') : '');
+  const [head, tail] = [textOf(hunks[0]), textOf(hunks.at(-1))];
+  return (
+    file !== null &&
+    text.length >= head.length + tail.length &&
+    text.startsWith(head) &&
+    text.endsWith(tail)
+  );
+}
+
+function answerTo(
+  hunks: readonly AnsweredHunk[],
+  hunk: Versions<readonly string[]>,
+): AnsweredHunk | null {
   return hunks.find((one) => isSameHunk(one, hunk)) ?? null;
 }
 
@@ -201,7 +254,7 @@ function takeAnswer(waiting: AnsweredHunk[], hunk: ConflictHunk): AnsweredHunk |
   return at === -1 ? null : (waiting.splice(at, 1)[0] ?? null);
 }
 
-function isSameHunk(one: AnsweredHunk, other: ConflictHunk): boolean {
+function isSameHunk(one: AnsweredHunk, other: Versions<readonly string[]>): boolean {
   return (
     isSameLines(one.base, other.base) &&
     isSameLines(one.ours, other.ours) &&

@@ -1,9 +1,7 @@
-import { ClawError } from '../errors.ts';
-import { stateDigest } from '../state/state-file.ts';
 import { type EngineContext, resultOf, type VerbResult } from './context.ts';
 import { decideEdited } from './decide.ts';
 import { carryOut } from './operation.ts';
-import { readWaiting } from './pending.ts';
+import { readWaiting, refuseOtherState } from './pending.ts';
 import { planVerb } from './plan.ts';
 import { undo } from './undo.ts';
 
@@ -18,14 +16,7 @@ export async function continueOperation(context: EngineContext): Promise<VerbRes
   const waiting = readWaiting(root);
   if (waiting === null) return resultOf('continue', 'nothing');
   const { pending } = waiting;
-  if (pending.state !== stateDigest(root)) {
-    throw new ClawError(
-      'STATE_CHANGED',
-      `"${[pending.verb, ...pending.arguments].join(' ')}" was planned on another .claw/state.yaml than ` +
-        'the one here. Switch back to its branch, or claw abort and run it again.',
-      { path: '.claw/state.yaml' },
-    );
-  }
+  refuseOtherState(root, waiting);
   const planning = {
     ...context,
     cwd: pending.cwd,

@@ -1,17 +1,17 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { extractAnswers } from '../compose/extract.ts';
-import { answeredFile, type Decision, settleConflict } from '../compose/settle.ts';
+import { answeredFile, answerFault, type Decision, settleConflict } from '../compose/settle.ts';
 import type { Conflict } from '../conflict.ts';
 import { ClawError } from '../errors.ts';
-import { hasMarkers } from '../merge/markers.ts';
+import type { Hunk } from '../merge/hunk.ts';
 import { parseValue } from '../skill/decided-value.ts';
 import { type Answer, isSameSubject, subjectOf } from '../state/resolution.ts';
 import { leavesMarkers } from '../state/resolution-file.ts';
 import { readResolutions } from '../state/resolutions.ts';
 import { readState } from '../state/state-file.ts';
 import { PENDING, type Waiting } from './pending.ts';
-import { markedText } from './pending-files.ts';
+import { leftMarkers, markedText } from './pending-files.ts';
 
 /** How the owner, or a model that they asked, settles one conflict. */
 export type Choice =
@@ -32,8 +32,9 @@ export type Choice =
 /**
  * Turns a choice into a decision that `continue` can use.
  *
- * @throws ClawError MARKERS_PRESENT for a text that still has some, USAGE for a choice that does not
- *   fit the conflict, FILE_MISSING
+ * @throws ClawError MARKERS_PRESENT for a text that still has some, RESOLUTION_INVALID for one that does
+ *   not parse although both sides do, USAGE for a choice that does not fit the conflict, FILE_MISSING,
+ *   and for a value what a declaration is refused with
  */
 export function decide(
   { root, cwd }: { readonly root: string; readonly cwd: string },
@@ -43,6 +44,7 @@ export function decide(
   const subject = subjectOf(conflict);
   const decided = decideBy({ root, cwd }, conflict, choice);
   if (leavesMarkers(decided.answer)) throw markersLeft(conflict.path);
+  refuseUnreadable(conflict, decided);
   return { subject, origin: choice.kind === 'lines' ? choice.origin : 'owner', ...decided };
 }
 
@@ -58,6 +60,20 @@ export function decideEdited(
 
 export function isDecided(conflict: Conflict, decisions: readonly Decision[]): boolean {
   return decisions.some((decision) => isSameSubject(decision.subject, subjectOf(conflict)));
+}
+
+function refuseUnreadable(conflict: Conflict, { answer, amended }: Decided): void {
+  if (answer.kind === 'value') return;
+  const file = answeredFile(conflict, answer);
+  const fault = answerFault(conflict, file && amended ? { ...file, bytes: amended } : file);
+  if (fault === null) return;
+  const { path } = conflict;
+  throw new ClawError(
+    'RESOLUTION_INVALID',
+    `What settles ${path} does not parse, line ${fault.line}: ${fault.reason}. Both sides do; ` +
+      'correct it, and say again how it is resolved.',
+    { path, data: { line: fault.line } },
+  );
 }
 
 type Decided = Pick<Decision, 'answer' | 'amended'>;
@@ -95,16 +111,33 @@ function sideOf(conflict: Conflict, side: 'ours' | 'theirs'): Answer {
 }
 
 function decideText(conflict: Conflict, bytes: Buffer): Decided {
-  if (hasMarkers(bytes.toString('latin1'))) throw markersLeft(conflict.path);
+  if (leftMarkers(conflict, bytes)) throw markersLeft(conflict.path);
   const { ours, theirs, base } = conflict.sides;
   const isExecutable = (ours ?? theirs ?? base)?.isExecutable ?? false;
-  const whole: Answer = { kind: 'file', file: { bytes, isExecutable } };
-  if (conflict.hunks.length === 0) return { answer: whole, amended: null };
+  if (conflict.hunks.length === 0) {
+    return { answer: { kind: 'file', file: { bytes, isExecutable } }, amended: null };
+  }
   const hunks = extractAnswers(conflict.hunks, bytes.toString('latin1'));
-  if (hunks === null) return { answer: whole, amended: null };
-  const answer: Answer = { kind: 'hunks', hunks };
+  const answer: Answer =
+    hunks === null
+      ? { kind: 'file', file: { bytes: joinedAnswer(conflict.hunks, bytes), isExecutable } }
+      : { kind: 'hunks', hunks };
   const isExact = answeredFile(conflict, answer)?.bytes.equals(bytes) === true;
   return { answer, amended: isExact ? null : bytes };
+}
+
+/** Where conflicts run into each other: one answer to all of them, within what stands around them. */
+function joinedAnswer(hunks: readonly Hunk[], bytes: Buffer): Buffer {
+  const [head, tail] = [hunks[0], hunks.at(-1)];
+  const all: Hunk = { kind: 'conflict', base: [], ours: [], theirs: [] };
+  const around = [head, all, tail].flatMap((hunk) =>
+    hunk === all || hunk?.kind === 'settled' ? [hunk] : [],
+  );
+  const [answer] = extractAnswers(around, bytes.toString('latin1')) ?? [];
+  const lines = around.flatMap((hunk) =>
+    hunk.kind === 'settled' ? hunk.lines : (answer?.resolved ?? []),
+  );
+  return Buffer.from(lines.join(''), 'latin1');
 }
 
 function valueOfText({ path, values }: Conflict, text: string): Answer {
@@ -171,7 +204,7 @@ function isFinished(root: string, conflict: Conflict): boolean {
   const place = join(root, PENDING, conflict.path);
   if (marked === null || !existsSync(place)) return false;
   const text = readFileSync(place);
-  return !text.equals(marked) && !hasMarkers(text.toString('latin1'));
+  return !text.equals(marked) && !leftMarkers(conflict, text);
 }
 
 function markersLeft(path: string): ClawError {

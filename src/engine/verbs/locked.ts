@@ -58,7 +58,7 @@ export async function reading<T extends Pick<VerbResult, 'warnings'>>(
   }
 }
 
-/** Verbs that deal with an operation that waits, or that it cannot get in the way of. */
+/** Verbs that deal with an operation that waits, or that it cannot get in the way of: but not a second time. */
 const FREE_VERBS = ['continue', 'resolve', 'abort', 'undo', 'resolutions'];
 
 /**
@@ -66,9 +66,9 @@ const FREE_VERBS = ['continue', 'resolve', 'abort', 'undo', 'resolutions'];
  * update is never begun on top of one.
  */
 function refuseWaiting(root: string, verb: string): void {
-  if (FREE_VERBS.includes(verb)) return;
   const pending = readPending(root);
-  if (pending === null || (verb !== 'update' && !hasDecisions(root))) return;
+  if (pending === null || (FREE_VERBS.includes(verb) && pending.verb !== verb)) return;
+  if (verb !== 'update' && !hasDecisions(root)) return;
   const waiting = [pending.verb, ...pending.arguments].join(' ');
   throw new ClawError(
     'OPERATION_PENDING',

@@ -18,7 +18,7 @@ import type { Installation } from './installation.ts';
 import { intentNotes } from './intent-notes.ts';
 import { preparePackages } from './npm.ts';
 import { originsOf } from './origins.ts';
-import { clearPending, writePending } from './pending.ts';
+import { clearPending, withDecided, writePending } from './pending.ts';
 import { proveTree } from './proving.ts';
 import { keepResolutions } from './recordings.ts';
 import { reportChanges } from './report.ts';
@@ -98,7 +98,8 @@ export async function carryOut(
   const { plan } = operation;
   const planned = reportOperation(operation, 'done');
   if (plan.conflicts.length > 0) {
-    writePending(root, pendingOf(context, operation), plan.conflicts, (conflict) =>
+    const waiting = withDecided(plan.conflicts, plan.settlements);
+    writePending(root, pendingOf(context, operation), waiting, (conflict) =>
       intentNotes(conflict, plan.layers),
     );
     return { ...planned, outcome: 'blocked' };

@@ -2,7 +2,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { stringify } from 'yaml';
 import type { Conflict } from '../conflict.ts';
-import { renderConflicts } from '../merge/markers.ts';
+import { splitLines } from '../merge/lines.ts';
+import { markerOf } from '../merge/marker-line.ts';
+import { hasMarkers, type Rendered, renderConflicts } from '../merge/markers.ts';
 
 /**
  * Lays one conflict out for people: `<path>.base`, `.ours`, `.theirs`, the intent notes as
@@ -24,8 +26,25 @@ export function layOutConflict(folder: string, conflict: Conflict, notes: string
 }
 
 /** The text with markers, or null for a conflict that has no lines. */
-export function markedText({ hunks, layers }: Conflict): Buffer | null {
-  if (hunks.length === 0) return null;
+export function markedText(conflict: Conflict): Buffer | null {
+  const marked = render(conflict);
+  return marked && Buffer.from(marked.text, 'latin1');
+}
+
+/** Whether any line of a finished text is still one that {@link markedText} put there. */
+export function leftMarkers(conflict: Conflict, finished: Buffer): boolean {
+  const text = finished.toString('latin1');
+  const marked = render(conflict);
+  if (hasMarkers(text) || marked === null) return hasMarkers(text);
+  const markers = new Set(
+    splitLines(marked.text)
+      .filter((line) => markerOf(line, marked.markerSize) !== null)
+      .map((line) => line.trimEnd()),
+  );
+  return splitLines(text).some((line) => markers.has(line.trimEnd()));
+}
+
+function render({ hunks, layers }: Conflict): Rendered | null {
   const labels = { base: 'base', ours: layers[0], theirs: layers[1] };
-  return Buffer.from(renderConflicts(hunks, labels).text, 'latin1');
+  return hunks.length === 0 ? null : renderConflicts(hunks, labels);
 }

@@ -10,10 +10,11 @@ import {
 import { join } from 'node:path';
 import { parseDocument, stringify } from 'yaml';
 import { z } from 'zod';
-import type { Decision } from '../compose/settle.ts';
+import type { Decision, Settlement } from '../compose/settle.ts';
 import type { Conflict } from '../conflict.ts';
 import type { Digest } from '../digest.ts';
 import { ClawError } from '../errors.ts';
+import { stateDigest } from '../state/state-file.ts';
 import { layOutConflict, markedText } from './pending-files.ts';
 import { readConflicts, readDecisions, writeConflicts, writeDecisions } from './pending-store.ts';
 
@@ -132,6 +133,19 @@ function attemptConflicts(folder: string): readonly Conflict[] {
   }
 }
 
+/**
+ * Open conflicts, and after them those that are decided: until they are carried out they can be decided
+ * otherwise. Of one path only what is open: that came to light by the decision.
+ */
+export function withDecided(
+  open: readonly Conflict[],
+  settlements: readonly Settlement[],
+): readonly Conflict[] {
+  const decided = settlements.flatMap(({ conflict, decision }) => (decision ? [conflict] : []));
+  const all = [...open, ...decided];
+  return all.filter(({ path }, at) => all.findIndex((one) => one.path === path) === at);
+}
+
 /** Whether somebody decided something in the operation that waits, or began to in its texts. */
 export function hasDecisions(root: string): boolean {
   const folder = join(root, PENDING);
@@ -146,6 +160,17 @@ export function hasDecisions(root: string): boolean {
 /** Keeps what is decided so far with the operation that waits. */
 export function saveDecisions(root: string, decisions: readonly Decision[]): void {
   writeDecisions(join(root, PENDING), decisions);
+}
+
+/** @throws ClawError STATE_CHANGED where it was planned on another `state.yaml` than the present one */
+export function refuseOtherState(root: string, { pending }: Waiting): void {
+  if (pending.state === stateDigest(root)) return;
+  throw new ClawError(
+    'STATE_CHANGED',
+    `"${[pending.verb, ...pending.arguments].join(' ')}" was planned on another .claw/state.yaml than ` +
+      'the one here. Switch back to its branch, or claw abort and run it again.',
+    { path: '.claw/state.yaml' },
+  );
 }
 
 /** Forgets the operation that waits. @returns whether there was one */

@@ -1,5 +1,5 @@
 import { OWNER } from '../compose/plan.ts';
-import type { Settlement } from '../compose/settle.ts';
+import { contradicts, type Settlement } from '../compose/settle.ts';
 import { digestBytes } from '../digest.ts';
 import { type Resolution, resolutionKey, subjectOf } from '../state/resolution.ts';
 import { renderAnswered } from '../state/resolution-file.ts';
@@ -8,8 +8,8 @@ import type { KeptResolutions } from './state-steps.ts';
 
 /**
  * Which recordings stay known once a command is published: this installation's own, those in use, and
- * the new ones that its decisions make. A decision about the owner's own edits or customisations is
- * none: those carry it themselves.
+ * the new ones that its decisions make, in place of those that say otherwise. A decision about the
+ * owner's own edits or customisations is none: those carry it themselves.
  */
 export function keepResolutions(
   settlements: readonly Settlement[],
@@ -31,5 +31,10 @@ export function keepResolutions(
     made.set(resolutionPath(key), bytes);
     known.set(key, { digest: digestBytes(bytes), own: true, used: true });
   }
-  return { known, made };
+  const anew = settlements.filter(({ decision }) => decision !== null);
+  const outdated = present.filter((one) =>
+    anew.some(({ conflict, answer }) => contradicts(one, conflict, answer)),
+  );
+  for (const { key } of outdated) known.delete(key);
+  return { known, made, outdated: outdated.map(({ key }) => resolutionPath(key)) };
 }

@@ -3,7 +3,7 @@ import { ClawError } from '../errors.ts';
 import { isSameSubject } from '../state/resolution.ts';
 import { type EngineContext, resultOf, type VerbResult } from './context.ts';
 import { type Choice, decide, isDecided } from './decide.ts';
-import { readWaiting, saveDecisions, type Waiting } from './pending.ts';
+import { readWaiting, refuseOtherState, saveDecisions, type Waiting } from './pending.ts';
 
 /**
  * Settles one conflict of the waiting operation; nothing is published before `continue`.
@@ -23,15 +23,16 @@ export function resolveConflict(context: EngineContext, path: string, choice: Ch
   return resultOf('resolve', 'done', { data });
 }
 
-/** @throws ClawError USAGE where nothing waits */
-export function requireWaiting(root: string): Waiting {
+/** @throws ClawError USAGE where nothing waits, STATE_CHANGED */
+function requireWaiting(root: string): Waiting {
   const waiting = readWaiting(root);
-  if (waiting !== null) return waiting;
-  throw new ClawError('USAGE', 'No operation waits for decisions.');
+  if (waiting === null) throw new ClawError('USAGE', 'No operation waits for decisions.');
+  refuseOtherState(root, waiting);
+  return waiting;
 }
 
 /** @throws ClawError USAGE with the paths in conflict in `data.paths` */
-export function requireConflict({ conflicts }: Waiting, path: string): Conflict {
+function requireConflict({ conflicts }: Waiting, path: string): Conflict {
   const found = conflicts.find((conflict) => conflict.path === path);
   if (found !== undefined) return found;
   const paths = conflicts.map((conflict) => conflict.path);

@@ -23,6 +23,8 @@ export type KeptLayer = { readonly package: SkillPackage; readonly state: LayerS
 export type KeptResolutions = {
   readonly known: State['resolutions'];
   readonly made: ReadonlyMap<string, Buffer>;
+  /** Files of recordings that go, since a decision of this command says otherwise. */
+  readonly outdated: readonly string[];
 };
 
 export type NewState = {
@@ -57,7 +59,7 @@ export function stateSteps(
   for (const [path, bytes] of next.resolutions.made) kept.set(path, { bytes, isExecutable: false });
   if (next.lock) kept.set(KEPT_LOCK, { bytes: next.lock, isExecutable: false });
   kept.set(STATE_PATH, { bytes, isExecutable: false });
-  return { steps: stepsTowards(root, kept), bytes };
+  return { steps: stepsTowards(root, kept, next.resolutions.outdated), bytes };
 }
 
 function keepLayer(kept: Map<string, TreeFile>, layer: SkillPackage): void {
@@ -86,11 +88,15 @@ function pinOf(file: TreeFile | null): FileDigest | 'deleted' {
   return file ? digestFile(file) : 'deleted';
 }
 
-function stepsTowards(root: string, wanted: ReadonlyMap<string, TreeFile>): readonly Step[] {
+function stepsTowards(
+  root: string,
+  wanted: ReadonlyMap<string, TreeFile>,
+  outdated: readonly string[],
+): readonly Step[] {
   const present = [COMPOSED, PACKAGES, CUSTOM].flatMap((folder) =>
     listFolder(join(root, folder)).map((path) => `${folder}/${path}`),
   );
-  const paths = new Set([...present, KEPT_LOCK, ...wanted.keys()]);
+  const paths = new Set([...present, KEPT_LOCK, ...outdated, ...wanted.keys()]);
   return [...paths].flatMap((path) => {
     const before = readTreeFile(root, path);
     const after = wanted.get(path) ?? null;

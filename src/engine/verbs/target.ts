@@ -77,14 +77,22 @@ export function planLayers(request: TargetRequest): TargetPlan {
     answers,
   });
   const settlements = [...target.settlements, ...plan.settlements];
-  const amended = amendChanges(plan.changes, settlements, disk);
+  const amended = amendChanges(
+    { changes: plan.changes, settlements },
+    { disk, renames: target.renames, answers },
+  );
+  const blocked = new Set(plan.conflicts.map(({ path }) => path));
   const taken = findTakenPlaces(root, amended.changes);
   return {
     layers,
     target,
     changes: amended.changes,
-    conflicts: [...plan.conflicts, ...amended.conflicts, ...taken],
-    settlements,
+    conflicts: [
+      ...plan.conflicts,
+      ...amended.conflicts.filter(({ path }) => !blocked.has(path)),
+      ...taken,
+    ],
+    settlements: [...settlements, ...amended.settlements],
   };
 }
 

@@ -1,5 +1,5 @@
 import { OWNER } from '../compose/plan.ts';
-import { answeredFile, type Decision, settleConflict } from '../compose/settle.ts';
+import { answeredFile, type Decision, type Settlement, settleConflict } from '../compose/settle.ts';
 import { mergeByKey } from '../compose/structured-file.ts';
 import type { Conflict } from '../conflict.ts';
 import { ClawError } from '../errors.ts';
@@ -18,7 +18,7 @@ import type { Step } from '../transaction/step.ts';
 import { isSameFile, type TreeFile, type Versions } from '../tree.ts';
 import { type EngineContext, type PlanningContext, resultOf, type VerbResult } from './context.ts';
 import { reinstall } from './npm.ts';
-import { clearPending, writePending } from './pending.ts';
+import { clearPending, hasDecisions, readPending, withDecided, writePending } from './pending.ts';
 import { findTakenPlaces } from './places.ts';
 import { stepOf } from './state-steps.ts';
 import { tidyUp } from './tidy-up.ts';
@@ -50,7 +50,9 @@ export async function undo(context: PlanningContext): Promise<VerbResult> {
   if (conflicts.length > 0) {
     const { cwd, allow } = context;
     const operation = { verb: 'undo', arguments: [], options: {}, cwd, allow, decisions };
-    writePending(root, { ...operation, state: stateDigest(root) }, conflicts);
+    const settlements = drafts.flatMap((draft) => draft.settlements);
+    const waiting = withDecided(conflicts, settlements);
+    writePending(root, { ...operation, state: stateDigest(root) }, waiting);
     return resultOf('undo', 'blocked', report);
   }
   const swaps = await undoSwaps(context, transaction, files);
@@ -73,11 +75,16 @@ export async function undo(context: PlanningContext): Promise<VerbResult> {
     // First the older one: a kill in between leaves an undo that can itself be undone.
     tidyUp(() => dropTransaction(root, transaction.id));
     tidyUp(() => dropTransaction(root, id));
-    tidyUp(() => clearPending(root));
+    tidyUp(() => clearUndone(root));
     return resultOf('undo', 'done', report);
   } finally {
     tidyUp(swaps.remove);
   }
+}
+
+/** What was decided in another operation that waits stays, although it was planned on another state. */
+function clearUndone(root: string): void {
+  if (readPending(root)?.verb === 'undo' || !hasDecisions(root)) clearPending(root);
 }
 
 function lastTransaction(root: string): Transaction {
@@ -95,7 +102,11 @@ function lastTransaction(root: string): Transaction {
 }
 
 type Undone = { path: string; before: TreeFile | null; after: TreeFile | null };
-type Draft = { readonly changes: readonly Undone[]; readonly conflicts: readonly Conflict[] };
+type Draft = {
+  readonly changes: readonly Undone[];
+  readonly conflicts: readonly Conflict[];
+  readonly settlements: readonly Settlement[];
+};
 
 function undoFiles(
   root: string,
@@ -129,9 +140,11 @@ function undoMove(
   if (!isEdited || !isFree) return null;
   const versions = { base: there.after, ours: disk, theirs: here.before };
   const merged = merge(here.path, versions, decisions);
-  if (merged.conflicts.length > 0) return { changes: [], conflicts: merged.conflicts };
+  const { conflicts, settlements } = merged;
+  if (conflicts.length > 0) return { changes: [], conflicts, settlements };
   const back = { path: here.path, before: null, after: merged.file };
-  return { changes: [back, { path: there.path, before: disk, after: null }], conflicts: [] };
+  const gone = { path: there.path, before: disk, after: null };
+  return { changes: [back, gone], conflicts, settlements };
 }
 
 function undoFile(
@@ -145,16 +158,23 @@ function undoFile(
   const merged = path.startsWith('.claw/')
     ? restored(path, versions)
     : merge(path, versions, decisions);
-  if (merged.conflicts.length > 0) return { changes: [], conflicts: merged.conflicts };
-  const isSame = isSameFile(disk, merged.file);
-  return { changes: isSame ? [] : [{ path, before: disk, after: merged.file }], conflicts: [] };
+  const { conflicts, settlements } = merged;
+  const isSame = conflicts.length > 0 || isSameFile(disk, merged.file);
+  const changes = isSame ? [] : [{ path, before: disk, after: merged.file }];
+  return { changes, conflicts, settlements };
 }
 
-type Merged = { readonly file: TreeFile | null; readonly conflicts: readonly Conflict[] };
+type Merged = {
+  readonly file: TreeFile | null;
+  readonly conflicts: readonly Conflict[];
+  readonly settlements: readonly Settlement[];
+};
+
+const CLEAN = { conflicts: [], settlements: [] };
 
 /** The engine's own files are nobody's to edit: they go back as they were, or not at all. */
 function restored(path: string, { base, ours, theirs }: Versions<TreeFile | null>): Merged {
-  if (isSameFile(base, ours)) return { file: theirs, conflicts: [] };
+  if (isSameFile(base, ours)) return { file: theirs, ...CLEAN };
   throw new ClawError(
     'DIGEST_MISMATCH',
     `${path} was changed since. Take .claw/ back from git, then undo.`,
@@ -168,13 +188,20 @@ function merge(
   decisions: readonly Decision[],
 ): Merged {
   const { base, ours, theirs } = versions;
-  if (isSameFile(base, ours)) return { file: theirs, conflicts: [] };
+  if (isSameFile(base, ours)) return { file: theirs, ...CLEAN };
   const layers: [string, string] = [OWNER, 'undo'];
-  if (structuredKind(path) === 'lock') return { file: ours, conflicts: [] };
-  const ask = (conflict: Conflict) => settleConflict(conflict, { decisions, resolutions: [] });
-  if (structuredKind(path) !== null) return mergeByKey(path, versions, layers, ask);
+  if (structuredKind(path) === 'lock') return { file: ours, ...CLEAN };
+  const settlements: Settlement[] = [];
+  const ask = (conflict: Conflict) => {
+    const settled = settleConflict(conflict, { decisions, resolutions: [] });
+    if (settled.kind === 'settled') settlements.push(settled.settlement);
+    return settled;
+  };
+  if (structuredKind(path) !== null) {
+    return { ...mergeByKey(path, versions, layers, ask), settlements };
+  }
   const outcome = mergeFiles(versions, { path });
-  if (outcome.kind === 'clean') return { file: outcome.file, conflicts: [] };
+  if (outcome.kind === 'clean') return { file: outcome.file, ...CLEAN };
   const reason = 'You changed the same lines since.';
   const conflict = {
     path,
@@ -186,11 +213,11 @@ function merge(
     values: null,
   };
   const settled = ask(conflict);
-  if (settled.kind === 'open') return { file: ours, conflicts: [settled.conflict] };
+  if (settled.kind === 'open') return { ...CLEAN, file: ours, conflicts: [settled.conflict] };
   const { decision, answer } = settled.settlement;
   const file = answeredFile(conflict, answer);
   const amended = file && decision?.amended ? { ...file, bytes: decision.amended } : file;
-  return { file: amended, conflicts: [] };
+  return { file: amended, conflicts: [], settlements };
 }
 
 async function undoSwaps(

@@ -13,6 +13,9 @@ export type Token = {
 /** A name that is declared once more at this offset. */
 export type Redeclaration = { readonly name: string; readonly start: number };
 
+/** What keeps a text from being read, and its line, counted from 1. */
+export type SyntaxFault = { readonly line: number; readonly reason: string };
+
 export type Syntax = {
   readonly root: Node;
   /** In order, comments among them; empty unless asked for. */
@@ -56,10 +59,8 @@ export function parseSyntax(
   language: Language,
   { tokens }: { readonly tokens: boolean },
 ): Syntax | null {
-  const parser: typeof import('@babel/parser') = require('@babel/parser');
-  const parse = language === 'json' ? parser.parseExpression : parser.parse;
   try {
-    const file = parse(text, { ...OPTIONS, tokens, plugins: PLUGINS[language] });
+    const file = parse(text, language, tokens);
     if (!file.errors.every(({ reasonCode }) => REDECLARED.has(reasonCode))) return null;
     const redeclared = file.errors.map(({ loc }) => {
       const start = loc.index;
@@ -71,6 +72,31 @@ export function parseSyntax(
     // Not of that language, or nested too deep for the parser: the lines decide, as they did before.
     return null;
   }
+}
+
+/** Where and why a text is not of a language; null where it is. */
+export function syntaxFault(text: string, language: Language): SyntaxFault | null {
+  try {
+    const fault = parse(text, language, false).errors.find(
+      ({ reasonCode }) => !REDECLARED.has(reasonCode),
+    );
+    return fault === undefined ? null : faultOf(fault);
+  } catch (error) {
+    return faultOf(error);
+  }
+}
+
+function faultOf(error: unknown): SyntaxFault {
+  const reason = error instanceof Error ? error.message.replace(/ \(\d+:\d+\)$/, '') : '';
+  const loc = error instanceof Error && 'loc' in error ? error.loc : null;
+  const isPlace = typeof loc === 'object' && loc !== null && 'line' in loc;
+  return { line: isPlace ? Number(loc.line) : 1, reason };
+}
+
+function parse(text: string, language: Language, tokens: boolean) {
+  const parser: typeof import('@babel/parser') = require('@babel/parser');
+  const read = language === 'json' ? parser.parseExpression : parser.parse;
+  return read(text, { ...OPTIONS, tokens, plugins: PLUGINS[language] });
 }
 
 function tokensOf(tokens: readonly unknown[]): readonly Token[] {
