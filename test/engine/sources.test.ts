@@ -190,7 +190,7 @@ test('replay on a clone fetches what was not carried over, if the digest is righ
   expect(gone).toMatchObject({ code: 1, json: { error: { code: 'DIGEST_MISMATCH' } } });
 });
 
-test('links and submodules of a repository are refused, its hooks and filters never run', async () => {
+test('links and submodules of a repository are refused', async () => {
   await using codebase = temporaryCodebase({ 'src/a.ts': LINES }, { git: true });
   await using place = repository();
   fs.symlinkSync('/etc/passwd', place.path('skills/demo/link'));
@@ -236,6 +236,45 @@ test.for([
   await using codebase = temporaryCodebase({ 'a.txt': 'a\n' }, { git: true });
   const run = await codebase.claw('apply', address);
   expect(run).toMatchObject({ json: { ok: false, error: { code: 'USAGE' } } });
+});
+
+test('a commit that no branch ends in, and a tag with a message, can be named', async () => {
+  await using codebase = temporaryCodebase({ 'src/a.ts': LINES }, { git: true });
+  await using place = repository();
+  place.git('tag', '-a', 'v2', '-m', 'second');
+  const first = place.git('rev-parse', 'v1').trim();
+  const second = place.git('rev-parse', 'v2^{commit}').trim();
+  for (const [ref, commit] of [
+    [first, first],
+    ['v2', second],
+    ['main', second],
+  ]) {
+    const run = await codebase.claw('plan', 'apply', `file://${place.root}#${ref}:skills/demo`);
+    expect(run.json.data).toMatchObject({ sources: [{ commit }] });
+  }
+});
+
+test('neither hooks nor filters nor templates run, wherever they are set up', async () => {
+  await using codebase = temporaryCodebase({ 'src/a.ts': LINES }, { git: true });
+  await using place = repository();
+  place.write({ 'skills/demo/.gitattributes': '* filter=evil\n' });
+  commitAll(place, 'attributes');
+  const trap = { text: `#!/bin/sh\ntouch '${place.path('ran')}'\n`, mode: 0o755 };
+  for (const hook of ['reference-transaction', 'post-checkout', 'post-index-change']) {
+    place.write({ [`hooks/${hook}`]: trap, [`template/hooks/${hook}`]: trap });
+  }
+  place.write({
+    gitconfig: `[core]\n\thooksPath = ${place.path('hooks')}
+[init]\n\ttemplateDir = ${place.path('template')}
+[filter "evil"]\n\tsmudge = ${place.path('hooks/post-checkout')}\n\trequired = true\n`,
+  });
+  const address = `file://${place.root}#skills/demo`;
+  execFileSync(process.execPath, [CLAW, 'apply', address, '--cwd', codebase.root], {
+    stdio: 'ignore',
+    env: { ...process.env, GIT_CONFIG_GLOBAL: place.path('gitconfig') },
+  });
+  expect(codebase.has('src/new.ts')).toBe(true);
+  expect(place.has('ran')).toBe(false);
 });
 
 test('Ctrl-C while something is fetched leaves nothing behind', async () => {
