@@ -75,6 +75,23 @@ export const engineVerbs: readonly Define[] = [
       .action(() => run('rebase', (invocation) => engine.rebase(contextOf(invocation)))),
   (program, run) =>
     program
+      .command('pack')
+      .description('make a package under skills/ of your edits')
+      .argument('<name>', 'the name of the skill')
+      .addOption(new Option('--update', 'renew a package for the core here').conflicts('range'))
+      .option('--range <a..b>', 'what these commits changed, instead of the unrecorded edits')
+      .option('--description <text>', 'what the skill does, in a sentence')
+      .action((name: string, options: PackArguments) =>
+        run('pack', (invocation) =>
+          engine.pack(contextOf(invocation), name, {
+            update: options.update === true,
+            range: options.range ?? null,
+            description: options.description ?? null,
+          }),
+        ),
+      ),
+  (program, run) =>
+    program
       .command('plan')
       .description('print what a verb would do, and touch nothing')
       .argument('<verb>', 'init, apply, remove, upgrade, replay, update, customize or rebase')
@@ -221,6 +238,12 @@ type ReleaseOptions = { readonly coreVersion?: string; readonly release?: string
 function releaseOf({ release, coreVersion }: ReleaseOptions) {
   return { release: release ?? null, coreVersion: coreVersion ?? null };
 }
+
+type PackArguments = {
+  readonly update?: boolean;
+  readonly range?: string;
+  readonly description?: string;
+};
 
 type ChoiceOptions = {
   readonly ours?: boolean;

@@ -5,6 +5,7 @@ import { type EngineContext, resultOf, type VerbResult } from './verbs/context.t
 import type { Choice } from './verbs/decide.ts';
 import { changing, needsDecision, reading } from './verbs/locked.ts';
 import type { MatrixRequest } from './verbs/matrix.ts';
+import type { PackOptions } from './verbs/pack/pack.ts';
 import type { PlannedVerb } from './verbs/plan.ts';
 
 // Each verb is loaded when it is called: most of the time that `claw status` takes is loading.
@@ -109,6 +110,20 @@ export async function rebase(context: EngineContext): Promise<VerbResult> {
   return await changing(context, 'rebase', async () =>
     carryOut(context, await planRebase(context)),
   );
+}
+
+/** Makes a package under `skills/` of edits, or renews one for the core that is installed now. */
+export async function pack(
+  context: EngineContext,
+  name: string,
+  options: PackOptions & { readonly update: boolean },
+): Promise<VerbResult> {
+  if (options.update) {
+    const { packUpdate } = await import('./verbs/pack/update.ts');
+    return await changing(context, 'pack', () => packUpdate(context, name));
+  }
+  const verbs = await import('./verbs/pack/pack.ts');
+  return await changing(context, 'pack', () => verbs.pack(context, name, options));
 }
 
 /** The conflicts of the operation that waits. */

@@ -1,0 +1,204 @@
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { compose } from '../../compose/compose.ts';
+import { ClawError } from '../../errors.ts';
+import { changedLines } from '../../merge/changed-lines.ts';
+import { orderLayers } from '../../skill/order.ts';
+import type { SkillPackage } from '../../skill/package.ts';
+import { packageFromFiles } from '../../skill/package-from-files.ts';
+import { readTreeFile } from '../../state/disk.ts';
+import { listFolder } from '../../state/kept.ts';
+import { structuredKind } from '../../structured/kind.ts';
+import { isSameFile, type TreeFile } from '../../tree.ts';
+import { type EngineContext, resultOf, type VerbResult } from '../context.ts';
+import { editsOf } from '../customize.ts';
+import { type Installation, readInstallation, readInstalledPackages } from '../installation.ts';
+import { type Declarations, declarationsOf } from './declarations.ts';
+import { rangeEdits } from './range.ts';
+import { findRenames, type PackedEdit } from './renames.ts';
+import { intentNote, skillPage, testStub } from './templates.ts';
+import { writePackage } from './write.ts';
+
+/** What a package is made of: the unrecorded edits, or what a range of commits (`a..b`) changed. */
+export type PackOptions = { readonly range: string | null; readonly description: string | null };
+
+/**
+ * Makes a package of edits under `skills/<name>/`: manifest, bases, intent notes and a test to fill in.
+ * Applied to a clone without the edits, it gives the tree that it was made from; what it cannot give
+ * is told.
+ *
+ * @throws ClawError NAME_INVALID, PATH_PROTECTED and the other refusals of a package; USAGE where there
+ *   is nothing to pack, or such a package already
+ */
+export async function pack(
+  context: EngineContext,
+  name: string,
+  options: PackOptions,
+): Promise<VerbResult> {
+  const { root } = context;
+  const place = `skills/${name}`;
+  if (listFolder(join(root, place)).length > 0) {
+    throw new ClawError(
+      'USAGE',
+      `${place} is there already. claw pack ${name} --update renews it.`,
+      {
+        path: place,
+      },
+    );
+  }
+  const installation = await readInstallation(root);
+  const installed = readInstalledPackages(installation);
+  const edits =
+    options.range === null
+      ? await treeEdits(installation, context.now)
+      : await rangeEdits(installation, options.range);
+  if (edits.length === 0) {
+    throw new ClawError(
+      'USAGE',
+      'There are no edits to pack: change something, or give --range a..b.',
+    );
+  }
+  const description = options.description ?? `What ${name} does`;
+  const draft = draftPackage({ name, description, installation, installed, edits });
+  const { config } = installation;
+  const skill = packageFromFiles(draft, { protectedPaths: config.protected, projectDir: root });
+  const left = notGiven(installation, installed, skill, edits);
+  const changes = writePackage(context, place, draft, `pack ${name}`);
+  const data = {
+    skill: name,
+    folder: place,
+    adds: skill.manifest.adds,
+    modifies: skill.manifest.modifies,
+    left,
+    fillIn: [
+      `${place}/SKILL.md`,
+      ...skill.manifest.modifies.map((path) => `${place}/modify/${path}.intent.md`),
+      `${place}/tests/${name}.test.ts`,
+    ],
+  };
+  const warnings = left.map(
+    (path) =>
+      `${path}: a skill cannot bring all of this edit; the rest stays yours (claw customize).`,
+  );
+  return resultOf('pack', 'done', { data, changes, warnings });
+}
+
+async function treeEdits(
+  installation: Installation,
+  now: () => Date,
+): Promise<readonly PackedEdit[]> {
+  const edits = await editsOf(installation, now);
+  return edits.map(({ path }) => ({
+    path,
+    before: installation.publishedFile(path),
+    after: readTreeFile(installation.root, path),
+  }));
+}
+
+type Draft = {
+  readonly name: string;
+  readonly description: string;
+  readonly installation: Installation;
+  readonly installed: readonly SkillPackage[];
+  readonly edits: readonly PackedEdit[];
+};
+
+function draftPackage(draft: Draft): Map<string, TreeFile> {
+  const { name, description, installation, edits } = draft;
+  const files = new Map<string, TreeFile>();
+  const put = (path: string, text: string) =>
+    files.set(path, { bytes: Buffer.from(text), isExecutable: false });
+  const plain = edits.filter(({ path }) => structuredKind(path) === null);
+  const declared = declarationsOf(edits.filter(({ path }) => structuredKind(path) !== null));
+  const renames = findRenames(plain);
+  const moved = new Set(renames.values());
+  const adds: string[] = [];
+  const modifies: string[] = [];
+  const fileOps: object[] = [];
+  for (const { path, before, after } of plain) {
+    const from = renames.get(path);
+    const base =
+      from === undefined ? before : (plain.find((edit) => edit.path === from)?.before ?? null);
+    if (after === null) {
+      if (moved.has(path) || before === null) continue;
+      fileOps.push({ type: 'delete', path });
+      files.set(`base/${path}`, before);
+      continue;
+    }
+    if (base === null) {
+      adds.push(path);
+      files.set(`add/${path}`, after);
+      continue;
+    }
+    if (from !== undefined) {
+      fileOps.push({ type: 'rename', from, to: path });
+      files.set(`base/${from}`, base);
+      if (isSameFile(base, after)) continue;
+    } else files.set(`base/${path}`, base);
+    modifies.push(path);
+    files.set(`modify/${path}`, after);
+    put(`modify/${path}.intent.md`, intentNote(path, changedLines(base.bytes, after.bytes)));
+  }
+  const settings = (declared.env_additions ?? []).map((one) =>
+    typeof one === 'string' ? one : one.name,
+  );
+  put('SKILL.md', skillPage(name, description, settings));
+  put(`tests/${name}.test.ts`, testStub(name, installation.config.test));
+  put('manifest.yaml', manifestOf(draft, { adds, modifies, fileOps, declared }));
+  return files;
+}
+
+type Contents = {
+  readonly adds: readonly string[];
+  readonly modifies: readonly string[];
+  readonly fileOps: readonly object[];
+  readonly declared: Declarations;
+};
+
+function manifestOf(
+  { name, description, installation, installed }: Draft,
+  { adds, modifies, fileOps, declared }: Contents,
+): string {
+  const depends = installed
+    .filter(
+      ({ kind, manifest }) =>
+        kind === 'skill' && manifest.adds.some((path) => modifies.includes(path)),
+    )
+    .map(({ manifest }) => manifest.skill);
+  return stringify(
+    {
+      skill: name,
+      version: '1.0.0',
+      description,
+      core_version: installation.coreVersion ?? '0.0.0',
+      adds,
+      modifies,
+      ...(fileOps.length === 0 ? {} : { file_ops: fileOps }),
+      ...(depends.length === 0 ? {} : { depends }),
+      ...(Object.keys(declared).length === 0 ? {} : { structured: declared }),
+      test: [],
+    },
+    { lineWidth: 0 },
+  );
+}
+
+/** Edited paths that the package, applied where the edits are not, would leave otherwise. */
+function notGiven(
+  { releaseFile, pathMaps, resolutions }: Installation,
+  installed: readonly SkillPackage[],
+  skill: SkillPackage,
+  edits: readonly PackedEdit[],
+): readonly string[] {
+  const layers = orderLayers([
+    ...installed.filter(({ manifest }) => manifest.skill !== skill.manifest.skill),
+    skill,
+  ]);
+  const answers = { decisions: [], resolutions };
+  const { files } = compose({ release: releaseFile, layers, answers, pathMaps });
+  return edits
+    .filter(({ path, after }) => {
+      const composed = files.get(path);
+      return !isSameFile(composed ? composed.file : releaseFile(path), after);
+    })
+    .map(({ path }) => path);
+}

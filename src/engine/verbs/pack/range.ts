@@ -1,0 +1,32 @@
+import { ClawError } from '../../errors.ts';
+import { isGitFolder, readCommit, resolveCommit } from '../../state/git.ts';
+import { isProjectPath } from '../../state/listing.ts';
+import { isSameFile } from '../../tree.ts';
+import type { Installation } from '../installation.ts';
+import type { PackedEdit } from './renames.ts';
+
+/**
+ * What the commits of a range changed, from its first end to its last.
+ *
+ * @throws ClawError USAGE for a range that git does not know here
+ */
+export async function rangeEdits(
+  { root, config }: Installation,
+  range: string,
+): Promise<readonly PackedEdit[]> {
+  const [from = '', to = ''] = range.split('..');
+  const ends = isGitFolder(root)
+    ? [await resolveCommit(root, from), await resolveCommit(root, to === '' ? 'HEAD' : to)]
+    : [];
+  const [first, last] = ends;
+  if (!first || !last || from === '') {
+    throw new ClawError('USAGE', `${range} is no range of commits here: give it as v1.0.0..HEAD.`);
+  }
+  const isCore = (path: string) => isProjectPath(path, config) && path !== 'package-lock.json';
+  const before = await readCommit(root, first, isCore);
+  const after = await readCommit(root, last, isCore);
+  return [...new Set([...before.keys(), ...after.keys()])]
+    .sort()
+    .map((path) => ({ path, before: before.get(path) ?? null, after: after.get(path) ?? null }))
+    .filter((edit) => !isSameFile(edit.before, edit.after));
+}
