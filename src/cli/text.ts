@@ -186,7 +186,8 @@ function verifyLines(data: VerifyData | null): readonly string[] {
       .map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`))
       .join(', ');
     const also = form.map((word) => ` (${FORMS[word]})`).join('');
-    const whose = touches.length === 0 ? '' : `, in lines of ${touches.join(', ')}`;
+    const others = touches.filter((name) => name !== 'core');
+    const whose = others.length === 0 ? '' : `, in lines of ${others.join(', ')}`;
     return `  ${path}${ranges === '' ? '' : `:${ranges}`}${also}  ${owner}${whose}`;
   });
   const recomposed = data.recomposed.map(

@@ -92,6 +92,8 @@ const VERBS: Readonly<Record<string, (context: engine.EngineContext) => Promise<
   status: (context) => engine.status(context),
   list: (context) => engine.list(context, { available: false }),
   verify: (context) => engine.verify(context),
+  why: (context) => engine.why(context, 'src/a.ts'),
+  diff: (context) => engine.diff(context, 'demo'),
 };
 
 /** No verb takes such a state for anything; tree and `.claw` stay as they are. */
@@ -186,6 +188,8 @@ test('a package that changed under its version is named by every verb that needs
     ['upgrade', 'demo'],
     ['replay'],
     ['verify'],
+    ['why', 'src/a.ts'],
+    ['diff', 'demo'],
   ]) {
     const { code, json } = await codebase.claw(...args);
     expect(code, args.join(' ')).toBe(1);

@@ -67,7 +67,7 @@ export function blamePublished(
   const before = composed
     ? blameComposed(made, path, composed)
     : blameWhole(releaseFile(path), CORE_OWNER);
-  const names = composed?.layers ?? state.layers.map(({ name }) => name);
+  const names = suspectsOf(installation, path, made);
   const owner: Owner = { kind: 'layers', names };
   return blameStep(path, before, { after: publishedFile(path), owner: () => owner });
 }
@@ -75,8 +75,23 @@ export function blamePublished(
 /** Who took a file away, or put another one there, of those that the last command published. */
 export function publisherOf(installation: Installation, path: string, account: Account): Owner {
   const composed = account.composition.files.get(path);
-  if (composed) return lastOwner(account, composed);
-  return { kind: 'layers', names: installation.state?.layers.map(({ name }) => name) ?? [] };
+  if (composed && composed.file === null) return lastOwner(account, composed);
+  return { kind: 'layers', names: suspectsOf(installation, path, account) };
+}
+
+/** The layers that may have made a file what this engine would not make of it. */
+function suspectsOf(
+  { state }: Installation,
+  path: string,
+  { composition }: Account,
+): readonly string[] {
+  const applied = state?.layers.map(({ name }) => name) ?? [];
+  const touching = composition.files.get(path)?.layers ?? [];
+  const disagreeing = composition.conflicts
+    .filter((conflict) => conflict.path.split('#')[0] === path)
+    .flatMap(({ layers }) => layers);
+  const suspects = applied.filter((name) => [...touching, ...disagreeing].includes(name));
+  return suspects.length > 0 ? suspects : applied;
 }
 
 /** Names an owner in full. */
