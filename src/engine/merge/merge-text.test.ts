@@ -22,3 +22,21 @@ test('markers can be given the names of the sides', () => {
   const { text } = mergeText({ base: 'a\n', ours: 'b\n', theirs: 'c\n' }, { labels });
   expect(text).toBe('<<<<<<< core\nb\n||||||| core 0.1.0\na\n=======\nc\n>>>>>>> telegram\n');
 });
+
+test('a path tells the language, in which both sides may put a name into one list', () => {
+  const versions = {
+    base: "import { a } from './x.ts';\n",
+    ours: "import { a, größe } from './x.ts';\n",
+    theirs: "import { a, c } from './x.ts';\n",
+  };
+  const text = "import { a, größe, c } from './x.ts';\n";
+  expect(mergeText(versions, { path: 'src/a.ts' })).toEqual({ text, conflicts: 0 });
+  expect(mergeText(versions, { path: 'docs/a.md' }).conflicts).toBe(1);
+  expect(mergeText(versions).conflicts).toBe(1);
+});
+
+test('lone carriage returns and bytes that are no text do no harm to a merge by syntax', () => {
+  const versions = { base: 'a(\r"\xff");\n', ours: "a(\r'\xff');\n", theirs: 'a(\r"\xfe");\n' };
+  const merged = mergeText(versions, { path: 'a.js' });
+  expect(merged).toEqual({ text: "a(\r'\xfe');\n", conflicts: 0 });
+});

@@ -10,8 +10,8 @@ import { flawIn } from './syntax/sound.ts';
 
 /** Longer texts are merged by lines alone: no input is slow. */
 const MAX_LENGTH = 1 << 18;
-/** Above this many conflicts nobody is helped by settling some, and the search takes long. */
-const MAX_CONFLICTS = 200;
+/** Texts with more conflicts than this have little in common. */
+const MAX_CONFLICTS = 1000;
 
 /**
  * Settles by layout and syntax what a merge by lines left open, and reopens what it should have:

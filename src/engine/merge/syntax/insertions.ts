@@ -2,14 +2,16 @@ import type { Versions } from '../../tree.ts';
 import { mapVersions, NAMES } from '../line-ends.ts';
 import type { Range } from '../regions.ts';
 import { type Gaps, gapsOf, type KeyedUnit } from './gaps.ts';
-import type { NamedList } from './members.ts';
+import { listsOf, type NamedList } from './members.ts';
 import { type Side, type Sides, spanOf } from './side.ts';
 import { spliceUnits } from './splice.ts';
-import { keyOf, unitsOf } from './units.ts';
-import { isSameWords, wordsBetween } from './words.ts';
+import { keyOf, type Unit, unitsOf } from './units.ts';
+import { countWords, isSameWords, wordsBetween } from './words.ts';
 
-/** All lists of the three versions, outer ones first. */
-export type Lists = Versions<readonly NamedList[]>;
+/** All lists of the three versions, outer ones first, and the units of each, read once. */
+export type Lists = Versions<readonly NamedList[]> & {
+  readonly unitsOf: (side: Side, list: NamedList) => readonly Unit[];
+};
 
 /** One list of one version, and the part of it that is in dispute. */
 type Part = {
@@ -19,7 +21,24 @@ type Part = {
   readonly span: Range;
   /** The disputed stretch as far as it lies in the list. */
   readonly inside: Range;
+  /** All units of the list. */
+  readonly units: readonly Unit[];
 };
+
+/** A text that holds what both sides put in, and how many words it must have. */
+export type Insertion = { readonly text: string; readonly words: number };
+
+/** Finds the lists of three versions. */
+export function listsIn(sides: Sides): Lists {
+  const known = new Map<NamedList, readonly Unit[]>();
+  const unitsIn = (side: Side, list: NamedList) => {
+    const units = known.get(list) ?? unitsOf(side, list);
+    known.set(list, units);
+    return units;
+  };
+  const lists = mapVersions(sides, ({ syntax, text }) => listsOf(syntax.root, text));
+  return { ...lists, unitsOf: unitsIn };
+}
 
 /**
  * Keeps the members that both sides put into one list: ours first, then theirs, in each gap between
@@ -32,10 +51,10 @@ export function mergeInsertions(
   region: Versions<Range>,
   sides: Sides,
   lists: Lists,
-): string | null {
+): Insertion | null {
   for (const parts of matchingLists(region, sides, lists)) {
-    const text = mergeMembers(parts);
-    if (text !== null) return text;
+    const merged = mergeMembers(parts);
+    if (merged !== null) return merged;
   }
   return null;
 }
@@ -56,7 +75,7 @@ function* matchingLists(
     const candidates = around === undefined ? within : [around, ...within];
     return candidates.map((list): Part => {
       const inside = list === around ? span : { start: list.open, end: list.close };
-      return { side, list, span, inside };
+      return { side, list, span, inside, units: lists.unitsOf(side, list) };
     });
   });
   for (const ours of found.ours) {
@@ -67,7 +86,7 @@ function* matchingLists(
   }
 }
 
-function mergeMembers(parts: Versions<Part>): string | null {
+function mergeMembers(parts: Versions<Part>): Insertion | null {
   const { base, ours, theirs } = mapVersions(parts, disputeIn);
   if (base === null || ours === null || theirs === null) return null;
   if (!isSameWords(base.around, ours.around) || !isSameWords(base.around, theirs.around))
@@ -77,20 +96,20 @@ function mergeMembers(parts: Versions<Part>): string | null {
   if (mine === null || other === null || !isInsertion(mine) || !isInsertion(other)) return null;
   const fresh = missingFrom(mine, other);
   const own = missingFrom(other, mine);
-  if (fresh.length === 0) return textIn(parts.ours);
-  if (own.length === 0) return textIn(parts.theirs);
+  if (fresh.length === 0) return { text: textIn(parts.ours), words: ours.words };
+  if (own.length === 0) return { text: textIn(parts.theirs), words: theirs.words };
   const isShared = fresh.length < other.flat().length;
   if (isShared || !isApart(fresh, parts.ours.list) || !isApart(own, parts.theirs.list)) return null;
   const { skipped } = ours;
-  return spliceUnits(
+  const text = spliceUnits(
     { ...parts.ours, gaps: mine, skipped },
     { side: parts.theirs.side, gaps: other },
   );
+  return text === null ? null : { text, words: ours.words + theirs.words - base.words };
 }
 
 /** The units in the disputed stretch and the words outside them; null where one lies across an edge. */
-function disputeIn({ side, list, span, inside }: Part) {
-  const all = unitsOf(side, list);
+function disputeIn({ side, span, inside, units: all }: Part) {
   const units = all
     .filter(({ member, end }) => member.start < inside.end && end > inside.start)
     .map((unit) => ({ ...unit, key: keyOf(side, unit) }));
@@ -106,7 +125,7 @@ function disputeIn({ side, list, span, inside }: Part) {
       first === undefined || last === undefined || start < first.start || start >= last.end,
   );
   const skipped = all.filter(({ member }) => member.end <= inside.start).length;
-  return { units, around, skipped };
+  return { units, around, skipped, words: countWords(words) };
 }
 
 function isInsertion(gaps: Gaps): boolean {

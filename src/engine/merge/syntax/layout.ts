@@ -87,7 +87,7 @@ function withLayout(words: Slice, base: Slice, layout: Slice): string {
     if (isEnd) break;
     parts.push(
       partner < 0
-        ? spelling(words, index)
+        ? requote(spelling(words, index), base, layout)
         : mergeValue({
             base: spelling(base, partner),
             ours: spelling(layout, partner),
@@ -97,6 +97,15 @@ function withLayout(words: Slice, base: Slice, layout: Slice): string {
     if (partner >= 0) passed = partner;
   }
   return parts.join('').slice(LINE_START.length);
+}
+
+/** A string that the base does not have, in the quotes that the layout gives to strings of the base. */
+function requote(word: string, base: Slice, layout: Slice): string {
+  const [, quote, inside] = /^(['"])([^'"\\]*)\1$/.exec(word) ?? [];
+  if (quote === undefined) return word;
+  const index = base.words.findIndex((_, place) => spelling(base, place).startsWith(quote));
+  const [other = ''] = index < 0 ? quote : spelling(layout, index);
+  return `${other}${inside}${other}`;
 }
 
 /** For each word of one, its partner in the other, or -1. */

@@ -1,12 +1,9 @@
-import { mapVersions } from '../line-ends.ts';
-import type { Region } from '../regions.ts';
-import { mergeInsertions } from './insertions.ts';
+import type { Range, Region } from '../regions.ts';
+import { type Insertion, listsIn, mergeInsertions } from './insertions.ts';
 import type { Language } from './language.ts';
 import { type Layout, mergeLayout } from './layout.ts';
-import { listsOf } from './members.ts';
-import { parseSyntax } from './parse.ts';
 import { linesOf, readText, type Side, type Sides, spanOf } from './side.ts';
-import { isSameWords } from './words.ts';
+import { countWords, isSameWords, wordsBetween } from './words.ts';
 
 /** A text for a stretch that two sides disagree about. */
 type Answer = { readonly region: Region; readonly text: string };
@@ -22,14 +19,14 @@ export function settleConflicts(
 ): readonly Region[] {
   if (sides === null) return regions;
   const layouts: (Layout & Answer)[] = [];
-  const insertions: Answer[] = [];
-  const lists = mapVersions(sides, ({ syntax, text }) => listsOf(syntax.root, text));
+  const insertions: (Insertion & Answer)[] = [];
+  const lists = listsIn(sides);
   for (const region of regions) {
     if (region.kind !== 'conflict') continue;
     const layout = mergeLayout(region, sides);
     if (layout !== null) layouts.push({ region, ...layout });
-    const text = layout === null ? mergeInsertions(region, sides, lists) : null;
-    if (text !== null) insertions.push({ region, text });
+    const insertion = layout === null ? mergeInsertions(region, sides, lists) : null;
+    if (insertion !== null) insertions.push({ region, ...insertion });
   }
   const answers = [
     ...keepWords(layouts, 'ours', sides, language),
@@ -58,21 +55,30 @@ function keepWords(
   return own.map(({ region, plain }) => ({ region, text: plain }));
 }
 
-/** The insertions with which each side for itself still parses, and declares nothing anew. */
+/** The insertions with which each side still parses, has all its words, and declares nothing anew. */
 function keepParsing(
-  answers: readonly Answer[],
+  answers: readonly (Insertion & Answer)[],
   sides: Sides,
   language: Language,
 ): readonly Answer[] {
-  const isParsing = (some: readonly Answer[]) =>
+  const isWhole = (some: readonly (Insertion & Answer)[]) =>
     (['ours', 'theirs'] as const).every((name) => {
-      const { syntax } = sides[name];
-      const text = withAnswers(sides[name], name, some);
-      const redeclared = parseSyntax(text, language, { tokens: false })?.redeclared;
-      return redeclared !== undefined && redeclared.length <= syntax.redeclared.length;
+      const side = sides[name];
+      const read = readText(withAnswers(side, name, some), language);
+      if (read === null) return false;
+      // A comment at the end of a line could have swallowed what was put behind it.
+      const added = some.map(({ region, words }) => words - wordsIn(side, region[name]));
+      const expected = added.reduce((sum, count) => sum + count, countWords(side.words));
+      const redeclared = read.syntax.redeclared.length;
+      return countWords(read.words) === expected && redeclared <= side.syntax.redeclared.length;
     });
-  if (answers.length === 0 || isParsing(answers)) return answers;
-  return answers.length > MAX_SINGLE ? [] : answers.filter((answer) => isParsing([answer]));
+  if (answers.length === 0 || isWhole(answers)) return answers;
+  return answers.length > MAX_SINGLE ? [] : answers.filter((answer) => isWhole([answer]));
+}
+
+function wordsIn(side: Side, lines: Range): number {
+  const { start, end } = spanOf(side, lines);
+  return countWords(wordsBetween(side.words, start, end) ?? []);
 }
 
 function withAnswers(side: Side, name: 'ours' | 'theirs', answers: readonly Answer[]): string {

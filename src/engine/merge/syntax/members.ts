@@ -59,9 +59,7 @@ function listAt(node: Node, path: string, text: string): NamedList | null {
     const members = statements.map((statement) => memberOf(statement, text));
     return { kind: 'imports', path, open: 0, close: text.length, members };
   }
-  if (node.type === 'ImportDeclaration' || node.type === 'ExportNamedDeclaration') {
-    return specifiersOf(node, path, text);
-  }
+  if (node.type === 'ImportDeclaration') return specifiersOf(node, path, text);
   const [kind, property] = LISTS.get(node.type) ?? [];
   if (kind === undefined || property === undefined) return null;
   const members = nodesIn(node[property]).map((member) => memberOf(member, text));
@@ -69,9 +67,7 @@ function listAt(node: Node, path: string, text: string): NamedList | null {
 }
 
 function specifiersOf(node: Node, path: string, text: string): NamedList | null {
-  const specifiers = nodesIn(node['specifiers']).filter(({ type }) =>
-    ['ImportSpecifier', 'ExportSpecifier'].includes(type),
-  );
+  const specifiers = nodesIn(node['specifiers']).filter(({ type }) => type === 'ImportSpecifier');
   const [first, last] = [specifiers[0], specifiers.at(-1)];
   if (first === undefined || last === undefined) return null;
   const open = text.lastIndexOf('{', first.start) + 1;
@@ -89,14 +85,8 @@ function namesOf(node: Node, text: string): readonly string[] | null {
   switch (node.type) {
     case 'ImportDeclaration':
       return importedNames(node);
-    case 'ExportAllDeclaration':
-      return [`from ${literalOf(node['source'])}`];
-    case 'ExportNamedDeclaration':
-      return exportedNames(node, text);
     case 'ImportSpecifier':
       return [keyName(node['local'], text)];
-    case 'ExportSpecifier':
-      return [keyName(node['exported'], text)];
     case 'TSEnumMember':
       return [keyName(node['id'], text)];
     default:
@@ -108,14 +98,6 @@ function namesOf(node: Node, text: string): readonly string[] | null {
 function importedNames(node: Node): readonly string[] {
   const bound = nodesIn(node['specifiers']).map((specifier) => nameOf(specifier['local']));
   return bound.length > 0 ? bound : [`from ${literalOf(node['source'])}`];
-}
-
-/** The names that are passed on from another file; what is declared here is a statement. */
-function exportedNames(node: Node, text: string): readonly string[] | null {
-  if (!isNode(node['source'])) return null;
-  return nodesIn(node['specifiers']).map(
-    (specifier) => `export ${keyName(specifier['exported'], text)}`,
-  );
 }
 
 /** A getter and a setter of one name live side by side, a property is both. */

@@ -2,13 +2,15 @@ import type { Range } from '../regions.ts';
 import type { Gaps } from './gaps.ts';
 import type { NamedList } from './members.ts';
 import type { Side } from './side.ts';
-import { headEnd, type Unit, unitsOf } from './units.ts';
+import { headEnd, type Unit } from './units.ts';
 
 /** A disputed stretch of ours, and what it has in each gap of the base. */
 type Target = {
   readonly side: Side;
   readonly list: NamedList;
   readonly span: Range;
+  /** All units of the list. */
+  readonly units: readonly Unit[];
   readonly gaps: Gaps;
   /** How many units of the list stand before the disputed ones. */
   readonly skipped: number;
@@ -20,16 +22,15 @@ type Edit = { readonly at: number; readonly text: string };
 
 /**
  * A stretch of ours with theirs' units behind its own in each gap, separators mended; null where a
- * separator would have to change outside the stretch.
+ * separator would have to change outside the stretch, or a comment would swallow a unit.
  */
 export function spliceUnits(ours: Target, theirs: { side: Side; gaps: Gaps }): string | null {
-  const units = unitsOf(ours.side, ours.list);
   const parts: string[] = [];
   let from = ours.span.start;
   let index = ours.skipped;
   for (const [gap, run] of theirs.gaps.entries()) {
     index += ours.gaps[gap]?.length ?? 0;
-    const edits = run.length === 0 ? [] : editsAt(ours, units, index, { side: theirs.side, run });
+    const edits = run.length === 0 ? [] : editsAt(ours, index, { side: theirs.side, run });
     if (edits === null) return null;
     for (const { at, text } of edits) {
       parts.push(ours.side.text.slice(from, at), text);
@@ -42,8 +43,7 @@ export function spliceUnits(ours: Target, theirs: { side: Side; gaps: Gaps }): s
 }
 
 function editsAt(
-  { side, list, span }: Target,
-  units: readonly Unit[],
+  { side, list, span, units }: Target,
   index: number,
   source: Source,
 ): readonly Edit[] | null {
@@ -59,8 +59,11 @@ function editsAt(
     edits.push({ at: anchor.bodyEnd, text: separator });
   }
   if (place >= span.start && place > 0) {
-    const isOwnLine = list.kind === 'imports' && !text.startsWith('\n');
-    return [...edits, { at: place, text: isOwnLine ? `\n${text}` : text }];
+    const startsLine = /^[ \t]*\n/.test(text);
+    const behind = side.text.slice(anchor?.separatorEnd, anchor?.end);
+    if (!startsLine && behind.includes('//')) return null;
+    const isGlued = !startsLine && list.kind === 'imports';
+    return [...edits, { at: place, text: isGlued ? `\n${text}` : text }];
   }
   // The line before is not ours to change: what would be put behind it becomes lines of its own.
   const isLines = place === 0 || /^[ \t]*\n/.test(text);

@@ -64,6 +64,11 @@ function trimLines(text: string): string {
   return text.replaceAll(/[ \t]*\r?\n[ \t]*/g, '\n');
 }
 
+/** How many words there are but for the separators of lists. */
+export function countWords(words: readonly Word[]): number {
+  return words.filter(({ norm }) => norm !== ',' && norm !== ';').length;
+}
+
 /** The index of the first one that begins at an offset or behind it. */
 export function firstFrom(sorted: readonly { readonly start: number }[], offset: number): number {
   let low = 0;
