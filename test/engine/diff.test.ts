@@ -170,6 +170,30 @@ test('of two skills, each patch has its own lines in the file as it is, and shar
   expect(gitApply(codebase, patch, '-R', '--check')).toMatchObject({ status: 0, stderr: '' });
 });
 
+test('what a skill changes in a file that a later one moves is found where it is now', async () => {
+  await using codebase = temporaryCodebase({ 'src/a.ts': LINES }, { git: true });
+  addSkill(codebase, 'alpha', {
+    modify: { 'src/a.ts': [LINES, LINES.replace('line 3\n', 'three\n')] },
+  });
+  addSkill(codebase, 'mover', {
+    base: { 'src/a.ts': LINES },
+    modify: { 'lib/a.ts': [LINES, LINES.replace('line 20\n', 'twenty\n')] },
+    manifest: { file_ops: [{ type: 'move', from: 'src/a.ts', to: 'lib/a.ts' }] },
+  });
+  expect((await codebase.claw('apply', 'alpha', 'mover')).json.error).toBe(null);
+  const composed = codebase.tree();
+  const summary = async (name: string) =>
+    (await diff(codebase, name)).files.map(({ path, kind, added }) => [path, kind, added]);
+  expect(await summary('alpha')).toEqual([['lib/a.ts', 'modify', 1]]);
+  expect(await summary('mover')).toEqual([['lib/a.ts', 'rename', 1]]);
+  for (const name of ['mover', 'alpha']) {
+    const patch = piped(codebase, name);
+    expect(gitApply(codebase, patch, '-R')).toMatchObject({ status: 0, stderr: '' });
+    expect(gitApply(codebase, patch)).toMatchObject({ status: 0, stderr: '' });
+    expect(codebase.tree()).toEqual(composed);
+  }
+});
+
 test('a customisation’s patch goes by its name, and the owner’s unrecorded edits by none', async () => {
   await using codebase = temporaryCodebase({ 'src/a.ts': LINES, 'b.txt': 'b\n' }, { git: true });
   addSkill(codebase, 'demo', {

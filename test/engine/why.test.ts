@@ -179,6 +179,60 @@ test('a line that a recorded resolution settled names it, and between whom', asy
   ]);
 });
 
+test('hunks that were settled at different times name different recordings', async () => {
+  await using codebase = temporaryCodebase({ 'src/a.ts': LINES }, { git: true });
+  const changed = (skill: string, ...numbers: string[]) =>
+    numbers.reduce((text, number) => text.replace(number, `${number} of ${skill}`), LINES);
+  const offer = (skill: string, version: string, ...numbers: string[]) =>
+    addSkill(codebase, skill, {
+      version,
+      modify: { 'src/a.ts': [LINES, changed(skill, ...numbers)] },
+    });
+  offer('alpha', '1.0.0', 'two');
+  offer('beta', '1.0.0', 'two', 'eight');
+  expect((await codebase.claw('apply', 'alpha')).code).toBe(0);
+  expect((await codebase.claw('apply', 'beta')).code).toBe(3);
+  expect((await codebase.claw('resolve', 'src/a.ts', '--ours')).code).toBe(0);
+  expect((await codebase.claw('continue')).json.error).toBe(null);
+  offer('alpha', '1.1.0', 'eight');
+  expect((await codebase.claw('upgrade', 'alpha')).code).toBe(3);
+  expect((await codebase.claw('resolve', 'src/a.ts', '--theirs')).code).toBe(0);
+  expect((await codebase.claw('continue')).json.error).toBe(null);
+  offer('alpha', '1.2.0', 'two', 'eight');
+  expect((await codebase.claw('upgrade', 'alpha')).code).toBe(0);
+  const { ranges } = await why(codebase, 'src/a.ts');
+  expect(ranges).toMatchObject([
+    { kind: 'core' },
+    { from: 2, kind: 'resolution', layers: ['alpha', 'beta'], text: 'two of alpha\n' },
+    { kind: 'core' },
+    { from: 8, kind: 'resolution', layers: ['alpha', 'beta'], text: 'eight of beta\n' },
+    { kind: 'core' },
+  ]);
+  const keys = ranges.flatMap((range) => ('key' in range ? [range.key] : []));
+  expect(new Set(keys).size).toBe(2);
+});
+
+test('a value that was decided names the recording, and between whom', async () => {
+  await using codebase = temporaryCodebase({ '.env.example': 'NAME=a\n' }, { git: true });
+  for (const skill of ['alpha', 'beta']) {
+    addSkill(codebase, skill, {
+      manifest: { structured: { env_additions: [{ name: 'LEVEL', example: skill }] } },
+    });
+  }
+  expect((await codebase.claw('apply', 'alpha', 'beta')).code).toBe(3);
+  expect((await codebase.claw('resolve', '.env.example#LEVEL', '--theirs')).json.error).toBe(null);
+  expect((await codebase.claw('continue')).json.error).toBe(null);
+  expect((await why(codebase, '.env.example:3')).ranges).toMatchObject([
+    {
+      text: 'LEVEL=beta\n',
+      kind: 'resolution',
+      key: expect.stringMatching(/^[0-9a-f]{16}$/),
+      layers: ['alpha', 'beta'],
+      origin: 'owner',
+    },
+  ]);
+});
+
 test('a setting belongs to the skills that declare it', async () => {
   await using codebase = temporaryCodebase({ '.env.example': '# core\nNAME=a\n' }, { git: true });
   const setting = (name: string) => ({ name, description: `About ${name}` });
