@@ -108,6 +108,11 @@ test('a replay composes the same from state.yaml alone, the ancestor from histor
   expect((await codebase.claw('replay')).json).toMatchObject({ ok: true, outcome: 'done' });
   expect(codebase.tree()).toEqual(tree);
   expect(codebase.state()).toEqual(state);
+  codebase.remove('.claw/packages/telegram.bases');
+  codebase.remove('skills');
+  expect((await codebase.claw('remove', 'telegram')).json.error?.code).toBe('DIGEST_MISMATCH');
+  expect((await codebase.claw('replay')).json).toMatchObject({ ok: true });
+  expect(codebase.state()).toEqual(state);
 });
 
 test('where the core changed the same lines, it blocks and shows them', async () => {

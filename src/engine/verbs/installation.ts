@@ -113,19 +113,19 @@ type Kept = Pick<Installation, 'root'> & { readonly state: State };
 
 /** The same, where nothing but the state has been read yet. */
 export function readLayers({ root, state }: Kept): readonly SkillPackage[] {
-  return state.layers.map((layer) => readInstalled(root, layer));
+  return state.layers.map((layer) => keptBases(root, layer, readInstalled(root, layer)));
 }
 
-/** One of them. */
+/** One of them, without the ancestors that were found for it. */
 export function readInstalled(root: string, layer: LayerState): SkillPackage {
   // It was accepted when it was applied; what the owner protected since must not keep it in.
   const options = { protectedPaths: [], kind: layer.kind };
   const folder = layer.kind === 'customisation' ? CUSTOM : PACKAGES;
   const files = readFolder(root, `${folder}/${layer.name}`);
   const kept = files.size === 0 ? null : attempt(() => packageFromFiles(files, options));
-  if (kept?.digest === layer.digest) return keptBases(root, layer, kept);
+  if (kept?.digest === layer.digest) return kept;
   const found = attempt(() => readSource(root, layer, options));
-  if (found?.digest === layer.digest) return keptBases(root, layer, found);
+  if (found?.digest === layer.digest) return found;
   throw new ClawError(
     'DIGEST_MISMATCH',
     `The package ${layer.name} ${layer.version} is not the one that .claw/state.yaml pins, neither in ` +
@@ -141,10 +141,15 @@ function readSource(root: string, layer: LayerState, options: PackageOptions): S
   return found.kind === 'folder' ? readPackage(found.folder, options) : null;
 }
 
-function keptBases(root: string, layer: LayerState, layered: SkillPackage): SkillPackage {
+/**
+ * A package with the ancestors that were kept beside it.
+ *
+ * @throws ClawError DIGEST_MISMATCH
+ */
+export function keptBases(root: string, layer: LayerState, bare: SkillPackage): SkillPackage {
   const kept = Object.keys(layer.inferredBases).length === 0 ? null : inferredPlace(layer.name);
   const files = kept === null ? new Map<string, TreeFile>() : readFolder(root, kept);
-  return withBases(layer, layered, (path) => files.get(path) ?? null);
+  return withBases(layer, bare, (path) => files.get(path) ?? null);
 }
 
 /**
@@ -165,7 +170,9 @@ export function withBases(
     else if (file !== null && digestFile(file) === digest) inferredBases.set(path, file);
     else {
       const place = `${inferredPlace(layer.name)}/${path}`;
-      const message = `${place} is not what .claw/state.yaml pins. Take .claw/ back from git.`;
+      const message =
+        `${place} is not what .claw/state.yaml pins. Take .claw/ back from git, or let ` +
+        '`claw replay` find it in the history.';
       throw new ClawError('DIGEST_MISMATCH', message, { path: place });
     }
   }

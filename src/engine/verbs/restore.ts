@@ -8,7 +8,7 @@ import { readHistory } from '../state/history.ts';
 import type { LayerState, State } from '../state/state-file.ts';
 import type { EngineContext } from './context.ts';
 import { formerNames } from './inference.ts';
-import { type Installation, readInstalled, withBases } from './installation.ts';
+import { type Installation, keptBases, readInstalled, withBases } from './installation.ts';
 
 /**
  * The applied packages, where only `state.yaml` may have been carried over: from the bytes kept in
@@ -35,13 +35,25 @@ async function restorePackage(
   layer: LayerState,
   others: readonly SkillPackage[],
 ): Promise<SkillPackage> {
+  const bare = await unlessMismatched(
+    () => readInstalled(context.root, layer),
+    (lost) => fetchPackage(context, layer, lost),
+  );
+  return await unlessMismatched(
+    () => keptBases(context.root, layer, bare),
+    () => restoreBases(installation, layer, bare, others),
+  );
+}
+
+async function unlessMismatched(
+  read: () => SkillPackage,
+  restore: (lost: ClawError) => Promise<SkillPackage>,
+): Promise<SkillPackage> {
   try {
-    return readInstalled(context.root, layer);
+    return read();
   } catch (lost) {
-    if (!(lost instanceof ClawError && lost.code === 'DIGEST_MISMATCH')) throw lost;
-    const fetched = await fetchPackage(context, layer, lost);
-    if (fetched.digest !== layer.digest) throw lost;
-    return await restoreBases(installation, layer, fetched, others);
+    if (lost instanceof ClawError && lost.code === 'DIGEST_MISMATCH') return await restore(lost);
+    throw lost;
   }
 }
 
@@ -54,12 +66,14 @@ async function fetchPackage(
   try {
     // It was accepted when it was applied; what the owner protected since must not keep it in.
     const options = { protectedPaths: [], kind: layer.kind };
-    return (await openPackage(findPackage(root, root, layer.source), options, context)).package;
+    const found = await openPackage(findPackage(root, root, layer.source), options, context);
+    if (found.package.digest === layer.digest) return found.package;
   } catch (cause) {
     if (!(cause instanceof ClawError) || cause.code === 'INTERRUPTED') throw cause;
     const { code, path, data } = lost;
     throw new ClawError(code, `${lost.message} (${cause.message})`, { path, data, cause });
   }
+  throw lost;
 }
 
 async function restoreBases(
