@@ -1,7 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import type { MatrixData, MatrixRequest, VerbResult } from '../engine/index.ts';
+import {
+  ClawError,
+  type MatrixData,
+  type MatrixRequest,
+  type VerbResult,
+} from '../engine/index.ts';
 import { renderSvg } from './matrix-svg.ts';
 
 /** What `claw matrix` takes, as commander gives it. */
@@ -31,12 +36,22 @@ export function matrixRequest(skills: readonly string[], options: MatrixOptions)
   return { skills, release, triples, jobs, isProved: proof };
 }
 
-/** Draws a matrix into the file that was asked for. @returns the result as it was */
+/**
+ * Draws a matrix into the file that was asked for.
+ *
+ * @returns the result as it was, but for a file that cannot be written
+ */
 export function drawMatrix(result: VerbResult, cwd: string, file: string | undefined): VerbResult {
-  if (file !== undefined && result.data !== null) {
+  if (file === undefined || result.data === null) return result;
+  try {
     writeFileSync(resolve(cwd, file), renderSvg(result.data as MatrixData));
+    return result;
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const message = `The matrix could not be drawn into ${file} (${reason}).`;
+    const error = new ClawError('IO_FAILED', message, { path: file, cause });
+    return { ...result, outcome: 'failed', error: result.error ?? error };
   }
-  return result;
 }
 
 function atLeast(least: number): (value: string) => number {

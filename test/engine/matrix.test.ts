@@ -133,6 +133,7 @@ test('skills that exclude each other, and packages that are refused, are told ap
   addSkill(codebase, 'future', { core: '2.0.0', add: { 'd.txt': 'd\n' } });
   addSkill(codebase, 'needy', { add: { 'e.txt': 'e\n' }, manifest: { depends: ['nobody'] } });
   addSkill(codebase, 'folder', { add: { 'b.txt/x': 'x\n' } });
+  addSkill(codebase, 'unlucky', { add: { 'f.txt': 'f\n' }, manifest: { depends: ['broken'] } });
   codebase.write({ 'skills/broken/manifest.yaml': 'skill: [\n' });
   const run = await matrix(codebase);
   expect(run).toMatchObject({ code: 1, json: { ok: false, outcome: 'refused' } });
@@ -144,6 +145,7 @@ test('skills that exclude each other, and packages that are refused, are told ap
     ['broken', 'YAML_INVALID'],
     ['future', 'CORE_TOO_OLD'],
     ['needy', 'SKILL_NEEDED'],
+    ['unlucky', 'YAML_INVALID'],
     ['folder+one', 'PATH_COLLISION'],
   ]);
 });
@@ -307,6 +309,9 @@ test('people get a triangle with a legend, and an SVG that stands alone', async 
   a.txt  content, east against west
     east and west change the same lines.
 `);
+  const lost = await codebase.claw('matrix', '--no-proof', '--svg', 'nowhere/out.svg');
+  expect(lost).toMatchObject({ code: 1, json: { error: { code: 'IO_FAILED' } } });
+  expect(dataOf(lost).summary.clean).toBe(6);
   const svg = codebase.read('out.svg');
   expect(svg.match(/<g><title>/g)).toHaveLength(10);
   expect(svg).not.toMatch(/https?:(?!\/\/www\.w3\.org\/2000\/svg)|@import|url\(/);

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Conflict } from '../conflict.ts';
 import { throwIfInterrupted } from '../interrupted.ts';
 import { type EngineContext, resultOf, type VerbResult } from './context.ts';
@@ -88,6 +89,8 @@ async function composeEach(
   onProgress({ kind: 'step', text: `Composing ${count}` });
   const entries: Entry[] = [];
   for (const combination of combinations) {
+    // Composing never waits for anything: without a pause a signal would not come through.
+    await setImmediate();
     throwIfInterrupted(signal);
     const started = performance.now();
     const composed = await composeSkills(ground, combination.skills);

@@ -45,11 +45,17 @@ function withNeeded({ known }: Ground, names: readonly string[]): readonly Skill
   for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
     const found = known.get(name);
     if (members.has(name) || found === undefined) continue;
-    if (found.kind === 'refused') throw found.error;
+    if (found.kind === 'refused') throw refusalOf(found.name, found.error, names);
     members.set(name, found.package);
     waiting.push(...found.package.manifest.depends.map((needed) => needed.name));
   }
   return [...members.values()];
+}
+
+function refusalOf(name: string, error: ClawError, names: readonly string[]): ClawError {
+  if (names.includes(name)) return error;
+  const { code, message, path, data } = error;
+  return new ClawError(code, `${name}, which is needed, is refused: ${message}`, { path, data });
 }
 
 async function composeMembers({ installation, files }: Ground, members: readonly SkillPackage[]) {
@@ -64,15 +70,17 @@ async function composeMembers({ installation, files }: Ground, members: readonly
   return { layers, composition };
 }
 
-/** @throws ClawError PATH_COLLISION for files that only meet on some disks, or where one is a folder */
+/**
+ * Finds files of two skills that are one on some disks, or of which one would have to be a folder. Each
+ * package was held against the core when it was read.
+ *
+ * @throws ClawError PATH_COLLISION
+ */
 function checkPlaces({ files }: Ground, { files: composed }: Composition): void {
   const added = [...composed].flatMap(([path, { file }]) =>
     file !== null && !files.has(path) ? [path] : [],
   );
-  checkCollisions(
-    added,
-    [...files.keys()].filter((path) => composed.get(path)?.file !== null),
-  );
+  checkCollisions(added, []);
 }
 
 function isSameComposition(one: Composition, other: Composition): boolean {
