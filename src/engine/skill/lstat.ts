@@ -3,7 +3,7 @@ import { lstatSync, type Stats } from 'node:fs';
 /** What stands at a path, not following links; null where nothing is, as below a regular file. */
 export function lstat(path: string): Stats | null {
   try {
-    return lstatSync(path);
+    return lstatSync(path, { throwIfNoEntry: false }) ?? null;
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : null;
     if (code === 'ENOENT' || code === 'ENOTDIR') return null;

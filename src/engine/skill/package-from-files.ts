@@ -78,6 +78,19 @@ export function packageFromFiles(
   };
 }
 
+/**
+ * The package that files make, where their manifest is known and all of it was checked before: that
+ * holds if, and only if, its digest is the one that was checked.
+ */
+export function packageAgain(
+  files: Tree,
+  known: Pick<SkillPackage, 'kind' | 'manifest'>,
+): SkillPackage {
+  const own: Tree = new Map([...files].filter(([path]) => !isForeign(path)));
+  const digest = digestPackage(own);
+  return { ...known, digest, files: own, inferredBases: new Map(), unanchored: new Set() };
+}
+
 /** @throws ClawError LIMIT_EXCEEDED when a package has too many files, or too many bytes in them */
 export function checkSize(size: { readonly files: number; readonly bytes: number }): void {
   if (size.files <= MAX_FILES && size.bytes <= MAX_TOTAL_BYTES) return;

@@ -18,4 +18,6 @@ export type SkillPackage = {
   readonly inferredBases: ReadonlyMap<string, TreeFile>;
   /** Paths whose ancestor nobody knows: no line of the core may go there without a word. */
   readonly unanchored: ReadonlySet<string>;
+  /** Its files lie whole, and as they are here, where claw keeps the applied ones. */
+  readonly isKept?: true;
 };

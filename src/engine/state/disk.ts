@@ -11,7 +11,19 @@ import type { Tree, TreeFile } from '../tree.ts';
  *   else that is no regular file; a FIFO or device is never opened
  */
 export function readTreeFile(root: string, path: string): TreeFile | null {
-  refuseLinkedFolders(root, path);
+  return treeReader(root)(path);
+}
+
+/** The same for many files: folders on the way to them are looked at once. */
+export function treeReader(root: string): (path: string) => TreeFile | null {
+  const plain = new Set<string>();
+  return (path) => {
+    refuseLinkedFolders(root, path, plain);
+    return readRegular(root, path);
+  };
+}
+
+function readRegular(root: string, path: string): TreeFile | null {
   const target = join(root, path);
   const stat = lstat(target);
   if (!stat) return null;
@@ -33,20 +45,22 @@ export function readTreeFile(root: string, path: string): TreeFile | null {
 /** Reads those of the paths that are there. */
 export function readTree(root: string, paths: Iterable<string>): Tree {
   const tree = new Map<string, TreeFile>();
+  const read = treeReader(root);
   for (const path of paths) {
-    const file = readTreeFile(root, path);
+    const file = read(path);
     if (file) tree.set(path, file);
   }
   return tree;
 }
 
-function refuseLinkedFolders(root: string, path: string): void {
-  const parts = path.split('/').slice(0, -1);
-  for (let depth = 1; depth <= parts.length; depth += 1) {
-    const folder = parts.slice(0, depth).join('/');
+function refuseLinkedFolders(root: string, path: string, plain: Set<string>): void {
+  for (let end = path.indexOf('/'); end !== -1; end = path.indexOf('/', end + 1)) {
+    const folder = path.slice(0, end);
+    if (plain.has(folder)) continue;
     const stat = lstat(join(root, folder));
     if (!stat) return;
     if (stat.isSymbolicLink()) throw linkRefused(folder);
+    plain.add(folder);
   }
 }
 

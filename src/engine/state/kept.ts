@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { digestFile } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import type { Tree, TreeFile } from '../tree.ts';
-import { readTreeFile } from './disk.ts';
+import { readTreeFile, treeReader } from './disk.ts';
 import type { State } from './state-file.ts';
 
 /** Folders of `.claw/` whose bytes are committed with the project. */
@@ -53,8 +53,9 @@ export function readComposed(root: string, state: State, path: string): TreeFile
 /** Every regular file kept below a folder, by its true path in it; an absent folder is empty. */
 export function readFolder(root: string, folder: string): Tree {
   const tree = new Map<string, TreeFile>();
+  const read = treeReader(root);
   for (const kept of listFolder(join(root, folder))) {
-    const file = readTreeFile(root, `${folder}/${kept}`);
+    const file = read(`${folder}/${kept}`);
     if (file) tree.set(truePath(kept), file);
   }
   return tree;
@@ -72,6 +73,11 @@ export function listFolder(folder: string): readonly string[] {
   };
   walk('');
   return found.sort();
+}
+
+/** Names in a folder on disk; none where there is no folder. */
+export function listEntries(folder: string): readonly string[] {
+  return entriesOf(folder).map(({ name }) => name);
 }
 
 function truePath(kept: string): string {

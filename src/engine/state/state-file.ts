@@ -3,11 +3,22 @@ import { join } from 'node:path';
 import { type Document, isMap, parseDocument, stringify } from 'yaml';
 import { type Digest, digestBytes } from '../digest.ts';
 import { ClawError } from '../errors.ts';
-import { fromStateFile, STATE_FORMAT, type State, StateFile, toStateFile } from './state-schema.ts';
+import { readSealed, writeSealed } from './sealed-cache.ts';
+import {
+  fromStateFile,
+  type RawState,
+  STATE_FORMAT,
+  type State,
+  StateFile,
+  toStateFile,
+} from './state-schema.ts';
 
 export type { LayerState, State } from './state-schema.ts';
 
 export const STATE_PATH = '.claw/state.yaml';
+
+/** What was read last, by the digest of its bytes: reading YAML takes longer than most commands. */
+const CACHE = 'state';
 
 /** YAML's own end of a document. Many a YAML that is cut short is YAML still, and says something else. */
 const END = '...\n';
@@ -19,7 +30,13 @@ const END = '...\n';
  */
 export function readState(root: string): State | null {
   const bytes = readStateBytes(root);
-  return bytes === null ? null : parseState(bytes);
+  if (bytes === null) return null;
+  const digest = digestBytes(bytes);
+  const known = readSealed(root, CACHE) as { digest: Digest; raw: RawState } | null;
+  if (known?.digest === digest) return fromStateFile(known.raw, digest);
+  const raw = parseRaw(bytes);
+  writeSealed(root, CACHE, { digest, raw });
+  return fromStateFile(raw, digest);
 }
 
 /** The digest of `state.yaml` as it stands, without reading into it. */
@@ -29,6 +46,10 @@ export function stateDigest(root: string): Digest | null {
 }
 
 export function parseState(bytes: Buffer): State {
+  return fromStateFile(parseRaw(bytes), digestBytes(bytes));
+}
+
+function parseRaw(bytes: Buffer): RawState {
   const text = bytes.toString('utf8');
   refuseMarkers(text);
   const document = parseDocument(text, { uniqueKeys: true });
@@ -52,7 +73,7 @@ export function parseState(bytes: Buffer): State {
       [path.join('.'), issue?.message].filter((part) => part !== '').join(': '),
     );
   }
-  return fromStateFile(parsed.data, digestBytes(bytes));
+  return parsed.data;
 }
 
 /** Writes a state as YAML; equal states give equal bytes. */

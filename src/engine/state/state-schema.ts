@@ -59,7 +59,8 @@ export const StateFile = z.strictObject({
   structured: z.record(z.string(), z.record(z.string(), z.unknown())),
 });
 
-type Raw = z.output<typeof StateFile>;
+/** The same as it is read, checked. */
+export type RawState = z.output<typeof StateFile>;
 
 /** The newest format that this engine writes and reads. */
 export const STATE_FORMAT = NEWEST;
@@ -82,7 +83,7 @@ export type LayerState = {
 export type CoreState = {
   readonly version: string | null;
   readonly commit: string | null;
-  readonly from: Raw['core']['from'];
+  readonly from: RawState['core']['from'];
   readonly digest: Digest;
   /** No `init` or `update` of the owner's named it. */
   readonly assumed: boolean;
@@ -111,7 +112,7 @@ export type State = {
   readonly digest: Digest;
 };
 
-export function fromStateFile(raw: Raw, digest: Digest): State {
+export function fromStateFile(raw: RawState, digest: Digest): State {
   return {
     core: raw.core,
     layers: raw.layers.map(({ inferred_bases, ...layer }) => ({

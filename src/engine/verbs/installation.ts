@@ -1,7 +1,11 @@
 import { digestFile, type FileDigest, type TreeDigests } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import type { SkillPackage } from '../skill/package.ts';
-import { type PackageOptions, packageFromFiles } from '../skill/package-from-files.ts';
+import {
+  type PackageOptions,
+  packageAgain,
+  packageFromFiles,
+} from '../skill/package-from-files.ts';
 import type { PathMap } from '../skill/path-map.ts';
 import { readPackage } from '../skill/read-package.ts';
 import { findPackage } from '../skill/sources.ts';
@@ -14,6 +18,7 @@ import type { Resolution } from '../state/resolution.ts';
 import { readResolutions } from '../state/resolutions.ts';
 import { type LayerState, readState, type State } from '../state/state-file.ts';
 import type { TreeFile } from '../tree.ts';
+import { KnownManifests } from './known-manifests.ts';
 
 /** What is installed: the core, the layers on it, and what the last command published. */
 export type Installation = {
@@ -113,17 +118,32 @@ type Kept = Pick<Installation, 'root'> & { readonly state: State };
 
 /** The same, where nothing but the state has been read yet. */
 export function readLayers({ root, state }: Kept): readonly SkillPackage[] {
-  return state.layers.map((layer) => keptBases(root, layer, readInstalled(root, layer)));
+  const manifests = new KnownManifests(root);
+  const layers = state.layers.map((layer) =>
+    keptBases(root, layer, readInstalled(root, layer, manifests)),
+  );
+  manifests.save();
+  return layers;
 }
 
 /** One of them, without the ancestors that were found for it. */
-export function readInstalled(root: string, layer: LayerState): SkillPackage {
+export function readInstalled(
+  root: string,
+  layer: LayerState,
+  manifests: KnownManifests,
+): SkillPackage {
   // It was accepted when it was applied; what the owner protected since must not keep it in.
   const options = { protectedPaths: [], kind: layer.kind };
   const folder = layer.kind === 'customisation' ? CUSTOM : PACKAGES;
   const files = readFolder(root, `${folder}/${layer.name}`);
-  const kept = files.size === 0 ? null : attempt(() => packageFromFiles(files, options));
-  if (kept?.digest === layer.digest) return kept;
+  const manifest = manifests.find(layer);
+  const again = manifest && packageAgain(files, { kind: layer.kind, manifest });
+  const isKnown = again?.digest === layer.digest || files.size === 0;
+  const kept = isKnown ? again : attempt(() => packageFromFiles(files, options));
+  if (kept?.digest === layer.digest) {
+    manifests.keep(kept);
+    return { ...kept, isKept: true };
+  }
   const found = attempt(() => readSource(root, layer, options));
   if (found?.digest === layer.digest) return found;
   throw new ClawError(

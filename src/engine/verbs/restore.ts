@@ -9,6 +9,7 @@ import type { LayerState, State } from '../state/state-file.ts';
 import type { EngineContext } from './context.ts';
 import { formerNames } from './inference.ts';
 import { type Installation, keptBases, readInstalled, withBases } from './installation.ts';
+import { KnownManifests } from './known-manifests.ts';
 
 /**
  * The applied packages, where only `state.yaml` may have been carried over: from the bytes kept in
@@ -23,20 +24,28 @@ export async function restorePackages(
   state: State,
 ): Promise<readonly SkillPackage[]> {
   const packages: SkillPackage[] = [];
+  const manifests = new KnownManifests(context.root);
   for (const layer of state.layers) {
-    packages.push(await restorePackage(context, installation, layer, packages));
+    const restoring = { context, installation, manifests };
+    packages.push(await restorePackage(restoring, layer, packages));
   }
+  manifests.save();
   return packages;
 }
 
+type Restoring = {
+  readonly context: EngineContext;
+  readonly installation: Installation;
+  readonly manifests: KnownManifests;
+};
+
 async function restorePackage(
-  context: EngineContext,
-  installation: Installation,
+  { context, installation, manifests }: Restoring,
   layer: LayerState,
   others: readonly SkillPackage[],
 ): Promise<SkillPackage> {
   const bare = await unlessMismatched(
-    () => readInstalled(context.root, layer),
+    () => readInstalled(context.root, layer, manifests),
     (lost) => fetchPackage(context, layer, lost),
   );
   return await unlessMismatched(

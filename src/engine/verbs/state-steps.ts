@@ -1,14 +1,16 @@
 import { join } from 'node:path';
 import type { Composition } from '../compose/composition.ts';
 import { digestBytes, digestFile, type FileDigest } from '../digest.ts';
+import { lstat } from '../skill/lstat.ts';
 import type { SkillPackage } from '../skill/package.ts';
-import { readTreeFile } from '../state/disk.ts';
+import { treeReader } from '../state/disk.ts';
 import {
   COMPOSED,
   CUSTOM,
   inferredPlace,
   KEPT_LOCK,
   keptPath,
+  listEntries,
   listFolder,
   PACKAGES,
 } from '../state/kept.ts';
@@ -55,20 +57,41 @@ export function stateSteps(
   });
   const kept = new Map<string, TreeFile>();
   for (const [path, file] of composed) if (file) kept.set(keptPath(COMPOSED, path), file);
-  for (const { package: layer } of next.layers) keepLayer(kept, layer);
+  const whole = new Set<string>();
+  for (const { package: layer } of next.layers) {
+    if (layer.isKept) whole.add(placeOf(layer));
+    keepLayer(kept, layer);
+  }
   for (const [path, bytes] of next.resolutions.made) kept.set(path, { bytes, isExecutable: false });
   if (next.lock) kept.set(KEPT_LOCK, { bytes: next.lock, isExecutable: false });
   kept.set(STATE_PATH, { bytes, isExecutable: false });
-  return { steps: stepsTowards(root, kept, next.resolutions.outdated), bytes };
+  const present = presentFiles(root, whole);
+  return { steps: stepsTowards(root, kept, [...present, ...next.resolutions.outdated]), bytes };
 }
 
 function keepLayer(kept: Map<string, TreeFile>, layer: SkillPackage): void {
-  const name = layer.manifest.skill;
-  const folder = layer.kind === 'customisation' ? CUSTOM : PACKAGES;
-  for (const [path, file] of layer.files) kept.set(keptPath(`${folder}/${name}`, path), file);
+  const files = layer.isKept ? [] : layer.files;
+  for (const [path, file] of files) kept.set(keptPath(placeOf(layer), path), file);
   for (const [path, file] of layer.inferredBases) {
-    kept.set(keptPath(inferredPlace(name), path), file);
+    kept.set(keptPath(inferredPlace(layer.manifest.skill), path), file);
   }
+}
+
+function placeOf({ kind, manifest }: SkillPackage): string {
+  return `${kind === 'customisation' ? CUSTOM : PACKAGES}/${manifest.skill}`;
+}
+
+/** What lies in the engine's folders now; the packages that stay as they are left out. */
+function presentFiles(root: string, whole: ReadonlySet<string>): readonly string[] {
+  const packages = [PACKAGES, CUSTOM].flatMap((folder) =>
+    listEntries(join(root, folder)).map((name) => `${folder}/${name}`),
+  );
+  const places = [COMPOSED, ...packages.filter((place) => !whole.has(place))];
+  return places.flatMap((place) =>
+    lstat(join(root, place))?.isDirectory()
+      ? listFolder(join(root, place)).map((path) => `${place}/${path}`)
+      : [place],
+  );
 }
 
 function structuredState({ target, lock, isLockOwners }: NewState): State['structured'] {
@@ -91,14 +114,12 @@ function pinOf(file: TreeFile | null): FileDigest | 'deleted' {
 function stepsTowards(
   root: string,
   wanted: ReadonlyMap<string, TreeFile>,
-  outdated: readonly string[],
+  present: readonly string[],
 ): readonly Step[] {
-  const present = [COMPOSED, PACKAGES, CUSTOM].flatMap((folder) =>
-    listFolder(join(root, folder)).map((path) => `${folder}/${path}`),
-  );
-  const paths = new Set([...present, KEPT_LOCK, ...outdated, ...wanted.keys()]);
+  const read = treeReader(root);
+  const paths = new Set([...present, KEPT_LOCK, ...wanted.keys()]);
   return [...paths].flatMap((path) => {
-    const before = readTreeFile(root, path);
+    const before = read(path);
     const after = wanted.get(path) ?? null;
     return isSameFile(before, after) ? [] : [stepOf(path, before, after)];
   });

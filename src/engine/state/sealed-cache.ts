@@ -1,0 +1,59 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { digestBytes } from '../digest.ts';
+
+const FOLDER = '.claw/cache';
+const ENGINE = join(import.meta.dirname, '..');
+
+/**
+ * Reads what an earlier command computed and kept in `.claw/cache/`; null where there is nothing, or
+ * nothing to be trusted: what is damaged, what another engine computed, and what somebody else made.
+ * That last one a clone or an archive could bring along, so a cache only counts in the very folder it
+ * was written into.
+ */
+export function readSealed(root: string, name: string): unknown {
+  try {
+    const text = fs.readFileSync(join(root, FOLDER, `${name}.json`), 'utf8');
+    const end = text.indexOf('\n');
+    const content = text.slice(end + 1);
+    return text.slice(0, end) === sealOf(root, name, content) ? JSON.parse(content) : null;
+  } catch {
+    return null; // Absent, or no JSON: it is computed again.
+  }
+}
+
+/** Keeps something for the next command. Losing it only costs time. */
+export function writeSealed(root: string, name: string, value: unknown): void {
+  const path = join(root, FOLDER, `${name}.json`);
+  const draft = `${path}.${process.pid}`;
+  try {
+    fs.mkdirSync(join(root, FOLDER), { recursive: true });
+    const content = JSON.stringify(value);
+    fs.writeFileSync(draft, `${sealOf(root, name, content)}\n${content}`);
+    fs.renameSync(draft, path);
+  } catch {
+    // A cache that cannot be written (read-only, full) is simply not there next time.
+  }
+}
+
+function sealOf(root: string, name: string, content: string): string {
+  const { ino, birthtimeNs } = fs.lstatSync(join(root, FOLDER), { bigint: true });
+  return digestBytes([name, ino, birthtimeNs, engineStamp(), content].join('\0'));
+}
+
+/** What this engine is, to the stat: another one may read and merge otherwise. */
+function engineStamp(): string {
+  const parts = ['compose', 'merge', 'skill', 'state', 'structured'];
+  const files = parts.flatMap((part) => {
+    const names = fs.readdirSync(join(ENGINE, part), { recursive: true, encoding: 'utf8' });
+    return names.map((name) => `${part}/${name}`);
+  });
+  return files
+    .filter((path) => path.endsWith('.ts'))
+    .sort()
+    .map((path) => {
+      const { size, mtimeMs } = fs.statSync(join(ENGINE, path));
+      return `${path} ${size} ${mtimeMs}`;
+    })
+    .join('\n');
+}
