@@ -51,7 +51,8 @@ function renameFile(loom: Loom, layer: SkillPackage, op: Extract<FileOp, { from:
   const { canvas, names } = loom;
   const known = loom.mapped(op.from, layer);
   const from = names.current(known);
-  if (from === op.to) return;
+  const to = loom.mapped(op.to, layer);
+  if (from === to) return;
   const name = layer.manifest.skill;
   const ours = canvas.file(from);
   const report = (
@@ -62,23 +63,23 @@ function renameFile(loom: Loom, layer: SkillPackage, op: Extract<FileOp, { from:
   ) => canvas.conflict(conflictAt(loom, layer, path, kind, sides, reason));
   if (ours === null) {
     const base = baseFile(layer, op.from);
-    const reason = `${name} renames ${op.from} to ${op.to}, but ${canvas.author(from)} has no such file.`;
+    const reason = `${name} renames ${op.from} to ${to}, but ${canvas.author(from)} has no such file.`;
     report(from, 'modify-delete', { base, ours, theirs: base }, reason);
     return;
   }
   if (from !== known) {
-    const reason = `${canvas.author(from)} renames ${op.from} to ${from}, ${name} to ${op.to}.`;
+    const reason = `${canvas.author(from)} renames ${op.from} to ${from}, ${name} to ${to}.`;
     report(from, 'content', { base: ours, ours, theirs: ours }, reason);
     return;
   }
-  const there = canvas.file(op.to);
+  const there = canvas.file(to);
   if (there !== null && !isSameFile(there, ours)) {
-    const reason = `${name} renames ${op.from} to ${op.to}, where ${canvas.author(op.to)} has another file.`;
-    report(op.to, 'add-add', { base: null, ours: there, theirs: ours }, reason);
+    const reason = `${name} renames ${op.from} to ${to}, where ${canvas.author(to)} has another file.`;
+    report(to, 'add-add', { base: null, ours: there, theirs: ours }, reason);
     return;
   }
-  canvas.rename(from, op.to, name);
-  names.move(from, op.to);
+  canvas.rename(from, to, name);
+  names.move(from, to);
 }
 
 function addFile(loom: Loom, layer: SkillPackage, named: string): void {

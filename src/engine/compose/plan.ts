@@ -59,8 +59,9 @@ export function planTree(input: PlanInput): TreePlan {
   const { old, target } = input;
   const moves = movesBetween(old.renames, target.renames, input.coreMoves ?? new Map());
   const settled = new Set<string>();
-  const drafts: Draft[] = moves.map((move) => moveFile(input, move));
   for (const { from, to } of moves) settled.add(from).add(to);
+  const arriving = new Set(moves.map(({ to }) => to));
+  const drafts: Draft[] = [...arriving].map((to) => moveTo(input, to, moves));
   const paths = new Set([...old.paths, ...target.files.keys()]);
   for (const path of [...paths].sort()) {
     if (!settled.has(path)) drafts.push(mergePath(input, path));
@@ -110,26 +111,64 @@ function mergePath(input: PlanInput, path: string): Draft {
   return settle(input, path, versions, (after) => changeOf(path, versions.ours, after, null));
 }
 
-function moveFile(input: PlanInput, { from, to }: Move): Draft {
-  const versions = {
-    base: input.old.file(from),
-    ours: input.disk(from),
-    theirs: wanted(input, to),
-  };
+/**
+ * Files may change places in one plan, and two may become one: what stood in each place before they
+ * came is merged into what should stand there now.
+ */
+function moveTo(input: PlanInput, to: string, moves: readonly Move[]): Draft {
+  const isLeaving = moves.some(({ from }) => from === to);
+  const came = moves.filter((move) => move.to === to).map(({ from }) => from);
   const there = input.disk(to);
-  const isForeign = there !== null && !isSameFile(there, input.old.file(to));
-  if (isForeign && !isSameFile(there, versions.theirs)) {
-    const sides = { base: null, ours: there, theirs: versions.theirs };
-    const layers = [OWNER, authorOf(input, to)] as const;
-    const reason = `${from} moves to ${to}, where you have another file.`;
-    const kind = 'add-add' as const;
-    const conflict = { path: to, kind, layers, reason, hunks: [], sides, values: null };
-    return { ...NOTHING, conflicts: [conflict] };
+  const known = input.old.file(to);
+  const isForeign = !isLeaving && known === null && there !== null;
+  const [only] = came;
+  if (isForeign && only !== undefined && came.length === 1 && isGone(input, only)) {
+    return followMove(input, { from: only, to });
   }
-  return settle(input, to, versions, (after) => [
-    ...changeOf(from, versions.ours, wanted(input, from), null),
-    ...changeOf(to, there, after, from),
-  ]);
+  if (isForeign && !isSameFile(there, wanted(input, to))) return occupied(input, to, came);
+  const settlements: Settlement[] = [];
+  let after = wanted(input, to);
+  for (const from of isLeaving || known === null ? came : [to, ...came]) {
+    const versions = { base: input.old.file(from), ours: input.disk(from), theirs: after };
+    const draft = settle(input, to, versions, (merged) => [asChange(to, there, merged)]);
+    const [merged] = draft.changes;
+    // Open, or part of a conflict of the composition: then nothing of the move is planned.
+    if (merged === undefined) return draft;
+    after = merged.after;
+    settlements.push(...draft.settlements);
+  }
+  const left = came.filter((from) => !moves.some((move) => move.to === from));
+  return {
+    changes: [
+      ...left.flatMap((from) => changeOf(from, input.disk(from), wanted(input, from), null)),
+      ...changeOf(to, there, after, came[0] ?? null),
+    ],
+    conflicts: [],
+    settlements,
+  };
+}
+
+/** Whether the owner took away what was published. */
+function isGone(input: PlanInput, path: string): boolean {
+  return input.old.file(path) !== null && input.disk(path) === null;
+}
+
+/** The owner has made the same move by hand: what stands in the new place is theirs of the old one. */
+function followMove(input: PlanInput, { from, to }: Move): Draft {
+  const there = input.disk(to);
+  const versions = { base: input.old.file(from), ours: there, theirs: wanted(input, to) };
+  const draft = settle(input, to, versions, (after) => changeOf(to, there, after, null));
+  const back = changeOf(from, null, wanted(input, from), null);
+  return draft.conflicts.length > 0 ? draft : { ...draft, changes: [...draft.changes, ...back] };
+}
+
+function occupied(input: PlanInput, to: string, came: readonly string[]): Draft {
+  const sides = { base: null, ours: input.disk(to), theirs: wanted(input, to) };
+  const layers = [OWNER, authorOf(input, to)] as const;
+  const reason = `${came.join(', ')} moves to ${to}, where you have another file.`;
+  const kind = 'add-add' as const;
+  const conflict = { path: to, kind, layers, reason, hunks: [], sides, values: null };
+  return { ...NOTHING, conflicts: [conflict] };
 }
 
 function settle(
@@ -186,6 +225,10 @@ function changeOf(
   movedFrom: string | null,
 ): readonly FileChange[] {
   return isSameFile(before, after) ? [] : [{ path, before, after, movedFrom }];
+}
+
+function asChange(path: string, before: TreeFile | null, after: TreeFile | null): FileChange {
+  return { path, before, after, movedFrom: null };
 }
 
 function reasonOf(

@@ -12,7 +12,8 @@ export function renamesOf(
     for (const op of manifest.fileOps) {
       if (op.type === 'delete') continue;
       const from = mapPath(op.from, manifest.coreVersion, pathMaps);
-      if (names.current(from) !== op.to) names.move(from, op.to);
+      const to = mapPath(op.to, manifest.coreVersion, pathMaps);
+      if (names.current(from) !== to) names.move(from, to);
     }
   }
   return names.all();

@@ -1,7 +1,7 @@
 import gt from 'semver/functions/gt.js';
 import valid from 'semver/functions/valid.js';
 
-/** Where a release moved files of the core: old path → new path; a folder's ends with a slash. */
+/** Where a release moved files of the core, or whole folders: old path → new path. */
 export type PathMap = { readonly since: string; readonly paths: Readonly<Record<string, string>> };
 
 /**
@@ -11,19 +11,40 @@ export type PathMap = { readonly since: string; readonly paths: Readonly<Record<
  * @param maps in the order of their versions
  */
 export function mapPath(path: string, version: string | null, maps: readonly PathMap[]): string {
-  let at = path;
-  for (const { since, paths } of maps) {
-    if (version !== null && valid(version) !== null && !gt(since, version)) continue;
-    at = moved(at, paths);
-  }
-  return at;
+  const later = maps.filter(({ since }) => isLater(since, version));
+  return later.reduce((at, { paths }) => moved(at, paths), path);
+}
+
+/**
+ * The path that a file had in an older core: what `mapPath` does, taken back.
+ *
+ * @param version of the older core
+ */
+export function unmapPath(path: string, version: string | null, maps: readonly PathMap[]): string {
+  const later = maps.filter(({ since }) => isLater(since, version)).reverse();
+  return later.reduce((at, { paths }) => moved(at, inverted(paths)), path);
+}
+
+/** A core without a version is older than every release. */
+function isLater(since: string, version: string | null): boolean {
+  return version === null || valid(version) === null || gt(since, version);
+}
+
+function inverted(paths: PathMap['paths']): PathMap['paths'] {
+  return Object.fromEntries(Object.entries(paths).map(([from, to]) => [to, from]));
 }
 
 function moved(path: string, paths: PathMap['paths']): string {
-  const exact = paths[path];
-  if (exact !== undefined) return exact;
+  if (Object.hasOwn(paths, path)) return paths[path] ?? path;
   // The longest folder is the most particular word on a path.
-  const folders = Object.keys(paths).filter((from) => from.endsWith('/') && path.startsWith(from));
-  const [from] = folders.sort((one, other) => other.length - one.length);
-  return from === undefined ? path : `${paths[from]}${path.slice(from.length)}`;
+  const folders = Object.entries(paths)
+    .map(([from, to]) => [asFolder(from), asFolder(to)] as const)
+    .filter(([from]) => path.startsWith(from));
+  const [found] = folders.sort(([one], [other]) => other.length - one.length);
+  return found === undefined ? path : found[1] + path.slice(found[0].length);
+}
+
+// Below a file there is nothing, so what has something below it is a folder.
+function asFolder(path: string): string {
+  return path.endsWith('/') ? path : `${path}/`;
 }

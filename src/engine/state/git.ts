@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import clean from 'semver/functions/clean.js';
+import rcompare from 'semver/functions/rcompare.js';
 import { digestBytes } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import type { Tree, TreeFile } from '../tree.ts';
@@ -64,6 +66,14 @@ export async function findReleaseCommit(root: string): Promise<ReleaseCommit | n
     if (tag !== undefined) return { commit: line.slice(0, line.indexOf(' ')), tag };
   }
   return { commit: head, tag: null };
+}
+
+/** The newest version among a commit's tags, or null. */
+export async function findVersionTag(root: string, commit: string): Promise<string | null> {
+  const output = await runGit(root, ['tag', '--points-at', commit]);
+  const tags = output.toString('utf8').split('\n');
+  const versions = tags.filter((tag) => clean(tag) !== null);
+  return versions.sort((one, other) => rcompare(one, other))[0] ?? null;
 }
 
 /** The commit that a ref names, or null. */

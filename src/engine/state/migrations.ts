@@ -11,7 +11,7 @@ export const MIGRATIONS_PATH = 'migrations.yaml';
 
 const LIMITS = { sizeBytes: 1024 * 1024, depth: 8 };
 const Name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'is no name of a skill');
-// A folder moves as a whole: both its names end with a slash.
+// A folder moves as a whole; its names may end with a slash.
 const MovedPath = z
   .string()
   .refine((path) => pathFault(path.replace(/\/$/, '')) === null, 'is no path of a project');

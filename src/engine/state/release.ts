@@ -6,7 +6,13 @@ import { lstat } from '../skill/lstat.ts';
 import type { Tree } from '../tree.ts';
 import type { CodebaseConfig } from './config.ts';
 import { readTree } from './disk.ts';
-import { findReleaseCommit, isGitFolder, readCommit, resolveCommit } from './git.ts';
+import {
+  findReleaseCommit,
+  findVersionTag,
+  isGitFolder,
+  readCommit,
+  resolveCommit,
+} from './git.ts';
 import { listFolder as listFilesBelow, RESOLUTIONS } from './kept.ts';
 import { isProjectPath, listProjectFiles } from './listing.ts';
 import type { State } from './state-file.ts';
@@ -149,7 +155,8 @@ async function findRequested(
   if (commit !== null) {
     const trees = await readReleaseCommit(root, config, commit);
     const isTag = (await resolveCommit(root, `refs/tags/${requested}`)) === commit;
-    return { ...trees, commit, tag: requested, from: isTag ? 'tag' : 'commit', warnings: [] };
+    const tag = isTag ? requested : ((await findVersionTag(root, commit)) ?? requested);
+    return { ...trees, commit, tag, from: isTag ? 'tag' : 'commit', warnings: [] };
   }
   const folder = resolve(root, requested);
   const found = await listFolder(folder, config);

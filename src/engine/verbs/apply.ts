@@ -13,6 +13,7 @@ import type { EngineContext, PlanningContext } from './context.ts';
 import { inferBases } from './inference.ts';
 import { readInstallation, readInstalledPackages, readLayers } from './installation.ts';
 import { pinning } from './layers.ts';
+import { checkMapped } from './migrate.ts';
 import type { Operation } from './operation.ts';
 import { planLayers } from './target.ts';
 
@@ -82,6 +83,7 @@ export async function planApply(
   for (const one of requested) refuseOtherBytes(state, one.package);
   const fresh = requested.filter((one) => !isInstalled(state, one.package));
   for (const one of fresh) checkCoreVersion(one.package.manifest, installation.coreVersion);
+  checkMapped(packagesOf(fresh), installation.pathMaps, installation.config);
   const inference = await inferBases(installation, packagesOf(fresh), installed);
   const wanted = [...installed, ...inference.packages];
   checkRelations(wanted);

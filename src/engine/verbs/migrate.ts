@@ -2,10 +2,15 @@ import gt from 'semver/functions/gt.js';
 import lte from 'semver/functions/lte.js';
 import valid from 'semver/functions/valid.js';
 import { ClawError } from '../errors.ts';
+import { checkStructured } from '../skill/contents.ts';
 import type { SkillPackage } from '../skill/package.ts';
 import { packageFromFiles } from '../skill/package-from-files.ts';
 import { mapPath, type PathMap } from '../skill/path-map.ts';
-import { checkProtected, createProtection } from '../skill/protection.ts';
+import {
+  checkProtected,
+  createCustomisationProtection,
+  createProtection,
+} from '../skill/protection.ts';
 import { targetsOf } from '../skill/targets.ts';
 import type { CodebaseConfig } from '../state/config.ts';
 import type { Migration } from '../state/migrations.ts';
@@ -24,6 +29,13 @@ export function dueMigrations(
   });
 }
 
+/** What came with a release; its packages are the ones that migrations apply. */
+type Brought = {
+  readonly extras: Tree;
+  /** As the new tree will have it. */
+  readonly config: CodebaseConfig;
+};
+
 type Migrated = {
   readonly layers: readonly SkillPackage[];
   /** Skills that keep an old behaviour, applied by this update. */
@@ -36,60 +48,84 @@ type Migrated = {
  * The layers after all migrations, in their order: skills that keep an old behaviour join, skills that
  * the core took over go.
  *
- * @param extras what came with the release; its packages are the ones that are applied
  * @throws ClawError SKILL_NOT_FOUND for a migration whose skill the release lacks
  */
 export function migrateLayers(
   installed: readonly SkillPackage[],
   due: readonly Migration[],
-  extras: Tree,
+  source: Brought,
 ): Migrated {
   let layers = [...installed];
-  const applied: string[] = [];
-  const retired: string[] = [];
-  const notes: string[] = [];
+  // By name, so that one that a later migration retires again was never there.
+  const applied = new Map<string, string>();
+  const retired = new Map<string, string>();
   for (const { since, description, skill, retire } of due) {
     const why = description === '' ? `since ${since}` : description;
     const isThere = (name: string) => layers.some(({ manifest }) => manifest.skill === name);
     if (skill !== null && !isThere(skill)) {
-      layers.push(releasedPackage(skill, extras));
-      applied.push(skill);
-      notes.push(
-        `${skill} keeps things as they were (${why}); claw remove ${skill} for the new way.`,
-      );
+      layers.push(releasedPackage(skill, source));
+      if (!retired.delete(skill)) applied.set(skill, why);
     }
     if (retire !== null && isThere(retire)) {
       layers = layers.filter(({ manifest }) => manifest.skill !== retire);
-      retired.push(retire);
-      notes.push(`${retire} is retired: the core does it by itself (${why}).`);
+      if (!applied.delete(retire)) retired.set(retire, why);
     }
   }
-  // One that a later migration retires again was never there.
-  const isKept = (name: string) => layers.some(({ manifest }) => manifest.skill === name);
-  return { layers, applied: applied.filter(isKept), retired, notes };
+  refuseOrphans(layers, [...retired.keys()]);
+  return {
+    layers,
+    applied: [...applied.keys()],
+    retired: [...retired.keys()],
+    notes: [
+      ...[...applied].map(
+        ([name, why]) =>
+          `${name} keeps things as they were (${why}); claw remove ${name} for the new way.`,
+      ),
+      ...[...retired].map(
+        ([name, why]) => `${name} is retired: the core does it by itself (${why}).`,
+      ),
+    ],
+  };
+}
+
+/** @throws ClawError SKILL_NEEDED for a skill that depends on one which the release takes away */
+function refuseOrphans(layers: readonly SkillPackage[], retired: readonly string[]): void {
+  for (const { manifest } of layers) {
+    const needed = manifest.depends.find(({ name }) => retired.includes(name));
+    if (needed === undefined) continue;
+    throw new ClawError(
+      'SKILL_NEEDED',
+      `${manifest.skill} needs ${needed.name}, which this release retires. Remove ${manifest.skill} ` +
+        'before the update, and apply a version of it that fits the new core afterwards.',
+      { data: { skill: manifest.skill, needed: needed.name, range: needed.range, found: null } },
+    );
+  }
 }
 
 /**
  * A release may move files, but not into the hands of packages that could not touch them there.
  *
- * @throws ClawError PATH_PROTECTED
+ * @throws ClawError PATH_PROTECTED, STRUCTURED_ONLY
  */
 export function checkMapped(
   layers: readonly SkillPackage[],
   pathMaps: readonly PathMap[],
   config: CodebaseConfig,
 ): void {
-  const protection = createProtection(config.protected);
-  for (const layer of layers) {
-    if (layer.kind === 'customisation') continue;
-    for (const path of targetsOf(layer.manifest)) {
-      const mapped = mapPath(path, layer.manifest.coreVersion, pathMaps);
-      if (mapped !== path) checkProtected(mapped, protection);
-    }
+  const forSkills = createProtection(config.protected);
+  const forCustomisations = createCustomisationProtection();
+  for (const { kind, manifest } of layers) {
+    const moved = targetsOf(manifest).flatMap((path) => {
+      const mapped = mapPath(path, manifest.coreVersion, pathMaps);
+      return mapped === path ? [] : [mapped];
+    });
+    const protection = kind === 'skill' ? forSkills : forCustomisations;
+    for (const path of moved) checkProtected(path, protection);
+    if (kind === 'skill') checkStructured(moved);
   }
 }
 
-function releasedPackage(name: string, extras: Tree): SkillPackage {
+function releasedPackage(name: string, { extras, config }: Brought): SkillPackage {
   const prefix = `skills/${name}/`;
   const files = [...extras].flatMap(([path, file]) =>
     path.startsWith(prefix) ? [[path.slice(prefix.length), file] as const] : [],
@@ -102,5 +138,11 @@ function releasedPackage(name: string, extras: Tree): SkillPackage {
       { path: prefix, data: { nearest: [] } },
     );
   }
-  return packageFromFiles(new Map(files), { protectedPaths: [] });
+  const released = packageFromFiles(new Map(files), { protectedPaths: config.protected });
+  if (released.manifest.skill === name) return released;
+  throw new ClawError(
+    'NAME_INVALID',
+    `The release's ${prefix} calls itself ${released.manifest.skill}. The release is at fault.`,
+    { path: `${prefix}manifest.yaml` },
+  );
 }

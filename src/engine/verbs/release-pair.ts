@@ -1,11 +1,15 @@
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { compose } from '../compose/compose.ts';
 import type { FileDigest } from '../digest.ts';
 import { ClawError } from '../errors.ts';
+import { mergeFiles } from '../merge/file.ts';
 import { orderLayers } from '../skill/order.ts';
 import type { SkillPackage } from '../skill/package.ts';
-import type { CodebaseConfig } from '../state/config.ts';
+import type { PathMap } from '../skill/path-map.ts';
+import { CONFIG_PATH, type CodebaseConfig, parseConfig } from '../state/config.ts';
+import { readTreeFile } from '../state/disk.ts';
 import { isGitFolder, resolveCommit, runGit } from '../state/git.ts';
 import { type Release, takeRelease } from '../state/release.ts';
 import type { State } from '../state/state-file.ts';
@@ -13,12 +17,19 @@ import type { TreeFile } from '../tree.ts';
 import type { EngineContext } from './context.ts';
 import { type Installation, movesOf } from './installation.ts';
 
-/** The release that an update brings: a folder, or a commit of this repository. */
+/** Another release, and the settings of the codebase as they will be with it. */
+export type NewRelease = { readonly release: Release; readonly config: CodebaseConfig };
+
+/**
+ * The release that an update brings: a folder, or a commit of this repository.
+ *
+ * @throws ClawError RELEASE_NOT_FOUND, CONFIG_INVALID
+ */
 export async function findNewRelease(
   { root, cwd }: EngineContext,
-  config: CodebaseConfig,
+  installation: Installation,
   wanted: string,
-): Promise<Release> {
+): Promise<NewRelease> {
   const isRef = isGitFolder(root) && (await resolveCommit(root, wanted)) !== null;
   const folder = resolve(cwd, wanted);
   const isFolder = existsSync(folder) && statSync(folder).isDirectory();
@@ -32,10 +43,23 @@ export async function findNewRelease(
   if (resolve(root) === folder && !isRef) {
     throw new ClawError('USAGE', 'A project cannot be updated to itself: name a ref or a folder.');
   }
-  return await takeRelease(root, config, {
-    release: isRef ? wanted : folder,
-    coreVersion: null,
-  });
+  const request = { release: isRef ? wanted : folder, coreVersion: null };
+  const release = await takeRelease(root, installation.config, request);
+  const config = comingConfig(installation, release);
+  const isSameCore = isDeepStrictEqual(config.exclude, installation.config.exclude);
+  return { release: isSameCore ? release : await takeRelease(root, config, request), config };
+}
+
+/** What is no part of the new core is the new release's to say, and the owner's. */
+function comingConfig({ root, releaseFile }: Installation, release: Release): CodebaseConfig {
+  const versions = {
+    base: releaseFile(CONFIG_PATH),
+    ours: readTreeFile(root, CONFIG_PATH),
+    theirs: release.files.get(CONFIG_PATH) ?? null,
+  };
+  const merged = mergeFiles(versions, { path: CONFIG_PATH });
+  const file = merged.kind === 'clean' ? merged.file : versions.theirs;
+  return parseConfig(file?.bytes.toString('utf8') ?? null);
 }
 
 /** The core that an update starts from. */
@@ -43,6 +67,8 @@ export type OldCore = {
   readonly version: string | null;
   readonly paths: readonly string[];
   readonly digestOf: (path: string) => FileDigest | undefined;
+  /** Where files had been moved up to it. */
+  readonly pathMaps: readonly PathMap[];
   /** What was published on it: the ground on which the owner's edits are seen. */
   readonly published: (path: string) => TreeFile | null;
   readonly warnings: readonly string[];
@@ -71,7 +97,8 @@ export async function findOldCore(context: EngineContext, request: Request): Pro
     const isRef = isGitFolder(root) && (await resolveCommit(root, named)) !== null;
     const place = isRef ? named : resolve(context.cwd, named);
     const old = await takeRelease(root, config, { release: place, coreVersion: null });
-    return otherCore(request, old);
+    const isInstalled = old.digests.digest === state.core.digest;
+    return isInstalled ? installedCore(installation) : otherCore(request, old);
   }
   const isGuess = state.core.assumed && state.core.from !== 'tag';
   if (!isGuess) return installedCore(installation);
@@ -91,9 +118,11 @@ export async function findOldCore(context: EngineContext, request: Request): Pro
   return otherCore(request, old);
 }
 
-function installedCore({ coreVersion, releaseDigests, publishedFile }: Installation): OldCore {
+function installedCore(installation: Installation): OldCore {
+  const { coreVersion, releaseDigests, publishedFile, pathMaps } = installation;
   return {
     version: coreVersion,
+    pathMaps,
     paths: [...releaseDigests.files.keys()],
     digestOf: (path) => releaseDigests.files.get(path),
     published: publishedFile,
@@ -107,11 +136,12 @@ function otherCore(
   old: Release,
 ): OldCore {
   const file = (path: string) => old.files.get(path) ?? null;
+  const pathMaps = movesOf(file);
   const composed = compose({
     release: file,
     layers: orderLayers(installed),
     answers: { decisions: [], resolutions: installation.resolutions },
-    pathMaps: movesOf(file),
+    pathMaps,
   });
   const isOpen = (path: string) =>
     composed.conflicts.some((conflict) => conflict.path.split('#')[0] === path);
@@ -123,6 +153,7 @@ function otherCore(
   };
   return {
     version: old.version ?? installation.coreVersion,
+    pathMaps,
     paths: [...old.files.keys()],
     digestOf: (path) => old.digests.files.get(path),
     published,

@@ -1,14 +1,13 @@
+import lt from 'semver/functions/lt.js';
+import valid from 'semver/functions/valid.js';
 import { checkCoreVersion } from '../skill/core-version.ts';
 import { checkRelations } from '../skill/order.ts';
 import type { SkillPackage } from '../skill/package.ts';
-import { mapPath } from '../skill/path-map.ts';
-import {
-  MIGRATIONS_PATH,
-  type Migration,
-  pathMapsOf,
-  readMigrations,
-} from '../state/migrations.ts';
+import { mapPath, type PathMap, unmapPath } from '../skill/path-map.ts';
+import { isProjectPath } from '../state/listing.ts';
+import { MIGRATIONS_PATH, pathMapsOf, readMigrations } from '../state/migrations.ts';
 import type { Release } from '../state/release.ts';
+import type { State } from '../state/state-file.ts';
 import type { TreeFile } from '../tree.ts';
 import type { PlanningContext } from './context.ts';
 import { coreState } from './core.ts';
@@ -34,7 +33,7 @@ export async function planUpdate(
 ): Promise<Operation> {
   const installation = await readInstallation(context.root);
   const state = requireState(installation);
-  const release = await findNewRelease(context, installation.config, wanted);
+  const { release, config } = await findNewRelease(context, installation, wanted);
   const installed = readInstalledPackages(installation);
   const old = await findOldCore(context, {
     installation,
@@ -47,12 +46,17 @@ export async function planUpdate(
   const newFile = (path: string): TreeFile | null => release.files.get(path) ?? null;
   const migrations = readMigrations(newFile(MIGRATIONS_PATH));
   const due = dueMigrations(migrations, installation.coreVersion, release.version);
-  const migrated = migrateLayers(installed, due, release.extras);
+  const migrated = migrateLayers(installed, due, { extras: release.extras, config });
   for (const { manifest } of migrated.layers) checkCoreVersion(manifest, release.version);
   checkRelations(migrated.layers);
-  checkMapped(migrated.layers, pathMapsOf(migrations), installation.config);
+  checkMapped(migrated.layers, pathMapsOf(migrations), config);
 
-  const core = newCore(release, old, migrations, [...old.paths, ...state.files.keys()]);
+  const core = newCore(old, {
+    release,
+    pathMaps: pathMapsOf(migrations),
+    isCore: (path) => isProjectPath(path, config),
+    touched: [...state.files.keys()],
+  });
   const beside = planBeside(context.root, state, release);
   const plan = planLayers({
     installation,
@@ -73,7 +77,7 @@ export async function planUpdate(
     plan,
     pin: pinning(state, sources, context.now()),
     warnings: [...old.warnings, ...migrated.notes, ...beside.notes],
-    core: { release, state: coreState(release, false) },
+    core: { release, state: knownCore(state, release) },
     files: beside.changes,
     resolutions: beside.resolutions(installation.resolutions),
     data: {
@@ -95,27 +99,49 @@ export async function planUpdate(
   };
 }
 
-function newCore(
-  release: Release,
-  old: OldCore,
-  migrations: readonly Migration[],
-  paths: readonly string[],
-): NewCore {
-  const pathMaps = pathMapsOf(migrations);
+type Next = {
+  readonly release: Release;
+  readonly pathMaps: readonly PathMap[];
+  /** What a release no longer counts as core is not its to change. */
+  readonly isCore: (path: string) => boolean;
+  /** What the layers made of the old core. */
+  readonly touched: readonly string[];
+};
+
+function newCore(old: OldCore, { release, pathMaps, isCore, touched }: Next): NewCore {
   const moves = new Map<string, string>();
-  for (const path of paths) {
-    const to = mapPath(path, old.version, pathMaps);
+  const isBack =
+    valid(old.version) !== null && valid(release.version) !== null
+      ? lt(release.version ?? '', old.version ?? '')
+      : false;
+  for (const path of [...old.paths, ...touched]) {
+    const to = isBack
+      ? unmapPath(path, release.version, old.pathMaps)
+      : mapPath(path, old.version, pathMaps);
     if (to !== path) moves.set(path, to);
   }
   const { files } = release.digests;
   const both = new Set([...old.paths, ...files.keys()]);
-  const changed = [...both].filter((path) => old.digestOf(path) !== files.get(path)).sort();
+  const changed = [...both]
+    .filter((path) => isCore(path) && old.digestOf(path) !== files.get(path))
+    .sort();
   return {
     releaseFile: (path) => release.files.get(path) ?? null,
     pathMaps,
     moves,
     changed,
   };
+}
+
+/** A core that is the very same in every respect is known by what told of it first. */
+function knownCore({ core }: State, release: Release): State['core'] {
+  const next = coreState(release, false);
+  const isGuess = core.assumed && core.from !== 'tag';
+  const isKnown =
+    next.digest === core.digest &&
+    next.version === core.version &&
+    (next.commit ?? core.commit) === core.commit;
+  return isKnown && !isGuess ? { ...core, skills: next.skills } : next;
 }
 
 /** Which layers work on files that the release changes, with those files. */

@@ -9,6 +9,7 @@ import type { EngineContext, PlanningContext } from './context.ts';
 import { inferBases } from './inference.ts';
 import { readInstallation, readInstalledPackages, requireState } from './installation.ts';
 import { pinning, requireApplied } from './layers.ts';
+import { checkMapped } from './migrate.ts';
 import type { Operation } from './operation.ts';
 import { planLayers } from './target.ts';
 
@@ -54,14 +55,12 @@ export async function planUpgrade(
     state.layers.every((layer) => layer.digest !== digest),
   );
   for (const one of fresh) checkCoreVersion(one.package.manifest, installation.coreVersion);
+  const packages = fresh.map((one) => one.package);
+  checkMapped(packages, installation.pathMaps, installation.config);
   const installed = readInstalledPackages(installation);
   const isReplaced = new Set(fresh.map((one) => one.package.manifest.skill));
   const rest = installed.filter(({ manifest }) => !isReplaced.has(manifest.skill));
-  const inference = await inferBases(
-    installation,
-    fresh.map((one) => one.package),
-    rest,
-  );
+  const inference = await inferBases(installation, packages, rest);
   const wanted = [...rest, ...inference.packages];
   checkRelations(wanted);
   const sources = new Map(fresh.map((one) => [one.package.manifest.skill, one]));
