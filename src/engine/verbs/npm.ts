@@ -8,7 +8,8 @@ import { isSameFile, type TreeFile } from '../tree.ts';
 import type { Change, EngineContext } from './context.ts';
 import type { Installation } from './installation.ts';
 import { allowedScripts, unapprovedScript } from './npm-scripts.ts';
-import { type Operation, releaseFileOf } from './operation.ts';
+import type { Operation } from './operation.ts';
+import { releaseFileOf } from './released.ts';
 import { stepOf } from './state-steps.ts';
 
 const LOCK = 'package-lock.json';

@@ -21,6 +21,7 @@ import { originsOf } from './origins.ts';
 import { clearPending, withDecided, writePending } from './pending.ts';
 import { proveTree } from './proving.ts';
 import { keepResolutions } from './recordings.ts';
+import { releaseFileOf } from './released.ts';
 import { reportChanges } from './report.ts';
 import { stateSteps, stepOf } from './state-steps.ts';
 import type { TargetPlan } from './target.ts';
@@ -188,11 +189,6 @@ function commit(context: EngineContext, operation: Operation, packages: Packages
   if (brought) saveBaseDigests(root, brought.digests);
   onProgress({ kind: 'done', text: `Published ${files}` });
   return true;
-}
-
-/** The release's file as the new tree stands on it. */
-export function releaseFileOf({ core, installation }: Operation): Installation['releaseFile'] {
-  return core ? (path) => core.release.files.get(path) ?? null : installation.releaseFile;
 }
 
 function customisationsOf({ plan, installed }: Operation): ReadonlySet<string> {
