@@ -1,10 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  addSkill,
-  type Codebase,
-  commitAll,
-  temporaryCodebase,
-} from '../../src/testing/codebase.ts';
+import { addSkill, type Codebase, temporaryCodebase } from '../../src/testing/codebase.ts';
 
 const LINES = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n';
 const A = LINES.replace('two', 'TWO of a');

@@ -201,9 +201,13 @@ export function leavesMarkers(answer: Answer): boolean {
 }
 
 function invalid(place: string, reason: string): ClawError {
-  return new ClawError(
-    'RESOLUTION_INVALID',
-    `${place}: ${reason}. Take it back from git, or delete the file to be asked again.`,
-    { path: place },
-  );
+  return new ClawError('RESOLUTION_INVALID', `${place}: ${reason}. ${wayOut(place)}`, {
+    path: place,
+  });
+}
+
+function wayOut(place: string): string {
+  const key = /([0-9a-f]{16})\.yaml$/.exec(place)?.[1];
+  if (key === undefined) return 'Run claw abort, then the command again.';
+  return `Take it back from git, or be asked again: claw resolutions forget ${key}.`;
 }

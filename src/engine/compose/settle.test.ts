@@ -1,0 +1,129 @@
+import { expect, test } from 'vitest';
+import type { Conflict } from '../conflict.ts';
+import { digestBytes } from '../digest.ts';
+import { mergeFiles } from '../merge/file.ts';
+import { type Answer, type Resolution, resolutionKey, subjectOf } from '../state/resolution.ts';
+import { answeredFile, contradicts, offersFor, settleConflict } from './settle.ts';
+
+const BASE = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\n';
+const file = (text: string) => ({ bytes: Buffer.from(text), isExecutable: false });
+
+function conflictOf(
+  ours: string,
+  theirs: string,
+  { base = BASE, layers = ['a', 'b'] as const, path = 'notes.txt' } = {},
+): Conflict {
+  const sides = { base: file(base), ours: file(ours), theirs: file(theirs) };
+  const merged = mergeFiles(sides, { path });
+  const hunks = merged.kind === 'conflict' ? merged.hunks : [];
+  return { path, kind: 'content', layers, reason: 'They differ.', hunks, sides, values: null };
+}
+
+const change = (...words: [from: string, to: string][]) =>
+  words.reduce((text, [from, to]) => text.replace(from, to), BASE);
+
+const CONFLICT = conflictOf(change(['two', 'a']), change(['two', 'b']));
+
+function answerOf({ hunks }: Conflict, ...words: string[]): Answer {
+  const open = hunks.filter((hunk) => hunk.kind === 'conflict');
+  return {
+    kind: 'hunks',
+    hunks: open.map(({ base, ours, theirs }, at) => ({
+      base,
+      ours,
+      theirs,
+      resolved: [`${words[at] ?? ''}\n`],
+    })),
+  };
+}
+
+function recorded(conflict: Conflict, answer: Answer, isOwn: boolean): Resolution {
+  const subject = subjectOf(conflict);
+  const key = resolutionKey(subject, answer);
+  return { key, subject, answer, origin: 'owner', digest: digestBytes(key), isOwn };
+}
+
+const settle = (conflict: Conflict, ...resolutions: Resolution[]) =>
+  settleConflict(conflict, { decisions: [], resolutions });
+
+test('a recording from elsewhere settles the very same conflict, whoever brought the sides', () => {
+  const foreign = recorded(CONFLICT, answerOf(CONFLICT, 'both'), false);
+  expect(settle(CONFLICT, foreign)).toMatchObject({
+    kind: 'settled',
+    settlement: { keys: [foreign.key] },
+  });
+  expect(settle({ ...CONFLICT, layers: ['x', 'y'] }, foreign).kind).toBe('settled');
+  expect(settle({ ...CONFLICT, path: 'other.txt' }, foreign).kind).toBe('open');
+  const elsewhere = conflictOf(change(['two', 'a'], ['eight', 'x']), change(['two', 'b']));
+  expect(settle(elsewhere, foreign).kind).toBe('open');
+  expect(offersFor(elsewhere, [foreign])).toEqual([foreign]);
+});
+
+test('an own recording settles the same hunk between the same layers, and only there', () => {
+  const own = recorded(CONFLICT, answerOf(CONFLICT, 'both'), true);
+  const elsewhere = conflictOf(change(['two', 'a'], ['eight', 'x']), change(['two', 'b']));
+  const settled = settle(elsewhere, own);
+  expect(settled.kind).toBe('settled');
+  if (settled.kind === 'open') return;
+  expect(answeredFile(elsewhere, settled.settlement.answer)?.bytes.toString()).toBe(
+    change(['two', 'both'], ['eight', 'x']),
+  );
+  expect(settle({ ...elsewhere, layers: ['a', 'c'] }, own).kind).toBe('open');
+  expect(settle(conflictOf(change(['two', 'a2']), change(['two', 'b'])), own).kind).toBe('open');
+});
+
+test('hunks that a recording settles are settled in the conflict that is left', () => {
+  const own = recorded(CONFLICT, answerOf(CONFLICT, 'both'), true);
+  const two = conflictOf(
+    change(['two', 'a'], ['seven', 'A']),
+    change(['two', 'b'], ['seven', 'B']),
+  );
+  const left = settle(two, own);
+  expect(left.kind === 'open' && left.conflict.hunks).toMatchObject([
+    { kind: 'settled', lines: ['one\n', 'both\n', 'three\n', 'four\n', 'five\n', 'six\n'] },
+    { kind: 'conflict', ours: ['A\n'], theirs: ['B\n'] },
+    { kind: 'settled', lines: ['eight\n'] },
+  ]);
+});
+
+test('a decision is stronger than recordings, and what contradicts it is known', () => {
+  const own = recorded(CONFLICT, answerOf(CONFLICT, 'both'), true);
+  const answer = answerOf(CONFLICT, 'new words');
+  const decision = { subject: subjectOf(CONFLICT), answer, origin: 'owner', amended: null };
+  const settled = settleConflict(CONFLICT, { decisions: [decision], resolutions: [own] });
+  expect(settled).toMatchObject({ settlement: { answer, decision } });
+  expect(contradicts(own, CONFLICT, answer)).toBe(true);
+  expect(contradicts(own, CONFLICT, answerOf(CONFLICT, 'both'))).toBe(false);
+  expect(contradicts({ ...own, isOwn: false }, { ...CONFLICT, path: 'x' }, answer)).toBe(false);
+});
+
+test('recordings that disagree settle nothing and are both named', () => {
+  for (const isOwn of [true, false]) {
+    const one = recorded(CONFLICT, answerOf(CONFLICT, 'one'), isOwn);
+    const other = recorded(CONFLICT, answerOf(CONFLICT, 'other'), isOwn);
+    const left = settle(CONFLICT, one, other);
+    expect(left.kind === 'open' && left.conflict.reason).toMatch(
+      new RegExp(`${one.key} and ${other.key} disagree`),
+    );
+  }
+});
+
+test('a recorded file that changes what stands around the hunks is not used', () => {
+  const whole = (text: string): Answer => ({ kind: 'file', file: file(text) });
+  const fair = recorded(CONFLICT, whole(change(['two', 'both'])), false);
+  expect(settle(CONFLICT, fair).kind).toBe('settled');
+  for (const text of [change(['two', 'both'], ['eight', 'steal']), `x\n${BASE}`, '']) {
+    expect(settle(CONFLICT, recorded(CONFLICT, whole(text), false)).kind).toBe('open');
+  }
+  const gone = recorded(CONFLICT, { kind: 'file', file: null }, false);
+  expect(settle(CONFLICT, gone).kind).toBe('open');
+});
+
+test('a recording that does not parse where both sides do is not used', () => {
+  const conflict = conflictOf('let a = 1;\n', 'let a = 2;\n', { base: 'let a;\n', path: 'a.ts' });
+  expect(settle(conflict, recorded(conflict, answerOf(conflict, 'let a = 3;'), false)).kind).toBe(
+    'settled',
+  );
+  const left = settle(conflict, recorded(conflict, answerOf(conflict, 'let a = ;'), false));
+  expect(left.kind === 'open' && left.conflict.reason).toMatch(/line 1 would not parse/);
+});

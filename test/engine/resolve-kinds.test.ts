@@ -1,0 +1,212 @@
+import { expect, test } from 'vitest';
+import { addSkill, type Codebase, temporaryCodebase } from '../../src/testing/codebase.ts';
+
+const LINES = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n';
+const A = LINES.replace('two', 'two of a');
+const MINE = LINES.replace('two', 'mine');
+
+async function decided(codebase: Codebase, path: string, ...choice: string[]): Promise<void> {
+  const run = await codebase.claw('resolve', path, ...choice);
+  expect(run.json.error).toBe(null);
+  const done = await codebase.claw('continue');
+  expect(done.json.error).toBe(null);
+  expect(done.code).toBe(0);
+}
+
+test.each([
+  ['--ours', 'of a\nsame\n'],
+  ['--theirs', 'of b\nsame\n'],
+])('two skills that add one file are settled by %s, and that is recorded', async (side, text) => {
+  await using codebase = temporaryCodebase({ 'x.txt': 'x\n' }, { git: true });
+  addSkill(codebase, 'a', { add: { 'new.txt': 'of a\nsame\n' } });
+  addSkill(codebase, 'b', { add: { 'new.txt': 'of b\nsame\n' } });
+  expect(await codebase.claw('apply', 'a', 'b')).toMatchObject({
+    code: 3,
+    json: { conflicts: [{ path: 'new.txt', kind: 'add-add', layers: ['a', 'b'] }] },
+  });
+  await decided(codebase, 'new.txt', side);
+  expect(codebase.read('new.txt')).toBe(text);
+  expect((await codebase.claw('resolutions')).json.data).toMatchObject([{ kind: 'add-add' }]);
+  expect((await codebase.claw('remove', 'b')).code).toBe(0);
+  expect(codebase.read('new.txt')).toBe('of a\nsame\n');
+});
+
+test.each([
+  ['--ours', true],
+  ['--theirs', false],
+])('a deletion against a skill’s change: %s', async (side, isThere) => {
+  await using codebase = temporaryCodebase({ 'notes.txt': LINES }, { git: true });
+  addSkill(codebase, 'a', { modify: { 'notes.txt': [LINES, A] } });
+  addSkill(codebase, 'b', {
+    base: { 'notes.txt': LINES },
+    manifest: { file_ops: [{ type: 'delete', path: 'notes.txt' }] },
+  });
+  expect(await codebase.claw('apply', 'a', 'b')).toMatchObject({
+    code: 3,
+    json: { conflicts: [{ kind: 'modify-delete', layers: ['a', 'b'], hunks: [] }] },
+  });
+  await decided(codebase, 'notes.txt', side);
+  expect(codebase.has('notes.txt')).toBe(isThere);
+  expect((await codebase.claw('replay')).json.outcome).toBe('nothing');
+  expect((await codebase.claw('remove', 'b')).code).toBe(0);
+  expect(codebase.read('notes.txt')).toBe(A);
+});
+
+test('a file that the owner deleted and a skill changes is settled either way, or with a text', async () => {
+  await using codebase = temporaryCodebase({ 'notes.txt': LINES, 'x.txt': 'x\n' }, { git: true });
+  addSkill(codebase, 'a', { modify: { 'notes.txt': [LINES, A] } });
+  codebase.remove('notes.txt');
+  const blocked = await codebase.claw('apply', 'a');
+  expect(blocked).toMatchObject({
+    code: 3,
+    json: { conflicts: [{ kind: 'modify-delete', layers: ['your edits', 'a'] }] },
+  });
+  await decided(codebase, 'notes.txt', '--ours');
+  expect(codebase.has('notes.txt')).toBe(false);
+  expect((await codebase.claw('list')).json.data).toMatchObject([{ name: 'a' }]);
+  expect((await codebase.claw('undo')).code).toBe(0);
+  expect((await codebase.claw('apply', 'a')).code).toBe(3);
+  await decided(codebase, 'notes.txt', '--theirs');
+  expect(codebase.read('notes.txt')).toBe(A);
+  expect((await codebase.claw('undo')).code).toBe(0);
+  expect((await codebase.claw('apply', 'a')).code).toBe(3);
+  codebase.write({ 'given.txt': 'words of mine\n' });
+  await decided(codebase, 'notes.txt', '--with', 'given.txt');
+  expect(codebase.read('notes.txt')).toBe('words of mine\n');
+});
+
+test('removing a skill whose file the owner edited asks whether it may go', async () => {
+  await using codebase = temporaryCodebase({ 'x.txt': 'x\n' }, { git: true });
+  addSkill(codebase, 'a', { add: { 'new.txt': LINES } });
+  await codebase.claw('apply', 'a');
+  codebase.write({ 'new.txt': MINE });
+  expect(await codebase.claw('remove', 'a')).toMatchObject({
+    code: 3,
+    json: { conflicts: [{ path: 'new.txt', kind: 'modify-delete' }] },
+  });
+  await decided(codebase, 'new.txt', '--ours');
+  expect(codebase.read('new.txt')).toBe(MINE);
+  expect((await codebase.claw('list')).json.data).toEqual([]);
+});
+
+test('a binary file that both sides changed is settled by a side or by a file', async () => {
+  const bytes = (last: number) => Buffer.from([0, 1, 2, 255, last]);
+  await using codebase = temporaryCodebase({ 'a.bin': bytes(0) }, { git: true });
+  addSkill(codebase, 'a', { modify: { 'a.bin': [bytes(0), bytes(1)] } });
+  addSkill(codebase, 'b', { modify: { 'a.bin': [bytes(0), bytes(2)] } });
+  expect(await codebase.claw('apply', 'a', 'b')).toMatchObject({
+    code: 3,
+    json: { conflicts: [{ kind: 'binary' }] },
+  });
+  expect(await codebase.claw('resolve', 'a.bin')).toMatchObject({ code: 2 });
+  await decided(codebase, 'a.bin', '--theirs');
+  expect(codebase.tree()['a.bin']).toBe(bytes(2).toString('latin1'));
+  const [one] = (await codebase.claw('resolutions')).json.data as { key: string }[];
+  expect(codebase.read(`.claw/resolutions/${one?.key}.yaml`)).toContain('base64');
+  await codebase.claw('remove', 'b');
+  expect((await codebase.claw('apply', 'b')).code).toBe(0);
+  expect(codebase.tree()['a.bin']).toBe(bytes(2).toString('latin1'));
+  await codebase.claw('resolutions', 'forget', one?.key ?? '');
+  await codebase.claw('remove', 'b');
+  expect((await codebase.claw('apply', 'b')).code).toBe(3);
+  codebase.write({ 'given.bin': bytes(3) });
+  await decided(codebase, 'a.bin', '--with', 'given.bin');
+  expect(codebase.tree()['a.bin']).toBe(bytes(3).toString('latin1'));
+});
+
+test('a conflict with the owner’s own edits is settled, and never recorded', async () => {
+  await using codebase = temporaryCodebase({ 'notes.txt': LINES }, { git: true });
+  addSkill(codebase, 'a', { modify: { 'notes.txt': [LINES, A] } });
+  codebase.write({ 'notes.txt': MINE.replace('ten', 'ten of mine') });
+  expect((await codebase.claw('apply', 'a')).json.conflicts).toMatchObject([
+    { layers: ['your edits', 'a'] },
+  ]);
+  await decided(codebase, 'notes.txt', '--theirs');
+  expect(codebase.read('notes.txt')).toBe(A.replace('ten', 'ten of mine'));
+  expect((await codebase.claw('resolutions')).json.data).toEqual([]);
+});
+
+test('a conflict with a customisation re-anchors it: nobody is asked again, and nothing is recorded', async () => {
+  await using codebase = temporaryCodebase({ 'notes.txt': LINES, 'b.txt': 'b\n' }, { git: true });
+  addSkill(codebase, 'a', { modify: { 'notes.txt': [LINES, A] } });
+  addSkill(codebase, 'other', { modify: { 'b.txt': ['b\n', 'B\n'] } });
+  codebase.write({ 'notes.txt': MINE.replace('ten', 'ten of mine') });
+  expect((await codebase.claw('customize', 'my words')).code).toBe(0);
+  const blocked = await codebase.claw('apply', 'a');
+  expect(blocked.json.conflicts).toMatchObject([{ layers: ['a', 'custom-my-words'] }]);
+  codebase.write({
+    '.claw/pending/notes.txt': LINES.replace('two', 'two of both').replace('ten', 'ten of mine'),
+  });
+  const done = await codebase.claw('continue');
+  expect(done.code).toBe(0);
+  const expected = LINES.replace('two', 'two of both').replace('ten', 'ten of mine');
+  expect(codebase.read('notes.txt')).toBe(expected);
+  expect((await codebase.claw('resolutions')).json.data).toEqual([]);
+  expect(codebase.read('.claw/custom/custom-my-words/base/notes.txt')).toBe(A);
+  expect(codebase.read('.claw/custom/custom-my-words/modify/notes.txt')).toBe(expected);
+  expect((await codebase.claw('apply', 'other')).code).toBe(0);
+  expect((await codebase.claw('verify')).json.data).toMatchObject({ clean: true });
+  // Without the skill, the owner's words meet the bare core again.
+  const removed = await codebase.claw('remove', 'a');
+  expect(removed.code).toBe(3);
+  await decided(codebase, 'notes.txt', '--theirs');
+  expect(codebase.read('notes.txt')).toBe(expected);
+});
+
+test('a customisation that a decision leaves nothing of is dropped', async () => {
+  await using codebase = temporaryCodebase({ 'notes.txt': LINES }, { git: true });
+  addSkill(codebase, 'a', { modify: { 'notes.txt': [LINES, A] } });
+  codebase.write({ 'notes.txt': MINE });
+  await codebase.claw('customize', 'my words');
+  expect((await codebase.claw('apply', 'a')).code).toBe(3);
+  await decided(codebase, 'notes.txt', '--ours');
+  expect(codebase.read('notes.txt')).toBe(A);
+  expect((await codebase.claw('list')).json.data).toMatchObject([{ name: 'a' }]);
+  expect(codebase.has('.claw/custom')).toBe(false);
+});
+
+test('undo that meets later edits is resolved like any other verb', async () => {
+  await using codebase = temporaryCodebase({ 'notes.txt': LINES }, { git: true });
+  addSkill(codebase, 'a', { modify: { 'notes.txt': [LINES, A] } });
+  await codebase.claw('apply', 'a');
+  codebase.write({ 'notes.txt': A.replace('two of a', 'two of a, and mine') });
+  expect((await codebase.claw('undo')).json.conflicts).toMatchObject([
+    { path: 'notes.txt', layers: ['your edits', 'undo'] },
+  ]);
+  await codebase.claw('resolve', 'notes.txt', '--ours');
+  // Once more would plan it anew, and forget what was decided.
+  expect(await codebase.claw('undo')).toMatchObject({
+    code: 1,
+    json: { error: { code: 'OPERATION_PENDING' } },
+  });
+  expect(await codebase.claw('continue')).toMatchObject({
+    code: 0,
+    json: { data: { verb: 'undo' } },
+  });
+  expect(codebase.read('notes.txt')).toBe(A.replace('two of a', 'two of a, and mine'));
+  expect((await codebase.claw('list')).json.data).toEqual([]);
+  expect((await codebase.claw('resolutions')).json.data).toEqual([]);
+});
+
+test('a conflict of the core with an old package is settled and holds for the next core', async () => {
+  await using codebase = temporaryCodebase({ 'notes.txt': LINES }, { git: true });
+  const core = LINES.replace('two', 'two of the core');
+  codebase.write({ 'notes.txt': core });
+  codebase.git('commit', '-qam', 'newer');
+  codebase.git('tag', 'v1.1.0');
+  addSkill(codebase, 'a', { modify: { 'notes.txt': [LINES, A] } });
+  expect((await codebase.claw('apply', 'a')).json.conflicts).toMatchObject([
+    { layers: ['core', 'a'] },
+  ]);
+  codebase.write({ '.claw/pending/notes.txt': LINES.replace('two', 'two of both') });
+  expect((await codebase.claw('continue')).code).toBe(0);
+  const release = core.replace('nine', 'nine of the core');
+  await using newer = temporaryCodebase({
+    'notes.txt': release,
+    'package.json': '{ "version": "1.2.0" }\n',
+  });
+  expect(await codebase.claw('update', newer.root)).toMatchObject({ code: 0 });
+  expect(codebase.read('notes.txt')).toBe(
+    LINES.replace('two', 'two of both').replace('nine', 'nine of the core'),
+  );
+});
