@@ -29,6 +29,20 @@ export function dueMigrations(
   });
 }
 
+/** Notes on entries that a newer release no longer lists: whoever comes from before needs them. */
+export function lostMigrations(
+  before: readonly Migration[],
+  after: readonly Migration[],
+): readonly string[] {
+  const known = new Set(after.map((one) => JSON.stringify(one)));
+  const lost = before.filter((one) => !known.has(JSON.stringify(one)));
+  return lost.map(
+    ({ since, description }) =>
+      `The release's migrations.yaml has lost an entry of ${since}${description && ` (${description})`}: ` +
+      'what it moved or kept is forgotten. Ask its maintainers.',
+  );
+}
+
 /** What came with a release; its packages are the ones that migrations apply. */
 type Brought = {
   readonly extras: Tree;

@@ -7,15 +7,20 @@ import { ClawError } from '../errors.ts';
 import { mergeFiles } from '../merge/file.ts';
 import { orderLayers } from '../skill/order.ts';
 import type { SkillPackage } from '../skill/package.ts';
-import type { PathMap } from '../skill/path-map.ts';
 import { CONFIG_PATH, type CodebaseConfig, parseConfig } from '../state/config.ts';
 import { readTreeFile } from '../state/disk.ts';
 import { isGitFolder, resolveCommit, runGit } from '../state/git.ts';
+import {
+  MIGRATIONS_PATH,
+  type Migration,
+  pathMapsOf,
+  readMigrations,
+} from '../state/migrations.ts';
 import { type Release, takeRelease } from '../state/release.ts';
 import type { State } from '../state/state-file.ts';
 import type { TreeFile } from '../tree.ts';
 import type { EngineContext } from './context.ts';
-import { type Installation, movesOf } from './installation.ts';
+import type { Installation } from './installation.ts';
 
 /** Another release, and the settings of the codebase as they will be with it. */
 export type NewRelease = { readonly release: Release; readonly config: CodebaseConfig };
@@ -67,8 +72,8 @@ export type OldCore = {
   readonly version: string | null;
   readonly paths: readonly string[];
   readonly digestOf: (path: string) => FileDigest | undefined;
-  /** Where files had been moved up to it. */
-  readonly pathMaps: readonly PathMap[];
+  readonly commit: string | null;
+  readonly migrations: readonly Migration[];
   /** What was published on it: the ground on which the owner's edits are seen. */
   readonly published: (path: string) => TreeFile | null;
   readonly warnings: readonly string[];
@@ -119,10 +124,11 @@ export async function findOldCore(context: EngineContext, request: Request): Pro
 }
 
 function installedCore(installation: Installation): OldCore {
-  const { coreVersion, releaseDigests, publishedFile, pathMaps } = installation;
+  const { coreVersion, state, releaseFile, releaseDigests, publishedFile } = installation;
   return {
     version: coreVersion,
-    pathMaps,
+    commit: state?.core.commit ?? null,
+    migrations: readMigrations(releaseFile(MIGRATIONS_PATH)),
     paths: [...releaseDigests.files.keys()],
     digestOf: (path) => releaseDigests.files.get(path),
     published: publishedFile,
@@ -136,12 +142,12 @@ function otherCore(
   old: Release,
 ): OldCore {
   const file = (path: string) => old.files.get(path) ?? null;
-  const pathMaps = movesOf(file);
+  const migrations = readMigrations(file(MIGRATIONS_PATH));
   const composed = compose({
     release: file,
     layers: orderLayers(installed),
     answers: { decisions: [], resolutions: installation.resolutions },
-    pathMaps,
+    pathMaps: pathMapsOf(migrations),
   });
   const isOpen = (path: string) =>
     composed.conflicts.some((conflict) => conflict.path.split('#')[0] === path);
@@ -153,7 +159,8 @@ function otherCore(
   };
   return {
     version: old.version ?? installation.coreVersion,
-    pathMaps,
+    commit: old.commit,
+    migrations,
     paths: [...old.files.keys()],
     digestOf: (path) => old.digests.files.get(path),
     published,

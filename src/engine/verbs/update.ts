@@ -1,9 +1,7 @@
-import lt from 'semver/functions/lt.js';
-import valid from 'semver/functions/valid.js';
 import { checkCoreVersion } from '../skill/core-version.ts';
 import { checkRelations } from '../skill/order.ts';
 import type { SkillPackage } from '../skill/package.ts';
-import { mapPath, type PathMap, unmapPath } from '../skill/path-map.ts';
+import { mapPath } from '../skill/path-map.ts';
 import { isProjectPath } from '../state/listing.ts';
 import { MIGRATIONS_PATH, pathMapsOf, readMigrations } from '../state/migrations.ts';
 import type { Release } from '../state/release.ts';
@@ -13,10 +11,11 @@ import type { PlanningContext } from './context.ts';
 import { coreState } from './core.ts';
 import { readInstallation, readInstalledPackages, requireState } from './installation.ts';
 import { pinning } from './layers.ts';
-import { checkMapped, dueMigrations, migrateLayers } from './migrate.ts';
+import { checkMapped, dueMigrations, lostMigrations, migrateLayers } from './migrate.ts';
+import { isOlder, newCore } from './new-core.ts';
 import type { Operation } from './operation.ts';
 import { planBeside } from './release-beside.ts';
-import { findNewRelease, findOldCore, type OldCore } from './release-pair.ts';
+import { findNewRelease, findOldCore } from './release-pair.ts';
 import { type NewCore, planLayers } from './target.ts';
 
 /**
@@ -45,7 +44,7 @@ export async function planUpdate(
 
   const newFile = (path: string): TreeFile | null => release.files.get(path) ?? null;
   const migrations = readMigrations(newFile(MIGRATIONS_PATH));
-  const due = dueMigrations(migrations, installation.coreVersion, release.version);
+  const due = dueMigrations(migrations, old.version, release.version);
   const migrated = migrateLayers(installed, due, { extras: release.extras, config });
   for (const { manifest } of migrated.layers) checkCoreVersion(manifest, release.version);
   checkRelations(migrated.layers);
@@ -57,6 +56,9 @@ export async function planUpdate(
     isCore: (path) => isProjectPath(path, config),
     touched: [...state.files.keys()],
   });
+  const lost = isOlder(release.version, old.version)
+    ? []
+    : lostMigrations(old.migrations, migrations);
   const beside = planBeside(context.root, state, release);
   const plan = planLayers({
     installation,
@@ -76,12 +78,12 @@ export async function planUpdate(
     installed,
     plan,
     pin: pinning(state, sources, context.now()),
-    warnings: [...old.warnings, ...migrated.notes, ...beside.notes],
+    warnings: [...old.warnings, ...lost, ...migrated.notes, ...beside.notes],
     core: { release, state: knownCore(state, release) },
     files: beside.changes,
     resolutions: beside.resolutions(installation.resolutions),
     data: {
-      from: { version: installation.coreVersion, commit: state.core.commit },
+      from: { version: old.version, commit: old.commit },
       to: { version: release.version, commit: release.commit },
       files: core.changed.length,
       migrations: due.map(({ since, description, skill, retire, paths }) => ({
@@ -96,40 +98,6 @@ export async function planUpdate(
       broughtSkills: beside.brought,
       keptSkills: beside.kept,
     },
-  };
-}
-
-type Next = {
-  readonly release: Release;
-  readonly pathMaps: readonly PathMap[];
-  /** What a release no longer counts as core is not its to change. */
-  readonly isCore: (path: string) => boolean;
-  /** What the layers made of the old core. */
-  readonly touched: readonly string[];
-};
-
-function newCore(old: OldCore, { release, pathMaps, isCore, touched }: Next): NewCore {
-  const moves = new Map<string, string>();
-  const isBack =
-    valid(old.version) !== null && valid(release.version) !== null
-      ? lt(release.version ?? '', old.version ?? '')
-      : false;
-  for (const path of [...old.paths, ...touched]) {
-    const to = isBack
-      ? unmapPath(path, release.version, old.pathMaps)
-      : mapPath(path, old.version, pathMaps);
-    if (to !== path) moves.set(path, to);
-  }
-  const { files } = release.digests;
-  const both = new Set([...old.paths, ...files.keys()]);
-  const changed = [...both]
-    .filter((path) => isCore(path) && old.digestOf(path) !== files.get(path))
-    .sort();
-  return {
-    releaseFile: (path) => release.files.get(path) ?? null,
-    pathMaps,
-    moves,
-    changed,
   };
 }
 

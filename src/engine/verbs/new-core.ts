@@ -1,0 +1,46 @@
+import lt from 'semver/functions/lt.js';
+import valid from 'semver/functions/valid.js';
+import { mapPath, type PathMap, unmapPath } from '../skill/path-map.ts';
+import { pathMapsOf } from '../state/migrations.ts';
+import type { Release } from '../state/release.ts';
+import type { OldCore } from './release-pair.ts';
+import type { NewCore } from './target.ts';
+
+type Next = {
+  readonly release: Release;
+  readonly pathMaps: readonly PathMap[];
+  /** What a release no longer counts as core is not its to change. */
+  readonly isCore: (path: string) => boolean;
+  /** What the layers made of the old core. */
+  readonly touched: readonly string[];
+};
+
+/** What one release makes of another: the files that differ, and those that moved. */
+export function newCore(old: OldCore, { release, pathMaps, isCore, touched }: Next): NewCore {
+  const moves = new Map<string, string>();
+  const oldMaps = pathMapsOf(old.migrations);
+  const isBack = isOlder(release.version, old.version);
+  for (const path of [...old.paths, ...touched]) {
+    const to = isBack
+      ? unmapPath(path, release.version, oldMaps)
+      : mapPath(path, old.version, pathMaps);
+    if (to !== path) moves.set(path, to);
+  }
+  const { files } = release.digests;
+  const both = new Set([...old.paths, ...files.keys()]);
+  const changed = [...both]
+    .filter((path) => isCore(path) && old.digestOf(path) !== files.get(path))
+    .sort();
+  return {
+    releaseFile: (path) => release.files.get(path) ?? null,
+    pathMaps,
+    moves,
+    changed,
+  };
+}
+
+/** Whether one version comes before another; a version that nobody knows does not. */
+export function isOlder(one: string | null, other: string | null): boolean {
+  if (one === null || other === null || valid(one) === null || valid(other) === null) return false;
+  return lt(one, other);
+}
