@@ -2,6 +2,9 @@ import { listsOf, type NamedList } from './members.ts';
 import { childrenOf, isNode, type Node, nodesIn } from './node.ts';
 import type { Syntax } from './parse.ts';
 
+/** The head of a line up to a name that it declares. */
+const DECLARING = /\b(?:const|let|var|function|class|interface|type|enum|import)\b[^=;]*$/;
+
 /** A name that stands more often than it may, and the offsets at which it does, or may do so. */
 export type Duplicate = { readonly key: string; readonly places: readonly number[] };
 
@@ -45,10 +48,14 @@ function repeated(
     .map(([key, places]) => ({ key, places: places.map(({ start }) => start) }));
 }
 
+/** Where a name stands behind a word that declares it; if that is only one place, wherever it stands. */
 function mentionsOf(name: string, text: string): readonly number[] {
   const places: number[] = [];
   for (let at = text.indexOf(name); at >= 0 && name !== ''; at = text.indexOf(name, at + 1)) {
     places.push(at);
   }
-  return places;
+  const declared = places.filter((at) =>
+    DECLARING.test(text.slice(text.lastIndexOf('\n', at) + 1, at)),
+  );
+  return declared.length > 1 ? declared : places;
 }

@@ -69,7 +69,7 @@ export function parseSyntax(
     const root: unknown = 'program' in file ? file.program : file;
     return isNode(root) ? { root, tokens: tokensOf(file.tokens ?? []), redeclared } : null;
   } catch {
-    // Not of that language, or nested too deep for the parser: the lines decide, as they did before.
+    // Not of that language, nested too deep for the parser, or no parser there: the lines decide.
     return null;
   }
 }
