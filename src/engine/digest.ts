@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Tree, TreeFile } from './tree.ts';
 
 /** A SHA-256 as `sha256:` and 64 hexadecimal digits. */
@@ -14,7 +14,7 @@ export type TreeDigests = {
 };
 
 export function digestBytes(bytes: Buffer | string): Digest {
-  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+  return `sha256:${hash('sha256', bytes, 'hex')}`;
 }
 
 export function digestFile(file: TreeFile): FileDigest {

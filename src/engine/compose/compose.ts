@@ -1,4 +1,5 @@
 import type { Conflict } from '../conflict.ts';
+import { mergeFiles } from '../merge/file.ts';
 import type { SkillPackage } from '../skill/package.ts';
 import { mapPath, type PathMap } from '../skill/path-map.ts';
 import type { TreeFile } from '../tree.ts';
@@ -17,6 +18,8 @@ export type ComposeInput = {
   readonly answers?: KnownAnswers;
   /** Where releases moved files of the core, in the order of their versions; nowhere by default. */
   readonly pathMaps?: readonly PathMap[];
+  /** Merges two files of the layers, or knows what that gives. */
+  readonly merge?: typeof mergeFiles;
 };
 
 /**
@@ -28,7 +31,7 @@ export type ComposeInput = {
  * which carry such files and are merged by key.
  */
 export function compose(input: ComposeInput): Composition {
-  const { release, layers, answers = NO_ANSWERS, pathMaps = [] } = input;
+  const { release, layers, answers = NO_ANSWERS, pathMaps = [], merge = mergeFiles } = input;
   const canvas = new Canvas(release);
   const names = new Names();
   const loom: Loom = {
@@ -36,6 +39,7 @@ export function compose(input: ComposeInput): Composition {
     names,
     mapped: (path, layer) => mapPath(path, layer.manifest.coreVersion, pathMaps),
     settle: (conflict: Conflict) => settleConflict(conflict, answers),
+    merge,
   };
   const skills = layers.filter(({ kind }) => kind === 'skill');
   for (const layer of skills) mergeLayer(loom, layer);

@@ -1,5 +1,5 @@
 import type { Conflict } from '../conflict.ts';
-import { type FileMerge, mergeFiles } from '../merge/file.ts';
+import type { FileMerge, mergeFiles } from '../merge/file.ts';
 import { addedFile, baseFile, modifiedFile } from '../skill/accessors.ts';
 import type { FileOp } from '../skill/manifest.ts';
 import type { SkillPackage } from '../skill/package.ts';
@@ -18,6 +18,7 @@ export type Loom = {
   /** The name that a path of an older core has in this one. */
   readonly mapped: (path: string, layer: SkillPackage) => string;
   readonly settle: (conflict: Conflict) => Settled;
+  readonly merge: typeof mergeFiles;
 };
 
 const DISAGREE: FileMerge = {
@@ -122,7 +123,7 @@ function mergeOnto(
   versions: Versions<TreeFile | null>,
 ): void {
   if (structuredKind(path) !== null) mergeKeys(loom, layer, path, versions);
-  else settle(loom, layer, path, versions, mergeFiles(versions, { path }));
+  else settle(loom, layer, path, versions, loom.merge(versions, { path }));
 }
 
 /** A customisation carries structured files whole; they meet key by key. */

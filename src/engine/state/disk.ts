@@ -1,5 +1,4 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { ClawError } from '../errors.ts';
 import { lstat } from '../skill/lstat.ts';
 import type { Tree, TreeFile } from '../tree.ts';
@@ -24,7 +23,7 @@ export function treeReader(root: string): (path: string) => TreeFile | null {
 }
 
 function readRegular(root: string, path: string): TreeFile | null {
-  const target = join(root, path);
+  const target = `${root}/${path}`;
   const stat = lstat(target);
   if (!stat) return null;
   if (stat.isSymbolicLink()) throw linkRefused(path);
@@ -57,7 +56,7 @@ function refuseLinkedFolders(root: string, path: string, plain: Set<string>): vo
   for (let end = path.indexOf('/'); end !== -1; end = path.indexOf('/', end + 1)) {
     const folder = path.slice(0, end);
     if (plain.has(folder)) continue;
-    const stat = lstat(join(root, folder));
+    const stat = lstat(`${root}/${folder}`);
     if (!stat) return;
     if (stat.isSymbolicLink()) throw linkRefused(folder);
     plain.add(folder);

@@ -65,7 +65,7 @@ export function readFolder(root: string, folder: string): Tree {
 export function listFolder(folder: string): readonly string[] {
   const found: string[] = [];
   const walk = (below: string): void => {
-    for (const entry of entriesOf(join(folder, below))) {
+    for (const entry of entriesOf(`${folder}/${below}`)) {
       const path = below + entry.name;
       if (entry.isDirectory()) walk(`${path}/`);
       else found.push(path);

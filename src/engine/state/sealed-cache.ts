@@ -27,7 +27,8 @@ export function writeSealed(root: string, name: string, value: unknown): void {
   const path = join(root, FOLDER, `${name}.json`);
   const draft = `${path}.${process.pid}`;
   try {
-    fs.mkdirSync(join(root, FOLDER), { recursive: true });
+    // Not where the engine has no folder of its own: whoever only asks for a plan leaves no trace.
+    if (!fs.existsSync(join(root, FOLDER))) fs.mkdirSync(join(root, FOLDER));
     const content = JSON.stringify(value);
     fs.writeFileSync(draft, `${sealOf(root, name, content)}\n${content}`);
     fs.renameSync(draft, path);

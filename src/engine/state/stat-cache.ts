@@ -59,7 +59,7 @@ export class StatCache {
 
   #stat(path: string): BigIntStats | null {
     try {
-      return lstatSync(join(this.#root, path), { bigint: true });
+      return lstatSync(`${this.#root}/${path}`, { bigint: true });
     } catch (error) {
       // Nothing there, as below a regular file.
       const code = error instanceof Error && 'code' in error ? error.code : null;

@@ -4,20 +4,12 @@ import { type Document, isMap, parseDocument, stringify } from 'yaml';
 import { type Digest, digestBytes } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import { readSealed, writeSealed } from './sealed-cache.ts';
-import {
-  fromStateFile,
-  type RawState,
-  STATE_FORMAT,
-  type State,
-  StateFile,
-  toStateFile,
-} from './state-schema.ts';
+import { fromStateFile, STATE_FORMAT, type State, StateFile, toStateFile } from './state-schema.ts';
 
 export type { LayerState, State } from './state-schema.ts';
 
 export const STATE_PATH = '.claw/state.yaml';
 
-/** What was read last, by the digest of its bytes: reading YAML takes longer than most commands. */
 const CACHE = 'state';
 
 /** YAML's own end of a document. Many a YAML that is cut short is YAML still, and says something else. */
@@ -32,11 +24,29 @@ export function readState(root: string): State | null {
   const bytes = readStateBytes(root);
   if (bytes === null) return null;
   const digest = digestBytes(bytes);
-  const known = readSealed(root, CACHE) as { digest: Digest; raw: RawState } | null;
-  if (known?.digest === digest) return fromStateFile(known.raw, digest);
-  const raw = parseRaw(bytes);
-  writeSealed(root, CACHE, { digest, raw });
-  return fromStateFile(raw, digest);
+  const known = StateFile.safeParse(knownContent(root, digest));
+  if (known.success) return fromStateFile(known.data, digest);
+  const state = parseState(bytes);
+  rememberState(root, state, digest);
+  return state;
+}
+
+/** Spares the next command the YAML: reading that takes longer than most commands. */
+export function rememberState(root: string, state: Omit<State, 'digest'>, digest: Digest): void {
+  writeSealed(root, CACHE, { digest, content: toStateFile(state) });
+}
+
+/** The bytes for `state.yaml`: those that are there, where they say the same already. */
+export function stateBytes(root: string, state: Omit<State, 'digest'>): Buffer {
+  const present = readStateBytes(root);
+  const known = present === null ? null : knownContent(root, digestBytes(present));
+  const isSame = JSON.stringify(known) === JSON.stringify(toStateFile(state));
+  return present !== null && isSame ? present : renderState(state);
+}
+
+function knownContent(root: string, digest: Digest): unknown {
+  const known = readSealed(root, CACHE) as { digest: Digest; content: unknown } | null;
+  return known?.digest === digest ? known.content : null;
 }
 
 /** The digest of `state.yaml` as it stands, without reading into it. */
@@ -46,10 +56,6 @@ export function stateDigest(root: string): Digest | null {
 }
 
 export function parseState(bytes: Buffer): State {
-  return fromStateFile(parseRaw(bytes), digestBytes(bytes));
-}
-
-function parseRaw(bytes: Buffer): RawState {
   const text = bytes.toString('utf8');
   refuseMarkers(text);
   const document = parseDocument(text, { uniqueKeys: true });
@@ -73,7 +79,7 @@ function parseRaw(bytes: Buffer): RawState {
       [path.join('.'), issue?.message].filter((part) => part !== '').join(': '),
     );
   }
-  return parsed.data;
+  return fromStateFile(parsed.data, digestBytes(bytes));
 }
 
 /** Writes a state as YAML; equal states give equal bytes. */

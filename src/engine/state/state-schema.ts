@@ -59,8 +59,7 @@ export const StateFile = z.strictObject({
   structured: z.record(z.string(), z.record(z.string(), z.unknown())),
 });
 
-/** The same as it is read, checked. */
-export type RawState = z.output<typeof StateFile>;
+type RawState = z.output<typeof StateFile>;
 
 /** The newest format that this engine writes and reads. */
 export const STATE_FORMAT = NEWEST;

@@ -19,6 +19,7 @@ import { readResolutions } from '../state/resolutions.ts';
 import { type LayerState, readState, type State } from '../state/state-file.ts';
 import type { TreeFile } from '../tree.ts';
 import { KnownManifests } from './known-manifests.ts';
+import { remember } from './remember.ts';
 
 /** What is installed: the core, the layers on it, and what the last command published. */
 export type Installation = {
@@ -57,8 +58,9 @@ export async function readInstallation(
   if (state !== null) {
     const kept = (isThorough ? digestBase : readBaseDigests)(root, state.core);
     const taken = kept === null ? await findRelease(root, config, state) : null;
-    const releaseFile = (path: string) =>
-      kept === null ? (taken?.files.get(path) ?? null) : readBase(root, kept, path);
+    const releaseFile = remember((path) =>
+      kept === null ? (taken?.files.get(path) ?? null) : readBase(root, kept, path),
+    );
     return {
       root,
       config,

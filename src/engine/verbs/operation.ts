@@ -7,7 +7,7 @@ import type { SkillPackage } from '../skill/package.ts';
 import { saveBaseDigests } from '../state/base-digests.ts';
 import type { Release } from '../state/release.ts';
 import type { Resolution } from '../state/resolution.ts';
-import type { LayerState, State } from '../state/state-file.ts';
+import { type LayerState, rememberState, type State } from '../state/state-file.ts';
 import { commitSteps } from '../transaction/commit.ts';
 import type { Step } from '../transaction/step.ts';
 import { checkConsent } from './consent.ts';
@@ -186,6 +186,7 @@ function commit(context: EngineContext, operation: Operation, packages: Packages
     },
     { now },
   );
+  rememberState(root, kept.state, digestBytes(kept.bytes));
   if (brought) saveBaseDigests(root, brought.digests);
   onProgress({ kind: 'done', text: `Published ${files}` });
   return true;

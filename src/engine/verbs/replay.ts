@@ -1,15 +1,15 @@
-import { compose } from '../compose/compose.ts';
+import type { Composition } from '../compose/composition.ts';
 import type { Conflict } from '../conflict.ts';
 import { checkRelations, orderLayers } from '../skill/order.ts';
 import type { SkillPackage } from '../skill/package.ts';
-import { readTreeFile } from '../state/disk.ts';
+import { readTreeFile, treeReader } from '../state/disk.ts';
 import { isSameFile, type TreeFile } from '../tree.ts';
 import type { PlanningContext } from './context.ts';
 import { type Installation, readInstallation, requireState } from './installation.ts';
 import { pinning } from './layers.ts';
 import type { Operation } from './operation.ts';
 import { restorePackages } from './restore.ts';
-import { planLayers } from './target.ts';
+import { composeKnown, planLayers } from './target.ts';
 
 /**
  * Plans what `state.yaml` lists on the core of this clone. The disk may hold the bare core or the
@@ -27,6 +27,7 @@ export async function planReplay(context: PlanningContext): Promise<Operation> {
     wanted: layers,
     published: found.published,
     decisions: context.decisions,
+    composed: context.decisions?.length ? null : found.composition,
   });
   return {
     verb: 'replay',
@@ -40,6 +41,8 @@ export async function planReplay(context: PlanningContext): Promise<Operation> {
 }
 
 type Found = {
+  /** What no decision has changed yet. */
+  readonly composition: Composition;
   /** The layers that the disk shows the effect of. */
   readonly installed: readonly SkillPackage[];
   readonly published: (path: string) => TreeFile | null;
@@ -48,30 +51,35 @@ type Found = {
 
 function lookAtDisk(installation: Installation, layers: readonly SkillPackage[]): Found {
   const { root, releaseFile } = installation;
-  const { files } = compose({
+  const composition = composeKnown(root, {
     release: releaseFile,
     layers: orderLayers(layers),
     answers: { decisions: [], resolutions: installation.resolutions },
     pathMaps: installation.pathMaps,
   });
+  const { files } = composition;
+  const read = treeReader(root);
   const bare: string[] = [];
   const composed: string[] = [];
   const neither: string[] = [];
   for (const [path, { file }] of files) {
     const released = releaseFile(path);
     if (isSameFile(file, released)) continue;
-    const disk = readTreeFile(root, path);
+    const disk = read(path);
     if (isSameFile(disk, file)) composed.push(path);
     else if (isSameFile(disk, released)) bare.push(path);
     else neither.push(path);
   }
-  if (composed.length === 0) return { installed: [], published: releaseFile, conflicts: [] };
+  if (composed.length === 0) {
+    return { composition, installed: [], published: releaseFile, conflicts: [] };
+  }
   const isMixed = bare.length > 0;
   const published = (path: string): TreeFile | null =>
     bare.includes(path) ? releaseFile(path) : (files.get(path)?.file ?? publishedElsewhere(path));
   const publishedElsewhere = (path: string): TreeFile | null =>
     files.has(path) ? null : releaseFile(path);
   return {
+    composition,
     installed: layers,
     published,
     conflicts: isMixed

@@ -14,7 +14,7 @@ import {
   listFolder,
   PACKAGES,
 } from '../state/kept.ts';
-import { type LayerState, renderState, STATE_PATH, type State } from '../state/state-file.ts';
+import { type LayerState, STATE_PATH, type State, stateBytes } from '../state/state-file.ts';
 import type { Fingerprint, Step } from '../transaction/step.ts';
 import { isSameFile, type TreeFile } from '../tree.ts';
 
@@ -46,15 +46,20 @@ export type NewState = {
 export function stateSteps(
   root: string,
   next: NewState,
-): { readonly steps: readonly Step[]; readonly bytes: Buffer } {
+): {
+  readonly steps: readonly Step[];
+  readonly bytes: Buffer;
+  readonly state: Omit<State, 'digest'>;
+} {
   const composed = composedFiles(next);
-  const bytes = renderState({
+  const state = {
     core: next.core,
     layers: next.layers.map(({ state }) => state),
     resolutions: next.resolutions.known,
     files: new Map([...composed].map(([path, file]) => [path, pinOf(file)])),
     structured: structuredState(next),
-  });
+  };
+  const bytes = stateBytes(root, state);
   const kept = new Map<string, TreeFile>();
   for (const [path, file] of composed) if (file) kept.set(keptPath(COMPOSED, path), file);
   const whole = new Set<string>();
@@ -66,7 +71,11 @@ export function stateSteps(
   if (next.lock) kept.set(KEPT_LOCK, { bytes: next.lock, isExecutable: false });
   kept.set(STATE_PATH, { bytes, isExecutable: false });
   const present = presentFiles(root, whole);
-  return { steps: stepsTowards(root, kept, [...present, ...next.resolutions.outdated]), bytes };
+  return {
+    steps: stepsTowards(root, kept, [...present, ...next.resolutions.outdated]),
+    bytes,
+    state,
+  };
 }
 
 function keepLayer(kept: Map<string, TreeFile>, layer: SkillPackage): void {

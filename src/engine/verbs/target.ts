@@ -1,4 +1,4 @@
-import { compose } from '../compose/compose.ts';
+import { type ComposeInput, compose } from '../compose/compose.ts';
 import type { Composition } from '../compose/composition.ts';
 import { type FileChange, planTree } from '../compose/plan.ts';
 import { renamesOf } from '../compose/renames.ts';
@@ -7,13 +7,15 @@ import type { Conflict } from '../conflict.ts';
 import { orderLayers } from '../skill/order.ts';
 import type { SkillPackage } from '../skill/package.ts';
 import type { PathMap } from '../skill/path-map.ts';
-import { readTreeFile } from '../state/disk.ts';
+import { treeReader } from '../state/disk.ts';
 import type { Resolution } from '../state/resolution.ts';
 import type { TreeFile } from '../tree.ts';
 import { amendChanges } from './amend.ts';
 import type { Installation } from './installation.ts';
+import { KnownMerges } from './known-merges.ts';
 import { findTakenPlaces } from './places.ts';
 import { reanchorLayers } from './reanchor.ts';
+import { remember } from './remember.ts';
 
 /** The layers that a command wants, and what publishing them takes. */
 export type TargetPlan = {
@@ -51,6 +53,8 @@ export type TargetRequest = {
   readonly resolutions?: readonly Resolution[];
   /** The installed core by default. */
   readonly core?: NewCore;
+  /** The composition of just that, where it is known already. */
+  readonly composed?: Composition | null;
 };
 
 /** Composes the wanted layers on a core and plans it against the disk. */
@@ -61,9 +65,10 @@ export function planLayers(request: TargetRequest): TargetPlan {
   const pathMaps = core?.pathMaps ?? installation.pathMaps;
   const answers = { decisions, resolutions: request.resolutions ?? installation.resolutions };
   const ordered = orderLayers(request.wanted);
-  const target = compose({ release, layers: ordered, answers, pathMaps });
+  const target =
+    request.composed ?? composeKnown(root, { release, layers: ordered, answers, pathMaps });
   const layers = reanchorLayers(ordered, target, pathMaps);
-  const disk = remember((path) => readTreeFile(root, path));
+  const disk = remember(treeReader(root));
   const plan = planTree({
     old: {
       file: remember(request.published ?? installation.publishedFile),
@@ -96,14 +101,10 @@ export function planLayers(request: TargetRequest): TargetPlan {
   };
 }
 
-/** Reads each file once: a plan must not see a file change under it. */
-function remember(read: Lookup): Lookup {
-  const known = new Map<string, TreeFile | null>();
-  return (path) => {
-    const file = known.get(path);
-    if (file !== undefined) return file;
-    const fresh = read(path);
-    known.set(path, fresh);
-    return fresh;
-  };
+/** Composes with the merges that earlier commands made. */
+export function composeKnown(root: string, input: ComposeInput): Composition {
+  const merges = new KnownMerges(root);
+  const composition = compose({ ...input, merge: merges.merge });
+  merges.save();
+  return composition;
 }
