@@ -12,8 +12,19 @@ export function recordedLines(data: CustomizeData | null): readonly string[] {
   const made = data?.customisation ?? null;
   if (made === null)
     return ['There is nothing to record: no file differs from what was published.'];
-  const files = made.files.map((file) => `  ${typeof file === 'string' ? file : file.path}`);
-  return [`Recorded as ${made.name}, ${counted(files.length, 'file')}:`, ...files];
+  return [`Recorded as ${made.name}, ${counted(made.files.length, 'file')}:`, ...pathsOf(made)];
+}
+
+/** What a plan of them would record; nothing for a plan of another verb. */
+export function plannedRecordLines(data: CustomizeData | null): readonly string[] {
+  const made = data?.customisation ?? null;
+  if (made === null) return [];
+  const count = counted(made.files.length, 'file');
+  return [`This would be recorded as ${made.name}, ${count}:`, ...pathsOf(made)];
+}
+
+function pathsOf({ files }: NonNullable<CustomizeData['customisation']>): readonly string[] {
+  return files.map((file) => `  ${typeof file === 'string' ? file : file.path}`);
 }
 
 type UpdateData = {

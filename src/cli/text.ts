@@ -3,13 +3,13 @@ import { type DoctorData, doctorLines } from './doctor-text.ts';
 import { matrixLines } from './matrix-text.ts';
 import { PIPE, type Screen } from './screen.ts';
 import { type DiffData, diffLines } from './text-diff.ts';
-import { recordedLines, updateLines } from './text-layers.ts';
+import { plannedRecordLines, recordedLines, updateLines } from './text-layers.ts';
+import { type ListEntry, listLines, MARKS, type StatusData, statusLines } from './text-status.ts';
+import { recordingLines, resolvedLines, WAYS_ON, waitingLines } from './text-waiting.ts';
 import { type WhyData, whyLines } from './text-why.ts';
 
 /** A result for people: the result itself for stdout, troubles for stderr. */
 export type Rendered = { readonly out: string; readonly err: string };
-
-const MARKS = { add: '+', modify: '~', delete: '-', rename: '>' } as const;
 
 /** Turns a verb's result into text for a screen, or for a pipe. */
 export function renderText(result: VerbResult, screen: Screen = PIPE): Rendered {
@@ -61,7 +61,23 @@ function bodyOf(result: VerbResult, screen: Screen): readonly string[] {
       return [
         ...updateLines(result.data as Parameters<typeof updateLines>[0]),
         ...changeLines(result),
+        ...plannedRecordLines(result.data as Parameters<typeof recordedLines>[0]),
       ];
+    case 'undo': {
+      if (result.outcome === 'blocked') return changeLines(result);
+      const { undone } = result.data as { readonly undone: string };
+      const [, ...files] = changeLines(result);
+      return [`Taken back: ${undone}.${files.length === 0 ? ` ${NO_FILE}` : ''}`, ...files];
+    }
+    case 'conflicts':
+      return waitingLines(result.data as Parameters<typeof waitingLines>[0], result.conflicts);
+    case 'resolve':
+      return resolvedLines(result.data as Parameters<typeof resolvedLines>[0]);
+    case 'resolutions':
+      return recordingLines(result.data as Parameters<typeof recordingLines>[0]);
+    case 'continue':
+      if (result.outcome === 'nothing') return ['Nothing waits.'];
+      return bodyOf({ ...result, verb: (result.data as { readonly verb: string }).verb }, screen);
     case 'abort':
       return [
         result.outcome === 'nothing' ? 'Nothing waits.' : 'Forgotten; the tree is as it was.',
@@ -113,55 +129,22 @@ function headline({ verb, outcome, changes, conflicts }: VerbResult): string {
   if (outcome === 'blocked') {
     return `Blocked by ${conflicts.length} ${conflicts.length === 1 ? 'conflict' : 'conflicts'}; the tree is as it was.`;
   }
-  return verb === 'plan' ? `This would change ${count}:` : `Done: ${verb} changed ${count}.`;
+  if (verb === 'plan') return changes.length === 0 ? NO_FILE : `This would change ${count}:`;
+  return changes.length === 0 ? `Done: ${verb}. ${NO_FILE}` : `Done: ${verb} changed ${count}.`;
 }
 
+/** What is recorded below .claw alone. */
+const NO_FILE = 'No file of the project changes.';
+
 function conflictLines({ conflicts, verb }: VerbResult): readonly string[] {
-  // The matrix tells them cell by cell, and nothing waits.
-  if (conflicts.length === 0 || verb === 'matrix') return [];
+  // The matrix and `conflicts` tell them their own way.
+  if (conflicts.length === 0 || verb === 'matrix' || verb === 'conflicts') return [];
   const lines = conflicts.flatMap(({ path, kind, layers, reason, hunks }) => {
     const count = hunks.filter((hunk) => hunk.kind === 'conflict').length;
     const where = verb === 'plan' || count === 0 ? '' : `\n    see .claw/pending/${path}`;
     return [`  ! ${path}  ${kind}, ${layers.join(' against ')}`, `    ${reason}${where}`];
   });
-  return [...lines, ...(verb === 'plan' ? [] : ['`claw abort` forgets this.'])];
-}
-
-type StatusData = {
-  readonly initialised: boolean;
-  readonly core: { readonly version: string | null; readonly from: string } | null;
-  readonly layers: readonly { readonly name: string; readonly version: string }[];
-  readonly edits: readonly { readonly path: string; readonly kind: keyof typeof MARKS }[];
-  readonly pending: { readonly verb: string; readonly arguments: readonly string[] } | null;
-};
-
-function statusLines({ initialised, core, layers, edits, pending }: StatusData): readonly string[] {
-  if (!initialised) return ['Nothing is installed here yet: `claw apply <skill>` begins.'];
-  const skills = layers.map(({ name, version }) => `${name} ${version}`).join(', ');
-  return [
-    `core    ${core?.version ?? 'without a version'} (${core?.from})`,
-    `skills  ${skills || 'none'}`,
-    `edits   ${edits.length === 0 ? 'none' : `${edits.length} not recorded`}`,
-    ...edits.map(({ path, kind }) => `  ${MARKS[kind]} ${path}`),
-    ...(pending
-      ? [`waits   ${[pending.verb, ...pending.arguments].join(' ')} (claw abort forgets it)`]
-      : []),
-  ];
-}
-
-type ListEntry = {
-  readonly name: string;
-  readonly version: string;
-  readonly description?: string;
-  readonly applied?: boolean;
-};
-
-function listLines(entries: readonly ListEntry[]): readonly string[] {
-  if (entries.length === 0) return ['None.'];
-  return entries.map(({ name, version, description, applied }) => {
-    const mark = applied ? ' (applied)' : '';
-    return `${name} ${version}${mark}${description ? `  ${description}` : ''}`;
-  });
+  return [...lines, ...(verb === 'plan' ? [] : [WAYS_ON])];
 }
 
 const FORMS = { 'line-ends': 'line ends', mode: 'mode' } as const;

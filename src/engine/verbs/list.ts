@@ -9,12 +9,13 @@ import { type EngineContext, resultOf, type VerbResult } from './context.ts';
 /** What is applied: `[{ name, version, digest, source }]`, with the commit of a source in git. */
 export function list({ root }: EngineContext): VerbResult {
   const layers = readState(root)?.layers ?? [];
-  const data = layers.map(({ name, version, digest, source, commit }) => ({
+  const data = layers.map(({ name, kind, version, digest, source, commit }) => ({
     name,
     version,
     digest,
     source,
     ...(commit ? { commit } : {}),
+    ...(kind === 'skill' ? {} : { kind }),
   }));
   return resultOf('list', 'done', { data });
 }

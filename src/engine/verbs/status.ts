@@ -17,8 +17,9 @@ export async function status({ root, now }: EngineContext): Promise<VerbResult> 
   const data = {
     initialised: true,
     core: state.core,
-    layers: state.layers.map(({ name, version, source, installed }) => ({
+    layers: state.layers.map(({ name, kind, version, source, installed }) => ({
       name,
+      kind,
       version,
       source,
       installed,

@@ -1,0 +1,60 @@
+/** How a change of a file is marked. */
+export const MARKS = { add: '+', modify: '~', delete: '-', rename: '>' } as const;
+
+/** What `claw status` found, as its result carries it. */
+export type StatusData = {
+  readonly initialised: boolean;
+  readonly core: { readonly version: string | null; readonly from: string } | null;
+  readonly layers: readonly {
+    readonly name: string;
+    readonly version: string;
+    readonly kind: 'skill' | 'customisation';
+  }[];
+  readonly edits: readonly { readonly path: string; readonly kind: keyof typeof MARKS }[];
+  readonly pending: { readonly verb: string; readonly arguments: readonly string[] } | null;
+};
+
+/** What is installed, what is edited, what waits. */
+export function statusLines({
+  initialised,
+  core,
+  layers,
+  edits,
+  pending,
+}: StatusData): readonly string[] {
+  if (!initialised) return ['Nothing is installed here yet: `claw apply <skill>` begins.'];
+  const own = layers.filter(({ kind }) => kind === 'customisation').map(({ name }) => name);
+  const skills = layers
+    .filter(({ kind }) => kind === 'skill')
+    .map(({ name, version }) => `${name} ${version}`)
+    .join(', ');
+  return [
+    `core    ${core?.version ?? 'without a version'} (${core?.from})`,
+    `skills  ${skills || 'none'}`,
+    ...(own.length === 0 ? [] : [`yours   ${own.join(', ')}`]),
+    `edits   ${edits.length === 0 ? 'none' : `${edits.length} not recorded`}`,
+    ...edits.map(({ path, kind }) => `  ${MARKS[kind]} ${path}`),
+    ...(pending
+      ? [`waits   ${[pending.verb, ...pending.arguments].join(' ')} (claw conflicts says for what)`]
+      : []),
+  ];
+}
+
+/** What `claw list` found. */
+export type ListEntry = {
+  readonly name: string;
+  readonly version: string;
+  readonly description?: string;
+  readonly applied?: boolean;
+  readonly kind?: 'customisation';
+};
+
+/** One line for each skill. */
+export function listLines(entries: readonly ListEntry[]): readonly string[] {
+  if (entries.length === 0) return ['None.'];
+  return entries.map(({ name, version, description, applied, kind }) => {
+    if (kind === 'customisation') return `${name}  (yours)`;
+    const mark = applied ? ' (applied)' : '';
+    return `${name} ${version}${mark}${description ? `  ${description}` : ''}`;
+  });
+}
