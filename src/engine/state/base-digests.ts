@@ -10,7 +10,8 @@ import {
 import { ClawError } from '../errors.ts';
 import type { TreeFile } from '../tree.ts';
 import { readTreeFile } from './disk.ts';
-import { BASE, keptPath, readFolder } from './kept.ts';
+import { BASE, keptPath, listKept, readFolder } from './kept.ts';
+import { StatCache } from './stat-cache.ts';
 import type { State } from './state-file.ts';
 
 const CACHE = '.claw/cache/base.json';
@@ -28,6 +29,18 @@ export function readBaseDigests(root: string, core: State['core']): TreeDigests 
 /** The same from the files themselves, whatever the cache says. */
 export function digestBase(root: string, core: State['core']): TreeDigests | null {
   const digests = digestTree(readFolder(root, BASE));
+  return digests.digest === core.digest ? digests : null;
+}
+
+/** The same, with only those files read whose stat changed since they last were. */
+export function statBase(root: string, core: State['core'], now: () => Date): TreeDigests | null {
+  const cache = new StatCache(root, now, 'core-stat');
+  const entries = listKept(root, BASE).flatMap(([path, place]) => {
+    const digest = cache.digest(place);
+    return digest === null ? [] : [[path, digest] as const];
+  });
+  cache.save();
+  const digests = digestFiles(entries);
   return digests.digest === core.digest ? digests : null;
 }
 

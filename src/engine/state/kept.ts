@@ -54,11 +54,19 @@ export function readComposed(root: string, state: State, path: string): TreeFile
 export function readFolder(root: string, folder: string): Tree {
   const tree = new Map<string, TreeFile>();
   const read = treeReader(root);
-  for (const kept of listFolder(join(root, folder))) {
-    const file = read(`${folder}/${kept}`);
-    if (file) tree.set(truePath(kept), file);
+  for (const [path, place] of listKept(root, folder)) {
+    const file = read(place);
+    if (file) tree.set(path, file);
   }
   return tree;
+}
+
+/** What is kept below a folder: its true path in it, and where it lies. */
+export function listKept(
+  root: string,
+  folder: string,
+): readonly (readonly [path: string, place: string])[] {
+  return listFolder(join(root, folder)).map((kept) => [truePath(kept), `${folder}/${kept}`]);
 }
 
 /** Paths of the files below a folder on disk, sorted; links and special files included, unopened. */

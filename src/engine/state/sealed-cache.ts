@@ -1,9 +1,12 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { digestBytes } from '../digest.ts';
+import { listFolder } from './kept.ts';
 
 const FOLDER = '.claw/cache';
 const ENGINE = join(import.meta.dirname, '..');
+/** A process has one engine, which does not change under it. */
+const STAMPS = new Map<string, string>();
 
 /**
  * Reads what an earlier command computed and kept in `.claw/cache/`; null where there is nothing, or
@@ -44,17 +47,16 @@ function sealOf(root: string, name: string, content: string): string {
 
 /** What this engine is, to the stat: another one may read and merge otherwise. */
 function engineStamp(): string {
-  const parts = ['compose', 'merge', 'skill', 'state', 'structured'];
-  const files = parts.flatMap((part) => {
-    const names = fs.readdirSync(join(ENGINE, part), { recursive: true, encoding: 'utf8' });
-    return names.map((name) => `${part}/${name}`);
+  const known = STAMPS.get(ENGINE);
+  if (known !== undefined) return known;
+  const files = ['compose', 'merge', 'skill', 'state', 'structured'].flatMap((part) =>
+    listFolder(join(ENGINE, part)).map((path) => `${part}/${path}`),
+  );
+  const lines = files.map((path) => {
+    const { size, mtimeMs } = fs.statSync(`${ENGINE}/${path}`);
+    return `${path} ${size} ${mtimeMs}`;
   });
-  return files
-    .filter((path) => path.endsWith('.ts'))
-    .sort()
-    .map((path) => {
-      const { size, mtimeMs } = fs.statSync(join(ENGINE, path));
-      return `${path} ${size} ${mtimeMs}`;
-    })
-    .join('\n');
+  const stamp = digestBytes(lines.join('\n'));
+  STAMPS.set(ENGINE, stamp);
+  return stamp;
 }

@@ -10,7 +10,8 @@ import { join } from 'node:path';
 import { type Digest, digestBytes, digestFile, type FileDigest } from '../digest.ts';
 import { readTreeFile } from './disk.ts';
 
-const PATH = '.claw/cache/stat.json';
+/** What a cache is of: files of the project, or the kept core. */
+export type StatSubject = 'stat' | 'core-stat';
 
 /** Two writes closer than this may carry one time stamp, on the coarsest file systems in use. */
 const CLOCK_GRAIN_MS = 50;
@@ -24,15 +25,17 @@ type Entry = readonly [stamp: string, digest: FileDigest];
  */
 export class StatCache {
   readonly #root: string;
+  readonly #path: string;
   readonly #entries: Map<string, Entry>;
   readonly #fresh = new Map<string, Entry>();
   readonly #now: () => Date;
   #isChanged = false;
 
-  constructor(root: string, now: () => Date) {
+  constructor(root: string, now: () => Date, subject: StatSubject = 'stat') {
     this.#root = root;
+    this.#path = join(root, `.claw/cache/${subject}.json`);
     this.#now = now;
-    this.#entries = load(root);
+    this.#entries = load(this.#path);
   }
 
   /** The digest of a regular file, null where nothing is. */
@@ -73,20 +76,20 @@ export class StatCache {
     if (!this.#isChanged && this.#fresh.size === this.#entries.size) return;
     const content = JSON.stringify(Object.fromEntries(this.#fresh));
     const body = `${digestBytes(content)}\n${content}`;
-    const temporary = join(this.#root, `${PATH}.${process.pid}`);
+    const temporary = `${this.#path}.${process.pid}`;
     try {
       mkdirSync(join(this.#root, '.claw/cache'), { recursive: true });
       writeFileSync(temporary, body);
-      renameSync(temporary, join(this.#root, PATH));
+      renameSync(temporary, this.#path);
     } catch {
       // A cache that cannot be written (read-only, full) is simply not there next time.
     }
   }
 }
 
-function load(root: string): Map<string, Entry> {
+function load(path: string): Map<string, Entry> {
   try {
-    const text = readFileSync(join(root, PATH), 'utf8');
+    const text = readFileSync(path, 'utf8');
     const end = text.indexOf('\n');
     const content = text.slice(end + 1);
     if (digestBytes(content) !== (text.slice(0, end) as Digest)) return new Map();

@@ -9,7 +9,7 @@ import {
 import type { PathMap } from '../skill/path-map.ts';
 import { readPackage } from '../skill/read-package.ts';
 import { findPackage } from '../skill/sources.ts';
-import { digestBase, readBase, readBaseDigests } from '../state/base-digests.ts';
+import { readBase, readBaseDigests } from '../state/base-digests.ts';
 import { type CodebaseConfig, readConfig } from '../state/config.ts';
 import { CUSTOM, inferredPlace, PACKAGES, readComposed, readFolder } from '../state/kept.ts';
 import { MIGRATIONS_PATH, pathMapsOf, readMigrations } from '../state/migrations.ts';
@@ -40,23 +40,26 @@ export type Installation = {
   readonly resolutions: readonly Resolution[];
 };
 
+/** Finds the digests of the kept core; null where that is not the pinned one. */
+type BaseReader = (root: string, core: State['core']) => TreeDigests | null;
+
 const NO_REQUEST: ReleaseRequest = { release: null, coreVersion: null };
 
 /**
  * Reads what is installed; where nothing is, takes the core as the first command on a codebase does.
  *
- * @param options `isThorough` trusts no cache on `.claw/base/`: where a file of it is not the pinned
- *   core's, the core is found again
+ * @param options `base` says how closely `.claw/base/` is looked at: by default the digests of an earlier
+ *   command do, and each file is checked when it is read; where it is not the pinned core, that is found again
  */
 export async function readInstallation(
   root: string,
-  options: { readonly request?: ReleaseRequest; readonly isThorough?: boolean } = {},
+  options: { readonly request?: ReleaseRequest; readonly base?: BaseReader } = {},
 ): Promise<Installation> {
-  const { request = NO_REQUEST, isThorough = false } = options;
+  const { request = NO_REQUEST, base = readBaseDigests } = options;
   const config = readConfig(root);
   const state = readState(root);
   if (state !== null) {
-    const kept = (isThorough ? digestBase : readBaseDigests)(root, state.core);
+    const kept = base(root, state.core);
     const taken = kept === null ? await findRelease(root, config, state) : null;
     const releaseFile = remember((path) =>
       kept === null ? (taken?.files.get(path) ?? null) : readBase(root, kept, path),

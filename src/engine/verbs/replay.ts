@@ -2,6 +2,7 @@ import type { Composition } from '../compose/composition.ts';
 import type { Conflict } from '../conflict.ts';
 import { checkRelations, orderLayers } from '../skill/order.ts';
 import type { SkillPackage } from '../skill/package.ts';
+import { statBase } from '../state/base-digests.ts';
 import { readTreeFile, treeReader } from '../state/disk.ts';
 import { isSameFile, type TreeFile } from '../tree.ts';
 import type { PlanningContext } from './context.ts';
@@ -16,7 +17,9 @@ import { composeKnown, planLayers } from './target.ts';
  * composed tree; in a mixed tree, a file that is neither is a conflict.
  */
 export async function planReplay(context: PlanningContext): Promise<Operation> {
-  const installation = await readInstallation(context.root, { isThorough: true });
+  const installation = await readInstallation(context.root, {
+    base: (root, core) => statBase(root, core, context.now),
+  });
   const state = requireState(installation);
   const layers = await restorePackages(context, installation, state);
   checkRelations(layers);

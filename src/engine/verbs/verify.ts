@@ -1,6 +1,7 @@
 import { touchedOwners } from '../compose/blame.ts';
 import { ClawError } from '../errors.ts';
 import { changedLines, changesLineEnds } from '../merge/changed-lines.ts';
+import { digestBase } from '../state/base-digests.ts';
 import { readTreeFile } from '../state/disk.ts';
 import { BASE } from '../state/kept.ts';
 import { isSameFile, type TreeFile } from '../tree.ts';
@@ -30,7 +31,7 @@ type Difference = {
  */
 export async function verify(context: EngineContext): Promise<VerbResult> {
   const { root, now } = context;
-  const installation = await readInstallation(root, { isThorough: true });
+  const installation = await readInstallation(root, { base: digestBase });
   const state = requireState(installation);
   const isBaseWhole = installation.taken === null;
   const damaged = isBaseWhole ? [] : [BASE];
