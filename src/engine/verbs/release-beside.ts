@@ -7,10 +7,10 @@ import type { Release } from '../state/release.ts';
 import type { Resolution } from '../state/resolution.ts';
 import { parseResolution } from '../state/resolution-file.ts';
 import { resolutionPath } from '../state/resolutions.ts';
-import type { State } from '../state/state-file.ts';
 import { isSameFile, type Tree } from '../tree.ts';
 import { skillDigests, skillOf } from './core.ts';
 import type { BesideChange } from './operation.ts';
+import type { OldCore } from './release-pair.ts';
 
 /** What a release brings beside the core. */
 export type Beside = {
@@ -28,8 +28,8 @@ export type Beside = {
  * Plans bringing a release's `skills/` and recorded resolutions. A package that is not what the last
  * release brought is the owner's work, and stays.
  */
-export function planBeside(root: string, state: State, release: Release): Beside {
-  const skills = planSkills(root, state, release.extras);
+export function planBeside(root: string, old: OldCore, release: Release): Beside {
+  const skills = planSkills(root, old, release.extras);
   const recordings = planRecordings(root, release.extras);
   return {
     changes: [...skills.changes, ...recordings.changes],
@@ -46,9 +46,9 @@ export function planBeside(root: string, state: State, release: Release): Beside
   };
 }
 
-function planSkills(root: string, state: State, extras: Tree) {
+function planSkills(root: string, old: OldCore, extras: Tree) {
   const wanted = skillDigests(extras);
-  const before = state.core.skills;
+  const before = old.skills;
   const present = readSkills(root);
   const there = skillDigests(present);
   const changes: BesideChange[] = [];
@@ -56,7 +56,7 @@ function planSkills(root: string, state: State, extras: Tree) {
   const kept: string[] = [];
   for (const name of [...new Set([...Object.keys(wanted), ...Object.keys(before)])].sort()) {
     if (there[name] === wanted[name] || before[name] === wanted[name]) continue;
-    if (there[name] !== before[name]) {
+    if (there[name] !== before[name] || (wanted[name] === undefined && !old.isReleased)) {
       kept.push(name);
       continue;
     }

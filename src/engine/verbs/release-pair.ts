@@ -20,6 +20,7 @@ import { type Release, takeRelease } from '../state/release.ts';
 import type { State } from '../state/state-file.ts';
 import type { TreeFile } from '../tree.ts';
 import type { EngineContext } from './context.ts';
+import { skillDigests } from './core.ts';
 import type { Installation } from './installation.ts';
 
 /** Another release, and the settings of the codebase as they will be with it. */
@@ -74,6 +75,10 @@ export type OldCore = {
   readonly digestOf: (path: string) => FileDigest | undefined;
   readonly commit: string | null;
   readonly migrations: readonly Migration[];
+  /** The packages that came with it. */
+  readonly skills: State['core']['skills'];
+  /** False for what was on a disk without history: some of it may be the owner's from the first. */
+  readonly isReleased: boolean;
   /** What was published on it: the ground on which the owner's edits are seen. */
   readonly published: (path: string) => TreeFile | null;
   readonly warnings: readonly string[];
@@ -129,6 +134,8 @@ function installedCore(installation: Installation): OldCore {
     version: coreVersion,
     commit: state?.core.commit ?? null,
     migrations: readMigrations(releaseFile(MIGRATIONS_PATH)),
+    skills: state?.core.skills ?? {},
+    isReleased: state?.core.from !== 'disk',
     paths: [...releaseDigests.files.keys()],
     digestOf: (path) => releaseDigests.files.get(path),
     published: publishedFile,
@@ -161,6 +168,8 @@ function otherCore(
     version: old.version ?? installation.coreVersion,
     commit: old.commit,
     migrations,
+    skills: skillDigests(old.extras),
+    isReleased: true,
     paths: [...old.files.keys()],
     digestOf: (path) => old.digests.files.get(path),
     published,

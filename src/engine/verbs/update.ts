@@ -59,7 +59,7 @@ export async function planUpdate(
   const lost = isOlder(release.version, old.version)
     ? []
     : lostMigrations(old.migrations, migrations);
-  const beside = planBeside(context.root, state, release);
+  const beside = planBeside(context.root, old, release);
   const plan = planLayers({
     installation,
     installed,
