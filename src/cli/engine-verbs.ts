@@ -3,6 +3,7 @@ import type { EngineContext, PlanSummary } from '../engine/index.ts';
 import * as engine from '../engine/index.ts';
 import type { Invocation, RunVerb } from './main.ts';
 import { drawMatrix, type MatrixOptions, matrixCommand, matrixRequest } from './matrix-options.ts';
+import type { ResolveOptions } from './resolve.ts';
 
 type Define = (program: Command, run: RunVerb) => void;
 
@@ -160,21 +161,30 @@ export const engineVerbs: readonly Define[] = [
     program
       .command('resolve')
       .description(
-        'settle one conflict; without an option, by the text you finished in .claw/pending',
+        'settle a conflict; without an option you are asked, or it is the text you finished in .claw/pending',
       )
-      .argument('<path>', 'as `claw conflicts` names it')
-      .addOption(new Option('--ours', 'what is there').conflicts(['theirs', 'with', 'recording']))
-      .addOption(new Option('--theirs', 'what comes').conflicts(['with', 'recording']))
+      .argument('[path]', 'as `claw conflicts` names it; on a terminal, all of them without one')
       .addOption(
-        new Option('--with <file or value>', 'a finished text, or the value of a key').conflicts(
+        new Option('--ours', 'what is there').conflicts(['theirs', 'with', 'recording', 'agent']),
+      )
+      .addOption(new Option('--theirs', 'what comes').conflicts(['with', 'recording', 'agent']))
+      .addOption(
+        new Option('--with <file or value>', 'a finished text, or the value of a key').conflicts([
           'recording',
+          'agent',
+        ]),
+      )
+      .addOption(
+        new Option('--recording <key>', 'a recorded resolution that was offered').conflicts(
+          'agent',
         ),
       )
-      .option('--recording <key>', 'a recorded resolution that was offered')
-      .action((path: string, options: ChoiceOptions) =>
-        run('resolve', (invocation) =>
-          engine.resolve(contextOf(invocation), path, choiceOf(options)),
-        ),
+      .option('--agent', 'let the model propose; without a path, for all that is open')
+      .action((path: string | undefined, options: ResolveOptions) =>
+        run('resolve', async (invocation) => {
+          const { resolveVerb } = await import('./resolve.ts');
+          return await resolveVerb(invocation, contextOf(invocation), path ?? null, options);
+        }),
       ),
   (program, run) =>
     program
@@ -245,20 +255,6 @@ type PackArguments = {
   readonly description?: string;
 };
 
-type ChoiceOptions = {
-  readonly ours?: boolean;
-  readonly theirs?: boolean;
-  readonly with?: string;
-  readonly recording?: string;
-};
-
-function choiceOf({ ours, theirs, with: given, recording }: ChoiceOptions): engine.Choice {
-  if (ours) return { kind: 'ours' };
-  if (theirs) return { kind: 'theirs' };
-  if (given !== undefined) return { kind: 'with', given };
-  return recording === undefined ? { kind: 'edited' } : { kind: 'recording', key: recording };
-}
-
 function decisionOf(options: Readonly<Record<string, boolean>>) {
   if (options['keepMine']) return 'keep-mine';
   if (options['rollForward']) return 'roll-forward';
@@ -275,6 +271,10 @@ function contextOf({ root, cwd, options, ui, signal }: Invocation): EngineContex
     onProgress: (event) => ui.progress(event),
     allow: options.allow,
     signal,
+    askModel: async (prompt) => {
+      const { askModel } = await import('./model.ts');
+      return await askModel(prompt, { root, signal });
+    },
     confirm: isAsked ? async (summary) => await confirm(ui, summary) : null,
   };
 }

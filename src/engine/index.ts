@@ -17,6 +17,8 @@ export { findRoot } from './state/root.ts';
 export type {
   Change,
   EngineContext,
+  ModelPrompt,
+  ModelReply,
   PlanSummary,
   ProgressEvent,
   VerbResult,
@@ -140,6 +142,18 @@ export async function resolve(
 ): Promise<VerbResult> {
   const { resolveConflict } = await import('./verbs/resolve.ts');
   return await changing(context, 'resolve', async () => resolveConflict(context, path, choice));
+}
+
+/**
+ * Lets the owner's model settle a conflict of the operation that waits, or all that are open; what it
+ * proposes is proved before it counts, and nothing is published yet.
+ */
+export async function resolveByModel(
+  context: EngineContext,
+  path: string | null,
+): Promise<VerbResult> {
+  const verbs = await import('./verbs/propose.ts');
+  return await changing(context, 'resolve', () => verbs.resolveByModel(context, path));
 }
 
 /** Goes on with the operation that waits, as it was decided. */

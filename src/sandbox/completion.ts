@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { ModelSettings } from '../config.ts';
 import {
   connectionFailure,
@@ -29,7 +30,61 @@ export async function completeOnce(
   return failure === null ? { ok: true } : { ok: false, message: failure.message };
 }
 
+/** What a model said, or one sentence about why it did not. */
+export type Answer =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly message: string };
+
+/**
+ * Asks the configured model one question, from the host itself and without tools.
+ *
+ * @param limits `signal` breaks it off
+ * @returns a sentence about what is wrong, never an exception
+ */
+export async function completeText(
+  model: ModelSettings,
+  prompt: { readonly system: string; readonly user: string },
+  limits: { readonly timeoutMs: number; readonly signal?: AbortSignal },
+): Promise<Answer> {
+  const missing = missingKey(model);
+  if (missing !== null) return { ok: false, message: missing.message };
+  const asked = await send(model, questionFor(model, prompt), limits);
+  if ('code' in asked) return { ok: false, message: asked.message };
+  const text = textIn(asked.body);
+  return text === null ? { ok: false, message: notAModel(model).message } : { ok: true, text };
+}
+
+const MAX_ANSWER_TOKENS = 16_000;
+
+function questionFor(
+  { provider }: ModelSettings,
+  { system, user }: { readonly system: string; readonly user: string },
+): object {
+  const question = { role: 'user', content: user };
+  return provider === 'anthropic'
+    ? { max_tokens: MAX_ANSWER_TOKENS, system, messages: [question] }
+    : { messages: [{ role: 'system', content: system }, question] };
+}
+
 async function ask(model: ModelSettings, timeoutMs: number): Promise<ModelFailure | null> {
+  const asked = await send(
+    model,
+    {
+      // Required by the one; refused by newer models of the other.
+      ...(model.provider === 'anthropic' ? { max_tokens: 16 } : {}),
+      messages: [{ role: 'user', content: 'Say ok.' }],
+    },
+    { timeoutMs },
+  );
+  if ('code' in asked) return asked;
+  return isCompletion(model, asked.body) ? null : notAModel(model);
+}
+
+async function send(
+  model: ModelSettings,
+  request: object,
+  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal?: AbortSignal },
+): Promise<{ readonly body: string } | ModelFailure> {
   const path = model.provider === 'anthropic' ? '/v1/messages' : '/v1/chat/completions';
   const url = modelUrl(model, 'POST', path);
   if (url === null) return connectionFailure(model, new Error(`no address for ${path}`));
@@ -37,17 +92,12 @@ async function ask(model: ModelSettings, timeoutMs: number): Promise<ModelFailur
     const answer = await fetch(url, {
       method: 'POST',
       headers: modelHeaders(model, { 'content-type': 'application/json' }),
-      body: JSON.stringify({
-        model: model.model,
-        // Required by the one; refused by newer models of the other.
-        ...(model.provider === 'anthropic' ? { max_tokens: 16 } : {}),
-        messages: [{ role: 'user', content: 'Say ok.' }],
-      }),
-      signal: AbortSignal.timeout(timeoutMs),
+      body: JSON.stringify({ model: model.model, ...request }),
+      signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]),
     });
     const body = withoutKey(model, await answer.text());
     if (!answer.ok) return httpFailure(model, answer.status, body);
-    return isCompletion(model, body) ? null : notAModel(model);
+    return { body };
   } catch (error) {
     if (error instanceof Error && error.name === 'TimeoutError') {
       return timeoutFailure(model, timeoutMs);
@@ -60,13 +110,31 @@ async function ask(model: ModelSettings, timeoutMs: number): Promise<ModelFailur
 
 /** Many servers answer any request with a friendly page and status 200. */
 function isCompletion(model: ModelSettings, body: string): boolean {
+  const parsed = parseJson(body);
+  if (typeof parsed !== 'object' || parsed === null) return false;
+  return (model.provider === 'anthropic' ? 'content' : 'choices') in parsed;
+}
+
+const Anthropic = z.object({
+  content: z.array(z.looseObject({ type: z.string(), text: z.string().optional() })),
+});
+const OpenAi = z.object({
+  choices: z.tuple([z.object({ message: z.object({ content: z.string() }) })], z.unknown()),
+});
+
+function textIn(body: string): string | null {
+  const said = parseJson(body);
+  const { data: anthropic } = Anthropic.safeParse(said);
+  if (anthropic) return anthropic.content.map(({ text }) => text ?? '').join('');
+  return OpenAi.safeParse(said).data?.choices[0].message.content ?? null;
+}
+
+function parseJson(text: string): unknown {
   try {
-    const parsed: unknown = JSON.parse(body);
-    if (typeof parsed !== 'object' || parsed === null) return false;
-    return (model.provider === 'anthropic' ? 'content' : 'choices') in parsed;
+    return JSON.parse(text);
   } catch {
     // Not JSON is not a completion either.
-    return false;
+    return null;
   }
 }
 

@@ -1,9 +1,12 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { offersFor } from '../compose/settle.ts';
 import { readResolutions } from '../state/resolutions.ts';
 import { readState } from '../state/state-file.ts';
 import { type EngineContext, resultOf, type VerbResult } from './context.ts';
 import { isDecided } from './decide.ts';
 import { PENDING, readWaiting } from './pending.ts';
+import { notesPath } from './pending-files.ts';
 
 /** The operation that waits, with its conflicts, what is decided, and recordings that may fit. */
 export function conflicts({ root }: EngineContext): VerbResult {
@@ -17,6 +20,7 @@ export function conflicts({ root }: EngineContext): VerbResult {
     decided: isDecided(conflict, decisions),
     text: conflict.hunks.length > 0 ? `${PENDING}/${conflict.path}` : null,
     values: conflict.values,
+    notes: readNotes(root, conflict.path),
     offers: offersFor(conflict, recordings).map(({ key, origin }) => ({ key, origin })),
   }));
   const data = {
@@ -25,4 +29,10 @@ export function conflicts({ root }: EngineContext): VerbResult {
     details,
   };
   return resultOf('conflicts', 'done', { data, conflicts: waiting.conflicts });
+}
+
+/** What the authors of both sides wrote about the file, as it was laid out beside the conflict. */
+function readNotes(root: string, path: string): string | null {
+  const place = join(root, PENDING, notesPath(path));
+  return existsSync(place) ? readFileSync(place, 'utf8') : null;
 }

@@ -17,9 +17,17 @@ export type EngineContext = {
   readonly allow: readonly string[];
   /** Asks the owner for a yes; null where nobody can be asked and a yes is assumed. */
   readonly confirm: ((summary: PlanSummary) => Promise<boolean>) | null;
+  /** Asks the owner's model; rejects with MODEL_REFUSED. Absent where there is none to ask. */
+  readonly askModel?: (prompt: ModelPrompt) => Promise<ModelReply>;
   /** Ends the verb before anything is published; what it runs is ended, what it laid out removed. */
   readonly signal?: AbortSignal;
 };
+
+/** What a model is told once and for all, and what it is asked. */
+export type ModelPrompt = { readonly system: string; readonly user: string };
+
+/** What it said, and which one it is: `provider/name`. */
+export type ModelReply = { readonly text: string; readonly model: string };
 
 /** What planning a verb is given; decisions come from `continue` alone. */
 export type PlanningContext = EngineContext & { readonly decisions?: readonly Decision[] };

@@ -1,7 +1,8 @@
-import { type EngineContext, resultOf, type VerbResult } from './context.ts';
+import type { Decision } from '../compose/settle.ts';
+import { type EngineContext, type PlanningContext, resultOf, type VerbResult } from './context.ts';
 import { decideEdited } from './decide.ts';
-import { carryOut } from './operation.ts';
-import { readWaiting, refuseOtherState } from './pending.ts';
+import { carryOut, type Operation } from './operation.ts';
+import { type Pending, readWaiting, refuseOtherState } from './pending.ts';
 import { planVerb } from './plan.ts';
 import { undo } from './undo.ts';
 
@@ -17,27 +18,33 @@ export async function continueOperation(context: EngineContext): Promise<VerbRes
   if (waiting === null) return resultOf('continue', 'nothing');
   const { pending } = waiting;
   refuseOtherState(root, waiting);
-  const planning = {
-    ...context,
-    cwd: pending.cwd,
-    allow: [...new Set([...pending.allow, ...context.allow])],
-    decisions: [...waiting.decisions, ...decideEdited(context, waiting)],
-  };
+  const decisions = [...waiting.decisions, ...decideEdited(context, waiting)];
+  const planning = planningOf(context, pending, decisions);
   const result =
     pending.verb === 'undo'
       ? await undo(planning)
-      : await carryOut(
-          planning,
-          await planVerb(planning, {
-            verb: pending.verb,
-            args: pending.arguments,
-            release: {
-              release: pending.options['release'] ?? null,
-              coreVersion: pending.options['coreVersion'] ?? null,
-            },
-          }),
-        );
+      : await carryOut(planning, await planPending(planning, pending));
   return { ...result, verb: 'continue', data: { ...asObject(result.data), verb: pending.verb } };
+}
+
+/** What a waiting operation is planned again with. */
+export function planningOf(
+  context: EngineContext,
+  pending: Pending,
+  decisions: readonly Decision[],
+): PlanningContext {
+  const allow = [...new Set([...pending.allow, ...context.allow])];
+  return { ...context, cwd: pending.cwd, allow, decisions };
+}
+
+/** Plans a waiting operation again; not for `undo`, which plans itself. */
+export async function planPending(
+  planning: PlanningContext,
+  { verb, arguments: args, options }: Pending,
+): Promise<Operation> {
+  const release = options['release'] ?? null;
+  const coreVersion = options['coreVersion'] ?? null;
+  return await planVerb(planning, { verb, args, release: { release, coreVersion } });
 }
 
 function asObject(data: unknown): object {

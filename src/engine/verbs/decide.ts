@@ -5,29 +5,28 @@ import { answeredFile, answerFault, type Decision, settleConflict } from '../com
 import type { Conflict } from '../conflict.ts';
 import { ClawError } from '../errors.ts';
 import type { Hunk } from '../merge/hunk.ts';
-import { parseValue } from '../skill/decided-value.ts';
+import { checkValue, parseValue } from '../skill/decided-value.ts';
 import { type Answer, isSameSubject, subjectOf } from '../state/resolution.ts';
 import { leavesMarkers } from '../state/resolution-file.ts';
 import { readResolutions } from '../state/resolutions.ts';
 import { readState } from '../state/state-file.ts';
 import { PENDING, type Waiting } from './pending.ts';
 import { leftMarkers, markedText } from './pending-files.ts';
+import { answerOfPicks, type Pick } from './picks.ts';
 
 /** How the owner, or a model that they asked, settles one conflict. */
 export type Choice =
-  | { readonly kind: 'ours' | 'theirs' }
+  | { readonly kind: 'ours' | 'theirs'; readonly origin?: string }
   /** A file with the finished text, or the value of a structured conflict. */
   | { readonly kind: 'with'; readonly given: string }
   /** The text under `.claw/pending/`, which the owner has finished there. */
   | { readonly kind: 'edited' }
   /** A recorded resolution that was offered. */
   | { readonly kind: 'recording'; readonly key: string }
-  /** Lines for each hunk, in their order. */
-  | {
-      readonly kind: 'lines';
-      readonly hunks: readonly (readonly string[])[];
-      readonly origin: string;
-    };
+  /** A pick for each open hunk, in their order. */
+  | { readonly kind: 'picks'; readonly picks: readonly Pick[]; readonly origin?: string }
+  /** The value of a structured conflict as it is; null takes the key out. */
+  | { readonly kind: 'value'; readonly value: unknown; readonly origin?: string };
 
 /**
  * Turns a choice into a decision that `continue` can use.
@@ -45,7 +44,11 @@ export function decide(
   const decided = decideBy({ root, cwd }, conflict, choice);
   if (leavesMarkers(decided.answer)) throw markersLeft(conflict.path);
   refuseUnreadable(conflict, decided);
-  return { subject, origin: choice.kind === 'lines' ? choice.origin : 'owner', ...decided };
+  return { subject, origin: originOf(choice), ...decided };
+}
+
+function originOf(choice: Choice): string {
+  return 'origin' in choice ? (choice.origin ?? 'owner') : 'owner';
 }
 
 /** What the owner has finished by hand in `.claw/pending/` and did not say so. */
@@ -76,7 +79,7 @@ function refuseUnreadable(conflict: Conflict, { answer, amended }: Decided): voi
   );
 }
 
-type Decided = Pick<Decision, 'answer' | 'amended'>;
+type Decided = Omit<Decision, 'subject' | 'origin'>;
 type Place = { readonly root: string; readonly cwd: string };
 
 function decideBy(place: Place, conflict: Conflict, choice: Choice): Decided {
@@ -92,8 +95,10 @@ function decideBy(place: Place, conflict: Conflict, choice: Choice): Decided {
       return decideText(conflict, readEdited(place.root, conflict));
     case 'recording':
       return decideRecorded(place.root, conflict, choice.key);
-    case 'lines':
-      return decideLines(conflict, choice.hunks);
+    case 'picks':
+      return { answer: answerOfPicks(conflict, choice.picks), amended: null };
+    case 'value':
+      return { answer: plainValue(conflict, choice.value), amended: null };
   }
 }
 
@@ -144,6 +149,12 @@ function valueOfText({ path, values }: Conflict, text: string): Answer {
   return { kind: 'value', value: parseValue(path, text, values?.theirs) };
 }
 
+function plainValue({ path, values }: Conflict, value: unknown): Answer {
+  if (values === null) throw new ClawError('USAGE', `${path} takes a text, not a value.`, { path });
+  checkValue(path, value ?? null);
+  return { kind: 'value', value: value ?? null };
+}
+
 function decideRecorded(root: string, conflict: Conflict, key: string): Decided {
   const recording = readResolutions(root, readState(root)).find((one) => one.key === key);
   if (recording === undefined) {
@@ -161,24 +172,6 @@ function decideRecorded(root: string, conflict: Conflict, key: string): Decided 
     `The recording ${key} does not settle every part of ${conflict.path}; resolve it another way.`,
     { path: conflict.path },
   );
-}
-
-function decideLines(conflict: Conflict, texts: readonly (readonly string[])[]): Decided {
-  const hunks = conflict.hunks.filter((hunk) => hunk.kind === 'conflict');
-  if (hunks.length === 0 || hunks.length !== texts.length) {
-    throw new ClawError(
-      'USAGE',
-      `${conflict.path} has ${hunks.length} open hunks, but lines for ${texts.length} were given.`,
-      { path: conflict.path },
-    );
-  }
-  const answered = hunks.map(({ base, ours, theirs }, at) => ({
-    base,
-    ours,
-    theirs,
-    resolved: texts[at] ?? [],
-  }));
-  return { answer: { kind: 'hunks', hunks: answered }, amended: null };
 }
 
 function readGiven({ cwd }: Place, given: string): Buffer {

@@ -15,7 +15,7 @@ export function layOutConflict(folder: string, conflict: Conflict, notes: string
   const { path, sides, values } = conflict;
   const target = join(folder, path);
   mkdirSync(dirname(target), { recursive: true });
-  if (notes !== null) writeFileSync(`${target}.intent.md`, notes);
+  if (notes !== null) writeFileSync(join(folder, notesPath(path)), notes);
   for (const side of ['base', 'ours', 'theirs'] as const) {
     const file = sides[side];
     if (values !== null) writeFileSync(`${target}.${side}`, stringify(values[side] ?? null));
@@ -23,6 +23,11 @@ export function layOutConflict(folder: string, conflict: Conflict, notes: string
   }
   const marked = markedText(conflict);
   if (marked !== null) writeFileSync(target, marked);
+}
+
+/** Where the intent notes of a conflict lie, below the folder of what waits. */
+export function notesPath(path: string): string {
+  return `${path}.intent.md`;
 }
 
 /** The text with markers, or null for a conflict that has no lines. */

@@ -24,7 +24,7 @@ export function resolveConflict(context: EngineContext, path: string, choice: Ch
 }
 
 /** @throws ClawError USAGE where nothing waits, STATE_CHANGED */
-function requireWaiting(root: string): Waiting {
+export function requireWaiting(root: string): Waiting {
   const waiting = readWaiting(root);
   if (waiting === null) throw new ClawError('USAGE', 'No operation waits for decisions.');
   refuseOtherState(root, waiting);
@@ -32,7 +32,7 @@ function requireWaiting(root: string): Waiting {
 }
 
 /** @throws ClawError USAGE with the paths in conflict in `data.paths` */
-function requireConflict({ conflicts }: Waiting, path: string): Conflict {
+export function requireConflict({ conflicts }: Waiting, path: string): Conflict {
   const found = conflicts.find((conflict) => conflict.path === path);
   if (found !== undefined) return found;
   const paths = conflicts.map((conflict) => conflict.path);

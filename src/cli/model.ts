@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { readSettings, type Settings, SettingsError } from '../config.ts';
+import { ClawError, type ModelPrompt, type ModelReply } from '../engine/index.ts';
+import { completeText } from '../sandbox/completion.ts';
+
+/**
+ * Asks the owner's model, as `.env` and the environment name it at that moment.
+ *
+ * @throws ClawError MODEL_REFUSED, in a sentence, where no answer comes
+ */
+export async function askModel(
+  prompt: ModelPrompt,
+  { root, signal }: { readonly root: string; readonly signal: AbortSignal },
+): Promise<ModelReply> {
+  const { model, turnTimeoutMs } = settingsOf(root);
+  const answer = await completeText(model, prompt, { timeoutMs: turnTimeoutMs, signal });
+  if (!answer.ok) throw new ClawError('MODEL_REFUSED', `${answer.message} Nothing was decided.`);
+  return { text: answer.text, model: `${model.provider}/${model.model}` };
+}
+
+/** Whether a model has what it takes to be asked. */
+export function hasModel(root: string): boolean {
+  try {
+    const { model } = settingsOf(root);
+    return model.apiKey !== null || model.provider === 'openai';
+  } catch (error) {
+    if (error instanceof ClawError) return false;
+    throw error;
+  }
+}
+
+function settingsOf(root: string): Settings {
+  try {
+    return readSettings({ ...readDotenv(root), ...process.env }, root);
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    throw new ClawError('MODEL_REFUSED', `${error.message}. Nothing was decided.`, {
+      cause: error,
+    });
+  }
+}
+
+function readDotenv(root: string): Readonly<Record<string, string | undefined>> {
+  try {
+    return parseEnv(readFileSync(join(root, '.env'), 'utf8'));
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return {};
+    throw error;
+  }
+}
