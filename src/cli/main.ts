@@ -6,6 +6,7 @@ import { asClawError } from './as-claw-error.ts';
 import { assistantVerbs } from './assistant-verbs.ts';
 import { engineVerbs } from './engine-verbs.ts';
 import { exitCodeOf, outcomeOf } from './exit-code.ts';
+import { groupVerbs } from './help.ts';
 import { catchInterruption } from './interruption.ts';
 import { renderJson } from './json.ts';
 import { screenOf } from './screen.ts';
@@ -89,6 +90,7 @@ function createProgram(way: { isJson: boolean; exit: (code: number) => void }): 
     way.exit(await runAndPrint(verb, options, work));
   };
   for (const define of [...engineVerbs, ...assistantVerbs]) define(program, runVerb);
+  groupVerbs(program);
   return program;
 }
 
