@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Help } from 'commander';
 
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Skills and the core:': ['init', 'apply', 'remove', 'upgrade', 'update', 'replay'],
@@ -13,17 +13,25 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
 const EXIT_CODES = `
 Exit codes: 0 done · 1 failed or refused · 2 wrong use · 3 blocked by conflicts ·
 4 checks, tests or npm failed · 5 locked · 6 recovery needs a decision.
-Whatever is not 0 or 6 left the files as they were.`;
+Whatever is not 0 or 6 left the files as they were.
+`;
+
+/** How help is written: with the options that all verbs take, and in the whole with the exit codes. */
+export const HELP = {
+  showGlobalOptions: true,
+  formatHelp: (command: Command, help: Help): string => {
+    const text = Help.prototype.formatHelp.call(help, command, help);
+    return command.parent === null ? text + EXIT_CODES : text;
+  },
+};
 
 /** Puts the verbs into groups in `claw --help`, once all are defined. */
 export function groupVerbs(program: Command): void {
-  for (const [heading, verbs] of Object.entries(GROUPS)) {
-    for (const command of program.commands) {
-      if (verbs.includes(command.name())) command.helpGroup(heading);
-    }
-  }
-  program.addHelpText('after', EXIT_CODES);
+  const entries = Object.entries(GROUPS);
+  const headings = new Map(
+    entries.flatMap(([heading, verbs]) => verbs.map((verb) => [verb, heading] as const)),
+  );
   for (const command of program.commands) {
-    if (command.helpGroup() === '') command.helpGroup('The assistant:');
+    command.helpGroup(headings.get(command.name()) ?? 'The assistant:');
   }
 }

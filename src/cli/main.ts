@@ -6,7 +6,7 @@ import { asClawError } from './as-claw-error.ts';
 import { assistantVerbs } from './assistant-verbs.ts';
 import { engineVerbs } from './engine-verbs.ts';
 import { exitCodeOf, outcomeOf } from './exit-code.ts';
-import { groupVerbs } from './help.ts';
+import { groupVerbs, HELP } from './help.ts';
 import { catchInterruption } from './interruption.ts';
 import { renderJson } from './json.ts';
 import { screenOf } from './screen.ts';
@@ -70,7 +70,7 @@ function createProgram(way: { isJson: boolean; exit: (code: number) => void }): 
     .configureOutput({ writeOut: (text) => printHelp(text, way.isJson) })
     .showHelpAfterError('(claw help <verb> tells more)')
     .showSuggestionAfterError()
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp(HELP)
     .addOption(new Option('--json', 'print one JSON object on stdout'))
     .addOption(new Option('--cwd <dir>', 'work in another folder').argParser(folderArgument))
     .addOption(new Option('--yes', 'do not ask'))
