@@ -23,6 +23,8 @@ export type ProofInput = {
   readonly checks: readonly string[];
   /** What test files are handed to; null for `node --test`. */
   readonly testCommand: string | null;
+  /** How the present tree is proved, where the planned one brings other settings. */
+  readonly present?: Pick<ProofInput, 'checks' | 'testCommand'>;
   /** Packages prepared for the planned tree, absolute; null where the project's own will do. */
   readonly nodeModules: string | null;
   readonly environment: Environment;
@@ -49,7 +51,8 @@ export type Proof = {
 
 /**
  * Tries a planned tree where it can do no harm: its checks, then the tests of all its layers in one
- * run. What the present tree fails as well is a warning, so that a broken tree can be repaired.
+ * run. What the present tree fails as well is a warning, so that a broken tree can be repaired; a check
+ * that comes with the change is not excused by a tree that knows nothing of it.
  *
  * @throws ClawError INTERRUPTED
  */
@@ -78,10 +81,9 @@ async function compareTrials(input: ProofInput, planned: Trial, present: Trial):
   for (const line of input.checks) {
     const run = await planned.check(line);
     if (run.isOk) continue;
-    sort(
-      { kind: 'check', name: line, output: lastLines(run.output) },
-      !(await present.check(line)).isOk,
-    );
+    const isKnown = (input.present ?? input).checks.includes(line);
+    const isOld = isKnown && !(await present.check(line)).isOk;
+    sort({ kind: 'check', name: line, output: lastLines(run.output) }, isOld);
   }
   for (const failure of isTested ? await failingLayers(planned, input.tests) : []) {
     const layers = input.presentTests.filter(
@@ -135,7 +137,9 @@ class Trial {
     const files = layers.flatMap(({ skill, test }) =>
       test.map((file) => `skills/${skill}/${file}`),
     );
-    return this.#run(this.#input.testCommand ?? 'node --test', files);
+    const { present, testCommand } = this.#input;
+    const command = this.#tree === 'present' && present ? present.testCommand : testCommand;
+    return this.#run(command ?? 'node --test', files);
   }
 
   remove(): void {

@@ -3,6 +3,7 @@ import valid from 'semver/functions/valid.js';
 import { mapPath, type PathMap, unmapPath } from '../skill/path-map.ts';
 import { pathMapsOf } from '../state/migrations.ts';
 import type { Release } from '../state/release.ts';
+import { structuredKind } from '../structured/kind.ts';
 import type { OldCore } from './release-pair.ts';
 import type { NewCore } from './target.ts';
 
@@ -30,6 +31,8 @@ export function newCore(old: OldCore, { release, pathMaps, isCore, touched }: Ne
   const both = new Set([...old.paths, ...files.keys()]);
   const changed = [...both]
     .filter((path) => isCore(path) && old.digestOf(path) !== files.get(path))
+    // npm makes it, from the locks of both.
+    .filter((path) => structuredKind(path) !== 'lock')
     .sort();
   return {
     releaseFile: (path) => release.files.get(path) ?? null,

@@ -7,6 +7,7 @@ import type { Step } from '../transaction/step.ts';
 import { isSameFile, type TreeFile } from '../tree.ts';
 import type { Change, EngineContext } from './context.ts';
 import type { Installation } from './installation.ts';
+import { mergeLocks } from './lock-merge.ts';
 import { allowedScripts, unapprovedScript } from './npm-scripts.ts';
 import type { Operation } from './operation.ts';
 import { releaseFileOf } from './released.ts';
@@ -59,12 +60,16 @@ export async function preparePackages(
     // What is recorded of the disk includes the versions that the disk has.
     const isRecorded = operation.verb === 'customize' || operation.verb === 'rebase';
     const lock = isRecorded ? (present ?? kept) : kept;
-    return nothingPrepared(isReleased ? null : (lock?.bytes ?? null), isLockOwners);
+    return {
+      ...nothingPrepared(isReleased ? null : (lock?.bytes ?? null), isLockOwners),
+      ...lockReleased(operation, present),
+    };
   }
   const foreign = FOREIGN_LOCKS.find((name) => existsSync(join(root, name)));
   if (foreign !== undefined) {
     const warning = `package.json changed and ${foreign} shows another package manager: run its install.`;
-    return { ...nothingPrepared(null, isLockOwners), warnings: [warning] };
+    const lock = lockReleased(operation, present);
+    return { ...nothingPrepared(null, isLockOwners), ...lock, warnings: [warning] };
   }
   context.onProgress({ kind: 'step', text: 'Installing packages' });
   const isLockReleased = isReleased && !isLockOwners;
@@ -73,7 +78,11 @@ export async function preparePackages(
     ? (releaseFile(LOCK) ?? present)
     : operation.verb === 'replay' && kept
       ? kept
-      : present;
+      : mergeLocks({
+          base: operation.installation.releaseFile(LOCK),
+          ours: present,
+          theirs: releaseFile(LOCK),
+        });
   const installed = await install(context, wanted, start?.bytes ?? null);
   context.onProgress({ kind: 'done', text: 'Installed packages' });
   const lock = isLockReleased
@@ -171,6 +180,21 @@ function isLockMoved({ core, installation }: Operation): boolean {
   return !isSameFile(lock, installation.releaseFile(LOCK));
 }
 
+/** Whether the lock on disk is another one than the installed release's. */
+function isLockChanged({ installation: { root, releaseFile } }: Operation): boolean {
+  return !isSameFile(readTreeFile(root, LOCK), releaseFile(LOCK));
+}
+
+/** Another release's lock, where nothing has to be installed and nobody has changed it. */
+function lockReleased(
+  operation: Operation,
+  present: TreeFile | null,
+): Pick<PreparedPackages, 'steps' | 'changes'> {
+  if (!isLockMoved(operation) || isLockChanged(operation)) return { steps: [], changes: [] };
+  const lock = releaseFileOf(operation)(LOCK);
+  return { steps: [stepOf(LOCK, present, lock)], changes: [lockChange(present, lock)] };
+}
+
 function finalFile({ plan }: Operation, disk: TreeFile | null): TreeFile | null {
   const change = plan.changes.find(({ path }) => path === 'package.json');
   return change ? change.after : disk;
@@ -179,7 +203,11 @@ function finalFile({ plan }: Operation, disk: TreeFile | null): TreeFile | null 
 function isInstallNeeded(operation: Operation, disk: TreeFile | null, wanted: TreeFile): boolean {
   const { root, config } = operation.installation;
   if (dependenciesOf(disk) !== dependenciesOf(wanted)) return true;
-  if (isLockMoved(operation) && existsSync(join(root, 'node_modules'))) return true;
+  if (
+    isLockMoved(operation) &&
+    (existsSync(join(root, 'node_modules')) || isLockChanged(operation))
+  )
+    return true;
   const hasProof =
     config.check.length > 0 ||
     operation.plan.layers.some(({ manifest }) => manifest.test.length > 0);

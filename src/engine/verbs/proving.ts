@@ -21,10 +21,12 @@ export async function proveTree(
 ): Promise<readonly string[]> {
   const { root } = operation.installation;
   const config = plannedConfig(operation);
-  const { plan, installed } = operation;
+  const { plan, installed, installation } = operation;
   const isTested = plan.layers.some(({ manifest }) => manifest.test.length > 0);
   if (config.check.length === 0 && !isTested) return packages.warnings;
-  if (plan.changes.length === 0) return packages.warnings;
+  // Another release may move nothing but the versions of packages, which is a change of the tree too.
+  const isMoved = operation.core != null && packages.nodeModules !== null;
+  if (plan.changes.length === 0 && !isMoved) return packages.warnings;
   const { prove } = await import('../proof/prove.ts');
   const proof = await prove({
     root,
@@ -34,6 +36,7 @@ export async function proveTree(
     presentTests: installed.map(testsOf),
     checks: config.check,
     testCommand: config.test,
+    present: { checks: installation.config.check, testCommand: installation.config.test },
     nodeModules: packages.nodeModules === null ? null : join(root, packages.nodeModules),
     environment: context.environment,
     signal: context.signal,
