@@ -99,7 +99,10 @@ async function joinSources(home) {
     banner: {
       js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
     },
-    plugins: [{ name: 'places', setup: (build) => keepPlaces(build) }],
+    plugins: [
+      { name: 'places', setup: keepPlaces },
+      { name: 'locales', setup: leaveLocales },
+    ],
   });
   const [output] = outputFiles;
   if (output === undefined) throw new Error('esbuild made nothing');
@@ -120,6 +123,15 @@ function keepPlaces(build) {
     );
     return { contents, loader: path.endsWith('.ts') ? 'ts' : 'js' };
   });
+}
+
+/**
+ * The schema library brings its messages in some fifty languages; English comes by another way.
+ *
+ * @param {import('esbuild').PluginBuild} build
+ */
+function leaveLocales(build) {
+  build.onLoad({ filter: /\/zod\/v4\/locales\/index\.js$/ }, () => ({ contents: 'export {};' }));
 }
 
 /** @param {string} path @param {string} text */

@@ -14,6 +14,14 @@ export async function listProjectFiles(
   root: string,
   config: CodebaseConfig,
 ): Promise<readonly string[]> {
+  return (await listProjectPaths(root, config)).filter((path) => isRegular(root, path));
+}
+
+/** The same with what is no regular file on disk now: for whoever looks at each of them anyway. */
+export async function listProjectPaths(
+  root: string,
+  config: CodebaseConfig,
+): Promise<readonly string[]> {
   const found = isGitFolder(root) ? await listByGit(root) : listByWalk(root, '', []);
   return found.filter((path) => isProjectPath(path, config)).sort();
 }
@@ -34,15 +42,19 @@ async function listByGit(root: string): Promise<string[]> {
     '--others',
     '--exclude-standard',
     '--deduplicate',
+    '--',
+    '.',
+    // Most of what git knows lies here, and none of it is ever part of a core.
+    ...['.claw', 'skills', 'groups'].map((folder) => `:(exclude,literal)${folder}`),
   ]);
   return output
     .toString('utf8')
     .split('\0')
-    .filter((path) => path !== '' && isRegular(root, path));
+    .filter((path) => path !== '');
 }
 
 function isRegular(root: string, path: string): boolean {
-  return lstat(join(root, path))?.isFile() === true;
+  return lstat(`${root}/${path}`)?.isFile() === true;
 }
 
 type Rules = { readonly below: string; readonly rules: Ignore };

@@ -1,6 +1,6 @@
 import type { FileDigest } from '../digest.ts';
 import type { CodebaseConfig } from '../state/config.ts';
-import { listProjectFiles } from '../state/listing.ts';
+import { listProjectPaths } from '../state/listing.ts';
 import { StatCache } from '../state/stat-cache.ts';
 
 /** A file on disk that is not what the last command published. */
@@ -19,10 +19,13 @@ export async function listEdits(
     config,
     published,
     now,
+    listing = listProjectPaths(root, config),
   }: {
     readonly config: CodebaseConfig;
     readonly published: Published;
     readonly now: () => Date;
+    /** Paths of the project, where they are being listed already. */
+    readonly listing?: Promise<readonly string[]>;
   },
 ): Promise<readonly Edit[]> {
   const wanted = new Map(published.release);
@@ -32,12 +35,13 @@ export async function listEdits(
   }
   const cache = new StatCache(root, now);
   const edits: Edit[] = [];
-  for (const path of await listProjectFiles(root, config)) {
+  for (const path of await listing) {
     const before = wanted.get(path);
-    wanted.delete(path);
-    if (path === 'package-lock.json') continue;
     const digest = cache.digest(path);
-    if (digest !== null && digest !== before) {
+    // Tracked by git, and no file on disk: gone, where it was published.
+    if (digest === null) continue;
+    wanted.delete(path);
+    if (path !== 'package-lock.json' && digest !== before) {
       edits.push({ path, kind: before === undefined ? 'add' : 'modify' });
     }
   }

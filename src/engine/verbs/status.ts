@@ -1,5 +1,6 @@
 import { readBaseDigests, saveBaseDigests } from '../state/base-digests.ts';
 import { readConfig } from '../state/config.ts';
+import { listProjectPaths } from '../state/listing.ts';
 import { findRelease } from '../state/release.ts';
 import { readState, type State } from '../state/state-file.ts';
 import { type EngineContext, resultOf, type VerbResult } from './context.ts';
@@ -37,9 +38,12 @@ export async function findEdits(
   now: () => Date,
 ): Promise<readonly Edit[]> {
   const config = readConfig(root);
+  // git looks through the folders while we read what we have of our own.
+  const listing = listProjectPaths(root, config);
+  listing.catch(() => {}); // Told where it is waited for.
   const kept = readBaseDigests(root, state.core);
   if (kept !== null) saveBaseDigests(root, kept);
   const base = kept ?? (await findRelease(root, config, state)).digests;
   const published = { release: base.files, files: state.files };
-  return await listEdits(root, { config, published, now });
+  return await listEdits(root, { config, published, now, listing });
 }
