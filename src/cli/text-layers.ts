@@ -45,7 +45,7 @@ export function updateLines(data: UpdateData | null): readonly string[] {
   return [
     `Core ${from.version ?? 'without a version'} → ${to.version ?? 'without a version'}: ${counted(files, 'file')} of it changed.`,
     ...layers,
-    ...(broughtSkills.length === 0 ? [] : [`  packages it brings: ${broughtSkills.join(', ')}`]),
+    ...(broughtSkills.length === 0 ? [] : [`  brings skills/${broughtSkills.join(', skills/')}`]),
   ];
 }
 

@@ -20,8 +20,7 @@ export function renderText(result: VerbResult, screen: Screen = PIPE): Rendered 
     ...result.warnings.map((warning) => `warning: ${warning}`),
     ...(result.error ? [`${result.error.code}: ${result.error.message}`] : []),
   ];
-  const out = [...bodyOf(result, screen), ...conflictLines(result)];
-  return { out: joined(out), err: joined(err) };
+  return { out: joined(bodyOf(result, screen)), err: joined(err) };
 }
 
 function joined(lines: readonly string[]): string {
@@ -61,7 +60,9 @@ function bodyOf(result: VerbResult, screen: Screen): readonly string[] {
       return [
         ...updateLines(result.data as Parameters<typeof updateLines>[0]),
         ...changeLines(result),
-        ...plannedRecordLines(result.data as Parameters<typeof recordedLines>[0]),
+        ...(result.outcome === 'blocked'
+          ? []
+          : plannedRecordLines(result.data as Parameters<typeof recordedLines>[0])),
       ];
     case 'undo': {
       if (result.outcome === 'blocked') return changeLines(result);
@@ -97,7 +98,9 @@ function changeLines(result: VerbResult): readonly string[] {
     ...(brought?.packages?.length ? [`  packages: ${brought.packages.join(', ')}`] : []),
     ...(brought?.settings?.length ? [`  settings: ${brought.settings.join(', ')}`] : []),
   ];
-  return [headline(result), ...files, ...extras];
+  if (result.outcome !== 'blocked') return [headline(result), ...files, ...extras];
+  const rest = files.length === 0 ? [] : ['All else that it would change:', ...files, ...extras];
+  return [headline(result), ...conflictLines(result), ...(result.verb === 'plan' ? rest : [])];
 }
 
 type BroughtData = {
@@ -137,8 +140,6 @@ function headline({ verb, outcome, changes, conflicts }: VerbResult): string {
 const NO_FILE = 'No file of the project changes.';
 
 function conflictLines({ conflicts, verb }: VerbResult): readonly string[] {
-  // The matrix and `conflicts` tell them their own way.
-  if (conflicts.length === 0 || verb === 'matrix' || verb === 'conflicts') return [];
   const lines = conflicts.flatMap(({ path, kind, layers, reason, hunks }) => {
     const count = hunks.filter((hunk) => hunk.kind === 'conflict').length;
     const where = verb === 'plan' || count === 0 ? '' : `\n    see .claw/pending/${path}`;
