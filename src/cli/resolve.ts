@@ -27,7 +27,7 @@ export async function resolveVerb(
   const choice = choiceOf(options);
   if (choice === null && ui.canAsk && !json) {
     const { askAboutConflicts } = await import('./resolve-dialog.ts');
-    return await askAboutConflicts(context, path);
+    return await askAboutConflicts(context, ui, path);
   }
   if (path === null) {
     throw new ClawError('USAGE', 'Name the path to resolve: claw conflicts lists them.');

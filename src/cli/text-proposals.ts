@@ -9,6 +9,9 @@ export type ShownProposal = {
   readonly patch: string | null;
 };
 
+/** What `claw resolve --agent` tells. */
+export type ProposedData = { readonly proposals?: readonly ShownProposal[] };
+
 /** What a model proposed, as the owner has to see it before they go on. */
 export function proposalLines(
   proposals: readonly ShownProposal[],

@@ -42,7 +42,7 @@ export function waitingLines(
 export const WAYS_ON =
   '`claw resolve <path>` settles a conflict, `claw continue` goes on, `claw abort` forgets this.';
 
-type ResolvedData = { readonly path: string; readonly open: readonly string[] };
+type ResolvedData = { readonly path: string | null; readonly open: readonly string[] };
 
 /** What `claw resolve` decided, and what is left to decide. */
 export function resolvedLines({ path, open }: ResolvedData): readonly string[] {
@@ -50,7 +50,7 @@ export function resolvedLines({ path, open }: ResolvedData): readonly string[] {
     open.length === 0
       ? 'Nothing is open any more: `claw continue` goes on.'
       : `Still open: ${open.join(', ')}.`;
-  return [`Decided: ${path}. ${next}`];
+  return [path === null ? next : `Decided: ${path}. ${next}`];
 }
 
 type Recording = {

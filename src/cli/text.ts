@@ -4,6 +4,7 @@ import { matrixLines } from './matrix-text.ts';
 import { PIPE, type Screen } from './screen.ts';
 import { type DiffData, diffLines } from './text-diff.ts';
 import { plannedRecordLines, recordedLines, updateLines } from './text-layers.ts';
+import { type ProposedData, proposalLines } from './text-proposals.ts';
 import { type ListEntry, listLines, MARKS, type StatusData, statusLines } from './text-status.ts';
 import { recordingLines, resolvedLines, WAYS_ON, waitingLines } from './text-waiting.ts';
 import { type WhyData, whyLines } from './text-why.ts';
@@ -73,11 +74,14 @@ function bodyOf(result: VerbResult, screen: Screen): readonly string[] {
     case 'conflicts':
       return waitingLines(result.data as Parameters<typeof waitingLines>[0], result.conflicts);
     case 'resolve':
-      return resolvedLines(result.data as Parameters<typeof resolvedLines>[0]);
+      return [
+        ...proposalLines((result.data as ProposedData).proposals ?? [], screen),
+        ...resolvedLines(result.data as Parameters<typeof resolvedLines>[0]),
+      ];
     case 'resolutions':
       return recordingLines(result.data as Parameters<typeof recordingLines>[0]);
     case 'continue':
-      if (result.outcome === 'nothing') return ['Nothing waits.'];
+      if (result.data === null) return ['Nothing waits.'];
       return bodyOf({ ...result, verb: (result.data as { readonly verb: string }).verb }, screen);
     case 'abort':
       return [

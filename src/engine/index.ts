@@ -153,7 +153,15 @@ export async function resolveByModel(
   path: string | null,
 ): Promise<VerbResult> {
   const verbs = await import('./verbs/propose.ts');
-  return await changing(context, 'resolve', () => verbs.resolveByModel(context, path));
+  const options = { isProposal: false };
+  return await changing(context, 'resolve', () => verbs.resolveByModel(context, path, options));
+}
+
+/** The same for one conflict, as a proposal to look at: its `choice` is for `resolve`. */
+export async function proposeByModel(context: EngineContext, path: string): Promise<VerbResult> {
+  const verbs = await import('./verbs/propose.ts');
+  const options = { isProposal: true };
+  return await changing(context, 'resolve', () => verbs.resolveByModel(context, path, options));
 }
 
 /** Goes on with the operation that waits, as it was decided. */

@@ -4,7 +4,7 @@ import { offersFor } from '../compose/settle.ts';
 import { readResolutions } from '../state/resolutions.ts';
 import { readState } from '../state/state-file.ts';
 import { type EngineContext, resultOf, type VerbResult } from './context.ts';
-import { isDecided } from './decide.ts';
+import { isDecided, isFinished } from './decide.ts';
 import { PENDING, readWaiting } from './pending.ts';
 import { notesPath } from './pending-files.ts';
 
@@ -20,6 +20,7 @@ export function conflicts({ root }: EngineContext): VerbResult {
     decided: isDecided(conflict, decisions),
     text: conflict.hunks.length > 0 ? `${PENDING}/${conflict.path}` : null,
     values: conflict.values,
+    edited: isFinished(root, conflict),
     notes: readNotes(root, conflict.path),
     offers: offersFor(conflict, recordings).map(({ key, origin }) => ({ key, origin })),
   }));

@@ -192,7 +192,8 @@ function readEdited(root: string, conflict: Conflict): Buffer {
   );
 }
 
-function isFinished(root: string, conflict: Conflict): boolean {
+/** Whether the owner has finished the text of a conflict in `.claw/pending/`. */
+export function isFinished(root: string, conflict: Conflict): boolean {
   const marked = markedText(conflict);
   const place = join(root, PENDING, conflict.path);
   if (marked === null || !existsSync(place)) return false;

@@ -29,17 +29,19 @@ type Proposal = {
  * markers, and pass checks and tests before it is a decision; `continue` carries it out.
  *
  * @param path null for every open conflict
+ * @param options with `isProposal` nothing is decided yet: the choices are in `data.proposals`
  * @throws ClawError MODEL_REFUSED, CHECKS_FAILED, TESTS_FAILED, USAGE; nothing is decided then
  */
 export async function resolveByModel(
   context: EngineContext,
   path: string | null,
+  { isProposal }: { readonly isProposal: boolean },
 ): Promise<VerbResult> {
   const { root } = context;
   const waiting = requireWaiting(root);
   const open = waiting.conflicts.filter((one) => !isDecided(one, waiting.decisions));
   const wanted = path === null ? open : [requireConflict(waiting, path)];
-  if (wanted.length === 0) return resultOf('resolve', 'nothing', { data: { open: [] } });
+  if (wanted.length === 0) return resultOf('resolve', 'nothing', { data: { path, open: [] } });
   const layers = await layersOf(context, waiting);
   const proposals: Proposal[] = [];
   for (const conflict of wanted) proposals.push(await propose(context, conflict, layers));
@@ -50,9 +52,13 @@ export async function resolveByModel(
     ...proposals.map(({ decision }) => decision),
   ];
   const warnings = await proveDecided(context, waiting, decisions);
-  saveDecisions(root, decisions);
+  if (!isProposal) saveDecisions(root, decisions);
   const left = waiting.conflicts.filter((one) => !isDecided(one, decisions));
-  const data = { open: left.map((one) => one.path), proposals: proposals.map(shownProposal) };
+  const data = {
+    path: wanted.map((one) => one.path).join(', '),
+    open: left.map((one) => one.path),
+    proposals: proposals.map(shownProposal),
+  };
   return resultOf('resolve', 'done', { data, warnings });
 }
 
