@@ -1,0 +1,25 @@
+import type { BinaryNode } from '@whiskeysockets/baileys';
+import { node } from './node.ts';
+
+/** A group that the account under test is in, with everybody's two addresses. */
+export type Group = {
+  readonly jid: string;
+  readonly subject: string;
+  /** Which of a member's addresses the group speaks of. */
+  readonly addressing: 'lid' | 'pn';
+  readonly members: readonly Member[];
+};
+
+type Member = { readonly pn: string; readonly lid: string };
+
+/** How `w:g2` describes a group. */
+export function groupNode({ jid, subject, addressing, members }: Group): BinaryNode {
+  const [id = jid] = jid.split('@');
+  const attrs = { id, subject, addressing_mode: addressing, s_t: '1', creation: '1' };
+  const participants = members.map(({ pn, lid }) =>
+    addressing === 'lid'
+      ? node('participant', { jid: lid, phone_number: pn })
+      : node('participant', { jid: pn, lid }),
+  );
+  return node('group', attrs, participants);
+}

@@ -1,0 +1,32 @@
+import { createCipheriv, createHash, createHmac, randomBytes } from 'node:crypto';
+import { getMediaKeys, type MediaType } from '@whiskeysockets/baileys';
+
+/** A file as somebody attaches it. */
+export type MediaFile = {
+  readonly type: MediaType;
+  readonly bytes: Buffer;
+  readonly mimetype: string;
+};
+
+/** Encrypts a file as WhatsApp's clients do before they upload it. */
+export async function sealMedia({ type, bytes, mimetype }: MediaFile) {
+  const mediaKey = randomBytes(32);
+  const { cipherKey, iv, macKey } = await getMediaKeys(mediaKey, type);
+  if (!macKey) throw new Error('Baileys derives no key for the signature');
+  const cipher = createCipheriv('aes-256-cbc', cipherKey, iv);
+  const sealed = Buffer.concat([cipher.update(bytes), cipher.final()]);
+  const mac = createHmac('sha256', macKey).update(iv).update(sealed).digest().subarray(0, 10);
+  const content = Buffer.concat([sealed, mac]);
+  const digest = (data: Buffer) => createHash('sha256').update(data).digest();
+  return {
+    path: `/media/${digest(content).toString('hex')}.enc`,
+    content,
+    fields: {
+      mediaKey,
+      mimetype,
+      fileLength: bytes.length,
+      fileSha256: digest(bytes),
+      fileEncSha256: digest(content),
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import type { BinaryNode } from '@whiskeysockets/baileys';
+import { bytesOf, childOf, childrenOf, node } from './node.ts';
+import type { Person, ReadMessage } from './person.ts';
+import type { Directory } from './queries.ts';
+
+/**
+ * A message of the device under test goes to everybody it is for, each of whom decrypts it.
+ *
+ * @returns the receipts of those who read it, for the device
+ */
+export async function deliver(
+  directory: Directory,
+  stanza: BinaryNode,
+): Promise<readonly BinaryNode[]> {
+  const { account, people } = directory;
+  const { to = '', id = '' } = stanza.attrs;
+  const group = directory.groups.find(({ jid }) => jid === to);
+  const from = { jid: account.devicePn, ...(group === undefined ? {} : { group: to }) };
+  const shared = childrenOf(stanza, 'enc');
+  const own = sealedFor(stanza, (jid) => account.owns(jid));
+  if (own.length > 0) await account.phone.open(from, own);
+  const receipts: BinaryNode[] = [];
+  for (const person of people) {
+    const isFor = group?.members.some(({ lid }) => lid === person.lid) ?? person.owns(to);
+    if (!isFor) continue;
+    const sealed = [...sealedFor(stanza, (jid) => person.owns(jid)), ...shared];
+    if (sealed.length === 0) throw new Error(`message ${id} holds nothing for ${person.name}`);
+    const message = await person.peer.open(from, sealed);
+    const text = message.conversation ?? message.extendedTextMessage?.text ?? '';
+    person.take({ id, to, message, text });
+    receipts.push(receiptOf({ id, to }, person, group !== undefined));
+  }
+  return receipts;
+}
+
+function sealedFor(stanza: BinaryNode, isTheirs: (jid: string) => boolean): BinaryNode[] {
+  return childrenOf(childOf(stanza, 'participants'), 'to')
+    .filter(({ attrs }) => isTheirs(attrs['jid'] ?? ''))
+    .flatMap((part) => childrenOf(part, 'enc'))
+    .filter((part) => bytesOf(part).length > 0);
+}
+
+function receiptOf(
+  { id, to }: Pick<ReadMessage, 'id' | 'to'>,
+  person: Person,
+  isGroup: boolean,
+): BinaryNode {
+  const t = String(Math.floor(Date.now() / 1000));
+  const participant = isGroup ? { participant: person.lid } : {};
+  return node('receipt', { id, from: to, t, ...participant });
+}

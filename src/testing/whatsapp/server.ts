@@ -1,0 +1,219 @@
+import { type BinaryNode, Curve, type proto } from '@whiskeysockets/baileys';
+import { silenceLibsignal } from '../../channels/whatsapp/quiet-libsignal.ts';
+import { Account } from './account.ts';
+import { admit, versionOf } from './admission.ts';
+import { trustTestRoot } from './certificate.ts';
+import type { Group } from './group.ts';
+import { type Saying, stanzaFrom, stanzaFromPhone } from './incoming.ts';
+import { Line } from './line.ts';
+import { Loopback } from './loopback.ts';
+import { Mailbox } from './mailbox.ts';
+import { type MediaFile, sealMedia } from './media.ts';
+import { node } from './node.ts';
+import type { ClientHello } from './noise.ts';
+import { deliver } from './outgoing.ts';
+import { Pairing } from './pairing.ts';
+import { Person, type PersonOptions } from './person.ts';
+import { answer } from './queries.ts';
+
+/**
+ * WhatsApp on loopback, for one account under test: a server that speaks its protocol, the phone that
+ * owns the account, and people with sessions of their own who write to it and read what it sends.
+ *
+ * The far end is ours, everything in between is real: the handshake, the pairing, the encryption.
+ */
+export class WhatsAppServer {
+  readonly account = new Account('4915112345678', '900000000001');
+  readonly people: Person[] = [];
+  readonly groups: Group[] = [];
+  readonly mailbox = new Mailbox();
+  /** What went wrong in here; a test that leaves something behind fails when it closes the server. */
+  readonly failures: unknown[] = [];
+  /** Web versions that were presented, oldest first. */
+  readonly versions: string[] = [];
+  /** Everything that the device sent, ids and tags, for tests that look at the order. */
+  readonly sent: BinaryNode[] = [];
+  /** Clients with another web version are told that theirs is too old; null takes all. */
+  requiredVersion: string | null = null;
+  /** While set, messages of the device are taken without a word. */
+  isSilent = false;
+  readonly #loopback: Loopback;
+  readonly #staticKey = Curve.generateKeyPair();
+  #line: Line | null = null;
+  #pairing: Pairing | null = null;
+  #onLogin: (() => void)[] = [];
+  #onPairing: ((pairing: Pairing) => void)[] = [];
+  #work: Promise<void> = Promise.resolve();
+
+  constructor() {
+    this.#loopback = new Loopback((socket) => {
+      new Line(socket, this.#staticKey, {
+        onHello: (line, hello) => this.#greet(line, hello),
+        onNode: (line, received) => this.#queue(() => this.#take(line, received)),
+        onClose: (line) => {
+          if (this.#line === line) this.#line = null;
+        },
+      });
+    });
+  }
+
+  get url(): string {
+    return this.#loopback.socketUrl;
+  }
+
+  /** Where the account fetches files from. */
+  get filesUrl(): string {
+    return this.#loopback.filesUrl;
+  }
+
+  async listen(): Promise<void> {
+    await this.#loopback.open();
+  }
+
+  async close(): Promise<void> {
+    this.#loopback.close();
+    await this.#work;
+    for (const { peer } of this.people) peer.close();
+    this.account.phone.close();
+    if (this.failures.length > 0) throw new AggregateError(this.failures, 'the server failed');
+  }
+
+  person(options: PersonOptions): Person {
+    const person = new Person(options);
+    this.people.push(person);
+    return person;
+  }
+
+  group(options: Omit<Group, 'members'> & { readonly members: readonly Person[] }): Group {
+    const group = { ...options, members: [...options.members, this.account] };
+    this.groups.push(group);
+    return group;
+  }
+
+  /** The phone's part of pairing: waits for a device that wants to be paired. */
+  pairing(): Promise<Pairing> {
+    if (this.#pairing !== null) return Promise.resolve(this.#pairing);
+    return new Promise((resolve) => this.#onPairing.push(resolve));
+  }
+
+  /** Resolves at the next login. */
+  login(): Promise<void> {
+    return new Promise((resolve) => this.#onLogin.push(resolve));
+  }
+
+  /** A person says something to the account, or in a group. @returns the message's id */
+  say(speaker: Person, message: string | proto.IMessage, saying: Saying = {}): Promise<string> {
+    const said = { message: contentOf(message), saying };
+    return this.#queue(() => stanzaFrom(speaker, this.account, said).then((it) => this.#post(it)));
+  }
+
+  /** The owner writes on the phone, in the chat with that address. */
+  sayOnPhone(
+    message: string | proto.IMessage,
+    chat: string = this.account.pn,
+    saying: Saying = {},
+  ): Promise<string> {
+    const said = { message: contentOf(message), saying };
+    return this.#queue(() =>
+      stanzaFromPhone(this.account, chat, said).then((it) => this.#post(it)),
+    );
+  }
+
+  /** Puts an encrypted file where the account can fetch it. */
+  async upload(file: MediaFile) {
+    const { path, content, fields } = await sealMedia(file);
+    this.#loopback.keep(path, content);
+    return { ...fields, directPath: path };
+  }
+
+  /** The network breaks. */
+  cut(): void {
+    this.#line?.cut();
+  }
+
+  /** The owner removes the device on the phone. */
+  logOut(): void {
+    this.account.paired = null;
+    this.#line?.send(
+      node('stream:error', { code: '401' }, [node('conflict', { type: 'device_removed' })]),
+    );
+    this.#line?.close();
+  }
+
+  #greet(line: Line, hello: ClientHello): void {
+    this.versions.push(versionOf(hello));
+    const admission = admit(hello, this.account, this.requiredVersion);
+    if (admission.kind === 'pair') this.#pair(line, hello.staticKey);
+    else if (admission.kind === 'log in') this.#logIn(line);
+    else {
+      line.send(node('failure', { reason: admission.reason }));
+      line.close();
+    }
+  }
+
+  #pair(line: Line, staticKey: Uint8Array): void {
+    this.#pairing = new Pairing(this.account, line, staticKey);
+    this.#pairing.begin();
+    for (const resolve of this.#onPairing.splice(0)) resolve(this.#pairing);
+  }
+
+  #logIn(line: Line): void {
+    this.#pairing = null;
+    this.#line = line;
+    const t = String(Math.floor(Date.now() / 1000));
+    line.send(node('success', { t, lid: this.account.deviceLid }));
+  }
+
+  async #take(line: Line, received: BinaryNode): Promise<void> {
+    this.sent.push(received);
+    if (this.#pairing?.take(received)) return;
+    const { tag, attrs } = received;
+    if (tag === 'iq' && attrs['type'] !== 'result') {
+      line.send(await answer(this, received));
+      if (attrs['xmlns'] === 'passive') this.#begin(line);
+    } else if (tag === 'message' && !this.isSilent) {
+      const receipts = await deliver(this, received);
+      const { id = '', to = '' } = attrs;
+      line.send(node('ack', { class: 'message', id, from: to, t: '1' }));
+      for (const receipt of receipts) line.send(receipt);
+    } else if (tag === 'receipt' || tag === 'ack') {
+      this.mailbox.acknowledge(received);
+    }
+  }
+
+  /** As WhatsApp does, what waits follows when the device says that it is active. */
+  #begin(line: Line): void {
+    this.mailbox.deliver(line);
+    for (const resolve of this.#onLogin.splice(0)) resolve();
+  }
+
+  #post(stanza: BinaryNode): string {
+    this.mailbox.put(stanza, this.#line);
+    return stanza.attrs['id'] ?? '';
+  }
+
+  /** One thing after the other, in the order in which it came. */
+  #queue<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#work.then(work);
+    this.#work = done.then(
+      () => {},
+      (error: unknown) => {
+        this.failures.push(error);
+      },
+    );
+    return done;
+  }
+}
+
+/** Starts a server on a free port of loopback, which this process then takes for WhatsApp's. */
+export async function startWhatsAppServer(): Promise<WhatsAppServer> {
+  silenceLibsignal(console);
+  trustTestRoot();
+  const server = new WhatsAppServer();
+  await server.listen();
+  return server;
+}
+
+function contentOf(message: string | proto.IMessage): proto.IMessage {
+  return typeof message === 'string' ? { conversation: message } : message;
+}
