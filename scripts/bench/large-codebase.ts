@@ -22,7 +22,8 @@ export function largeCodebase(size: Size): Codebase {
   const codebase = temporaryCodebase({}, { git: true });
   codebase.git('tag', '--delete', 'v1.0.0');
   codebase.write({ ...core, '.env.example': 'PORT=8080\n', 'README.md': '# Large\n' });
-  for (let index = 0; index < size.skills; index += 1) addOne(codebase, core, index);
+  const shared = Math.ceil((size.skills * MODIFIED) / SHARED_BY);
+  for (let index = 0; index < size.skills; index += 1) addOne(codebase, core, index, shared);
   commitAll(codebase, 'the core');
   codebase.git('tag', 'v1.0.0');
   return codebase;
@@ -33,7 +34,12 @@ export function skillNames(count: number): readonly string[] {
   return Array.from({ length: count }, (_, index) => `skill-${String(index).padStart(3, '0')}`);
 }
 
-function addOne(codebase: Codebase, core: Readonly<Record<string, string>>, index: number): void {
+function addOne(
+  codebase: Codebase,
+  core: Readonly<Record<string, string>>,
+  index: number,
+  shared: number,
+): void {
   const name = skillNames(index + 1).at(-1) ?? '';
   const added: Record<string, string> = {};
   for (let at = 0; at < ADDED; at += 1)
@@ -41,9 +47,9 @@ function addOne(codebase: Codebase, core: Readonly<Record<string, string>>, inde
   const modify: Record<string, readonly [string, string]> = {};
   for (let at = 0; at < MODIFIED; at += 1) {
     const change = index * MODIFIED + at;
-    const path = pathOf(Math.floor(change / SHARED_BY) * 4);
+    const path = pathOf((change % shared) * 4);
     const base = core[path] ?? '';
-    modify[path] = [base, changed(base, change % SHARED_BY, name)];
+    modify[path] = [base, changed(base, Math.floor(change / shared), name)];
   }
   const structured = index % 4 === 0 ? { structured: { env_additions: [`KEY_${index}`] } } : {};
   addSkill(codebase, name, { add: added, modify, manifest: structured });

@@ -32,7 +32,7 @@ export function findBundle(home, cache) {
     const { node, bundle, stamps } = index;
     if (index.home !== home || node !== process.version) return null;
     const isFresh = Object.entries(stamps).every(
-      ([path, stamp]) => stampOf(join(home, path)) === stamp,
+      ([path, stamp]) => stampOf(`${home}/${path}`) === stamp,
     );
     return isFresh ? pathToFileURL(join(cache, bundle)).href : null;
   } catch {
@@ -151,8 +151,8 @@ function sweep(cache, kept) {
 
 /** @param {string} path */
 function stampOf(path) {
-  const { size, mtimeNs, ctimeNs, ino } = fs.statSync(path, { bigint: true });
-  return `${size} ${mtimeNs} ${ctimeNs} ${ino}`;
+  const { size, mtimeMs, ctimeMs, ino } = fs.statSync(path);
+  return `${size} ${mtimeMs} ${ctimeMs} ${ino}`;
 }
 
 /** @param {string} path */

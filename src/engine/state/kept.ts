@@ -53,7 +53,7 @@ export function readComposed(root: string, state: State, path: string): TreeFile
 /** Every regular file kept below a folder, by its true path in it; an absent folder is empty. */
 export function readFolder(root: string, folder: string): Tree {
   const tree = new Map<string, TreeFile>();
-  const read = treeReader(root);
+  const read = treeReader(root, folder);
   for (const [path, place] of listKept(root, folder)) {
     const file = read(place);
     if (file) tree.set(path, file);
