@@ -21,6 +21,19 @@ test('a rename carries the owner’s edits along, and back again', async () => {
   expect(codebase.has('lib')).toBe(false);
 });
 
+test('a file that was moved and then deleted by the owner stays deleted when the move is undone', async () => {
+  await using codebase = temporaryCodebase({ 'src/a.ts': LINES, 'b.txt': 'b\n' }, { git: true });
+  addSkill(codebase, 'mover', {
+    base: { 'src/a.ts': LINES },
+    manifest: { file_ops: [{ type: 'rename', from: 'src/a.ts', to: 'lib/b.ts' }] },
+  });
+  expect((await codebase.claw('apply', 'mover')).code).toBe(0);
+  codebase.remove('lib');
+  expect((await codebase.claw('undo')).code).toBe(0);
+  expect(codebase.has('src/a.ts')).toBe(false);
+  expect(codebase.has('lib')).toBe(false);
+});
+
 test('a later layer that names the old path lands in the new one', async () => {
   await using codebase = temporaryCodebase({ 'src/a.ts': LINES }, { git: true });
   addSkill(codebase, 'a-mover', {

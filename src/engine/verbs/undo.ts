@@ -128,14 +128,14 @@ function undoFiles(
 
 type FileRecord = Transaction['files'][number];
 
-/** A file that moved and was edited since goes back with the edits; null where nothing of that is so. */
+/** A file that moved and was edited or deleted since goes back so; null where nothing of that is so. */
 function undoMove(
   root: string,
   { there, here }: { readonly there: FileRecord; readonly here: FileRecord },
   decisions: readonly Decision[],
 ): Draft | null {
   const disk = readTreeFile(root, there.path);
-  const isEdited = disk !== null && !isSameFile(disk, there.after);
+  const isEdited = !isSameFile(disk, there.after);
   const isFree = there.before === null && readTreeFile(root, here.path) === null;
   if (!isEdited || !isFree) return null;
   const versions = { base: there.after, ours: disk, theirs: here.before };
@@ -144,7 +144,8 @@ function undoMove(
   if (conflicts.length > 0) return { changes: [], conflicts, settlements };
   const back = { path: here.path, before: null, after: merged.file };
   const gone = { path: there.path, before: disk, after: null };
-  return { changes: [back, gone], conflicts, settlements };
+  const changes = [back, gone].filter(({ before, after }) => !isSameFile(before, after));
+  return { changes, conflicts, settlements };
 }
 
 function undoFile(
