@@ -10,27 +10,37 @@ import { fileURLToPath } from 'node:url';
 const NEEDED = 24;
 const home = dirname(dirname(fileURLToPath(import.meta.url)));
 const pinned = join(home, 'node_modules/node/bin/node');
+const DECIDE = 'Run claw recover with --keep-mine, --roll-forward or --roll-back.';
 
+/** @type {Readonly<Record<number, string>>} */
+const OUTCOMES = { 1: 'failed', 5: 'locked', 6: 'refused' };
+const RUNNING = 'Another claw command is at work on claw itself. Wait for it to finish.';
+
+/** Files in which an interrupted command met edits of the owner. @type {readonly string[]} */
+let edited = [];
+let isRunning = false;
+
+const isNewEnough = Number(process.versions.node.split('.')[0]) >= NEEDED;
+if (!isNewEnough && existsSync(pinned)) handOver();
 // An update may have been cut short while it replaced claw itself.
 if (!existsSync(pinned) || existsSync(join(home, '.claw/tx'))) await finishInterrupted();
-if (Number(process.versions.node.split('.')[0]) >= NEEDED) await start();
+if (isNewEnough) await start();
 else handOver();
 
 async function finishInterrupted() {
   const { hasPending, recover } = await import('../src/engine/transaction/recover.js');
   if (!hasPending(home)) return;
   const { outcome, kept } = recover(home, decisionOf(process.argv.slice(2)));
+  edited = kept;
+  isRunning = outcome === 'locked';
   if (outcome === 'rolled-forward' || outcome === 'rolled-back') {
     const way = outcome === 'rolled-back' ? 'taken back' : 'finished';
     process.stderr.write(`claw: an interrupted command was ${way} first\n`);
   }
   // With its packages there, claw itself says what is the matter.
   if ((outcome !== 'needs-decision' && outcome !== 'locked') || existsSync(pinned)) return;
-  const edited = kept.length > 0 ? `: ${kept.join(', ')}` : '';
-  process.stderr.write(
-    `claw: an interrupted command could not be finished (${outcome}${edited})\n`,
-  );
-  process.exit(outcome === 'locked' ? 5 : 6);
+  if (isRunning) fail(5, 'LOCK_HELD', RUNNING);
+  fail(6, 'RECOVERY_NEEDS_DECISION', `An interrupted command could not be finished. ${DECIDE}`);
 }
 
 /**
@@ -72,13 +82,37 @@ async function loadBundle(cache) {
 
 /** @param {unknown} error @returns {Promise<never>} */
 async function explainBroken(error) {
+  if (isRunning) fail(5, 'LOCK_HELD', RUNNING);
   const { hasPending } = await import('../src/engine/transaction/recover.js');
-  if (!hasPending(home)) throw error;
-  process.stderr.write(
-    'claw: an interrupted command left claw itself half replaced, and met edits of yours. Run ' +
-      'claw recover with --keep-mine, --roll-forward or --roll-back.\n',
+  if (hasPending(home)) {
+    const half = 'An interrupted command left claw itself half replaced, and met edits of yours.';
+    fail(6, 'RECOVERY_NEEDS_DECISION', `${half} ${DECIDE}`);
+  }
+  if (edited.length === 0) throw error;
+  const reason = error instanceof Error ? error.message : String(error);
+  fail(
+    1,
+    'INTERNAL',
+    `Your edits were kept in ${edited.join(', ')}, and claw itself does not start with them: ` +
+      `${reason}. The old and the new text lie beside yours in .claw/backup, under conflicts/.`,
   );
-  process.exit(6);
+}
+
+/**
+ * What claw itself would print, where it cannot be asked.
+ *
+ * @param {number} exitCode @param {string} code @param {string} message @returns {never}
+ */
+function fail(exitCode, code, message) {
+  const path = edited[0] ?? null;
+  const verb = process.argv[2] ?? '';
+  const error = { code, message, path, data: { kept: edited } };
+  const nothing = { data: null, changes: [], conflicts: [], warnings: [] };
+  const result = { ok: false, verb, outcome: OUTCOMES[exitCode], ...nothing };
+  if (process.argv.includes('--json')) {
+    process.stdout.write(`${JSON.stringify({ ...result, error })}\n`);
+  } else process.stderr.write(`${code}: ${message}\n`);
+  process.exit(exitCode);
 }
 
 function handOver() {

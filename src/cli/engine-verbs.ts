@@ -4,6 +4,7 @@ import * as engine from '../engine/index.ts';
 import type { Invocation, RunVerb } from './main.ts';
 import { drawMatrix, type MatrixOptions, matrixCommand, matrixRequest } from './matrix-options.ts';
 import type { ResolveOptions } from './resolve.ts';
+import { renderText } from './text.ts';
 
 type Define = (program: Command, run: RunVerb) => void;
 
@@ -280,8 +281,14 @@ function contextOf({ root, cwd, options, ui, signal }: Invocation): EngineContex
 }
 
 async function confirm(ui: Invocation['ui'], summary: PlanSummary): Promise<boolean> {
-  for (const loss of summary.losses) ui.progress({ kind: 'note', text: loss });
-  if (summary.losses.length > 0) return await ui.ask(`${summary.verb} gives that up. Go on?`);
-  if (summary.packages.length === 0) return true;
-  return await ui.ask(`${summary.verb} brings packages: ${summary.packages.join(', ')}. Go on?`);
+  const { verb, planned, losses, packages } = summary;
+  for (const loss of losses) ui.progress({ kind: 'note', text: loss });
+  if (losses.length > 0) return await ui.ask(`${verb} gives that up. Go on?`);
+  if (verb === 'update' && planned.changes.length > 0) {
+    const { out, err } = renderText({ ...planned, verb: 'plan' });
+    for (const text of `${out}${err}`.trimEnd().split('\n')) ui.progress({ kind: 'note', text });
+    return await ui.ask('Nothing is changed yet. Go on with this update?');
+  }
+  if (packages.length === 0) return true;
+  return await ui.ask(`${verb} brings packages: ${packages.join(', ')}. Go on?`);
 }

@@ -45,7 +45,8 @@ export type Change = { readonly path: string; readonly kind: ChangeKind; readonl
 /** What a yes is asked for. */
 export type PlanSummary = {
   readonly verb: string;
-  readonly changes: readonly Change[];
+  /** What \`claw plan\` would tell of it. */
+  readonly planned: VerbResult;
   readonly packages: readonly string[];
   readonly settings: readonly string[];
   /** What the owner gives up; empty for most verbs. */

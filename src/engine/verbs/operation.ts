@@ -132,7 +132,7 @@ async function askForYes(
   if (context.confirm === null) return;
   const isYes = await context.confirm({
     verb: operation.verb,
-    changes: planned.changes,
+    planned,
     packages: packagesBrought(operation),
     settings: settingsBrought(operation),
     losses: operation.losses ?? [],
