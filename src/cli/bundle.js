@@ -14,7 +14,7 @@ import { pathToFileURL } from 'node:url';
 const ENTRY = 'src/cli/main.ts';
 const INDEX = 'bundle.json';
 /** What every command loads; other packages are left where they are, for the few that need them. */
-const INLINED = ['commander', 'execa', 'ignore', 'jsonc-parser', 'semver', 'yaml', 'zod'];
+const INLINED = ['commander', 'ignore', 'jsonc-parser', 'semver', 'yaml', 'zod'];
 /** Sources younger than this are being worked on, and would only be joined again at once. */
 const SETTLED_MS = 10_000;
 
@@ -95,18 +95,19 @@ async function joinSources(home) {
     // A package in the older of two forms finds its own parts at run time, where they are not.
     mainFields: ['module', 'main'],
     logLevel: 'silent',
-    external: Object.keys(dependencies).filter((name) => !INLINED.includes(name)),
     banner: {
       js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
     },
     plugins: [
       { name: 'places', setup: keepPlaces },
       { name: 'locales', setup: leaveLocales },
+      { name: 'others', setup: (build) => loadWhenNeeded(build, Object.keys(dependencies)) },
     ],
   });
   const [output] = outputFiles;
   if (output === undefined) throw new Error('esbuild made nothing');
-  return { text: output.text, sources: Object.keys(metafile.inputs) };
+  const sources = Object.keys(metafile.inputs).filter((path) => !/^(builtin|package):/.test(path));
+  return { text: output.text, sources };
 }
 
 /**
@@ -132,6 +133,31 @@ function keepPlaces(build) {
  */
 function leaveLocales(build) {
   build.onLoad({ filter: /\/zod\/v4\/locales\/index\.js$/ }, () => ({ contents: 'export {};' }));
+}
+
+/**
+ * Node's own modules and the packages that are not joined are loaded by the first module that needs
+ * them; a static import would load all of them at the start, for verbs that are not asked for.
+ *
+ * @param {import('esbuild').PluginBuild} build @param {readonly string[]} packages
+ */
+function loadWhenNeeded(build, packages) {
+  const others = packages.filter((name) => !INLINED.includes(name));
+  const isOther = (/** @type {string} */ path) =>
+    others.some((name) => path === name || path.startsWith(`${name}/`));
+  build.onResolve({ filter: /^[^./]/ }, ({ path, kind, namespace }) => {
+    if (kind === 'import-statement' && path.startsWith('node:'))
+      return { path, namespace: 'builtin' };
+    if (!isOther(path)) return null;
+    const isLate = kind === 'dynamic-import' || namespace === 'package';
+    return isLate ? { path, external: true } : { path, namespace: 'package' };
+  });
+  build.onLoad({ filter: /.*/, namespace: 'builtin' }, ({ path }) => {
+    return { contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)});` };
+  });
+  build.onLoad({ filter: /.*/, namespace: 'package' }, ({ path }) => {
+    return { contents: `module.exports = require(${JSON.stringify(path)});` };
+  });
 }
 
 /** @param {string} path @param {string} text */
