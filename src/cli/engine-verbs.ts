@@ -99,7 +99,7 @@ export const engineVerbs: readonly Define[] = [
       .argument('<verb>', 'init, apply, remove, upgrade, replay, update, customize or rebase')
       .argument('[args...]')
       .option('--core-version <version>', 'as for init')
-      .option('--release <ref or dir>', 'as for init')
+      .option('--release <ref or dir>', 'as for init, or for update')
       .action((verb: string, args: string[], options: ReleaseOptions) =>
         run('plan', (invocation) =>
           engine.plan(contextOf(invocation), { verb, args, release: releaseOf(options) }),

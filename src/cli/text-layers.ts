@@ -10,8 +10,7 @@ type CustomizeData = {
 /** What `customize` and `rebase` recorded. */
 export function recordedLines(data: CustomizeData | null): readonly string[] {
   const made = data?.customisation ?? null;
-  if (made === null)
-    return ['There is nothing to record: no file differs from what was published.'];
+  if (made === null) return ['Nothing to record.'];
   return [`Recorded as ${made.name}, ${counted(made.files.length, 'file')}:`, ...pathsOf(made)];
 }
 
@@ -39,6 +38,8 @@ type UpdateData = {
 export function updateLines(data: UpdateData | null): readonly string[] {
   if (data === null || data.affected === undefined) return [];
   const { from, to, files, affected, broughtSkills } = data;
+  const isThere = files === 0 && from.version === to.version && broughtSkills.length === 0;
+  if (isThere) return [`This is core ${to.version ?? 'without a version'} already.`];
   const layers = Object.entries(affected).map(
     ([name, paths]) => `  ${name} works on ${shortened(paths)}`,
   );
@@ -47,6 +48,14 @@ export function updateLines(data: UpdateData | null): readonly string[] {
     ...layers,
     ...(broughtSkills.length === 0 ? [] : [`  brings skills/${broughtSkills.join(', skills/')}`]),
   ];
+}
+
+/** What `claw pack` left to its author, where it wrote anything. */
+export type FillIn = { readonly fillIn?: readonly string[] } | null;
+
+/** The files of a package that wait for words of its author. */
+export function fillInLines(data: FillIn): readonly string[] {
+  return data?.fillIn === undefined ? [] : [`To fill in: ${data.fillIn.join(', ')}`];
 }
 
 function shortened(paths: readonly string[]): string {

@@ -22,7 +22,12 @@ export function statusLines({
   edits,
   pending,
 }: StatusData): readonly string[] {
-  if (!initialised) return ['Nothing is installed here yet: `claw apply <skill>` begins.'];
+  const waiting = pending
+    ? [`waits   ${[pending.verb, ...pending.arguments].join(' ')} (claw conflicts says for what)`]
+    : [];
+  if (!initialised) {
+    return ['Nothing is installed here yet: `claw apply <skill>` begins.', ...waiting];
+  }
   const own = layers.filter(({ kind }) => kind === 'customisation').map(({ name }) => name);
   const skills = layers
     .filter(({ kind }) => kind === 'skill')
@@ -34,9 +39,7 @@ export function statusLines({
     ...(own.length === 0 ? [] : [`yours   ${own.join(', ')}`]),
     `edits   ${edits.length === 0 ? 'none' : `${edits.length} not recorded`}`,
     ...edits.map(({ path, kind }) => `  ${MARKS[kind]} ${path}`),
-    ...(pending
-      ? [`waits   ${[pending.verb, ...pending.arguments].join(' ')} (claw conflicts says for what)`]
-      : []),
+    ...waiting,
   ];
 }
 

@@ -3,7 +3,13 @@ import { type DoctorData, doctorLines } from './doctor-text.ts';
 import { matrixLines } from './matrix-text.ts';
 import { PIPE, type Screen } from './screen.ts';
 import { type DiffData, diffLines } from './text-diff.ts';
-import { plannedRecordLines, recordedLines, updateLines } from './text-layers.ts';
+import {
+  type FillIn,
+  fillInLines,
+  plannedRecordLines,
+  recordedLines,
+  updateLines,
+} from './text-layers.ts';
 import { type ProposedData, proposalLines } from './text-proposals.ts';
 import { type ListEntry, listLines, MARKS, type StatusData, statusLines } from './text-status.ts';
 import { recordingLines, resolvedLines, WAYS_ON, waitingLines } from './text-waiting.ts';
@@ -52,6 +58,8 @@ function bodyOf(result: VerbResult, screen: Screen): readonly string[] {
     case 'rebase':
       if (result.outcome === 'blocked') return changeLines(result);
       return recordedLines(result.data as Parameters<typeof recordedLines>[0]);
+    case 'pack':
+      return [...changeLines(result), ...fillInLines(result.data as FillIn)];
     case 'update':
       return [
         ...updateLines(result.data as Parameters<typeof updateLines>[0]),
