@@ -210,3 +210,90 @@ test('a conflict of the core with an old package is settled and holds for the ne
     LINES.replace('two', 'two of both').replace('nine', 'nine of the core'),
   );
 });
+
+test.each([
+  ['--ours', 'of a\n'],
+  ['--theirs', LINES],
+])('a rename onto another skill’s file is settled by %s', async (side, text) => {
+  await using codebase = temporaryCodebase({ 'notes.txt': LINES }, { git: true });
+  addSkill(codebase, 'a', { add: { 'new.txt': 'of a\n' } });
+  addSkill(codebase, 'b', {
+    base: { 'notes.txt': LINES },
+    manifest: { file_ops: [{ type: 'rename', from: 'notes.txt', to: 'new.txt' }] },
+  });
+  expect((await codebase.claw('apply', 'a', 'b')).json.conflicts).toMatchObject([
+    { path: 'new.txt', kind: 'add-add', layers: ['a', 'b'] },
+  ]);
+  await decided(codebase, 'new.txt', side);
+  expect(codebase.read('new.txt')).toBe(text);
+  expect(codebase.has('notes.txt')).toBe(false);
+  expect((await codebase.claw('replay')).json.outcome).toBe('nothing');
+  expect((await codebase.claw('remove', 'b')).code).toBe(0);
+  expect([codebase.read('new.txt'), codebase.read('notes.txt')]).toEqual(['of a\n', LINES]);
+});
+
+test('a rename onto a file of the owner’s is settled by a side', async () => {
+  await using codebase = temporaryCodebase({ 'notes.txt': LINES }, { git: true });
+  addSkill(codebase, 'b', {
+    base: { 'notes.txt': LINES },
+    manifest: { file_ops: [{ type: 'rename', from: 'notes.txt', to: 'new.txt' }] },
+  });
+  codebase.write({ 'new.txt': 'mine\n' });
+  expect((await codebase.claw('apply', 'b')).json.conflicts).toMatchObject([
+    { path: 'new.txt', kind: 'add-add', layers: ['your edits', 'b'] },
+  ]);
+  await decided(codebase, 'new.txt', '--ours');
+  expect(codebase.read('new.txt')).toBe('mine\n');
+  expect(codebase.has('notes.txt')).toBe(false);
+});
+
+test('what no text can settle says so, instead of asking for ever', async () => {
+  await using codebase = temporaryCodebase({ 'notes.txt': LINES }, { git: true });
+  for (const skill of ['a', 'b']) {
+    addSkill(codebase, skill, {
+      base: { 'notes.txt': LINES },
+      manifest: { file_ops: [{ type: 'rename', from: 'notes.txt', to: `${skill}.txt` }] },
+    });
+  }
+  const blocked = await codebase.claw('apply', 'a', 'b');
+  const [conflict] = blocked.json.conflicts;
+  const refused = await codebase.claw('resolve', conflict?.path ?? '', '--ours');
+  expect(refused).toMatchObject({ code: 2, json: { error: { code: 'USAGE' } } });
+  expect(refused.json.error?.message).toMatch(
+    /a renames notes.txt to a.txt, b to b.txt.*claw abort/,
+  );
+  await codebase.claw('abort');
+  addSkill(codebase, 'c', { add: { 'new.txt': 'new\n' } });
+  // Ignored, or the package would be refused before it is planned.
+  codebase.write({ '.gitignore': 'new.txt/\n', 'new.txt/mine.txt': 'mine\n' });
+  expect((await codebase.claw('apply', 'c')).json.error).toBe(null);
+  const place = await codebase.claw('resolve', 'new.txt', '--theirs');
+  expect(place.json.error?.message).toMatch(
+    /a folder new\.txt.*Move that away, then claw continue/,
+  );
+  codebase.remove('new.txt');
+  expect((await codebase.claw('continue')).code).toBe(0);
+  expect(codebase.read('new.txt')).toBe('new\n');
+});
+
+test('a conflict with the owner names who brought the lines, not who touched the file last', async () => {
+  await using codebase = temporaryCodebase({ 'notes.txt': LINES }, { git: true });
+  addSkill(codebase, 'a', { modify: { 'notes.txt': [LINES, LINES.replace('two', 'two of a')] } });
+  addSkill(codebase, 'b', { modify: { 'notes.txt': [LINES, LINES.replace('nine', 'nine of b')] } });
+  codebase.write({ 'notes.txt': LINES.replace('two', 'mine') });
+  expect((await codebase.claw('apply', 'a', 'b')).json.conflicts).toMatchObject([
+    { layers: ['your edits', 'a'], reason: 'You and a changed the same lines.' },
+  ]);
+  await codebase.claw('abort');
+  codebase.write({ 'notes.txt': LINES });
+  expect((await codebase.claw('apply', 'b')).code).toBe(0);
+  codebase.write({ 'notes.txt': codebase.read('notes.txt').replace('two', 'mine') });
+  const core = LINES.replace('two', 'two of the core');
+  await using newer = temporaryCodebase({
+    'notes.txt': core,
+    'package.json': '{ "version": "1.1.0" }\n',
+  });
+  expect((await codebase.claw('update', newer.root)).json.conflicts).toMatchObject([
+    { layers: ['your edits', 'core'], reason: 'You and core changed the same lines.' },
+  ]);
+});

@@ -31,7 +31,8 @@ async function converse(
   turns: readonly (readonly [awaited: string, typed: string])[],
 ): Promise<{ code: number | null; screen: string }> {
   const command = `stty cols ${columns} rows 50; ${process.execPath} ${CLAW} ${args} --cwd ${codebase.root}`;
-  const child = spawn('script', ['-qefc', command, '/dev/null'], {
+  const [terminal = '', ...given] = ['script', '-qefc', command, '/dev/null'];
+  const child = spawn(terminal, given, {
     env: { ...process.env, EDITOR: editor, VISUAL: '', TERM: 'xterm' },
     stdio: 'pipe',
   });

@@ -56,30 +56,48 @@ function renameFile(loom: Loom, layer: SkillPackage, op: Extract<FileOp, { from:
   if (from === to) return;
   const name = layer.manifest.skill;
   const ours = canvas.file(from);
-  const report = (
-    path: string,
-    kind: Conflict['kind'],
-    sides: Versions<TreeFile | null>,
-    reason: string,
-  ) => canvas.conflict(conflictAt(loom, layer, path, kind, sides, reason));
   if (ours === null) {
     const base = baseFile(layer, op.from);
     const reason = `${name} renames ${op.from} to ${to}, but ${canvas.author(from)} has no such file.`;
-    report(from, 'modify-delete', { base, ours, theirs: base }, reason);
+    const sides = { base, ours, theirs: base };
+    const conflict = conflictAt(loom, layer, from, 'modify-delete', sides, reason);
+    settleRename(loom, layer, { from, to }, conflict);
     return;
   }
   if (from !== known) {
     const reason = `${canvas.author(from)} renames ${op.from} to ${from}, ${name} to ${to}.`;
-    report(from, 'content', { base: ours, ours, theirs: ours }, reason);
+    const sides = { base: ours, ours, theirs: ours };
+    canvas.conflict(conflictAt(loom, layer, from, 'content', sides, reason));
     return;
   }
   const there = canvas.file(to);
   if (there !== null && !isSameFile(there, ours)) {
     const reason = `${name} renames ${op.from} to ${to}, where ${canvas.author(to)} has another file.`;
-    report(to, 'add-add', { base: null, ours: there, theirs: ours }, reason);
+    const sides = { base: null, ours: there, theirs: ours };
+    const conflict = conflictAt(loom, layer, to, 'add-add', sides, reason);
+    settleRename(loom, layer, { from, to }, conflict);
     return;
   }
   canvas.rename(from, to, name);
+  names.move(from, to);
+}
+
+/** Where a rename finds something else than it expects: what was decided stands in the new place. */
+function settleRename(
+  { canvas, names, settle: settleOne }: Loom,
+  layer: SkillPackage,
+  { from, to }: { readonly from: string; readonly to: string },
+  conflict: Conflict,
+): void {
+  const settled = settleOne(conflict);
+  if (settled.kind === 'open') {
+    canvas.conflict(settled.conflict);
+    return;
+  }
+  const { settlement } = settled;
+  const name = layer.manifest.skill;
+  if (canvas.file(from) !== null) canvas.put(from, null, name);
+  canvas.put(to, answeredFile(conflict, settlement.answer), name, settlement);
   names.move(from, to);
 }
 

@@ -1,7 +1,9 @@
 import type { Conflict } from '../conflict.ts';
 import { mergeFiles } from '../merge/file.ts';
+import type { Hunk } from '../merge/hunk.ts';
 import { structuredKind } from '../structured/kind.ts';
 import { isSameFile, type TreeFile, type Versions } from '../tree.ts';
+import { bringerOf } from './bringer.ts';
 import type { Composition } from './composition.ts';
 import {
   answeredFile,
@@ -125,7 +127,7 @@ function moveTo(input: PlanInput, to: string, moves: readonly Move[]): Draft {
   if (isForeign && only !== undefined && came.length === 1 && isGone(input, only)) {
     return followMove(input, { from: only, to });
   }
-  if (isForeign && !isSameFile(there, wanted(input, to))) return occupied(input, to, came);
+  if (isForeign && !isSameFile(there, wanted(input, to))) return occupied(input, to, came, moves);
   const settlements: Settlement[] = [];
   let after = wanted(input, to);
   for (const from of isLeaving || known === null ? came : [to, ...came]) {
@@ -137,15 +139,18 @@ function moveTo(input: PlanInput, to: string, moves: readonly Move[]): Draft {
     after = merged.after;
     settlements.push(...draft.settlements);
   }
+  const changes = [...leave(input, came, moves), ...changeOf(to, there, after, came[0] ?? null)];
+  return { changes, conflicts: [], settlements };
+}
+
+/** What becomes of the places that files came from, where no other file comes to them. */
+function leave(
+  input: PlanInput,
+  came: readonly string[],
+  moves: readonly Move[],
+): readonly FileChange[] {
   const left = came.filter((from) => !moves.some((move) => move.to === from));
-  return {
-    changes: [
-      ...left.flatMap((from) => changeOf(from, input.disk(from), wanted(input, from), null)),
-      ...changeOf(to, there, after, came[0] ?? null),
-    ],
-    conflicts: [],
-    settlements,
-  };
+  return left.flatMap((from) => changeOf(from, input.disk(from), wanted(input, from), null));
 }
 
 /** Whether the owner took away what was published. */
@@ -162,13 +167,26 @@ function followMove(input: PlanInput, { from, to }: Move): Draft {
   return draft.conflicts.length > 0 ? draft : { ...draft, changes: [...draft.changes, ...back] };
 }
 
-function occupied(input: PlanInput, to: string, came: readonly string[]): Draft {
-  const sides = { base: null, ours: input.disk(to), theirs: wanted(input, to) };
-  const layers = [OWNER, authorOf(input, to)] as const;
+function occupied(
+  input: PlanInput,
+  to: string,
+  came: readonly string[],
+  moves: readonly Move[],
+): Draft {
+  const there = input.disk(to);
+  const sides = { base: null, ours: there, theirs: wanted(input, to) };
+  const layers = [OWNER, authorOf(input, to, null)] as const;
   const reason = `${came.join(', ')} moves to ${to}, where you have another file.`;
   const kind = 'add-add' as const;
   const conflict = { path: to, kind, layers, reason, hunks: [], sides, values: null };
-  return { ...NOTHING, conflicts: [conflict] };
+  const settled = settleConflict(conflict, input.answers ?? NO_ANSWERS);
+  if (settled.kind === 'open') return { ...NOTHING, conflicts: [settled.conflict] };
+  const after = answeredFile(conflict, settled.settlement.answer);
+  return {
+    changes: [...leave(input, came, moves), ...changeOf(to, there, after, came[0] ?? null)],
+    conflicts: [],
+    settlements: [settled.settlement],
+  };
 }
 
 function settle(
@@ -177,7 +195,6 @@ function settle(
   versions: Versions<TreeFile | null>,
   accept: (after: TreeFile | null) => readonly FileChange[],
 ): Draft {
-  const names: [string, string] = [OWNER, authorOf(input, path)];
   if (input.target.conflicts.some((conflict) => conflict.path.split('#')[0] === path))
     return NOTHING;
   const settlements: Settlement[] = [];
@@ -187,18 +204,19 @@ function settle(
     return settled;
   };
   if (structuredKind(path) !== null) {
-    const outcome = mergeByKey(path, versions, names, ask);
+    const outcome = mergeByKey(path, versions, [OWNER, authorOf(input, path, null)], ask);
     return outcome.conflicts.length > 0
       ? { ...NOTHING, conflicts: outcome.conflicts }
       : { changes: accept(outcome.file), conflicts: [], settlements };
   }
   const outcome = mergeFiles(versions, { path });
   if (outcome.kind === 'clean') return { ...NOTHING, changes: accept(outcome.file) };
+  const author = authorOf(input, path, outcome.hunks);
   const conflict = {
     path,
     kind: outcome.conflict,
-    layers: names,
-    reason: reasonOf(outcome.conflict, versions, names[1]),
+    layers: [OWNER, author] as const,
+    reason: reasonOf(outcome.conflict, versions, author),
     hunks: outcome.hunks,
     sides: versions,
     values: null,
@@ -214,8 +232,13 @@ function wanted(input: PlanInput, path: string): TreeFile | null {
   return composed ? composed.file : input.release(path);
 }
 
-function authorOf(input: PlanInput, path: string): string {
-  return input.target.files.get(path)?.layers.at(-1) ?? 'core';
+/** Who is on the other side: of lines whoever brought them, else the last layer that touched the path. */
+function authorOf(input: PlanInput, path: string, hunks: readonly Hunk[] | null): string {
+  const composed = input.target.files.get(path);
+  if (composed === undefined) return 'core';
+  const last = composed.layers.at(-1) ?? 'core';
+  const conflict = hunks?.find((hunk) => hunk.kind === 'conflict');
+  return conflict === undefined ? last : bringerOf(composed.touches, conflict.theirs);
 }
 
 function changeOf(

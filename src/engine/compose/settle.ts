@@ -241,11 +241,14 @@ function leavesSurroundings({ hunks }: Conflict, file: TreeFile | null): boolean
   );
 }
 
+/** What a recording says of a hunk; nothing where it settled two such hunks in two ways. */
 function answerTo(
   hunks: readonly AnsweredHunk[],
   hunk: Versions<readonly string[]>,
 ): AnsweredHunk | null {
-  return hunks.find((one) => isSameHunk(one, hunk)) ?? null;
+  const [first, ...others] = hunks.filter((one) => isSameHunk(one, hunk));
+  if (first === undefined) return null;
+  return others.every((one) => isSameLines(one.resolved, first.resolved)) ? first : null;
 }
 
 /** The first answer to a hunk, which then serves no other one. */

@@ -10,9 +10,11 @@ import { type Answer, isSameSubject, subjectOf } from '../state/resolution.ts';
 import { leavesMarkers } from '../state/resolution-file.ts';
 import { readResolutions } from '../state/resolutions.ts';
 import { readState } from '../state/state-file.ts';
+import { isSameFile } from '../tree.ts';
 import { PENDING, type Waiting } from './pending.ts';
 import { leftMarkers, markedText } from './pending-files.ts';
 import { answerOfPicks, type Pick } from './picks.ts';
+import { PLAN } from './places.ts';
 
 /** How the owner, or a model that they asked, settles one conflict. */
 export type Choice =
@@ -40,6 +42,7 @@ export function decide(
   conflict: Conflict,
   choice: Choice,
 ): Decision {
+  refuseUndecidable(conflict);
   const subject = subjectOf(conflict);
   const decided = decideBy({ root, cwd }, conflict, choice);
   if (leavesMarkers(decided.answer)) throw markersLeft(conflict.path);
@@ -63,6 +66,18 @@ export function decideEdited(
 
 export function isDecided(conflict: Conflict, decisions: readonly Decision[]): boolean {
   return decisions.some((decision) => isSameSubject(decision.subject, subjectOf(conflict)));
+}
+
+/** Some disagreements are about names and places, and no content settles them. */
+function refuseUndecidable({ path, kind, layers, hunks, sides, reason }: Conflict): void {
+  const isPlace = layers[1] === PLAN;
+  const isName =
+    kind === 'content' && hunks.length === 0 && sides.ours && isSameFile(sides.ours, sides.theirs);
+  if (!isPlace && !isName) return;
+  const way = isPlace
+    ? 'Move that away, then claw continue.'
+    : 'One of the two has to go, or to change: claw abort forgets this.';
+  throw new ClawError('USAGE', `${path} is not settled by a text. ${reason} ${way}`, { path });
 }
 
 function refuseUnreadable(conflict: Conflict, { answer, amended }: Decided): void {

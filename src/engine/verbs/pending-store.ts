@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Decision } from '../compose/settle.ts';
@@ -60,13 +68,16 @@ export function readConflicts(folder: string): readonly Conflict[] {
 
 export function writeDecisions(folder: string, decisions: readonly Decision[]): void {
   const below = join(folder, DECISIONS);
-  rmSync(below, { recursive: true, force: true });
-  if (decisions.length === 0) return;
-  mkdirSync(below);
+  const draft = `${below}.new`;
+  rmSync(draft, { recursive: true, force: true });
+  mkdirSync(draft);
   for (const [index, { amended, ...answered }] of decisions.entries()) {
-    writeFileSync(join(below, `${index}.yaml`), renderAnswered(answered));
-    if (amended) writeFileSync(join(below, `${index}.text`), amended);
+    writeFileSync(join(draft, `${index}.yaml`), renderAnswered(answered));
+    if (amended) writeFileSync(join(draft, `${index}.text`), amended);
   }
+  // Whole or not at all: a half-written decision could not be told from one that somebody changed.
+  rmSync(below, { recursive: true, force: true });
+  renameSync(draft, below);
 }
 
 /** @throws ClawError RESOLUTION_INVALID for one that somebody changed into something else */

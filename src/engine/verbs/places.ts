@@ -5,6 +5,9 @@ import { lstat } from '../skill/lstat.ts';
 import { listFolder } from '../state/kept.ts';
 import type { TreeFile } from '../tree.ts';
 
+/** The other side of a conflict over a place: no layer has a say in it. */
+export const PLAN = 'plan';
+
 type FileChange = {
   readonly path: string;
   readonly before: TreeFile | null;
@@ -23,7 +26,7 @@ export function findTakenPlaces(root: string, changes: readonly FileChange[]): r
     if (taken === null) return [];
     const reason = `This file would stand where you have ${taken}.`;
     const sides = { base: null, ours: null, theirs: after };
-    const layers = [OWNER, 'plan'] as const;
+    const layers = [OWNER, PLAN] as const;
     return [{ path, kind: 'add-add', layers, reason, hunks: [], sides, values: null } as const];
   });
 }
