@@ -12,8 +12,12 @@ export type Chat = {
 export interface Chats {
   /** Adds the chat, or keeps its name up to date; a missing name never replaces a known one. */
   see(chat: Chat, now: number): void;
-  /** Chats that are no registered group, newest first. */
-  unregistered(): readonly Chat[];
+  byJid(jid: string): Chat | null;
+  /** Chats that are no registered group, newest first, at most `limit` of them. */
+  unregistered(limit: number): readonly Chat[];
+  /** The owner took the assistant out of a chat: until it is registered again, it is a stranger's. */
+  dismiss(jid: string): void;
+  isDismissed(jid: string): boolean;
 }
 
 const Row = z
@@ -30,11 +34,20 @@ export function chatsOf(database: Database): Chats {
     INSERT INTO chats (jid, channel, name, is_direct, seen_at)
     VALUES (:jid, :channel, :name, :isDirect, :now)
     ON CONFLICT (jid) DO UPDATE SET name = coalesce(:name, name), seen_at = :now`);
-  const unregistered = database.prepare(`
-    SELECT jid, channel, name, is_direct FROM chats
-    WHERE jid NOT IN (SELECT jid FROM groups) ORDER BY seen_at DESC, jid LIMIT 200`);
+  const columns = 'SELECT jid, channel, name, is_direct FROM chats';
+  const byJid = database.prepare(`${columns} WHERE jid = ?`);
+  const unregistered = database.prepare(`${columns}
+    WHERE jid NOT IN (SELECT jid FROM groups) ORDER BY seen_at DESC, jid LIMIT ?`);
+  const dismiss = database.prepare('UPDATE chats SET is_dismissed = 1 WHERE jid = ?');
+  const isDismissed = database.prepare('SELECT 1 FROM chats WHERE jid = ? AND is_dismissed = 1');
   return {
     see: (chat, now) => void see.run({ ...chat, isDirect: Number(chat.isDirect), now }),
-    unregistered: () => unregistered.all().map((row) => Row.parse(row)),
+    byJid(jid) {
+      const row = byJid.get(jid);
+      return row === undefined ? null : Row.parse(row);
+    },
+    unregistered: (limit) => unregistered.all(limit).map((row) => Row.parse(row)),
+    dismiss: (jid) => void dismiss.run(jid),
+    isDismissed: (jid) => isDismissed.get(jid) !== undefined,
   };
 }

@@ -5,7 +5,10 @@ import { StoreError } from './error.ts';
 /** A registered chat: it has a folder, and its messages can become turns. */
 export type Group = {
   readonly jid: string;
-  /** Name of its folder under `groups/`, which is also its identity towards the sandbox. */
+  /**
+   * Name of its folder under `groups/`, which is also its identity towards the sandbox. The owner's own
+   * chats share the folder `main`; any other folder has one chat.
+   */
   readonly folder: string;
   readonly name: string;
   /** Whether only messages that call the assistant get an answer. */
@@ -16,12 +19,28 @@ export type Group = {
 };
 
 export interface Groups {
-  /** @throws StoreError FOLDER_TAKEN when another group has that folder, in any case */
+  /**
+   * Registers a chat that has none; one that is registered already stays as it is.
+   *
+   * @throws StoreError FOLDER_TAKEN when another chat has that folder, in any case
+   */
   register(group: Group, now: number): void;
+  /**
+   * Makes a chat the owner's own on its channel, whatever it was before. Another own chat on that
+   * channel is one no longer: after a new pairing it can be anybody's.
+   */
+  registerMain(chat: Pick<Group, 'jid' | 'name'>, now: number): void;
+  /** Takes the chat out, and with it its turns, its outbox and whatever else refers to the group. */
+  unregister(jid: string): void;
+  setTrigger(jid: string, trigger: Pick<Group, 'needsTrigger' | 'triggerWord'>): void;
   byJid(jid: string): Group | null;
+  /** The chat of a folder; of the owner's own ones, that they last wrote in. */
   byFolder(folder: string): Group | null;
   all(): readonly Group[];
+  /** The owner's own chat that they last wrote in. */
   main(): Group | null;
+  /** All of the owner's own chats, that one first. */
+  mains(): readonly Group[];
 }
 
 const Row = z
@@ -44,35 +63,61 @@ const Row = z
 
 export function groupsOf(database: Database): Groups {
   const columns = 'SELECT jid, folder, name, needs_trigger, trigger_word, is_main FROM groups';
-  const insert = database.prepare(`
-    INSERT INTO groups (jid, folder, name, needs_trigger, trigger_word, is_main, registered_at)
-    VALUES (:jid, :folder, :name, :needsTrigger, :triggerWord, :isMain, :now)
-    ON CONFLICT (jid) DO NOTHING`);
+  // Messages from before a registration are no context of its turns.
+  const insert = `
+    INSERT INTO groups
+      (jid, folder, name, needs_trigger, trigger_word, is_main, registered_at, since_seq)
+    VALUES (:jid, :folder, :name, :needsTrigger, :triggerWord, :isMain, :now,
+      coalesce((SELECT max(seq) FROM messages WHERE jid = :jid), 0))`;
+  const register = database.prepare(`${insert} ON CONFLICT (jid) DO NOTHING`);
+  const registerMain = database.prepare(`${insert} ON CONFLICT (jid) DO UPDATE
+    SET folder = 'main', name = :name, is_main = 1, needs_trigger = 0, trigger_word = NULL`);
+  const demote = database.prepare(`
+    DELETE FROM groups WHERE is_main = 1 AND jid <> :jid AND jid IN (
+      SELECT jid FROM chats WHERE channel = (SELECT channel FROM chats WHERE jid = :jid))`);
+  const settle = database.prepare('UPDATE chats SET is_dismissed = 0 WHERE jid = ?');
+  const unregister = database.prepare('DELETE FROM groups WHERE jid = ?');
+  const setTrigger = database.prepare(`
+    UPDATE groups SET needs_trigger = :needsTrigger, trigger_word = :triggerWord WHERE jid = :jid`);
   const byJid = database.prepare(`${columns} WHERE jid = ?`);
-  const byFolder = database.prepare(`${columns} WHERE folder = ?`);
+  const lastWritten = `(SELECT seq FROM messages
+    WHERE messages.jid = groups.jid AND is_owner = 1 ORDER BY seq DESC LIMIT 1) DESC, registered_at`;
+  const byFolder = database.prepare(`${columns} WHERE folder = ? ORDER BY ${lastWritten} LIMIT 1`);
   const all = database.prepare(`${columns} ORDER BY is_main DESC, registered_at, jid`);
-  const main = database.prepare(`${columns} WHERE is_main = 1 ORDER BY registered_at LIMIT 1`);
+  const mains = database.prepare(`${columns} WHERE is_main = 1 ORDER BY ${lastWritten}`);
 
   const find = (row: unknown): Group | null => (row === undefined ? null : Row.parse(row));
+  const allMains = (): readonly Group[] => mains.all().map((row) => Row.parse(row));
   return {
     register(group, now) {
       const holder = find(byFolder.get(group.folder));
-      if (holder !== null && holder.jid !== group.jid) {
+      const isShared = holder?.isMain === true && group.isMain;
+      if (holder !== null && holder.jid !== group.jid && !isShared) {
         throw new StoreError(
           'FOLDER_TAKEN',
           `The folder ${group.folder} belongs to ${holder.name} already. Choose another one.`,
         );
       }
-      insert.run({
+      register.run({
         ...group,
         needsTrigger: Number(group.needsTrigger),
         isMain: Number(group.isMain),
         now,
       });
+      settle.run(group.jid);
     },
+    registerMain({ jid, name }, now) {
+      const main = { folder: 'main', needsTrigger: 0, triggerWord: null, isMain: 1 };
+      registerMain.run({ jid, name, ...main, now });
+      demote.run({ jid });
+    },
+    unregister: (jid) => void unregister.run(jid),
+    setTrigger: (jid, { needsTrigger, triggerWord }) =>
+      void setTrigger.run({ jid, needsTrigger: Number(needsTrigger), triggerWord }),
     byJid: (jid) => find(byJid.get(jid)),
     byFolder: (folder) => find(byFolder.get(folder)),
     all: () => all.all().map((row) => Row.parse(row)),
-    main: () => find(main.get()),
+    main: () => allMains()[0] ?? null,
+    mains: allMains,
   };
 }

@@ -24,7 +24,13 @@ export interface Messages {
    */
   between(range: MessageRange, limit: number): readonly StoredMessage[];
   countBetween(range: MessageRange): number;
+  /** Who wrote in a chat, with the name each had last. */
+  sendersOf(jid: string): readonly Sender[];
+  /** Deletes everything that was said in a chat. */
+  removeOf(jid: string): void;
 }
+
+export type Sender = { readonly sender: string; readonly name: string | null };
 
 export type MessageRange = { readonly jid: string; readonly from: number; readonly upto: number };
 
@@ -49,6 +55,7 @@ const Row = z
     text: row.text,
     sentAt: row.sent_at,
   }));
+const SenderRow = z.object({ sender: z.string(), name: z.string().nullable() });
 const Count = z.object({ count: z.int() });
 
 export function messagesOf(database: Database): Messages {
@@ -63,6 +70,12 @@ export function messagesOf(database: Database): Messages {
   const bySeq = database.prepare(`${columns} WHERE seq = ?`);
   const between = database.prepare(`${columns} WHERE ${range} ORDER BY seq DESC LIMIT :limit`);
   const count = database.prepare(`SELECT count(*) AS count FROM messages WHERE ${range}`);
+  // A bare column beside max() is taken from the row that holds the maximum.
+  const senders = database.prepare(`
+    SELECT sender, name FROM (
+      SELECT sender, sender_name AS name, max(seq) FROM messages WHERE jid = ? GROUP BY sender)
+    ORDER BY sender`);
+  const remove = database.prepare('DELETE FROM messages WHERE jid = ?');
   return {
     add(message, now) {
       const { changes, lastInsertRowid } = insert.run({
@@ -82,5 +95,7 @@ export function messagesOf(database: Database): Messages {
         .map((row) => Row.parse(row))
         .reverse(),
     countBetween: (asked) => Count.parse(count.get(asked)).count,
+    sendersOf: (jid) => senders.all(jid).map((row) => SenderRow.parse(row)),
+    removeOf: (jid) => void remove.run(jid),
   };
 }

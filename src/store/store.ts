@@ -1,33 +1,43 @@
 import { type Chats, chatsOf } from './chats.ts';
 import { openDatabase } from './database.ts';
 import { finisherOf, type TurnEnd } from './finish.ts';
+import { type Folders, foldersOf } from './folders.ts';
 import { type Groups, groupsOf } from './groups.ts';
 import { type Messages, messagesOf } from './messages.ts';
 import { type Meta, metaOf } from './meta.ts';
 import { discoverMigrations } from './migrations.ts';
 import { type Outbox, outboxOf } from './outbox.ts';
 import { type Questions, questionsOf } from './questions.ts';
+import { groupRemoverOf } from './remove-group.ts';
+import { type Senders, sendersOf } from './senders.ts';
 import { type Sessions, sessionsOf } from './sessions.ts';
+import { type Strangers, strangersOf } from './strangers.ts';
 import { type Turns, turnsOf } from './turns.ts';
 
 export type { TurnEnd } from './finish.ts';
+export type { Chat } from './chats.ts';
 export type { Group } from './groups.ts';
-export type { StoredMessage } from './messages.ts';
+export type { Sender, StoredMessage } from './messages.ts';
 export type { Outbound } from './outbox.ts';
 export type { Turn } from './turn.ts';
 
 /** Everything the assistant remembers. Synchronous: when a call returns, it is on disk. */
 export interface Store {
   readonly chats: Chats;
+  readonly folders: Folders;
   readonly groups: Groups;
   readonly messages: Messages;
   readonly turns: Turns;
   readonly outbox: Outbox;
+  readonly senders: Senders;
   readonly sessions: Sessions;
+  readonly strangers: Strangers;
   readonly questions: Questions;
   readonly meta: Meta;
   /** Ends a turn with all it brings about, or returns false when its lease was lost. */
   finishTurn(end: TurnEnd, now: number): boolean;
+  /** Deletes everything of a group, registered or not, but its chat's name. */
+  removeGroup(jid: string): void;
   /** Runs `work` in one transaction, which an exception undoes. */
   transaction<T>(work: () => T): T;
   close(): void;
@@ -45,19 +55,27 @@ const OWN_MIGRATIONS = `${import.meta.dirname}/migrations`;
 /** Opens the database at `path`, making it and bringing its schema up to date where needed. */
 export function openStore({ path, migrationsDir, now }: StoreOptions): Store {
   const database = openDatabase(path, discoverMigrations(migrationsDir ?? OWN_MIGRATIONS), now);
+  const chats = chatsOf(database);
+  const folders = foldersOf(database);
+  const groups = groupsOf(database);
+  const messages = messagesOf(database);
   const outbox = outboxOf(database);
   const sessions = sessionsOf(database);
   const questions = questionsOf(database);
   return {
-    chats: chatsOf(database),
-    groups: groupsOf(database),
-    messages: messagesOf(database),
+    chats,
+    folders,
+    groups,
+    messages,
     turns: turnsOf(database),
     outbox,
+    senders: sendersOf(database),
     sessions,
+    strangers: strangersOf(database),
     questions,
     meta: metaOf(database),
     finishTurn: finisherOf(database, { outbox, sessions, questions }),
+    removeGroup: groupRemoverOf(database, { chats, folders, groups, messages }),
     transaction: (work) => database.transaction(work)(),
     close: () => void database.close(),
   };

@@ -9,7 +9,7 @@ export interface Turns {
   /** Makes the message at `seq` part of the turn that waits in its chat, or of a new one. */
   queueAgent(turn: NewTurn, now: number): void;
   queueCommand(turn: NewTurn, payload: unknown, now: number): void;
-  /** Claims the oldest turn whose chat has none of its kind under way; null when there is none. */
+  /** Claims the oldest turn whose group has none of its kind under way; null when there is none. */
   claimNext(kind: TurnKind, lease: Lease): Turn | null;
   /** False when the lease was lost; the holder must then drop its work. */
   renew(id: string, lease: Lease): boolean;
@@ -45,14 +45,16 @@ export function turnsOf(database: Database): Turns {
   const claim = database.prepare(`
     UPDATE turns SET state = 'claimed', lease_owner = :owner, lease_until = :until,
       attempts = attempts + 1, error = NULL,
-      from_seq = CASE kind WHEN 'command' THEN from_seq ELSE 1 + coalesce(
-        (SELECT max(done.upto_seq) FROM turns AS done WHERE done.jid = turns.jid
-         AND done.kind = 'agent' AND done.state IN ('answered', 'gave_up')), 0) END
+      from_seq = CASE kind WHEN 'command' THEN from_seq ELSE 1 + max(
+        (SELECT since_seq FROM groups WHERE groups.jid = turns.jid),
+        coalesce((SELECT max(done.upto_seq) FROM turns AS done WHERE done.jid = turns.jid
+         AND done.kind = 'agent' AND done.state IN ('answered', 'gave_up')), 0)) END
     WHERE seq = (
       SELECT min(waiting.seq) FROM turns AS waiting
       WHERE waiting.state = 'queued' AND waiting.kind = :kind AND NOT EXISTS (
-        SELECT 1 FROM turns AS busy WHERE busy.jid = waiting.jid AND busy.kind = waiting.kind
-        AND busy.state IN ('claimed', 'resuming')))
+        SELECT 1 FROM turns AS busy JOIN groups ON groups.jid = busy.jid
+        WHERE busy.kind = waiting.kind AND busy.state IN ('claimed', 'resuming')
+        AND groups.folder = (SELECT folder FROM groups WHERE groups.jid = waiting.jid)))
     RETURNING ${TURN_COLUMNS}`);
   const mine = `WHERE id = :id AND state = 'claimed' AND lease_owner = :owner`;
   const renew = database.prepare(`UPDATE turns SET lease_until = :until ${mine}`);

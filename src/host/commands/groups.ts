@@ -12,7 +12,7 @@ export const command: OwnerCommand = {
           : 'answers always';
       return `${name} (groups/${folder}, ${note})`;
     });
-    const known = store.chats.unregistered().map(({ name, jid }) => `${name ?? jid} (${jid})`);
+    const known = store.chats.unregistered(200).map(({ name, jid }) => `${name ?? jid} (${jid})`);
     const parts = ['Registered:', numbered(groups, 1)];
     if (known.length > 0) {
       parts.push('Known, and never written to:', numbered(known, groups.length + 1));

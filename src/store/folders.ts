@@ -1,0 +1,39 @@
+import type { Database } from 'better-sqlite3';
+import { z } from 'zod';
+
+/** Which chat each group's folder belongs to, also after that chat was unregistered. */
+export interface Folders {
+  /** The chat that has or last had a folder, whatever the case of its name; null when none had. */
+  holder(folder: string): string | null;
+  /** The folder that a chat has or last had. */
+  of(jid: string): string | null;
+  /** Forgets a folder that is no more, and the conversation that went on in it. */
+  forget(folder: string): void;
+}
+
+const Holder = z.object({ jid: z.string() });
+const Folder = z.object({ folder: z.string() });
+
+export function foldersOf(database: Database): Folders {
+  const holder = database.prepare('SELECT jid FROM folder_holders WHERE folder = ?');
+  const ofChat = database.prepare(
+    'SELECT folder FROM folder_holders WHERE jid = ? ORDER BY held_at DESC, folder LIMIT 1',
+  );
+  const forget = database.prepare('DELETE FROM folder_holders WHERE folder = ?');
+  const forgetSession = database.prepare('DELETE FROM sessions WHERE folder = ?');
+  return {
+    holder(folder) {
+      const row = holder.get(folder);
+      return row === undefined ? null : Holder.parse(row).jid;
+    },
+    of(jid) {
+      const row = ofChat.get(jid);
+      return row === undefined ? null : Folder.parse(row).folder;
+    },
+    forget: (folder) =>
+      database.transaction(() => {
+        forget.run(folder);
+        forgetSession.run(folder);
+      })(),
+  };
+}
