@@ -36,10 +36,13 @@ export function stage(root: string, id: string, change: Change, committedAt: str
 
   refuseUnsafe(root, change.steps);
   const steps: JournalStep[] = [];
+  const written: string[] = [];
   for (const step of inOrder(change.steps)) {
-    const staged = stageStep(root, { tx, backup, n: steps.length }, step);
+    const staged = stageStep(root, { tx, backup, n: steps.length, written }, step);
     if (staged !== null) steps.push(staged);
   }
+  // All writes first, then all syncs: the disk then orders them once instead of once per file.
+  for (const path of written) syncPath(path);
   for (const folder of [...folders, tx, backup, dirname(tx), dirname(backup)]) syncPath(folder);
   const { verb, summary, stateBefore, stateAfter, moves = {} } = change;
   const named = { version: 1, id, verb, summary, committedAt, stateBefore, stateAfter } as const;
@@ -92,7 +95,13 @@ function inOrder(steps: readonly Step[]): readonly Step[] {
   return [...steps].sort((one, other) => rank(one) - rank(other));
 }
 
-type Place = { readonly tx: string; readonly backup: string; readonly n: number };
+type Place = {
+  readonly tx: string;
+  readonly backup: string;
+  readonly n: number;
+  /** Collects what the disk has to have before the journal. */
+  readonly written: string[];
+};
 
 /** @returns null for a write that changes nothing */
 function stageStep(root: string, place: Place, step: Step): JournalStep | null {
@@ -112,9 +121,10 @@ function stageStep(root: string, place: Place, step: Step): JournalStep | null {
   const after = { digest: digestBytes(step.bytes), isExecutable: step.isExecutable };
   if (isSame(step.before, after)) return null;
   const staged = join(place.tx, 'new', String(place.n));
-  writeSynced(staged, step.bytes, step.isExecutable ? 0o777 : 0o666);
+  fs.writeFileSync(staged, step.bytes, { mode: step.isExecutable ? 0o777 : 0o666 });
+  place.written.push(staged);
   if (target?.isFile()) fs.chmodSync(staged, modeLike(target.mode, step.isExecutable));
-  keepAfter(path, staged, join(place.backup, 'after', String(place.n)));
+  keepAfter(path, staged, join(place.backup, 'after', String(place.n)), place.written);
   return { kind: 'file', path, before: step.before, after };
 }
 
@@ -123,12 +133,12 @@ function stageStep(root: string, place: Place, step: Step): JournalStep | null {
  * be a copy; the engine's own files are only ever replaced, and a link is enough. But for
  * `state.yaml`: somebody who mends that by hand must not spoil the copy that would help them.
  */
-function keepAfter(path: string, staged: string, after: string): void {
+function keepAfter(path: string, staged: string, after: string, written: string[]): void {
   if (path.startsWith('.claw/') && path !== '.claw/state.yaml') {
     fs.linkSync(staged, after);
   } else {
     fs.copyFileSync(staged, after, fs.constants.COPYFILE_FICLONE);
-    syncPath(after);
+    written.push(after);
   }
 }
 
