@@ -14,8 +14,8 @@ import { type Sessions, sessionsOf } from './sessions.ts';
 import { type Strangers, strangersOf } from './strangers.ts';
 import { type Turns, turnsOf } from './turns.ts';
 
-export type { TurnEnd } from './finish.ts';
 export type { Chat } from './chats.ts';
+export type { TurnEnd } from './finish.ts';
 export type { Group } from './groups.ts';
 export type { Sender, StoredMessage } from './messages.ts';
 export type { Outbound } from './outbox.ts';
