@@ -1,6 +1,23 @@
 import type { Settings } from '../config.ts';
 import type { ConsolePort } from './console-port.ts';
 
+/** A file that came with a message; it is fetched only when somebody asks for it. */
+export type Attachment = {
+  readonly kind: 'image' | 'video' | 'voice' | 'audio' | 'document' | 'sticker';
+  /** What the sender says it is; what it is shows when it is fetched. */
+  readonly mimeType: string | null;
+  readonly sizeBytes: number | null;
+  readonly name: string | null;
+};
+
+/** An attachment on this machine: the path is named by the content, the type found in its first bytes. */
+export type FetchedAttachment = {
+  readonly path: string;
+  readonly mimeType: string;
+  readonly sizeBytes: number;
+  readonly name: string | null;
+};
+
 /** A message as it arrived. `id` is the channel's own and unique within its chat. */
 export type InboundMessage = {
   readonly id: string;
@@ -16,6 +33,9 @@ export type InboundMessage = {
   readonly text: string;
   /** Milliseconds since the epoch, as the channel says; never used for ordering. */
   readonly sentAt: number;
+  /** Something to know about and not to answer, such as a reaction or a correction. */
+  readonly isContext?: boolean;
+  readonly attachments?: readonly Attachment[];
 };
 
 /** A chat that exists on the channel. Stored as a name for the owner to pick from, nothing more. */
@@ -23,6 +43,11 @@ export type KnownChat = {
   readonly jid: string;
   readonly name: string | null;
   readonly isDirect: boolean;
+  /**
+   * The owner's own chat here, in which only they write: it becomes main beside the terminal. Said
+   * before its first message, and for one chat of a channel at a time.
+   */
+  readonly isOwners?: boolean;
 };
 
 /** What goes out: Markdown, turned by the channel into its own dialect, in as many parts as it needs. */
@@ -34,7 +59,7 @@ export type OutboundMessage = {
 };
 
 export type ChannelStatus = {
-  readonly state: 'stopped' | 'connecting' | 'connected' | 'refused' | 'failed';
+  readonly state: 'stopped' | 'unpaired' | 'connecting' | 'connected' | 'refused' | 'failed';
   /** One line for the owner: what is wrong and what to do, or null when nothing is. */
   readonly detail: string | null;
 };
@@ -44,6 +69,8 @@ export type ChannelEvents = {
   /** Resolves when the message is stored; only then may the channel acknowledge it to the far end. */
   readonly onMessage: (message: InboundMessage) => Promise<void>;
   readonly onChat: (chat: KnownChat) => Promise<void>;
+  /** A direct sender who is not on the channel's own allow-list was dropped, and is counted. */
+  readonly onStranger?: (sender: string) => Promise<void>;
   readonly onStatus: (status: ChannelStatus) => void;
 };
 
@@ -56,6 +83,8 @@ export type ChannelEvents = {
  */
 export interface Channel {
   readonly name: string;
+  /** It has no allow-list and hands over everybody's messages: whom to hear is the owner's `/allow`. */
+  readonly isOpen?: boolean;
   connect(events: ChannelEvents): Promise<void>;
   disconnect(): Promise<void>;
   /**
@@ -65,7 +94,11 @@ export interface Channel {
   send(message: OutboundMessage): Promise<void>;
   setTyping(jid: string, isTyping: boolean): Promise<void>;
   ownsJid(jid: string): boolean;
+  /** The chat or sender that the owner means by what they typed, such as a phone number; null for none. */
+  addressOf?(typed: string): string | null;
   status(): ChannelStatus;
+  /** Fetches what came with a message. Rejects, with words for whoever asked, where it is gone or too large. */
+  fetchAttachment?(jid: string, messageId: string): Promise<FetchedAttachment>;
   /** Told when everything said in the chat so far has been answered and delivered. Must not throw. */
   chatSettled?(jid: string): void;
 }
