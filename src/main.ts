@@ -10,6 +10,7 @@ import { greetingOf } from './host/greeting.ts';
 import { openHost } from './host/host.ts';
 import { lazySandbox } from './host/lazy-sandbox.ts';
 import { DEFAULT_PACE } from './host/options.ts';
+import { realTimer } from './host/scheduler/alarm.ts';
 import { describeTools, discoverTools } from './host/tool.ts';
 import { openStore } from './store/store.ts';
 import { secretValues, withoutSecrets } from './supervisor/environment.ts';
@@ -71,6 +72,7 @@ const host = openHost({
   mainChat: { jid: TERMINAL_JID, name: 'Terminal' },
   instance: randomUUID(),
   now: Date.now,
+  setTimer: realTimer,
   newId: randomUUID,
   timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
   isSet: (setting) => Boolean(process.env[setting]),

@@ -1,7 +1,9 @@
 import type { TurnEvents, TurnOutcome } from '../sandbox/sandbox.ts';
 import type { Group, Turn } from '../store/store.ts';
 import type { HostOptions } from './options.ts';
-import { promptOf } from './prompt.ts';
+import { conversationOf, promptOf } from './prompt.ts';
+import { silently } from './scheduler/task-result.ts';
+import { type TaskTurn, taskOfTurn, taskPrompt } from './scheduler/task-turn.ts';
 import { systemPrompt } from './system-prompt.ts';
 import { answered, failed, type TurnResult } from './turn-result.ts';
 
@@ -10,13 +12,17 @@ const CONTEXT_MESSAGES = 50;
 
 type AgentTurnOptions = Pick<HostOptions, 'store' | 'settings' | 'sandbox' | 'now' | 'timeZone'> & {
   readonly onTool: TurnEvents['onTool'];
+  /** Whether the agent has asked to end this turn without a message. */
+  readonly isSilent: () => boolean;
 };
 
-/** Lets the group's agent answer the turn's messages. Never rejects because of model or sandbox. */
+/** Lets the group's agent answer the turn's messages or do its task. Never rejects because of model or sandbox. */
 export async function runAgentTurn(options: AgentTurnOptions, turn: Turn): Promise<TurnResult> {
   const { store, settings, sandbox } = options;
   const group = store.groups.byJid(turn.jid);
   if (group === null) return failed('UNREGISTERED', 'This chat is not registered any more.');
+  const task = taskOfTurn(store, turn);
+  if (task?.task.state === 'cancelled') return silently('skipped', 'cancelled before it began');
   if (settings.model.apiKey === null) {
     return failed(
       'NO_KEY',
@@ -25,37 +31,55 @@ export async function runAgentTurn(options: AgentTurnOptions, turn: Turn): Promi
   }
   const opened = await sandbox.open();
   if (opened.kind === 'unavailable') return failed('NO_ENGINE', opened.advice);
+  store.taskRuns.start(turn.id, options.now());
+  const isAlone = task?.task.context === 'isolated';
   const outcome = await opened.sandbox.runTurn(
     {
       id: turn.id,
       folder: group.folder,
       isMain: group.isMain,
-      session: store.sessions.get(group.folder),
+      session: isAlone ? null : store.sessions.get(group.folder),
       system: systemFor(options, group),
-      prompt: promptFor(options, turn),
+      prompt: promptFor(options, turn, task),
     },
     { onText: () => {}, onTool: options.onTool },
   );
-  return resultOf(outcome, group);
+  if (outcome.kind === 'failed') return failedResult(outcome, group, task);
+  const session = isAlone ? null : { folder: group.folder, session: outcome.session };
+  const isEmpty = outcome.text.trim() === '';
+  if (task !== null && (isEmpty || options.isSilent())) {
+    return silently('silent', outcome.text, session);
+  }
+  return answered(textOf(outcome), session === null ? {} : { session });
 }
 
 function systemFor({ settings, now, timeZone }: AgentTurnOptions, group: Group): string {
   return systemPrompt({ assistantName: settings.assistantName, group, now: now(), timeZone });
 }
 
-function promptFor({ store, timeZone }: AgentTurnOptions, turn: Turn): string {
+function promptFor(
+  { store, timeZone }: AgentTurnOptions,
+  turn: Turn,
+  task: TaskTurn | null,
+): string {
   const range = { jid: turn.jid, from: turn.fromSeq, upto: turn.uptoSeq };
   const messages = store.messages.between(range, CONTEXT_MESSAGES);
   const leftOut = store.messages.countBetween(range) - messages.length;
-  return promptOf({ messages, leftOut, timeZone });
+  const parts = { messages, leftOut, timeZone };
+  return task === null ? promptOf(parts) : taskPrompt(task, conversationOf(parts));
 }
 
-function resultOf(outcome: TurnOutcome, group: Group): TurnResult {
-  if (outcome.kind === 'failed') {
-    const again = group.isMain ? 'Say `/retry` to try again.' : 'Ask again to try again.';
-    return failed(outcome.code, `${outcome.message} ${again}`);
-  }
-  const text = outcome.text.trim() === '' ? '(The agent ended without an answer.)' : outcome.text;
-  const cut = outcome.isTruncated ? '\n\n(The answer was longer than 1 MB and is cut here.)' : '';
-  return answered(text + cut, { session: { folder: group.folder, session: outcome.session } });
+function failedResult(
+  { code, message }: Extract<TurnOutcome, { kind: 'failed' }>,
+  group: Group,
+  task: TaskTurn | null,
+): TurnResult {
+  if (task !== null) return failed(code, message);
+  const again = group.isMain ? 'Say `/retry` to try again.' : 'Ask again to try again.';
+  return failed(code, `${message} ${again}`);
+}
+
+function textOf({ text, isTruncated }: Extract<TurnOutcome, { kind: 'answered' }>): string {
+  const said = text.trim() === '' ? '(The agent ended without an answer.)' : text;
+  return isTruncated ? `${said}\n\n(The answer was longer than 1 MB and is cut here.)` : said;
 }

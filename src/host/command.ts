@@ -5,6 +5,7 @@ import { discoverExports } from '../discover.ts';
 import type { Store } from '../store/store.ts';
 import type { Claw } from './claw.ts';
 import { nearestNames } from './nearest.ts';
+import type { TaskBook } from './scheduler/task-book.ts';
 
 /** What a command may know and do. */
 export type CommandContext = {
@@ -27,6 +28,8 @@ export type CommandContext = {
   readonly keep: (data: unknown) => void;
   /** Takes turns out of the failed state and runs them again. */
   readonly retryFailed: () => number;
+  readonly tasks: TaskBook;
+  readonly now: () => number;
 };
 
 export type CommandResult =

@@ -1,5 +1,5 @@
 import type { Channel, ChannelEvents } from '../channels/channel.ts';
-import type { Turn } from '../store/store.ts';
+import type { Task, Turn } from '../store/store.ts';
 import { runAgentTurn } from './agent-turn.ts';
 import type { CommandContext, Resumption } from './command.ts';
 import { resumeCommandTurn, runCommandTurn } from './command-turn.ts';
@@ -7,6 +7,10 @@ import { openDelivery } from './delivery.ts';
 import type { HostOptions } from './options.ts';
 import { receive } from './receive.ts';
 import { takeOver } from './recover.ts';
+import { openScheduler } from './scheduler/scheduler.ts';
+import { openTaskBook } from './scheduler/task-book.ts';
+import { taskResult } from './scheduler/task-result.ts';
+import { taskOfTurn } from './scheduler/task-turn.ts';
 import { callTool } from './tool-calls.ts';
 import type { TurnResult } from './turn-result.ts';
 import { showTyping } from './typing.ts';
@@ -24,7 +28,11 @@ export function openHost(options: HostOptions): Host {
   const { store, channels, now, newId, log, pace } = options;
 
   const delivery = openDelivery({ ...options, onDelivered: checkSettled, onGivenUp });
-  const work = openWork({ ...options, runAgent, runCommand, onEnded });
+  const toTell = (turn: Turn, result: TurnResult) => taskResult(store, turn, result);
+  const work = openWork({ ...options, runAgent, runCommand, toTell, onEnded });
+  const onFired = () => work.wake();
+  const scheduler = openScheduler({ ...options, onFired, onBroken });
+  const tasks = openTaskBook({ ...options, onChanged: scheduler.wake, onFired });
 
   function say(jid: string, text: string): void {
     store.outbox.add({ messageId: newId(), jid, text }, now());
@@ -32,9 +40,18 @@ export function openHost(options: HostOptions): Host {
   }
 
   function runAgent(turn: Turn): Promise<TurnResult> {
+    let isSilent = false;
+    const isAsked = taskOfTurn(store, turn) === null;
+    const staySilent = isAsked
+      ? null
+      : () => {
+          isSilent = true;
+        };
     const onTool = (call: Parameters<typeof callTool>[1]) =>
-      callTool({ tools: options.tools, store, send: say }, call);
-    return whileTyping(turn, () => runAgentTurn({ ...options, onTool }, turn));
+      callTool({ tools: options.tools, store, send: say, tasks, staySilent }, call);
+    const run = () => runAgentTurn({ ...options, onTool, isSilent: () => isSilent }, turn);
+    // Nobody waits for a task, and perhaps it has nothing to say.
+    return isAsked ? whileTyping(turn, run) : run();
   }
 
   function runCommand(turn: Turn): Promise<TurnResult> {
@@ -59,6 +76,7 @@ export function openHost(options: HostOptions): Host {
       progressMs: pace.progressMs,
       say: (text) => say(turn.jid, text),
       retryFailed,
+      tasks,
     };
     return {
       context,
@@ -82,6 +100,11 @@ export function openHost(options: HostOptions): Host {
     delivery.wake();
     if (result.kind === 'suspended') options.requestRestart();
     else checkSettled(turn.jid);
+  }
+
+  function onBroken({ id, folder }: Task, reason: string): void {
+    const group = store.groups.byFolder(folder) ?? store.groups.main();
+    if (group !== null) say(group.jid, `Task ${id} cannot run any more and was paused: ${reason}`);
   }
 
   function onGivenUp({ jid }: { readonly jid: string }, error: string): void {
@@ -133,6 +156,7 @@ export function openHost(options: HostOptions): Host {
       const { toEnd, toResume } = takeOver(options);
       for (const { turn, result } of toEnd) work.start(turn, async () => result);
       work.wake();
+      scheduler.start();
       await Promise.all(channels.map(connect));
       if (resumption.rolledBack !== null && toResume.length === 0) {
         say(options.mainChat.jid, `The new version was taken back: ${resumption.rolledBack}`);
@@ -143,6 +167,7 @@ export function openHost(options: HostOptions): Host {
       checkSettled(options.mainChat.jid);
     },
     async stop(graceMs) {
+      scheduler.stop();
       await work.drain(graceMs);
       await delivery.stop();
       await Promise.all(channels.map((channel) => channel.disconnect()));

@@ -5,6 +5,7 @@ import type { Claw } from './claw.ts';
 import type { OwnerCommand } from './command.ts';
 import type { LazySandbox } from './lazy-sandbox.ts';
 import type { HostLog } from './log.ts';
+import type { SetTimer } from './scheduler/alarm.ts';
 import type { AgentTool } from './tool.ts';
 
 /** Everything the host works with. It reads no environment, no clock and no id on its own. */
@@ -23,6 +24,7 @@ export type HostOptions = {
   /** Names this process in leases; no other process ever has the same. */
   readonly instance: string;
   readonly now: () => number;
+  readonly setTimer: SetTimer;
   readonly newId: () => string;
   readonly timeZone: string;
   readonly isSet: (setting: string) => boolean;

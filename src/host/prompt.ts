@@ -8,14 +8,20 @@ export type PromptParts = {
   readonly timeZone: string;
 };
 
+/** What the agent reads: one message of the owner's as it is, or the conversation since the last turn. */
+export function promptOf(parts: PromptParts): string {
+  const { messages, leftOut } = parts;
+  const [only] = messages;
+  if (messages.length === 1 && leftOut === 0 && only?.isOwner) return only.text;
+  return conversationOf(parts);
+}
+
 /**
- * What the agent reads: one message as it is, or the conversation since the last turn, a line each.
+ * A conversation, a line each message.
  *
  * Lines that go on are indented, so that nobody's message can pass for somebody else's.
  */
-export function promptOf({ messages, leftOut, timeZone }: PromptParts): string {
-  const [only] = messages;
-  if (messages.length === 1 && leftOut === 0 && only?.isOwner) return only.text;
+export function conversationOf({ messages, leftOut, timeZone }: PromptParts): string {
   const clock = new Intl.DateTimeFormat('en-GB', {
     timeZone,
     dateStyle: 'medium',

@@ -11,6 +11,7 @@ import { discoverCommands } from './command.ts';
 import { type Host, openHost } from './host.ts';
 import { lazySandbox } from './lazy-sandbox.ts';
 import { DEFAULT_PACE, type HostOptions } from './options.ts';
+import { realTimer } from './scheduler/alarm.ts';
 import { discoverTools } from './tool.ts';
 
 const REPOSITORY = resolve(import.meta.dirname, '../..');
@@ -167,6 +168,7 @@ export async function startAssistant(
     mainChat: { jid: 'terminal:main', name: 'Terminal' },
     instance: randomUUID(),
     now: Date.now,
+    setTimer: realTimer,
     newId: randomUUID,
     timeZone: 'UTC',
     isSet: (setting) => setting in environment,

@@ -1,11 +1,8 @@
 import type { HostToolCall, HostToolResult } from '../sandbox/sandbox.ts';
-import type { Store } from '../store/store.ts';
-import type { AgentTool } from './tool.ts';
+import type { AgentTool, ToolContext } from './tool.ts';
 
-export type ToolCallOptions = {
+export type ToolCallOptions = Omit<ToolContext, 'caller'> & {
   readonly tools: readonly AgentTool[];
-  readonly store: Store;
-  readonly send: (jid: string, text: string) => void;
 };
 
 /**
@@ -13,12 +10,12 @@ export type ToolCallOptions = {
  * The call's folder is its identity; nothing in the input can claim another.
  */
 export async function callTool(
-  { tools, store, send }: ToolCallOptions,
+  { tools, ...context }: ToolCallOptions,
   call: HostToolCall,
 ): Promise<HostToolResult> {
   const tool = tools.find((candidate) => candidate.name === call.name);
   if (tool === undefined) return refusal(`There is no host tool ${call.name}.`);
-  const caller = store.groups.byFolder(call.folder);
+  const caller = context.store.groups.byFolder(call.folder);
   if (caller === null) return refusal('This chat is not registered.');
   if (tool.isMainOnly && !caller.isMain) {
     return refusal(`Only the main chat may use ${call.name}.`);
@@ -26,7 +23,7 @@ export async function callTool(
   const input = tool.input.safeParse(call.input);
   if (!input.success) return refusal(`The input does not fit: ${input.error.issues[0]?.message}`);
   try {
-    return { ok: true, value: await tool.run({ caller, store, send }, input.data) };
+    return { ok: true, value: await tool.run({ ...context, caller }, input.data) };
   } catch (error) {
     return refusal(error instanceof Error ? error.message : String(error));
   }

@@ -1,3 +1,5 @@
+import type { RunEnd } from '../store/store.ts';
+
 /** What came of running a turn. */
 export type TurnResult =
   | {
@@ -7,6 +9,8 @@ export type TurnResult =
       readonly texts: readonly string[];
       readonly session: { readonly folder: string; readonly session: string } | null;
       readonly question: unknown;
+      /** What the log of its task keeps; null for a turn that somebody asked for. */
+      readonly run: RunEnd | null;
     }
   /** Its payload is kept; the next process goes on with it. */
   | { readonly kind: 'suspended' };
@@ -19,7 +23,15 @@ export function answered(
   } = {},
 ): TurnResult {
   const { question = null, session = null } = rest;
-  return { kind: 'ended', state: 'answered', error: null, texts: [text], session, question };
+  return {
+    kind: 'ended',
+    state: 'answered',
+    error: null,
+    texts: [text],
+    session,
+    question,
+    run: null,
+  };
 }
 
 export function failed(code: string, text: string): TurnResult {
@@ -30,6 +42,7 @@ export function failed(code: string, text: string): TurnResult {
     texts: [text],
     session: null,
     question: null,
+    run: null,
   };
 }
 
@@ -41,5 +54,6 @@ export function gaveUp(code: string, text: string): TurnResult {
     texts: [text],
     session: null,
     question: null,
+    run: null,
   };
 }

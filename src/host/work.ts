@@ -22,6 +22,8 @@ export type WorkOptions = Pick<
 > & {
   readonly runAgent: (turn: Turn) => Promise<TurnResult>;
   readonly runCommand: (turn: Turn) => Promise<TurnResult>;
+  /** Makes of a result what its chat is told, which is not the same for a turn that nobody asked for. */
+  readonly toTell: (turn: Turn, result: TurnResult) => TurnResult;
   /** The turn's end is stored; its messages wait in the outbox. */
   readonly onEnded: (turn: Turn, result: TurnResult) => void;
 };
@@ -64,7 +66,7 @@ export function openWork(options: WorkOptions): Work {
   async function runLeased(turn: Turn, run: (turn: Turn) => Promise<TurnResult>): Promise<void> {
     const renewal = setInterval(() => store.turns.renew(turn.id, lease()), pace.leaseMs / 3);
     const startedAt = now();
-    const result = await run(turn).catch((error: unknown) => {
+    const came = await run(turn).catch((error: unknown) => {
       log.error('a turn broke', { turn: turn.id, error: String(error) });
       return failed('BROKEN', `Something went wrong: ${reasonOf(error)}`);
     });
@@ -74,6 +76,7 @@ export function openWork(options: WorkOptions): Work {
       store.turns.release(turn.id, instance);
       return;
     }
+    const result = options.toTell(turn, came);
     if (!write(turn, result)) {
       log.error('a turn lost its lease, its result is dropped', { turn: turn.id });
       return;
@@ -87,11 +90,11 @@ export function openWork(options: WorkOptions): Work {
       store.turns.suspend(turn.id, instance);
       return true;
     }
-    const { state, error, session, question } = result;
+    const { state, error, session, question, run } = result;
     const messages = result.texts.map((text) => ({ messageId: newId(), text }));
     const { id, jid } = turn;
     return store.finishTurn(
-      { id, owner: instance, jid, state, error, messages, session, question },
+      { id, owner: instance, jid, state, error, messages, session, question, run },
       now(),
     );
   }

@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3';
 import type { Outbox } from './outbox.ts';
 import type { Questions } from './questions.ts';
 import type { Sessions } from './sessions.ts';
+import type { RunEnd, TaskRuns } from './task-runs.ts';
 
 /** How a claimed turn ended, and what its chat is told. */
 export type TurnEnd = {
@@ -15,23 +16,27 @@ export type TurnEnd = {
   readonly session: { readonly folder: string; readonly session: string } | null;
   /** Kept with the question that the last message asks; null when it asks none. */
   readonly question: unknown;
+  /** What the log of its task keeps; null for a turn that somebody asked for. */
+  readonly run: RunEnd | null;
 };
 
 type Tables = {
   readonly outbox: Outbox;
   readonly sessions: Sessions;
   readonly questions: Questions;
+  readonly taskRuns: TaskRuns;
 };
 
 /**
- * Writes the end of a turn in one transaction: its state, the messages to send, the session.
+ * Writes the end of a turn in one transaction: its state, the messages to send, the session,
+ * the run of its task.
  * A crash therefore leaves either a turn that runs again or one whose answer will arrive.
  *
  * @returns false, with nothing written, when the lease was lost to somebody else
  */
 export function finisherOf(
   database: Database,
-  { outbox, sessions, questions }: Tables,
+  { outbox, sessions, questions, taskRuns }: Tables,
 ): (end: TurnEnd, now: number) => boolean {
   const close = database.prepare(`
     UPDATE turns SET state = :state, error = :error, lease_owner = NULL, lease_until = NULL
@@ -42,6 +47,7 @@ export function finisherOf(
     for (const message of end.messages) outbox.add({ ...message, jid: end.jid }, now);
     if (end.session !== null) sessions.set(end.session.folder, end.session.session, now);
     if (end.question !== null) questions.open(end.jid, end.question, now);
+    if (end.run !== null) taskRuns.finish(id, end.run, now);
     return true;
   });
 }

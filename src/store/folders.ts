@@ -7,7 +7,7 @@ export interface Folders {
   holder(folder: string): string | null;
   /** The folder that a chat has or last had. */
   of(jid: string): string | null;
-  /** Forgets a folder that is no more, and the conversation that went on in it. */
+  /** Forgets a folder that is no more, the conversation that went on in it, and its tasks. */
   forget(folder: string): void;
 }
 
@@ -21,6 +21,7 @@ export function foldersOf(database: Database): Folders {
   );
   const forget = database.prepare('DELETE FROM folder_holders WHERE folder = ?');
   const forgetSession = database.prepare('DELETE FROM sessions WHERE folder = ?');
+  const forgetTasks = database.prepare('DELETE FROM tasks WHERE folder = ?');
   return {
     holder(folder) {
       const row = holder.get(folder);
@@ -34,6 +35,7 @@ export function foldersOf(database: Database): Folders {
       database.transaction(() => {
         forget.run(folder);
         forgetSession.run(folder);
+        forgetTasks.run(folder);
       })(),
   };
 }

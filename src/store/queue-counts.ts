@@ -20,7 +20,8 @@ export function countTurns(database: Database): QueueCounts {
           (SELECT count(*) FROM turns WHERE state IN ('claimed', 'resuming')) AS running,
           (SELECT count(*) FROM turns WHERE state = 'failed' AND seq = (
             SELECT max(seq) FROM turns AS newest
-            WHERE newest.jid = turns.jid AND newest.kind = turns.kind)) AS failed,
+            WHERE newest.jid = turns.jid AND newest.kind = turns.kind
+            AND (newest.kind = 'command' OR newest.payload IS NULL))) AS failed,
           (SELECT count(*) FROM outbox WHERE state IN ('queued', 'sending')) AS unsent`,
       )
       .get(),

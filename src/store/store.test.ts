@@ -47,6 +47,7 @@ const end = (id: string, owner: string) => ({
   messages: [{ messageId: `answer-${id}`, text: 'yes' }],
   session: { folder: 'main', session: 's1' },
   question: null,
+  run: null,
 });
 
 test('a message that a channel delivers twice is stored once', () => {

@@ -12,6 +12,8 @@ import { groupRemoverOf } from './remove-group.ts';
 import { type Senders, sendersOf } from './senders.ts';
 import { type Sessions, sessionsOf } from './sessions.ts';
 import { type Strangers, strangersOf } from './strangers.ts';
+import { type TaskRuns, taskRunsOf } from './task-runs.ts';
+import { type Tasks, tasksOf } from './tasks.ts';
 import { type Turns, turnsOf } from './turns.ts';
 
 export type { Chat } from './chats.ts';
@@ -19,6 +21,8 @@ export type { TurnEnd } from './finish.ts';
 export type { Group } from './groups.ts';
 export type { Sender, StoredMessage } from './messages.ts';
 export type { Outbound } from './outbox.ts';
+export type { Task, TaskSchedule } from './task.ts';
+export type { RunEnd, TaskRun } from './task-runs.ts';
 export type { Turn } from './turn.ts';
 
 /** Everything the assistant remembers. Synchronous: when a call returns, it is on disk. */
@@ -32,6 +36,8 @@ export interface Store {
   readonly senders: Senders;
   readonly sessions: Sessions;
   readonly strangers: Strangers;
+  readonly tasks: Tasks;
+  readonly taskRuns: TaskRuns;
   readonly questions: Questions;
   readonly meta: Meta;
   /** Ends a turn with all it brings about, or returns false when its lease was lost. */
@@ -62,6 +68,7 @@ export function openStore({ path, migrationsDir, now }: StoreOptions): Store {
   const outbox = outboxOf(database);
   const sessions = sessionsOf(database);
   const questions = questionsOf(database);
+  const taskRuns = taskRunsOf(database);
   return {
     chats,
     folders,
@@ -72,9 +79,11 @@ export function openStore({ path, migrationsDir, now }: StoreOptions): Store {
     senders: sendersOf(database),
     sessions,
     strangers: strangersOf(database),
+    tasks: tasksOf(database),
+    taskRuns,
     questions,
     meta: metaOf(database),
-    finishTurn: finisherOf(database, { outbox, sessions, questions }),
+    finishTurn: finisherOf(database, { outbox, sessions, questions, taskRuns }),
     removeGroup: groupRemoverOf(database, { chats, folders, groups, messages }),
     transaction: (work) => database.transaction(work)(),
     close: () => void database.close(),

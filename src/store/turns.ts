@@ -4,11 +4,20 @@ import { parseTurn, TURN_COLUMNS, type Turn, type TurnKind } from './turn.ts';
 
 export type Lease = { readonly owner: string; readonly until: number };
 export type NewTurn = { readonly id: string; readonly jid: string; readonly seq: number };
+export type NewTaskTurn = {
+  readonly id: string;
+  readonly jid: string;
+  readonly taskId: number;
+  /** Whether it covers what was said in the chat and asks nobody for an answer. */
+  readonly seesChat: boolean;
+};
 
 export interface Turns {
   /** Makes the message at `seq` part of the turn that waits in its chat, or of a new one. */
   queueAgent(turn: NewTurn, now: number): void;
   queueCommand(turn: NewTurn, payload: unknown, now: number): void;
+  /** Queues an agent's turn that no message asks for. It takes its place among those of its chat. */
+  queueTask(turn: NewTaskTurn, now: number): void;
   /** Claims the oldest turn whose group has none of its kind under way; null when there is none. */
   claimNext(kind: TurnKind, lease: Lease): Turn | null;
   /** False when the lease was lost; the holder must then drop its work. */
@@ -25,22 +34,35 @@ export interface Turns {
   adopt(id: string, lease: Lease): void;
   /** Puts a failed turn, or one that another process left, back into the queue. */
   requeue(id: string): void;
-  /** The newest failed turn of each chat that nothing has answered since. */
+  /** The newest failed turn of each chat that nothing has answered since; without those of tasks. */
   failed(): readonly Turn[];
   /** Whether anything of this chat is still queued, claimed or to be resumed. */
   isOpen(jid: string): boolean;
   counts(): QueueCounts;
 }
 
-/** The table's writes are single statements, so each is a transaction of its own. */
+/**
+ * The table's writes are single statements, so each is a transaction of its own.
+ * An agent's turn with a payload comes from a task: no message is added to it.
+ */
 export function turnsOf(database: Database): Turns {
   const extend = database.prepare(`
     UPDATE turns SET upto_seq = :seq
     WHERE seq = (SELECT max(seq) FROM turns
-                 WHERE jid = :jid AND kind = 'agent' AND state = 'queued')`);
+                 WHERE jid = :jid AND kind = 'agent' AND state = 'queued' AND payload IS NULL)`);
   const insert = database.prepare(`
     INSERT INTO turns (id, jid, kind, state, from_seq, upto_seq, payload, created_at)
     VALUES (:id, :jid, :kind, 'queued', :seq, :seq, :payload, :now)`);
+  // What is asked, or was asked in vain, is left to the turn that answers it.
+  const insertTask = database.prepare(`
+    INSERT INTO turns (id, jid, kind, state, from_seq, upto_seq, payload, created_at)
+    VALUES (:id, :jid, 'agent', 'queued', 1, CASE WHEN :seesChat = 0 THEN 0 ELSE coalesce(
+      (SELECT min(asked.from_seq) - 1 FROM turns AS asked WHERE asked.jid = :jid
+       AND asked.kind = 'agent' AND asked.payload IS NULL
+       AND asked.state IN ('queued', 'claimed', 'failed') AND asked.upto_seq > coalesce(
+         (SELECT max(done.upto_seq) FROM turns AS done WHERE done.jid = :jid
+          AND done.kind = 'agent' AND done.state IN ('answered', 'gave_up')), 0)),
+      (SELECT max(seq) FROM messages WHERE jid = :jid), 0) END, :payload, :now)`);
   // An agent's turn begins where the last answered one ended: what failed is asked again with it.
   const claim = database.prepare(`
     UPDATE turns SET state = 'claimed', lease_owner = :owner, lease_until = :until,
@@ -77,7 +99,8 @@ export function turnsOf(database: Database): Turns {
     SELECT ${TURN_COLUMNS} FROM turns
     WHERE state = 'failed' AND kind = 'agent' AND seq = (
       SELECT max(seq) FROM turns AS newest
-      WHERE newest.jid = turns.jid AND newest.kind = 'agent') ORDER BY seq`);
+      WHERE newest.jid = turns.jid AND newest.kind = 'agent' AND newest.payload IS NULL)
+    ORDER BY seq`);
   const isOpen = database.prepare(`
     SELECT 1 FROM turns
     WHERE jid = ? AND state IN ('queued', 'claimed', 'resuming') LIMIT 1`);
@@ -91,6 +114,10 @@ export function turnsOf(database: Database): Turns {
     },
     queueCommand: ({ id, jid, seq }, payload, now) =>
       void insert.run({ id, jid, kind: 'command', seq, payload: asText(payload), now }),
+    queueTask({ id, jid, taskId, seesChat }, now) {
+      const payload = asText({ task: taskId });
+      insertTask.run({ id, jid, seesChat: Number(seesChat), payload, now });
+    },
     claimNext(kind, lease) {
       const row = claim.get({ kind, ...lease });
       return row === undefined ? null : parseTurn(row);

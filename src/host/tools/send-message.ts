@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Group } from '../../store/store.ts';
-import type { AgentTool, ToolContext } from '../tool.ts';
+import { namedGroup } from '../named-group.ts';
+import type { AgentTool } from '../tool.ts';
 
 const Input = z.object({
   text: z.string().min(1).max(100_000).describe('The message, in Markdown'),
@@ -18,26 +18,8 @@ export const tool: AgentTool = {
   input: Input,
   async run(context, input) {
     const { text, group } = Input.parse(input);
-    const target = group === undefined ? context.caller : namedGroup(context, group);
+    const target = namedGroup(context, group, 'This chat may write to itself only.');
     context.send(target.jid, text);
     return `Queued for ${target.name}.`;
   },
 };
-
-function namedGroup({ caller, store }: ToolContext, wanted: string): Group {
-  const name = wanted.toLowerCase();
-  if (name === caller.folder || name === caller.name.toLowerCase()) return caller;
-  if (!caller.isMain) throw new Error('This chat may write to itself only.');
-  const groups = store.groups.all();
-  const found = groups.filter(
-    (group) => group.folder === name || group.name.toLowerCase() === name,
-  );
-  const [only] = found;
-  if (found.length === 1 && only !== undefined) return only;
-  const known = groups.map((group) => group.folder).join(', ');
-  throw new Error(
-    found.length === 0
-      ? `No registered chat is called ${wanted}. There are: ${known}.`
-      : `Several chats are called ${wanted}. Use the folder: ${found.map((group) => group.folder).join(', ')}.`,
-  );
-}

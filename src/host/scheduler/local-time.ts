@@ -1,0 +1,21 @@
+/** A moment as the clocks of a time zone show it: `Mon 23 Nov 2026, 08:00`. */
+export function localTime(moment: number, timeZone: string): string {
+  const parts = new Intl.DateTimeFormat('en-GB', {
+    timeZone,
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    year: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  }).formatToParts(moment);
+  const part = (type: string): string => parts.find((each) => each.type === type)?.value ?? '';
+  const day = `${part('weekday')} ${part('day')} ${part('month')} ${part('year')}`;
+  return `${day}, ${part('hour')}:${part('minute')}`;
+}
+
+/** The same for a program to read: `2026-11-23 08:00:00`. */
+export function clockTime(moment: number, timeZone: string): string {
+  return new Date(moment).toLocaleString('sv-SE', { timeZone });
+}

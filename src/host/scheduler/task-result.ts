@@ -1,0 +1,61 @@
+import type { RunEnd, Store, Turn } from '../../store/store.ts';
+import type { TurnResult } from '../turn-result.ts';
+import { localTime } from './local-time.ts';
+import { oneLine } from './one-line.ts';
+import { type TaskTurn, taskOfTurn } from './task-turn.ts';
+
+/** What the log keeps of an answer, in characters. */
+const SUMMARY_LENGTH = 200;
+
+/**
+ * Makes of a task's turn what the chat and the task's log get; other turns are left as they are.
+ *
+ * A failure names the task, since nobody has just asked, and is told once: while the task goes on
+ * failing, only the log has it.
+ */
+export function taskResult(store: Store, turn: Turn, result: TurnResult): TurnResult {
+  const found = taskOfTurn(store, turn);
+  if (result.kind === 'suspended' || found === null) return result;
+  const [text = ''] = result.texts;
+  const summary = oneLine(text, SUMMARY_LENGTH);
+  if (result.run !== null) return result;
+  if (result.state === 'answered') return { ...result, run: { outcome: 'answered', summary } };
+  const texts = hasFailedBefore(store, found) ? [] : [failureText(store, found, text)];
+  return { ...result, texts, run: { outcome: result.state, summary } };
+}
+
+/** The end of a task's turn that says nothing in the chat. */
+export function silently(
+  outcome: 'silent' | 'skipped',
+  said: string,
+  session: { readonly folder: string; readonly session: string } | null = null,
+): TurnResult {
+  const run: RunEnd = { outcome, summary: oneLine(said, SUMMARY_LENGTH) };
+  return {
+    kind: 'ended',
+    state: 'answered',
+    error: null,
+    texts: [],
+    session,
+    question: null,
+    run,
+  };
+}
+
+function hasFailedBefore(store: Store, { task }: TaskTurn): boolean {
+  // The newest run is the one that has just failed.
+  const before = store.taskRuns.last(task.id, 2)[1];
+  return before?.outcome === 'failed' || before?.outcome === 'gave_up';
+}
+
+function failureText(store: Store, { task }: TaskTurn, reason: string): string {
+  const { id, nextRun, schedule, folder } = task;
+  const isMain = store.groups.byFolder(folder)?.isMain ?? false;
+  const again =
+    nextRun !== null
+      ? `It runs again ${localTime(nextRun, schedule.timeZone)}; while it goes on failing, that is only noted.`
+      : isMain
+        ? `It is not due again. Say \`/tasks run ${id} now\` to try again.`
+        : 'It is not due again.';
+  return `Task ${id} (“${oneLine(task.prompt, SUMMARY_LENGTH)}”) failed: ${reason}\n\n${again}`;
+}

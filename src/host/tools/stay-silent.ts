@@ -1,0 +1,15 @@
+import { z } from 'zod';
+import type { AgentTool } from '../tool.ts';
+
+export const tool: AgentTool = {
+  name: 'stay_silent',
+  description:
+    'Only in a scheduled task: nothing that you write in this turn is sent to the chat, for when there is nothing worth a message.',
+  isMainOnly: false,
+  input: z.object({}),
+  async run({ staySilent }) {
+    if (staySilent === null) throw new Error('Somebody has asked and waits for an answer.');
+    staySilent();
+    return 'Nothing will be sent.';
+  },
+};

@@ -1,0 +1,103 @@
+import type { Database } from 'better-sqlite3';
+import { z } from 'zod';
+
+export type RunOutcome = 'answered' | 'silent' | 'failed' | 'gave_up' | 'skipped';
+
+/** How a run ended: one line for the log. */
+export type RunEnd = { readonly outcome: RunOutcome; readonly summary: string };
+
+/** One time that a task was due, or was run by hand. */
+export type TaskRun = {
+  readonly taskId: number;
+  readonly dueAt: number;
+  /** When it was taken, which is later than `dueAt` for a run that was missed. */
+  readonly firedAt: number;
+  /** Null until its turn is worked on. */
+  readonly startedAt: number | null;
+  readonly finishedAt: number | null;
+  readonly outcome: RunOutcome | null;
+  readonly summary: string | null;
+};
+
+export interface TaskRuns {
+  /** Notes a run that is the turn `turnId`. */
+  fire(run: RunStart & { readonly turnId: string }, now: number): void;
+  skip(run: RunStart & { readonly summary: string }, now: number): void;
+  /** The run that a turn is; null for turns that somebody asked for. */
+  ofTurn(turnId: string): TaskRun | null;
+  start(turnId: string, now: number): void;
+  finish(turnId: string, end: RunEnd, now: number): void;
+  /** Whether a turn of this task still waits or runs. */
+  isOpen(taskId: number): boolean;
+  /** The newest runs of a task, newest first. */
+  last(taskId: number, limit: number): readonly TaskRun[];
+}
+
+export type RunStart = { readonly taskId: number; readonly dueAt: number };
+
+/** So many runs of each task are kept. */
+const KEPT_RUNS = 100;
+
+const Row = z
+  .object({
+    task_id: z.int(),
+    due_at: z.int(),
+    fired_at: z.int(),
+    started_at: z.int().nullable(),
+    finished_at: z.int().nullable(),
+    outcome: z.enum(['answered', 'silent', 'failed', 'gave_up', 'skipped']).nullable(),
+    summary: z.string().nullable(),
+  })
+  .transform((row) => ({
+    taskId: row.task_id,
+    dueAt: row.due_at,
+    firedAt: row.fired_at,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    outcome: row.outcome,
+    summary: row.summary,
+  }));
+
+export function taskRunsOf(database: Database): TaskRuns {
+  const columns = 'task_id, due_at, fired_at, started_at, finished_at, outcome, summary';
+  const fire = database.prepare(`
+    INSERT INTO task_runs (task_id, due_at, turn_id, fired_at)
+    VALUES (:taskId, :dueAt, :turnId, :now)`);
+  const skip = database.prepare(`
+    INSERT INTO task_runs (task_id, due_at, fired_at, finished_at, outcome, summary)
+    VALUES (:taskId, :dueAt, :now, :now, 'skipped', :summary)`);
+  const trim = database.prepare(`
+    DELETE FROM task_runs WHERE task_id = :taskId AND id <= (
+      SELECT id FROM task_runs WHERE task_id = :taskId ORDER BY id DESC LIMIT 1 OFFSET ${KEPT_RUNS})`);
+  const ofTurn = database.prepare(`SELECT ${columns} FROM task_runs WHERE turn_id = ?`);
+  const start = database.prepare(
+    'UPDATE task_runs SET started_at = coalesce(started_at, :now) WHERE turn_id = :turnId',
+  );
+  const finish = database.prepare(`
+    UPDATE task_runs SET finished_at = :now, outcome = :outcome, summary = :summary
+    WHERE turn_id = :turnId`);
+  const isOpen = database.prepare(`
+    SELECT 1 FROM task_runs JOIN turns ON turns.id = task_runs.turn_id
+    WHERE task_runs.task_id = ? AND turns.state IN ('queued', 'claimed') LIMIT 1`);
+  const last = database.prepare(
+    `SELECT ${columns} FROM task_runs WHERE task_id = :taskId ORDER BY id DESC LIMIT :limit`,
+  );
+  return {
+    fire(run, now) {
+      fire.run({ ...run, now });
+      trim.run({ taskId: run.taskId });
+    },
+    skip(run, now) {
+      skip.run({ ...run, now });
+      trim.run({ taskId: run.taskId });
+    },
+    ofTurn(turnId) {
+      const row = ofTurn.get(turnId);
+      return row === undefined ? null : Row.parse(row);
+    },
+    start: (turnId, now) => void start.run({ turnId, now }),
+    finish: (turnId, end, now) => void finish.run({ turnId, ...end, now }),
+    isOpen: (taskId) => isOpen.get(taskId) !== undefined,
+    last: (taskId, limit) => last.all({ taskId, limit }).map((row) => Row.parse(row)),
+  };
+}

@@ -1,0 +1,67 @@
+import type { Database } from 'better-sqlite3';
+import { z } from 'zod';
+import { type NewTask, parseTask, TASK_COLUMNS, type Task } from './task.ts';
+
+export interface Tasks {
+  /** Adds an active task and returns its number. */
+  add(task: NewTask, now: number): number;
+  byId(id: number): Task | null;
+  /** Those that are active or paused, of one folder or of all, by number. */
+  open(folder?: string): readonly Task[];
+  /** Active ones whose time has come, the longest overdue first. */
+  due(now: number): readonly Task[];
+  /** When the next active one is due; null when none ever is. */
+  nextDue(): number | null;
+  /**
+   * Takes the time `from` of an active task and sets the next one; with none left it is done.
+   * Returns false when that time was taken already: whoever gets true fires it, nobody else.
+   */
+  advance(id: number, step: { readonly from: number; readonly to: number | null }): boolean;
+  /** Writes what can change of a task. */
+  save(task: Task): void;
+}
+
+const Id = z.object({ id: z.int() });
+const Next = z.object({ next: z.int().nullable() });
+
+export function tasksOf(database: Database): Tasks {
+  const insert = database.prepare(`
+    INSERT INTO tasks (folder, prompt, schedule_kind, schedule, time_zone, anchor, context,
+      if_missed, state, next_run, created_by, created_at)
+    VALUES (:folder, :prompt, :kind, :text, :timeZone, :anchor, :context,
+      :ifMissed, 'active', :nextRun, :createdBy, :now) RETURNING id`);
+  const byId = database.prepare(`SELECT ${TASK_COLUMNS} FROM tasks WHERE id = ?`);
+  const open = database.prepare(`
+    SELECT ${TASK_COLUMNS} FROM tasks
+    WHERE state IN ('active', 'paused') AND folder = coalesce(:folder, folder) ORDER BY id`);
+  const due = database.prepare(`
+    SELECT ${TASK_COLUMNS} FROM tasks
+    WHERE state = 'active' AND next_run <= ? ORDER BY next_run, id`);
+  const nextDue = database.prepare(
+    "SELECT min(next_run) AS next FROM tasks WHERE state = 'active'",
+  );
+  const advance = database.prepare(`
+    UPDATE tasks SET next_run = :to, last_due = :from,
+      state = CASE WHEN :to IS NULL THEN 'done' ELSE state END
+    WHERE id = :id AND state = 'active' AND next_run = :from`);
+  const save = database.prepare(`
+    UPDATE tasks SET prompt = :prompt, schedule_kind = :kind, schedule = :text,
+      time_zone = :timeZone, anchor = :anchor, context = :context, if_missed = :ifMissed,
+      state = :state, next_run = :nextRun WHERE id = :id`);
+  return {
+    add({ schedule, ...task }, now) {
+      return Id.parse(insert.get({ ...task, ...schedule, now })).id;
+    },
+    byId(id) {
+      const row = byId.get(id);
+      return row === undefined ? null : parseTask(row);
+    },
+    open: (folder) => open.all({ folder: folder ?? null }).map(parseTask),
+    due: (now) => due.all(now).map(parseTask),
+    nextDue: () => Next.parse(nextDue.get()).next,
+    advance: (id, step) => advance.run({ id, ...step }).changes > 0,
+    save({ schedule, id, prompt, context, ifMissed, state, nextRun }) {
+      save.run({ id, prompt, context, ifMissed, state, nextRun, ...schedule });
+    },
+  };
+}
