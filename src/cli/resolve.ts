@@ -18,14 +18,14 @@ export type ResolveOptions = {
  * @throws ClawError USAGE where it takes a path and none is given
  */
 export async function resolveVerb(
-  { ui, options: { json } }: Invocation,
+  { ui, options: { json, yes } }: Invocation,
   context: EngineContext,
   path: string | null,
   options: ResolveOptions,
 ): Promise<VerbResult> {
   if (options.agent) return await engine.resolveByModel(context, path);
   const choice = choiceOf(options);
-  if (choice === null && ui.canAsk && !json) {
+  if (choice === null && ui.canAsk && !json && !yes) {
     const { askAboutConflicts } = await import('./resolve-dialog.ts');
     return await askAboutConflicts(context, ui, path);
   }

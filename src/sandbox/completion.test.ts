@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import { type AnthropicReply, startAnthropicServer } from '../testing/anthropic.ts';
 import { startOpenAiServer } from '../testing/openai.ts';
-import { completeOnce } from './completion.ts';
+import { completeOnce, completeText } from './completion.ts';
 
 test('a model that answers is believed', async () => {
   await using server = await anthropic([{ type: 'text', text: 'ok' }]);
@@ -69,6 +69,39 @@ test('without a key Anthropic is not even asked', async () => {
   const result = await completeOnce({ ...model(server.url), apiKey: null });
   expect(result).toEqual({ ok: false, message: expect.stringMatching(/`claw setup`/) });
   expect(server.requests).toEqual([]);
+});
+
+const PROMPT = { system: 'Be brief.', user: 'Which one?' };
+const LIMITS = { timeoutMs: 1_000 };
+
+test('a question is answered in words by either protocol', async () => {
+  await using server = await anthropic([
+    { type: 'text', text: 'this ' },
+    { type: 'text', text: 'one' },
+  ]);
+  expect(await completeText(model(server.url), PROMPT, LIMITS)).toEqual({
+    ok: true,
+    text: 'this one',
+  });
+  expect(server.requests[0]?.body).toMatchObject({
+    system: 'Be brief.',
+    messages: [{ role: 'user', content: 'Which one?' }],
+  });
+  const other = await startOpenAiServer(() => 'that one');
+  const settings = { ...model(`${other.url}/v1`), provider: 'openai' } as const;
+  expect(await completeText(settings, PROMPT, LIMITS)).toEqual({ ok: true, text: 'that one' });
+  await other.close();
+});
+
+test('a question that comes to nothing is a sentence: no model there, silence, a word to stop', async () => {
+  await using page = await anthropic({ kind: 'garbage' });
+  const notOne = await completeText(model(page.url), PROMPT, LIMITS);
+  expect(notOne).toEqual({ ok: false, message: expect.stringMatching(/not a model's server/) });
+  await using silent = await anthropic({ kind: 'stall' });
+  const late = await completeText(model(silent.url), PROMPT, LIMITS);
+  expect(late).toEqual({ ok: false, message: expect.stringMatching(/said nothing for 1 s/) });
+  const stopped = { timeoutMs: 60_000, signal: AbortSignal.abort() };
+  expect(await completeText(model(silent.url), PROMPT, stopped)).toMatchObject({ ok: false });
 });
 
 function model(baseUrl: string) {

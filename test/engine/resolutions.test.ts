@@ -154,6 +154,23 @@ test('other lines, or other layers, are asked about; what may fit is offered and
   expect(await list(codebase)).toHaveLength(2);
 });
 
+test('the same lines in another file are offered as well', async () => {
+  await using codebase = await resolved({ 'other.txt': LINES });
+  const key = await onlyKey(codebase);
+  for (const name of ['c', 'd']) {
+    const from = name === 'c' ? 'a' : 'b';
+    const text = LINES.replace('two', `two of ${from}`);
+    addSkill(codebase, name, { modify: { 'other.txt': [LINES, text] } });
+  }
+  expect((await codebase.claw('apply', 'c', 'd')).code).toBe(3);
+  expect((await codebase.claw('conflicts')).json.data).toMatchObject({
+    details: [{ path: 'other.txt', offers: [{ key }] }],
+  });
+  expect((await codebase.claw('resolve', 'other.txt', '--recording', key)).code).toBe(0);
+  expect((await codebase.claw('continue')).code).toBe(0);
+  expect(codebase.read('other.txt')).toBe(BOTH);
+});
+
 test('a recording that was not made here holds for the same whole files only', async () => {
   await using made = await resolved();
   const key = await onlyKey(made);

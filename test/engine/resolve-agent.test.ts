@@ -1,10 +1,11 @@
+import { spawn } from 'node:child_process';
 import { expect, test } from 'vitest';
 import {
   type AnthropicReply,
   lastUserText,
   startAnthropicServer,
 } from '../../src/testing/anthropic.ts';
-import { addSkill, type Codebase, temporaryCodebase } from '../../src/testing/codebase.ts';
+import { addSkill, CLAW, type Codebase, temporaryCodebase } from '../../src/testing/codebase.ts';
 
 const CODE =
   'export const one = 1;\n\nexport const two = 2;\n\nexport const three = 3;\n\nexport const four = 4;\n';
@@ -185,6 +186,31 @@ test('without a path, all that is open is asked about, each kind by its own ques
   expect(codebase.tree()['a.bin']).toBe(bytes(2).toString('latin1'));
   expect(codebase.read('.env.example')).toContain('RANGE=^1.5.0');
   expect(codebase.read('src/a.ts')).toContain(BOTH);
+});
+
+test('Ctrl-C while the model thinks ends it, and nothing is decided', async () => {
+  let isAsked = () => {};
+  const asked = new Promise<void>((resolve) => {
+    isAsked = resolve;
+  });
+  await using scene = await disagreement(() => {
+    isAsked();
+    return { kind: 'stall' };
+  });
+  const { root } = scene.codebase;
+  const args = [CLAW, 'resolve', '--agent', '--json', '--cwd', root];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] });
+  let out = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    out += chunk.toString();
+  });
+  const ended = new Promise((resolve) => child.on('close', resolve));
+  await asked;
+  child.kill('SIGINT');
+  expect(await ended).toBe(130);
+  expect(JSON.parse(out)).toMatchObject({ error: { code: 'INTERRUPTED' } });
+  expect((await scene.codebase.claw('conflicts')).json.data).toMatchObject({ open: ['src/a.ts'] });
+  expect((await scene.codebase.claw('resolve', 'src/a.ts', '--ours')).code).toBe(0);
 });
 
 test('without a model it is said how to get one', async () => {

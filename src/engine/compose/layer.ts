@@ -5,9 +5,10 @@ import type { FileOp } from '../skill/manifest.ts';
 import type { SkillPackage } from '../skill/package.ts';
 import { structuredKind } from '../structured/kind.ts';
 import { isSameFile, type TreeFile, type Versions } from '../tree.ts';
+import { answeredFile } from './answer.ts';
 import type { Canvas } from './composition.ts';
 import type { Names } from './names.ts';
-import { answeredFile, type Settled } from './settle.ts';
+import type { Settled } from './settle.ts';
 import { mergeByKey } from './structured-file.ts';
 import { mergeUnanchored } from './unanchored.ts';
 

@@ -3,15 +3,10 @@ import { mergeFiles } from '../merge/file.ts';
 import type { Hunk } from '../merge/hunk.ts';
 import { structuredKind } from '../structured/kind.ts';
 import { isSameFile, type TreeFile, type Versions } from '../tree.ts';
+import { answeredFile } from './answer.ts';
 import { bringerOf } from './bringer.ts';
 import type { Composition } from './composition.ts';
-import {
-  answeredFile,
-  type KnownAnswers,
-  NO_ANSWERS,
-  type Settlement,
-  settleConflict,
-} from './settle.ts';
+import { type KnownAnswers, NO_ANSWERS, type Settlement, settleConflict } from './settle.ts';
 import { mergeByKey } from './structured-file.ts';
 
 /** The name that the owner's side of a conflict goes by. */

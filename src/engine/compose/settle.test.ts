@@ -3,7 +3,9 @@ import type { Conflict } from '../conflict.ts';
 import { digestBytes } from '../digest.ts';
 import { mergeFiles } from '../merge/file.ts';
 import { type Answer, type Resolution, resolutionKey, subjectOf } from '../state/resolution.ts';
-import { answeredFile, contradicts, offersFor, settleConflict } from './settle.ts';
+import { answeredFile } from './answer.ts';
+import { contradicts, offersFor } from './offers.ts';
+import { settleConflict } from './settle.ts';
 
 const BASE = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\n';
 const file = (text: string) => ({ bytes: Buffer.from(text), isExecutable: false });

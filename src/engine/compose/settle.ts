@@ -1,18 +1,16 @@
 import type { Conflict } from '../conflict.ts';
 import type { Hunk } from '../merge/hunk.ts';
-import { mergeValue } from '../merge/merge-value.ts';
-import type { SyntaxFault } from '../merge/syntax/parse.ts';
-import { mergeFault } from '../merge/syntax/text-fault.ts';
 import {
   type Answer,
   type AnsweredHunk,
   isSameAnswer,
+  isSamePlace,
   isSameSubject,
   type Resolution,
   type Subject,
   subjectOf,
 } from '../state/resolution.ts';
-import type { TreeFile, Versions } from '../tree.ts';
+import { answeredFile, answerFault, answerTo, fits, isSameLines, takeAnswer } from './answer.ts';
 
 /** What the owner, or a model that they asked, decided on a conflict of the waiting operation. */
 export type Decision = {
@@ -69,7 +67,11 @@ export function settleConflict(conflict: Conflict, known: KnownAnswers): Settled
     const { answer } = decision;
     return { kind: 'settled', settlement: { conflict, answer, decision, keys: [] } };
   }
-  const settled = settleHunks(conflict, decision, known.resolutions.filter(isLikely(subject)));
+  const settled = settleHunks(
+    conflict,
+    decision,
+    known.resolutions.filter((one) => one.isOwn && isSamePlace(one.subject, subject)),
+  );
   return decision === null ? checked(settled) : settled;
 }
 
@@ -83,69 +85,6 @@ function checked(settled: Settled): Settled {
     `${conflict.reason} The recording ${keys.join(', ')} does not fit any more: ` +
     `line ${fault.line} would not parse (${fault.reason}).`;
   return { kind: 'open', conflict: { ...conflict, reason } };
-}
-
-/** What keeps the file that settles a conflict from being read, where both of its sides can be. */
-export function answerFault({ path, sides }: Conflict, file: TreeFile | null): SyntaxFault | null {
-  return file === null ? null : mergeFault(path, file, [sides.ours, sides.theirs]);
-}
-
-/** The file that an answer makes of a conflict; null where the answer is that there is none. */
-export function answeredFile(conflict: Conflict, answer: Answer): TreeFile | null {
-  if (answer.kind === 'file') return answer.file;
-  if (answer.kind === 'value') throw new TypeError(`${conflict.path} has a value, not a file`);
-  const waiting = [...answer.hunks];
-  const lines = conflict.hunks.flatMap((hunk) =>
-    hunk.kind === 'settled' ? hunk.lines : (takeAnswer(waiting, hunk)?.resolved ?? []),
-  );
-  const { base, ours, theirs } = conflict.sides;
-  const before = base?.isExecutable ?? false;
-  const isExecutable = mergeValue({
-    base: before,
-    ours: ours?.isExecutable ?? before,
-    theirs: theirs?.isExecutable ?? before,
-  });
-  return { bytes: Buffer.from(lines.join(''), 'latin1'), isExecutable };
-}
-
-/** Recordings that speak of a conflict's path but may not settle it by themselves: to be offered. */
-export function offersFor(
-  conflict: Conflict,
-  resolutions: readonly Resolution[],
-): readonly Resolution[] {
-  return resolutions.filter(
-    (one) =>
-      one.subject.path === conflict.path &&
-      one.subject.kind === conflict.kind &&
-      (isSameSubject(one.subject, subjectOf(conflict)) || fits(conflict, one.answer)),
-  );
-}
-
-/** Whether a recording would settle a conflict, or any hunk of it, otherwise than it was decided. */
-export function contradicts(one: Resolution, conflict: Conflict, decided: Answer): boolean {
-  const subject = subjectOf(conflict);
-  if (isSameSubject(one.subject, subject)) {
-    return fits(conflict, one.answer) && !isSameAnswer(one.answer, decided);
-  }
-  if (one.answer.kind !== 'hunks' || decided.kind !== 'hunks' || !isLikely(subject)(one)) {
-    return false;
-  }
-  const recorded = one.answer.hunks;
-  return decided.hunks.some((hunk) => {
-    const other = answerTo(recorded, hunk);
-    return other !== null && !isSameLines(other.resolved, hunk.resolved);
-  });
-}
-
-type ConflictHunk = Extract<Hunk, { kind: 'conflict' }>;
-
-function isLikely(subject: Subject): (one: Resolution) => boolean {
-  return (one) =>
-    one.isOwn &&
-    one.answer.kind === 'hunks' &&
-    one.subject.path === subject.path &&
-    one.subject.layers[0] === subject.layers[0] &&
-    one.subject.layers[1] === subject.layers[1];
 }
 
 function settleHunks(
@@ -210,61 +149,4 @@ function withAnswers(conflict: Conflict, answers: readonly (AnsweredHunk | null)
     } else if (next.kind === 'conflict' || next.lines.length > 0) hunks.push(next);
   }
   return { ...conflict, hunks };
-}
-
-/** Whether an answer speaks of exactly the hunks of a conflict; of a whole file it always does. */
-function fits(conflict: Conflict, answer: Answer): boolean {
-  if (answer.kind === 'value') return conflict.kind === 'structured';
-  if (conflict.kind === 'structured') return false;
-  if (answer.kind === 'file') return leavesSurroundings(conflict, answer.file);
-  const hunks = conflict.hunks.filter((hunk) => hunk.kind === 'conflict');
-  return (
-    hunks.length === answer.hunks.length &&
-    hunks.every((hunk, at) => {
-      const one = answer.hunks[at];
-      return one !== undefined && isSameHunk(one, hunk);
-    })
-  );
-}
-
-/** A whole file that settles hunks leaves what stands before the first and behind the last of them. */
-function leavesSurroundings({ hunks }: Conflict, file: TreeFile | null): boolean {
-  if (hunks.length === 0) return true;
-  const text = file?.bytes.toString('latin1') ?? '';
-  const textOf = (hunk: Hunk | undefined) => (hunk?.kind === 'settled' ? hunk.lines.join('') : '');
-  const [head, tail] = [textOf(hunks[0]), textOf(hunks.at(-1))];
-  return (
-    file !== null &&
-    text.length >= head.length + tail.length &&
-    text.startsWith(head) &&
-    text.endsWith(tail)
-  );
-}
-
-/** What a recording says of a hunk; nothing where it settled two such hunks in two ways. */
-function answerTo(
-  hunks: readonly AnsweredHunk[],
-  hunk: Versions<readonly string[]>,
-): AnsweredHunk | null {
-  const [first, ...others] = hunks.filter((one) => isSameHunk(one, hunk));
-  if (first === undefined) return null;
-  return others.every((one) => isSameLines(one.resolved, first.resolved)) ? first : null;
-}
-
-/** The first answer to a hunk, which then serves no other one. */
-function takeAnswer(waiting: AnsweredHunk[], hunk: ConflictHunk): AnsweredHunk | null {
-  const at = waiting.findIndex((one) => isSameHunk(one, hunk));
-  return at === -1 ? null : (waiting.splice(at, 1)[0] ?? null);
-}
-
-function isSameHunk(one: AnsweredHunk, other: Versions<readonly string[]>): boolean {
-  return (
-    isSameLines(one.base, other.base) &&
-    isSameLines(one.ours, other.ours) &&
-    isSameLines(one.theirs, other.theirs)
-  );
-}
-
-function isSameLines(one: readonly string[], other: readonly string[]): boolean {
-  return one.length === other.length && one.every((line, at) => line === other[at]);
 }

@@ -1,7 +1,8 @@
 import type { Conflict } from '../conflict.ts';
 import { mergeStructured } from '../structured/merge.ts';
 import { isSameFile, type TreeFile, type Versions } from '../tree.ts';
-import { answeredFile, type Settled } from './settle.ts';
+import { answeredFile } from './answer.ts';
+import type { Settled } from './settle.ts';
 
 /**
  * Merges two edits of a structured file by key, and asks about what they disagree on: about a key for

@@ -58,6 +58,15 @@ export function isSameSubject(one: Subject, other: Subject): boolean {
   );
 }
 
+/** Whether two conflicts are between the same layers, in the same file. */
+export function isSamePlace(one: Subject, other: Subject): boolean {
+  return (
+    one.path === other.path &&
+    one.layers[0] === other.layers[0] &&
+    one.layers[1] === other.layers[1]
+  );
+}
+
 /** The name of a recording: the same for the same answer to the same conflict, wherever it was made. */
 export function resolutionKey(subject: Subject, answer: Answer): string {
   const text = JSON.stringify([

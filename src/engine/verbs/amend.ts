@@ -1,10 +1,6 @@
+import { answeredFile } from '../compose/answer.ts';
 import { type FileChange, OWNER } from '../compose/plan.ts';
-import {
-  answeredFile,
-  type KnownAnswers,
-  type Settlement,
-  settleConflict,
-} from '../compose/settle.ts';
+import { type KnownAnswers, type Settlement, settleConflict } from '../compose/settle.ts';
 import type { Conflict } from '../conflict.ts';
 import { mergeFiles } from '../merge/file.ts';
 import { isSameFile, type TreeFile, type Versions } from '../tree.ts';

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { offersFor } from '../compose/settle.ts';
+import { offersFor } from '../compose/offers.ts';
 import { readResolutions } from '../state/resolutions.ts';
 import { readState } from '../state/state-file.ts';
 import { type EngineContext, resultOf, type VerbResult } from './context.ts';

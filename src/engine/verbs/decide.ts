@@ -1,16 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { extractAnswers } from '../compose/extract.ts';
-import { answeredFile, answerFault, type Decision, settleConflict } from '../compose/settle.ts';
+import { answeredFile, answerFault } from '../compose/answer.ts';
+import { type Decision, settleConflict } from '../compose/settle.ts';
 import type { Conflict } from '../conflict.ts';
 import { ClawError } from '../errors.ts';
-import type { Hunk } from '../merge/hunk.ts';
 import { checkValue, parseValue } from '../skill/decided-value.ts';
 import { type Answer, isSameSubject, subjectOf } from '../state/resolution.ts';
 import { leavesMarkers } from '../state/resolution-file.ts';
 import { readResolutions } from '../state/resolutions.ts';
 import { readState } from '../state/state-file.ts';
 import { isSameFile } from '../tree.ts';
+import { type DecidedText, decideText, markersLeft } from './decide-text.ts';
 import { PENDING, type Waiting } from './pending.ts';
 import { leftMarkers, markedText } from './pending-files.ts';
 import { answerOfPicks, type Pick } from './picks.ts';
@@ -80,7 +80,7 @@ function refuseUndecidable({ path, kind, layers, hunks, sides, reason }: Conflic
   throw new ClawError('USAGE', `${path} is not settled by a text. ${reason} ${way}`, { path });
 }
 
-function refuseUnreadable(conflict: Conflict, { answer, amended }: Decided): void {
+function refuseUnreadable(conflict: Conflict, { answer, amended }: DecidedText): void {
   if (answer.kind === 'value') return;
   const file = answeredFile(conflict, answer);
   const fault = answerFault(conflict, file && amended ? { ...file, bytes: amended } : file);
@@ -94,10 +94,9 @@ function refuseUnreadable(conflict: Conflict, { answer, amended }: Decided): voi
   );
 }
 
-type Decided = Omit<Decision, 'subject' | 'origin'>;
 type Place = { readonly root: string; readonly cwd: string };
 
-function decideBy(place: Place, conflict: Conflict, choice: Choice): Decided {
+function decideBy(place: Place, conflict: Conflict, choice: Choice): DecidedText {
   switch (choice.kind) {
     case 'ours':
     case 'theirs':
@@ -130,36 +129,6 @@ function sideOf(conflict: Conflict, side: 'ours' | 'theirs'): Answer {
   };
 }
 
-function decideText(conflict: Conflict, bytes: Buffer): Decided {
-  if (leftMarkers(conflict, bytes)) throw markersLeft(conflict.path);
-  const { ours, theirs, base } = conflict.sides;
-  const isExecutable = (ours ?? theirs ?? base)?.isExecutable ?? false;
-  if (conflict.hunks.length === 0) {
-    return { answer: { kind: 'file', file: { bytes, isExecutable } }, amended: null };
-  }
-  const hunks = extractAnswers(conflict.hunks, bytes.toString('latin1'));
-  const answer: Answer =
-    hunks === null
-      ? { kind: 'file', file: { bytes: joinedAnswer(conflict.hunks, bytes), isExecutable } }
-      : { kind: 'hunks', hunks };
-  const isExact = answeredFile(conflict, answer)?.bytes.equals(bytes) === true;
-  return { answer, amended: isExact ? null : bytes };
-}
-
-/** Where conflicts run into each other: one answer to all of them, within what stands around them. */
-function joinedAnswer(hunks: readonly Hunk[], bytes: Buffer): Buffer {
-  const [head, tail] = [hunks[0], hunks.at(-1)];
-  const all: Hunk = { kind: 'conflict', base: [], ours: [], theirs: [] };
-  const around = [head, all, tail].flatMap((hunk) =>
-    hunk === all || hunk?.kind === 'settled' ? [hunk] : [],
-  );
-  const [answer] = extractAnswers(around, bytes.toString('latin1')) ?? [];
-  const lines = around.flatMap((hunk) =>
-    hunk.kind === 'settled' ? hunk.lines : (answer?.resolved ?? []),
-  );
-  return Buffer.from(lines.join(''), 'latin1');
-}
-
 function valueOfText({ path, values }: Conflict, text: string): Answer {
   return { kind: 'value', value: parseValue(path, text, values?.theirs) };
 }
@@ -170,13 +139,13 @@ function plainValue({ path, values }: Conflict, value: unknown): Answer {
   return { kind: 'value', value: value ?? null };
 }
 
-function decideRecorded(root: string, conflict: Conflict, key: string): Decided {
+function decideRecorded(root: string, conflict: Conflict, key: string): DecidedText {
   const recording = readResolutions(root, readState(root)).find((one) => one.key === key);
   if (recording === undefined) {
     throw new ClawError('USAGE', `There is no recording ${key}: claw resolutions lists them.`);
   }
   // As if it were this installation's own, for these very layers: the owner says that it fits.
-  const subject = { ...recording.subject, layers: conflict.layers };
+  const subject = { ...recording.subject, path: conflict.path, layers: conflict.layers };
   const settled = settleConflict(conflict, {
     decisions: [],
     resolutions: [{ ...recording, subject, isOwn: true }],
@@ -214,12 +183,4 @@ export function isFinished(root: string, conflict: Conflict): boolean {
   if (marked === null || !existsSync(place)) return false;
   const text = readFileSync(place);
   return !text.equals(marked) && !leftMarkers(conflict, text);
-}
-
-function markersLeft(path: string): ClawError {
-  return new ClawError(
-    'MARKERS_PRESENT',
-    `The text for ${path} still holds conflict markers. Choose between the sides, then try again.`,
-    { path },
-  );
 }

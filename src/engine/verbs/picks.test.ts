@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { answeredFile } from '../compose/settle.ts';
+import { answeredFile } from '../compose/answer.ts';
 import type { Conflict } from '../conflict.ts';
 import { mergeFiles } from '../merge/file.ts';
 import { answerOfPicks, type Pick } from './picks.ts';

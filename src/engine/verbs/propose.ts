@@ -1,4 +1,5 @@
-import { answeredFile, type Decision } from '../compose/settle.ts';
+import { answeredFile } from '../compose/answer.ts';
+import type { Decision } from '../compose/settle.ts';
 import type { Conflict } from '../conflict.ts';
 import { ClawError } from '../errors.ts';
 import { throwIfInterrupted } from '../interrupted.ts';

@@ -1,5 +1,6 @@
+import { contradicts } from '../compose/offers.ts';
 import { OWNER } from '../compose/plan.ts';
-import { contradicts, type Settlement } from '../compose/settle.ts';
+import type { Settlement } from '../compose/settle.ts';
 import { digestBytes } from '../digest.ts';
 import { type Resolution, resolutionKey, subjectOf } from '../state/resolution.ts';
 import { renderAnswered } from '../state/resolution-file.ts';

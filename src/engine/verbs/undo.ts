@@ -1,5 +1,6 @@
+import { answeredFile } from '../compose/answer.ts';
 import { OWNER } from '../compose/plan.ts';
-import { answeredFile, type Decision, type Settlement, settleConflict } from '../compose/settle.ts';
+import { type Decision, type Settlement, settleConflict } from '../compose/settle.ts';
 import { mergeByKey } from '../compose/structured-file.ts';
 import type { Conflict } from '../conflict.ts';
 import { ClawError } from '../errors.ts';

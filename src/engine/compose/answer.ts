@@ -1,0 +1,90 @@
+import type { Conflict } from '../conflict.ts';
+import type { Hunk } from '../merge/hunk.ts';
+import { mergeValue } from '../merge/merge-value.ts';
+import type { SyntaxFault } from '../merge/syntax/parse.ts';
+import { mergeFault } from '../merge/syntax/text-fault.ts';
+import type { Answer, AnsweredHunk } from '../state/resolution.ts';
+import type { TreeFile, Versions } from '../tree.ts';
+
+/** The file that an answer makes of a conflict; null where the answer is that there is none. */
+export function answeredFile(conflict: Conflict, answer: Answer): TreeFile | null {
+  if (answer.kind === 'file') return answer.file;
+  if (answer.kind === 'value') throw new TypeError(`${conflict.path} has a value, not a file`);
+  const waiting = [...answer.hunks];
+  const lines = conflict.hunks.flatMap((hunk) =>
+    hunk.kind === 'settled' ? hunk.lines : (takeAnswer(waiting, hunk)?.resolved ?? []),
+  );
+  const { base, ours, theirs } = conflict.sides;
+  const before = base?.isExecutable ?? false;
+  const isExecutable = mergeValue({
+    base: before,
+    ours: ours?.isExecutable ?? before,
+    theirs: theirs?.isExecutable ?? before,
+  });
+  return { bytes: Buffer.from(lines.join(''), 'latin1'), isExecutable };
+}
+
+/** What keeps the file that settles a conflict from being read, where both of its sides can be. */
+export function answerFault({ path, sides }: Conflict, file: TreeFile | null): SyntaxFault | null {
+  return file === null ? null : mergeFault(path, file, [sides.ours, sides.theirs]);
+}
+
+/** Whether an answer speaks of exactly the hunks of a conflict; of a whole file it always does. */
+export function fits(conflict: Conflict, answer: Answer): boolean {
+  if (answer.kind === 'value') return conflict.kind === 'structured';
+  if (conflict.kind === 'structured') return false;
+  if (answer.kind === 'file') return leavesSurroundings(conflict, answer.file);
+  const hunks = conflict.hunks.filter((hunk) => hunk.kind === 'conflict');
+  return (
+    hunks.length === answer.hunks.length &&
+    hunks.every((hunk, at) => {
+      const one = answer.hunks[at];
+      return one !== undefined && isSameHunk(one, hunk);
+    })
+  );
+}
+
+/** A whole file that settles hunks leaves what stands before the first and behind the last of them. */
+function leavesSurroundings({ hunks }: Conflict, file: TreeFile | null): boolean {
+  if (hunks.length === 0) return true;
+  const text = file?.bytes.toString('latin1') ?? '';
+  const textOf = (hunk: Hunk | undefined) => (hunk?.kind === 'settled' ? hunk.lines.join('') : '');
+  const [head, tail] = [textOf(hunks[0]), textOf(hunks.at(-1))];
+  return (
+    file !== null &&
+    text.length >= head.length + tail.length &&
+    text.startsWith(head) &&
+    text.endsWith(tail)
+  );
+}
+
+/** What a recording says of a hunk; nothing where it settled two such hunks in two ways. */
+export function answerTo(
+  hunks: readonly AnsweredHunk[],
+  hunk: Versions<readonly string[]>,
+): AnsweredHunk | null {
+  const [first, ...others] = hunks.filter((one) => isSameHunk(one, hunk));
+  if (first === undefined) return null;
+  return others.every((one) => isSameLines(one.resolved, first.resolved)) ? first : null;
+}
+
+/** The first answer to a hunk, which then serves no other one. */
+export function takeAnswer(
+  waiting: AnsweredHunk[],
+  hunk: Versions<readonly string[]>,
+): AnsweredHunk | null {
+  const at = waiting.findIndex((one) => isSameHunk(one, hunk));
+  return at === -1 ? null : (waiting.splice(at, 1)[0] ?? null);
+}
+
+function isSameHunk(one: AnsweredHunk, other: Versions<readonly string[]>): boolean {
+  return (
+    isSameLines(one.base, other.base) &&
+    isSameLines(one.ours, other.ours) &&
+    isSameLines(one.theirs, other.theirs)
+  );
+}
+
+export function isSameLines(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((line, at) => line === other[at]);
+}

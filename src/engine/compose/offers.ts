@@ -1,0 +1,48 @@
+import type { Conflict } from '../conflict.ts';
+import {
+  type Answer,
+  isSameAnswer,
+  isSamePlace,
+  isSameSubject,
+  type Resolution,
+  subjectOf,
+} from '../state/resolution.ts';
+import { answerTo, fits, isSameLines } from './answer.ts';
+
+/**
+ * Recordings that fit a conflict but may not settle it by themselves: of other layers, from elsewhere,
+ * of the same lines in another file. To be offered.
+ */
+export function offersFor(
+  conflict: Conflict,
+  resolutions: readonly Resolution[],
+): readonly Resolution[] {
+  const subject = subjectOf(conflict);
+  return resolutions.filter((one) => {
+    const isAlike = one.subject.kind === conflict.kind && fits(conflict, one.answer);
+    const isHere = one.subject.path === conflict.path;
+    const isSame = isSameSubject({ ...one.subject, path: conflict.path }, subject);
+    return isAlike && (isHere || isSame || one.answer.kind === 'hunks');
+  });
+}
+
+/** Whether a recording would settle a conflict, or any hunk of it, otherwise than it was decided. */
+export function contradicts(one: Resolution, conflict: Conflict, decided: Answer): boolean {
+  const subject = subjectOf(conflict);
+  if (isSameSubject(one.subject, subject)) {
+    return fits(conflict, one.answer) && !isSameAnswer(one.answer, decided);
+  }
+  if (
+    one.answer.kind !== 'hunks' ||
+    decided.kind !== 'hunks' ||
+    !one.isOwn ||
+    !isSamePlace(one.subject, subject)
+  ) {
+    return false;
+  }
+  const recorded = one.answer.hunks;
+  return decided.hunks.some((hunk) => {
+    const other = answerTo(recorded, hunk);
+    return other !== null && !isSameLines(other.resolved, hunk.resolved);
+  });
+}
