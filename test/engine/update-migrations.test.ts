@@ -71,6 +71,26 @@ test.concurrent('a breaking change brings the skill that keeps the old behaviour
   expect(await names(codebase)).toEqual([]);
 });
 
+test.concurrent('a core without a version has done what it listed, and nothing twice', async () => {
+  const entry = (since: string) =>
+    `- {since: ${since}, skill: skill-${since[2]}, path_map: {old: new}}\n`;
+  const skill = { core: '0.0.1', add: { 'src/s.ts': 's\n' } };
+  const release = (last: number): Files => ({
+    'migrations.yaml': ['1.1.0', '1.2.0', '1.3.0'].slice(0, last).map(entry).join(''),
+    ...packagedSkills({ 'skill-1': skill, 'skill-2': skill, 'skill-3': skill }),
+    [`f${last}.txt`]: 'f\n',
+  });
+  await using codebase = temporaryCodebase(release(1));
+  await using second = temporaryCodebase(release(2));
+  await using third = temporaryCodebase(release(3));
+  await codebase.claw('init');
+  expect((await codebase.claw('update', second.root)).json.error).toBe(null);
+  expect(await names(codebase)).toEqual(['skill-2']);
+  expect((await codebase.claw('remove', 'skill-2')).json.error).toBe(null);
+  expect((await codebase.claw('update', third.root)).json.error).toBe(null);
+  expect(await names(codebase)).toEqual(['skill-3']);
+});
+
 test.concurrent('a large jump goes through all migrations in the order of their versions', async () => {
   await using codebase = core({}, { legacy: { add: { 'src/legacy.ts': 'legacy\n' } } });
   const add = (name: string, version: string) => ({

@@ -284,10 +284,18 @@ test.concurrent('an update is undone as a whole; what was edited and recorded si
   await codebase.claw('apply', 'demo');
   const before = [codebase.tree(), codebase.state()];
   await codebase.claw('update', 'v1.1.0');
+  codebase.write({ 'src/b.ts': line('five', 'recorded') });
+  expect((await codebase.claw('customize', 'a line of my own')).json.error).toBe(null);
   codebase.write({ 'src/a.ts': line('five', 'mine', codebase.read('src/a.ts')) });
-  expect((await codebase.claw('undo')).json.error).toBe(null);
+  // First the recording, whose edit stays an edit, then the update.
+  for (const undone of ['customize', 'update']) {
+    const run = await codebase.claw('undo');
+    expect(run.json.error).toBe(null);
+    expect(run.json.data).toMatchObject({ undone: expect.stringContaining(undone) });
+  }
   expect(codebase.read('src/a.ts')).toBe(line('five', 'mine', line('one', 'ONE of demo')));
-  codebase.write({ 'src/a.ts': line('one', 'ONE of demo') });
+  expect(codebase.read('src/b.ts')).toBe(line('five', 'recorded'));
+  codebase.write({ 'src/a.ts': line('one', 'ONE of demo'), 'src/b.ts': LINES });
   expect([codebase.tree(), codebase.state()]).toEqual(before);
   expect((await codebase.claw('verify')).json.data).toMatchObject({ clean: true });
   expect((await codebase.claw('status')).json.data).toMatchObject({ core: { version: '1.0.0' } });

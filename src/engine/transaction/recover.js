@@ -485,7 +485,22 @@ function pruneBackups(folder) {
     const holds = (/** @type {string} */ name) => isThere(join(folder, id, name));
     if (age >= KEPT_BACKUPS || !(holds('record.json') || holds('conflicts'))) {
       removeBackup(join(folder, id));
-    } else if (age > 0) remove(join(folder, id, 'swap'));
+    } else if (age > 0) pruneSwaps(join(folder, id));
+  }
+}
+
+/**
+ * Installed packages are large, and can be installed again; a former core may be nowhere else.
+ *
+ * @param {string} backup
+ */
+function pruneSwaps(backup) {
+  const swaps = join(backup, 'swap');
+  const kept = isThere(swaps) ? fs.readdirSync(swaps) : [];
+  if (kept.length === 0) return;
+  const steps = readJournal(join(backup, 'record.json'))?.steps ?? [];
+  for (const name of kept) {
+    if (steps[Number(name)]?.path !== '.claw/base') remove(join(swaps, name));
   }
 }
 

@@ -16,15 +16,23 @@ import type { CodebaseConfig } from '../state/config.ts';
 import type { Migration } from '../state/migrations.ts';
 import type { Tree } from '../tree.ts';
 
-/** Migrations on the way from one version to another, in order; all of them where a version is unknown. */
+/**
+ * Migrations on the way from one core to another, in order. Where nobody knows the version of the old
+ * one, those that it did not list; where nobody knows that of the new one, all that it lists.
+ */
 export function dueMigrations(
   migrations: readonly Migration[],
-  from: string | null,
+  from: { readonly version: string | null; readonly migrations: readonly Migration[] },
   to: string | null,
 ): readonly Migration[] {
-  return migrations.filter(({ since }) => {
-    const isLater = from === null || valid(from) === null || gt(since, from);
-    const isReached = to === null || valid(to) === null || lte(since, to);
+  const { version } = from;
+  const known = new Set(from.migrations.map((one) => JSON.stringify(one)));
+  return migrations.filter((one) => {
+    const isLater =
+      version === null || valid(version) === null
+        ? !known.has(JSON.stringify(one))
+        : gt(one.since, version);
+    const isReached = to === null || valid(to) === null || lte(one.since, to);
     return isLater && isReached;
   });
 }

@@ -20,11 +20,16 @@ type Next = {
 export function newCore(old: OldCore, { release, pathMaps, isCore, touched }: Next): NewCore {
   const moves = new Map<string, string>();
   const oldMaps = pathMapsOf(old.migrations);
+  const known = new Set(oldMaps.map((map) => JSON.stringify(map)));
+  // Without a version, what the old core lists tells what it has done already.
+  const newer = valid(old.version)
+    ? pathMaps
+    : pathMaps.filter((map) => !known.has(JSON.stringify(map)));
   const isBack = isOlder(release.version, old.version);
   for (const path of [...old.paths, ...touched]) {
     const to = isBack
       ? unmapPath(path, release.version, oldMaps)
-      : mapPath(path, old.version, pathMaps);
+      : mapPath(path, old.version, newer);
     if (to !== path) moves.set(path, to);
   }
   const { files } = release.digests;

@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { compose } from '../compose/compose.ts';
 import type { FileDigest } from '../digest.ts';
@@ -9,7 +9,7 @@ import { orderLayers } from '../skill/order.ts';
 import type { SkillPackage } from '../skill/package.ts';
 import { CONFIG_PATH, type CodebaseConfig, parseConfig } from '../state/config.ts';
 import { readTreeFile } from '../state/disk.ts';
-import { isGitFolder, resolveCommit, runGit } from '../state/git.ts';
+import { isGitFolder, readCommit, resolveCommit, runGit } from '../state/git.ts';
 import {
   MIGRATIONS_PATH,
   type Migration,
@@ -17,7 +17,7 @@ import {
   readMigrations,
 } from '../state/migrations.ts';
 import { type Release, takeRelease } from '../state/release.ts';
-import type { State } from '../state/state-file.ts';
+import { STATE_PATH, type State } from '../state/state-file.ts';
 import type { TreeFile } from '../tree.ts';
 import type { EngineContext } from './context.ts';
 import { skillDigests } from './core.ts';
@@ -50,10 +50,30 @@ export async function findNewRelease(
     throw new ClawError('USAGE', 'A project cannot be updated to itself: name a ref or a folder.');
   }
   const request = { release: isRef ? wanted : folder, coreVersion: null };
+  await refuseInstallation(root, request.release);
   const release = await takeRelease(root, installation.config, request);
   const config = comingConfig(installation, release);
   const isSameCore = isDeepStrictEqual(config.exclude, installation.config.exclude);
   return { release: isSameCore ? release : await takeRelease(root, config, request), config };
+}
+
+/**
+ * A commit or folder with a `state.yaml` has layers woven in already, and edits: taken for a core, none
+ * of them could ever be told from it again.
+ */
+async function refuseInstallation(root: string, release: string): Promise<void> {
+  const commit = isGitFolder(root) ? await resolveCommit(root, release) : null;
+  const isInstallation =
+    commit === null
+      ? existsSync(join(release, STATE_PATH))
+      : (await readCommit(root, commit, (path) => path === STATE_PATH)).size > 0;
+  if (!isInstallation) return;
+  throw new ClawError(
+    'RELEASE_NOT_FOUND',
+    `${release} is no release but an installation: it holds ${STATE_PATH}. Name the core itself; where ` +
+      'you merged one by hand, the commit that you merged in.',
+    { path: release },
+  );
 }
 
 /** What is no part of the new core is the new release's to say, and the owner's. */
@@ -106,6 +126,7 @@ export async function findOldCore(context: EngineContext, request: Request): Pro
     const config = installation.config;
     const isRef = isGitFolder(root) && (await resolveCommit(root, named)) !== null;
     const place = isRef ? named : resolve(context.cwd, named);
+    await refuseInstallation(root, place);
     const old = await takeRelease(root, config, { release: place, coreVersion: null });
     const isInstalled = old.digests.digest === state.core.digest;
     return isInstalled ? installedCore(installation) : otherCore(request, old);

@@ -44,7 +44,7 @@ export async function planUpdate(
 
   const newFile = (path: string): TreeFile | null => release.files.get(path) ?? null;
   const migrations = readMigrations(newFile(MIGRATIONS_PATH));
-  const due = dueMigrations(migrations, old.version, release.version);
+  const due = dueMigrations(migrations, old, release.version);
   const migrated = migrateLayers(installed, due, { extras: release.extras, config });
   for (const { manifest } of migrated.layers) checkCoreVersion(manifest, release.version);
   checkRelations(migrated.layers);
