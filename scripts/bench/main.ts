@@ -5,8 +5,10 @@
  */
 import { benchCommands, printCommands } from './commands.ts';
 import { benchContainer, printContainer } from './container.ts';
+import { benchLarge, printLarge } from './large.ts';
 import { benchMerge, printMerge } from './merge.ts';
 
 printCommands(await benchCommands(10));
+printLarge(await benchLarge(5));
 printMerge(await benchMerge());
 printContainer(await benchContainer(10));

@@ -12,8 +12,7 @@ export type Work = {
   readonly write: readonly (readonly [from: string, to: string])[];
 };
 
-const REPORT = `import { writeSync } from 'node:fs';
-process.on('exit', () => writeSync(3, String(process.resourceUsage().maxRSS)));`;
+const PEAK = join(import.meta.dirname, 'peak-memory.cjs');
 
 /** Runs the real command line. Fails where it does. */
 export function timeClaw(root: string, ...args: readonly string[]): Timed {
@@ -26,7 +25,7 @@ export function timeFloor(root: string, work: Work): Timed {
 }
 
 function timeNode(args: readonly string[], cwd: string, input = ''): Timed {
-  const watched = ['--import', `data:text/javascript,${encodeURIComponent(REPORT)}`, ...args];
+  const watched = ['--require', PEAK, ...args];
   const started = performance.now();
   const run = spawnSync(process.execPath, watched, {
     cwd,

@@ -8,7 +8,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { type Digest, digestBytes, digestFile, type FileDigest } from '../digest.ts';
-import { readTreeFile } from './disk.ts';
+import { treeReader } from './disk.ts';
 
 /** What a cache is of: files of the project, or the kept core. */
 export type StatSubject = 'stat' | 'core-stat';
@@ -29,12 +29,14 @@ export class StatCache {
   readonly #entries: Map<string, Entry>;
   readonly #fresh = new Map<string, Entry>();
   readonly #now: () => Date;
+  readonly #read: ReturnType<typeof treeReader>;
   #isChanged = false;
 
   constructor(root: string, now: () => Date, subject: StatSubject = 'stat') {
     this.#root = root;
     this.#path = join(root, `.claw/cache/${subject}.json`);
     this.#now = now;
+    this.#read = treeReader(root);
     this.#entries = load(this.#path);
   }
 
@@ -48,7 +50,7 @@ export class StatCache {
       this.#fresh.set(path, known);
       return known[1];
     }
-    const file = readTreeFile(this.#root, path);
+    const file = this.#read(path);
     if (!file) return null;
     const digest = digestFile(file);
     const youngest = Math.max(Number(stat.mtimeMs), Number(stat.ctimeMs));
