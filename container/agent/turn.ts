@@ -45,10 +45,9 @@ async function answer(frame: TurnFrame, parts: TurnParts): Promise<void> {
     said.push({ role: 'assistant', content: notice });
   }
   if (text.isEmpty) {
-    const notice = '(The model ended its turn without a word.)';
-    text.add(notice);
-    // Without it, two questions would follow each other, which some servers refuse from then on.
-    said.push({ role: 'assistant', content: notice });
+    // Without it, two questions would follow each other, which some servers refuse from then on. The
+    // host is sent nothing: in a task, that is a way to stay silent.
+    said.push({ role: 'assistant', content: '(ended without a word)' });
   }
   await session.append(said);
   const { inputTokens = 0, outputTokens = 0 } = await result.totalUsage;
