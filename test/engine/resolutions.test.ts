@@ -130,6 +130,29 @@ test('a hunk between the same layers stays settled when something else changes i
   );
 });
 
+test('in a conflict of two places only the new one is asked about', async () => {
+  await using codebase = await resolved();
+  const key = await onlyKey(codebase);
+  for (const name of ['a', 'b']) {
+    const text = LINES.replace('two', `two of ${name}`).replace('eight', `eight of ${name}`);
+    addSkill(codebase, name, { version: '1.1.0', modify: { 'notes.txt': [LINES, text] } });
+  }
+  const blocked = await codebase.claw('upgrade');
+  expect(blocked.json.conflicts[0]?.hunks).toEqual([
+    { base: 'eight\n', ours: 'eight of a\n', theirs: 'eight of b\n' },
+  ]);
+  expect(codebase.read('.claw/pending/notes.txt')).toContain('two of a\ntwo of b\n');
+  expect((await codebase.claw('resolve', 'notes.txt', '--theirs')).code).toBe(0);
+  const done = await codebase.claw('continue');
+  expect(done.code).toBe(0);
+  const expected = BOTH.replace('eight', 'eight of b');
+  expect(codebase.read('notes.txt')).toBe(expected);
+  expect((await list(codebase)).map((one) => one.key)).toContain(key);
+  expect((await codebase.claw('remove', 'b')).code).toBe(0);
+  expect((await codebase.claw('apply', 'b')).code).toBe(0);
+  expect(codebase.read('notes.txt')).toBe(expected);
+});
+
 test('other lines, or other layers, are asked about; what may fit is offered and can be taken', async () => {
   await using codebase = await resolved();
   const key = await onlyKey(codebase);

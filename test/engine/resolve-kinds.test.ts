@@ -296,4 +296,10 @@ test('a conflict with the owner names who brought the lines, not who touched the
   expect((await codebase.claw('update', newer.root)).json.conflicts).toMatchObject([
     { layers: ['your edits', 'core'], reason: 'You and core changed the same lines.' },
   ]);
+  await decided(codebase, 'notes.txt', '--theirs');
+  expect(codebase.read('notes.txt')).toBe(core.replace('nine', 'nine of b'));
+  expect((await codebase.claw('status')).json.data).toMatchObject({
+    core: { version: '1.1.0' },
+    edits: [],
+  });
 });

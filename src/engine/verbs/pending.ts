@@ -93,7 +93,9 @@ export function writePending(
   notes: (conflict: Conflict) => string | null = () => null,
 ): void {
   const folder = join(root, PENDING);
-  const draft = `${folder}.new-${process.pid}`;
+  // Where git ignores what a kill may leave, and on the same device.
+  const draft = join(root, '.claw/cache', `pending-${process.pid}`);
+  const former = `${draft}.former`;
   rmSync(draft, { recursive: true, force: true });
   mkdirSync(draft, { recursive: true });
   for (const conflict of conflicts) layOutConflict(draft, conflict, notes(conflict));
@@ -107,8 +109,11 @@ export function writePending(
   writeConflicts(draft, conflicts);
   keepEdited(folder, draft, conflicts);
   writeDecisions(draft, decisions);
-  rmSync(folder, { recursive: true, force: true });
+  // Two renames, so that a kill finds one of the two whole, but for the moment between them.
+  rmSync(former, { recursive: true, force: true });
+  if (existsSync(folder)) renameSync(folder, former);
   renameSync(draft, folder);
+  rmSync(former, { recursive: true, force: true });
 }
 
 /** A text that the owner has begun to settle by hand stays as they left it. */
