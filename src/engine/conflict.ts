@@ -25,3 +25,8 @@ export type Conflict = {
    */
   readonly values: Versions<unknown> | null;
 };
+
+/** The file that a conflict is about: its path, without the key of a structured one. */
+export function conflictFile({ path, values }: Pick<Conflict, 'path' | 'values'>): string {
+  return values === null ? path : path.slice(0, path.indexOf('#'));
+}

@@ -1,3 +1,4 @@
+import fs from 'node:fs';
 import { expect, test } from 'vitest';
 import { addSkill, type Codebase, temporaryCodebase } from '../../src/testing/codebase.ts';
 
@@ -302,4 +303,37 @@ test('a conflict with the owner names who brought the lines, not who touched the
     core: { version: '1.1.0' },
     edits: [],
   });
+});
+
+test('a key that looks like a way out of the folder leads nowhere else', async () => {
+  const key = 'a/../../../../escaped';
+  const pkg = (value: string) =>
+    `{ "version": "1.0.0", "config": { ${JSON.stringify(key)}: "${value}" } }\n`;
+  await using codebase = temporaryCodebase({ 'package.json': pkg('core') }, { git: true });
+  addSkill(codebase, 'a', { add: { 'a.txt': 'a\n' } });
+  expect((await codebase.claw('apply', 'a')).code).toBe(0);
+  codebase.write({ 'package.json': pkg('mine') });
+  await using newer = temporaryCodebase({ 'package.json': pkg('newer') });
+  const before = codebase.tree();
+  const blocked = await codebase.claw('update', newer.root);
+  const path = `package.json#config.${key}`;
+  expect(blocked.json.conflicts).toMatchObject([{ path, kind: 'structured' }]);
+  expect(codebase.tree()).toEqual(before);
+  expect(fs.readdirSync(codebase.path('.claw/pending')).sort()).toContain(
+    'package.json#config.a%2f..%2f..%2f..%2f..%2fescaped.ours',
+  );
+  await decided(codebase, path, '--theirs');
+  expect(codebase.read('package.json')).toBe(pkg('newer'));
+});
+
+test('a file whose name holds a # is no key: its customisation re-anchors', async () => {
+  await using codebase = temporaryCodebase({ 'c#.txt': LINES, 'b.txt': 'b\n' }, { git: true });
+  addSkill(codebase, 'a', { modify: { 'c#.txt': [LINES, A] } });
+  addSkill(codebase, 'other', { modify: { 'b.txt': ['b\n', 'B\n'] } });
+  codebase.write({ 'c#.txt': MINE });
+  expect((await codebase.claw('customize', 'my words')).code).toBe(0);
+  expect((await codebase.claw('apply', 'a')).code).toBe(3);
+  await decided(codebase, 'c#.txt', '--theirs');
+  expect((await codebase.claw('apply', 'other')).code).toBe(0);
+  expect(codebase.read('c#.txt')).toBe(MINE);
 });

@@ -1,4 +1,4 @@
-import type { Conflict } from '../conflict.ts';
+import { type Conflict, conflictFile } from '../conflict.ts';
 import { mergeFiles } from '../merge/file.ts';
 import type { Hunk } from '../merge/hunk.ts';
 import { structuredKind } from '../structured/kind.ts';
@@ -190,8 +190,7 @@ function settle(
   versions: Versions<TreeFile | null>,
   accept: (after: TreeFile | null) => readonly FileChange[],
 ): Draft {
-  if (input.target.conflicts.some((conflict) => conflict.path.split('#')[0] === path))
-    return NOTHING;
+  if (input.target.conflicts.some((conflict) => conflictFile(conflict) === path)) return NOTHING;
   const settlements: Settlement[] = [];
   const ask = (conflict: Conflict) => {
     const settled = settleConflict(conflict, input.answers ?? NO_ANSWERS);

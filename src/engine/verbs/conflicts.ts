@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { offersFor } from '../compose/offers.ts';
+import type { Conflict } from '../conflict.ts';
 import { readResolutions } from '../state/resolutions.ts';
 import { readState } from '../state/state-file.ts';
 import { type EngineContext, resultOf, type VerbResult } from './context.ts';
@@ -21,7 +22,7 @@ export function conflicts({ root }: EngineContext): VerbResult {
     text: conflict.hunks.length > 0 ? `${PENDING}/${conflict.path}` : null,
     values: conflict.values,
     edited: isFinished(root, conflict),
-    notes: readNotes(root, conflict.path),
+    notes: readNotes(root, conflict),
     offers: offersFor(conflict, recordings).map(({ key, origin }) => ({ key, origin })),
   }));
   const data = {
@@ -33,7 +34,7 @@ export function conflicts({ root }: EngineContext): VerbResult {
 }
 
 /** What the authors of both sides wrote about the file, as it was laid out beside the conflict. */
-function readNotes(root: string, path: string): string | null {
-  const place = join(root, PENDING, notesPath(path));
+function readNotes(root: string, conflict: Conflict): string | null {
+  const place = join(root, PENDING, notesPath(conflict));
   return existsSync(place) ? readFileSync(place, 'utf8') : null;
 }

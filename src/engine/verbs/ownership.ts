@@ -2,6 +2,7 @@ import { type Blamed, blameStep, blameWhole, CORE_OWNER, type Owner } from '../c
 import { type Account, blameComposed, lastOwner } from '../compose/blame-composed.ts';
 import { compose } from '../compose/compose.ts';
 import { OWNER } from '../compose/plan.ts';
+import { conflictFile } from '../conflict.ts';
 import { ClawError } from '../errors.ts';
 import { orderLayers } from '../skill/order.ts';
 import { readTreeFile } from '../state/disk.ts';
@@ -88,7 +89,7 @@ function suspectsOf(
   const applied = state?.layers.map(({ name }) => name) ?? [];
   const touching = composition.files.get(path)?.layers ?? [];
   const disagreeing = composition.conflicts
-    .filter((conflict) => conflict.path.split('#')[0] === path)
+    .filter((conflict) => conflictFile(conflict) === path)
     .flatMap(({ layers }) => layers);
   const suspects = applied.filter((name) => [...touching, ...disagreeing].includes(name));
   return suspects.length > 0 ? suspects : applied;

@@ -1,7 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { stringify } from 'yaml';
-import type { Conflict } from '../conflict.ts';
+import { type Conflict, conflictFile } from '../conflict.ts';
+import { digestBytes } from '../digest.ts';
 import { splitLines } from '../merge/lines.ts';
 import { markerOf } from '../merge/marker-line.ts';
 import { hasMarkers, type Rendered, renderConflicts } from '../merge/markers.ts';
@@ -12,10 +13,10 @@ import { hasMarkers, type Rendered, renderConflicts } from '../merge/markers.ts'
  * three values.
  */
 export function layOutConflict(folder: string, conflict: Conflict, notes: string | null): void {
-  const { path, sides, values } = conflict;
-  const target = join(folder, path);
+  const { sides, values } = conflict;
+  const target = join(folder, placeOf(conflict));
   mkdirSync(dirname(target), { recursive: true });
-  if (notes !== null) writeFileSync(join(folder, notesPath(path)), notes);
+  if (notes !== null) writeFileSync(join(folder, notesPath(conflict)), notes);
   for (const side of ['base', 'ours', 'theirs'] as const) {
     const file = sides[side];
     if (values !== null) writeFileSync(`${target}.${side}`, stringify(values[side] ?? null));
@@ -26,8 +27,26 @@ export function layOutConflict(folder: string, conflict: Conflict, notes: string
 }
 
 /** Where the intent notes of a conflict lie, below the folder of what waits. */
-export function notesPath(path: string): string {
-  return `${path}.intent.md`;
+export function notesPath(conflict: Conflict): string {
+  return `${placeOf(conflict)}.intent.md`;
+}
+
+const KEY_LENGTH = 120;
+
+/** The path of a conflict as that of a file: a key may hold anything, and must not lead elsewhere. */
+function placeOf(conflict: Conflict): string {
+  if (conflict.values === null) return conflict.path;
+  const file = conflictFile(conflict);
+  const key = conflict.path.slice(file.length + 1);
+  const plain = key.replace(
+    /[^\w.@+-]/g,
+    (character) => `%${character.charCodeAt(0).toString(16)}`,
+  );
+  const short =
+    plain.length <= KEY_LENGTH
+      ? plain
+      : `${plain.slice(0, KEY_LENGTH)}-${digestBytes(key).slice(7, 15)}`;
+  return `${file}#${short}`;
 }
 
 /** The text with markers, or null for a conflict that has no lines. */

@@ -1,4 +1,5 @@
 import type { Composition } from '../compose/composition.ts';
+import { conflictFile } from '../conflict.ts';
 import { customFiles, reanchored } from '../skill/customisation.ts';
 import type { SkillPackage } from '../skill/package.ts';
 import { mapPath, type PathMap } from '../skill/path-map.ts';
@@ -17,7 +18,7 @@ export function reanchorLayers(
     if (layer.kind !== 'customisation') return [layer];
     const decided = target.settlements
       .filter(({ decision, conflict }) => decision && conflict.layers[1] === layer.manifest.skill)
-      .map(({ conflict }) => conflict.path.split('#')[0] ?? '');
+      .map(({ conflict }) => conflictFile(conflict));
     let current: SkillPackage | null = layer;
     for (const path of new Set(decided)) {
       current = current && reanchorFile(current, path, target, pathMaps);

@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { compose } from '../compose/compose.ts';
+import { conflictFile } from '../conflict.ts';
 import type { FileDigest } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import { mergeFiles } from '../merge/file.ts';
@@ -178,7 +179,7 @@ function otherCore(
     pathMaps: pathMapsOf(migrations),
   });
   const isOpen = (path: string) =>
-    composed.conflicts.some((conflict) => conflict.path.split('#')[0] === path);
+    composed.conflicts.some((conflict) => conflictFile(conflict) === path);
   const published = (path: string): TreeFile | null => {
     const touched = composed.files.get(path);
     if (touched === undefined) return file(path);
