@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { addSkill, CLAW, type Codebase, temporaryCodebase } from '../../src/testing/codebase.ts';
 import { addRelease, versioned } from './releases.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 120_000 });
 
 const isSkipped = spawnSync('script', ['--version']).status !== 0;
 

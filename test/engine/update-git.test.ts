@@ -13,7 +13,7 @@ import {
 } from '../../src/testing/codebase.ts';
 import { addRelease, versioned } from './releases.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 120_000 });
 
 const LINES = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n';
 const line = (from: string, to: string, text = LINES) => text.replace(`${from}\n`, `${to}\n`);
@@ -278,6 +278,10 @@ test.concurrent('a state.yaml with git’s markers is refused with a way out; se
   expect(refused).toMatchObject({ code: 1, json: { error: { code: 'STATE_INVALID' } } });
   expect(refused.json.error?.message).toMatch(/line \d+.*list of layers.*claw replay/);
   settleByHand(codebase, ['alpha', 'beta']);
+  // Nothing is built on digests of one side and files of both.
+  const early = await codebase.claw('remove', 'alpha');
+  expect(early).toMatchObject({ code: 1, json: { error: { code: 'DIGEST_MISMATCH' } } });
+  expect(early.json.error?.message).toContain('claw replay');
   const run = await codebase.claw('replay');
   expect(run.json.error).toBe(null);
   expect(codebase.read('src/a.ts')).toBe(line('one', 'A', line('nine', 'B')));

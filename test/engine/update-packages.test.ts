@@ -8,7 +8,7 @@ import {
 } from '../../src/testing/codebase.ts';
 import { addRelease, versioned } from './releases.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 120_000 });
 
 const IGNORED = 'node_modules\n';
 
@@ -159,12 +159,14 @@ test.concurrent('the owner’s and the skills’ keys of structured files stay t
       .replace('"scripts": {', '"scripts": {\n    "mine": "echo mine",'),
     '.env.example': `${codebase.read('.env.example')}MINE=1\n`,
   });
+  expect((await codebase.claw('customize', 'a script and a setting')).json.error).toBe(null);
+  codebase.write({ '.env.example': `${codebase.read('.env.example')}LATER=1\n` });
   expect((await codebase.claw('update', 'v1.1.0')).json.error).toBe(null);
   expect(JSON.parse(codebase.read('package.json'))).toMatchObject({
     version: '1.1.0',
     scripts: { go: 'echo', more: 'echo', mine: 'echo mine' },
   });
-  for (const wanted of ['A=2', 'B=1', 'MINE=1', 'DEMO_TOKEN=']) {
+  for (const wanted of ['A=2', 'B=1', 'MINE=1', 'LATER=1', 'DEMO_TOKEN=']) {
     expect(codebase.read('.env.example')).toContain(wanted);
   }
   expect(codebase.read('docker-compose.yml')).toMatch(/db:2[\s\S]*cache:1/);

@@ -11,7 +11,7 @@ import {
 } from '../../src/testing/codebase.ts';
 import { addRelease, versioned } from './releases.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 120_000 });
 
 const LINES = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n';
 const line = (from: string, to: string, text = LINES) => text.replace(`${from}\n`, `${to}\n`);
