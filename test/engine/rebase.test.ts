@@ -51,6 +51,23 @@ test('rebase makes one customisation of skills, customisations and edits; what i
   expect(codebase.git('diff', '--stat', 'v1.0.0', '--', 'src', 'package.json', 'run.sh')).toBe('');
 });
 
+test('a file that a skill moved and the owner edited since is rebased where it is', async () => {
+  await using codebase = temporaryCodebase({ 'src/a.ts': LINES }, { git: true });
+  addSkill(codebase, 'mover', {
+    base: { 'src/a.ts': LINES },
+    manifest: { file_ops: [{ type: 'move', from: 'src/a.ts', to: 'lib/a.ts' }] },
+  });
+  await codebase.claw('apply', 'mover');
+  codebase.write({ 'lib/a.ts': LINES.replace('nine', 'mine') });
+  const before = codebase.tree();
+  expect((await codebase.claw('rebase', '--yes')).json).toMatchObject({ outcome: 'done' });
+  expect(codebase.tree()).toEqual(before);
+  expect((await codebase.claw('verify')).json.data).toMatchObject({ clean: true });
+  expect((await codebase.claw('remove', 'custom-rebased')).code).toBe(0);
+  expect(codebase.read('src/a.ts')).toBe(LINES);
+  expect(codebase.has('lib')).toBe(false);
+});
+
 test('rebased work goes through an update, and a second rebase has nothing to do', async () => {
   await using codebase = temporaryCodebase({ 'src/a.ts': LINES }, { git: true });
   addSkill(codebase, 'alpha', { modify: { 'src/a.ts': [LINES, LINES.replace('one', 'ONE')] } });

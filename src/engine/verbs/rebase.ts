@@ -32,13 +32,17 @@ export async function planRebase(context: PlanningContext): Promise<Operation> {
     edits.length === 0 && installed.length === 1 && installed[0]?.manifest.skill === name;
   const isNeeded = files.length > 0 && !isFlat;
   const wanted = isNeeded ? [makeCustomisation(head, files)] : installed;
+  // The one layer is what the disk holds, by the names that files have there: nothing is to be merged.
+  const ground = isNeeded
+    ? { installed: [], published: (path: string) => readTreeFile(root, path) }
+    : { installed };
   const losses = isNeeded ? lossesOf(installed, state?.resolutions.size ?? 0) : [];
   return {
     verb: 'rebase',
     arguments: [],
     installation,
     installed,
-    plan: planLayers({ installation, installed, wanted, decisions: context.decisions }),
+    plan: planLayers({ installation, ...ground, wanted, decisions: context.decisions }),
     pin: pinning(state, new Map([[name, { source: `${CUSTOM}/${name}`, commit: null }]]), now()),
     warnings: losses,
     losses,
