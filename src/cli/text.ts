@@ -189,5 +189,6 @@ function verifyLines(data: VerifyData | null): readonly string[] {
   const recomposed = data.recomposed.map(
     (path) => `  ${path}  this engine would compose it otherwise`,
   );
-  return ['Differs from what was published:', ...edits, ...recomposed];
+  const lines = [...edits, ...recomposed];
+  return lines.length === 0 ? [] : ['Differs from what was published:', ...lines];
 }

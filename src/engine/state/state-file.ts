@@ -61,7 +61,7 @@ export function parseState(bytes: Buffer): State {
   const document = parseDocument(text, { uniqueKeys: true });
   const [syntax] = document.errors;
   if (syntax) {
-    const [reason = ''] = syntax.message.split('\n');
+    const reason = syntax.message.replace(/( at line \d+.*)?\n.*/s, '');
     const isBehind = syntax.code === 'MULTIPLE_DOCS';
     const line = syntax.linePos?.[0].line ?? 1;
     throw invalid(`line ${line}`, isBehind ? 'something stands behind its end' : reason);

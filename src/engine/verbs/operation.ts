@@ -171,7 +171,9 @@ function commit(context: EngineContext, operation: Operation, packages: Packages
   if (brought) steps.unshift(prepareBase(root, brought));
   const count = reportOperation(operation, 'done').changes.length + packages.changes.length;
   const files = count === 1 ? '1 file' : `${count} files`;
-  onProgress({ kind: 'step', text: `Publishing ${files}` });
+  // Nothing of the project changes: what is new stands below .claw alone.
+  const isRecord = count === 0;
+  onProgress({ kind: 'step', text: isRecord ? 'Writing .claw' : `Publishing ${files}` });
   commitSteps(
     root,
     {
@@ -188,7 +190,7 @@ function commit(context: EngineContext, operation: Operation, packages: Packages
   );
   rememberState(root, kept.state, digestBytes(kept.bytes));
   if (brought) saveBaseDigests(root, brought.digests);
-  onProgress({ kind: 'done', text: `Published ${files}` });
+  onProgress({ kind: 'done', text: isRecord ? 'Written' : `Published ${files}` });
   return true;
 }
 
