@@ -144,7 +144,7 @@ adds: []
 modifies: []
 structured:
   docker_compose_services:
-    ${name}: { image: '${image}', ports: ['127.0.0.1:6379:6379'] }
+    ${image.split(':')[0]}: { image: '${image}', ports: ['127.0.0.1:6379:6379'] }
 `;
   return packageFiles(name, { manifest });
 }
@@ -196,7 +196,7 @@ claw customize 'greet as one does before noon'
   },
   channels: { files: CHANNELS, setup: FIRST_COMMIT },
   services: {
-    files: { ...GREETER, ...service('cache', 'redis:8'), ...service('queue', 'valkey/valkey:9') },
+    files: { ...GREETER, ...service('cache', 'redis:8'), ...service('queue', 'valkey:9') },
     setup: FIRST_COMMIT,
   },
   shop: {
