@@ -64,7 +64,7 @@ test('a recording is readable text, and is used by every later command', async (
   expect((await codebase.claw('verify')).json.data).toMatchObject({ clean: true });
 });
 
-test('a clone replays it on the bare core, and whatever it records later', async () => {
+test('a clone replays it on the bare core', async () => {
   await using codebase = await resolved();
   commitAll(codebase, 'resolved');
   await using clone = cloneOf(codebase);

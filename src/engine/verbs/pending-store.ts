@@ -69,6 +69,10 @@ export function readConflicts(folder: string): readonly Conflict[] {
 export function writeDecisions(folder: string, decisions: readonly Decision[]): void {
   const below = join(folder, DECISIONS);
   const draft = `${below}.new`;
+  if (decisions.length === 0) {
+    rmSync(below, { recursive: true, force: true });
+    return;
+  }
   rmSync(draft, { recursive: true, force: true });
   mkdirSync(draft);
   for (const [index, { amended, ...answered }] of decisions.entries()) {
