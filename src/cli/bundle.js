@@ -142,6 +142,7 @@ function leaveLocales(build) {
  * @param {import('esbuild').PluginBuild} build @param {readonly string[]} packages
  */
 function loadWhenNeeded(build, packages) {
+  const childProcess = process.getBuiltinModule('node:child_process');
   const others = packages.filter((name) => !INLINED.includes(name));
   const isOther = (/** @type {string} */ path) =>
     others.some((name) => path === name || path.startsWith(`${name}/`));
@@ -153,7 +154,14 @@ function loadWhenNeeded(build, packages) {
     return isLate ? { path, external: true } : { path, namespace: 'package' };
   });
   build.onLoad({ filter: /.*/, namespace: 'builtin' }, ({ path }) => {
-    return { contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)});` };
+    const load = `process.getBuiltinModule(${JSON.stringify(path)})`;
+    if (path !== 'node:child_process') return { contents: `module.exports = ${load};` };
+    // It brings half of Node's network with it, and most verbs start no process.
+    const names = JSON.stringify(Object.keys(childProcess));
+    const getter = `{ enumerable: true, get: () => ${load}[name] }`;
+    return {
+      contents: `for (const name of ${names}) Object.defineProperty(exports, name, ${getter});`,
+    };
   });
   build.onLoad({ filter: /.*/, namespace: 'package' }, ({ path }) => {
     return { contents: `module.exports = require(${JSON.stringify(path)});` };

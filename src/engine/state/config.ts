@@ -19,11 +19,13 @@ export type CodebaseConfig = {
 /** Where it stands, below the project's root. */
 export const CONFIG_PATH = 'claw.config.yaml';
 
+const DEFAULTS = { exclude: [], protected: [], check: [], test: 'node --test' };
+
 const Schema = z.strictObject({
-  exclude: z.array(z.string().min(1)).default([]),
-  protected: z.array(z.string().min(1)).default([]),
-  check: z.array(z.string().min(1)).default([]),
-  test: z.string().min(1).default('node --test'),
+  exclude: z.array(z.string().min(1)).default(DEFAULTS.exclude),
+  protected: z.array(z.string().min(1)).default(DEFAULTS.protected),
+  check: z.array(z.string().min(1)).default(DEFAULTS.check),
+  test: z.string().min(1).default(DEFAULTS.test),
 });
 
 /**
@@ -41,7 +43,8 @@ export function readConfig(root: string): CodebaseConfig {
  * @throws ClawError CONFIG_INVALID
  */
 export function parseConfig(text: string | null): CodebaseConfig {
-  const document = parseDocument(text ?? '{}');
+  if (text === null) return DEFAULTS;
+  const document = parseDocument(text);
   const [syntax] = document.errors;
   if (syntax) {
     throw new ClawError('CONFIG_INVALID', `claw.config.yaml: ${syntax.message}`, {

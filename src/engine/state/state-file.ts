@@ -4,7 +4,16 @@ import { type Document, isMap, parseDocument, stringify } from 'yaml';
 import { type Digest, digestBytes } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import { readSealed, writeSealed } from './sealed-cache.ts';
-import { fromStateFile, STATE_FORMAT, type State, StateFile, toStateFile } from './state-schema.ts';
+import {
+  fromStateFile,
+  fromStateJson,
+  STATE_FORMAT,
+  type State,
+  StateFile,
+  type StateJson,
+  toStateFile,
+  toStateJson,
+} from './state-schema.ts';
 
 export type { LayerState, State } from './state-schema.ts';
 
@@ -24,8 +33,8 @@ export function readState(root: string): State | null {
   const bytes = readStateBytes(root);
   if (bytes === null) return null;
   const digest = digestBytes(bytes);
-  const known = StateFile.safeParse(knownContent(root, digest));
-  if (known.success) return fromStateFile(known.data, digest);
+  const known = knownState(root, digest);
+  if (known !== null) return known;
   const state = parseState(bytes);
   rememberState(root, state, digest);
   return state;
@@ -33,20 +42,27 @@ export function readState(root: string): State | null {
 
 /** Spares the next command the YAML: reading that takes longer than most commands. */
 export function rememberState(root: string, state: Omit<State, 'digest'>, digest: Digest): void {
-  writeSealed(root, CACHE, { digest, content: toStateFile(state) });
+  writeSealed(root, CACHE, { digest, state: toStateJson(state) } satisfies Known);
 }
 
 /** The bytes for `state.yaml`: those that are there, where they say the same already. */
 export function stateBytes(root: string, state: Omit<State, 'digest'>): Buffer {
   const present = readStateBytes(root);
-  const known = present === null ? null : knownContent(root, digestBytes(present));
-  const isSame = JSON.stringify(known) === JSON.stringify(toStateFile(state));
+  const known = present === null ? null : knownState(root, digestBytes(present));
+  const isSame = known !== null && textOf(known) === textOf(state);
   return present !== null && isSame ? present : renderState(state);
 }
 
-function knownContent(root: string, digest: Digest): unknown {
-  const known = readSealed(root, CACHE) as { digest: Digest; content: unknown } | null;
-  return known?.digest === digest ? known.content : null;
+function textOf(state: Omit<State, 'digest'>): string {
+  return JSON.stringify(toStateFile(state));
+}
+
+type Known = { readonly digest: Digest; readonly state: StateJson };
+
+function knownState(root: string, digest: Digest): State | null {
+  // Its seal says that we wrote it: its shape needs no second check.
+  const known = readSealed(root, CACHE) as Known | null;
+  return known?.digest === digest ? fromStateJson(known.state, digest) : null;
 }
 
 /** The digest of `state.yaml` as it stands, without reading into it. */

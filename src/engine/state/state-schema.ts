@@ -125,6 +125,21 @@ export function fromStateFile(raw: RawState, digest: Digest): State {
   };
 }
 
+/** A state as JSON, to be kept between two commands. */
+export type StateJson = Omit<State, 'digest' | 'resolutions' | 'files'> & {
+  readonly resolutions: readonly (readonly [string, ResolutionState])[];
+  readonly files: readonly (readonly [string, FileDigest | 'deleted'])[];
+};
+
+export function toStateJson(state: Omit<State, 'digest'>): StateJson {
+  const { core, layers, resolutions, files, structured } = state;
+  return { core, layers, resolutions: [...resolutions], files: [...files], structured };
+}
+
+export function fromStateJson(json: StateJson, digest: Digest): State {
+  return { ...json, resolutions: new Map(json.resolutions), files: new Map(json.files), digest };
+}
+
 /** What is written of a state: sorted, and without what is empty. */
 export function toStateFile(state: Omit<State, 'digest'>): object {
   const { skills, ...core } = state.core;
