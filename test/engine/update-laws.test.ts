@@ -24,13 +24,15 @@ const File = fc.record({
   skills: fc.array(fc.boolean(), { minLength: SKILLS, maxLength: SKILLS }),
   isEdited: fc.boolean(),
   isRecorded: fc.boolean(),
+  /** Edited on the new core, before the update is undone. */
+  isLater: fc.boolean(),
 });
 const Case = fc.record({
   files: fc.array(File, { minLength: COUNT, maxLength: COUNT }),
   isFolderMoved: fc.boolean(),
 });
 
-type Line = 'skill0' | 'skill1' | 'skill2' | 'recorded' | 'edited' | 'release';
+type Line = 'skill0' | 'skill1' | 'skill2' | 'recorded' | 'edited' | 'release' | 'later';
 const AT: Readonly<Record<Line, number>> = {
   skill0: 1,
   skill1: 3,
@@ -38,11 +40,12 @@ const AT: Readonly<Record<Line, number>> = {
   recorded: 7,
   edited: 9,
   release: 11,
+  later: 13,
 };
 
 /** A text of its own for each file, in which everybody changes another line. */
 function text(name: number, changed: readonly Line[]): string {
-  const lines = Array.from({ length: 13 }, (_, at) => `${name} line ${at}`);
+  const lines = Array.from({ length: 15 }, (_, at) => `${name} line ${at}`);
   for (const line of changed) lines[AT[line]] = `${name} ${line}`;
   return `${lines.join('\n')}\n`;
 }
@@ -56,7 +59,8 @@ type Model = ReturnType<typeof modelOf>;
 function modelOf({ files, isFolderMoved }: typeof Case extends fc.Arbitrary<infer T> ? T : never) {
   const taken = new Set<number>();
   const settled = files.map((file, name) => {
-    const isTouched = file.isEdited || file.isRecorded || file.skills.some((one) => one);
+    const isTouched =
+      file.isEdited || file.isRecorded || file.isLater || file.skills.some((one) => one);
     const isGone = file.isGone && !isTouched;
     const wishes = [
       ...(file.isMoved ? [file.place] : []),
@@ -85,23 +89,25 @@ function ownersOf({ isEdited, isRecorded }: Model['files'][number]): Line[] {
 function treeOf(
   model: Model,
   core: 'first' | 'next',
-  who: 'nobody' | 'owner' | 'everybody',
+  who: 'nobody' | 'owner' | 'everybody' | 'later',
 ): Files {
   const tree: Record<string, string> = {
     'package.json': versioned(core === 'first' ? '1.0.0' : '1.1.0'),
   };
   const folder = core === 'first' ? 'old' : model.folder;
+  const hasSkills = who === 'everybody' || who === 'later';
   for (const file of model.files) {
     const place = core === 'first' ? file.name : file.place;
     if (place === null) continue;
     tree[pathAt(place)] = text(file.name, [
-      ...(who === 'everybody' ? skillsOf(file) : []),
+      ...(hasSkills ? skillsOf(file) : []),
       ...(who === 'nobody' ? [] : ownersOf(file)),
       ...(core === 'next' && file.isChanged ? (['release'] as const) : []),
+      ...(who === 'later' && file.isLater ? (['later'] as const) : []),
     ]);
   }
   tree[`${folder}/core.txt`] = 'core\n';
-  if (who === 'everybody') {
+  if (hasSkills) {
     for (let at = 0; at < SKILLS; at += 1) tree[skillFile(at, folder)] = `skill ${at}\n`;
   }
   if (core === 'next') tree['migrations.yaml'] = migrationsOf(model);
@@ -172,7 +178,10 @@ async function expectLaws(model: Model): Promise<void> {
   await done(engine.update(context, next.root, { release: null }));
   expect(projectOf(codebase)).toEqual(treeOf(model, 'next', 'everybody'));
   expect((await engine.verify(context)).data).toMatchObject({ damaged: [], recomposed: [] });
+  codebase.write(treeOf(model, 'next', 'later'));
   await done(engine.undo(context));
+  expect(projectOf(codebase)).toEqual(treeOf(model, 'first', 'later'));
+  codebase.write(treeOf(model, 'first', 'everybody'));
   expect(codebase.tree()).toEqual(before);
   await done(engine.update(context, next.root, { release: null }));
   await done(engine.update(context, first.root, { release: null }));

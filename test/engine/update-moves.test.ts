@@ -232,6 +232,35 @@ test.concurrent('in one release one file takes the place of another, and two bec
   for (const gone of ['a.ts', 'x.ts', 'y.ts']) expect(codebase.has(gone)).toBe(false);
 });
 
+test.concurrent('undo takes edits that were made since back to where the files were', async () => {
+  await using codebase = core({ 'src/a.ts': LINES, 'x.ts': LINES, 'y.ts': LINES.toUpperCase() });
+  const moves: Moves = [
+    { since: '1.1.0', path_map: { 'src/a.ts': 'src/core/a.ts', 'x.ts': 'y.ts', 'y.ts': 'x.ts' } },
+  ];
+  movedRelease(codebase, '1.1.0', moves, {
+    files: {
+      'src/core/a.ts': line('nine', 'NINE of 1.1'),
+      'x.ts': LINES.toUpperCase(),
+      'y.ts': LINES,
+    },
+    gone: ['src/a.ts'],
+  });
+  addSkill(codebase, 'demo', { modify: { 'src/a.ts': [LINES, line('one', 'ONE of demo')] } });
+  await codebase.claw('apply', 'demo');
+  const before = codebase.tree();
+  await codebase.claw('update', 'v1.1.0');
+  codebase.write({
+    'src/core/a.ts': line('five', 'mine', codebase.read('src/core/a.ts')),
+    'y.ts': line('five', 'mine too'),
+  });
+  expect((await codebase.claw('undo')).json).toMatchObject({ error: null, conflicts: [] });
+  expect(codebase.tree()).toEqual({
+    ...before,
+    'src/a.ts': line('five', 'mine', line('one', 'ONE of demo')),
+    'x.ts': line('five', 'mine too'),
+  });
+});
+
 test.concurrent('a file that a skill had moved already goes where the skill wants it, and back', async () => {
   await using codebase = core({ 'old/a.ts': LINES });
   addSkill(codebase, 'mover', {

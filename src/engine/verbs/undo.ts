@@ -115,38 +115,47 @@ function undoFiles(
   decisions: readonly Decision[],
 ): readonly Draft[] {
   const records = new Map(files.map((file) => [file.path, file]));
-  const drafts: Draft[] = [];
-  for (const [to, from] of moves) {
+  const pairs = [...moves].flatMap(([to, from]) => {
     const [there, here] = [records.get(to), records.get(from)];
-    const draft = there && here && undoMove(root, { there, here }, decisions);
-    if (!draft) continue;
-    drafts.push(draft);
-    records.delete(to);
-    records.delete(from);
+    return there && here ? [{ there, here }] : [];
+  });
+  const isLeaving = (path: string) => pairs.some(({ there }) => there.path === path);
+  const isOccupied = ({ here: { path, after } }: Moved) =>
+    !isLeaving(path) && !isSameFile(readTreeFile(root, path), after);
+  // Where something else stands in the way of one, path by path tells what, and all stay together.
+  const moved = pairs.some(isOccupied) ? [] : pairs;
+  const drafts = moved.map((pair) => undoMove(root, pair, moved, decisions));
+  for (const { there, here } of moved) {
+    records.delete(there.path);
+    records.delete(here.path);
   }
   return [...drafts, ...[...records.values()].map((file) => undoFile(root, file, decisions))];
 }
 
 type FileRecord = Transaction['files'][number];
+/** A file at the place that it was moved to, and at the one that it came from. */
+type Moved = { readonly there: FileRecord; readonly here: FileRecord };
 
-/** A file that moved and was edited or deleted since goes back so; null where nothing of that is so. */
+/** A file that moved goes back with what was made of it since, also where two have changed places. */
 function undoMove(
   root: string,
-  { there, here }: { readonly there: FileRecord; readonly here: FileRecord },
+  { there, here }: Moved,
+  moved: readonly Moved[],
   decisions: readonly Decision[],
-): Draft | null {
+): Draft {
   const disk = readTreeFile(root, there.path);
-  const isEdited = !isSameFile(disk, there.after);
-  const isFree = there.before === null && readTreeFile(root, here.path) === null;
-  if (!isEdited || !isFree) return null;
   const versions = { base: there.after, ours: disk, theirs: here.before };
-  const merged = merge(here.path, versions, decisions);
-  const { conflicts, settlements } = merged;
+  const { file, conflicts, settlements } = merge(here.path, versions, decisions);
   if (conflicts.length > 0) return { changes: [], conflicts, settlements };
-  const back = { path: here.path, before: null, after: merged.file };
-  const gone = { path: there.path, before: disk, after: null };
-  const changes = [back, gone].filter(({ before, after }) => !isSameFile(before, after));
-  return { changes, conflicts, settlements };
+  const back = { path: here.path, before: readTreeFile(root, here.path), after: file };
+  const left = { path: there.path, before: disk, after: there.before };
+  const isTaken = moved.some((other) => other.here.path === there.path);
+  const changes = [back, ...(isTaken ? [] : [left])];
+  return {
+    changes: changes.filter(({ before, after }) => !isSameFile(before, after)),
+    conflicts,
+    settlements,
+  };
 }
 
 function undoFile(
