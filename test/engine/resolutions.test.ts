@@ -194,6 +194,50 @@ test('the same lines in another file are offered as well', async () => {
   expect(codebase.read('other.txt')).toBe(BOTH);
 });
 
+test('a value that was recorded for a key is offered where others want something else there', async () => {
+  await using codebase = temporaryCodebase({ 'notes.txt': LINES }, { git: true });
+  const wants = (skill: string) =>
+    addSkill(codebase, skill, {
+      manifest: { structured: { env_additions: [{ name: 'LEVEL', example: `of-${skill}` }] } },
+    });
+  for (const skill of ['a', 'b', 'c']) wants(skill);
+  const path = '.env.example#LEVEL';
+  expect((await codebase.claw('apply', 'a', 'b')).code).toBe(3);
+  expect((await codebase.claw('resolve', path, '--with', 'of-both')).code).toBe(0);
+  expect((await codebase.claw('continue')).code).toBe(0);
+  const key = await onlyKey(codebase);
+  expect((await codebase.claw('remove', 'b')).code).toBe(0);
+  expect((await codebase.claw('apply', 'c')).code).toBe(3);
+  expect((await codebase.claw('conflicts')).json.data).toMatchObject({
+    details: [{ path, offers: [{ key }] }],
+  });
+  expect((await codebase.claw('resolve', path, '--recording', key)).code).toBe(0);
+  expect((await codebase.claw('continue')).code).toBe(0);
+  expect(codebase.read('.env.example')).toBe('LEVEL=of-both\n');
+  // An unrelated change of the file reopens nothing.
+  addSkill(codebase, 'd', {
+    manifest: { structured: { env_additions: [{ name: 'OTHER', example: 'x' }] } },
+  });
+  expect((await codebase.claw('apply', 'd')).code).toBe(0);
+  expect(codebase.read('.env.example')).toContain('LEVEL=of-both\n');
+});
+
+test('a decision that somebody changed while it waits is refused, and abort clears it', async () => {
+  await using codebase = await resolved();
+  expect((await codebase.claw('resolutions', 'forget', await onlyKey(codebase))).code).toBe(0);
+  expect((await codebase.claw('replay')).code).toBe(3);
+  expect((await codebase.claw('resolve', 'notes.txt', '--ours')).code).toBe(0);
+  const place = '.claw/pending/.claw-decisions/0.yaml';
+  codebase.write({ [place]: 'nonsense\n' });
+  for (const verb of [['continue'], ['conflicts'], ['apply', 'a']]) {
+    const refused = await codebase.claw(...verb);
+    expect(refused).toMatchObject({ code: 1, json: { error: { code: 'RESOLUTION_INVALID' } } });
+    expect(refused.json.error?.message).toContain('claw abort');
+  }
+  expect((await codebase.claw('abort')).json.outcome).toBe('done');
+  expect((await codebase.claw('replay')).code).toBe(3);
+});
+
 test('a recording that was not made here holds for the same whole files only', async () => {
   await using made = await resolved();
   const key = await onlyKey(made);

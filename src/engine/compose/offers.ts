@@ -20,9 +20,10 @@ export function offersFor(
   const subject = subjectOf(conflict);
   return resolutions.filter((one) => {
     const isAlike = one.subject.kind === conflict.kind && fits(conflict, one.answer);
-    const isHere = one.subject.path === conflict.path;
-    const isSame = isSameSubject({ ...one.subject, path: conflict.path }, subject);
-    return isAlike && (isHere || isSame || one.answer.kind === 'hunks');
+    if (!isAlike || one.answer.kind === 'hunks') return isAlike;
+    // A whole file answers to the very same sides only, a value to any wish for the same key.
+    const isHere = one.answer.kind === 'value' && one.subject.path === conflict.path;
+    return isHere || isSameSubject({ ...one.subject, path: conflict.path }, subject);
   });
 }
 

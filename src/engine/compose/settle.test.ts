@@ -1,9 +1,13 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Conflict } from '../conflict.ts';
 import { digestBytes } from '../digest.ts';
 import { mergeFiles } from '../merge/file.ts';
 import { type Answer, type Resolution, resolutionKey, subjectOf } from '../state/resolution.ts';
+import { parseResolution, renderAnswered } from '../state/resolution-file.ts';
+import { answerOfPicks } from '../verbs/picks.ts';
 import { answeredFile } from './answer.ts';
+import { extractAnswers } from './extract.ts';
 import { contradicts, offersFor } from './offers.ts';
 import { settleConflict } from './settle.ts';
 
@@ -128,4 +132,34 @@ test('a recording that does not parse where both sides do is not used', () => {
   );
   const left = settle(conflict, recorded(conflict, answerOf(conflict, 'let a = ;'), false));
   expect(left.kind === 'open' && left.conflict.reason).toMatch(/line 1 would not parse/);
+});
+
+test('a finished text comes back from its recording, to the byte', () => {
+  const line = fc.constantFrom('a\n', 'b\n', '}\n', '\n', 'c\r\n');
+  const text = fc.array(line, { maxLength: 12 }).map((lines) => lines.join(''));
+  const pick = fc.oneof(
+    fc.constantFrom('ours', 'theirs'),
+    text.map((words) => ({ text: words })),
+  );
+  const texts = fc.record({ base: text, ours: text, theirs: text });
+  fc.assert(
+    fc.property(texts, fc.infiniteStream(pick), ({ base, ours, theirs }, stream) => {
+      const conflict = conflictOf(ours, theirs, { base });
+      const open = conflict.hunks.filter(({ kind }) => kind === 'conflict');
+      fc.pre(open.length > 0);
+      const picks = open.map(() => stream.next().value ?? 'ours');
+      const finished = answeredFile(conflict, answerOfPicks(conflict, picks));
+      const found = extractAnswers(conflict.hunks, finished?.bytes.toString('latin1') ?? '');
+      fc.pre(found !== null);
+      const answer: Answer = { kind: 'hunks', hunks: found ?? [] };
+      const one = recorded(conflict, answer, false);
+      const bytes = renderAnswered({ ...one, origin: 'owner' });
+      const read = parseResolution(bytes, { key: one.key, place: 'x.yaml', pinned: null });
+      const settled = settle(conflict, read);
+      expect(settled.kind).toBe('settled');
+      if (settled.kind === 'open') return;
+      expect(answeredFile(conflict, settled.settlement.answer)).toEqual(finished);
+    }),
+    { numRuns: 500 },
+  );
 });

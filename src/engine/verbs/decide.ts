@@ -144,6 +144,8 @@ function decideRecorded(root: string, conflict: Conflict, key: string): DecidedT
   if (recording === undefined) {
     throw new ClawError('USAGE', `There is no recording ${key}: claw resolutions lists them.`);
   }
+  const { answer } = recording;
+  if (answer.kind === 'value') return { answer: plainValue(conflict, answer.value), amended: null };
   // As if it were this installation's own, for these very layers: the owner says that it fits.
   const subject = { ...recording.subject, path: conflict.path, layers: conflict.layers };
   const settled = settleConflict(conflict, {
