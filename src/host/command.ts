@@ -3,8 +3,10 @@ import type { ChannelStatus } from '../channels/channel.ts';
 import type { Settings } from '../config.ts';
 import { discoverExports } from '../discover.ts';
 import type { Store } from '../store/store.ts';
+import type { AddressOf } from './chat-list.ts';
 import type { Claw } from './claw.ts';
 import { nearestNames } from './nearest.ts';
+import type { Registry } from './registry.ts';
 import type { TaskBook } from './scheduler/task-book.ts';
 
 /** What a command may know and do. */
@@ -15,7 +17,13 @@ export type CommandContext = {
   readonly version: string;
   readonly claw: Claw;
   readonly commands: readonly OwnerCommand[];
-  readonly channels: () => readonly { readonly name: string; readonly status: ChannelStatus }[];
+  readonly channels: () => readonly {
+    readonly name: string;
+    readonly status: ChannelStatus;
+    readonly isOpen: boolean;
+  }[];
+  readonly addressOf: AddressOf;
+  readonly registry: Registry;
   /** One line on what runs the agents, or what to install. */
   readonly sandbox: () => Promise<string>;
   /** Whether a setting has a value, in `.env` or the environment. */

@@ -142,6 +142,7 @@ test('without a key, or without an engine, the answer is how to get one', async 
   const advice = 'Install bubblewrap.';
   const sandbox = {
     open: async () => ({ kind: 'unavailable' as const, advice }),
+    stop: async () => {},
     close: async () => {},
   };
   const bare = await project.start({ over: { sandbox } });

@@ -1,25 +1,48 @@
-/** What a group's folder may be called: one plain part of a path on every file system. */
+/**
+ * What a group's folder may be called: one plain part of a path on every file system, and the same in
+ * any case, because it has only one.
+ */
 export const FOLDER_NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
-const RESERVED = new Set(['main', 'global']);
+/** Names that mean something else: the owner's folder, everybody's, and devices on Windows. */
+const RESERVED = new Set(
+  ['main', 'global', 'con', 'prn', 'aux', 'nul'].concat(
+    Array.from({ length: 10 }, (_, number) => [`com${number}`, `lpt${number}`]).flat(),
+  ),
+);
+
+/** Why a name cannot be a group's folder, as the end of a sentence; null when it can. */
+export function folderNameProblem(name: string): string | null {
+  if (RESERVED.has(name.toLowerCase())) return 'is reserved';
+  if (FOLDER_NAME.test(name)) return null;
+  return 'must be made of a-z, 0-9 and dashes, 63 at most, with no dash first';
+}
 
 /**
- * A folder name for a chat that registers itself: `<channel>-<id>`, made to fit the rule.
+ * The first free name for a chat's folder: what it is called, made to fit the rule, else
+ * `<channel>-<id>`; with a number where that is taken.
  *
  * @param isTaken says whether a name is in use, whatever its case
+ * @param name the chat's name; without one its folder is named by its address
  */
 export function folderNameFor(
   channel: string,
   jid: string,
   isTaken: (name: string) => boolean,
+  name = '',
 ): string {
   const id = jid.startsWith(`${channel}:`) ? jid.slice(channel.length + 1) : jid.split('@', 1)[0];
-  const wanted = sanitise(`${channel}-${id}`) || 'chat';
+  const wanted = folderNameLike(name) || sanitise(`${channel}-${id}`) || 'chat';
   for (let number = 1; ; number++) {
     const suffix = number === 1 ? '' : `-${number}`;
-    const name = wanted.slice(0, 63 - suffix.length).replace(/-+$/, '') + suffix;
-    if (!RESERVED.has(name) && !isTaken(name)) return name;
+    const candidate = wanted.slice(0, 63 - suffix.length).replace(/-+$/, '') + suffix;
+    if (!RESERVED.has(candidate) && !isTaken(candidate)) return candidate;
   }
+}
+
+/** What is left of a text in a folder's name: `Família 2` becomes `familia-2`; empty when nothing is. */
+export function folderNameLike(text: string): string {
+  return sanitise(text.normalize('NFKD').replace(/\p{M}+/gu, ''));
 }
 
 function sanitise(text: string): string {

@@ -1,16 +1,19 @@
 import type { Channel, ChannelEvents } from '../channels/channel.ts';
-import type { Task, Turn } from '../store/store.ts';
+import type { Group, Task, Turn } from '../store/store.ts';
 import { runAgentTurn } from './agent-turn.ts';
 import type { CommandContext, Resumption } from './command.ts';
 import { resumeCommandTurn, runCommandTurn } from './command-turn.ts';
 import { openDelivery } from './delivery.ts';
+import { makeGroupFolder } from './group-folder.ts';
 import type { HostOptions } from './options.ts';
 import { receive } from './receive.ts';
 import { takeOver } from './recover.ts';
+import { openRegistry } from './registry.ts';
 import { openScheduler } from './scheduler/scheduler.ts';
 import { openTaskBook } from './scheduler/task-book.ts';
 import { taskResult } from './scheduler/task-result.ts';
 import { taskOfTurn } from './scheduler/task-turn.ts';
+import { openStrangerDigest } from './stranger-digest.ts';
 import { callTool } from './tool-calls.ts';
 import type { TurnResult } from './turn-result.ts';
 import { showTyping } from './typing.ts';
@@ -26,6 +29,8 @@ export interface Host {
 /** The path of a message: stored, a turn, an answer, sent. Events move it on; nothing polls. */
 export function openHost(options: HostOptions): Host {
   const { store, channels, now, newId, log, pace } = options;
+  let isStopped = false;
+  const places = { projectDir: options.projectDir, dataDir: options.settings.dataDir };
 
   const delivery = openDelivery({ ...options, onDelivered: checkSettled, onGivenUp });
   const toTell = (turn: Turn, result: TurnResult) => taskResult(store, turn, result);
@@ -33,6 +38,9 @@ export function openHost(options: HostOptions): Host {
   const onFired = () => work.wake();
   const scheduler = openScheduler({ ...options, onFired, onBroken });
   const tasks = openTaskBook({ ...options, onChanged: scheduler.wake, onFired });
+  const stopAgent = options.sandbox.stop;
+  const registry = openRegistry({ ...options, addressOf, stopAgent });
+  const strangers = openStrangerDigest({ ...options, tell: tellOwner });
 
   function say(jid: string, text: string): void {
     store.outbox.add({ messageId: newId(), jid, text }, now());
@@ -48,7 +56,10 @@ export function openHost(options: HostOptions): Host {
           isSilent = true;
         };
     const onTool = (call: Parameters<typeof callTool>[1]) =>
-      callTool({ tools: options.tools, store, send: say, tasks, staySilent }, call);
+      callTool(
+        { tools: options.tools, jid: turn.jid, store, send: say, tasks, registry, staySilent },
+        call,
+      );
     const run = () => runAgentTurn({ ...options, onTool, isSilent: () => isSilent }, turn);
     // Nobody waits for a task, and perhaps it has nothing to say.
     return isAsked ? whileTyping(turn, run) : run();
@@ -71,7 +82,14 @@ export function openHost(options: HostOptions): Host {
   function commandOptions(turn: Turn) {
     const context: Omit<CommandContext, 'keep'> = {
       ...options,
-      channels: () => channels.map((channel) => ({ name: channel.name, status: channel.status() })),
+      channels: () =>
+        channels.map((channel) => ({
+          name: channel.name,
+          status: channel.status(),
+          isOpen: channel.isOpen === true,
+        })),
+      addressOf,
+      registry,
       sandbox: describeSandbox,
       progressMs: pace.progressMs,
       say: (text) => say(turn.jid, text),
@@ -103,19 +121,32 @@ export function openHost(options: HostOptions): Host {
   }
 
   function onBroken({ id, folder }: Task, reason: string): void {
-    const group = store.groups.byFolder(folder) ?? store.groups.main();
-    if (group !== null) say(group.jid, `Task ${id} cannot run any more and was paused: ${reason}`);
+    const text = `Task ${id} cannot run any more and was paused: ${reason}`;
+    const group = store.groups.byFolder(folder);
+    if (group === null || group.isMain) tellOwner(text);
+    else say(group.jid, text);
   }
 
   function onGivenUp({ jid }: { readonly jid: string }, error: string): void {
-    const main = store.groups.main();
-    if (main === null || main.jid === jid) return;
     const name = store.groups.byJid(jid)?.name ?? jid;
-    say(main.jid, `A message to ${name} could not be delivered and was given up: ${error}`);
+    const text = `A message to ${name} could not be delivered and was given up: ${error}`;
+    const [chat] = ownersChats().filter((own) => own.jid !== jid);
+    if (chat !== undefined) say(chat.jid, text);
+  }
+
+  function tellOwner(text: string): void {
+    const [chat] = ownersChats();
+    say(chat?.jid ?? options.mainChat.jid, text);
+  }
+
+  /** Where the owner can be told something: the chat they last wrote in first. */
+  function ownersChats(): readonly Group[] {
+    return store.groups.mains().filter(({ jid }) => channelOf(jid) !== undefined);
   }
 
   function checkSettled(jid: string): void {
-    if (store.turns.isOpen(jid) || store.outbox.hasUnsent(jid)) return;
+    // The store is closed after a stop, and nobody waits to hear any more.
+    if (isStopped || store.turns.isOpen(jid) || store.outbox.hasUnsent(jid)) return;
     channelOf(jid)?.chatSettled?.(jid);
   }
 
@@ -123,17 +154,35 @@ export function openHost(options: HostOptions): Host {
     return channels.find((channel) => channel.ownsJid(jid));
   }
 
+  function addressOf(typed: string) {
+    for (const channel of channels) {
+      const jid = channel.addressOf?.(typed) ?? null;
+      if (jid !== null) return { channel: channel.name, jid };
+    }
+    return null;
+  }
+
   function eventsOf(channel: Channel): ChannelEvents {
     return {
       async onMessage(message) {
-        receive(options, channel.name, message);
+        receive(options, channel, message);
+        strangers.wake();
         work.wake();
         delivery.wake();
         // After the channel has acknowledged: it must know of the message before it hears of its end.
         setImmediate(() => checkSettled(message.jid));
       },
-      async onChat(chat) {
-        store.chats.see({ ...chat, channel: channel.name }, now());
+      async onChat({ isOwners, ...chat }) {
+        store.transaction(() => {
+          store.chats.see({ ...chat, channel: channel.name }, now());
+          const { jid, name } = chat;
+          if (name !== null) store.groups.rename(jid, name);
+          if (isOwners) store.groups.registerMain({ jid, name: name ?? channel.name }, now());
+        });
+      },
+      async onStranger(sender) {
+        store.strangers.count(channel.name, sender, now());
+        strangers.wake();
       },
       onStatus({ state, detail }) {
         log.info('a channel changed its state', { channel: channel.name, state, detail });
@@ -153,13 +202,15 @@ export function openHost(options: HostOptions): Host {
   return {
     async start(resumption) {
       registerMain(options);
+      for (const { folder } of store.groups.all()) makeGroupFolder(places, folder);
       const { toEnd, toResume } = takeOver(options);
       for (const { turn, result } of toEnd) work.start(turn, async () => result);
       work.wake();
       scheduler.start();
       await Promise.all(channels.map(connect));
+      strangers.wake();
       if (resumption.rolledBack !== null && toResume.length === 0) {
-        say(options.mainChat.jid, `The new version was taken back: ${resumption.rolledBack}`);
+        tellOwner(`The new version was taken back: ${resumption.rolledBack}`);
       }
       for (const turn of toResume) {
         work.start(turn, () => resumeCommandTurn(commandOptions(turn), turn, resumption));
@@ -168,11 +219,13 @@ export function openHost(options: HostOptions): Host {
     },
     async stop(graceMs) {
       scheduler.stop();
+      strangers.stop();
       await work.drain(graceMs);
       await delivery.stop();
       await Promise.all(channels.map((channel) => channel.disconnect()));
       await options.sandbox.close();
       await work.settle();
+      isStopped = true;
     },
   };
 }
@@ -181,14 +234,6 @@ function registerMain({ store, mainChat: { jid, name }, now }: HostOptions): voi
   const channel = jid.split(':', 1)[0] ?? jid;
   store.transaction(() => {
     store.chats.see({ jid, channel, name, isDirect: true }, now());
-    const main = {
-      jid,
-      folder: 'main',
-      name,
-      needsTrigger: false,
-      triggerWord: null,
-      isMain: true,
-    };
-    store.groups.register(main, now());
+    store.groups.registerMain({ jid, name }, now());
   });
 }

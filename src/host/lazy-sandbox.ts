@@ -4,6 +4,8 @@ import type { SandboxReady, SandboxUnavailable } from '../sandbox/sandbox.ts';
 export interface LazySandbox {
   /** Every call gets the same answer; one that failed is tried again. */
   open(): Promise<SandboxReady | SandboxUnavailable>;
+  /** Ends the container of a group, if there is one; opens nothing for that. */
+  stop(folder: string): Promise<void>;
   /** Closes what was opened, and opens nothing for that. */
   close(): Promise<void>;
 }
@@ -19,6 +21,10 @@ export function lazySandbox(
         throw error;
       });
       return opening;
+    },
+    async stop(folder) {
+      const opened = await opening?.catch(() => null);
+      if (opened?.kind === 'ready') await opened.sandbox.stop(folder);
     },
     async close() {
       const opened = await opening?.catch(() => null);

@@ -1,51 +1,65 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import type { InboundMessage } from '../channels/channel.ts';
+import type { Channel, InboundMessage } from '../channels/channel.ts';
 import type { Group, Store } from '../store/store.ts';
 import { isCommandText } from './command.ts';
 import type { CommandRequest } from './command-turn.ts';
-import { folderNameFor } from './folder-name.ts';
+import { makeGroupFolder } from './group-folder.ts';
 import type { HostOptions } from './options.ts';
 import { parseQuestion, yesOrNo } from './question.ts';
-import { isTriggered } from './trigger.ts';
+import { freeFolder } from './registry.ts';
+import { ALWAYS, isTriggered } from './trigger.ts';
 
 type ReceiveOptions = Pick<HostOptions, 'store' | 'settings' | 'projectDir' | 'now' | 'newId'>;
+type Source = Pick<Channel, 'name' | 'isOpen'>;
 
 /**
  * Stores a message and, in the same transaction, the turn it asks for. When this returns, both are
  * on disk, so the channel may acknowledge. A message that is here already changes nothing.
  *
- * A direct chat has passed its channel's allow-list and registers itself; of any other unregistered
- * chat only the name is kept.
+ * Of an unregistered chat only the name is kept, and a stranger who writes directly is counted.
  */
-export function receive(options: ReceiveOptions, channel: string, message: InboundMessage): void {
-  const { store, projectDir, now } = options;
+export function receive(options: ReceiveOptions, source: Source, message: InboundMessage): void {
+  const { store, projectDir, settings, now } = options;
   const newcomer = store.transaction(() => {
-    const { jid, chatName: name, isDirect } = message;
-    store.chats.see({ jid, channel, name, isDirect }, now());
+    const { jid, chatName: name, isDirect, isOwner, sender } = message;
+    store.chats.see({ jid, channel: source.name, name, isDirect }, now());
     const known = store.groups.byJid(jid);
-    if (known === null && !isDirect) return null;
-    const group = known ?? registerDirect(options, channel, message);
+    const mayJoin = known === null && mayRegister(store, source, message);
+    const group = mayJoin ? registerDirect(options, source, message) : known;
+    if (group === null) {
+      if (isDirect && !isOwner) store.strangers.count(source.name, sender, now());
+      return null;
+    }
     const seq = store.messages.add(message, now());
     if (seq !== null) queueTurn(options, group, message, seq);
     return known === null ? group : null;
   });
-  if (newcomer !== null)
-    mkdirSync(join(projectDir, 'groups', newcomer.folder), { recursive: true });
+  if (newcomer !== null) {
+    makeGroupFolder({ projectDir, dataDir: settings.dataDir }, newcomer.folder);
+  }
+}
+
+/**
+ * A direct chat registers itself when its sender is on an allow-list: the channel's own, which let the
+ * message through, or where the channel has none the owner's. Never after the owner has taken it out.
+ */
+function mayRegister(store: Store, { name, isOpen }: Source, message: InboundMessage): boolean {
+  const { jid, isDirect, isOwner, sender } = message;
+  if (!isDirect || store.chats.isDismissed(jid)) return false;
+  // In a chat with somebody else the owner speaks to them, not to the assistant.
+  return isOpen !== true || (!isOwner && store.senders.mayWrite(name, sender));
 }
 
 function registerDirect(
-  { store, now }: ReceiveOptions,
-  channel: string,
+  options: ReceiveOptions,
+  { name: channel }: Source,
   { jid, chatName, senderName, sender }: InboundMessage,
 ): Group {
-  const isTaken = (folder: string): boolean => store.groups.byFolder(folder) !== null;
+  const { store, now } = options;
   const group: Group = {
     jid,
-    folder: folderNameFor(channel, jid, isTaken),
+    folder: freeFolder(options, { channel, jid, name: null }),
     name: chatName ?? senderName ?? sender,
-    needsTrigger: false,
-    triggerWord: null,
+    ...ALWAYS,
     isMain: false,
   };
   store.groups.register(group, now());
@@ -58,12 +72,20 @@ function queueTurn(
   message: InboundMessage,
   seq: number,
 ): void {
+  if (message.isContext) return;
   const turn = { id: newId(), jid: group.jid, seq };
   const isOwnersWord = group.isMain && message.isOwner;
   const request = isOwnersWord ? commandRequest(store, message) : null;
   if (isOwnersWord) withdrawQuestion({ store, now, newId }, group.jid, request);
   if (request !== null) store.turns.queueCommand(turn, request, now());
-  else if (isTriggered(message, group, settings.assistantName)) store.turns.queueAgent(turn, now());
+  else if (mayCall(store, message) && isTriggered(message, group, settings.assistantName)) {
+    store.turns.queueAgent(turn, now());
+  }
+}
+
+/** What somebody else says stays context of the turns of those who may. */
+function mayCall(store: Store, { jid, sender, isOwner }: InboundMessage): boolean {
+  return isOwner || store.senders.mayCall(jid, sender);
 }
 
 function commandRequest(store: Store, { jid, text }: InboundMessage): CommandRequest | null {

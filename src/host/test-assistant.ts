@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import type { Channel, ChannelEvents, ChannelStatus, InboundMessage } from '../channels/channel.ts';
+import type {
+  Channel,
+  ChannelEvents,
+  ChannelStatus,
+  InboundMessage,
+  KnownChat,
+} from '../channels/channel.ts';
 import { readSettings } from '../config.ts';
 import type { Sandbox, TurnEvents, TurnOutcome, TurnRequest } from '../sandbox/sandbox.ts';
 import { openStore, type Store } from '../store/store.ts';
@@ -25,6 +31,8 @@ export class TestChannel implements Channel {
   /** What the far end does with the next messages; taken from the front, an empty list takes all. */
   readonly failures: Error[] = [];
   state: ChannelStatus = CONNECTED;
+  /** Set by tests in which the channel lets everybody through. */
+  isOpen = false;
   #events: ChannelEvents | null = null;
   #count = 0;
 
@@ -83,8 +91,19 @@ export class TestChannel implements Channel {
     });
   }
 
-  async meet(jid: string, name: string): Promise<void> {
-    await this.#events?.onChat({ jid, name, isDirect: false });
+  async meet(jid: string, name: string, over: Partial<KnownChat> = {}): Promise<void> {
+    await this.#events?.onChat({ jid, name, isDirect: false, ...over });
+  }
+
+  /** Drops somebody, as a channel with an allow-list of its own does. */
+  async drop(sender: string): Promise<void> {
+    await this.#events?.onStranger?.(sender);
+  }
+
+  /** `+1 234 567` is the chat `<channel>:1234567`. */
+  addressOf(typed: string): string | null {
+    const number = typed.replace(/\D/g, '');
+    return typed.startsWith('+') ? `${this.name}:${number}` : null;
   }
 }
 

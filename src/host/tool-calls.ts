@@ -3,20 +3,23 @@ import type { AgentTool, ToolContext } from './tool.ts';
 
 export type ToolCallOptions = Omit<ToolContext, 'caller'> & {
   readonly tools: readonly AgentTool[];
+  /** The chat whose turn the agent works on. */
+  readonly jid: string;
 };
 
 /**
  * Answers an agent's call of a host tool. Never rejects: a refusal is a result the agent can read.
- * The call's folder is its identity; nothing in the input can claim another.
+ * Whose it is was decided by the socket, which gave it its folder, and the turn that runs on it;
+ * nothing in the input can claim another.
  */
 export async function callTool(
-  { tools, ...context }: ToolCallOptions,
+  { tools, jid, ...context }: ToolCallOptions,
   call: HostToolCall,
 ): Promise<HostToolResult> {
   const tool = tools.find((candidate) => candidate.name === call.name);
   if (tool === undefined) return refusal(`There is no host tool ${call.name}.`);
-  const caller = context.store.groups.byFolder(call.folder);
-  if (caller === null) return refusal('This chat is not registered.');
+  const caller = context.store.groups.byJid(jid);
+  if (caller?.folder !== call.folder) return refusal('This chat is not registered.');
   if (tool.isMainOnly && !caller.isMain) {
     return refusal(`Only the main chat may use ${call.name}.`);
   }

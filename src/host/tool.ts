@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { discoverExports } from '../discover.ts';
 import type { HostTool } from '../sandbox/sandbox.ts';
 import type { Group, Store } from '../store/store.ts';
+import type { Registry } from './registry.ts';
 import type { TaskBook } from './scheduler/task-book.ts';
 
 /** What a tool may use. `caller` was decided by the socket that the call came through. */
@@ -10,6 +11,7 @@ export type ToolContext = {
   readonly store: Store;
   /** Queues a message for a registered group. */
   readonly send: (jid: string, text: string) => void;
+  readonly registry: Registry;
   readonly tasks: TaskBook;
   /** Ends the turn without a message; null where somebody has asked and waits for an answer. */
   readonly staySilent: (() => void) | null;

@@ -32,6 +32,8 @@ export interface Groups {
   registerMain(chat: Pick<Group, 'jid' | 'name'>, now: number): void;
   /** Takes the chat out, and with it its turns, its outbox and whatever else refers to the group. */
   unregister(jid: string): void;
+  /** Follows what the chat is called on its channel; the owner's own chats keep their names. */
+  rename(jid: string, name: string): void;
   setTrigger(jid: string, trigger: Pick<Group, 'needsTrigger' | 'triggerWord'>): void;
   byJid(jid: string): Group | null;
   /** The chat of a folder; of the owner's own ones, that they last wrote in. */
@@ -79,6 +81,9 @@ export function groupsOf(database: Database): Groups {
   const unregister = database.prepare('DELETE FROM groups WHERE jid = ?');
   const setTrigger = database.prepare(`
     UPDATE groups SET needs_trigger = :needsTrigger, trigger_word = :triggerWord WHERE jid = :jid`);
+  const rename = database.prepare(
+    'UPDATE groups SET name = :name WHERE jid = :jid AND is_main = 0',
+  );
   const byJid = database.prepare(`${columns} WHERE jid = ?`);
   const lastWritten = `(SELECT seq FROM messages
     WHERE messages.jid = groups.jid AND is_owner = 1 ORDER BY seq DESC LIMIT 1) DESC, registered_at`;
@@ -112,6 +117,7 @@ export function groupsOf(database: Database): Groups {
       demote.run({ jid });
     },
     unregister: (jid) => void unregister.run(jid),
+    rename: (jid, name) => void rename.run({ jid, name }),
     setTrigger: (jid, { needsTrigger, triggerWord }) =>
       void setTrigger.run({ jid, needsTrigger: Number(needsTrigger), triggerWord }),
     byJid: (jid) => find(byJid.get(jid)),

@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import type { CommandContext, CommandResult, OwnerCommand } from '../command.ts';
+import { answerOrRefusal, groupAndRest } from '../group-command.ts';
+import { GroupRefused } from '../group-refused.ts';
+import { joined, longestMeant, type Word, wordsOf } from '../words.ts';
+
+const Asked = z.object({ jid: z.string() });
+
+export const command: OwnerCommand = {
+  name: 'unregister',
+  help: 'leaves a chat and keeps its folder; with `delete` behind it everything of it goes',
+  run: (context, argument) =>
+    answerOrRefusal(async () => {
+      const words = wordsOf(argument);
+      if (words.length === 0) throw new GroupRefused('Say `/unregister 2`, or a name instead.');
+      const doomed = toDelete(context, words);
+      if (doomed !== null) return doomed;
+      const { group, rest } = groupAndRest(context, words);
+      if (rest.length > 0) throw new GroupRefused(`“${joined(rest)}” is not understood.`);
+      await context.registry.unregister(group);
+      return {
+        kind: 'answer',
+        text: `${group.name} is not listened to any more. groups/${group.folder} stays; \`/register ${group.name}\` takes it up again.`,
+      };
+    }),
+  confirm: (context, data) =>
+    answerOrRefusal(async () => {
+      const { jid } = Asked.parse(data);
+      const name = nameOf(context, jid);
+      await context.registry.remove(jid);
+      return { kind: 'answer', text: `Everything of ${name} is deleted.` };
+    }),
+};
+
+/** Asks before a chat is deleted that `… delete` means; null where something else was said. */
+function toDelete(context: CommandContext, words: readonly Word[]): CommandResult | null {
+  const { store, registry } = context;
+  const found = longestMeant(
+    words,
+    (typed) => registry.find(typed, 'registered') ?? registry.find(typed, 'known'),
+  );
+  const [last, more] = found?.rest ?? [];
+  if (found === null || more !== undefined || last?.text.toLowerCase() !== 'delete') return null;
+  const { jid } = found.meant;
+  const group = store.groups.byJid(jid);
+  if (group?.isMain) throw new GroupRefused('Your own chat cannot be taken out.');
+  const folder = group?.folder ?? store.folders.of(jid);
+  const name = nameOf(context, jid);
+  if (folder === null) throw new GroupRefused(`Of ${name} nothing is kept.`);
+  return {
+    kind: 'ask',
+    text: `This deletes everything of ${name}: its messages, its tasks, its conversation, what its agent remembers, and all files in groups/${folder}. It cannot be taken back. Delete it? Say yes or no.`,
+    data: { jid },
+    declined: `Nothing of ${name} was deleted.`,
+  };
+}
+
+function nameOf({ store }: CommandContext, jid: string): string {
+  return store.groups.byJid(jid)?.name ?? store.chats.byJid(jid)?.name ?? jid;
+}

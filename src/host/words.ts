@@ -1,0 +1,32 @@
+/** A word of a command; what was put in quotes is one word and never a keyword. */
+export type Word = { readonly text: string; readonly isQuoted: boolean };
+
+/** Splits what was typed at spaces; `"Family Chat"` and `“Family Chat”` are one word. */
+export function wordsOf(typed: string): readonly Word[] {
+  const found = typed.matchAll(/["“”„]([^"“”„]*)["“”„]|[^\s"“”„]+/gu);
+  return [...found].map(([whole, quoted]) => ({
+    text: (quoted ?? whole).trim(),
+    isQuoted: quoted !== undefined,
+  }));
+}
+
+export function joined(words: readonly Word[]): string {
+  return words.map(({ text }) => text).join(' ');
+}
+
+/**
+ * Splits words where the longest beginning that means something ends: a chat's name can have several
+ * words, and what comes after it as well.
+ *
+ * @returns null when no beginning means anything
+ */
+export function longestMeant<T>(
+  words: readonly Word[],
+  meaning: (typed: string) => T | null,
+): { readonly meant: T; readonly rest: readonly Word[] } | null {
+  for (let count = words.length; count > 0; count--) {
+    const meant = meaning(joined(words.slice(0, count)));
+    if (meant !== null) return { meant, rest: words.slice(count) };
+  }
+  return null;
+}
