@@ -22,7 +22,10 @@ export function readResolutions(root: string, state: State | null): readonly Res
   return listKeys(root).map((key) => {
     const place = resolutionPath(key);
     const file = readTreeFile(root, place);
-    if (file === null) throw new ClawError('IO_FAILED', `${place} is gone.`, { path: place });
+    if (file === null) {
+      const message = `${place} is no regular file. Move it away and try again.`;
+      throw new ClawError('FILE_KIND', message, { path: place });
+    }
     const known = state?.resolutions.get(key);
     return parseResolution(file.bytes, { key, place, pinned: known?.own ? known.digest : null });
   });

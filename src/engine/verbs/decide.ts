@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { answeredFile, answerFault } from '../compose/answer.ts';
 import { type Decision, settleConflict } from '../compose/settle.ts';
@@ -162,7 +162,12 @@ function decideRecorded(root: string, conflict: Conflict, key: string): DecidedT
 
 function readGiven({ cwd }: Place, given: string): Buffer {
   const path = resolve(cwd, given);
-  if (existsSync(path)) return readFileSync(path);
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat?.isDirectory()) {
+    const message = `${given} is a folder. Give --with the file that holds the finished text.`;
+    throw new ClawError('FILE_KIND', message, { path: given });
+  }
+  if (stat !== undefined) return readFileSync(path);
   throw new ClawError('FILE_MISSING', `There is no file ${given} with the finished text.`, {
     path: given,
   });
