@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, realpathSync } from 'node:fs';
+import { cpSync, mkdtempSync, realpathSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { expect, test, vi } from 'vitest';
@@ -320,6 +320,20 @@ test.concurrent('modes, binary files and line ends of a release arrive as they a
     'src/c.ts': line('two', 'mine').replaceAll('\n', '\r\n'),
     'logo.png': binary.toString('latin1'),
   });
+});
+
+test.concurrent('a symbolic link of a release is not laid, and not passed over in silence', async () => {
+  await using codebase = installation();
+  codebase.git('checkout', '--quiet', '--detach', 'v1.0.0');
+  symlinkSync('a.ts', codebase.path('src/link.ts'));
+  commitAll(codebase, 'a link');
+  codebase.git('tag', 'v1.1.0');
+  codebase.git('checkout', '--quiet', 'main');
+  await codebase.claw('init');
+  const run = await codebase.claw('update', 'v1.1.0');
+  expect(run.json).toMatchObject({ error: null, changes: [] });
+  expect(run.json.warnings.join()).toMatch(/git checkout [0-9a-f]+ -- src\/link\.ts/);
+  expect(codebase.has('src/link.ts')).toBe(false);
 });
 
 test.concurrent('a clone of an updated project replays to the same tree', async () => {

@@ -87,6 +87,15 @@ export async function resolveCommit(root: string, ref: string): Promise<string |
   }
 }
 
+/** Paths of symbolic links and submodules in a commit. */
+export async function listLinks(root: string, commit: string): Promise<readonly string[]> {
+  const listing = await runGit(root, ['ls-tree', '-r', '-z', commit]);
+  return listing
+    .toString('utf8')
+    .split('\0')
+    .flatMap((line) => /^1[26]0000 [^\t]*\t([\s\S]+)$/.exec(line)?.[1] ?? []);
+}
+
 /** The regular files of a commit below the folder, as a checkout would write them. */
 export async function readCommit(
   root: string,

@@ -4,7 +4,7 @@ import { mapPath, type PathMap, unmapPath } from '../skill/path-map.ts';
 import { pathMapsOf } from '../state/migrations.ts';
 import type { Release } from '../state/release.ts';
 import { structuredKind } from '../structured/kind.ts';
-import type { OldCore } from './release-pair.ts';
+import type { OldCore } from './old-core.ts';
 import type { NewCore } from './target.ts';
 
 type Next = {

@@ -9,8 +9,8 @@ import { parseResolution } from '../state/resolution-file.ts';
 import { resolutionPath } from '../state/resolutions.ts';
 import { isSameFile, type Tree } from '../tree.ts';
 import { skillDigests, skillOf } from './core.ts';
+import type { OldCore } from './old-core.ts';
 import type { BesideChange } from './operation.ts';
-import type { OldCore } from './release-pair.ts';
 
 /** What a release brings beside the core. */
 export type Beside = {

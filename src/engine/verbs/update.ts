@@ -13,9 +13,10 @@ import { readInstallation, readInstalledPackages, requireState } from './install
 import { pinning } from './layers.ts';
 import { checkMapped, dueMigrations, lostMigrations, migrateLayers } from './migrate.ts';
 import { isOlder, newCore } from './new-core.ts';
+import { findNewRelease } from './new-release.ts';
+import { findOldCore } from './old-core.ts';
 import type { Operation } from './operation.ts';
 import { planBeside } from './release-beside.ts';
-import { findNewRelease, findOldCore } from './release-pair.ts';
 import { type NewCore, planLayers } from './target.ts';
 
 /**
@@ -32,7 +33,7 @@ export async function planUpdate(
 ): Promise<Operation> {
   const installation = await readInstallation(context.root);
   const state = requireState(installation);
-  const { release, config } = await findNewRelease(context, installation, wanted);
+  const { release, config, notes } = await findNewRelease(context, installation, wanted);
   const installed = readInstalledPackages(installation);
   const old = await findOldCore(context, {
     installation,
@@ -78,7 +79,7 @@ export async function planUpdate(
     installed,
     plan,
     pin: pinning(state, sources, context.now()),
-    warnings: [...old.warnings, ...lost, ...migrated.notes, ...beside.notes],
+    warnings: [...old.warnings, ...notes, ...lost, ...migrated.notes, ...beside.notes],
     core: { release, state: knownCore(state, release) },
     files: beside.changes,
     resolutions: beside.resolutions(installation.resolutions),
