@@ -1,40 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { TestProject, textsOf } from './test-assistant.ts';
-
-const PARTS = pathToFileURL(join(import.meta.dirname, 'test-assistant.ts')).href;
-
-/**
- * Runs an assistant in a process of its own and kills it, without a chance to clean up, at the
- * moment at which its script says `now`.
- *
- * @returns what it said
- */
-async function killAt(project: TestProject, script: string): Promise<string> {
-  const path = join(project.dir, 'dying.ts');
-  writeFileSync(
-    path,
-    `import { startAssistant, answers } from ${JSON.stringify(PARTS)};
-     const now = (word = 'now') => process.stdout.write(word);
-     const never = () => new Promise<never>(() => {});
-     const dir = ${JSON.stringify(project.dir)};
-     setInterval(() => {}, 1000);
-     ${script}`,
-  );
-  const child: ChildProcess = spawn(process.execPath, [path], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  if (child.stdout === null) throw new Error('the child has no output');
-  const [said] = await once(child.stdout, 'data');
-  child.kill('SIGKILL');
-  await once(child, 'close');
-  return String(said);
-}
+import { killAt } from './test-kill.ts';
 
 const DIES_WORKING = `
   const assistant = await startAssistant(dir, { agent: () => (now(), never()) });

@@ -23,6 +23,9 @@ export function taskPrompt({ task, run }: TaskTurn, said: string): string {
   return [head, ...context, `The task:\n${task.prompt}`].join('\n\n');
 }
 
+/** How late a run is, in a unit of which there are at least two. */
 function lateness({ dueAt, firedAt }: TaskRun): string {
-  return describeDuration(Math.ceil((firedAt - dueAt) / 60_000) * 60_000);
+  const lateMs = firedAt - dueAt;
+  const unitMs = [86_400_000, 3_600_000].find((ms) => lateMs >= 2 * ms) ?? 60_000;
+  return describeDuration(Math.max(2, Math.round(lateMs / unitMs)) * unitMs);
 }
