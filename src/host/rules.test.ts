@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { matchCommand } from './command.ts';
-import { FOLDER_NAME, folderNameFor } from './folder-name.ts';
+import { FOLDER_NAME, folderNameFor, folderNameProblem } from './folder-name.ts';
 import { yesOrNo } from './question.ts';
-import { isTriggered } from './trigger.ts';
+import { isTriggered, triggerProblem } from './trigger.ts';
+import { wordsOf } from './words.ts';
 
 const free = (): boolean => false;
 
@@ -21,6 +22,38 @@ test('a folder name that is taken or reserved gets a number', () => {
   expect(folderNameFor('main', 'main:', free)).toBe('main-2');
 });
 
+test('a folder is named after its chat, where that leaves something of a name', () => {
+  const named = (name: string) => folderNameFor('chat', 'chat:7', free, name);
+  expect(named('Família & Cía. 2')).toBe('familia-cia-2');
+  expect(named('家族 🏠')).toBe('chat-7');
+  expect(named('Main')).toBe('main-2');
+  expect(named('x'.repeat(100))).toHaveLength(63);
+});
+
+test('a folder name is one plain part of a path, and no name that means something else', () => {
+  for (const name of ['family', 'a', '2-b', 'x'.repeat(63)]) {
+    expect(folderNameProblem(name)).toBeNull();
+  }
+  for (const name of ['main', 'Global', 'con', 'aux', 'NUL', 'com1', 'lpt0']) {
+    expect(folderNameProblem(name)).toBe('is reserved');
+  }
+  for (const name of [
+    '',
+    '.',
+    '..',
+    'a/b',
+    'a\\b',
+    '-a',
+    'a.b',
+    'Ab',
+    'ä',
+    'x'.repeat(64),
+    'a\n',
+  ]) {
+    expect(folderNameProblem(name)).toContain('must be made of');
+  }
+});
+
 test('a trigger stands at the start, in any case, as a whole word', () => {
   const group = { needsTrigger: true, triggerWord: null };
   const triggers = (text: string) => isTriggered({ text, mentionsAssistant: false }, group, 'Andy');
@@ -32,6 +65,43 @@ test('a trigger stands at the start, in any case, as a whole word', () => {
     false,
   ]);
   expect(isTriggered({ text: 'hi', mentionsAssistant: true }, group, 'Andy')).toBe(true);
+});
+
+test('a trigger ends where its word ends, in every script', () => {
+  const triggers = (triggerWord: string, text: string) =>
+    isTriggered({ text, mentionsAssistant: false }, { needsTrigger: true, triggerWord }, 'Andy');
+  expect(triggers('@José', '@JOSE\u0301, hola')).toBe(true);
+  expect(triggers('@Jose', '@jose\u0301 hola')).toBe(false);
+  expect(triggers('@Straße', '@STRASSE hi')).toBe(true);
+  expect(triggers('@Аня', '@аня, привет')).toBe(true);
+  expect(triggers('@Аня', '@анята')).toBe(false);
+  expect(triggers('@Andy', '＠Andy hi')).toBe(true);
+  expect(triggers('@Andy', '\u2068@Andy\u2069 hi')).toBe(true);
+  expect(triggers('hey you', 'Hey you! there')).toBe(true);
+  expect(triggers('!', '!help')).toBe(true);
+  expect(triggers('@Andy_', '@Andy')).toBe(false);
+});
+
+test('what is only to be known about calls nobody', () => {
+  const group = { needsTrigger: false, triggerWord: null };
+  const reaction = { text: '👍', mentionsAssistant: true, isContext: true };
+  expect(isTriggered(reaction, group, 'Andy')).toBe(false);
+});
+
+test('a trigger can be seen and fits a line', () => {
+  expect(['@home', 'hey you', '🏠'].map(triggerProblem)).toEqual([null, null, null]);
+  for (const word of ['', ' ', 'a\nb', '\u200b', 'x'.repeat(65)]) {
+    expect(triggerProblem(word)).not.toBeNull();
+  }
+});
+
+test('words in quotes are one, and no keyword', () => {
+  expect(wordsOf('a "b c" “as” d\'s')).toEqual([
+    { text: 'a', isQuoted: false },
+    { text: 'b c', isQuoted: true },
+    { text: 'as', isQuoted: true },
+    { text: "d's", isQuoted: false },
+  ]);
 });
 
 test('a command takes its argument from its name or after a space', () => {

@@ -19,7 +19,7 @@ import { type Turns, turnsOf } from './turns.ts';
 export type { Chat } from './chats.ts';
 export type { TurnEnd } from './finish.ts';
 export type { Group } from './groups.ts';
-export type { Sender, StoredMessage } from './messages.ts';
+export type { StoredMessage } from './messages.ts';
 export type { Outbound } from './outbox.ts';
 export type { Task, TaskSchedule } from './task.ts';
 export type { RunEnd, TaskRun } from './task-runs.ts';
