@@ -197,6 +197,30 @@ test.concurrent('the checks of the new release prove it, not those of the old on
   expect((await codebase.claw('update', 'v1.1.0')).json.error).toBe(null);
 });
 
+test.concurrent('a skill does not keep a file that the release protects; the owner does', async () => {
+  const files = { 'package.json': versioned('1.0.0'), 'core/a.txt': 'one\ntwo\nthree\n' };
+  await using codebase = temporaryCodebase(files, { git: true });
+  addSkill(codebase, 'demo', {
+    modify: { 'core/a.txt': ['one\ntwo\nthree\n', 'ONE\ntwo\nthree\n'] },
+  });
+  const config = {
+    'package.json': versioned('1.1.0'),
+    'claw.config.yaml': "protected: ['core/**']\n",
+  };
+  addRelease(codebase, 'v1.1.0', { files: config });
+  await codebase.claw('apply', 'demo');
+  const before = [codebase.tree(), codebase.state()];
+  const refused = await codebase.claw('update', 'v1.1.0');
+  expect(refused).toMatchObject({ code: 1, json: { error: { code: 'PATH_PROTECTED' } } });
+  expect(refused.json.error?.message).toMatch(/demo touches core\/a\.txt/);
+  expect([codebase.tree(), codebase.state()]).toEqual(before);
+  await codebase.claw('remove', 'demo');
+  codebase.write({ 'core/a.txt': 'one\ntwo\nmine\n' });
+  await codebase.claw('customize', 'mine');
+  expect((await codebase.claw('update', 'v1.1.0')).json.error).toBe(null);
+  expect(codebase.read('core/a.txt')).toBe('one\ntwo\nmine\n');
+});
+
 test.concurrent('what a release no longer counts as core stays, what it counts from now on comes', async () => {
   const config = (...globs: string[]) => `exclude: ${JSON.stringify(globs)}\n`;
   await using codebase = temporaryCodebase(

@@ -6,11 +6,7 @@ import { checkStructured } from '../skill/contents.ts';
 import type { SkillPackage } from '../skill/package.ts';
 import { packageFromFiles } from '../skill/package-from-files.ts';
 import { mapPath, type PathMap } from '../skill/path-map.ts';
-import {
-  checkProtected,
-  createCustomisationProtection,
-  createProtection,
-} from '../skill/protection.ts';
+import { createCustomisationProtection, createProtection } from '../skill/protection.ts';
 import { targetsOf } from '../skill/targets.ts';
 import type { CodebaseConfig } from '../state/config.ts';
 import type { Migration } from '../state/migrations.ts';
@@ -125,25 +121,36 @@ function refuseOrphans(layers: readonly SkillPackage[], retired: readonly string
 }
 
 /**
- * A release may move files, but not into the hands of packages that could not touch them there.
+ * A release may move files, but not into the hands of packages that could not touch them there; nor do
+ * they keep what it protects from now on.
  *
+ * @param before the settings under which the packages were accepted
  * @throws ClawError PATH_PROTECTED, STRUCTURED_ONLY
  */
 export function checkMapped(
   layers: readonly SkillPackage[],
   pathMaps: readonly PathMap[],
   config: CodebaseConfig,
+  before: CodebaseConfig = config,
 ): void {
-  const forSkills = createProtection(config.protected);
-  const forCustomisations = createCustomisationProtection();
+  const own = createCustomisationProtection();
+  const [then, now] = [createProtection(before.protected), createProtection(config.protected)];
   for (const { kind, manifest } of layers) {
-    const moved = targetsOf(manifest).flatMap((path) => {
-      const mapped = mapPath(path, manifest.coreVersion, pathMaps);
-      return mapped === path ? [] : [mapped];
-    });
-    const protection = kind === 'skill' ? forSkills : forCustomisations;
-    for (const path of moved) checkProtected(path, protection);
-    if (kind === 'skill') checkStructured(moved);
+    const isSkill = kind === 'skill';
+    for (const named of targetsOf(manifest)) {
+      const path = mapPath(named, manifest.coreVersion, pathMaps);
+      const glob = (isSkill ? now : own).protectedBy(path);
+      const isMoved = path !== named;
+      if (isSkill && isMoved) checkStructured([path]);
+      // What was protected before did not keep the package out, so it does not now.
+      if (glob === null || (!isMoved && then.protectedBy(path) !== null)) continue;
+      throw new ClawError(
+        'PATH_PROTECTED',
+        `${manifest.skill} touches ${path}, which this core protects (${glob}): it cannot be together ` +
+          'with it.',
+        { path, data: { skill: manifest.skill, glob } },
+      );
+    }
   }
 }
 

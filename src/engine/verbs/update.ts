@@ -49,7 +49,7 @@ export async function planUpdate(
   const migrated = migrateLayers(installed, due, { extras: release.extras, config });
   for (const { manifest } of migrated.layers) checkCoreVersion(manifest, release.version);
   checkRelations(migrated.layers);
-  checkMapped(migrated.layers, pathMapsOf(migrations), config);
+  checkMapped(migrated.layers, pathMapsOf(migrations), config, installation.config);
 
   const core = newCore(old, {
     release,
