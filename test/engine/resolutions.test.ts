@@ -130,6 +130,19 @@ test('a hunk between the same layers stays settled when something else changes i
   );
 });
 
+test('a third layer in between that changes other lines of the file reopens nothing', async () => {
+  await using codebase = await resolved();
+  const key = await onlyKey(codebase);
+  addSkill(codebase, 'ab', {
+    modify: { 'notes.txt': [LINES, LINES.replace('nine', 'nine of ab')] },
+  });
+  const applied = await codebase.claw('apply', 'ab');
+  expect(applied).toMatchObject({ code: 0, json: { data: { settled: [{ by: [key] }] } } });
+  expect(codebase.read('notes.txt')).toBe(BOTH.replace('nine', 'nine of ab'));
+  expect((await codebase.claw('remove', 'ab')).code).toBe(0);
+  expect(codebase.read('notes.txt')).toBe(BOTH);
+});
+
 test('in a conflict of two places only the new one is asked about', async () => {
   await using codebase = await resolved();
   const key = await onlyKey(codebase);

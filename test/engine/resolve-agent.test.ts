@@ -7,6 +7,11 @@ import {
 } from '../../src/testing/anthropic.ts';
 import { addSkill, CLAW, type Codebase, temporaryCodebase } from '../../src/testing/codebase.ts';
 
+// The model is the one that a test's own .env names.
+for (const name of ['MODEL', 'ANTHROPIC_API_KEY', 'ANTHROPIC_BASE_URL', 'CLAW_TURN_TIMEOUT_MS']) {
+  delete process.env[name];
+}
+
 const CODE =
   'export const one = 1;\n\nexport const two = 2;\n\nexport const three = 3;\n\nexport const four = 4;\n';
 const A = CODE.replace('= 2', "= 'a'");

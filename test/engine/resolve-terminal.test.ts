@@ -4,6 +4,11 @@ import { expect, test } from 'vitest';
 import { lastUserText, startAnthropicServer } from '../../src/testing/anthropic.ts';
 import { addSkill, CLAW, type Codebase, temporaryCodebase } from '../../src/testing/codebase.ts';
 
+// The model is the one that a test's own .env names.
+for (const name of ['MODEL', 'ANTHROPIC_API_KEY', 'ANTHROPIC_BASE_URL', 'CLAW_TURN_TIMEOUT_MS']) {
+  delete process.env[name];
+}
+
 const LINES = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n';
 const of = (skill: string) =>
   LINES.replace('two', `two of ${skill}`).replace('nine', `nine of ${skill}`);

@@ -55,6 +55,11 @@ export class Canvas {
     return this.#touched.get(path)?.layers.at(-1) ?? 'core';
   }
 
+  /** What layers have done to a path so far. */
+  touches(path: string): readonly Touch[] {
+    return this.#touched.get(path)?.touches ?? [];
+  }
+
   put(
     path: string,
     file: TreeFile | null,

@@ -6,6 +6,7 @@ import type { SkillPackage } from '../skill/package.ts';
 import { structuredKind } from '../structured/kind.ts';
 import { isSameFile, type TreeFile, type Versions } from '../tree.ts';
 import { answeredFile } from './answer.ts';
+import { bringerOf } from './bringer.ts';
 import type { Canvas } from './composition.ts';
 import type { Names } from './names.ts';
 import type { Settled } from './settle.ts';
@@ -177,7 +178,8 @@ function settle(
     canvas.put(path, outcome.file, name);
     return;
   }
-  const author = canvas.author(path);
+  // An unrelated change by a third layer must not make this another conflict than it was.
+  const author = bringerOf(canvas.touches(path), outcome.hunks, 'ours');
   const reasons = {
     content: `${author} and ${name} change the same lines.`,
     binary: `${author} and ${name} both change this binary file.`,
@@ -193,7 +195,15 @@ function settle(
   const reason = isGuess
     ? `${name} has no ancestor for this file, so nobody knows which of these lines it means to take out.`
     : reasons[outcome.conflict];
-  const conflict = conflictAt(loom, layer, path, outcome.conflict, versions, reason, outcome.hunks);
+  const conflict: Conflict = {
+    path,
+    kind: outcome.conflict,
+    layers: [author, name],
+    reason,
+    hunks: outcome.hunks,
+    sides: versions,
+    values: null,
+  };
   const settled = loom.settle(conflict);
   if (settled.kind === 'open') canvas.conflict(settled.conflict);
   else {
@@ -209,8 +219,7 @@ function conflictAt(
   kind: Conflict['kind'],
   sides: Versions<TreeFile | null>,
   reason: string,
-  hunks: Conflict['hunks'] = [],
 ): Conflict {
   const layers = [canvas.author(path), layer.manifest.skill] as const;
-  return { path, kind, layers, reason, hunks, sides, values: null };
+  return { path, kind, layers, reason, hunks: [], sides, values: null };
 }

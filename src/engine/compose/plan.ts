@@ -170,7 +170,7 @@ function occupied(
 ): Draft {
   const there = input.disk(to);
   const sides = { base: null, ours: there, theirs: wanted(input, to) };
-  const layers = [OWNER, authorOf(input, to, null)] as const;
+  const layers = [OWNER, authorOf(input, to, [])] as const;
   const reason = `${came.join(', ')} moves to ${to}, where you have another file.`;
   const kind = 'add-add' as const;
   const conflict = { path: to, kind, layers, reason, hunks: [], sides, values: null };
@@ -198,7 +198,7 @@ function settle(
     return settled;
   };
   if (structuredKind(path) !== null) {
-    const outcome = mergeByKey(path, versions, [OWNER, authorOf(input, path, null)], ask);
+    const outcome = mergeByKey(path, versions, [OWNER, authorOf(input, path, [])], ask);
     return outcome.conflicts.length > 0
       ? { ...NOTHING, conflicts: outcome.conflicts }
       : { changes: accept(outcome.file), conflicts: [], settlements };
@@ -227,12 +227,8 @@ function wanted(input: PlanInput, path: string): TreeFile | null {
 }
 
 /** Who is on the other side: of lines whoever brought them, else the last layer that touched the path. */
-function authorOf(input: PlanInput, path: string, hunks: readonly Hunk[] | null): string {
-  const composed = input.target.files.get(path);
-  if (composed === undefined) return 'core';
-  const last = composed.layers.at(-1) ?? 'core';
-  const conflict = hunks?.find((hunk) => hunk.kind === 'conflict');
-  return conflict === undefined ? last : bringerOf(composed.touches, conflict.theirs);
+function authorOf(input: PlanInput, path: string, hunks: readonly Hunk[]): string {
+  return bringerOf(input.target.files.get(path)?.touches ?? [], hunks, 'theirs');
 }
 
 function changeOf(
