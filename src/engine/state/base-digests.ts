@@ -23,7 +23,9 @@ const CACHE = '.claw/cache/base.json';
 export function readBaseDigests(root: string, core: State['core']): TreeDigests | null {
   const cached = existsSync(join(root, BASE)) ? readCache(root) : null;
   if (cached?.digest === core.digest) return cached;
-  return digestBase(root, core);
+  const digests = digestBase(root, core);
+  if (digests !== null) saveBaseDigests(root, digests);
+  return digests;
 }
 
 /** The same from the files themselves, whatever the cache says. */
@@ -46,7 +48,6 @@ export function statBase(root: string, core: State['core'], now: () => Date): Tr
 
 /** Keeps the digests for the next command. Losing them only costs time. */
 export function saveBaseDigests(root: string, digests: TreeDigests): void {
-  if (readCache(root)?.digest === digests.digest) return;
   try {
     mkdirSync(join(root, '.claw/cache'), { recursive: true });
     writeFileSync(join(root, CACHE), JSON.stringify(Object.fromEntries(digests.files)));

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import Database from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
 import { ClawError } from '../errors.ts';
 import { lstat } from '../skill/lstat.ts';
 import type { Holder } from './journal.ts';
@@ -29,11 +29,11 @@ export async function withLock<T>(
 ): Promise<T> {
   const isNew = !fs.existsSync(join(root, '.claw'));
   const until = performance.now() + (options.timeoutMs ?? 2000);
-  let lock = tryLock(root);
+  let lock = await tryLock(root);
   while (lock === null) {
     if (performance.now() >= until) throw lockHeldBy(liveHolder(root));
     await sleep(RETRY_MS);
-    lock = tryLock(root);
+    lock = await tryLock(root);
   }
   try {
     writeHolder(root, options.verb);
@@ -46,13 +46,15 @@ export async function withLock<T>(
 }
 
 /** @returns null while another process has it, or has just taken an unused `.claw/` away */
-function tryLock(root: string): Database.Database | null {
+async function tryLock(root: string): Promise<Database | null> {
+  // Loaded for who locks: verbs that only read do without.
+  const { default: Sqlite } = await import('better-sqlite3');
   const path = join(root, '.claw/lock.db');
-  let database: Database.Database | null = null;
+  let database: Database | null = null;
   try {
     makeFolder(root);
     const expected = inode(path);
-    database = new Database(path, { timeout: 0 });
+    database = new Sqlite(path, { timeout: 0 });
     database.exec('BEGIN EXCLUSIVE');
     // A file that was removed before we locked it is one that no other command will ever open.
     if (expected !== null && expected === inode(path)) return database;
@@ -67,8 +69,8 @@ function tryLock(root: string): Database.Database | null {
 }
 
 function isTemporary(error: unknown, path: string): boolean {
-  if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')) return true;
   const code = error instanceof Error && 'code' in error ? error.code : null;
+  if (typeof code === 'string' && code.startsWith('SQLITE_BUSY')) return true;
   const isRefused = code === 'EACCES' || code === 'EROFS' || code === 'EPERM' || code === 'ENOSPC';
   return !isRefused && !fs.existsSync(dirname(path));
 }

@@ -1,4 +1,4 @@
-import { readBaseDigests, saveBaseDigests } from '../state/base-digests.ts';
+import { readBaseDigests } from '../state/base-digests.ts';
 import { readConfig } from '../state/config.ts';
 import { listProjectPaths } from '../state/listing.ts';
 import { findRelease } from '../state/release.ts';
@@ -42,7 +42,6 @@ export async function findEdits(
   const listing = listProjectPaths(root, config);
   listing.catch(() => {}); // Told where it is waited for.
   const kept = readBaseDigests(root, state.core);
-  if (kept !== null) saveBaseDigests(root, kept);
   const base = kept ?? (await findRelease(root, config, state)).digests;
   const published = { release: base.files, files: state.files };
   return await listEdits(root, { config, published, now, listing });
