@@ -105,11 +105,15 @@ test.concurrent('a release that changes nothing but its lock moves its versions,
 test.concurrent('where nothing is installed, a lock that moves is the release’s, without npm', async () => {
   await using codebase = temporaryCodebase({ ...FIRST, '.gitignore': IGNORED }, { git: true });
   const next = packages('1.1.0', RANGES, { 'is-number': '99.0.0' });
-  addRelease(codebase, 'v1.1.0', { files: next });
+  addRelease(codebase, 'v1.1.0', { files: { ...next, 'npm-shrinkwrap.json': '{}\n' } });
   await codebase.claw('init');
   const run = await codebase.claw('update', 'v1.1.0');
   expect(run.json.error).toBe(null);
-  expect(run.json.changes.map(({ path }) => path)).toEqual(['package-lock.json', 'package.json']);
+  expect(run.json.changes.map(({ path }) => path)).toEqual([
+    'npm-shrinkwrap.json',
+    'package-lock.json',
+    'package.json',
+  ]);
   expect(codebase.read('package-lock.json')).toBe(next['package-lock.json']);
   expect(codebase.has('node_modules')).toBe(false);
   await codebase.claw('undo');

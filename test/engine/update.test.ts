@@ -212,6 +212,20 @@ test.concurrent('a conflict blocks it; what is resolved goes on, and is remember
   expect(codebase.read('src/a.ts')).toBe(line('one', 'ONE of both', line('nine', 'NINE of 1.2')));
 });
 
+test.concurrent('nothing is updated under an operation that waits', async () => {
+  await using codebase = installation();
+  nextRelease(codebase);
+  addSkill(codebase, 'other', { modify: { 'src/a.ts': [LINES, line('one', 'ONE of other')] } });
+  await codebase.claw('apply', 'demo');
+  expect((await codebase.claw('apply', 'other')).code).toBe(3);
+  const before = [codebase.tree(), codebase.state()];
+  const refused = await codebase.claw('update', 'v1.1.0');
+  expect(refused).toMatchObject({ code: 1, json: { error: { code: 'OPERATION_PENDING' } } });
+  expect([codebase.tree(), codebase.state()]).toEqual(before);
+  await codebase.claw('abort');
+  expect((await codebase.claw('update', 'v1.1.0')).json.error).toBe(null);
+});
+
 test.concurrent('a release without a file that a layer changes is blocked, and the layer named', async () => {
   await using codebase = installation();
   addSkill(codebase, 'other', {

@@ -3,7 +3,7 @@ import valid from 'semver/functions/valid.js';
 import { mapPath, type PathMap, unmapPath } from '../skill/path-map.ts';
 import { pathMapsOf } from '../state/migrations.ts';
 import type { Release } from '../state/release.ts';
-import { structuredKind } from '../structured/kind.ts';
+import { LOCK } from './npm.ts';
 import type { OldCore } from './old-core.ts';
 import type { NewCore } from './target.ts';
 
@@ -37,7 +37,7 @@ export function newCore(old: OldCore, { release, pathMaps, isCore, touched }: Ne
   const changed = [...both]
     .filter((path) => isCore(path) && old.digestOf(path) !== files.get(path))
     // npm makes it, from the locks of both.
-    .filter((path) => structuredKind(path) !== 'lock')
+    .filter((path) => path !== LOCK)
     .sort();
   return {
     releaseFile: (path) => release.files.get(path) ?? null,

@@ -13,7 +13,8 @@ import type { Operation } from './operation.ts';
 import { releaseFileOf } from './released.ts';
 import { stepOf } from './state-steps.ts';
 
-const LOCK = 'package-lock.json';
+/** What npm makes, so that no plan carries it. */
+export const LOCK = 'package-lock.json';
 const FOREIGN_LOCKS = ['pnpm-lock.yaml', 'yarn.lock', 'bun.lock', 'bun.lockb'];
 const SECTIONS = [
   'dependencies',
