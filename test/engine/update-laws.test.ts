@@ -10,7 +10,7 @@ import {
 import { contextOf } from './in-process.ts';
 import { versioned } from './releases.ts';
 
-const RUNS = Number(process.env['CLAW_UPDATE_RUNS'] ?? 25);
+const RUNS = Number(process.env['CLAW_UPDATE_RUNS'] ?? 20);
 const COUNT = 6;
 const SKILLS = 3;
 
@@ -26,6 +26,8 @@ const File = fc.record({
   isRecorded: fc.boolean(),
   /** Edited on the new core, before the update is undone. */
   isLater: fc.boolean(),
+  /** Moved by a skill as well. */
+  isRenamed: fc.boolean(),
 });
 const Case = fc.record({
   files: fc.array(File, { minLength: COUNT, maxLength: COUNT }),
@@ -51,6 +53,7 @@ function text(name: number, changed: readonly Line[]): string {
 }
 
 const pathAt = (place: number): string => `src/f${place}.txt`;
+const renamedTo = (name: number): string => `moved/${name}.txt`;
 const skillFile = (skill: number, folder: string) => `${folder}/skill${skill}.txt`;
 
 type Model = ReturnType<typeof modelOf>;
@@ -60,7 +63,11 @@ function modelOf({ files, isFolderMoved }: typeof Case extends fc.Arbitrary<infe
   const taken = new Set<number>();
   const settled = files.map((file, name) => {
     const isTouched =
-      file.isEdited || file.isRecorded || file.isLater || file.skills.some((one) => one);
+      file.isEdited ||
+      file.isRecorded ||
+      file.isLater ||
+      file.isRenamed ||
+      file.skills.some((one) => one);
     const isGone = file.isGone && !isTouched;
     const wishes = [
       ...(file.isMoved ? [file.place] : []),
@@ -99,7 +106,8 @@ function treeOf(
   for (const file of model.files) {
     const place = core === 'first' ? file.name : file.place;
     if (place === null) continue;
-    tree[pathAt(place)] = text(file.name, [
+    const path = hasSkills && file.isRenamed ? renamedTo(file.name) : pathAt(place);
+    tree[path] = text(file.name, [
       ...(hasSkills ? skillsOf(file) : []),
       ...(who === 'nobody' ? [] : ownersOf(file)),
       ...(core === 'next' && file.isChanged ? (['release'] as const) : []),
@@ -162,14 +170,29 @@ async function expectLaws(model: Model): Promise<void> {
       ),
     });
   }
+  const renamed = model.files.filter((file) => file.isRenamed).map(({ name }) => name);
+  addSkill(codebase, 'mover', {
+    base: Object.fromEntries(renamed.map((name) => [pathAt(name), text(name, [])])),
+    manifest: {
+      file_ops: renamed.map((name) => ({
+        type: 'rename',
+        from: pathAt(name),
+        to: renamedTo(name),
+      })),
+    },
+  });
+  const skills = ['skill0', 'skill1', 'skill2', 'mover'];
   const edit = (who: (file: Model['files'][number]) => readonly Line[]) => {
     for (const file of model.files) {
-      if (who(file).length > 0)
-        codebase.write({ [pathAt(file.name)]: text(file.name, [...skillsOf(file), ...who(file)]) });
+      const path = file.isRenamed ? renamedTo(file.name) : pathAt(file.name);
+      const lines = who(file);
+      if (lines.length > 0) {
+        codebase.write({ [path]: text(file.name, [...skillsOf(file), ...lines]) });
+      }
     }
   };
   await done(engine.init(context, { release: null, coreVersion: null }));
-  await done(engine.apply(context, ['skill0', 'skill1', 'skill2']));
+  await done(engine.apply(context, skills));
   edit((file) => (file.isRecorded ? ['recorded'] : []));
   await done(engine.customize(context, 'recorded'));
   edit(ownersOf);
@@ -187,7 +210,7 @@ async function expectLaws(model: Model): Promise<void> {
   await done(engine.update(context, first.root, { release: null }));
   expect(codebase.tree()).toEqual(before);
   await done(engine.update(context, next.root, { release: null }));
-  await done(engine.remove(context, ['skill0', 'skill1', 'skill2']));
+  await done(engine.remove(context, skills));
   expect(projectOf(codebase)).toEqual(treeOf(model, 'next', 'owner'));
 }
 
