@@ -27,6 +27,8 @@ export type Settings = {
   readonly socketDir: string | null;
   /** How long one turn of the agent may take, in milliseconds. */
   readonly turnTimeoutMs: number;
+  /** The owner's phone number, in digits, where the WhatsApp account is the assistant's own; null else. */
+  readonly whatsappOwner: string | null;
 };
 
 const Environment = z.object({
@@ -51,6 +53,12 @@ const Environment = z.object({
   CLAW_SOCKETS: z.string().min(1).optional(),
   // turnTimeoutMs
   CLAW_TURN_TIMEOUT_MS: z.coerce.number().int().positive().default(600_000),
+  // whatsappOwner
+  WHATSAPP_OWNER: z
+    .string()
+    .transform((number) => number.replace(/[\s()./-]/g, '').replace(/^\+/, ''))
+    .refine((number) => /^[1-9]\d{6,14}$/.test(number), 'must be a phone number such as +49 151 …')
+    .optional(),
 });
 
 /** What is wrong with a setting, in words for the owner. */
@@ -85,6 +93,7 @@ export function readSettings(
     sandbox: env.CLAW_SANDBOX ?? null,
     socketDir: env.CLAW_SOCKETS === undefined ? null : resolve(projectDir, env.CLAW_SOCKETS),
     turnTimeoutMs: env.CLAW_TURN_TIMEOUT_MS,
+    whatsappOwner: env.WHATSAPP_OWNER ?? null,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { BinaryNode } from '@whiskeysockets/baileys';
+import type { BinaryNode, proto } from '@whiskeysockets/baileys';
 import { bytesOf, childOf, childrenOf, node } from './node.ts';
 import type { Person, ReadMessage } from './person.ts';
 import type { Directory } from './queries.ts';
@@ -18,7 +18,7 @@ export async function deliver(
   const from = { jid: account.devicePn, ...(group === undefined ? {} : { group: to }) };
   const shared = childrenOf(stanza, 'enc');
   const own = sealedFor(stanza, (jid) => account.owns(jid));
-  if (own.length > 0) await account.phone.open(from, own);
+  if (own.length > 0) account.phone.heard.push(textOf(await account.phone.open(from, own)));
   const receipts: BinaryNode[] = [];
   for (const person of people) {
     const isFor = group?.members.some(({ lid }) => lid === person.lid) ?? person.owns(to);
@@ -26,11 +26,14 @@ export async function deliver(
     const sealed = [...sealedFor(stanza, (jid) => person.owns(jid)), ...shared];
     if (sealed.length === 0) throw new Error(`message ${id} holds nothing for ${person.name}`);
     const message = await person.peer.open(from, sealed);
-    const text = message.conversation ?? message.extendedTextMessage?.text ?? '';
-    person.take({ id, to, message, text });
+    person.take({ id, to, message, text: textOf(message) });
     receipts.push(receiptOf({ id, to }, person, group !== undefined));
   }
   return receipts;
+}
+
+function textOf(message: proto.IMessage): string {
+  return message.conversation ?? message.extendedTextMessage?.text ?? '';
 }
 
 function sealedFor(stanza: BinaryNode, isTheirs: (jid: string) => boolean): BinaryNode[] {

@@ -58,6 +58,7 @@ export class Pairing {
       return true;
     }
     if (childOf(received, 'pair-device-sign') === undefined) return received.attrs['id'] === 'pair';
+    this.#account.keys = null;
     this.#account.paired = { staticKey: Buffer.from(this.#staticKey) };
     this.#line.send(node('stream:error', { code: '515' }));
     this.#line.close();

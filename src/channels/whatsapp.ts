@@ -1,0 +1,111 @@
+import type {
+  Channel,
+  ChannelContext,
+  ChannelDefinition,
+  ChannelEvents,
+  ChannelStatus,
+  FetchedAttachment,
+  OutboundMessage,
+} from './channel.ts';
+import { addressOf } from './whatsapp/addresses.ts';
+import { WhatsAppError } from './whatsapp/failure.ts';
+import type { FarEnd, Link } from './whatsapp/link.ts';
+import { UNPAIRED } from './whatsapp/outcome.ts';
+import { hasVault } from './whatsapp/vault.ts';
+
+/** WhatsApp as a device linked to the owner's phone. Silent until `claw setup whatsapp` has paired it. */
+export const channel: ChannelDefinition = {
+  name: 'whatsapp',
+  create: (context) => new WhatsAppChannel(context, null),
+};
+
+/**
+ * `unpaired` and `refused` stay until the owner has done something and restarted; in `connecting` and
+ * `failed` the channel goes on trying by itself.
+ */
+export class WhatsAppChannel implements Channel {
+  readonly name = 'whatsapp';
+  readonly isOpen = true;
+  readonly #context: ChannelContext;
+  readonly #far: FarEnd | null;
+  #status: ChannelStatus = UNPAIRED;
+  #link: Link | null = null;
+
+  /** @param far another far end than WhatsApp's own, for tests */
+  constructor(context: ChannelContext, far: FarEnd | null) {
+    this.#context = context;
+    this.#far = far;
+  }
+
+  async connect(events: ChannelEvents): Promise<void> {
+    const { settings, log } = this.#context;
+    if (this.#link !== null || !hasVault(settings.dataDir)) return;
+    const { promise: isSettled, resolve } = Promise.withResolvers<void>();
+    const onStatus = (status: ChannelStatus): void => {
+      this.#report(events, status);
+      if (status.state !== 'connecting' || status.detail !== null) resolve();
+    };
+    onStatus({ state: 'connecting', detail: null });
+    try {
+      const { openLink } = await import('./whatsapp/link.ts');
+      this.#link = await openLink({
+        settings,
+        far: this.#far,
+        events: { ...events, onStatus },
+        log,
+      });
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      onStatus({ state: 'failed', detail: reason });
+    }
+    await isSettled;
+  }
+
+  async disconnect(): Promise<void> {
+    const link = this.#link;
+    if (link === null) return;
+    this.#link = null;
+    await link.close();
+    this.#status = { state: 'stopped', detail: null };
+  }
+
+  async send(message: OutboundMessage): Promise<void> {
+    await this.#opened().send(message);
+  }
+
+  async setTyping(jid: string, isTyping: boolean): Promise<void> {
+    await this.#link?.setTyping(jid, isTyping);
+  }
+
+  async fetchAttachment(jid: string, messageId: string): Promise<FetchedAttachment> {
+    return await this.#opened().fetchAttachment(jid, messageId);
+  }
+
+  ownsJid(jid: string): boolean {
+    return /^[^:@]+@(g\.us|s\.whatsapp\.net|lid)$/.test(jid);
+  }
+
+  addressOf(typed: string): string | null {
+    const wanted = typed.trim();
+    // The country's number belongs to it: 0151… is somebody else in every country.
+    const isNumber = /^\+?[1-9][\d ()./-]{6,}$/.test(wanted);
+    const jid = isNumber ? addressOf(wanted.replace(/\D/g, '')) : wanted;
+    return this.ownsJid(jid) ? (this.#link?.chatOf(jid) ?? jid) : null;
+  }
+
+  status(): ChannelStatus {
+    return this.#status;
+  }
+
+  #opened(): Link {
+    if (this.#link !== null) return this.#link;
+    throw new WhatsAppError('NOT_CONNECTED', 'WhatsApp is not connected.');
+  }
+
+  #report(events: ChannelEvents, status: ChannelStatus): void {
+    const { state, detail } = this.#status;
+    if (state === status.state && detail === status.detail) return;
+    this.#status = status;
+    events.onStatus(status);
+  }
+}

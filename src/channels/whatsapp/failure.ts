@@ -1,0 +1,24 @@
+/** What can keep WhatsApp from doing what it was asked. */
+export type WhatsAppErrorCode =
+  | 'ALREADY_PAIRED'
+  | 'IN_USE'
+  | 'NOT_CONNECTED'
+  | 'NOT_PAIRED'
+  | 'PAIRING_FAILED'
+  | 'REFUSED'
+  | 'TOO_MANY'
+  | 'UNCONFIRMED'
+  | 'MEDIA_UNKNOWN'
+  | 'MEDIA_TOO_LARGE'
+  | 'MEDIA_GONE';
+
+/** Why WhatsApp has not done what it was asked, with a code and words for the owner. */
+export class WhatsAppError extends Error {
+  override readonly name = 'WhatsAppError';
+  readonly code: WhatsAppErrorCode;
+
+  constructor(code: WhatsAppErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}

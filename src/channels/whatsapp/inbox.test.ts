@@ -1,0 +1,64 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { LinkedChannel } from '../../testing/whatsapp/linked-channel.ts';
+import type { Person } from '../../testing/whatsapp/person.ts';
+import { startWhatsAppServer, type WhatsAppServer } from '../../testing/whatsapp/server.ts';
+
+let server: WhatsAppServer;
+let linked: LinkedChannel;
+let anna: Person;
+beforeEach(async () => {
+  server = await startWhatsAppServer();
+  anna = server.person({ phoneNumber: '4915111111111', lidNumber: '100000000001', name: 'Anna' });
+  linked = new LinkedChannel(server);
+  await linked.pair();
+  await linked.connect();
+});
+afterEach(async () => {
+  await linked.close();
+  await server.close();
+});
+
+const said = () => linked.messages.map(({ text }) => text);
+
+test('what was acknowledged and not stored is handed over at the next start, in order', async () => {
+  const group = server.group({
+    jid: '120363000000000001@g.us',
+    subject: 'Family',
+    addressing: 'lid',
+    members: [anna],
+  });
+  linked.beforeStored = () => Promise.reject(new Error('the disk is full'));
+  await server.say(anna, 'one');
+  await server.say(anna, 'two', { group });
+  await server.say(anna, 'three', { group, as: 'lid' });
+  // WhatsApp has the acknowledgements, and will not say any of it again.
+  await expect.poll(() => server.mailbox.acknowledged.length).toBe(3);
+  const closing = linked.channel.disconnect();
+  await closing;
+  linked.beforeStored = async () => {};
+  await linked.restart();
+  await linked.until(() => linked.messages.length === 3);
+  await server.say(anna, 'four', { group });
+  await linked.until(() => linked.messages.length === 4);
+  expect(said()).toEqual(['one', 'two', 'three', 'four']);
+});
+
+test('a message that the host could not store at once is tried again, before those behind it', async () => {
+  let failures = 2;
+  linked.beforeStored = async () => {
+    if (failures-- > 0) throw new Error('busy');
+  };
+  await server.say(anna, 'one');
+  await server.say(anna, 'two');
+  await linked.until(() => linked.messages.length === 2);
+  expect(said()).toEqual(['one', 'two']);
+});
+
+test('what was stored is not handed over again', async () => {
+  await server.say(anna, 'one');
+  await linked.until(() => linked.messages.length === 1);
+  await linked.restart();
+  await server.say(anna, 'two');
+  await linked.until(() => linked.messages.length === 2);
+  expect(said()).toEqual(['one', 'two']);
+});

@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto';
+import type {
+  BinaryNode,
+  SignalKeyStoreWithTransaction,
+  SignalRepositoryWithLIDStore,
+  WAMessageKey,
+} from '@whiskeysockets/baileys';
+import { z } from 'zod';
+import type { Baileys } from './baileys.ts';
+import type { Vault } from './vault.ts';
+
+/**
+ * Messages between decryption and the host's word that they are stored.
+ *
+ * Baileys acknowledges a message as soon as it is decrypted, and the key that decrypted it is gone by
+ * then. So what was decrypted is written in the same transaction as the key's end, before the
+ * acknowledgement: a crash in between loses nothing, the message is taken up again at the next start.
+ */
+export interface Inbox {
+  /** Remembers which message a ciphertext belongs to; called before it is decrypted. */
+  expect(node: BinaryNode): void;
+  /** Wraps decryption so that its outcome is kept. */
+  guard(
+    inner: SignalRepositoryWithLIDStore,
+    keys: SignalKeyStoreWithTransaction,
+  ): SignalRepositoryWithLIDStore;
+  /** Writes what was decrypted since the last time; called inside the transaction of the keys. */
+  writePending(): void;
+  /** The host has stored the message, or nobody wants it. */
+  settle(key: WAMessageKey): void;
+  /** The messages that nobody settled, oldest first, to be handed to Baileys again. */
+  unsettled(): Promise<readonly BinaryNode[]>;
+}
+
+type Decrypted = { readonly digest: string; readonly node: BinaryNode; readonly plain: Uint8Array };
+
+const Plain = z.object({ plain: z.instanceof(Uint8Array) });
+const Node = z.object({ node: z.instanceof(Uint8Array) });
+
+export function inboxIn({ database }: Vault, baileys: Baileys): Inbox {
+  const insert = database.prepare(`
+    INSERT OR IGNORE INTO inbox (digest, message, node, plain, received_at) VALUES (?, ?, ?, ?, ?)`);
+  const find = database.prepare('SELECT plain FROM inbox WHERE digest = ?');
+  const forget = database.prepare('DELETE FROM inbox WHERE message = ?');
+  const all = database.prepare(
+    'SELECT node, min(seq) AS first FROM inbox GROUP BY message ORDER BY first',
+  );
+  const expected = new WeakMap<Uint8Array, BinaryNode>();
+  const pending: Decrypted[] = [];
+
+  async function once(
+    ciphertext: Uint8Array,
+    decrypt: () => Promise<Uint8Array>,
+  ): Promise<Uint8Array> {
+    const digest = createHash('sha256').update(ciphertext).digest('hex');
+    const known = Plain.optional().parse(find.get(digest));
+    if (known !== undefined) return known.plain;
+    const plain = await decrypt();
+    const node = expected.get(ciphertext);
+    if (node !== undefined) pending.push({ digest, node, plain });
+    return plain;
+  }
+
+  return {
+    expect(node) {
+      for (const { content } of baileys.getAllBinaryNodeChildren(node)) {
+        if (content instanceof Uint8Array) expected.set(content, node);
+      }
+    },
+    guard: (inner, keys) => ({
+      ...inner,
+      decryptMessage: (asked) =>
+        keys.transaction(
+          () => once(asked.ciphertext, () => inner.decryptMessage(asked)),
+          asked.jid,
+        ),
+      decryptGroupMessage: (asked) =>
+        keys.transaction(
+          () => once(asked.msg, () => inner.decryptGroupMessage(asked)),
+          asked.group,
+        ),
+    }),
+    writePending() {
+      for (const { digest, node, plain } of pending.splice(0)) {
+        const encoded = baileys.encodeBinaryNode(node);
+        insert.run(digest, nameOfNode(node, baileys), encoded, plain, Date.now());
+      }
+    },
+    settle(key) {
+      if (database.open) forget.run(nameOfKey(key));
+    },
+    async unsettled() {
+      const rows = z.array(Node).parse(all.all());
+      // The first byte of the decoder's input tells whether the rest is compressed; the encoder writes it.
+      return await Promise.all(rows.map(({ node }) => baileys.decodeBinaryNode(Buffer.from(node))));
+    },
+  };
+}
+
+function nameOfNode({ attrs }: BinaryNode, { jidNormalizedUser }: Baileys): string {
+  const { id = '', from, recipient, participant } = attrs;
+  return [jidNormalizedUser(recipient ?? from), jidNormalizedUser(participant), id].join(' ');
+}
+
+function nameOfKey({ remoteJid, participant, id }: WAMessageKey): string {
+  return [remoteJid ?? '', participant ?? '', id ?? ''].join(' ');
+}

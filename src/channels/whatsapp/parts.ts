@@ -1,0 +1,65 @@
+/** Room for closing a code fence at the end of a part and opening it again in the next. */
+const FENCE_ROOM = 64;
+const FENCE = /^ {0,3}(`{3,8}|~{3,8})([^`\n]{0,40})/;
+
+/**
+ * Splits Markdown into parts of at most `limit` UTF-16 units: between paragraphs, as many to a part as
+ * fit; a paragraph that is too long between its lines; a line that is too long at a space or anywhere.
+ *
+ * A code block that spans parts is a code block in each of them. Parts without words are left out.
+ */
+export function splitMarkdown(text: string, limit: number): readonly string[] {
+  if (text.length <= limit) return text.trim() === '' ? [] : [text];
+  const hasFence = text.split('\n').some((line) => FENCE.test(line));
+  const room = hasFence ? limit - FENCE_ROOM : limit;
+  const parts = pack(text.split('\n\n'), '\n\n', room, (paragraph) =>
+    pack(paragraph.split('\n'), '\n', room, (line) => cut(line, room)),
+  );
+  const whole = hasFence ? mendFences(parts) : parts;
+  return whole.filter((part) => part.trim() !== '');
+}
+
+function pack(
+  pieces: readonly string[],
+  separator: string,
+  limit: number,
+  smaller: (piece: string) => readonly string[],
+): readonly string[] {
+  const parts: string[] = [];
+  for (const piece of pieces.flatMap((it) => (it.length <= limit ? [it] : smaller(it)))) {
+    const last = parts.at(-1);
+    if (last !== undefined && last.length + separator.length + piece.length <= limit) {
+      parts[parts.length - 1] = last + separator + piece;
+    } else {
+      parts.push(piece);
+    }
+  }
+  return parts;
+}
+
+function cut(line: string, limit: number): readonly string[] {
+  const pieces: string[] = [];
+  let rest = line;
+  while (rest.length > limit) {
+    const space = rest.lastIndexOf(' ', limit);
+    const isPair = /[\uD800-\uDBFF]/.test(rest.charAt(limit - 1));
+    const end = space > limit / 2 ? space : isPair ? limit - 1 : limit;
+    pieces.push(rest.slice(0, end));
+    rest = rest.slice(space > limit / 2 ? end + 1 : end);
+  }
+  return [...pieces, rest];
+}
+
+function mendFences(parts: readonly string[]): readonly string[] {
+  let open: { mark: string; opening: string } | null = null;
+  return parts.map((part) => {
+    const opening: string = open === null ? '' : `${open.opening}\n`;
+    for (const line of part.split('\n')) {
+      const [opened, mark = ''] = FENCE.exec(line) ?? [];
+      if (opened === undefined) continue;
+      if (open === null) open = { mark, opening: opened };
+      else if (mark.startsWith(open.mark) && line.trim() === mark) open = null;
+    }
+    return `${opening}${part}${open === null ? '' : `\n${open.mark}`}`;
+  });
+}

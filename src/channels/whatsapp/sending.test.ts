@@ -1,0 +1,104 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { FAST, LinkedChannel } from '../../testing/whatsapp/linked-channel.ts';
+import type { Person } from '../../testing/whatsapp/person.ts';
+import { startWhatsAppServer, type WhatsAppServer } from '../../testing/whatsapp/server.ts';
+import { messageIdOf } from './sent.ts';
+
+const ANNA = { phoneNumber: '4915111111111', lidNumber: '100000000001', name: 'Anna' };
+const BERT = { phoneNumber: '4915122222222', lidNumber: '100000000002', name: 'Bert' };
+
+let server: WhatsAppServer;
+let linked: LinkedChannel;
+let anna: Person;
+beforeEach(async () => {
+  server = await startWhatsAppServer();
+  anna = server.person(ANNA);
+  linked = new LinkedChannel(server);
+  await linked.pair();
+  await linked.connect();
+});
+afterEach(async () => {
+  await linked.close();
+  await server.close();
+});
+
+test('Markdown is sent in WhatsApp’s dialect, under an id that was made before', async () => {
+  await linked.channel.send({
+    id: 'out-1',
+    jid: anna.pn,
+    text: '# Hi\n\n**all** is [well](https://a.b)',
+  });
+  expect(await anna.next()).toMatchObject({
+    id: messageIdOf('out-1', 0),
+    text: '*Hi*\n\n*all* is well (https://a.b)',
+  });
+});
+
+test('a long answer comes in parts that end between paragraphs', async () => {
+  const paragraphs = Array.from({ length: 9 }, (_, index) =>
+    `${index} ${'word '.repeat(200)}`.trim(),
+  );
+  await linked.channel.send({ id: 'long', jid: anna.pn, text: paragraphs.join('\n\n') });
+  const parts = anna.read.map(({ text }) => text);
+  expect(parts.length).toBe(3);
+  expect(parts.join('\n\n')).toBe(paragraphs.join('\n\n'));
+});
+
+test('everybody in a group reads an answer, and so does somebody who wrote there first', async () => {
+  const bert = server.person(BERT);
+  const jid = '120363000000000001@g.us';
+  const group = server.group({ jid, subject: 'Family', addressing: 'lid', members: [anna, bert] });
+  await linked.channel.send({ id: 'a', jid, text: 'hello all' });
+  await server.say(bert, 'hello assistant', { group });
+  await linked.until(() => linked.messages.length === 1);
+  await linked.channel.send({ id: 'b', jid, text: 'hello Bert' });
+  for (const person of [anna, bert]) {
+    expect(person.read.map(({ text }) => text)).toEqual(['hello all', 'hello Bert']);
+  }
+});
+
+test('an answer reaches the owner’s own chat on the phone', async () => {
+  await linked.channel.send({ id: 'note', jid: server.account.pn, text: 'noted' });
+  expect(server.account.phone.heard).toMatchObject(['noted']);
+});
+
+test('a message without an answer from WhatsApp is not sent, and sent again it is the same one', async () => {
+  await linked.close();
+  linked = new LinkedChannel(server, {}, { pace: { ...FAST, ackMs: 1_000 } });
+  server.account.paired = null;
+  await linked.pair();
+  await linked.connect();
+  const message = { id: 'out', jid: anna.pn, text: 'are you there?' };
+  server.isSilent = true;
+  await expect(linked.channel.send(message)).rejects.toMatchObject({ code: 'UNCONFIRMED' });
+  server.isSilent = false;
+  await linked.channel.send(message);
+  expect((await anna.next()).id).toBe(messageIdOf('out', 0));
+  // The host may not have heard that it was taken, and asks once more after a crash.
+  await linked.restart();
+  await linked.channel.send(message);
+  expect(anna.read).toHaveLength(1);
+});
+
+test('nothing is sent while the connection is away', async () => {
+  await linked.channel.disconnect();
+  const sending = linked.channel.send({ id: 'out', jid: anna.pn, text: 'hello' });
+  await expect(sending).rejects.toMatchObject({ code: 'NOT_CONNECTED' });
+});
+
+test('the account is seen typing while an answer is made, and is online no longer than that', async () => {
+  // An account's name is known from its own messages, and without one it cannot be online.
+  await server.sayOnPhone('hello');
+  await linked.until(() => linked.messages.length === 1);
+  await linked.channel.setTyping(anna.pn, true);
+  await linked.channel.setTyping(anna.pn, true);
+  await linked.channel.setTyping(anna.pn, false);
+  const shown = () =>
+    server.sent.flatMap(({ tag, attrs, content }) => {
+      if (tag === 'presence' && attrs['type']) return [attrs['type']];
+      return tag === 'chatstate' && Array.isArray(content) ? content.map((child) => child.tag) : [];
+    });
+  await expect
+    .poll(shown)
+    .toEqual(['available', 'composing', 'composing', 'paused', 'unavailable']);
+});

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { Throttle } from './throttle.ts';
+
+function times(throttle: Throttle, chats: readonly string[]): number[] {
+  return chats.map((chat) => {
+    const at = throttle.waitMs(chat, 0);
+    throttle.count(chat, 0);
+    return at;
+  });
+}
+
+test('a chat gets a few messages at once, and then one every so often', () => {
+  const none = { burst: 1_000, everyMs: 1 };
+  const throttle = new Throttle({ perChat: { burst: 3, everyMs: 1_000 }, overall: none });
+  expect(times(throttle, ['a', 'a', 'a', 'a', 'a', 'b'])).toEqual([0, 0, 0, 1_000, 2_000, 0]);
+});
+
+test('all chats together are held to a rate as well', () => {
+  const none = { burst: 1_000, everyMs: 1 };
+  const throttle = new Throttle({ perChat: none, overall: { burst: 2, everyMs: 500 } });
+  expect(times(throttle, ['a', 'b', 'c', 'd'])).toEqual([0, 0, 500, 1_000]);
+});
+
+test('a pause gives the burst back', () => {
+  const rate = { burst: 2, everyMs: 1_000 };
+  const throttle = new Throttle({ perChat: rate, overall: rate });
+  times(throttle, ['a', 'a', 'a']);
+  expect(throttle.waitMs('a', 10_000)).toBe(0);
+});

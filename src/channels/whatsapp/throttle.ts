@@ -1,0 +1,43 @@
+/** So many at once, and then one every so often, in milliseconds. */
+export type Rate = { readonly burst: number; readonly everyMs: number };
+
+/**
+ * Keeps sends below a rate per chat and one over all: an account that writes faster than people do is
+ * blocked by WhatsApp.
+ *
+ * Source: the virtual scheduling form of the generic cell rate algorithm, ITU-T I.371.
+ */
+export class Throttle {
+  readonly #perChat: Rate;
+  readonly #overall: Rate;
+  readonly #chats = new Map<string, number>();
+  #due = 0;
+
+  constructor(rates: { readonly perChat: Rate; readonly overall: Rate }) {
+    this.#perChat = rates.perChat;
+    this.#overall = rates.overall;
+  }
+
+  /** How long the next message to this chat has to wait, in milliseconds. */
+  waitMs(chat: string, now: number): number {
+    const own = waitOf(this.#chats.get(chat) ?? 0, this.#perChat, now);
+    return Math.max(0, own, waitOf(this.#due, this.#overall, now));
+  }
+
+  /** Counts a message that goes out now, or after its wait. */
+  count(chat: string, now: number): void {
+    this.#forgetIdle(now);
+    this.#chats.set(chat, Math.max(this.#chats.get(chat) ?? 0, now) + this.#perChat.everyMs);
+    this.#due = Math.max(this.#due, now) + this.#overall.everyMs;
+  }
+
+  #forgetIdle(now: number): void {
+    for (const [chat, due] of this.#chats) {
+      if (due <= now) this.#chats.delete(chat);
+    }
+  }
+}
+
+function waitOf(due: number, { burst, everyMs }: Rate, now: number): number {
+  return due - now - (burst - 1) * everyMs;
+}

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import type { Baileys } from './baileys.ts';
+import type { Vault } from './vault.ts';
+
+/** The web version that is presented to WhatsApp, which refuses old ones after some months. */
+export type WebVersion = readonly [number, number, number];
+
+const Row = z.object({ value: z.string() });
+const Version = z.tuple([z.int(), z.int(), z.int()]);
+const KEY = 'web version';
+
+/** The newer one of what the library was made for and what was fetched since. */
+export function versionIn({ database }: Vault, baileys: Baileys): WebVersion {
+  const own = Version.parse(baileys.DEFAULT_CONNECTION_CONFIG.version);
+  const row = Row.optional().parse(
+    database.prepare('SELECT value FROM meta WHERE key = ?').get(KEY),
+  );
+  const kept = row === undefined ? null : Version.parse(JSON.parse(row.value));
+  return kept !== null && kept[2] > own[2] ? kept : own;
+}
+
+/** Keeps a version that was fetched. */
+export function keepVersion({ database }: Vault, version: WebVersion): void {
+  database
+    .prepare('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)')
+    .run(KEY, JSON.stringify(version));
+}
+
+/** Asks WhatsApp which version its web client has now; null where it does not say. */
+export async function fetchVersion(baileys: Baileys): Promise<WebVersion | null> {
+  const signal = AbortSignal.timeout(10_000);
+  const { version, isLatest } = await baileys.fetchLatestWaWebVersion({ signal });
+  return isLatest ? version : null;
+}

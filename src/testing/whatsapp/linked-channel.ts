@@ -1,0 +1,141 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type {
+  ChannelLog,
+  ChannelStatus,
+  InboundMessage,
+  KnownChat,
+} from '../../channels/channel.ts';
+import type { DeliveryPace } from '../../channels/whatsapp/delivery.ts';
+import type { FarEnd } from '../../channels/whatsapp/link.ts';
+import { pair } from '../../channels/whatsapp/pairing.ts';
+import { WhatsAppChannel } from '../../channels/whatsapp.ts';
+import { readSettings } from '../../config.ts';
+import type { WhatsAppServer } from './server.ts';
+
+const silent: ChannelLog = { info: () => {}, warn: () => {} };
+
+const WAIT_MS = 8_000;
+
+/** Nothing waits in tests that need not. */
+export const FAST: DeliveryPace = {
+  perChat: { burst: 1_000, everyMs: 1 },
+  overall: { burst: 1_000, everyMs: 1 },
+  ackMs: 2_000,
+  longestWaitMs: 1_000,
+};
+
+/** The far end that a test server is. */
+export function farEndOf(server: WhatsAppServer, options: Partial<FarEnd> = {}): FarEnd {
+  return {
+    socketUrl: server.url,
+    media: { url: server.filesUrl, limitBytes: 1_000_000 },
+    pace: FAST,
+    fetchVersion: async () => null,
+    slowness: 0.02,
+    ...options,
+  };
+}
+
+/** A channel with a data folder of its own, and everything it told the host. */
+export class LinkedChannel {
+  readonly dataDir: string;
+  readonly messages: InboundMessage[] = [];
+  readonly chats: KnownChat[] = [];
+  readonly statuses: ChannelStatus[] = [];
+  readonly logged: string[] = [];
+  /** Runs before a message counts as stored; may reject, as a host that cannot store. */
+  beforeStored: (message: InboundMessage) => Promise<void> = async () => {};
+  channel: WhatsAppChannel;
+  readonly #server: WhatsAppServer;
+  readonly #environment: Record<string, string>;
+  readonly #far: FarEnd;
+  #changed = Promise.withResolvers<void>();
+
+  constructor(
+    server: WhatsAppServer,
+    environment: Record<string, string> = {},
+    far: Partial<FarEnd> = {},
+    dataDir: string = mkdtempSync(join(tmpdir(), 'claw-whatsapp-')),
+  ) {
+    this.dataDir = dataDir;
+    this.#server = server;
+    this.#environment = environment;
+    this.#far = farEndOf(server, far);
+    this.channel = this.#create();
+  }
+
+  /** Another assistant on the same data folder, with another far end. */
+  withFar(far: Partial<FarEnd>): LinkedChannel {
+    return new LinkedChannel(this.#server, this.#environment, far, this.dataDir);
+  }
+
+  async pair(): Promise<void> {
+    await pair({
+      dataDir: this.dataDir,
+      method: {
+        kind: 'qr',
+        show: (qr) => void this.#server.pairing().then((pairing) => pairing.scan(qr)),
+      },
+      log: silent,
+      signal: new AbortController().signal,
+      isAgain: false,
+      far: this.#far,
+    });
+  }
+
+  async connect(): Promise<void> {
+    await this.channel.connect({
+      onMessage: async (message) => {
+        await this.beforeStored(message);
+        this.messages.push(message);
+        this.#wake();
+      },
+      onChat: async (chat) => {
+        this.chats.push(chat);
+        this.#wake();
+      },
+      onStatus: (status) => {
+        this.statuses.push(status);
+        this.#wake();
+      },
+    });
+  }
+
+  /** As after a restart of the assistant: the data folder is what remains. */
+  async restart(): Promise<void> {
+    await this.channel.disconnect();
+    this.channel = this.#create();
+    await this.connect();
+  }
+
+  /** Resolves when the host has heard enough. */
+  async until(isEnough: () => boolean): Promise<void> {
+    const { promise: isLate, reject } = Promise.withResolvers<never>();
+    const heard = () => JSON.stringify([this.messages, this.chats, this.statuses, this.logged]);
+    const timer = setTimeout(() => reject(new Error(`waited in vain; heard ${heard()}`)), WAIT_MS);
+    try {
+      while (!isEnough()) await Promise.race([this.#changed.promise, isLate]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.channel.disconnect();
+    rmSync(this.dataDir, { recursive: true, force: true });
+  }
+
+  #create(): WhatsAppChannel {
+    const settings = readSettings({ CLAW_DATA: this.dataDir, ...this.#environment }, this.dataDir);
+    const note = (message: string, data?: unknown) =>
+      void this.logged.push(`${message} ${JSON.stringify(data ?? {})}`);
+    return new WhatsAppChannel({ settings, log: { info: note, warn: note } }, this.#far);
+  }
+
+  #wake(): void {
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers<void>();
+  }
+}
