@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { z } from 'zod';
 
 /** The model behind the agent: which protocol it speaks, where it is, and the key, if there is one. */
@@ -21,6 +21,8 @@ export type Settings = {
   /** What is written to the log; on an interactive terminal only warnings are shown as well. */
   readonly logLevel: 'error' | 'warn' | 'info' | 'debug';
   readonly model: ModelSettings;
+  /** Absolute path of the owner's list of what else agents may see, outside the project; null for none. */
+  readonly mountsFile: string | null;
   /** Null lets the best engine that is there run the agents. */
   readonly sandbox: 'docker' | 'podman' | 'bubblewrap' | null;
   /** Absolute path of a short folder for the groups' sockets; null puts them below `dataDir`. */
@@ -47,6 +49,10 @@ const Environment = z.object({
   ANTHROPIC_BASE_URL: z.url().default('https://api.anthropic.com'),
   OPENAI_API_KEY: z.string().optional(),
   OPENAI_BASE_URL: z.url().default('https://api.openai.com/v1'),
+  // mountsFile
+  CLAW_MOUNTS: z.string().min(1).optional(),
+  HOME: z.string().optional(),
+  XDG_CONFIG_HOME: z.string().optional(),
   // sandbox
   CLAW_SANDBOX: z.enum(['docker', 'podman', 'bubblewrap']).optional(),
   // socketDir
@@ -90,11 +96,21 @@ export function readSettings(
     dataDir: resolve(projectDir, env.CLAW_DATA),
     logLevel: env.CLAW_LOG_LEVEL,
     model: modelSettings(env),
+    mountsFile: mountsFileOf(env, projectDir),
     sandbox: env.CLAW_SANDBOX ?? null,
     socketDir: env.CLAW_SOCKETS === undefined ? null : resolve(projectDir, env.CLAW_SOCKETS),
     turnTimeoutMs: env.CLAW_TURN_TIMEOUT_MS,
     whatsappOwner: env.WHATSAPP_OWNER ?? null,
   };
+}
+
+function mountsFileOf(
+  { CLAW_MOUNTS, HOME, XDG_CONFIG_HOME }: z.output<typeof Environment>,
+  projectDir: string,
+): string | null {
+  if (CLAW_MOUNTS !== undefined) return resolve(projectDir, CLAW_MOUNTS);
+  const configDir = XDG_CONFIG_HOME ?? (HOME === undefined ? null : join(HOME, '.config'));
+  return configDir === null ? null : join(configDir, 'patchclaw', 'mounts.yaml');
 }
 
 function modelSettings(env: z.output<typeof Environment>): ModelSettings {

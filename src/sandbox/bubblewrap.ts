@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { lstat, readlink } from 'node:fs/promises';
 import { execa } from 'execa';
 import { type Box, type BoxSpec, type Engine, EngineUnusable } from './engine.ts';
+import { EXTRA } from './extra-mounts.ts';
 import type { AgentUser } from './ownership.ts';
 
 /** bwrap and what it starts are looked up here; the agent's own environment is made from nothing. */
@@ -94,6 +95,7 @@ async function systemMounts(): Promise<string[]> {
 }
 
 function filesystem(spec: BoxSpec, nodePath: string): string[] {
+  const hasExtra = spec.mounts.some(({ target }) => target.startsWith(EXTRA));
   const mounts = spec.mounts.flatMap(({ source, target, isWritable }) => [
     isWritable ? '--bind' : '--ro-bind',
     source,
@@ -101,6 +103,7 @@ function filesystem(spec: BoxSpec, nodePath: string): string[] {
   ]);
   return [
     ...['--perms', '1777', '--size', String(TMP_BYTES), '--tmpfs', '/tmp'],
+    ...(hasExtra ? ['--dir', EXTRA] : []),
     ...mounts,
     ...['--ro-bind', nodePath, NODE],
     ...['--remount-ro', '/'],

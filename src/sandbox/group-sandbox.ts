@@ -1,6 +1,7 @@
 import { lstat, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Engine } from './engine.ts';
+import { extraMounts } from './extra-mounts.ts';
 import { Group, SHUTTING_DOWN } from './group.ts';
 import { missingKey } from './model-failure.ts';
 import { type GroupPlaces, groupMounts, writableFolders } from './mounts.ts';
@@ -14,7 +15,7 @@ const DEFAULT_IDLE_MS = 10 * 60_000;
 const DEFAULT_MODEL_TIMEOUT_MS = 60_000;
 
 /** Plain names only: a folder's name becomes part of paths, labels and container names. */
-const FOLDER_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
+const FOLDER_NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
 export type GroupSandboxParts = {
   readonly engine: Engine;
@@ -115,10 +116,13 @@ export class GroupSandbox implements Sandbox {
       bundle,
     };
     await giveFolders(places, user);
+    const { mountsFile } = settings;
+    const extra = await extraMounts({ mountsFile, projectDir, dataDir, folder });
+    for (const refusal of extra.refusals) options.onProgress(refusal);
     return WarmAgent.start({
       engine,
       folder,
-      mounts: groupMounts(places, await plainEntries(projectDir)),
+      mounts: [...groupMounts(places, await plainEntries(projectDir)), ...extra.mounts],
       socketDir,
       user,
       model: settings.model,
