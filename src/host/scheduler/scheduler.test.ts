@@ -262,11 +262,16 @@ test('of two that look at the same time, one fires', () => {
 
 test('a task of a chat that is not registered waits for it to be back', () => {
   const task = schedule('every', '10 minutes');
+  clock.pass(10 * 60_000);
   store.groups.unregister(JID);
   clock.pass(10 * 60_000);
   register();
   clock.pass(10 * 60_000);
-  expect(log(task)).toEqual(['21T12:10 the chat is not registered', '21T12:20']);
+  expect(log(task)).toEqual([
+    '21T12:10 the chat was unregistered',
+    '21T12:20 the chat is not registered',
+    '21T12:30',
+  ]);
 });
 
 test('a task goes with the folder that it belongs to', () => {

@@ -33,3 +33,8 @@ CREATE TABLE task_runs (
   summary TEXT
 ) STRICT;
 CREATE INDEX task_runs_of_task ON task_runs (task_id, id);
+CREATE TRIGGER run_ends_with_its_turn AFTER DELETE ON turns
+BEGIN
+  UPDATE task_runs SET finished_at = fired_at, outcome = 'skipped', summary = 'the chat was unregistered'
+  WHERE turn_id = OLD.id AND finished_at IS NULL;
+END;
