@@ -13,6 +13,8 @@ export type Conflict = {
   readonly path: string;
   readonly kind: ConflictKind;
   readonly layers: readonly [ours: string, theirs: string];
+  /** Who brought ours of each open hunk, in order; where it is absent, `layers` says it for all. */
+  readonly authors?: readonly string[];
   /** One sentence for the owner. */
   readonly reason: string;
   /** Text conflicts only; empty for the others. */

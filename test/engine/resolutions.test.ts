@@ -143,6 +143,30 @@ test('a third layer in between that changes other lines of the file reopens noth
   expect(codebase.read('notes.txt')).toBe(BOTH);
 });
 
+test('each place of a conflict is between those who brought its lines', async () => {
+  await using codebase = temporaryCodebase({ 'notes.txt': LINES }, { git: true });
+  const wants = (name: string, ...lines: string[]) => {
+    const text = lines.reduce((all, line) => all.replace(line, `${line} of ${name}`), LINES);
+    addSkill(codebase, name, { modify: { 'notes.txt': [LINES, text] } });
+  };
+  wants('a', 'two');
+  wants('c', 'nine');
+  wants('z', 'two', 'nine');
+  expect((await codebase.claw('apply', 'a', 'c', 'z')).code).toBe(3);
+  expect((await codebase.claw('resolve', 'notes.txt', '--theirs')).code).toBe(0);
+  expect((await codebase.claw('continue')).code).toBe(0);
+  const both = codebase.read('notes.txt');
+  const key = await onlyKey(codebase);
+  // Without either of the two, the other place is the same disagreement still.
+  for (const name of ['a', 'c']) {
+    const removed = await codebase.claw('remove', name);
+    expect(removed).toMatchObject({ code: 0, json: { data: { settled: [{ by: [key] }] } } });
+    expect(codebase.read('notes.txt')).toBe(both);
+    expect((await codebase.claw('apply', name)).code).toBe(0);
+  }
+  expect(codebase.read('notes.txt')).toBe(both);
+});
+
 test('in a conflict of two places only the new one is asked about', async () => {
   await using codebase = await resolved();
   const key = await onlyKey(codebase);

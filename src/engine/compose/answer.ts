@@ -3,7 +3,7 @@ import type { Hunk } from '../merge/hunk.ts';
 import { mergeValue } from '../merge/merge-value.ts';
 import type { SyntaxFault } from '../merge/syntax/parse.ts';
 import { mergeFault } from '../merge/syntax/text-fault.ts';
-import type { Answer, AnsweredHunk } from '../state/resolution.ts';
+import type { Answer, AnsweredHunk, Resolution } from '../state/resolution.ts';
 import type { TreeFile, Versions } from '../tree.ts';
 
 /** The file that an answer makes of a conflict; null where the answer is that there is none. */
@@ -58,8 +58,37 @@ function leavesSurroundings({ hunks }: Conflict, file: TreeFile | null): boolean
   );
 }
 
-/** What a recording says of a hunk; nothing where it settled two such hunks in two ways. */
-export function answerTo(
+/** One open hunk of a conflict, and whose sides meet there. */
+export type Dispute = {
+  readonly path: string;
+  readonly layers: readonly [ours: string, theirs: string];
+  readonly hunk: Versions<readonly string[]>;
+};
+
+/** The open hunks of a conflict, in order. */
+export function disputesOf({ path, layers, authors, hunks }: Conflict): readonly Dispute[] {
+  const open = hunks.filter((hunk) => hunk.kind === 'conflict');
+  return open.map((hunk, at) => ({ path, layers: [authors?.[at] ?? layers[0], layers[1]], hunk }));
+}
+
+/**
+ * What a recording of this installation says of a hunk: of the same one between the same layers in the
+ * same path, and only if it settled all such hunks in one way.
+ */
+export function ownAnswerTo(
+  { isOwn, subject, answer }: Resolution,
+  { path, layers, hunk }: Dispute,
+): AnsweredHunk | null {
+  const [ours, theirs] = subject.layers;
+  if (!isOwn || answer.kind !== 'hunks' || subject.path !== path || theirs !== layers[1])
+    return null;
+  return answerTo(
+    answer.hunks.filter((one) => (one.author ?? ours) === layers[0]),
+    hunk,
+  );
+}
+
+function answerTo(
   hunks: readonly AnsweredHunk[],
   hunk: Versions<readonly string[]>,
 ): AnsweredHunk | null {

@@ -6,7 +6,7 @@ import type { SkillPackage } from '../skill/package.ts';
 import { structuredKind } from '../structured/kind.ts';
 import { isSameFile, type TreeFile, type Versions } from '../tree.ts';
 import { answeredFile } from './answer.ts';
-import { bringerOf } from './bringer.ts';
+import { bringersOf } from './bringer.ts';
 import type { Canvas } from './composition.ts';
 import type { Names } from './names.ts';
 import type { Settled } from './settle.ts';
@@ -179,7 +179,8 @@ function settle(
     return;
   }
   // An unrelated change by a third layer must not make this another conflict than it was.
-  const author = bringerOf(canvas.touches(path), outcome.hunks, 'ours');
+  const authors = bringersOf(canvas.touches(path), outcome.hunks, 'ours');
+  const author = authors[0] ?? canvas.author(path);
   const reasons = {
     content: `${author} and ${name} change the same lines.`,
     binary: `${author} and ${name} both change this binary file.`,
@@ -199,6 +200,7 @@ function settle(
     path,
     kind: outcome.conflict,
     layers: [author, name],
+    authors,
     reason,
     hunks: outcome.hunks,
     sides: versions,

@@ -2,12 +2,11 @@ import type { Conflict } from '../conflict.ts';
 import {
   type Answer,
   isSameAnswer,
-  isSamePlace,
   isSameSubject,
   type Resolution,
   subjectOf,
 } from '../state/resolution.ts';
-import { answerTo, fits, isSameLines } from './answer.ts';
+import { disputesOf, fits, isSameLines, ownAnswerTo } from './answer.ts';
 
 /**
  * Recordings that fit a conflict but may not settle it by themselves: of other layers, from elsewhere,
@@ -33,17 +32,10 @@ export function contradicts(one: Resolution, conflict: Conflict, decided: Answer
   if (isSameSubject(one.subject, subject)) {
     return fits(conflict, one.answer) && !isSameAnswer(one.answer, decided);
   }
-  if (
-    one.answer.kind !== 'hunks' ||
-    decided.kind !== 'hunks' ||
-    !one.isOwn ||
-    !isSamePlace(one.subject, subject)
-  ) {
-    return false;
-  }
-  const recorded = one.answer.hunks;
-  return decided.hunks.some((hunk) => {
-    const other = answerTo(recorded, hunk);
-    return other !== null && !isSameLines(other.resolved, hunk.resolved);
+  if (decided.kind !== 'hunks') return false;
+  return disputesOf(conflict).some((dispute, at) => {
+    const other = ownAnswerTo(one, dispute);
+    const resolved = decided.hunks[at]?.resolved ?? [];
+    return other !== null && !isSameLines(other.resolved, resolved);
   });
 }

@@ -4,13 +4,20 @@ import {
   type Answer,
   type AnsweredHunk,
   isSameAnswer,
-  isSamePlace,
   isSameSubject,
   type Resolution,
   type Subject,
   subjectOf,
 } from '../state/resolution.ts';
-import { answeredFile, answerFault, answerTo, fits, isSameLines, takeAnswer } from './answer.ts';
+import {
+  answeredFile,
+  answerFault,
+  disputesOf,
+  fits,
+  isSameLines,
+  ownAnswerTo,
+  takeAnswer,
+} from './answer.ts';
 
 /** What the owner, or a model that they asked, decided on a conflict of the waiting operation. */
 export type Decision = {
@@ -67,11 +74,7 @@ export function settleConflict(conflict: Conflict, known: KnownAnswers): Settled
     const { answer } = decision;
     return { kind: 'settled', settlement: { conflict, answer, decision, keys: [] } };
   }
-  const settled = settleHunks(
-    conflict,
-    decision,
-    known.resolutions.filter((one) => one.isOwn && isSamePlace(one.subject, subject)),
-  );
+  const settled = settleHunks(conflict, decision, known.resolutions);
   return decision === null ? checked(settled) : settled;
 }
 
@@ -95,12 +98,14 @@ function settleHunks(
   const decided = decision?.answer.kind === 'hunks' ? [...decision.answer.hunks] : [];
   const keys = new Set<string>();
   const rivals: Resolution[] = [];
+  const disputes = [...disputesOf(conflict)];
   const answers = conflict.hunks.map((hunk): AnsweredHunk | null => {
     if (hunk.kind === 'settled') return null;
+    const dispute = disputes.shift();
     const own = takeAnswer(decided, hunk);
     if (own !== null) return own;
     const matches = recordings.flatMap((one) => {
-      const answer = one.answer.kind === 'hunks' ? answerTo(one.answer.hunks, hunk) : null;
+      const answer = dispute ? ownAnswerTo(one, dispute) : null;
       return answer === null ? [] : [{ one, answer }];
     });
     const [first, ...others] = matches;
@@ -148,5 +153,11 @@ function withAnswers(conflict: Conflict, answers: readonly (AnsweredHunk | null)
       hunks[hunks.length - 1] = { kind: 'settled', lines: [...last.lines, ...next.lines] };
     } else if (next.kind === 'conflict' || next.lines.length > 0) hunks.push(next);
   }
-  return { ...conflict, hunks };
+  const { authors = [], layers, ...rest } = conflict;
+  const waiting = [...authors];
+  const left = answers.flatMap((answer, at) => {
+    const author = conflict.hunks[at]?.kind === 'conflict' ? waiting.shift() : undefined;
+    return answer === null && author !== undefined ? [author] : [];
+  });
+  return { ...rest, layers: [left[0] ?? layers[0], layers[1]], authors: left, hunks };
 }

@@ -29,7 +29,13 @@ const ConflictPath = z
   .refine((path) => pathFault(path.split('#')[0] ?? '') === null, 'is no path of a project');
 // Text as people read it; what is no UTF-8 as base64.
 const Bytes = z.union([z.string(), z.strictObject({ base64: z.base64() })]);
-const Hunk = z.strictObject({ base: Bytes, ours: Bytes, theirs: Bytes, resolved: Bytes });
+const Hunk = z.strictObject({
+  author: z.string().optional(),
+  base: Bytes,
+  ours: Bytes,
+  theirs: Bytes,
+  resolved: Bytes,
+});
 const Subjects = {
   path: ConflictPath,
   kind: z.enum(['content', 'add-add', 'modify-delete', 'binary', 'structured']),
@@ -137,6 +143,7 @@ function toAnswer(raw: z.output<typeof Schema>): Answer {
     return {
       kind: 'hunks',
       hunks: raw.hunks.map((hunk) => ({
+        ...(hunk.author === undefined ? {} : { author: hunk.author }),
         base: linesOf(hunk.base),
         ours: linesOf(hunk.ours),
         theirs: linesOf(hunk.theirs),
@@ -163,7 +170,8 @@ function plain(answer: Answer): object {
     return { file: { content: readable(file.bytes), executable: file.isExecutable } };
   }
   return {
-    hunks: answer.hunks.map(({ base, ours, theirs, resolved }) => ({
+    hunks: answer.hunks.map(({ author, base, ours, theirs, resolved }) => ({
+      ...(author === undefined ? {} : { author }),
       base: readableLines(base),
       ours: readableLines(ours),
       theirs: readableLines(theirs),

@@ -3,7 +3,11 @@ import { type Digest, digestBytes, digestFile, type FileDigest } from '../digest
 import type { TreeFile, Versions } from '../tree.ts';
 
 /** A hunk of a conflict and the lines that settle it, all read as latin1. */
-export type AnsweredHunk = Versions<readonly string[]> & { readonly resolved: readonly string[] };
+export type AnsweredHunk = Versions<readonly string[]> & {
+  readonly resolved: readonly string[];
+  /** Who brought ours of this hunk, where it is not the layer that the subject names. */
+  readonly author?: string;
+};
 
 /** What settles a conflict: text for its hunks and nothing else, a whole file, or a value. */
 export type Answer =
@@ -55,15 +59,6 @@ export function isSameSubject(one: Subject, other: Subject): boolean {
     one.sides.base === other.sides.base &&
     one.sides.ours === other.sides.ours &&
     one.sides.theirs === other.sides.theirs
-  );
-}
-
-/** Whether two conflicts are between the same layers, in the same file. */
-export function isSamePlace(one: Subject, other: Subject): boolean {
-  return (
-    one.path === other.path &&
-    one.layers[0] === other.layers[0] &&
-    one.layers[1] === other.layers[1]
   );
 }
 

@@ -150,7 +150,7 @@ function decideRecorded(root: string, conflict: Conflict, key: string): DecidedT
   const subject = { ...recording.subject, path: conflict.path, layers: conflict.layers };
   const settled = settleConflict(conflict, {
     decisions: [],
-    resolutions: [{ ...recording, subject, isOwn: true }],
+    resolutions: [{ ...recording, subject, answer: withoutAuthors(answer), isOwn: true }],
   });
   if (settled.kind === 'settled') return { answer: settled.settlement.answer, amended: null };
   throw new ClawError(
@@ -158,6 +158,17 @@ function decideRecorded(root: string, conflict: Conflict, key: string): DecidedT
     `The recording ${key} does not settle every part of ${conflict.path}; resolve it another way.`,
     { path: conflict.path },
   );
+}
+
+function withoutAuthors(answer: Answer): Answer {
+  if (answer.kind !== 'hunks') return answer;
+  const hunks = answer.hunks.map(({ base, ours, theirs, resolved }) => ({
+    base,
+    ours,
+    theirs,
+    resolved,
+  }));
+  return { kind: 'hunks', hunks };
 }
 
 function readGiven({ cwd }: Place, given: string): Buffer {

@@ -1,8 +1,9 @@
 import { contradicts } from '../compose/offers.ts';
 import { OWNER } from '../compose/plan.ts';
 import type { Settlement } from '../compose/settle.ts';
+import type { Conflict } from '../conflict.ts';
 import { digestBytes } from '../digest.ts';
-import { type Resolution, resolutionKey, subjectOf } from '../state/resolution.ts';
+import { type Answer, type Resolution, resolutionKey, subjectOf } from '../state/resolution.ts';
 import { renderAnswered } from '../state/resolution-file.ts';
 import { resolutionPath } from '../state/resolutions.ts';
 import type { KeptResolutions } from './state-steps.ts';
@@ -28,7 +29,11 @@ export function keepResolutions(
     if (decision === null || isOwners) continue;
     const subject = subjectOf(conflict);
     const key = resolutionKey(subject, answer);
-    const bytes = renderAnswered({ subject, answer, origin: decision.origin });
+    const bytes = renderAnswered({
+      subject,
+      answer: withAuthors(answer, conflict),
+      origin: decision.origin,
+    });
     made.set(resolutionPath(key), bytes);
     known.set(key, { digest: digestBytes(bytes), own: true, used: true });
   }
@@ -38,4 +43,15 @@ export function keepResolutions(
   );
   for (const { key } of outdated) known.delete(key);
   return { known, made, outdated: outdated.map(({ key }) => resolutionPath(key)) };
+}
+
+/** Names who brought ours of a hunk, so that it is known again between the same layers. */
+function withAuthors(answer: Answer, { authors, layers }: Conflict): Answer {
+  if (answer.kind !== 'hunks') return answer;
+  const hunks = answer.hunks.map(({ base, ours, theirs, resolved }, at) => {
+    const author = authors?.[at] ?? layers[0];
+    const named = author === layers[0] ? {} : { author };
+    return { base, ours, theirs, resolved, ...named };
+  });
+  return { kind: 'hunks', hunks };
 }
