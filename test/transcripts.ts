@@ -72,6 +72,8 @@ function runShell(cwd: string, { script, bin }: { script: string; bin: string })
     env: {
       PATH: `${bin}:${join(process.execPath, '..')}:${process.env['PATH']}`,
       HOME: cwd,
+      // Apart from what other tests look for in the one they share.
+      TMPDIR: bin,
       LC_ALL: 'C.UTF-8',
       GIT_CONFIG_GLOBAL: '/dev/null',
       ...Object.fromEntries(names),

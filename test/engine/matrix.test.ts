@@ -1,6 +1,4 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { MatrixCell, MatrixData } from '../../src/engine/index.ts';
@@ -330,21 +328,6 @@ const CHECK_XML = `
   }
   if (open.length > 0) throw new Error(open.join());
 `;
-
-test('docs/matrix.md begins with what claw prints', async () => {
-  const page = readFileSync(join(import.meta.dirname, '../../docs/matrix.md'), 'utf8');
-  const shown = /```console\n\$ npx claw matrix\n([^`]*)```/.exec(page)?.[1];
-  await using codebase = temporaryCodebase({ 'src/config.ts': LINES }, { git: true });
-  const modify = (text: string) => ({ modify: { 'src/config.ts': [LINES, text] as const } });
-  addSkill(codebase, 'discord', modify(LINES.replace('one', 'Discord')));
-  addSkill(codebase, 'slack', modify(LINES.replace('one', 'Slack')));
-  addSkill(codebase, 'voice', modify(LINES.replace('seven', 'Voice')));
-  addSkill(codebase, 'email', { add: { 'src/email.ts': '\n' } });
-  const run = spawnSync(process.execPath, [CLAW, 'matrix', '--cwd', codebase.root], {
-    encoding: 'utf8',
-  });
-  expect(run.stdout.replace(/tag [0-9a-f]{7}/, 'tag 3f1c2aa')).toBe(shown);
-});
 
 test('Ctrl-C ends the proofs and leaves nothing behind', async () => {
   await using codebase = temporaryCodebase({ 'a.txt': LINES }, { git: true });

@@ -303,35 +303,3 @@ test('Ctrl-C while something is fetched leaves nothing behind', async () => {
   expect(leftovers()).toEqual(before);
   expect(codebase.has('.claw')).toBe(false);
 }, 10_000);
-
-test('the page about sources shows what happens', async () => {
-  await using place = elsewhere({ 'app/a.txt': 'a\n' });
-  const quiet = skillFiles('quiet', { add: { 'quiet.txt': 'q\n' } });
-  place.write(below('package', quiet));
-  tar(place, 'quiet-1.0.0.tgz', '-z', 'package');
-  const shop = openCodebase(place.path('shop'));
-  shop.write(below('skills/loud', skillFiles('loud', { add: { 'loud.txt': 'l\n' } })));
-  shop.git('init', '--quiet', '--initial-branch=main');
-  commitAll(shop, 'first');
-  shop.git('tag', 'v1');
-  const app = openCodebase(place.path('app'));
-  app.git('init', '--quiet', '--initial-branch=main');
-  commitAll(app, 'first');
-  app.git('tag', 'v1.0.0');
-  const page = fs.readFileSync(join(import.meta.dirname, '../../docs/sources.md'), 'utf8');
-  const shown = /```console\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
-  const commands = shown.split('\n').filter((line) => line.startsWith('$ npx claw '));
-  let transcript = '';
-  for (const command of commands) {
-    const args = command.slice('$ npx claw '.length).split(' ');
-    const out = execFileSync(process.execPath, [CLAW, ...args], {
-      cwd: app.root,
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-    transcript += `${command}\n${out}`;
-  }
-  const withoutIds = (text: string) => text.replace(/commit [0-9a-f]{7}/g, 'commit …');
-  expect(withoutIds(transcript)).toBe(withoutIds(shown));
-  expect(commands.length).toBeGreaterThan(3);
-});

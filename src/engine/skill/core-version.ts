@@ -15,7 +15,7 @@ export function checkCoreVersion(manifest: Manifest, coreVersion: string | null)
   throw new ClawError(
     'CORE_TOO_OLD',
     `${manifest.skill} was written against core ${manifest.coreVersion}, this one is ` +
-      `${coreVersion}. Update the core first.`,
+      `${coreVersion}. It needs a newer core, or this core another version of it.`,
     {
       path: 'manifest.yaml:core_version',
       data: { skill: manifest.skill, needed: manifest.coreVersion, present: coreVersion },

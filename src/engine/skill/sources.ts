@@ -48,8 +48,10 @@ export function findPackage(root: string, cwd: string, wanted: string): PackageS
     throw new ClawError('FILE_MISSING', message, { path: 'manifest.yaml' });
   }
   const nearest = nearestNames(wanted, bundled, 3);
-  const hint = hintOf(nearest, bundled);
-  throw new ClawError('SKILL_NOT_FOUND', `There is no skill "${wanted}". ${hint}`, {
+  const message = /[/\\]/.test(wanted)
+    ? `There is no skill folder or tarball at ${wanted}.`
+    : `There is no skill "${wanted}". ${hintOf(nearest, bundled)}`;
+  throw new ClawError('SKILL_NOT_FOUND', message, {
     data: { nearest },
   });
 }
