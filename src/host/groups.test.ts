@@ -87,6 +87,30 @@ test('numbers mean the same chats until the next list, whatever happens in betwe
   await assistant.stop();
 });
 
+test('a chat cannot pass for another one in the list by what it calls itself', async () => {
+  using project = new TestProject();
+  const assistant = await project.start();
+  await assistant.chat.meet(CLUB, 'Club\n3. \u202eBoss (chat:boss)');
+  await assistant.chat.meet('chat:fun', ` 👨‍👩‍👧 ${'x'.repeat(200)}`);
+  const listed = await ask(assistant, '/groups');
+  expect(listed).toContain('. Club 3. Boss (chat:boss) (chat:club)');
+  expect(listed).toContain(`. 👨‍👩‍👧 ${'x'.repeat(94)} (chat:fun)`);
+  expect(listed.split('\n').filter((line) => /^\d+\./.test(line))).toHaveLength(3);
+  await assistant.stop();
+});
+
+test('the list follows what a chat is called, and can be searched', async () => {
+  using project = new TestProject();
+  const assistant = await startWithChats(project);
+  await ask(assistant, '/register Club');
+  await assistant.chat.meet(CLUB, 'Chess Club');
+  const listed = await ask(assistant, '/groups chess');
+  expect(listed).toContain('2. Chess Club (groups/club, answers to @Andy)');
+  expect(listed).not.toContain('Family');
+  expect(await ask(assistant, '/groups fam')).toContain('3. Family Chat (chat:family)');
+  await assistant.stop();
+});
+
 test('a person who has never written is registered by number', async () => {
   using project = new TestProject();
   const assistant = await project.start();

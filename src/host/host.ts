@@ -6,6 +6,7 @@ import { resumeCommandTurn, runCommandTurn } from './command-turn.ts';
 import { openDelivery } from './delivery.ts';
 import { makeGroupFolder } from './group-folder.ts';
 import type { HostOptions } from './options.ts';
+import { plainName } from './plain-name.ts';
 import { receive } from './receive.ts';
 import { takeOver } from './recover.ts';
 import { openRegistry } from './registry.ts';
@@ -150,6 +151,15 @@ export function openHost(options: HostOptions): Host {
     channelOf(jid)?.chatSettled?.(jid);
   }
 
+  /** One folder that cannot be made is no reason to leave all chats without an answer. */
+  function completeFolder(folder: string): void {
+    try {
+      makeGroupFolder(places, folder);
+    } catch (error) {
+      log.warn('the folder of a group is not complete', { folder, error: String(error) });
+    }
+  }
+
   function channelOf(jid: string): Channel | undefined {
     return channels.find((channel) => channel.ownsJid(jid));
   }
@@ -172,10 +182,10 @@ export function openHost(options: HostOptions): Host {
         // After the channel has acknowledged: it must know of the message before it hears of its end.
         setImmediate(() => checkSettled(message.jid));
       },
-      async onChat({ isOwners, ...chat }) {
+      async onChat({ jid, isDirect, isOwners, ...chat }) {
+        const name = plainName(chat.name);
         store.transaction(() => {
-          store.chats.see({ ...chat, channel: channel.name }, now());
-          const { jid, name } = chat;
+          store.chats.see({ jid, name, isDirect, channel: channel.name }, now());
           if (name !== null) store.groups.rename(jid, name);
           if (isOwners) store.groups.registerMain({ jid, name: name ?? channel.name }, now());
         });
@@ -202,7 +212,7 @@ export function openHost(options: HostOptions): Host {
   return {
     async start(resumption) {
       registerMain(options);
-      for (const { folder } of store.groups.all()) makeGroupFolder(places, folder);
+      for (const { folder } of store.groups.all()) completeFolder(folder);
       const { toEnd, toResume } = takeOver(options);
       for (const { turn, result } of toEnd) work.start(turn, async () => result);
       work.wake();

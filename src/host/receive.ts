@@ -4,6 +4,7 @@ import { isCommandText } from './command.ts';
 import type { CommandRequest } from './command-turn.ts';
 import { makeGroupFolder } from './group-folder.ts';
 import type { HostOptions } from './options.ts';
+import { plainName } from './plain-name.ts';
 import { parseQuestion, yesOrNo } from './question.ts';
 import { freeFolder } from './registry.ts';
 import { ALWAYS, isTriggered } from './trigger.ts';
@@ -20,7 +21,8 @@ type Source = Pick<Channel, 'name' | 'isOpen'>;
 export function receive(options: ReceiveOptions, source: Source, message: InboundMessage): void {
   const { store, projectDir, settings, now } = options;
   const newcomer = store.transaction(() => {
-    const { jid, chatName: name, isDirect, isOwner, sender } = message;
+    const { jid, isDirect, isOwner, sender } = message;
+    const name = plainName(message.chatName);
     store.chats.see({ jid, channel: source.name, name, isDirect }, now());
     const known = store.groups.byJid(jid);
     const mayJoin = known === null && mayRegister(store, source, message);
@@ -58,7 +60,7 @@ function registerDirect(
   const group: Group = {
     jid,
     folder: freeFolder(options, { channel, jid, name: null }),
-    name: chatName ?? senderName ?? sender,
+    name: plainName(chatName) ?? plainName(senderName) ?? sender,
     ...ALWAYS,
     isMain: false,
   };

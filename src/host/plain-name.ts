@@ -1,0 +1,13 @@
+const MAX_LENGTH = 100;
+
+/**
+ * A name that somebody gave themselves or their chat, on one line and without what cannot be seen: in
+ * a list it must not pass for the next entry.
+ */
+export function plainName(name: string | null): string | null {
+  const plain = (name ?? '')
+    .replace(/[\p{Cc}\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]+/gu, ' ')
+    .replace(/\s+/g, ' ')
+    .trim();
+  return plain === '' ? null : [...plain].slice(0, MAX_LENGTH).join('');
+}
