@@ -36,7 +36,7 @@ test.concurrent('a breaking change brings the skill that keeps the old behaviour
   await using codebase = core();
   const changed = line('one', 'ONE11');
   const migrations =
-    '# append only\n- since: 1.1.0\n  skill: keep-one\n  description: the first line is louder now\n';
+    '# append only\n- since: 1.1.0\n  skill: keep-one@^1.0.0\n  description: the first line is louder now\n';
   addRelease(codebase, 'v1.1.0', {
     files: {
       'package.json': versioned('1.1.0'),
@@ -189,6 +189,12 @@ test.concurrent('a release that is at fault is refused, named, and nothing is to
         ]),
       ),
       {},
+    ],
+    '- {since: 1.1.0, skill: dated@^2.0.0}': [
+      'VERSION_INVALID',
+      /dated 1\.0\.0.*dated@\^2\.0\.0/,
+      {},
+      { dated: { add: { 'd.ts': 'd\n' } } },
     ],
     '- {since: 1.1.0, skill: lonely}': [
       'SKILL_NEEDED',

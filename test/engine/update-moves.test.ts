@@ -352,6 +352,8 @@ test.concurrent('a migrations.yaml that cannot be read refuses the release, with
     '[{since: 1.1.0, path_map: {src/a.ts: ../../etc/passwd}}]': 'SCHEMA_INVALID',
     '[{since: soon, skill: demo}]': 'SCHEMA_INVALID',
     '[{since: 1.1.0, nonsense: 1}]': 'SCHEMA_INVALID',
+    '- skill: demo': 'SCHEMA_INVALID',
+    'migrations: [{since: 1.1.0, skill: demo@soon}]': 'SCHEMA_INVALID',
     '[&a {since: 1.1.0, skill: demo}, *a]': 'YAML_INVALID',
   };
   const before = [codebase.tree(), codebase.state()];
@@ -364,4 +366,15 @@ test.concurrent('a migrations.yaml that cannot be read refuses the release, with
   }
   commitAll(codebase, 'nothing');
   expect([codebase.tree(), codebase.state()]).toEqual(before);
+});
+
+test.concurrent('a file of that name that is for other tools is a file like any other', async () => {
+  const foreign = (version: number) =>
+    `- &a {version: ${version}, up: create.sql}\n- *a\n{{ more }}\n`;
+  await using codebase = core({ 'migrations.yaml': foreign(1) });
+  addSkill(codebase, 'demo', { add: { 'src/demo.ts': 'demo\n' } });
+  addRelease(codebase, 'v1.1.0', { files: { 'migrations.yaml': foreign(2) } });
+  expect((await codebase.claw('apply', 'demo')).json.error).toBe(null);
+  expect((await codebase.claw('update', 'v1.1.0')).json.error).toBe(null);
+  expect(codebase.read('migrations.yaml')).toBe(foreign(2));
 });

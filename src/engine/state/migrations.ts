@@ -1,5 +1,6 @@
 import compare from 'semver/functions/compare.js';
 import valid from 'semver/functions/valid.js';
+import validRange from 'semver/ranges/valid.js';
 import { z } from 'zod';
 import { ClawError } from '../errors.ts';
 import type { PathMap } from '../skill/path-map.ts';
@@ -11,6 +12,10 @@ export const MIGRATIONS_PATH = 'migrations.yaml';
 
 const LIMITS = { sizeBytes: 1024 * 1024, depth: 8 };
 const Name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'is no name of a skill');
+const Wanted = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]{0,62}(@.+)?$/, 'is no name of a skill')
+  .refine((text) => validRange(rangeOf(text) ?? '*') !== null, 'has a range that is none');
 // A folder moves as a whole; its names may end with a slash.
 const MovedPath = z
   .string()
@@ -20,7 +25,7 @@ const Entry = z
   .strictObject({
     since: z.string().refine((text) => valid(text) !== null, 'is no version'),
     description: z.string().default(''),
-    skill: Name.optional(),
+    skill: Wanted.optional(),
     retire: Name.optional(),
     path_map: z.record(MovedPath, MovedPath).optional(),
   })
@@ -28,7 +33,11 @@ const Entry = z
     ({ skill, retire, path_map }) => (skill ?? retire ?? path_map) !== undefined,
     'has neither skill nor retire nor path_map',
   );
-const File = z.union([z.array(Entry), z.strictObject({ migrations: z.array(Entry) })]);
+const List = z.array(Entry);
+const File = z.strictObject({ migrations: List });
+
+/** A codebase may have had a file of this name, for tools of its own, long before it heard of us. */
+const OUR_KEYS = /(^|[\s{,])["']?(since|skill|retire|path_map)["']?\s*:/m;
 
 /** What a release asks of installations that come from before `since`. */
 export type Migration = {
@@ -36,6 +45,8 @@ export type Migration = {
   readonly description: string;
   /** Keeps the old behaviour; applied by itself, removable later. */
   readonly skill: string | null;
+  /** The versions of it that will do; null for whichever the release brings. */
+  readonly range: string | null;
   /** What the core does by itself now. */
   readonly retire: string | null;
   /** Old path → new path, for packages that were written before. */
@@ -43,14 +54,15 @@ export type Migration = {
 };
 
 /**
- * Reads a release's `migrations.yaml`, in the order of the versions; none where there is no such file.
+ * Reads a release's `migrations.yaml`, in the order of the versions; none where there is no such file, or
+ * one that holds nothing of ours.
  *
  * @throws ClawError YAML_INVALID, SCHEMA_INVALID with the place in the file
  */
 export function readMigrations(file: TreeFile | null): readonly Migration[] {
-  if (file === null) return [];
+  if (file === null || !OUR_KEYS.test(file.bytes.toString('utf8'))) return [];
   const raw = parsePlainYaml(file.bytes, MIGRATIONS_PATH, LIMITS) ?? [];
-  const parsed = File.safeParse(raw);
+  const parsed = Array.isArray(raw) ? List.safeParse(raw) : File.safeParse(raw);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const path = [MIGRATIONS_PATH, issue?.path.join('.') ?? ''].filter((part) => part).join(':');
@@ -65,11 +77,16 @@ export function readMigrations(file: TreeFile | null): readonly Migration[] {
     .map(({ since, description, skill, retire, path_map }) => ({
       since,
       description,
-      skill: skill ?? null,
+      skill: skill?.replace(/@.*$/, '') ?? null,
+      range: skill === undefined ? null : rangeOf(skill),
       retire: retire ?? null,
       paths: path_map ?? null,
     }))
     .sort((one, other) => compare(one.since, other.since));
+}
+
+function rangeOf(wanted: string): string | null {
+  return /@(.+)$/.exec(wanted)?.[1] ?? null;
 }
 
 /** The moves among migrations. */

@@ -1,5 +1,6 @@
 import gt from 'semver/functions/gt.js';
 import lte from 'semver/functions/lte.js';
+import satisfies from 'semver/functions/satisfies.js';
 import valid from 'semver/functions/valid.js';
 import { ClawError } from '../errors.ts';
 import { checkStructured } from '../skill/contents.ts';
@@ -77,11 +78,11 @@ export function migrateLayers(
   // By name, so that one that a later migration retires again was never there.
   const applied = new Map<string, string>();
   const retired = new Map<string, string>();
-  for (const { since, description, skill, retire } of due) {
+  for (const { since, description, skill, range, retire } of due) {
     const why = description === '' ? `since ${since}` : description;
     const isThere = (name: string) => layers.some(({ manifest }) => manifest.skill === name);
     if (skill !== null && !isThere(skill)) {
-      layers.push(releasedPackage(skill, source));
+      layers.push(releasedPackage({ name: skill, range }, source));
       if (!retired.delete(skill)) applied.set(skill, why);
     }
     if (retire !== null && isThere(retire)) {
@@ -154,7 +155,10 @@ export function checkMapped(
   }
 }
 
-function releasedPackage(name: string, { extras, config }: Brought): SkillPackage {
+function releasedPackage(
+  { name, range }: { readonly name: string; readonly range: string | null },
+  { extras, config }: Brought,
+): SkillPackage {
   const prefix = `skills/${name}/`;
   const files = [...extras].flatMap(([path, file]) =>
     path.startsWith(prefix) ? [[path.slice(prefix.length), file] as const] : [],
@@ -168,10 +172,13 @@ function releasedPackage(name: string, { extras, config }: Brought): SkillPackag
     );
   }
   const released = packageFromFiles(new Map(files), { protectedPaths: config.protected });
-  if (released.manifest.skill === name) return released;
+  const { skill, version } = released.manifest;
+  const isWanted = range === null || satisfies(version, range, { includePrerelease: true });
+  if (skill === name && isWanted) return released;
   throw new ClawError(
-    'NAME_INVALID',
-    `The release's ${prefix} calls itself ${released.manifest.skill}. The release is at fault.`,
+    skill === name ? 'VERSION_INVALID' : 'NAME_INVALID',
+    `The release's ${prefix} is ${skill} ${version}, where its migrations.yaml names ` +
+      `${name}${range === null ? '' : `@${range}`}. The release is at fault.`,
     { path: `${prefix}manifest.yaml` },
   );
 }
