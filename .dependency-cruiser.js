@@ -110,8 +110,14 @@ export default {
     only(
       'cli',
       '^src/cli/',
-      '^src/(cli/|engine/index\\.ts$|config\\.ts$|sandbox/completion\\.ts$)',
+      '^src/(cli/|engine/index\\.ts$|config\\.ts$|sandbox/completion\\.ts$|setup/step\\.ts$)',
       'cli calls; it does not do.',
+    ),
+    only(
+      'setup',
+      '^src/setup/',
+      `^src/(setup|channels)/|${LEAVES}`,
+      'a set-up step prepares one part of the assistant, and knows no other.',
     ),
     {
       name: 'no-testing-in-product',

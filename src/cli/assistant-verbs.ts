@@ -18,14 +18,24 @@ export const assistantVerbs: readonly ((program: Command, run: RunVerb) => void)
   (program, run) =>
     program
       .command('setup')
-      .description('connect a model: asks for a key, tries it, writes .env')
+      .description('connect a model, or with a name something else: whatsapp')
       .argument('[name]', 'what to set up', 'model')
+      .argument('[args...]', 'what that takes')
       .option('--provider <name>', 'anthropic, or openai for any server that speaks its protocol')
       .option('--model <name>', 'the model, where the default does not fit')
       .option('--base-url <url>', 'the address of the model’s server')
-      .action((name: string, options: SetupOptions) =>
+      // A step has options of its own, which it reads itself.
+      .allowUnknownOption()
+      .action((name: string, args: readonly string[], options: SetupOptions) =>
         run('setup', async (invocation) => {
-          if (name !== 'model') throw new ClawError('USAGE', `There is no set-up "${name}".`);
+          if (name !== 'model') {
+            const { runSetupStep } = await import('./setup-step.ts');
+            return await runSetupStep(invocation, name, args);
+          }
+          const [unknown] = args;
+          if (unknown !== undefined) {
+            throw new ClawError('USAGE', `"${unknown}" is nothing that \`claw setup\` knows.`);
+          }
           const { setUpModel } = await import('./setup.ts');
           return await setUpModel(invocation, options);
         }),

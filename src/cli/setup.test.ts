@@ -70,3 +70,22 @@ test('a refused key is not written', async () => {
     await server.close();
   }
 });
+
+test('a set-up that is not there is named, beside those that are', async () => {
+  await using codebase = temporaryCodebase({ 'a.txt': '' });
+  const run = await setup(codebase.root, '', 'nonsense');
+  expect(run).toMatchObject({ code: 2, json: { error: { code: 'USAGE' } } });
+  expect(run.json.error.message).toContain('model, whatsapp');
+});
+
+test('a step reads its own options, and the model’s set-up takes no others', async () => {
+  await using codebase = temporaryCodebase({ 'a.txt': '' });
+  for (const args of [
+    ['whatsapp', '--phone', 'mine'],
+    ['model', '--phone', 'mine'],
+  ]) {
+    const run = await setup(codebase.root, '', ...args);
+    expect(run).toMatchObject({ code: 2, json: { error: { code: 'USAGE' } } });
+  }
+  expect(codebase.has('data')).toBe(false);
+});

@@ -1,12 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import { parseEnv } from 'node:util';
-import { readSettings, type Settings, SettingsError } from '../config.ts';
 import { ClawError, type VerbResult } from '../engine/index.ts';
 import { completeOnce } from '../sandbox/completion.ts';
 import { setInDotenv } from './dotenv.ts';
 import type { Invocation } from './main.ts';
+import { environmentOf, settingsOf } from './settings.ts';
 
 /** What the model's set-up needs to know; what is not given is asked for. */
 export type SetupOptions = {
@@ -14,8 +12,6 @@ export type SetupOptions = {
   readonly model?: string;
   readonly baseUrl?: string;
 };
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 type Answers = {
   readonly provider: 'anthropic' | 'openai';
@@ -36,9 +32,9 @@ export async function setUpModel(
 ): Promise<VerbResult> {
   const { root, ui } = invocation;
   const answers = process.stdin.isTTY ? await ask(options) : await readPiped(options);
-  const before = readDotenv(root);
-  const values = environmentOf(answers, before['MODEL'] ?? '');
-  const settings = settingsWith({ ...before, ...values }, root);
+  const before = environmentOf(root);
+  const values = answeredEnvironment(answers, before['MODEL'] ?? '');
+  const settings = settingsOf({ ...before, ...values }, root);
   ui.progress({ kind: 'step', text: `Asking ${settings.model.model} for one word` });
   const completion = await completeOnce(settings.model);
   if (!completion.ok)
@@ -109,7 +105,7 @@ function providerOf(name: string): 'anthropic' | 'openai' {
   throw new ClawError('USAGE', `The provider is anthropic or openai, not "${name}".`);
 }
 
-function environmentOf(
+function answeredEnvironment(
   { provider, key, baseUrl, model }: Answers,
   modelBefore: string,
 ): Record<string, string> {
@@ -135,22 +131,4 @@ function modelOf(
   if (model !== null) return { MODEL: `${provider}/${model}` };
   // Another provider's model would be asked with this key: back to the default.
   return modelBefore !== '' && !modelBefore.startsWith(`${provider}/`) ? { MODEL: '' } : {};
-}
-
-function settingsWith(environment: Environment, root: string): Settings {
-  try {
-    return readSettings(environment, root);
-  } catch (error) {
-    if (!(error instanceof SettingsError)) throw error;
-    throw new ClawError('USAGE', `${error.message}. Nothing was written.`, { cause: error });
-  }
-}
-
-function readDotenv(root: string): Environment {
-  try {
-    return { ...parseEnv(readFileSync(join(root, '.env'), 'utf8')), ...process.env };
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return process.env;
-    throw error;
-  }
 }

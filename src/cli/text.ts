@@ -53,7 +53,7 @@ function bodyOf(result: VerbResult, screen: Screen): readonly string[] {
     case 'recover':
       return [result.outcome === 'nothing' ? 'Nothing to recover.' : 'Recovered.'];
     case 'setup':
-      return ['The model answers; .env holds the key. Say /restart to a running assistant.'];
+      return [setupLine(result.data)];
     case 'customize':
     case 'rebase':
       if (result.outcome === 'blocked') return changeLines(result);
@@ -191,4 +191,12 @@ function verifyLines(data: VerifyData | null): readonly string[] {
   );
   const lines = [...edits, ...recomposed];
   return lines.length === 0 ? [] : ['Differs from what was published:', ...lines];
+}
+
+/** A step tells in its own words what came of it. */
+function setupLine(data: unknown): string {
+  const hasSummary = typeof data === 'object' && data !== null && 'summary' in data;
+  return hasSummary
+    ? String(data.summary)
+    : 'The model answers; .env holds the key. Say /restart to a running assistant.';
 }

@@ -50,6 +50,7 @@ export const ERROR_CODES = [
   'INTERRUPTED',
   // what the command line itself finds
   'MODEL_REFUSED',
+  'SETUP_REFUSED',
   // a fault of claw's own
   'INTERNAL',
 ] as const;

@@ -9,6 +9,7 @@ import type { Baileys } from './baileys.ts';
 import type { Inbox } from './inbox.ts';
 import type { Vault } from './vault.ts';
 
+const LOAD = 'SELECT json, is_removed FROM credentials';
 const Row = z.object({ json: z.string(), is_removed: z.int() });
 const KeyRow = z.object({ id: z.string(), json: z.string() });
 /** What tells paired credentials from others; the rest of their shape is Baileys'. */
@@ -29,10 +30,18 @@ export interface Credentials {
   markRemoved(): void;
 }
 
+/** Whether a vault holds a pairing; tells without the library that would use it. */
+export function hasPairing({ database }: Vault): boolean {
+  const row = Row.optional().parse(database.prepare(LOAD).get());
+  return (
+    row !== undefined && row.is_removed === 0 && Paired.safeParse(JSON.parse(row.json)).success
+  );
+}
+
 /** The credentials in a vault; every change is one transaction, so that a crash leaves old or new. */
 export function credentialsIn({ database }: Vault, baileys: Baileys): Credentials {
   const { BufferJSON, proto } = baileys;
-  const load = database.prepare('SELECT json, is_removed FROM credentials');
+  const load = database.prepare(LOAD);
   const save = database.prepare(`
     INSERT INTO credentials (id, json) VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET json = excluded.json`);
   const forget = database.prepare('DELETE FROM credentials');

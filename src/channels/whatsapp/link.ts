@@ -5,7 +5,7 @@ import { addressesIn, addressOf } from './addresses.ts';
 import { Arrivals } from './arrivals.ts';
 import { type Baileys, loadBaileys } from './baileys.ts';
 import { stayConnected } from './connection.ts';
-import { credentialsIn } from './credentials.ts';
+import { credentialsIn, hasPairing } from './credentials.ts';
 import { DELIVERY_PACE, Delivery, type DeliveryPace } from './delivery.ts';
 import { inboxIn } from './inbox.ts';
 import { type MediaOptions, mediaIn } from './media.ts';
@@ -65,14 +65,14 @@ const WHATSAPP: FarEnd = {
 export async function openLink(options: LinkOptions): Promise<Link | null> {
   const { settings, events, log } = options;
   const far = options.far ?? WHATSAPP;
-  const baileys = await loadBaileys();
   const vault = openVault(settings.dataDir, Date.now());
-  const credentials = credentialsIn(vault, baileys);
-  if (!credentials.isPaired) {
+  if (!hasPairing(vault)) {
     vault.close();
     events.onStatus(UNPAIRED);
     return null;
   }
+  const baileys = await loadBaileys();
+  const credentials = credentialsIn(vault, baileys);
   const stop = new AbortController();
   const inbox = inboxIn(vault, baileys);
   const addresses = addressesIn(vault);

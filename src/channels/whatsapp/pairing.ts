@@ -80,11 +80,13 @@ type Attempt = PairingOptions & {
 async function acceptOnPhone(attempt: Attempt): Promise<void> {
   const { baileys, vault, signal, far } = attempt;
   let isAccepted = false;
+  let wasAsked = false;
   for (let round = 0; round < ROUNDS; round += 1) {
     const end = await runOnce(attempt, isAccepted);
     if (end.kind === 'open') return;
     if (signal.aborted) throw failed('it was broken off');
     isAccepted ||= end.isAccepted;
+    wasAsked ||= end.wasAsked;
     const outcome = outcomeOf(end.error);
     if (outcome.kind === 'refused') throw failed(outcome.detail);
     if (outcome.kind === 'removed') throw failed('the phone did not accept');
@@ -97,12 +99,18 @@ async function acceptOnPhone(attempt: Attempt): Promise<void> {
     }
     await delay(PAUSE_MS, undefined, { signal }).catch(() => {});
   }
-  throw failed('nobody answered on the phone, or WhatsApp cannot be reached');
+  throw failed(wasAsked ? 'nobody answered on the phone' : 'WhatsApp cannot be reached');
 }
 
 type End =
   | { readonly kind: 'open' }
-  | { readonly kind: 'closed'; readonly isAccepted: boolean; readonly error: unknown };
+  | {
+      readonly kind: 'closed';
+      /** WhatsApp gave out a code to show. */
+      readonly wasAsked: boolean;
+      readonly isAccepted: boolean;
+      readonly error: unknown;
+    };
 
 /** One connection: before the phone has accepted with keys that nobody knows, then with those it knows. */
 async function runOnce(attempt: Attempt, isAccepted: boolean): Promise<End> {
@@ -122,6 +130,7 @@ async function runOnce(attempt: Attempt, isAccepted: boolean): Promise<End> {
   });
   const { promise: end, resolve } = Promise.withResolvers<End>();
   let isAcceptedNow = isAccepted;
+  let wasAsked = false;
   socket.ev.on('creds.update', () => {
     // Until the phone has signed for this device there is nothing to keep.
     if (auth.creds.account === undefined) return;
@@ -129,11 +138,15 @@ async function runOnce(attempt: Attempt, isAccepted: boolean): Promise<End> {
     else credentials.replace(auth.creds);
     isAcceptedNow = true;
   });
+  const close = (error: unknown): void =>
+    resolve({ kind: 'closed', wasAsked, isAccepted: isAcceptedNow, error });
   socket.ev.on('connection.update', ({ connection, qr, lastDisconnect }) => {
-    if (qr !== undefined) showOnce(socket, attempt, qr, resolve);
+    if (qr !== undefined) {
+      wasAsked = true;
+      show(socket, attempt.method, qr).catch(close);
+    }
     if (connection === 'open') resolve({ kind: 'open' });
-    if (connection !== 'close') return;
-    resolve({ kind: 'closed', isAccepted: isAcceptedNow, error: lastDisconnect?.error });
+    if (connection === 'close') close(lastDisconnect?.error);
   });
   const stop = (): void => void socket.end(undefined);
   signal.addEventListener('abort', stop, { once: true });
@@ -148,21 +161,12 @@ async function runOnce(attempt: Attempt, isAccepted: boolean): Promise<End> {
   }
 }
 
-/** A code is asked for once per connection, where a QR code is renewed until somebody has seen it. */
-function showOnce(
-  socket: WASocket,
-  { method }: Attempt,
-  qr: string,
-  resolve: (end: End) => void,
-): void {
-  if (method.kind === 'qr') {
-    method.show(qr);
-  } else if (socket.authState.creds.pairingCode === undefined) {
-    socket.requestPairingCode(method.phoneNumber).then(
-      (code) => method.show(`${code.slice(0, 4)}-${code.slice(4)}`),
-      (error: unknown) => resolve({ kind: 'closed', isAccepted: false, error }),
-    );
-  }
+/** A code to type is asked for once per connection; a QR code is renewed until somebody has seen it. */
+async function show(socket: WASocket, method: PairingMethod, qr: string): Promise<void> {
+  if (method.kind === 'qr') return method.show(qr);
+  if (socket.authState.creds.pairingCode !== undefined) return;
+  const code = await socket.requestPairingCode(method.phoneNumber);
+  method.show(`${code.slice(0, 4)}-${code.slice(4)}`);
 }
 
 function failed(reason: string): WhatsAppError {

@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { readSettings, type Settings, SettingsError } from '../config.ts';
+import { ClawError } from '../engine/index.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** `.env` of a project, and the environment over it. */
+export function environmentOf(root: string): Environment {
+  try {
+    return { ...parseEnv(readFileSync(join(root, '.env'), 'utf8')), ...process.env };
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return process.env;
+    throw error;
+  }
+}
+
+/** The settings in an environment. @throws ClawError USAGE naming the setting that is wrong */
+export function settingsOf(environment: Environment, root: string): Settings {
+  try {
+    return readSettings(environment, root);
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    throw new ClawError('USAGE', `${error.message}. Nothing was written.`, { cause: error });
+  }
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import type { Settings } from '../config.ts';
+import { discoverExports } from '../discover.ts';
+
+/** What a step works with. */
+export type SetupContext = {
+  readonly settings: Settings;
+  /** What stands behind the step's name on the command line. */
+  readonly args: readonly string[];
+  /** Whether somebody looks at a terminal that `say` writes to. */
+  readonly isInteractive: boolean;
+  /** Shows lines to the owner. */
+  readonly say: (text: string) => void;
+  /** Aborted by Ctrl-C and its like. */
+  readonly signal: AbortSignal;
+};
+
+/** What came of it: a line for the owner, and facts for programs. */
+export type SetupOutcome = {
+  readonly summary: string;
+  readonly data: Readonly<Record<string, unknown>>;
+};
+
+/**
+ * One thing to set up, by `claw setup <name>`. A file in `src/setup/` that exports one as `setup` is
+ * discovered.
+ */
+export type SetupStep = {
+  readonly name: string;
+  /** What it does, as part of a sentence. */
+  readonly help: string;
+  /** @throws SetupRefused with words for the owner; everything is then as before */
+  run(context: SetupContext): Promise<SetupOutcome>;
+};
+
+/** Why a step was not done. Wrong use is what the owner typed; anything else is how things are. */
+export class SetupRefused extends Error {
+  override readonly name = 'SetupRefused';
+  readonly isWrongUse: boolean;
+
+  constructor(message: string, options: ErrorOptions & { readonly isWrongUse?: boolean } = {}) {
+    super(message, options);
+    this.isWrongUse = options.isWrongUse === true;
+  }
+}
+
+const Step = z.custom<SetupStep>(
+  (value) =>
+    z.looseObject({ name: z.string().min(1), help: z.string(), run: z.function() }).safeParse(value)
+      .success,
+  'must be a SetupStep: { name, help, run }',
+);
+
+/** Every step of this tree: the files of this folder that export a `setup`. */
+export function discoverSetupSteps(
+  folder: string = import.meta.dirname,
+): Promise<readonly SetupStep[]> {
+  return discoverExports(folder, 'setup', Step);
+}

@@ -1,0 +1,82 @@
+import { parseArgs } from 'node:util';
+import type { PairingMethod, PairingOptions } from '../channels/whatsapp/pairing.ts';
+import { type SetupContext, type SetupOutcome, SetupRefused, type SetupStep } from './step.ts';
+
+/** Links the assistant to the owner's phone. */
+export const setup: SetupStep = {
+  name: 'whatsapp',
+  help: 'link the assistant to WhatsApp on your phone, by QR code or with --phone by a code to type',
+  run: (context) => setUpWhatsApp(context),
+};
+
+/** @param far another far end than WhatsApp's own, for tests */
+export async function setUpWhatsApp(
+  context: SetupContext,
+  far?: PairingOptions['far'],
+): Promise<SetupOutcome> {
+  const wish = wishOf(context.args);
+  const { dataDir } = context.settings;
+  const { pair } = await import('../channels/whatsapp/pairing.ts');
+  const { WhatsAppError } = await import('../channels/whatsapp/failure.ts');
+  const display = wish.phoneNumber === null ? await displayOf(context, wish.qrFile) : null;
+  const { phoneNumber } = wish;
+  const method: PairingMethod =
+    phoneNumber === null
+      ? { kind: 'qr', show: (qr) => display?.show(qr) }
+      : { kind: 'code', phoneNumber, show: (code) => context.say(codeText(code)) };
+  try {
+    const { signal } = context;
+    const log = { info: () => {}, warn: () => {} };
+    const options = { dataDir, method, log, signal, isAgain: wish.isAgain };
+    const account = await pair(far === undefined ? options : { ...options, far });
+    return {
+      summary: `Paired with +${account.phoneNumber}. Start the assistant, or say /restart to a running one.`,
+      data: account,
+    };
+  } catch (error) {
+    if (!(error instanceof WhatsAppError)) throw error;
+    const again = error.code === 'ALREADY_PAIRED' ? ' Add --again to pair it anew.' : '';
+    throw new SetupRefused(`${error.message}${again}`, { cause: error });
+  } finally {
+    await display?.close();
+  }
+}
+
+type Wish = {
+  readonly phoneNumber: string | null;
+  readonly qrFile: string | null;
+  readonly isAgain: boolean;
+};
+
+function wishOf(args: readonly string[]): Wish {
+  const options = {
+    phone: { type: 'string' },
+    'qr-file': { type: 'string' },
+    again: { type: 'boolean', default: false },
+  } as const;
+  try {
+    const { values } = parseArgs({ args: [...args], options, allowPositionals: false });
+    const phoneNumber = values.phone?.replace(/[\s()./-]/g, '').replace(/^\+/, '') ?? null;
+    if (phoneNumber !== null && !/^[1-9]\d{6,14}$/.test(phoneNumber)) {
+      throw new Error(`${values.phone} is no phone number with its country's, such as +49 151 …`);
+    }
+    return { phoneNumber, qrFile: values['qr-file'] ?? null, isAgain: values.again };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const usage = 'claw setup whatsapp [--phone NUMBER] [--qr-file PATH] [--again]';
+    throw new SetupRefused(`${reason}. Use: ${usage}`, { cause: error, isWrongUse: true });
+  }
+}
+
+function codeText(code: string): string {
+  return (
+    `On the phone: WhatsApp, Linked devices, Link a device, Link with phone number instead.\n` +
+    `Then type ${code}`
+  );
+}
+
+async function displayOf(context: SetupContext, qrFile: string | null) {
+  const { openDisplay } = await import('./whatsapp/display.ts');
+  const { isInteractive, say, settings } = context;
+  return await openDisplay({ isInteractive, say, qrFile, dataDir: settings.dataDir });
+}

@@ -1,0 +1,55 @@
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { renderSVG } from 'uqr';
+import { openCodePage } from './code-page.ts';
+import { terminalCode } from './terminal-code.ts';
+
+/** Shows QR codes to the owner, each in place of the one before. */
+export interface Display {
+  show(qr: string): void;
+  /** Takes down what was put up. */
+  close(): Promise<void>;
+}
+
+export type DisplayOptions = {
+  readonly isInteractive: boolean;
+  readonly say: (text: string) => void;
+  /** Where a picture is written to; null writes one only where nobody looks at a terminal. */
+  readonly qrFile: string | null;
+  readonly dataDir: string;
+};
+
+const HOW = 'On the phone: WhatsApp, Linked devices, Link a device. Then scan this code.';
+
+/**
+ * In the terminal where somebody looks at one; else as a picture, and on a page that only this machine
+ * can open (`ssh -L` brings it to another).
+ */
+export async function openDisplay(options: DisplayOptions): Promise<Display> {
+  const { isInteractive, say } = options;
+  const path =
+    options.qrFile ?? (isInteractive ? null : join(options.dataDir, 'whatsapp', 'pairing.svg'));
+  const page = isInteractive ? null : await openCodePage();
+  const places = [path, page?.url].filter((place) => typeof place === 'string');
+  if (places.length > 0) say(`${HOW}\nIt is at ${places.join(' and at ')}`);
+  return {
+    show(qr) {
+      const svg = renderSVG(qr, { border: 4 });
+      if (path !== null) writePicture(path, svg);
+      page?.show(svg);
+      if (isInteractive) say(`${HOW}\n\n${terminalCode(qr)}`);
+    },
+    async close() {
+      // An expired code is no secret, and of no use to anybody.
+      if (path !== null) rmSync(path, { force: true });
+      await page?.close();
+    },
+  };
+}
+
+function writePicture(path: string, svg: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const temporary = `${path}.new-${process.pid}`;
+  writeFileSync(temporary, svg, { mode: 0o600 });
+  renameSync(temporary, path);
+}
