@@ -285,6 +285,8 @@ test.concurrent('refused: no state, an unknown ref, itself, a core older than a 
     expect(run.json).toMatchObject({ ok: false, error: { code } });
     expect(run.code).toBe(code === 'USAGE' ? 2 : 1);
   }
+  const back = await codebase.claw('plan', 'update', 'v1.0.0');
+  expect(back.json.error?.message).toContain('claw remove newer');
   expect([codebase.tree(), codebase.state()]).toEqual(before);
   await codebase.claw('remove', 'newer');
   expect((await codebase.claw('update', 'v1.0.0')).json.error).toBe(null);

@@ -7,9 +7,14 @@ import type { Manifest } from './manifest.ts';
  * Checks that the core is not older than the one a package was written against. A core that has no
  * version, or none that can be compared, takes every package: the merge decides alone.
  *
+ * @param remedy what the owner can do
  * @throws ClawError CORE_TOO_OLD with both versions in `data`
  */
-export function checkCoreVersion(manifest: Manifest, coreVersion: string | null): void {
+export function checkCoreVersion(
+  manifest: Manifest,
+  coreVersion: string | null,
+  remedy = 'Update the core first.',
+): void {
   if (coreVersion === null || valid(coreVersion) === null) return;
   if (!lt(coreVersion, manifest.coreVersion)) return;
   throw new ClawError(

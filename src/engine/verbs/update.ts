@@ -47,7 +47,9 @@ export async function planUpdate(
   const migrations = readMigrations(newFile(MIGRATIONS_PATH));
   const due = dueMigrations(migrations, old, release.version);
   const migrated = migrateLayers(installed, due, { extras: release.extras, config });
-  for (const { manifest } of migrated.layers) checkCoreVersion(manifest, release.version);
+  for (const { manifest } of migrated.layers) {
+    checkCoreVersion(manifest, release.version, `claw remove ${manifest.skill} first.`);
+  }
   checkRelations(migrated.layers);
   checkMapped(migrated.layers, pathMapsOf(migrations), config, installation.config);
 
