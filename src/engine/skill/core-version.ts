@@ -13,14 +13,14 @@ import type { Manifest } from './manifest.ts';
 export function checkCoreVersion(
   manifest: Manifest,
   coreVersion: string | null,
-  remedy = 'Update the core first.',
+  remedy = 'It needs a newer core, or this core another version of it.',
 ): void {
   if (coreVersion === null || valid(coreVersion) === null) return;
   if (!lt(coreVersion, manifest.coreVersion)) return;
   throw new ClawError(
     'CORE_TOO_OLD',
     `${manifest.skill} was written against core ${manifest.coreVersion}, this one is ` +
-      `${coreVersion}. It needs a newer core, or this core another version of it.`,
+      `${coreVersion}. ${remedy}`,
     {
       path: 'manifest.yaml:core_version',
       data: { skill: manifest.skill, needed: manifest.coreVersion, present: coreVersion },
