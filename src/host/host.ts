@@ -1,13 +1,13 @@
-import type { Channel, ChannelEvents } from '../channels/channel.ts';
-import type { Group, Task, Turn } from '../store/store.ts';
+import type { Channel } from '../channels/channel.ts';
+import type { Task, Turn } from '../store/store.ts';
 import { runAgentTurn } from './agent-turn.ts';
+import { channelEvents } from './channel-events.ts';
 import type { CommandContext, Resumption } from './command.ts';
 import { resumeCommandTurn, runCommandTurn } from './command-turn.ts';
 import { openDelivery } from './delivery.ts';
 import { makeGroupFolder } from './group-folder.ts';
 import type { HostOptions } from './options.ts';
-import { plainName } from './plain-name.ts';
-import { receive } from './receive.ts';
+import { ownersChats, registerTerminal } from './owners-chats.ts';
 import { takeOver } from './recover.ts';
 import { openRegistry } from './registry.ts';
 import { openScheduler } from './scheduler/scheduler.ts';
@@ -41,7 +41,11 @@ export function openHost(options: HostOptions): Host {
   const tasks = openTaskBook({ ...options, onChanged: scheduler.wake, onFired });
   const stopAgent = options.sandbox.stop;
   const registry = openRegistry({ ...options, addressOf, stopAgent });
-  const strangers = openStrangerDigest({ ...options, tell: tellOwner });
+  const strangers = openStrangerDigest({
+    ...options,
+    queue: queueForOwner,
+    onQueued: delivery.wake,
+  });
 
   function say(jid: string, text: string): void {
     store.outbox.add({ messageId: newId(), jid, text }, now());
@@ -131,18 +135,18 @@ export function openHost(options: HostOptions): Host {
   function onGivenUp({ jid }: { readonly jid: string }, error: string): void {
     const name = store.groups.byJid(jid)?.name ?? jid;
     const text = `A message to ${name} could not be delivered and was given up: ${error}`;
-    const [chat] = ownersChats().filter((own) => own.jid !== jid);
+    const chat = ownersChats(options).find((own) => own.jid !== jid);
     if (chat !== undefined) say(chat.jid, text);
   }
 
   function tellOwner(text: string): void {
-    const [chat] = ownersChats();
-    say(chat?.jid ?? options.mainChat.jid, text);
+    queueForOwner(text);
+    delivery.wake();
   }
 
-  /** Where the owner can be told something: the chat they last wrote in first. */
-  function ownersChats(): readonly Group[] {
-    return store.groups.mains().filter(({ jid }) => channelOf(jid) !== undefined);
+  function queueForOwner(text: string): void {
+    const jid = ownersChats(options)[0]?.jid ?? options.mainChat.jid;
+    store.outbox.add({ messageId: newId(), jid, text }, now());
   }
 
   function checkSettled(jid: string): void {
@@ -172,46 +176,29 @@ export function openHost(options: HostOptions): Host {
     return null;
   }
 
-  function eventsOf(channel: Channel): ChannelEvents {
-    return {
-      async onMessage(message) {
-        receive(options, channel, message);
-        strangers.wake();
-        work.wake();
-        delivery.wake();
-        // After the channel has acknowledged: it must know of the message before it hears of its end.
-        setImmediate(() => checkSettled(message.jid));
-      },
-      async onChat({ jid, isDirect, isOwners, ...chat }) {
-        const name = plainName(chat.name);
-        store.transaction(() => {
-          store.chats.see({ jid, name, isDirect, channel: channel.name }, now());
-          if (name !== null) store.groups.rename(jid, name);
-          if (isOwners) store.groups.registerMain({ jid, name: name ?? channel.name }, now());
-        });
-      },
-      async onStranger(sender) {
-        store.strangers.count(channel.name, sender, now());
-        strangers.wake();
-      },
-      onStatus({ state, detail }) {
-        log.info('a channel changed its state', { channel: channel.name, state, detail });
-        delivery.wake();
-      },
-    };
-  }
+  const events = {
+    ...options,
+    onStored(jid: string) {
+      work.wake();
+      delivery.wake();
+      // After the channel has acknowledged: it must know of the message before it hears of its end.
+      setImmediate(() => checkSettled(jid));
+    },
+    onStranger: strangers.wake,
+    onReady: delivery.wake,
+  };
 
   async function connect(channel: Channel): Promise<void> {
     const { promise: isLate, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, pace.connectTimeoutMs);
-    await Promise.race([channel.connect(eventsOf(channel)), isLate]);
+    await Promise.race([channel.connect(channelEvents(events, channel)), isLate]);
     clearTimeout(timer);
     delivery.wake();
   }
 
   return {
     async start(resumption) {
-      registerMain(options);
+      registerTerminal(options);
       for (const { folder } of store.groups.all()) completeFolder(folder);
       const { toEnd, toResume } = takeOver(options);
       for (const { turn, result } of toEnd) work.start(turn, async () => result);
@@ -238,12 +225,4 @@ export function openHost(options: HostOptions): Host {
       isStopped = true;
     },
   };
-}
-
-function registerMain({ store, mainChat: { jid, name }, now }: HostOptions): void {
-  const channel = jid.split(':', 1)[0] ?? jid;
-  store.transaction(() => {
-    store.chats.see({ jid, channel, name, isDirect: true }, now());
-    store.groups.registerMain({ jid, name }, now());
-  });
 }

@@ -80,7 +80,7 @@ function queueTurn(
   const request = isOwnersWord ? commandRequest(store, message) : null;
   if (isOwnersWord) withdrawQuestion({ store, now, newId }, group.jid, request);
   if (request !== null) store.turns.queueCommand(turn, request, now());
-  else if (mayCall(store, message) && isTriggered(message, group, settings.assistantName)) {
+  else if (isTriggered(message, group, settings.assistantName) && mayCall(store, message)) {
     store.turns.queueAgent(turn, now());
   }
 }

@@ -10,7 +10,9 @@ export interface StrangerDigest {
 }
 
 export type StrangerDigestOptions = Pick<HostOptions, 'store' | 'now' | 'setTimer' | 'timeZone'> & {
-  readonly tell: (text: string) => void;
+  /** Puts a text into the outbox for the owner. */
+  readonly queue: (text: string) => void;
+  readonly onQueued: () => void;
 };
 
 /**
@@ -19,7 +21,7 @@ export type StrangerDigestOptions = Pick<HostOptions, 'store' | 'now' | 'setTime
  * the count, in one transaction with the notice.
  */
 export function openStrangerDigest(options: StrangerDigestOptions): StrangerDigest {
-  const { store, now, setTimer, tell } = options;
+  const { store, now, setTimer } = options;
   const alarm = openAlarm({ now, setTimer, onDue: wake, onClockMoved: () => {} });
 
   function wake(): void {
@@ -30,8 +32,9 @@ export function openStrangerDigest(options: StrangerDigestOptions): StrangerDige
     if (counted === null || !isDue) return;
     store.transaction(() => {
       store.strangers.clear();
-      tell(noticeOf(counted, options.timeZone));
+      options.queue(noticeOf(counted, options.timeZone));
     });
+    options.onQueued();
   }
 
   return { wake, stop: () => alarm.set(null) };

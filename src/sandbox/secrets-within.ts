@@ -1,3 +1,4 @@
+import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isSecretName } from './secret-names.ts';
@@ -22,7 +23,7 @@ export async function secretsWithin(folder: string): Promise<readonly SecretWith
   let left = MAX_ENTRIES;
 
   async function look(below: string): Promise<void> {
-    const entries = await readdir(join(folder, below), { withFileTypes: true });
+    const entries = await entriesOf(join(folder, below));
     left -= entries.length;
     if (left < 0) throw new Error(`holds more than ${MAX_ENTRIES} files; name a folder in it`);
     for (const entry of entries) {
@@ -41,4 +42,12 @@ export async function secretsWithin(folder: string): Promise<readonly SecretWith
 
   await look('');
   return found;
+}
+
+/** What the host cannot read, no agent can: it is the same user, or a lesser one. */
+async function entriesOf(folder: string): Promise<readonly Dirent[]> {
+  return await readdir(folder, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'EACCES') return [];
+    throw error;
+  });
 }

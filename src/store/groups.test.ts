@@ -1,8 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openDatabase } from './database.ts';
+import { discoverMigrations } from './migrations.ts';
 import { openStore, type Store } from './store.ts';
 
 const TERMINAL = 'terminal:main';
@@ -68,6 +70,26 @@ test('after a new pairing the chat of the old number is nobody of the owner any 
   store.groups.registerMain({ jid: '4918@s.whatsapp.net', name: 'You' }, clock);
   expect(store.groups.byJid(PHONE)).toBeNull();
   expect(store.groups.mains().map(({ jid }) => jid)).toEqual([TERMINAL, '4918@s.whatsapp.net']);
+});
+
+test('a database of the first version keeps its groups, and whose folders they are', () => {
+  const core = join(import.meta.dirname, 'migrations/core');
+  const migrationsDir = join(folder, 'migrations');
+  cpSync(join(core, '1.sql'), join(migrationsDir, 'core/1.sql'), { recursive: true });
+  const path = join(folder, 'old.db');
+  const database = openDatabase(path, discoverMigrations(migrationsDir), clock);
+  database.exec(`
+    INSERT INTO chats VALUES ('terminal:main', 'terminal', 'T', 1, 1), ('a@g.us', 'x', 'A', 0, 1);
+    INSERT INTO groups VALUES ('terminal:main', 'main', 'T', 0, NULL, 1, 1),
+      ('a@g.us', 'family', 'A', 1, '@a', 0, 2);`);
+  database.close();
+  const newer = openStore({ path, now: clock });
+  expect(newer.groups.all()).toMatchObject([
+    { folder: 'main', isMain: true },
+    { folder: 'family', triggerWord: '@a' },
+  ]);
+  expect(newer.folders.of('a@g.us')).toBe('family');
+  newer.close();
 });
 
 test('a chat that was registered before it became the owner’s own is main from then on', () => {

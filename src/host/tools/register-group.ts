@@ -21,10 +21,11 @@ export const tool: AgentTool = {
     'Registers a chat, so that the assistant takes part in it. Only when the owner asks for it. For the main chat only.',
   isMainOnly: true,
   input: Input,
-  async run({ registry }, input) {
+  async run({ registry, store }, input) {
     const { chat: typed, folder = null, trigger } = Input.parse(input);
     const chat = registry.find(typed, 'known');
-    if (chat === null) {
+    // Only the owner can bring in somebody who has never written: their number is all there is.
+    if (chat === null || store.chats.byJid(chat.jid) === null) {
       throw new GroupRefused(`No chat is called ${typed}. list_groups shows those that are known.`);
     }
     const wish = { chat, folder, trigger: trigger === undefined ? null : readTrigger(trigger) };

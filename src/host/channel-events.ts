@@ -1,0 +1,44 @@
+import type { Channel, ChannelEvents } from '../channels/channel.ts';
+import type { HostOptions } from './options.ts';
+import { plainName } from './plain-name.ts';
+import { receive } from './receive.ts';
+
+export type ChannelEventParts = Pick<
+  HostOptions,
+  'store' | 'settings' | 'projectDir' | 'now' | 'newId' | 'log'
+> & {
+  /** Something new is stored: there may be turns to run and messages to send. */
+  readonly onStored: (jid: string) => void;
+  /** Somebody may have written who may not. */
+  readonly onStranger: () => void;
+  /** The channel may be able to send now. */
+  readonly onReady: () => void;
+};
+
+/** What a channel tells the host: each resolves when it is on disk. */
+export function channelEvents(parts: ChannelEventParts, channel: Channel): ChannelEvents {
+  const { store, now, log } = parts;
+  return {
+    async onMessage(message) {
+      receive(parts, channel, message);
+      parts.onStranger();
+      parts.onStored(message.jid);
+    },
+    async onChat({ jid, isDirect, isOwners, ...chat }) {
+      const name = plainName(chat.name);
+      store.transaction(() => {
+        store.chats.see({ jid, name, isDirect, channel: channel.name }, now());
+        if (name !== null) store.groups.rename(jid, name);
+        if (isOwners) store.groups.registerMain({ jid, name: name ?? channel.name }, now());
+      });
+    },
+    async onStranger(sender) {
+      store.strangers.count(channel.name, sender, now());
+      parts.onStranger();
+    },
+    onStatus({ state, detail }) {
+      log.info('a channel changed its state', { channel: channel.name, state, detail });
+      parts.onReady();
+    },
+  };
+}

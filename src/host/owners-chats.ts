@@ -1,0 +1,23 @@
+import type { Group } from '../store/store.ts';
+import type { HostOptions } from './options.ts';
+
+/** Makes the terminal one of the owner's own chats, whether or not anybody sits at it. */
+export function registerTerminal({
+  store,
+  mainChat: { jid, name },
+  now,
+}: Pick<HostOptions, 'store' | 'mainChat' | 'now'>): void {
+  const channel = jid.split(':', 1)[0] ?? jid;
+  store.transaction(() => {
+    store.chats.see({ jid, channel, name, isDirect: true }, now());
+    store.groups.registerMain({ jid, name }, now());
+  });
+}
+
+/** The owner's own chats on the channels there are, the one they last wrote in first. */
+export function ownersChats({
+  store,
+  channels,
+}: Pick<HostOptions, 'store' | 'channels'>): readonly Group[] {
+  return store.groups.mains().filter(({ jid }) => channels.some((channel) => channel.ownsJid(jid)));
+}
