@@ -19,6 +19,8 @@ export const channel: ChannelDefinition = {
   create: (context) => new WhatsAppChannel(context, null),
 };
 
+const IN_USE_MS = 10_000;
+
 /**
  * `unpaired` and `refused` stay until the owner has done something and restarted; in `connecting` and
  * `failed` the channel goes on trying by itself.
@@ -30,6 +32,7 @@ export class WhatsAppChannel implements Channel {
   readonly #far: FarEnd | null;
   #status: ChannelStatus = UNPAIRED;
   #link: Link | null = null;
+  #again: NodeJS.Timeout | undefined;
 
   /** @param far another far end than WhatsApp's own, for tests */
   constructor(context: ChannelContext, far: FarEnd | null) {
@@ -38,7 +41,7 @@ export class WhatsAppChannel implements Channel {
   }
 
   async connect(events: ChannelEvents): Promise<void> {
-    const { settings, log } = this.#context;
+    const { settings } = this.#context;
     if (this.#link !== null || !hasVault(settings.dataDir)) return;
     const { promise: isSettled, resolve } = Promise.withResolvers<void>();
     const onStatus = (status: ChannelStatus): void => {
@@ -46,6 +49,12 @@ export class WhatsAppChannel implements Channel {
       if (status.state !== 'connecting' || status.detail !== null) resolve();
     };
     onStatus({ state: 'connecting', detail: null });
+    await this.#open(events, onStatus);
+    await isSettled;
+  }
+
+  async #open(events: ChannelEvents, onStatus: (status: ChannelStatus) => void): Promise<void> {
+    const { settings, log } = this.#context;
     try {
       const { openLink } = await import('./whatsapp/link.ts');
       this.#link = await openLink({
@@ -57,11 +66,15 @@ export class WhatsAppChannel implements Channel {
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       onStatus({ state: 'failed', detail: reason });
+      // The assistant before this one may be on its way out, or somebody is pairing.
+      const isPassing = error instanceof WhatsAppError && error.code === 'IN_USE';
+      const waitMs = IN_USE_MS * (this.#far?.slowness ?? 1);
+      if (isPassing) this.#again = setTimeout(() => void this.#open(events, onStatus), waitMs);
     }
-    await isSettled;
   }
 
   async disconnect(): Promise<void> {
+    clearTimeout(this.#again);
     const link = this.#link;
     if (link === null) return;
     this.#link = null;

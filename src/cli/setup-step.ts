@@ -1,5 +1,5 @@
 import { ClawError, type VerbResult } from '../engine/index.ts';
-import { discoverSetupSteps, type SetupOutcome, SetupRefused } from '../setup/step.ts';
+import { discoverSetupSteps, isSetupRefused, type SetupOutcome } from '../setup/step.ts';
 import type { Invocation } from './main.ts';
 import { environmentOf, settingsOf } from './settings.ts';
 
@@ -28,7 +28,7 @@ export async function runSetupStep(
   try {
     return resultOf(await step.run({ settings, args, isInteractive, say, signal }));
   } catch (error) {
-    if (!(error instanceof SetupRefused)) throw error;
+    if (!isSetupRefused(error)) throw error;
     const code = error.isWrongUse ? 'USAGE' : signal.aborted ? 'INTERRUPTED' : 'SETUP_REFUSED';
     throw new ClawError(code, error.message, { cause: error });
   } finally {

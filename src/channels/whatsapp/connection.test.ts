@@ -101,7 +101,7 @@ test('a proxy’s word is not WhatsApp’s: its 401 removes nobody', async () =>
   expect(linked.channel.status().state).toBe('connected');
 });
 
-test('two assistants never share one pairing', async () => {
+test('two assistants never share one pairing; the second has it when the first is gone', async () => {
   await linked.pair();
   await linked.connect();
   const second = linked.withFar({});
@@ -110,6 +110,9 @@ test('two assistants never share one pairing', async () => {
     state: 'failed',
     detail: expect.stringContaining('Another process'),
   });
+  await linked.channel.disconnect();
+  await second.until(() => second.channel.status().state === 'connected');
+  await second.channel.disconnect();
 });
 
 test('the owner names people by number, and chats by address', async () => {

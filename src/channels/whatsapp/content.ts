@@ -22,7 +22,7 @@ export type MediaSource = {
   readonly fileSha256: Uint8Array | null;
 };
 
-/** The message that another one answers. */
+/** The message that another one answers, or reacts to; then its text is not there. */
 export type Quoted = { readonly id: string; readonly sender: string | null; readonly text: string };
 
 /** Reads the inside of a message; null where it has nothing for people, such as keys and receipts. */
@@ -37,7 +37,7 @@ export function readContent(message: proto.IMessage): Content | null {
       .join('\n'),
     attachment: read.media ?? null,
     isContext: read.isContext ?? false,
-    quoted: quotedIn(context),
+    quoted: quotedIn(context) ?? reactedTo(message),
     mentioned: context?.mentionedJid ?? [],
   };
 }
@@ -181,7 +181,12 @@ function quotedIn(context: proto.IContextInfo | null): Quoted | null {
   };
 }
 
-/** Nothing that somebody wrote into a name may look like a line of its own. */
-function oneLine(text: string): string {
+function reactedTo({ reactionMessage }: proto.IMessage): Quoted | null {
+  const id = reactionMessage?.key?.id;
+  return id ? { id, sender: null, text: '' } : null;
+}
+
+/** A text on one line, which cannot close a bracket: nothing that somebody wrote passes for our own note. */
+export function oneLine(text: string): string {
   return text.replace(/[\s\]]+/g, ' ').trim();
 }

@@ -110,7 +110,7 @@ export async function openLink(options: LinkOptions): Promise<Link | null> {
           : addresses.chatOf(addressOf(settings.whatsappOwner)),
       nameOf: (person) => names.personOf(person),
       chatNameOf: (chat) => names.groupOf(chat),
-      isOurs: (messageId) => sent.textOf(messageId) !== null,
+      ourText: sent.textOf,
       unwrap: baileys.normalizeMessageContent,
     };
   }

@@ -1,7 +1,7 @@
 import type { proto, WAMessage } from '@whiskeysockets/baileys';
 import type { InboundMessage } from '../channel.ts';
 import type { Addresses } from './addresses.ts';
-import { type Content, type MediaPart, readContent } from './content.ts';
+import { type Content, type MediaPart, oneLine, readContent } from './content.ts';
 
 /** What must be known to read a message: who we are, who is who, and what we said ourselves. */
 export type Reader = {
@@ -12,7 +12,8 @@ export type Reader = {
   readonly owner: string;
   readonly nameOf: (person: string) => string | null;
   readonly chatNameOf: (chat: string) => string | null;
-  readonly isOurs: (messageId: string) => boolean;
+  /** What the assistant said under that id, or null. */
+  readonly ourText: (messageId: string) => string | null;
   /** Takes the wrappings off: disappearing messages, view-once, captions. */
   readonly unwrap: (message: proto.IMessage) => proto.IMessage | undefined;
 };
@@ -69,18 +70,16 @@ function senderOf({ key }: WAMessage, jid: string, { addresses, self }: Reader):
 }
 
 /** By name, or by answering something that the assistant said. */
-function mentions({ mentioned, quoted }: Content, { addresses, self, isOurs }: Reader): boolean {
-  if (quoted !== null && isOurs(quoted.id)) return true;
+function mentions({ mentioned, quoted }: Content, { addresses, self, ourText }: Reader): boolean {
+  if (quoted !== null && ourText(quoted.id) !== null) return true;
   return mentioned.some((jid) => addresses.find(jid) === self);
 }
 
 /** The quotation follows the words: what begins with the assistant's name must go on beginning with it. */
 function withQuotation({ text, quoted }: Content, reader: Reader): string {
-  if (quoted === null || quoted.text === '') return text;
-  const said =
-    quoted.text.length > QUOTE_CHARACTERS
-      ? `${quoted.text.slice(0, QUOTE_CHARACTERS)}…`
-      : quoted.text;
+  const words = quoted === null ? '' : quoted.text || oneLine(reader.ourText(quoted.id) ?? '');
+  if (quoted === null || words === '') return text;
+  const said = words.length > QUOTE_CHARACTERS ? `${words.slice(0, QUOTE_CHARACTERS)}…` : words;
   const person =
     quoted.sender === null ? null : (reader.addresses.find(quoted.sender) ?? quoted.sender);
   const name = person === null ? null : (reader.nameOf(person) ?? person.split('@', 1)[0]);

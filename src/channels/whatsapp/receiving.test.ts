@@ -101,12 +101,14 @@ test('a mention of the account and an answer to the assistant are meant for it',
 
 test('reactions and corrections are there to be known, not to be answered', async () => {
   await linked.connect();
-  const key = { remoteJid: anna.pn, id: 'some', fromMe: true };
+  await linked.channel.send({ id: 'out', jid: anna.pn, text: 'Dinner\nat eight' });
+  const { id } = await anna.next();
+  const key = { remoteJid: server.account.pn, id, fromMe: false };
   await server.say(anna, { reactionMessage: { key, text: '👍' } });
   const editedMessage = { conversation: 'I meant this' };
   await server.say(anna, { protocolMessage: { type: 14, key, editedMessage } });
   expect(await heard(2)).toMatchObject([
-    { text: '[reacts with 👍]', isContext: true },
+    { text: '[reacts with 👍]\n[in answer to "Dinner at eight"]', isContext: true },
     { text: 'I meant this\n[corrected]', isContext: true },
   ]);
 });

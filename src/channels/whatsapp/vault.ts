@@ -66,7 +66,7 @@ export function openVault(dataDir: string, now: number): Vault {
   const path = vaultPath(folder);
   // SQLite gives its own files the mode of the database.
   closeSync(openSync(path, 'a', 0o600));
-  const database = new Database(path, { timeout: 1_000 });
+  const database = new Database(path, { timeout: 100 });
   try {
     database.pragma('locking_mode = EXCLUSIVE');
     database.pragma('journal_mode = WAL');
