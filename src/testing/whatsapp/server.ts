@@ -1,9 +1,8 @@
 import { type BinaryNode, Curve, type proto } from '@whiskeysockets/baileys';
 import { silenceLibsignal } from '../../channels/whatsapp/quiet-libsignal.ts';
-import { Account } from './account.ts';
 import { admit, versionOf } from './admission.ts';
 import { trustTestRoot } from './certificate.ts';
-import type { Group } from './group.ts';
+import { InOrder } from './in-order.ts';
 import { type Saying, stanzaFrom, stanzaFromPhone } from './incoming.ts';
 import { Line } from './line.ts';
 import { Loopback } from './loopback.ts';
@@ -13,8 +12,9 @@ import { node } from './node.ts';
 import type { ClientHello } from './noise.ts';
 import { deliver } from './outgoing.ts';
 import { Pairing } from './pairing.ts';
-import { Person, type PersonOptions } from './person.ts';
+import type { Person } from './person.ts';
 import { answer } from './queries.ts';
+import { World } from './world.ts';
 
 /**
  * WhatsApp on loopback, for one account under test: a server that speaks its protocol, the phone that
@@ -22,13 +22,8 @@ import { answer } from './queries.ts';
  *
  * The far end is ours, everything in between is real: the handshake, the pairing, the encryption.
  */
-export class WhatsAppServer {
-  readonly account = new Account('4915112345678', '900000000001');
-  readonly people: Person[] = [];
-  readonly groups: Group[] = [];
+export class WhatsAppServer extends World {
   readonly mailbox = new Mailbox();
-  /** What went wrong in here; a test that leaves something behind fails when it closes the server. */
-  readonly failures: unknown[] = [];
   /** Web versions that were presented, oldest first. */
   readonly versions: string[] = [];
   /** Everything that the device sent, ids and tags, for tests that look at the order. */
@@ -38,18 +33,20 @@ export class WhatsAppServer {
   /** While set, messages of the device are taken without a word. */
   isSilent = false;
   readonly #loopback: Loopback;
+  /** What goes wrong in here fails the test when it closes the server. */
+  readonly #work = new InOrder();
   readonly #staticKey = Curve.generateKeyPair();
   #line: Line | null = null;
   #pairing: Pairing | null = null;
   #onLogin: (() => void)[] = [];
   #onPairing: ((pairing: Pairing) => void)[] = [];
-  #work: Promise<void> = Promise.resolve();
 
   constructor() {
+    super();
     this.#loopback = new Loopback((socket) => {
       new Line(socket, this.#staticKey, {
         onHello: (line, hello) => this.#greet(line, hello),
-        onNode: (line, received) => this.#queue(() => this.#take(line, received)),
+        onNode: (line, received) => this.#work.run(() => this.#take(line, received)),
         onClose: (line) => {
           if (this.#line === line) this.#line = null;
         },
@@ -72,22 +69,8 @@ export class WhatsAppServer {
 
   async close(): Promise<void> {
     this.#loopback.close();
-    await this.#work;
-    for (const { peer } of this.people) peer.close();
-    this.account.phone.close();
-    if (this.failures.length > 0) throw new AggregateError(this.failures, 'the server failed');
-  }
-
-  person(options: PersonOptions): Person {
-    const person = new Person(options);
-    this.people.push(person);
-    return person;
-  }
-
-  group(options: Omit<Group, 'members'> & { readonly members: readonly Person[] }): Group {
-    const group = { ...options, members: [...options.members, this.account] };
-    this.groups.push(group);
-    return group;
+    this.end();
+    await this.#work.end();
   }
 
   /** The phone's part of pairing: waits for a device that wants to be paired. */
@@ -104,7 +87,9 @@ export class WhatsAppServer {
   /** A person says something to the account, or in a group. @returns the message's id */
   say(speaker: Person, message: string | proto.IMessage, saying: Saying = {}): Promise<string> {
     const said = { message: contentOf(message), saying };
-    return this.#queue(() => stanzaFrom(speaker, this.account, said).then((it) => this.#post(it)));
+    return this.#work.run(() =>
+      stanzaFrom(speaker, this.account, said).then((it) => this.#post(it)),
+    );
   }
 
   /** The owner writes on the phone, in the chat with that address. */
@@ -114,7 +99,7 @@ export class WhatsAppServer {
     saying: Saying = {},
   ): Promise<string> {
     const said = { message: contentOf(message), saying };
-    return this.#queue(() =>
+    return this.#work.run(() =>
       stanzaFromPhone(this.account, chat, said).then((it) => this.#post(it)),
     );
   }
@@ -190,18 +175,6 @@ export class WhatsAppServer {
   #post(stanza: BinaryNode): string {
     this.mailbox.put(stanza, this.#line);
     return stanza.attrs['id'] ?? '';
-  }
-
-  /** One thing after the other, in the order in which it came. */
-  #queue<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#work.then(work);
-    this.#work = done.then(
-      () => {},
-      (error: unknown) => {
-        this.failures.push(error);
-      },
-    );
-    return done;
   }
 }
 

@@ -1,0 +1,27 @@
+import { Account } from './account.ts';
+import type { Group } from './group.ts';
+import { Person, type PersonOptions } from './person.ts';
+
+/** Who there is: the account under test, people, and the groups in which they are together. */
+export class World {
+  readonly account = new Account('4915112345678', '900000000001');
+  readonly people: Person[] = [];
+  readonly groups: Group[] = [];
+
+  person(options: PersonOptions): Person {
+    const person = new Person(options);
+    this.people.push(person);
+    return person;
+  }
+
+  group(options: Omit<Group, 'members'> & { readonly members: readonly Person[] }): Group {
+    const group = { ...options, members: [...options.members, this.account] };
+    this.groups.push(group);
+    return group;
+  }
+
+  end(): void {
+    for (const { peer } of this.people) peer.close();
+    this.account.phone.close();
+  }
+}
