@@ -282,7 +282,6 @@ function contextOf({ root, cwd, options, ui, signal }: Invocation): EngineContex
 
 async function confirm(ui: Invocation['ui'], summary: PlanSummary): Promise<boolean> {
   const { verb, planned, losses, packages } = summary;
-  for (const loss of losses) ui.progress({ kind: 'note', text: loss });
   if (losses.length > 0) return await ui.ask(`${verb} gives that up. Go on?`);
   if (verb === 'update' && planned.changes.length > 0) {
     const { out, err } = renderText({ ...planned, verb: 'plan' });

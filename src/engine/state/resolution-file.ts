@@ -1,4 +1,4 @@
-import { parseDocument, stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { z } from 'zod';
 import { type Digest, digestBytes, type FileDigest } from '../digest.ts';
 import { ClawError } from '../errors.ts';
@@ -187,7 +187,7 @@ function readableLines(lines: readonly string[]): z.output<typeof Bytes> {
 function readable(bytes: Buffer): z.output<typeof Bytes> {
   const text = bytes.toString('utf8');
   const isFaithful =
-    Buffer.from(text).equals(bytes) && parseDocument(stringify(text)).toJS() === text;
+    Buffer.from(text).equals(bytes) && parse(stringify({ text }, { lineWidth: 0 })).text === text;
   return isFaithful ? text : { base64: bytes.toString('base64') };
 }
 

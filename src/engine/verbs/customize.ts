@@ -52,7 +52,8 @@ export async function planCustomize(
     installed,
     plan: planLayers({ installation, installed, wanted, decisions: context.decisions }),
     pin: pinning(installation.state, sources, context.now()),
-    warnings: files.length === 0 ? ['There are no unrecorded edits.'] : [],
+    warnings: [],
+    isIdle: files.length === 0,
     data: {
       customisation:
         files.length === 0

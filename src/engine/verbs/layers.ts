@@ -17,7 +17,7 @@ export function pinning(
     const { manifest, digest, kind } = layer;
     const known = state?.layers.find(({ name }) => name === manifest.skill);
     if (known?.digest === digest) return known;
-    const named = sources.get(manifest.skill) ?? manifest.skill;
+    const named = sources.get(manifest.skill) ?? known?.source ?? manifest.skill;
     const { source, commit } = typeof named === 'string' ? { source: named, commit: null } : named;
     return {
       name: manifest.skill,

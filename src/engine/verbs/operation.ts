@@ -48,6 +48,8 @@ export type Operation = {
   readonly resolutions?: readonly Resolution[];
   /** What the owner gives up by it, to be said before it is done. */
   readonly losses?: readonly string[];
+  /** There is nothing to do, not even to take the core. */
+  readonly isIdle?: boolean;
   /** What this verb has to tell beside what all of them tell. */
   readonly data?: object;
 };
@@ -97,7 +99,11 @@ export async function carryOut(
 ): Promise<VerbResult> {
   const { root } = context;
   const { plan } = operation;
-  const planned = reportOperation(operation, 'done');
+  const losses = operation.losses ?? [];
+  const report = reportOperation(operation, 'done');
+  if (operation.isIdle === true) return { ...report, outcome: 'nothing' };
+  const warnings = report.warnings.filter((warning) => !losses.includes(warning));
+  const planned = { ...report, warnings };
   if (plan.conflicts.length > 0) {
     const waiting = withDecided(plan.conflicts, plan.settlements);
     writePending(root, pendingOf(context, operation), waiting, (conflict) =>
@@ -106,10 +112,11 @@ export async function carryOut(
     return { ...planned, outcome: 'blocked' };
   }
   checkConsent(plan.changes, context.allow);
+  for (const loss of losses) context.onProgress({ kind: 'note', text: loss });
   await askForYes(context, operation, planned);
   const packages = await preparePackages(context, operation);
   try {
-    const warnings = await proveTree(context, operation, packages);
+    const proved = await proveTree(context, operation, packages);
     throwIfInterrupted(context.signal);
     const isChanged = commit(context, operation, packages);
     tidyUp(() => clearPending(root));
@@ -117,7 +124,7 @@ export async function carryOut(
     const changes = [...planned.changes, ...packages.changes].sort((one, other) =>
       one.path < other.path ? -1 : 1,
     );
-    return { ...planned, outcome, changes, warnings: [...planned.warnings, ...warnings] };
+    return { ...planned, outcome, changes, warnings: [...warnings, ...proved] };
   } finally {
     tidyUp(() => sweepPrepared(root));
     tidyUp(packages.remove);

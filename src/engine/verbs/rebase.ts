@@ -46,6 +46,7 @@ export async function planRebase(context: PlanningContext): Promise<Operation> {
     pin: pinning(state, new Map([[name, { source: `${CUSTOM}/${name}`, commit: null }]]), now()),
     warnings: losses,
     losses,
+    isIdle: !isNeeded,
     data: {
       losses,
       customisation: isNeeded ? { name, files: files.map(({ path }) => path) } : null,
