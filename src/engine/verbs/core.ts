@@ -57,13 +57,17 @@ export function prepareBase(root: string, release: Release): Step {
   return { kind: 'swap', path: BASE, prepared };
 }
 
-/** Removes bases that commands prepared and did not use; an unfinished one may still need its own. */
+/**
+ * Removes what commands that were killed had prepared and did not use, a base or a draft of
+ * `pending/`; an unfinished one may still need its own.
+ */
 export function sweepPrepared(root: string): void {
   if (hasPending(root)) return;
   const cache = join(root, '.claw/cache');
   try {
     for (const name of readdirSync(cache)) {
-      if (name.startsWith('base-')) rmSync(join(cache, name), { recursive: true, force: true });
+      if (/^(base|pending)-/.test(name))
+        rmSync(join(cache, name), { recursive: true, force: true });
     }
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;

@@ -1,0 +1,72 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Killer } from './call.ts';
+import { deeds, kill } from './deeds.ts';
+import { childrenThatDie, standStill } from './killers.ts';
+import { Trial } from './trial.ts';
+import { world } from './world.ts';
+
+/** How many files share the sequences, so that they run beside each other. */
+const SHARDS = 4;
+const RUNS = Number(process.env['CLAW_RUNS'] ?? 2000) / SHARDS;
+
+// Some verbs are done sooner than a trial run of them; of all sequences half are killed all the same.
+const SHARES = { alone: 0.32, standingStill: 0.6, bySignal: 0.08 } as const;
+const HIT_RATE = 0.72;
+
+/**
+ * The laws on one share of the sequences: a third is left alone, the others are killed once,
+ * every eighth of those by a signal in a process of its own.
+ *
+ * Each build tries the same sequences, so that a red one speaks of its change; `npm run laws` tries
+ * others, and more of them. `CLAW_SEED` repeats one.
+ */
+export function testLaws(shard: number): void {
+  const isLong = process.env['CLAW_RUNS'] !== undefined;
+  const seed = Number(process.env['CLAW_SEED'] ?? (isLong ? Date.now() : 0)) + shard;
+  const timeoutMs = 120_000 + RUNS * 1000;
+
+  test(
+    'after any sequence of verbs and edits the tree is the composition and the edits',
+    async () => {
+      await holds(Math.ceil(RUNS * SHARES.alone), seed, null);
+    },
+    timeoutMs,
+  );
+
+  test(
+    'the same where nothing reaches the disk any more from some moment of a verb on',
+    async () => {
+      const runs = Math.ceil(RUNS * SHARES.standingStill);
+      const kills = await holds(runs, seed, standStill);
+      expect(kills / runs).toBeGreaterThan(HIT_RATE);
+    },
+    timeoutMs,
+  );
+
+  test(
+    'the same where SIGKILL ends a verb at some moment',
+    async () => {
+      const runs = Math.ceil(RUNS * SHARES.bySignal);
+      const children = childrenThatDie();
+      try {
+        const kills = await holds(runs, seed + SHARDS, children.killer);
+        expect(kills / runs).toBeGreaterThan(HIT_RATE);
+      } finally {
+        children.end();
+      }
+    },
+    timeoutMs,
+  );
+}
+
+/** @returns how many of the sequences were killed */
+async function holds(numRuns: number, seed: number, killer: Killer | null): Promise<number> {
+  let kills = 0;
+  const when = killer === null ? fc.constant(null) : kill;
+  const property = fc.asyncProperty(world, deeds, when, async (one, sequence, moment) => {
+    kills += (await new Trial(one, moment, killer ?? standStill).run(sequence)).kills;
+  });
+  await fc.assert(property, { numRuns, seed });
+  return kills;
+}

@@ -1,0 +1,3 @@
+import { testLaws } from './law.ts';
+
+testLaws(2);
