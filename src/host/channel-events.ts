@@ -20,8 +20,7 @@ export function channelEvents(parts: ChannelEventParts, channel: Channel): Chann
   const { store, now, log } = parts;
   return {
     async onMessage(message) {
-      receive(parts, channel, message);
-      parts.onStranger();
+      if (receive(parts, channel, message) === 'stranger') parts.onStranger();
       parts.onStored(message.jid);
     },
     async onChat({ jid, isDirect, isOwners, ...chat }) {

@@ -53,7 +53,7 @@ export function findChat(
   if (among === 'registered') {
     return found !== null && store.groups.byJid(found.jid) !== null ? found : null;
   }
-  return found ?? addressedChat(store, addressOf, wanted);
+  return found ?? formerChat(store, wanted) ?? addressedChat(store, addressOf, wanted);
 }
 
 function numbered(store: Store): readonly string[] {
@@ -85,6 +85,12 @@ function onlyNamed<T extends { readonly name: string | null }>(
     );
   }
   return only ?? null;
+}
+
+/** A chat that was unregistered goes on by the name of the folder that it left. */
+function formerChat(store: Store, wanted: string): Chat | null {
+  const jid = store.folders.holder(wanted);
+  return jid === null ? null : store.chats.byJid(jid);
 }
 
 /** Somebody who has never written can be named by their number, where the channel knows numbers. */

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { folderNameProblem } from './folder-name.ts';
@@ -44,6 +44,11 @@ export async function deleteGroupFolder(places: FolderPlaces, folder: string): P
   for (const parent of [join(places.projectDir, 'groups'), join(places.dataDir, 'sessions')]) {
     await rm(join(parent, folder), { recursive: true, force: true });
   }
+}
+
+/** Deletes the conversations of a folder's agent, which its next chat must not get to read. */
+export function forgetConversations({ dataDir }: FolderPlaces, folder: string): void {
+  rmSync(join(dataDir, 'sessions', folder), { recursive: true, force: true });
 }
 
 function unlessThere(make: () => void): void {

@@ -171,9 +171,11 @@ test('a folder that was left is for its chat alone, unless the owner gives it aw
   expect(await ask(assistant, '/register Family Chat')).toContain('the folder groups/home');
   await ask(assistant, '/unregister home');
   assistant.store.sessions.set('home', 'of the family', 1);
+  mkdirSync(join(project.dir, 'data/sessions/home/.claude'), { recursive: true });
   await ask(assistant, '/register Club as home');
   expect(await ask(assistant, 'yes')).toContain('Club is registered, with the folder groups/home');
   expect(assistant.store.sessions.get('home')).toBeNull();
+  expect(existsSync(join(project.dir, 'data/sessions/home'))).toBe(false);
   await ask(assistant, '/register Family Chat');
   expect(assistant.store.groups.byJid(FAMILY)?.folder).toBe('family-chat');
   await assistant.stop();
@@ -244,11 +246,11 @@ test('delete asks, and then nothing of the group is left, and nothing beside it 
 test('what an unregistered chat left behind can be deleted later', async () => {
   using project = new TestProject();
   const assistant = await startWithChats(project);
-  await ask(assistant, '/register Club');
-  await ask(assistant, '/unregister Club');
-  await ask(assistant, '/unregister Club delete');
+  await ask(assistant, '/register Family Chat as home');
+  await ask(assistant, '/unregister Family Chat');
+  await ask(assistant, '/unregister home delete');
   await ask(assistant, 'yes');
-  expect(existsSync(join(project.dir, 'groups/club'))).toBe(false);
+  expect(existsSync(join(project.dir, 'groups/home'))).toBe(false);
   await assistant.stop();
 });
 

@@ -17,10 +17,16 @@ type Source = Pick<Channel, 'name' | 'isOpen'>;
  * on disk, so the channel may acknowledge. A message that is here already changes nothing.
  *
  * Of an unregistered chat only the name is kept, and a stranger who writes directly is counted.
+ *
+ * @returns whose message it was: a group's, a stranger's, or nobody's who is heard
  */
-export function receive(options: ReceiveOptions, source: Source, message: InboundMessage): void {
+export function receive(
+  options: ReceiveOptions,
+  source: Source,
+  message: InboundMessage,
+): 'group' | 'stranger' | 'unheard' {
   const { store, projectDir, settings, now } = options;
-  const newcomer = store.transaction(() => {
+  const { whose, newcomer } = store.transaction(() => {
     const { jid, isDirect, isOwner, sender } = message;
     const name = plainName(message.chatName);
     store.chats.see({ jid, channel: source.name, name, isDirect }, now());
@@ -28,17 +34,22 @@ export function receive(options: ReceiveOptions, source: Source, message: Inboun
     const mayJoin = known === null && mayRegister(store, source, message);
     const group = mayJoin ? registerDirect(options, source, message) : known;
     if (group === null) {
-      if (isDirect && !isOwner) store.strangers.count(source.name, sender, now());
-      return null;
+      if (!isDirect || isOwner) return UNHEARD;
+      store.strangers.count(source.name, sender, now());
+      return STRANGER;
     }
     const seq = store.messages.add(message, now());
     if (seq !== null) queueTurn(options, group, message, seq);
-    return known === null ? group : null;
+    return { whose: 'group' as const, newcomer: known === null ? group : null };
   });
   if (newcomer !== null) {
     makeGroupFolder({ projectDir, dataDir: settings.dataDir }, newcomer.folder);
   }
+  return whose;
 }
+
+const UNHEARD = { whose: 'unheard', newcomer: null } as const;
+const STRANGER = { whose: 'stranger', newcomer: null } as const;
 
 /**
  * A direct chat registers itself when its sender is on an allow-list: the channel's own, which let the

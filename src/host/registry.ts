@@ -1,7 +1,12 @@
 import type { Chat, Group } from '../store/store.ts';
 import { type AddressOf, type ChatList, findChat, listChats } from './chat-list.ts';
 import { folderNameFor, folderNameProblem } from './folder-name.ts';
-import { deleteGroupFolder, isLeftOnDisk, makeGroupFolder } from './group-folder.ts';
+import {
+  deleteGroupFolder,
+  forgetConversations,
+  isLeftOnDisk,
+  makeGroupFolder,
+} from './group-folder.ts';
 import { FolderLeft, GroupRefused } from './group-refused.ts';
 import type { HostOptions } from './options.ts';
 import { ALWAYS, BY_NAME, type Trigger, triggerProblem } from './trigger.ts';
@@ -58,13 +63,15 @@ export function openRegistry(options: RegistryOptions): Registry {
         throw new GroupRefused(`${known.name} is registered already, as groups/${known.folder}.`);
       }
       const folder = wanted ?? freeFolder(options, chat);
+      const isNew = store.folders.holder(folder) !== chat.jid;
       checkFolder(options, { folder, jid: chat.jid, mayTakeOver });
       const trigger = asked ?? (chat.isDirect ? ALWAYS : BY_NAME);
       checkTrigger(trigger);
       const name = chat.name ?? chat.jid;
       const group: Group = { jid: chat.jid, folder, name, ...trigger, isMain: false };
+      if (isNew) forgetConversations(places, folder);
       store.transaction(() => {
-        if (store.folders.holder(folder) !== chat.jid) store.folders.forget(folder);
+        if (isNew) store.folders.forget(folder);
         store.chats.see(chat, now());
         store.groups.register(group, now());
       });
