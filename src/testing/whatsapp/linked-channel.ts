@@ -27,7 +27,10 @@ export const FAST: DeliveryPace = {
 };
 
 /** The far end that a test server is. */
-export function farEndOf(server: WhatsAppServer, options: Partial<FarEnd> = {}): FarEnd {
+export function farEndOf(
+  server: Pick<WhatsAppServer, 'url' | 'filesUrl'>,
+  options: Partial<FarEnd> = {},
+): FarEnd {
   return {
     socketUrl: server.url,
     media: { url: server.filesUrl, limitBytes: 1_000_000 },
