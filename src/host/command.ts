@@ -37,7 +37,6 @@ export type CommandContext = {
   /** Takes turns out of the failed state and runs them again. */
   readonly retryFailed: () => number;
   readonly tasks: TaskBook;
-  readonly now: () => number;
 };
 
 export type CommandResult =

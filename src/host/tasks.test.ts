@@ -1,96 +1,23 @@
-import { setImmediate } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import type { TurnOutcome, TurnRequest } from '../sandbox/sandbox.ts';
 import { TestClock } from './scheduler/test-clock.ts';
+import { answers, TestProject, textsOf } from './test-assistant.ts';
 import {
-  type AgentScript,
-  answers,
-  type TestAssistant,
-  TestProject,
-  textsOf,
-} from './test-assistant.ts';
-
-const FAMILY = 'chat:family';
-const START = '2026-11-21T12:00:00Z';
-
-/** An assistant on the test's clock, with a group beside the main chat. */
-async function start(
-  project: TestProject,
-  agent: AgentScript = async () => answers('pong'),
-  clock = new TestClock(START),
-) {
-  const over = { now: clock.now, setTimer: clock.setTimer, timeZone: 'Europe/Berlin' };
-  const wrapped: AgentScript = async (request, events) => {
-    const [, input] = /^schedule (.*)$/.exec(request.prompt) ?? [];
-    if (input === undefined) return await agent(request, events);
-    const call = { folder: 'main', name: 'schedule_task', input: JSON.parse(input) };
-    expect(await events.onTool(call)).toMatchObject({ ok: true });
-    return answers('scheduled');
-  };
-  const assistant = await project.start({ agent: wrapped, over });
-  const { store } = assistant;
-  store.chats.see({ jid: FAMILY, channel: 'chat', name: 'Family', isDirect: false }, 1);
-  const group = { jid: FAMILY, folder: 'family', name: 'Family', triggerWord: null };
-  store.groups.register({ ...group, needsTrigger: true, isMain: false }, 1);
-  // What was said last is acknowledged first, as by a channel that is still connected.
-  const stop = async () => {
-    await setImmediate();
-    await assistant.stop();
-  };
-  return { ...assistant, clock, stop };
-}
-
-/** Lets the agent of a folder call tools in a turn of its own, and returns what they gave. */
-function toolCaller() {
-  const results: unknown[] = [];
-  let calls: readonly [string, object][] = [];
-  const agent: AgentScript = async ({ folder }, { onTool }) => {
-    for (const [name, input] of calls) results.push(await onTool({ folder, name, input }));
-    calls = [];
-    return answers('ok');
-  };
-  return {
-    agent,
-    async call(assistant: TestAssistant, where: 'main' | 'family', ...next: [string, object][]) {
-      calls = next;
-      results.length = 0;
-      if (where === 'main') await assistant.terminal.say('do it');
-      else await assistant.chat.say('@Andy do it', { jid: FAMILY, isDirect: false });
-      await vi.waitFor(() => expect(results).toHaveLength(next.length));
-      await isIdle(assistant);
-      return results.map((result) => result as { ok: boolean; value: unknown });
-    },
-  };
-}
-
-/** Has the main chat's agent schedule something in the other group. */
-async function scheduleInFamily(assistant: TestAssistant, wish: object): Promise<void> {
-  await assistant.terminal.say(`schedule ${JSON.stringify({ ...wish, group: 'family' })}`);
-  await isIdle(assistant);
-}
-
-function isIdle({ store }: TestAssistant): Promise<void> {
-  return vi.waitFor(() => {
-    expect(store.turns.counts()).toMatchObject({ queued: 0, running: 0, unsent: 0 });
-  });
-}
-
-async function commands(assistant: TestAssistant, text: string): Promise<string> {
-  const before = assistant.terminal.sent.length;
-  await assistant.terminal.say(text);
-  await vi.waitFor(() => expect(assistant.terminal.sent.length).toBeGreaterThan(before));
-  await isIdle(assistant);
-  return textsOf(assistant.terminal).slice(before).join('\n');
-}
-
-const remind = { prompt: 'Remind us of the bins', kind: 'cron', schedule: '0 20 * * 0' };
-const soon = { prompt: 'Say hello', kind: 'at', schedule: 'in 10 minutes' };
+  commands,
+  FAMILY,
+  isIdle,
+  remind,
+  scheduleInFamily,
+  soon,
+  startWithFamily,
+  toolCaller,
+} from './test-tasks.ts';
 
 test('what an agent schedules in a group is answered there when it is due', async () => {
   using project = new TestProject();
   const tools = toolCaller();
   const requests: TurnRequest[] = [];
-  const assistant = await start(project, (request, events) => {
+  const assistant = await startWithFamily(project, (request, events) => {
     requests.push(request);
     return tools.agent(request, events);
   });
@@ -117,7 +44,7 @@ test('what an agent schedules in a group is answered there when it is due', asyn
 test('what was said before a task is context of the task, and not of the next question again', async () => {
   using project = new TestProject();
   const prompts: string[] = [];
-  const assistant = await start(project, async ({ prompt }) => {
+  const assistant = await startWithFamily(project, async ({ prompt }) => {
     prompts.push(prompt);
     return answers('ok');
   });
@@ -137,7 +64,7 @@ test('what was said before a task is context of the task, and not of the next qu
 test('an isolated task knows nothing of the chat, and leaves nothing in its conversation', async () => {
   using project = new TestProject();
   const requests: TurnRequest[] = [];
-  const assistant = await start(project, async (request) => {
+  const assistant = await startWithFamily(project, async (request) => {
     requests.push(request);
     return { ...answers('ok'), session: `s${requests.length}` } as TurnOutcome;
   });
@@ -159,7 +86,7 @@ test('an isolated task knows nothing of the chat, and leaves nothing in its conv
 test('a task waits for the question that is being answered, and takes nothing from it', async () => {
   using project = new TestProject();
   const turns: { prompt: string; finish: () => void }[] = [];
-  const assistant = await start(
+  const assistant = await startWithFamily(
     project,
     ({ prompt }) =>
       new Promise((resolve) => turns.push({ prompt, finish: () => resolve(answers('ok')) })),
@@ -185,7 +112,7 @@ test('a task waits for the question that is being answered, and takes nothing fr
 test.for(['tool', 'empty'] as const)('a task may stay silent (%s)', async (way) => {
   using project = new TestProject();
   const typing: boolean[] = [];
-  const assistant = await start(project, async ({ folder }, { onTool }) => {
+  const assistant = await startWithFamily(project, async ({ folder }, { onTool }) => {
     if (way === 'empty') return answers(' \n');
     expect(await onTool({ folder, name: 'stay_silent', input: {} })).toMatchObject({ ok: true });
     return answers('There is nothing to say.');
@@ -203,21 +130,10 @@ test.for(['tool', 'empty'] as const)('a task may stay silent (%s)', async (way) 
   await assistant.stop();
 });
 
-test('somebody who asks is never met with silence', async () => {
-  using project = new TestProject();
-  const tools = toolCaller();
-  const assistant = await start(project, tools.agent);
-  expect(await tools.call(assistant, 'main', ['stay_silent', {}])).toEqual([
-    { ok: false, value: 'Somebody has asked and waits for an answer.' },
-  ]);
-  expect(textsOf(assistant.terminal)).toEqual(['ok']);
-  await assistant.stop();
-});
-
 test('a task that fails says so once, and only the log has it until it has worked again', async () => {
   using project = new TestProject();
   let isDown = true;
-  const assistant = await start(project, async () =>
+  const assistant = await startWithFamily(project, async () =>
     isDown
       ? { kind: 'failed', code: 'MODEL_FAILED', message: 'The model is overloaded.' }
       : answers('here'),
@@ -245,133 +161,10 @@ test('a task that fails says so once, and only the log has it until it has worke
   await assistant.stop();
 });
 
-test('an agent sees and changes the tasks of its own chat only, unless it is the one of main', async () => {
-  using project = new TestProject();
-  const tools = toolCaller();
-  const assistant = await start(project, tools.agent);
-  const [made, refused] = await tools.call(
-    assistant,
-    'main',
-    ['schedule_task', remind],
-    ['schedule_task', { ...remind, group: 'nobody' }],
-  );
-  expect(made?.value).toContain('Task 1');
-  expect(refused).toEqual({
-    ok: false,
-    value: 'No registered chat is called nobody. There are: main, family.',
-  });
-  const others: [string, object][] = [
-    ['schedule_task', { ...remind, group: 'main' }],
-    ['list_tasks', { group: 'main' }],
-    ['pause_task', { task: 1 }],
-    ['resume_task', { task: 1 }],
-    ['cancel_task', { task: 1 }],
-    ['update_task', { task: 1, prompt: 'something else' }],
-  ];
-  const answered = await tools.call(assistant, 'family', ...others, ['list_tasks', {}]);
-  const none = { ok: false, value: 'There is no task 1 of this chat. See list_tasks.' };
-  expect(answered).toEqual([
-    { ok: false, value: 'This chat may schedule tasks for itself only.' },
-    { ok: false, value: 'This chat may see its own tasks only.' },
-    none,
-    none,
-    none,
-    none,
-    { ok: true, value: [] },
-  ]);
-  const [forFamily] = await tools.call(assistant, 'main', [
-    'schedule_task',
-    { ...remind, group: 'family' },
-  ]);
-  expect(forFamily?.value).toContain('Task 2');
-  const [own] = await tools.call(assistant, 'family', ['list_tasks', {}]);
-  expect(own?.value).toMatchObject([{ task: 2, group: 'family' }]);
-  const [all, foreign] = await tools.call(
-    assistant,
-    'main',
-    ['list_tasks', {}],
-    ['cancel_task', { task: 2 }],
-  );
-  expect(all?.value).toMatchObject([{ task: 1 }, { task: 2 }]);
-  expect(foreign?.value).toBe('Task 2: cancelled, cron 0 20 * * 0 (Europe/Berlin).');
-  expect(assistant.store.tasks.byId(2)).toMatchObject({ state: 'cancelled', createdBy: 'main' });
-  await assistant.stop();
-});
-
-test('an agent pauses, resumes and changes a task, and sees how it went', async () => {
-  using project = new TestProject();
-  const tools = toolCaller();
-  const assistant = await start(project, tools.agent);
-  await tools.call(assistant, 'family', ['schedule_task', soon]);
-  assistant.clock.pass(600_000);
-  await isIdle(assistant);
-  const results = await tools.call(
-    assistant,
-    'family',
-    ['update_task', { task: 1, kind: 'every', schedule: '2h', if_missed: 'skip' }],
-    ['pause_task', { task: 1 }],
-    ['resume_task', { task: 1 }],
-    ['resume_task', { task: 1 }],
-    ['update_task', { task: 1, schedule: 'never' }],
-    ['update_task', { task: 1, time_zone: 'Berlin' }],
-    ['list_tasks', {}],
-  );
-  expect(results.map(({ value }) => value)).toEqual([
-    'Task 1: active, every 2 hours, next Sat 21 Nov 2026, 15:10 (Europe/Berlin).',
-    'Task 1: paused, every 2 hours.',
-    'Task 1: active, every 2 hours, next Sat 21 Nov 2026, 15:10 (Europe/Berlin).',
-    'Task 1 is active.',
-    expect.stringContaining('"never" is no interval'),
-    'There is no time zone "Berlin". Nearest: Europe/Berlin.',
-    [
-      {
-        task: 1,
-        group: 'family',
-        is: 'Task 1: active, every 2 hours, next Sat 21 Nov 2026, 15:10 (Europe/Berlin).',
-        prompt: 'Say hello',
-        context: 'group',
-        ifMissed: 'skip',
-        runs: [{ due: 'Sat 21 Nov 2026, 13:10', outcome: 'answered', summary: 'ok' }],
-      },
-    ],
-  ]);
-  await assistant.stop();
-});
-
-test('the owner lists, pauses, resumes, runs and cancels tasks, and reads their log', async () => {
-  using project = new TestProject();
-  const assistant = await start(project, async () => answers('Good morning,\nall!'));
-  expect(await commands(assistant, '/tasks')).toContain('Nothing is scheduled.');
-  await scheduleInFamily(assistant, { ...remind, time_zone: 'America/New_York' });
-  expect(await commands(assistant, '/tasks')).toBe(
-    '**1.** Remind us of the bins (Family)\ncron 0 20 * * 0 (America/New_York) · next Mon 23 Nov 2026, 02:00 · never run',
-  );
-  expect(await commands(assistant, '/tasks log 1')).toContain('It has not run yet.');
-  expect(await commands(assistant, '/tasks run 1 now')).toBe('Task 1 runs now.');
-  await vi.waitFor(() => expect(textsOf(assistant.chat)).toEqual(['Good morning,\nall!']));
-  expect(await commands(assistant, '/tasks pause 1')).toContain(
-    '· paused · last Sat 21 Nov 2026, 13:00: answered',
-  );
-  assistant.clock.pass(7 * 86_400_000);
-  expect(assistant.chat.sent).toHaveLength(1);
-  expect(await commands(assistant, '/tasks resume #1')).toContain('next Mon 30 Nov 2026, 02:00');
-  expect(await commands(assistant, '/tasks log 1')).toBe(
-    'Task 1, active: Remind us of the bins\n\n- Sat 21 Nov 2026, 13:00, answered: Good morning, all!',
-  );
-  expect(await commands(assistant, '/tasks cancel 1')).toContain('· cancelled ·');
-  expect(await commands(assistant, '/tasks run 1')).toBe(
-    'Task 1 was cancelled. Schedule a new one.',
-  );
-  expect(await commands(assistant, '/tasks pause 7')).toContain('There is no task 7.');
-  expect(await commands(assistant, '/tasks delete 1')).toContain('Say `/tasks` for the list');
-  expect(await commands(assistant, '/tasks')).toContain('Nothing is scheduled.');
-  await assistant.stop();
-});
-
 test('a task that is cancelled while it waits for its turn does not run', async () => {
   using project = new TestProject();
   const turns: (() => void)[] = [];
-  const assistant = await start(
+  const assistant = await startWithFamily(
     project,
     () => new Promise((resolve) => turns.push(() => resolve(answers('ok')))),
   );
@@ -391,12 +184,12 @@ test('a task that is cancelled while it waits for its turn does not run', async 
 
 test('what was missed while the assistant was down is done once, and said to be late', async () => {
   using project = new TestProject();
-  const first = await start(project);
+  const first = await startWithFamily(project);
   await scheduleInFamily(first, { ...remind, schedule: '0 14 * * *' });
   await first.stop();
   const prompts: string[] = [];
   const clock = new TestClock('2026-11-24T15:30:00Z');
-  const second = await start(
+  const second = await startWithFamily(
     project,
     async ({ prompt }) => {
       prompts.push(prompt);

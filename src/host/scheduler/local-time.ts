@@ -1,5 +1,17 @@
-/** A moment as the clocks of a time zone show it: `Mon 23 Nov 2026, 08:00`. */
+/**
+ * A moment as the clocks of a time zone show it: `Mon 23 Nov 2026, 08:00`. In a zone that is not known
+ * any more it is UTC, and says so: a list must not break on one task.
+ */
 export function localTime(moment: number, timeZone: string): string {
+  try {
+    return formatted(moment, timeZone);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return `${formatted(moment, 'UTC')} UTC`;
+  }
+}
+
+function formatted(moment: number, timeZone: string): string {
   const parts = new Intl.DateTimeFormat('en-GB', {
     timeZone,
     weekday: 'short',

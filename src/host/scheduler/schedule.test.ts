@@ -141,6 +141,11 @@ test.for([
   expect(() => read('cron', '0 8 * * *', timeZone)).toThrow(hint);
 });
 
+test('a time in a zone that is not known any more is shown all the same', () => {
+  const schedule = { ...read('at', '2026-12-24T18:00'), timeZone: 'Europe/Atlantis' };
+  expect(describeSchedule(schedule)).toBe('once at Thu 24 Dec 2026, 17:00 UTC (Europe/Atlantis)');
+});
+
 test('a schedule is described as its owner would say it', () => {
   expect(describeSchedule(read('every', '60 min'))).toBe('every hour');
   expect(describeSchedule(read('every', '14 days'))).toBe('every 2 weeks');

@@ -27,12 +27,16 @@ export function readSchedule(written: WrittenSchedule, now: number): TaskSchedul
   return schedule;
 }
 
-/** The next time of a schedule after a moment; null when there is none. */
+/**
+ * The next time of a schedule after a moment; null when there is none.
+ *
+ * @throws TaskRefused when the schedule cannot be read
+ */
 export function nextRunAfter(schedule: TaskSchedule, after: number): number | null {
   const { kind, text, timeZone, anchor } = schedule;
   if (kind === 'cron') return nextCronTime(text, timeZone, after);
   if (kind === 'at') return anchor > after ? anchor : null;
-  const everyMs = parseDuration(text) ?? MIN_EVERY_MS;
+  const everyMs = readInterval(text);
   return anchor + (Math.floor((after - anchor) / everyMs) + 1) * everyMs;
 }
 
@@ -47,13 +51,15 @@ function anchored(written: WrittenSchedule, now: number): Omit<TaskSchedule, 'ti
   const { kind, text, timeZone } = written;
   if (kind === 'cron') return { kind, text, anchor: now };
   if (kind === 'at') return { kind, text, anchor: readMoment(text, timeZone, now) };
+  return { kind, text: describeDuration(readInterval(text)), anchor: now };
+}
+
+function readInterval(text: string): number {
   const everyMs = parseDuration(text.replace(/^every\s+/i, ''));
-  if (everyMs === null || everyMs < MIN_EVERY_MS) {
-    throw new TaskRefused(
-      `"${text}" is no interval of at least a minute. Write one such as "15 minutes", "2 hours" or "1 day".`,
-    );
-  }
-  return { kind, text: describeDuration(everyMs), anchor: now };
+  if (everyMs !== null && everyMs >= MIN_EVERY_MS) return everyMs;
+  throw new TaskRefused(
+    `"${text}" is no interval of at least a minute. Write one such as "15 minutes", "2 hours" or "1 day".`,
+  );
 }
 
 function readMoment(text: string, timeZone: string, now: number): number {
