@@ -109,6 +109,30 @@ test('a task waits for the question that is being answered, and takes nothing fr
   await assistant.stop();
 });
 
+test('a question that failed is asked again, whatever a task does in between', async () => {
+  using project = new TestProject();
+  const prompts: string[] = [];
+  const assistant = await startWithFamily(project, async ({ prompt }) => {
+    prompts.push(prompt);
+    const isFirst = prompts.length === 1;
+    return isFirst
+      ? { kind: 'failed', code: 'MODEL_FAILED', message: 'The model is overloaded.' }
+      : answers('ok');
+  });
+  const inFamily = { jid: FAMILY, isDirect: false };
+  await assistant.chat.say('@Andy where are we?', inFamily);
+  await isIdle(assistant);
+  await scheduleInFamily(assistant, soon);
+  assistant.clock.pass(600_000);
+  await isIdle(assistant);
+  expect(await commands(assistant, '/retry')).toBe('Trying again.');
+  await vi.waitFor(() => expect(prompts).toHaveLength(3));
+  expect(prompts[1]).toContain('Say hello');
+  expect(prompts[1]).not.toContain('where are we?');
+  expect(prompts[2]).toContain('where are we?');
+  await assistant.stop();
+});
+
 test.for(['tool', 'empty'] as const)('a task may stay silent (%s)', async (way) => {
   using project = new TestProject();
   const typing: boolean[] = [];
