@@ -13,6 +13,7 @@ export default defineConfig({
     reporters: ['default', new PlainReporter()],
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 10_000 } },
     pool: 'forks',
   },
 });

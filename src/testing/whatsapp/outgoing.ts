@@ -17,8 +17,10 @@ export async function deliver(
   const group = directory.groups.find(({ jid }) => jid === to);
   const from = { jid: account.devicePn, ...(group === undefined ? {} : { group: to }) };
   const shared = childrenOf(stanza, 'enc');
-  const own = sealedFor(stanza, (jid) => account.owns(jid));
-  if (own.length > 0) account.phone.heard.push(textOf(await account.phone.open(from, own)));
+  const own = [...sealedFor(stanza, (jid) => account.owns(jid)), ...shared];
+  if (own.length > 0) {
+    account.phone.heard.push({ to, text: textOf(await account.phone.open(from, own)) });
+  }
   const receipts: BinaryNode[] = [];
   for (const person of people) {
     const isFor = group?.members.some(({ lid }) => lid === person.lid) ?? person.owns(to);

@@ -25,8 +25,8 @@ export type ScannedCode = {
  * signatures whose secret comes from the QR code, or from a key exchange under the typed code.
  */
 export class Phone extends Peer {
-  /** What other devices of the account sent, as the owner sees it. */
-  readonly heard: string[] = [];
+  /** What the device under test sent, as the owner sees it on the phone, and in which chat. */
+  readonly heard: { readonly to: string; readonly text: string }[] = [];
   #pairing: { readonly shared: Buffer } | null = null;
 
   /** Reads a QR code as the camera does. */
