@@ -7,7 +7,7 @@ import { resumeCommandTurn, runCommandTurn } from './command-turn.ts';
 import { openDelivery } from './delivery.ts';
 import { makeGroupFolder } from './group-folder.ts';
 import type { HostOptions } from './options.ts';
-import { ownersChats, registerTerminal } from './owners-chats.ts';
+import { noteReach, ownersChats, registerTerminal } from './owners-chats.ts';
 import { takeOver } from './recover.ts';
 import { openRegistry } from './registry.ts';
 import { openScheduler } from './scheduler/scheduler.ts';
@@ -199,6 +199,7 @@ export function openHost(options: HostOptions): Host {
   return {
     async start(resumption) {
       registerTerminal(options);
+      noteReach(options);
       for (const { folder } of store.groups.all()) completeFolder(folder);
       const { toEnd, toResume } = takeOver(options);
       for (const { turn, result } of toEnd) work.start(turn, async () => result);

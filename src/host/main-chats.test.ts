@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import type { TurnRequest } from '../sandbox/sandbox.ts';
-import { answers, TestProject, textsOf } from './test-assistant.ts';
+import { answers, TestChannel, TestProject, textsOf } from './test-assistant.ts';
 
 const OWN = 'chat:me';
 const fromOwner = { jid: OWN, chatName: 'Me', isOwner: true };
@@ -74,6 +74,23 @@ test('a notice goes to the chat in which the owner wrote last', async () => {
   );
   expect(second.terminal.sent).toEqual([]);
   await second.stop();
+});
+
+test('without a terminal the owner is told on another channel, wherever they wrote last', async () => {
+  using project = new TestProject();
+  const first = await project.start();
+  await first.chat.meet(OWN, 'Me', { isDirect: true, isOwners: true });
+  await first.terminal.say('hello');
+  await vi.waitFor(() => expect(textsOf(first.terminal)).toEqual(['pong']));
+  await first.stop();
+  const chat = new TestChannel('chat');
+  const headless = await project.start({ over: { channels: [chat] } }, 'It ended with code 1.');
+  await vi.waitFor(() => expect(textsOf(chat)[0]).toContain('The new version was taken back'));
+  expect(headless.store.groups.byFolder('main')?.jid).toBe(OWN);
+  await headless.stop();
+  const third = await project.start();
+  expect(third.store.groups.byFolder('main')?.jid).toBe('terminal:main');
+  await third.stop();
 });
 
 test('a chat that another pairing made the owner’s takes the rights of the one before', async () => {

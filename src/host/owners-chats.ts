@@ -14,6 +14,16 @@ export function registerTerminal({
   });
 }
 
+/**
+ * Finds out which of the owner's own chats can be reached: a service has no terminal, also where they
+ * wrote there last.
+ */
+export function noteReach({ store, channels }: Pick<HostOptions, 'store' | 'channels'>): void {
+  for (const { jid } of store.groups.mains()) {
+    store.groups.setAway(jid, !channels.some((channel) => channel.ownsJid(jid)));
+  }
+}
+
 /** The owner's own chats on the channels there are, the one they last wrote in first. */
 export function ownersChats({
   store,

@@ -30,6 +30,8 @@ export interface Groups {
    * channel is one no longer: after a new pairing it can be anybody's.
    */
   registerMain(chat: Pick<Group, 'jid' | 'name'>, now: number): void;
+  /** Of the owner's own chats, those that no channel of this process reaches are the last to be told anything. */
+  setAway(jid: string, isAway: boolean): void;
   /** Takes the chat out, and with it its turns, its outbox and whatever else refers to the group. */
   unregister(jid: string): void;
   /** Follows what the chat is called on its channel; the owner's own chats keep their names. */
@@ -39,7 +41,7 @@ export interface Groups {
   /** The chat of a folder; of the owner's own ones, that they last wrote in. */
   byFolder(folder: string): Group | null;
   all(): readonly Group[];
-  /** The owner's own chat that they last wrote in. */
+  /** The owner's own chat that they last wrote in, of those that can be reached. */
   main(): Group | null;
   /** All of the owner's own chats, that one first. */
   mains(): readonly Group[];
@@ -77,6 +79,7 @@ export function groupsOf(database: Database): Groups {
   const demote = database.prepare(`
     DELETE FROM groups WHERE is_main = 1 AND jid <> :jid AND jid IN (
       SELECT jid FROM chats WHERE channel = (SELECT channel FROM chats WHERE jid = :jid))`);
+  const setAway = database.prepare('UPDATE groups SET is_away = :isAway WHERE jid = :jid');
   const settle = database.prepare('UPDATE chats SET is_dismissed = 0 WHERE jid = ?');
   const unregister = database.prepare('DELETE FROM groups WHERE jid = ?');
   const setTrigger = database.prepare(`
@@ -85,7 +88,7 @@ export function groupsOf(database: Database): Groups {
     'UPDATE groups SET name = :name WHERE jid = :jid AND is_main = 0',
   );
   const byJid = database.prepare(`${columns} WHERE jid = ?`);
-  const lastWritten = `(SELECT seq FROM messages
+  const lastWritten = `is_away, (SELECT seq FROM messages
     WHERE messages.jid = groups.jid AND is_owner = 1 ORDER BY seq DESC LIMIT 1) DESC, registered_at`;
   const byFolder = database.prepare(`${columns} WHERE folder = ? ORDER BY ${lastWritten} LIMIT 1`);
   const all = database.prepare(`${columns} ORDER BY is_main DESC, registered_at, jid`);
@@ -116,6 +119,7 @@ export function groupsOf(database: Database): Groups {
       registerMain.run({ jid, name, ...main, now });
       demote.run({ jid });
     },
+    setAway: (jid, isAway) => void setAway.run({ jid, isAway: Number(isAway) }),
     unregister: (jid) => void unregister.run(jid),
     rename: (jid, name) => void rename.run({ jid, name }),
     setTrigger: (jid, { needsTrigger, triggerWord }) =>

@@ -15,6 +15,9 @@ END;
 -- What was said before a chat was registered is no context of its turns.
 ALTER TABLE groups ADD COLUMN since_seq INTEGER NOT NULL DEFAULT 0;
 
+-- No channel of the assistant that runs now reaches this chat of the owner's.
+ALTER TABLE groups ADD COLUMN is_away INTEGER NOT NULL DEFAULT 0;
+
 -- Whose folder it was last, kept when a group is unregistered: its memory is nobody else's.
 CREATE TABLE folder_holders (
   folder TEXT PRIMARY KEY COLLATE NOCASE,
