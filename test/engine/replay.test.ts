@@ -73,6 +73,53 @@ test('in a mixed tree a file that is neither core nor composed is a conflict', a
   expect(clone.read('src/b.ts')).toBe('c\n');
 });
 
+test('where it was published, what the owner took back or deleted since is theirs', async () => {
+  await using codebase = installation();
+  addSkill(codebase, 'alpha', {
+    add: { 'src/alpha.ts': 'alpha\n' },
+    modify: { 'src/a.ts': [LINES, LINES.replace('one', 'first').replace('five', 'fifth')] },
+  });
+  await codebase.claw('apply', 'alpha');
+  codebase.write({ 'src/a.ts': codebase.read('src/a.ts').replace('first', 'one') });
+  codebase.remove('src/alpha.ts');
+  const before = codebase.tree();
+  expect((await codebase.claw('replay')).json).toMatchObject({ ok: true, changes: [] });
+  expect(codebase.tree()).toEqual(before);
+});
+
+test('on a clone, lines that were taken back block, and are settled by a side', async () => {
+  await using codebase = installation();
+  addSkill(codebase, 'delta', {
+    modify: { 'src/a.ts': [LINES, LINES.replace('one', 'first').replace('five', 'fifth')] },
+  });
+  await codebase.claw('apply', 'delta');
+  codebase.write({ 'src/a.ts': codebase.read('src/a.ts').replace('first', 'one') });
+  commitAll(codebase, 'installed, and edited');
+  for (const [side, expected] of [
+    ['--ours', codebase.read('src/a.ts')],
+    ['--theirs', LINES.replace('one', 'first').replace('five', 'fifth')],
+  ] as const) {
+    await using clone = cloneCore(codebase);
+    const replay = await clone.claw('replay');
+    expect(replay.code).toBe(3);
+    expect(replay.json.conflicts.map(({ path }) => path)).toEqual(['src/a.ts']);
+    expect((await clone.claw('resolve', 'src/a.ts', side)).code).toBe(0);
+    expect((await clone.claw('continue')).code).toBe(0);
+    expect(clone.read('src/a.ts')).toBe(expected);
+    expect((await clone.claw('conflicts')).json.conflicts).toEqual([]);
+  }
+});
+
+test('on a clone, edits beside all that the layers brought are kept without asking', async () => {
+  await using codebase = installation();
+  await codebase.claw('apply', 'beta');
+  codebase.write({ 'src/a.ts': codebase.read('src/a.ts').replace('two', 'mine') });
+  commitAll(codebase, 'installed, and edited');
+  await using clone = cloneCore(codebase);
+  expect((await clone.claw('replay')).json).toMatchObject({ ok: true, changes: [] });
+  expect(clone.tree()).toEqual(codebase.tree());
+});
+
 test('replay works without the packages’ sources, from the kept bytes', async () => {
   await using codebase = installation();
   await codebase.claw('apply', 'alpha', 'beta');
