@@ -28,6 +28,8 @@ export type Kill = {
   readonly moment: number;
   /** The command that comes next. */
   readonly next: 'status' | 'verify' | 'recover' | 'abort';
+  /** Whether that command is stopped as well, at which of its changes, before another one comes. */
+  readonly again: number | null;
 };
 
 const file = fc.nat(7);
@@ -86,6 +88,7 @@ export const kill: fc.Arbitrary<Kill> = fc.record({
   verb: fc.nat(2),
   moment: fc.integer({ min: 0, max: 999 }).map((n) => n / 1000),
   next: fc.constantFrom('status', 'verify', 'recover', 'abort'),
+  again: fc.option(fc.integer({ min: 1, max: 60 }), { nil: null }),
 });
 
 export function describeDeed(one: Deed): string {

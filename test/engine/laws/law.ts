@@ -10,13 +10,13 @@ import { world } from './world.ts';
 const SHARDS = 4;
 const RUNS = Number(process.env['CLAW_RUNS'] ?? 2000) / SHARDS;
 
-// Some verbs are done sooner than a trial run of them; of all sequences half are killed all the same.
-const SHARES = { alone: 0.32, standingStill: 0.6, bySignal: 0.08 } as const;
-const HIT_RATE = 0.72;
+// A verb may be done sooner than a trial run of it was; of all sequences half are killed all the same.
+const SHARES = { alone: 0.42, standingStill: 0.5, bySignal: 0.08 } as const;
+const HIT_RATES = { standingStill: 0.9, bySignal: 0.75 } as const;
 
 /**
- * The laws on one share of the sequences: a third is left alone, the others are killed once,
- * every eighth of those by a signal in a process of its own.
+ * The laws on one share of the sequences: some are left alone, the others are killed once, every
+ * seventh of those by a signal in a process of its own.
  *
  * Each build tries the same sequences, so that a red one speaks of its change; `npm run laws` tries
  * others, and more of them. `CLAW_SEED` repeats one.
@@ -39,7 +39,7 @@ export function testLaws(shard: number): void {
     async () => {
       const runs = Math.ceil(RUNS * SHARES.standingStill);
       const kills = await holds(runs, seed, standStill);
-      expect(kills / runs).toBeGreaterThan(HIT_RATE);
+      expect(kills / runs).toBeGreaterThan(HIT_RATES.standingStill);
     },
     timeoutMs,
   );
@@ -51,7 +51,7 @@ export function testLaws(shard: number): void {
       const children = childrenThatDie();
       try {
         const kills = await holds(runs, seed + SHARDS, children.killer);
-        expect(kills / runs).toBeGreaterThan(HIT_RATE);
+        expect(kills / runs).toBeGreaterThan(HIT_RATES.bySignal);
       } finally {
         children.end();
       }

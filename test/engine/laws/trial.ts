@@ -34,7 +34,6 @@ export class Trial {
   #at: Situation;
   #verbs = 0;
   #kills = 0;
-  #isWaiting = false;
 
   constructor(world: World, kill: Kill | null, killer: Killer) {
     this.#kill = kill;
@@ -97,10 +96,9 @@ export class Trial {
     const predicted = predict(this.#at, deed.verb, null);
     if (predicted === null) return;
     this.#story.push(describeDeed(deed));
-    if (deed.verb.kind === 'update' && this.#isWaiting) {
+    if (deed.verb.kind === 'update' && fs.existsSync(join(this.#root, '.claw/pending'))) {
       await expect(this.#call(deed.verb)).rejects.toMatchObject({ code: 'OPERATION_PENDING' });
       await engine.abort(contextAt(this.#root));
-      this.#isWaiting = false;
     }
     const isKilled = this.#kill !== null && this.#verbs === this.#kill.verb;
     this.#verbs += 1;
@@ -122,7 +120,6 @@ export class Trial {
       paths: [...predicted.conflicts].sort(),
     });
     this.#expectTree();
-    this.#isWaiting = answer === 'leave';
     if (answer === 'abort') await engine.abort(contextAt(this.#root));
     else if (answer !== 'leave') await this.#resolve(verb, answer);
   }
@@ -161,10 +158,9 @@ export class Trial {
       done: isUndo ? (done?.slice(0, -1) ?? null) : grown,
       customisations: customisations + (verb.kind === 'customize' ? 1 : 0),
     };
-    this.#isWaiting = false;
   }
 
-  async #killed(verb: Verb, predicted: Prediction, { moment, next }: Kill): Promise<void> {
+  async #killed(verb: Verb, predicted: Prediction, { moment, next, again }: Kill): Promise<void> {
     const call = this.#prepare(verb);
     const twin = `${this.#folder}/twin`;
     fs.cpSync(this.#root, twin, { recursive: true });
@@ -177,6 +173,7 @@ export class Trial {
     const isKilled = await this.#killer(this.#root, call, nth);
     this.#story.push(isKilled ? '  killed' : '  done before it could be killed');
     this.#kills += isKilled ? 1 : 0;
+    if (again !== null) await this.#stopAt(again, next);
     await this.#recover(next);
     const isBlocked = predicted.conflicts.size > 0;
     const isAfter = !isBlocked && this.#state() !== stateBefore;
@@ -186,9 +183,21 @@ export class Trial {
     if (isAfter && verb.kind === 'undo') this.#at = { ...this.#at, done: null };
     this.#expectTree();
     await engine.abort(contextAt(this.#root));
-    this.#isWaiting = false;
     expect(leftovers(this.#root)).toEqual([]);
     await this.#verify();
+  }
+
+  /** A recovery that gets no further than to one of its own changes. */
+  async #stopAt(nth: number, next: Kill['next']): Promise<void> {
+    const watch = haltAt(this.#root, nth, () => {});
+    try {
+      await this.#recover(next);
+    } catch (error) {
+      if (!watch.isHalted()) throw error;
+      this.#story.push(`  stopped again at ${nth}`);
+    } finally {
+      watch.end();
+    }
   }
 
   async #recover(next: Kill['next']): Promise<void> {
