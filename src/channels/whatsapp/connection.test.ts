@@ -1,5 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { LinkedChannel } from '../../testing/whatsapp/linked-channel.ts';
 import type { Person } from '../../testing/whatsapp/person.ts';
@@ -20,7 +22,7 @@ afterEach(async () => {
 
 const states = () => linked.statuses.map(({ state }) => state);
 
-test('without a pairing the channel is silent and loads nothing', async () => {
+test('without a pairing the channel is silent', async () => {
   await linked.connect();
   expect(linked.channel.status()).toMatchObject({
     state: 'unpaired',
@@ -28,6 +30,27 @@ test('without a pairing the channel is silent and loads nothing', async () => {
   });
   expect(linked.statuses).toEqual([]);
   await linked.channel.setTyping(anna.pn, true);
+});
+
+test('without a pairing Baileys is not even loaded', () => {
+  const script = `
+    import { registerHooks } from 'node:module';
+    const loaded = [];
+    registerHooks({
+      resolve: (name, context, next) => {
+        loaded.push(name);
+        return next(name, context);
+      },
+    });
+    const { channel } = await import('./whatsapp.ts');
+    const context = { settings: { dataDir: ${JSON.stringify(linked.dataDir)} } };
+    await channel.create(context).connect({ onStatus: () => loaded.push('a status') });
+    process.stdout.write(loaded.join(' '));`;
+  const cwd = join(import.meta.dirname, '..');
+  const run = ['--input-type=module', '--eval', script];
+  const loaded = execFileSync(process.execPath, run, { cwd, encoding: 'utf8' });
+  expect(loaded).toContain('whatsapp.ts');
+  expect(loaded).not.toMatch(/baileys|a status|link\.ts/);
 });
 
 test('a broken connection is made again, and nothing is lost or said twice meanwhile', async () => {

@@ -24,15 +24,19 @@ export interface Inbox {
     inner: SignalRepositoryWithLIDStore,
     keys: SignalKeyStoreWithTransaction,
   ): SignalRepositoryWithLIDStore;
-  /** Writes what was decrypted since the last time; called inside the transaction of the keys. */
+  /** Writes what was decrypted and settled since the last time; called inside the transaction of the keys. */
   writePending(): void;
-  /** The host has stored the message, or nobody wants it. */
+  /** The host has stored the message, or nobody wants it. Forgotten with the next write, or soon. */
   settle(key: WAMessageKey): void;
+  /** Forgets at once what was settled. */
+  flush(): void;
   /** The messages that nobody settled, oldest first, to be handed to Baileys again. */
   unsettled(): Promise<readonly BinaryNode[]>;
 }
 
 type Decrypted = { readonly digest: string; readonly node: BinaryNode; readonly plain: Uint8Array };
+
+const FLUSH_MS = 200;
 
 const Plain = z.object({ plain: z.instanceof(Uint8Array) });
 const Node = z.object({ node: z.instanceof(Uint8Array) });
@@ -47,6 +51,8 @@ export function inboxIn({ database }: Vault, baileys: Baileys): Inbox {
   );
   const expected = new WeakMap<Uint8Array, BinaryNode>();
   const pending: Decrypted[] = [];
+  const settled: string[] = [];
+  let timer: NodeJS.Timeout | undefined;
 
   async function once(
     ciphertext: Uint8Array,
@@ -59,6 +65,16 @@ export function inboxIn({ database }: Vault, baileys: Baileys): Inbox {
     const node = expected.get(ciphertext);
     if (node !== undefined) pending.push({ digest, node, plain });
     return plain;
+  }
+
+  const forgetSettled = database.transaction(() => {
+    for (const message of settled.splice(0)) forget.run(message);
+  });
+
+  function flush(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    if (database.open && settled.length > 0) forgetSettled();
   }
 
   return {
@@ -85,10 +101,14 @@ export function inboxIn({ database }: Vault, baileys: Baileys): Inbox {
         const encoded = baileys.encodeBinaryNode(node);
         insert.run(digest, nameOfNode(node, baileys), encoded, plain, Date.now());
       }
+      if (settled.length > 0) forgetSettled();
     },
     settle(key) {
-      if (database.open) forget.run(nameOfKey(key));
+      // What is handed over again because this was lost is known to the host, so it need not be durable.
+      settled.push(nameOfKey(key));
+      timer ??= setTimeout(flush, FLUSH_MS);
     },
+    flush,
     async unsettled() {
       const rows = z.array(Node).parse(all.all());
       // The first byte of the decoder's input tells whether the rest is compressed; the encoder writes it.

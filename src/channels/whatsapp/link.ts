@@ -174,6 +174,7 @@ export async function openLink(options: LinkOptions): Promise<Link | null> {
       stop.abort();
       await connecting;
       await arrivals.settled();
+      inbox.flush();
       vault.close();
     },
   };

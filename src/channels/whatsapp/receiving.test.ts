@@ -175,6 +175,13 @@ test('where the account is the assistant’s own, the owner is whoever the setti
   ]);
 });
 
+test('a message that comes twice under one key is handed over once', async () => {
+  await linked.connect();
+  for (const text of ['one', 'one again']) await server.say(anna, text, { id: '3EB0AA' });
+  await server.say(anna, 'two');
+  expect((await heard(2)).map(({ text }) => text)).toEqual(['one', 'two']);
+});
+
 test('500 messages that waited arrive once and in order; the old ones are not answered', async () => {
   await linked.connect();
   await server.say(anna, 'first');

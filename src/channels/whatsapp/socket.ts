@@ -34,6 +34,7 @@ export function openSocket(options: SocketOptions): WASocket {
   const { baileys, auth, inbox, textOf } = options;
   const [major, minor, patch] = options.version;
   const { makeSignalRepository } = baileys.DEFAULT_CONNECTION_CONFIG;
+  const { INITIAL_BOOTSTRAP, PUSH_NAME } = baileys.proto.HistorySync.HistorySyncType;
   const socket = baileys.makeWASocket({
     auth,
     version: [major, minor, patch],
@@ -45,7 +46,8 @@ export function openSocket(options: SocketOptions): WASocket {
     markOnlineOnConnect: false,
     syncFullHistory: false,
     // The newest part of the history also brings who has which address; the rest is nobody's business here.
-    shouldSyncHistoryMessage: ({ syncType }) => syncType === 0 || syncType === 4,
+    shouldSyncHistoryMessage: ({ syncType }) =>
+      syncType === INITIAL_BOOTSTRAP || syncType === PUSH_NAME,
     cachedGroupMetadata: async (jid) => options.membersOf(jid),
     getMessage: async ({ id }) => {
       const text = id ? textOf(id) : null;
