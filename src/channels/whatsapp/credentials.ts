@@ -24,7 +24,7 @@ export interface Credentials {
   /** What Baileys works with; `inbox` rows go to disk together with the keys that decrypted them. */
   state(inbox: Inbox): AuthenticationState;
   save(creds: AuthenticationCreds): void;
-  /** Takes the place of a device that was paired before, keys included. */
+  /** Takes the place of a device that was paired before; its keys and what it received go. */
   replace(creds: AuthenticationCreds): void;
   /** WhatsApp has removed this device. The keys stay until another takes its place. */
   markRemoved(): void;
@@ -46,6 +46,7 @@ export function credentialsIn({ database }: Vault, baileys: Baileys): Credential
     INSERT INTO credentials (id, json) VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET json = excluded.json`);
   const forget = database.prepare('DELETE FROM credentials');
   const forgetKeys = database.prepare('DELETE FROM keys');
+  const forgetInbox = database.prepare('DELETE FROM inbox');
   const remove = database.prepare('UPDATE credentials SET is_removed = 1');
   const loadKey = database.prepare('SELECT id, json FROM keys WHERE type = ? AND id = ?');
   const saveKey = database.prepare('INSERT OR REPLACE INTO keys (type, id, json) VALUES (?, ?, ?)');
@@ -115,6 +116,7 @@ export function credentialsIn({ database }: Vault, baileys: Baileys): Credential
     replace: database.transaction((creds: AuthenticationCreds) => {
       forget.run();
       forgetKeys.run();
+      forgetInbox.run();
       save.run(pack(creds));
     }),
     markRemoved: () => void remove.run(),

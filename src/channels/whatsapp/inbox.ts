@@ -31,7 +31,7 @@ export interface Inbox {
   /** Forgets at once what was settled. */
   flush(): void;
   /** The messages that nobody settled, oldest first, to be handed to Baileys again. */
-  unsettled(): Promise<readonly BinaryNode[]>;
+  unsettled(): Promise<BinaryNode[]>;
 }
 
 type Decrypted = { readonly digest: string; readonly node: BinaryNode; readonly plain: Uint8Array };

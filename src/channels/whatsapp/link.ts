@@ -94,7 +94,7 @@ export async function openLink(options: LinkOptions): Promise<Link | null> {
     signal: stop.signal,
   });
   let current: WASocket | null = null;
-  let left = await inbox.unsettled();
+  const left = await inbox.unsettled();
   const delivery = new Delivery({ socket: () => current, sent, pace: far.pace });
   const typing = new Typing(() => current);
 
@@ -126,18 +126,31 @@ export async function openLink(options: LinkOptions): Promise<Link | null> {
       arrivals.take(messages.filter(({ key }) => sent.textOf(key.id ?? '') === null));
     });
     names.follow(socket);
+    // Before anything that WhatsApp has for us: what was left over is older.
+    socket.ws.once('CB:success', () => {
+      for (const node of left.splice(0)) socket.ws.emit('CB:message', node);
+    });
     return socket;
   }
 
   function use(socket: WASocket | null): void {
     current = socket;
     if (socket === null) return;
-    for (const node of left) socket.ws.emit('CB:message', node);
-    left = [];
     // Names arrive as an event.
     socket.groupFetchAllParticipating().catch((error: unknown) => {
       log.info('the names of groups were not fetched', { error: String(error) });
     });
+    learnOwner(socket).catch((error: unknown) => {
+      log.info('the owner’s LID was not fetched', { error: String(error) });
+    });
+  }
+
+  /** An owner with another account may write under an address that nobody has heard of. */
+  async function learnOwner({ signalRepository }: WASocket): Promise<void> {
+    if (settings.whatsappOwner === null) return;
+    const phone = addressOf(settings.whatsappOwner);
+    const lid = await signalRepository.lidMapping.getLIDForPN(phone);
+    if (lid !== null) addresses.join(phone, lid);
   }
 
   async function refreshVersion(): Promise<boolean> {

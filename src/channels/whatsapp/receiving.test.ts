@@ -167,7 +167,8 @@ test('where the account is the assistant’s own, the owner is whoever the setti
   await linked.pair();
   await linked.connect();
   expect(linked.chats).toMatchObject([{ jid: bert.pn, isOwners: true }]);
-  await server.say(bert, '/status');
+  await expect.poll(() => linked.channel.addressOf(bert.lid)).toBe(bert.pn);
+  await server.say(bert, '/status', { as: 'lid', isAlone: true });
   await server.sayOnPhone('typed on the assistant’s phone');
   expect(await heard(2)).toMatchObject([
     { sender: bert.pn, isOwner: true },
