@@ -163,7 +163,7 @@ test('two skills that add one path are told apart: the same bytes once, other by
   const run = await codebase.claw('apply', 'third');
   expect(run).toMatchObject({
     code: 3,
-    json: { conflicts: [{ path: 'lib/shared.txt', kind: 'add-add', layers: ['second', 'third'] }] },
+    json: { conflicts: [{ path: 'lib/shared.txt', kind: 'add-add', layers: ['first', 'third'] }] },
   });
   expect(codebase.tree()).toEqual(tree);
   expect(await codebase.claw('remove', 'first')).toMatchObject(DONE);

@@ -78,7 +78,9 @@ export async function resolvePackages(place: {
   readonly environment: Environment;
   readonly signal?: AbortSignal | undefined;
 }): Promise<Buffer> {
-  await npm([...INSTALL, '--package-lock-only'], place);
+  // A plan does not wait for a registry that cannot be reached.
+  const impatient = ['--fetch-retries=0', '--fetch-timeout=5000', '--prefer-offline'];
+  await npm([...INSTALL, '--package-lock-only', ...impatient], place);
   return fs.readFileSync(join(place.view, 'package-lock.json'));
 }
 
