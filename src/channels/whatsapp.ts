@@ -9,8 +9,9 @@ import type {
 } from './channel.ts';
 import { addressOf } from './whatsapp/addresses.ts';
 import { WhatsAppError } from './whatsapp/failure.ts';
-import type { FarEnd, Link } from './whatsapp/link.ts';
+import type { FarEnd } from './whatsapp/far-end.ts';
 import { UNPAIRED } from './whatsapp/outcome.ts';
+import type { Link } from './whatsapp/paired-link.ts';
 import { hasVault } from './whatsapp/vault.ts';
 
 /** WhatsApp as a device linked to the owner's phone. Silent until `claw setup whatsapp` has paired it. */

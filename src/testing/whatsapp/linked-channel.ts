@@ -8,7 +8,7 @@ import type {
   KnownChat,
 } from '../../channels/channel.ts';
 import type { DeliveryPace } from '../../channels/whatsapp/delivery.ts';
-import type { FarEnd } from '../../channels/whatsapp/link.ts';
+import type { FarEnd } from '../../channels/whatsapp/far-end.ts';
 import { pair } from '../../channels/whatsapp/pairing.ts';
 import { WhatsAppChannel } from '../../channels/whatsapp.ts';
 import { readSettings } from '../../config.ts';
