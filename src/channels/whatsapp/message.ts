@@ -10,6 +10,8 @@ export type Reader = {
   readonly self: string;
   /** The owner's address: the account's own, or another where the account is the assistant's. */
   readonly owner: string;
+  /** What the assistant is called, which is what a mention of the account means. */
+  readonly assistantName: string;
   readonly nameOf: (person: string) => string | null;
   readonly chatNameOf: (chat: string) => string | null;
   /** What the assistant said under that id, or null. */
@@ -46,7 +48,7 @@ export function readMessage(raw: WAMessage, reader: Reader): ReadMessage | null 
     senderName,
     isOwner: sender === owner,
     mentionsAssistant: mentions(content, reader),
-    text: withQuotation(content, reader),
+    text: withQuotation({ ...content, text: withNames(content, reader) }, reader),
     sentAt: Number(raw.messageTimestamp ?? 0) * 1_000,
     isContext: content.isContext,
     attachments: content.attachment === null ? [] : [content.attachment.attachment],
@@ -73,6 +75,15 @@ function senderOf({ key }: WAMessage, jid: string, { addresses, self }: Reader):
 function mentions({ mentioned, quoted }: Content, { addresses, self, ourText }: Reader): boolean {
   if (quoted !== null && ourText(quoted.id) !== null) return true;
   return mentioned.some((jid) => addresses.find(jid) === self);
+}
+
+/** A mention stands in the text as the number of an address, which tells nobody who is meant. */
+function withNames({ text, mentioned }: Content, reader: Reader): string {
+  return mentioned.reduce((named, jid) => {
+    const person = reader.addresses.find(jid);
+    const name = person === reader.self ? reader.assistantName : person && reader.nameOf(person);
+    return name ? named.replaceAll(`@${jid.split('@', 1)[0]}`, `@${oneLine(name)}`) : named;
+  }, text);
 }
 
 /** The quotation follows the words: what begins with the assistant's name must go on beginning with it. */

@@ -29,7 +29,7 @@ export interface Link {
 }
 
 export type LinkOptions = {
-  readonly settings: Pick<Settings, 'dataDir' | 'whatsappOwner'>;
+  readonly settings: Pick<Settings, 'assistantName' | 'dataDir' | 'whatsappOwner'>;
   /** Null for WhatsApp's own. */
   readonly far: FarEnd | null;
   readonly events: ChannelEvents;
@@ -192,12 +192,13 @@ export class PairedLink implements Link {
 
   #reader(): Reader {
     const { id = '', lid } = this.#auth.creds.me ?? {};
-    const { whatsappOwner } = this.#parts.settings;
+    const { assistantName, whatsappOwner } = this.#parts.settings;
     const self = this.#addresses.chatOf(id, lid);
     return {
       addresses: this.#addresses,
       self,
       owner: whatsappOwner === null ? self : this.#addresses.chatOf(addressOf(whatsappOwner)),
+      assistantName,
       nameOf: (person) => this.#names.personOf(person),
       chatNameOf: (chat) => this.#names.groupOf(chat),
       ourText: this.#sent.textOf,

@@ -80,10 +80,9 @@ test('messages of a group carry who wrote them and what the group is called', as
 test('a mention of the account and an answer to the assistant are meant for it', async () => {
   await linked.connect();
   await server.say(anna, { extendedTextMessage: { text: 'hey' } });
-  const mentionedJid = [server.account.lid];
-  await server.say(anna, {
-    extendedTextMessage: { text: '@900 hey', contextInfo: { mentionedJid } },
-  });
+  const mentionedJid = [server.account.lid, anna.pn];
+  const text = `@${server.account.lidNumber} is @${anna.phoneNumber} here?`;
+  await server.say(anna, { extendedTextMessage: { text, contextInfo: { mentionedJid } } });
   await linked.channel.send({ id: 'out', jid: anna.pn, text: 'What is it?' });
   const { id: stanzaId } = await anna.next();
   const quotedMessage = { conversation: 'What is it?' };
@@ -91,7 +90,7 @@ test('a mention of the account and an answer to the assistant are meant for it',
   await server.say(anna, { extendedTextMessage: { text: 'nothing', contextInfo } });
   expect(await heard(3)).toMatchObject([
     { mentionsAssistant: false },
-    { mentionsAssistant: true },
+    { mentionsAssistant: true, text: '@Andy is @Anna here?' },
     {
       mentionsAssistant: true,
       text: expect.stringMatching(/^nothing\n\[in answer to .*"What is it\?"\]$/),

@@ -48,6 +48,8 @@ export function openSocket(options: SocketOptions): WASocket {
     // The newest part of the history also brings who has which address; the rest is nobody's business here.
     shouldSyncHistoryMessage: ({ syncType }) =>
       syncType === INITIAL_BOOTSTRAP || syncType === PUSH_NAME,
+    // What everybody shows to everybody is said to nobody here.
+    shouldIgnoreJid: (jid) => /@(broadcast|newsletter)$/.test(jid),
     cachedGroupMetadata: async (jid) => options.membersOf(jid),
     getMessage: async ({ id }) => {
       const text = id ? textOf(id) : null;
