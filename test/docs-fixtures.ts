@@ -166,6 +166,33 @@ modifies: [${change?.[0] ?? ''}]
   return packageFiles(name, { ...added, ...changed, manifest });
 }
 
+const HELLO = `name=world
+
+echo "Hello, $name."
+`;
+
+/** A codebase without a line of JavaScript. */
+const SHELL: Files = {
+  'project/hello.sh': HELLO,
+  'project/claw.config.yaml': `check: [sh -n hello.sh]
+test: sh
+exclude: [logs/**]
+`,
+  ...packageFiles('loud', {
+    manifest: `skill: loud
+version: 1.0.0
+description: Says everything loudly
+core_version: 1.0.0
+adds: []
+modifies: [hello.sh]
+test: [tests/loud.sh]
+`,
+    'base/hello.sh': HELLO,
+    'modify/hello.sh': HELLO.replace('Hello, $name.', 'HELLO, $name!'),
+    'tests/loud.sh': `sh hello.sh | grep -q '^HELLO'\n`,
+  }),
+};
+
 /** Codebases that the transcripts of docs/ are run in, by the names that the pages give. */
 export const FIXTURES: Readonly<Record<string, Fixture>> = {
   greeter: { files: { ...GREETER, ...LOUD }, setup: FIRST_COMMIT },
@@ -206,6 +233,7 @@ cd ../shop
 ${FIRST_COMMIT}git tag v1
 `,
   },
+  shell: { files: SHELL, setup: FIRST_COMMIT },
   'two-skills': { files: { ...GREETER, ...LOUD, ...POLITE }, setup: FIRST_COMMIT },
   releases: {
     files: { ...GREETER, ...EXCLAIM, ...movedTo('', WORLD) },
