@@ -68,7 +68,7 @@ function createProgram(way: { isJson: boolean; exit: (code: number) => void }): 
     .version(ownVersion(), '--version', 'print the version')
     .exitOverride()
     .configureOutput({ writeOut: (text) => printHelp(text, way.isJson) })
-    .showHelpAfterError('(claw help <verb> tells more)')
+    .showHelpAfterError('(claw --help lists the verbs)')
     .showSuggestionAfterError()
     .configureHelp(HELP)
     .addOption(new Option('--json', 'print one JSON object on stdout'))
@@ -90,6 +90,9 @@ function createProgram(way: { isJson: boolean; exit: (code: number) => void }): 
     way.exit(await runAndPrint(verb, options, work));
   };
   for (const define of [...engineVerbs, ...assistantVerbs]) define(program, runVerb);
+  for (const command of program.commands) {
+    command.showHelpAfterError(`(claw help ${command.name()} tells more)`);
+  }
   groupVerbs(program);
   return program;
 }

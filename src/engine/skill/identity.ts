@@ -4,6 +4,7 @@ import { ClawError } from '../errors.ts';
 import type { Manifest } from './manifest.ts';
 
 const NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
+const NAME_RULE = 'it takes a-z, 0-9 and dashes, no dash in front, 63 at most';
 
 /**
  * Checks who a package says it is and whom it names: names, versions, then reference to itself.
@@ -17,7 +18,7 @@ export function checkIdentity(manifest: Manifest): void {
   ];
   for (const [key, name] of [['skill', manifest.skill] as const, ...named]) {
     if (!NAME.test(name)) {
-      throw refusal('NAME_INVALID', key, `${JSON.stringify(name)} does not match ${NAME.source}`);
+      throw refusal('NAME_INVALID', key, `${JSON.stringify(name)} is no name: ${NAME_RULE}`);
     }
   }
   checkVersion('version', manifest.version);

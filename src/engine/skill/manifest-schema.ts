@@ -102,8 +102,13 @@ function schemaError(issues: readonly z.core.$ZodIssue[]): ClawError {
   const parts = [...(issue?.path ?? [])];
   if (issue?.code === 'unrecognized_keys') parts.push(...issue.keys.slice(0, 1));
   const path = ['manifest.yaml', parts.join('.')].filter((part) => part !== '').join(':');
-  return new ClawError('SCHEMA_INVALID', `${path}: ${issue?.message ?? 'does not fit'}.`, {
+  return new ClawError('SCHEMA_INVALID', `${path}: ${reasonOf(issue)}.`, {
     path,
     data: { issues: issues.map(({ path: at, message }) => ({ path: at.join('.'), message })) },
   });
+}
+
+function reasonOf(issue: z.core.$ZodIssue | undefined): string {
+  const message = issue?.message ?? 'does not fit';
+  return message.endsWith('received undefined') ? 'is missing' : message;
 }

@@ -51,7 +51,7 @@ export function pathFault(path: string): string | null {
 
 function partFault(part: string): string | null {
   if (part === '') return 'it has an empty part';
-  if (part === '.' || part === '..') return `it has the part ${part}`;
+  if (part === '.' || part === '..') return `it has the part "${part}"`;
   if (/[. ]$/.test(part)) return 'a part ends in a dot or a space, which Windows drops';
   if (part.startsWith('-')) return 'a part begins with a dash, which commands take for an option';
   // Windows sees the device before the first dot, whatever follows.

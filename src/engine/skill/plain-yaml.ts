@@ -30,7 +30,9 @@ export function parsePlainYaml(source: Buffer | string, file: string, limits: Ya
   const [error] = document.errors;
   if (error?.code === 'RESOURCE_EXHAUSTION') throw tooDeep(place);
   if (error !== undefined) {
-    throw invalid(place, error.pos[0], error.message.split('\n')[0] ?? 'is not valid YAML');
+    // The place stands in front already.
+    const reason = error.message.replace(/( at line \d+, column \d+)?:?\n.*$/s, '');
+    throw invalid(place, error.pos[0], reason);
   }
   checkNode(document.contents, 1, place);
   return document.toJS();

@@ -55,7 +55,7 @@ export function parseConfig(text: string | null): CodebaseConfig {
   const parsed = Schema.safeParse(contentOf(document) ?? {});
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  const place = `claw.config.yaml:${issue?.path.join('.') ?? ''}`;
+  const place = ['claw.config.yaml', ...(issue?.path ?? [])].join(':');
   throw new ClawError('CONFIG_INVALID', `${place}: ${issue?.message}. Mend it and try again.`, {
     path: place,
   });

@@ -162,7 +162,7 @@ function numeric(key: string): string | number {
 function invalid(place: string, reason: string): ClawError {
   return new ClawError(
     'STATE_INVALID',
-    `${STATE_PATH}, ${place}: ${reason}. Take it back from git, or from .claw/backup, and try again.`,
+    `${STATE_PATH}, ${place}: ${reason}. \`claw doctor\` names the copies that are good, in git or in .claw/backup.`,
     { path: `${STATE_PATH}:${place}` },
   );
 }

@@ -48,7 +48,7 @@ function joinedAnswer(hunks: readonly Hunk[], bytes: Buffer): Buffer {
 export function markersLeft(path: string): ClawError {
   return new ClawError(
     'MARKERS_PRESENT',
-    `The text for ${path} still holds conflict markers. Choose between the sides, then try again.`,
+    `The text for ${path} still holds conflict markers. Choose between the sides there, or with --ours or --theirs.`,
     { path },
   );
 }

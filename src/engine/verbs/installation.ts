@@ -154,8 +154,8 @@ export function readInstalled(
   throw new ClawError(
     'DIGEST_MISMATCH',
     `The package ${layer.name} ${layer.version} is not the one that .claw/state.yaml pins, neither in ` +
-      `${PACKAGES}/${layer.name} nor at its source (${layer.source}). Take .claw/ back from git, or let ` +
-      '`claw replay` fetch it.',
+      `${PACKAGES}/${layer.name} nor at its source (${layer.source}). Take .claw/ back from git, or bring the source to that ` +
+      'version again and run `claw replay`.',
     { path: `${PACKAGES}/${layer.name}`, data: { layer: layer.name } },
   );
 }

@@ -45,7 +45,9 @@ export async function proveTree(
   const [failure] = proof.failures;
   if (failure === undefined) return [...packages.warnings, ...proof.warnings];
   const what =
-    failure.kind === 'check' ? `The check "${failure.name}"` : `The tests of ${failure.name}`;
+    failure.kind === 'check'
+      ? `The check "${failure.name}"`
+      : `The tests of ${failure.name}, run by "${config.test}",`;
   throw new ClawError(
     failure.kind === 'check' ? 'CHECKS_FAILED' : 'TESTS_FAILED',
     `${what} failed on the new tree, so nothing was changed.\n${failure.output.trimEnd()}`,

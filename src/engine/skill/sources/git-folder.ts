@@ -43,7 +43,8 @@ export function listCommit(listing: string, folder: string): CommitFolder {
     entries.push({ path, oid, size: Number(size), isExecutable: mode === '100755' });
     checkSize({ files: entries.length, bytes });
   }
-  if (entries.length === 0) throw noFolder(folder, packages);
+  const isPackage = folder !== '' || packages.includes('.');
+  if (entries.length === 0 || !isPackage) throw noFolder(folder, packages);
   return { entries, irregular };
 }
 
@@ -74,9 +75,13 @@ function noFolder(folder: string, packages: readonly string[]): ClawError {
     packages.length === 0
       ? 'It holds no package at all.'
       : `It has packages in: ${packages.slice(0, 10).join(', ')}.`;
+  const what =
+    folder === ''
+      ? 'At the top of the repository is no package.'
+      : `The repository has no folder "${folder}" in that commit.`;
   return new ClawError(
     'SKILL_NOT_FOUND',
-    `The repository has no folder "${folder}" in that commit. ${hint}`,
+    `${what} ${hint} Behind the address it is #folder, or #ref:folder.`,
     { path: folder, data: { nearest: packages.slice(0, 10) } },
   );
 }

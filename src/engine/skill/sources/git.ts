@@ -96,10 +96,10 @@ function failure({ repository }: GitAddress, source: string, cause: unknown): Cl
     repository.kind === 'remote' ? /\/\/([^/]*)@/.exec(repository.url)?.[1] : undefined;
   const shown = secret === undefined ? said : said.replaceAll(`${secret}@`, '');
   const lines = shown.split('\n').filter((line) => /^(fatal|error|remote|ssh|warning):/.test(line));
-  const reason = (lines.length > 0 ? lines : shown.trim().split('\n')).slice(-3).join(' ');
+  const reason = (lines.length > 0 ? lines : shown.trim().split('\n')).slice(-3).join('; ');
   return new ClawError(
     'SOURCE_FAILED',
-    `${source} cannot be fetched. ${reason.trim()} Check the address, the ref and your access.`,
+    `${source} cannot be fetched (${reason.trim()}). Check the address, the ref and your access.`,
     { data: { output: shown } },
   );
 }

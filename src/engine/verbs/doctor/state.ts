@@ -39,7 +39,7 @@ function faultOf(root: string, error: unknown): string {
   if (marker >= 0) {
     return `${STATE_PATH}, line ${marker + 1}: git left conflict markers. In the list of layers keep what should be installed, elsewhere take either side, then run claw replay.`;
   }
-  return error.message.replace(/ Take it back from git.*$/s, '');
+  return error.message.replace(/ `claw doctor` names.*$/s, '');
 }
 
 /** Only what is really there is offered, and only if it can be read. */
