@@ -90,6 +90,20 @@ test('removing a skill whose file the owner edited asks whether it may go', asyn
   expect((await codebase.claw('list')).json.data).toEqual([]);
 });
 
+test('removing a skill whose lines the owner edited names the skill, not the core', async () => {
+  await using codebase = temporaryCodebase({ 'notes.txt': LINES }, { git: true });
+  addSkill(codebase, 'a', { modify: { 'notes.txt': [LINES, LINES.replace('two', 'two of a')] } });
+  await codebase.claw('apply', 'a');
+  codebase.write({ 'notes.txt': LINES.replace('two', 'mine') });
+  expect((await codebase.claw('remove', 'a')).json.conflicts).toMatchObject([
+    { reason: 'Without a these lines change back, but you have changed them.' },
+  ]);
+  codebase.remove('notes.txt');
+  expect((await codebase.claw('remove', 'a')).json.conflicts).toMatchObject([
+    { reason: 'Without a this file changes back, but you have deleted it.' },
+  ]);
+});
+
 test('a binary file that both sides changed is settled by a side or by a file', async () => {
   const bytes = (last: number) => Buffer.from([0, 1, 2, 255, last]);
   await using codebase = temporaryCodebase({ 'a.bin': bytes(0) }, { git: true });

@@ -1,9 +1,10 @@
+import { OWNER } from '../compose/plan.ts';
 import { checkRelations } from '../skill/order.ts';
 import type { PlanningContext } from './context.ts';
 import { readInstallation, readInstalledPackages, requireState } from './installation.ts';
 import { pinning, requireApplied } from './layers.ts';
 import type { Operation } from './operation.ts';
-import { planLayers } from './target.ts';
+import { planLayers, type TargetPlan } from './target.ts';
 
 /**
  * Plans the same layers without some.
@@ -25,8 +26,27 @@ export async function planRemove(
     arguments: names,
     installation,
     installed,
-    plan: planLayers({ installation, installed, wanted: rest, decisions: context.decisions }),
+    plan: explained(
+      planLayers({ installation, installed, wanted: rest, decisions: context.decisions }),
+      names,
+    ),
     pin: pinning(state, new Map(), context.now()),
     warnings: [],
   };
+}
+
+/** What comes back is the core's, but the core is not what disagrees with the owner here. */
+function explained(plan: TargetPlan, names: readonly string[]): TargetPlan {
+  const conflicts = plan.conflicts.map((conflict) => {
+    const { kind, layers, sides } = conflict;
+    const isBack = layers[0] === OWNER && layers[1] === 'core' && sides.theirs !== null;
+    if (!isBack || (kind !== 'content' && sides.ours !== null)) return conflict;
+    const without = `Without ${names.join(' and ')} `;
+    const reason =
+      sides.ours === null
+        ? `${without}this file changes back, but you have deleted it.`
+        : `${without}these lines change back, but you have changed them.`;
+    return { ...conflict, reason };
+  });
+  return { ...plan, conflicts };
 }
