@@ -182,3 +182,16 @@ test('--update is blocked where the core and the package disagree', async () => 
   expect(run.json.conflicts).toMatchObject([{ path: 'src/a.ts', layers: ['core', 'demo'] }]);
   expect(codebase.tree()).toEqual(before);
 });
+
+test('no test in TypeScript is begun where the test command is another language’s', async () => {
+  await using codebase = temporaryCodebase(
+    { 'notes.txt': 'one\n', 'claw.config.yaml': 'test: python3 -m pytest\n' },
+    { git: true },
+  );
+  codebase.write({ 'notes.txt': 'mine\n' });
+  const packed = await codebase.claw('pack', 'demo');
+  expect(packed.json.data).toMatchObject({
+    fillIn: ['skills/demo/SKILL.md', 'skills/demo/modify/notes.txt.intent.md'],
+  });
+  expect(Object.keys(codebase.tree()).filter((path) => path.includes('/tests/'))).toEqual([]);
+});

@@ -73,7 +73,7 @@ export async function pack(
     fillIn: [
       `${place}/SKILL.md`,
       ...skill.manifest.modifies.map((path) => `${place}/modify/${path}.intent.md`),
-      `${place}/tests/${name}.test.ts`,
+      ...(draft.has(testPath(name)) ? [`${place}/${testPath(name)}`] : []),
     ],
   };
   const warnings = left.map(
@@ -143,9 +143,14 @@ function draftPackage(draft: Draft): Map<string, TreeFile> {
     typeof one === 'string' ? one : one.name,
   );
   put('SKILL.md', skillPage(name, description, settings));
-  put(`tests/${name}.test.ts`, testStub(name, installation.config.test));
+  const stub = testStub(name, installation.config.test);
+  if (stub !== null) put(testPath(name), stub);
   put('manifest.yaml', manifestOf(draft, { adds, modifies, fileOps, declared }));
   return files;
+}
+
+function testPath(name: string): string {
+  return `tests/${name}.test.ts`;
 }
 
 type Contents = {
