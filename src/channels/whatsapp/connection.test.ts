@@ -73,6 +73,7 @@ test('a removed device says that it needs pairing again, in this run and in the 
   server.logOut();
   await linked.until(() => states().includes('unpaired'));
   expect(linked.channel.status().detail).toContain('claw setup whatsapp');
+  expect(linked.logged.join()).toContain('claw setup whatsapp');
   await linked.restart();
   expect(linked.channel.status().state).toBe('unpaired');
   const logins = server.versions.length;

@@ -12,6 +12,7 @@ import type { Inbox } from './inbox.ts';
 import { type Media, mediaIn } from './media.ts';
 import type { Reader } from './message.ts';
 import { Names } from './names.ts';
+import { REMOVED } from './outcome.ts';
 import { type Sent, sentIn } from './sent.ts';
 import { openSocket } from './socket.ts';
 import { Typing } from './typing.ts';
@@ -105,7 +106,10 @@ export class PairedLink implements Link {
       use: (socket) => this.#use(socket),
       report: this.#parts.events.onStatus,
       refreshVersion: () => this.#refreshVersion(),
-      markRemoved: () => this.#credentials.markRemoved(),
+      markRemoved: () => {
+        this.#credentials.markRemoved();
+        this.#parts.log.warn(REMOVED.detail ?? '');
+      },
       slowness: this.#far.slowness,
     });
   }
