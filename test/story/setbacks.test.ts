@@ -24,7 +24,7 @@ test(
     const place = '  /** How long one turn of the agent may take';
     const released = clone.read(SHARED);
     clone.write({
-      [SHARED]: released.replace(place, `  /** Mine. */\n  readonly mine?: 1;\n${place}`),
+      [SHARED]: released.replace(place, `  /** Mine: ${place.trim().slice(4)}`),
     });
     const before = clone.code();
     const state = clone.state();

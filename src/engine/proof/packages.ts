@@ -93,7 +93,11 @@ async function copyFolder(
   if (!fs.existsSync(from)) return;
   fs.mkdirSync(to, { recursive: true });
   const flags = process.platform === 'darwin' ? ['-acR'] : ['-a', '--reflink=auto'];
-  const copied = await execa('cp', [...flags, `${from}/.`, to], {
+  // What tools keep there for themselves is theirs to make again, and may change while it is copied.
+  const entries = fs.readdirSync(from).filter((name) => name !== '.cache');
+  if (entries.length === 0) return;
+  const sources = entries.map((name) => join(from, name));
+  const copied = await execa('cp', [...flags, ...sources, to], {
     reject: false,
     stdio: 'ignore',
     ...cancelledBy(signal),
@@ -101,7 +105,13 @@ async function copyFolder(
   throwIfInterrupted(signal);
   if (copied.exitCode === 0) return;
   fs.rmSync(to, { recursive: true, force: true });
-  await fs.promises.cp(from, to, { recursive: true, verbatimSymlinks: true, dereference: false });
+  const filter = (path: string) => path !== join(from, '.cache');
+  await fs.promises.cp(from, to, {
+    recursive: true,
+    verbatimSymlinks: true,
+    dereference: false,
+    filter,
+  });
 }
 
 type Place = {
