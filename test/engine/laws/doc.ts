@@ -58,7 +58,12 @@ export function mergeDocs({ base, ours, theirs }: Sides<Doc | null>, ask: Ask): 
     const eol = ours?.eol ?? theirs?.eol ?? '\n';
     const side = ask({ slot: null, sides: { base, ours, theirs }, eol });
     if (side === null) return { doc: ours, open: [null] };
-    return { doc: side === 'ours' ? ours : theirs, open: [] };
+    const doc = side === 'ours' ? ours : theirs;
+    if (ours === null || theirs === null || doc?.style !== 'text') return { doc, open: [] };
+    // A side says which lines; how they end, unless that is all, and the mode are merged as ever.
+    const isSameText = ours.slots.join('\n') === theirs.slots.join('\n');
+    const isExecutable = ours.isExecutable || theirs.isExecutable;
+    return { doc: { ...doc, eol: isSameText ? doc.eol : eol, isExecutable }, open: [] };
   }
   const eol = mergeValue({ base: base.eol, ours: ours.eol, theirs: theirs.eol }) ?? ours.eol;
   const modes = [base.isExecutable, ours.isExecutable, theirs.isExecutable] as const;
