@@ -1,5 +1,5 @@
 import { isCancel, selectKey, text } from '@clack/prompts';
-import { type Choice, ClawError, type Conflict } from '../engine/index.ts';
+import type { Choice, Conflict } from '../engine/index.ts';
 import { editText } from './editor.ts';
 import { besideLines, hunkLines } from './resolve-view.ts';
 import type { Screen } from './screen.ts';
@@ -20,28 +20,42 @@ export async function askHunks(conflict: Conflict, options: QuestionOptions): Pr
   const open = conflict.hunks.flatMap((hunk) => (hunk.kind === 'conflict' ? [hunk] : []));
   const picks: Pick[] = [];
   for (const [index, hunk] of open.entries()) {
-    show(hunkLines(conflict, index, options.screen));
     const count = open.length === 1 ? '' : ` ${index + 1} of ${open.length}`;
-    const answer = await choose(`What shall stand there?${count}`, [
-      ['1', `ours (${conflict.layers[0]})`],
-      ['2', `theirs (${conflict.layers[1]})`],
-      ['3', 'both, ours first'],
-      ['4', 'both, theirs first'],
-      ['5', 'edit'],
-      ...modelOption(options),
-      ...offerOptions(options),
-      ['7', 'leave this file for later'],
-    ]);
-    const offered = offerOf(answer, options);
-    if (offered !== null) return offered;
-    if (answer === null) return 'stop';
-    if (answer === '6') return 'model';
-    if (answer === '7') return 'left';
-    const sides = { '1': 'ours', '2': 'theirs', '3': 'ours-theirs', '4': 'theirs-ours' } as const;
-    const side = Object.entries(sides).find(([key]) => key === answer)?.[1];
-    picks.push(side ?? { text: editHunk(conflict, hunk) });
+    let pick: Pick | null = null;
+    // What was picked for the hunks before outlives a text that is not finished.
+    while (pick === null) {
+      show(hunkLines(conflict, index, options.screen));
+      const answer = await askHunk(conflict, count, options);
+      const offered = offerOf(answer, options);
+      if (offered !== null) return offered;
+      if (answer === null) return 'stop';
+      if (answer === '6') return 'model';
+      if (answer === '7') return 'left';
+      pick = SIDES[answer] ?? editHunk(conflict, hunk);
+    }
+    picks.push(pick);
   }
   return { kind: 'picks', picks };
+}
+
+const SIDES: Readonly<Record<string, Pick>> = {
+  '1': 'ours',
+  '2': 'theirs',
+  '3': 'ours-theirs',
+  '4': 'theirs-ours',
+};
+
+function askHunk(conflict: Conflict, count: string, options: QuestionOptions) {
+  return choose(`What shall stand there?${count}`, [
+    ['1', `ours (${conflict.layers[0]})`],
+    ['2', `theirs (${conflict.layers[1]})`],
+    ['3', 'both, ours first'],
+    ['4', 'both, theirs first'],
+    ['5', 'edit'],
+    ...modelOption(options),
+    ...offerOptions(options),
+    ['7', 'leave this file for later'],
+  ]);
 }
 
 /** Asks about a file that has no lines to choose from: one side or the other stands. */
@@ -120,21 +134,19 @@ async function choose(message: string, options: Options): Promise<string | null>
   return isCancel(answer) ? null : answer;
 }
 
+/** Null where markers are left, which is said. */
 function editHunk(
   { path, layers }: Conflict,
   hunk: Extract<Conflict['hunks'][number], { kind: 'conflict' }>,
-): string {
+): Pick | null {
   const marks = [`<<<<<<< ${layers[0]}`, '||||||| base', '=======', `>>>>>>> ${layers[1]}`];
   const sides = [hunk.ours, hunk.base, hunk.theirs, []];
   const marked = marks.map((mark, at) => `${mark}\n${closed(sides[at] ?? [])}`).join('');
   const edited = editText(marked, path.split('#')[0] ?? path, process.env);
   const isLeft = edited.split('\n').some((line) => marks.includes(line.trimEnd()));
-  if (!isLeft) return edited;
-  throw new ClawError(
-    'MARKERS_PRESENT',
-    'The text still holds conflict markers: leave only the lines that shall stand there.',
-    { path },
-  );
+  if (!isLeft) return { text: edited };
+  show(['The text still holds conflict markers: leave only the lines that shall stand there.']);
+  return null;
 }
 
 function closed(lines: readonly string[]): string {

@@ -95,6 +95,24 @@ test('a hunk can be edited; what still holds markers is asked for again', async 
   expect(codebase.read('other.txt')).toBe(LINES.replace('two', 'by hand'));
 });
 
+test('a text that is not finished costs none of the choices before it', async () => {
+  await using codebase = await blocked();
+  codebase.write({
+    'skills/edit.sh': 'if [ -e "$0.once" ]; then echo "by hand" > "$1"; else touch "$0.once"; fi\n',
+  });
+  const editor = `sh ${codebase.path('skills/edit.sh')}`;
+  const { screen } = await converse(codebase, { args: 'resolve notes.txt', editor }, [
+    ['What shall stand there? 1 of 2', '2'],
+    ['What shall stand there? 2 of 2', '5'],
+    ['What shall stand there? 2 of 2', '5'],
+  ]);
+  expect(screen).toContain('still holds conflict markers');
+  expect(screen).toContain('Still open: other.txt.');
+  await codebase.claw('resolve', 'other.txt', '--ours');
+  expect((await codebase.claw('continue')).code).toBe(0);
+  expect(codebase.read('notes.txt')).toBe(of('b').replace('nine of b', 'by hand'));
+});
+
 test('leaving keeps what is decided, and a finished text is taken if the owner says so', async () => {
   await using codebase = await blocked();
   const { screen } = await converse(codebase, { args: 'resolve', columns: 40 }, [
