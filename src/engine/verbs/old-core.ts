@@ -73,7 +73,8 @@ export async function findOldCore(context: EngineContext, request: Request): Pro
     throw new ClawError(
       'RELEASE_NOT_FOUND',
       'Nobody ever said which release this installation stands on, so your own work cannot be told ' +
-        'from it. Name the old one: claw update <new> --release <old ref or folder>.',
+        'from it. Name the old one: claw update <new> --release <old ref or folder>. Where nothing was ' +
+        'changed before the first command, --release .claw/base is it.',
     );
   }
   if (base === state.core.commit) return installedCore(installation);
