@@ -1,3 +1,4 @@
+import { renameSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { addSkill, type Codebase, temporaryCodebase } from '../../src/testing/codebase.ts';
 
@@ -242,3 +243,19 @@ test('a file that is edited after the decision asks again where it matters', asy
 function names({ json }: { json: { data: unknown } }): readonly string[] {
   return (json.data as { name: string }[]).map(({ name }) => name);
 }
+
+test('a kill while an operation is laid out anew loses neither it nor what was decided', async () => {
+  await using codebase = temporaryCodebase({ 'a.txt': 'one\ntwo\nthree\n' }, { git: true });
+  for (const name of ['alpha', 'beta']) {
+    addSkill(codebase, name, {
+      modify: { 'a.txt': ['one\ntwo\nthree\n', `one\n${name}\nthree\n`] },
+    });
+  }
+  await codebase.claw('apply', 'alpha');
+  expect((await codebase.claw('apply', 'beta')).code).toBe(3);
+  expect((await codebase.claw('resolve', 'a.txt', '--theirs')).code).toBe(0);
+  // What a process leaves that dies between its two renames.
+  renameSync(codebase.path('.claw/pending'), codebase.path('.claw/cache/pending-1.former'));
+  expect(await codebase.claw('continue')).toMatchObject({ code: 0, json: { outcome: 'done' } });
+  expect(codebase.read('a.txt')).toBe('one\nbeta\nthree\n');
+});

@@ -61,6 +61,17 @@ export function readFolder(root: string, folder: string): Tree {
   return tree;
 }
 
+/** Those of the named files that are kept below a folder, by their true paths in it. */
+export function readKeptFiles(root: string, folder: string, paths: readonly string[]): Tree {
+  const tree = new Map<string, TreeFile>();
+  const read = treeReader(root);
+  for (const path of paths) {
+    const file = read(keptPath(folder, path));
+    if (file) tree.set(path, file);
+  }
+  return tree;
+}
+
 /** What is kept below a folder: its true path in it, and where it lies. */
 export function listKept(
   root: string,

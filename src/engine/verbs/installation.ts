@@ -11,7 +11,14 @@ import { readPackage } from '../skill/read-package.ts';
 import { findPackage } from '../skill/sources.ts';
 import { readBase, readBaseDigests } from '../state/base-digests.ts';
 import { type CodebaseConfig, readConfig } from '../state/config.ts';
-import { CUSTOM, inferredPlace, PACKAGES, readComposed, readFolder } from '../state/kept.ts';
+import {
+  CUSTOM,
+  inferredPlace,
+  PACKAGES,
+  readComposed,
+  readFolder,
+  readKeptFiles,
+} from '../state/kept.ts';
 import { MIGRATIONS_PATH, pathMapsOf, readMigrations } from '../state/migrations.ts';
 import { findRelease, type Release, type ReleaseRequest, takeRelease } from '../state/release.ts';
 import type { Resolution } from '../state/resolution.ts';
@@ -140,11 +147,8 @@ export function readInstalled(
   // It was accepted when it was applied; what the owner protected since must not keep it in.
   const options = { protectedPaths: [], kind: layer.kind };
   const folder = layer.kind === 'customisation' ? CUSTOM : PACKAGES;
-  const files = readFolder(root, `${folder}/${layer.name}`);
-  const manifest = manifests.find(layer);
-  const again = manifest && packageAgain(files, { kind: layer.kind, manifest });
-  const isKnown = again?.digest === layer.digest || files.size === 0;
-  const kept = isKnown ? again : attempt(() => packageFromFiles(files, options));
+  const place = `${folder}/${layer.name}`;
+  const kept = readKnown(root, place, layer, manifests) ?? readKept(root, place, options);
   if (kept?.digest === layer.digest) {
     manifests.keep(kept);
     return { ...kept, isKept: true };
@@ -158,6 +162,25 @@ export function readInstalled(
       'version again and run `claw replay`.',
     { path: `${PACKAGES}/${layer.name}`, data: { layer: layer.name } },
   );
+}
+
+/** A package whose files are known by name, without looking what else lies there. */
+function readKnown(
+  root: string,
+  place: string,
+  layer: LayerState,
+  manifests: KnownManifests,
+): SkillPackage | null {
+  const known = manifests.find(layer);
+  if (known === null) return null;
+  const files = readKeptFiles(root, place, known.paths);
+  const again = packageAgain(files, { kind: layer.kind, manifest: known.manifest });
+  return again.digest === layer.digest ? again : null;
+}
+
+function readKept(root: string, place: string, options: PackageOptions): SkillPackage | null {
+  const files = readFolder(root, place);
+  return files.size === 0 ? null : attempt(() => packageFromFiles(files, options));
 }
 
 /** What has to be fetched is fetched by `replay` alone. */

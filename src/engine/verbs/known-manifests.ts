@@ -4,29 +4,32 @@ import { readSealed, writeSealed } from '../state/sealed-cache.ts';
 
 const CACHE = 'manifests';
 
+/** What was found of a package once: its checked manifest, and the files that its digest covers. */
+export type KnownPackage = { readonly manifest: Manifest; readonly paths: readonly string[] };
+
 /**
- * The checked manifests of packages by their digests, from the last command: the same bytes were read
- * and checked then, and would be found the same again.
+ * What is known of packages by their digests, from the last command: the same bytes were read and
+ * checked then, and would be found the same again.
  */
 export class KnownManifests {
   readonly #root: string;
-  readonly #known: Readonly<Record<string, Manifest>>;
-  readonly #used = new Map<string, Manifest>();
+  readonly #known: Readonly<Record<string, KnownPackage>>;
+  readonly #used = new Map<string, KnownPackage>();
   #isChanged = false;
 
   constructor(root: string) {
     this.#root = root;
-    this.#known = (readSealed(root, CACHE) ?? {}) as Readonly<Record<string, Manifest>>;
+    this.#known = (readSealed(root, CACHE) ?? {}) as Readonly<Record<string, KnownPackage>>;
   }
 
-  find({ kind, digest }: Pick<SkillPackage, 'kind' | 'digest'>): Manifest | null {
+  find({ kind, digest }: Pick<SkillPackage, 'kind' | 'digest'>): KnownPackage | null {
     return this.#known[`${kind} ${digest}`] ?? null;
   }
 
-  /** Keeps a manifest for the next command. */
-  keep({ kind, digest, manifest }: SkillPackage): void {
+  /** Keeps what a package is for the next command. */
+  keep({ kind, digest, manifest, files }: SkillPackage): void {
     const key = `${kind} ${digest}`;
-    this.#used.set(key, manifest);
+    this.#used.set(key, { manifest, paths: [...files.keys()] });
     if (this.#known[key] === undefined) this.#isChanged = true;
   }
 

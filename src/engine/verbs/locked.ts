@@ -6,7 +6,7 @@ import type { Recovery } from '../transaction/journal.ts';
 import { withLock } from '../transaction/lock.ts';
 import { hasPending, liveHolder, recover } from '../transaction/recover.js';
 import type { EngineContext, VerbResult } from './context.ts';
-import { hasDecisions, readPending } from './pending.ts';
+import { hasDecisions, readPending, restorePending } from './pending.ts';
 
 /**
  * Runs a verb that changes things: alone, after whatever a killed command left has been finished.
@@ -23,6 +23,7 @@ export async function changing(
     const notes = recoverFirst(context, true);
     sweepViews(context.root);
     throwIfInterrupted(context.signal);
+    restorePending(context.root);
     refuseWaiting(context.root, verb);
     for (let attempt = 1; ; attempt += 1) {
       try {

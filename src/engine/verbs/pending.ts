@@ -2,6 +2,7 @@ import {
   copyFileSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -114,6 +115,17 @@ export function writePending(
   if (existsSync(folder)) renameSync(folder, former);
   renameSync(draft, folder);
   rmSync(former, { recursive: true, force: true });
+}
+
+/**
+ * Puts back what a kill between two renames left aside: the operation that waited, with its decisions.
+ * The caller holds the lock, so nobody else is between them.
+ */
+export function restorePending(root: string): void {
+  const cache = join(root, '.claw/cache');
+  if (existsSync(join(root, PENDING)) || !existsSync(cache)) return;
+  const former = readdirSync(cache).find((name) => /^pending-\d+\.former$/.test(name));
+  if (former !== undefined) renameSync(join(cache, former), join(root, PENDING));
 }
 
 /** A text that the owner has begun to settle by hand stays as they left it. */
