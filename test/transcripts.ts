@@ -84,10 +84,12 @@ function runShell(cwd: string, { script, bin }: { script: string; bin: string })
 
 /** What is another at every run is shown as `…`: times, whole digests and commit ids, the folder. */
 function normalised(output: string, root: string): string {
-  return output
-    .replaceAll(root, '…')
-    // How far fetching is, which only a slow one tells.
-    .replace(/^git: .* \d+ %\n/gm, '')
-    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '…')
-    .replace(/\b(sha256:)?[0-9a-f]{40,64}\b/g, (_, prefix = '') => `${prefix}…`);
+  return (
+    output
+      .replaceAll(root, '…')
+      // How far fetching is, which only a slow one tells.
+      .replace(/^git: .* \d+ %\n/gm, '')
+      .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '…')
+      .replace(/\b(sha256:)?[0-9a-f]{40,64}\b/g, (_, prefix = '') => `${prefix}…`)
+  );
 }
