@@ -119,3 +119,52 @@ test('a CRLF file and an LF skill merge, and the file keeps its line ends', asyn
   expect((await codebase.claw('apply', 'demo')).code).toBe(0);
   expect(codebase.read('src/a.ts')).toBe(crlf.replace('four', 'FOUR'));
 });
+
+test('of files that change places, each keeps what later layers and the owner make of it', async () => {
+  const [a, b] = ['a one\na two\na three\n', 'b one\nb two\nb three\n'];
+  await using codebase = temporaryCodebase({ 'a.txt': a, 'b.txt': b });
+  const rename = (from: string, to: string) => ({ type: 'rename', from, to });
+  addSkill(codebase, 'move', {
+    base: { 'a.txt': a, 'b.txt': b },
+    manifest: {
+      file_ops: [rename('a.txt', 't.txt'), rename('b.txt', 'a.txt'), rename('t.txt', 'b.txt')],
+    },
+  });
+  addSkill(codebase, 'word', { modify: { 'a.txt': [a, a.replace('a one', 'a first')] } });
+  expect((await codebase.claw('apply', 'move', 'word')).code).toBe(0);
+  expect(codebase.read('a.txt')).toBe(b);
+  expect(codebase.read('b.txt')).toBe(a.replace('a one', 'a first'));
+  codebase.write({
+    'a.txt': b.replace('b three', 'b mine'),
+    'b.txt': codebase.read('b.txt').replace('a three', 'a mine'),
+  });
+  expect((await codebase.claw('customize', 'mine')).json).toMatchObject({ ok: true, changes: [] });
+  expect((await codebase.claw('remove', 'move')).code).toBe(0);
+  expect(codebase.read('a.txt')).toBe('a first\na two\na mine\n');
+  expect(codebase.read('b.txt')).toBe('b one\nb two\nb mine\n');
+  expect((await codebase.claw('verify')).json.data).toMatchObject({ clean: true });
+});
+
+test('an edit of a moved file and a new file in its old place are recorded together', async () => {
+  const text = 'one\ntwo\nthree\n';
+  for (const shim of [{}, { 'a.txt': 'shim\n' }]) {
+    await using codebase = temporaryCodebase({ 'a.txt': text });
+    addSkill(codebase, 'move', {
+      add: shim,
+      base: { 'a.txt': text },
+      manifest: { file_ops: [{ type: 'rename', from: 'a.txt', to: 'b.txt' }] },
+    });
+    await codebase.claw('apply', 'move');
+    codebase.write({ 'a.txt': 'shim\nmine\n', 'b.txt': text.replace('two', 'mine') });
+    const before = codebase.tree();
+    expect((await codebase.claw('customize', 'mine')).json).toMatchObject({
+      ok: true,
+      changes: [],
+    });
+    expect(codebase.tree()).toEqual(before);
+    expect((await codebase.claw('verify')).json.data).toMatchObject({ clean: true });
+    expect((await codebase.claw('remove', 'custom-mine')).code).toBe(0);
+    expect(codebase.read('b.txt')).toBe(text);
+    expect(codebase.has('a.txt')).toBe('a.txt' in shim);
+  }
+});

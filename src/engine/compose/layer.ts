@@ -53,7 +53,8 @@ function deleteFile(loom: Loom, layer: SkillPackage, named: string): void {
 function renameFile(loom: Loom, layer: SkillPackage, op: Extract<FileOp, { from: string }>): void {
   const { canvas, names } = loom;
   const known = loom.mapped(op.from, layer);
-  const from = names.current(known);
+  // The operations of one layer come one after the other.
+  const from = names.current(known, new Set([layer.manifest.skill]));
   const to = loom.mapped(op.to, layer);
   if (from === to) return;
   const name = layer.manifest.skill;
@@ -81,7 +82,7 @@ function renameFile(loom: Loom, layer: SkillPackage, op: Extract<FileOp, { from:
     return;
   }
   canvas.rename(from, to, name);
-  names.move(from, to);
+  names.move(from, to, name);
 }
 
 /** Where a rename finds something else than it expects: what was decided stands in the new place. */
@@ -100,7 +101,7 @@ function settleRename(
   const name = layer.manifest.skill;
   if (canvas.file(from) !== null) canvas.put(from, null, name);
   canvas.put(to, answeredFile(conflict, settlement.answer), name, settlement);
-  names.move(from, to);
+  names.move(from, to, name);
 }
 
 function addFile(loom: Loom, layer: SkillPackage, named: string): void {
@@ -123,9 +124,18 @@ function modifyFile(loom: Loom, layer: SkillPackage, named: string): void {
   else mergeOnto(loom, layer, path, versions);
 }
 
-/** A layer names files as it knew them: by the core it was written against, before others moved them. */
-function presentName({ mapped, names }: Loom, layer: SkillPackage, named: string): string {
-  return names.current(mapped(named, layer));
+/**
+ * A layer names files as it knew them: by the core it was written against, before others moved them.
+ * What those that it depends on put in the place of a file that they moved is there for it to name, and
+ * so is what it was written against, to the byte.
+ */
+function presentName({ canvas, mapped, names }: Loom, layer: SkillPackage, named: string): string {
+  const path = mapped(named, layer);
+  const there = canvas.file(path);
+  if (there === null) return names.current(path);
+  if (isSameFile(there, baseFile(layer, named))) return path;
+  const { skill, depends } = layer.manifest;
+  return names.current(path, new Set([skill, ...depends.map(({ name }) => name)]));
 }
 
 // A package that renames and changes one file may carry the base under either name.

@@ -1,25 +1,43 @@
+type Move = { readonly from: string; readonly to: string; readonly by: string };
+
+const NOBODY: ReadonlySet<string> = new Set();
+
 /**
  * Where files went: layers rename, and whoever names an old path means the new one.
- * Built up layer by layer, in canonical order.
+ * Built up move by move, in canonical order; files may change places, or take one that was left.
  */
 export class Names {
-  readonly #moved = new Map<string, string>();
+  readonly #moves: Move[] = [];
 
-  /** The present path of a file that something knew as `path`. */
-  current(path: string): string {
-    let at = path;
-    for (let next = this.#moved.get(at); next !== undefined; next = this.#moved.get(at)) at = next;
-    return at;
+  /**
+   * The present path of a file that something knew as `path`.
+   *
+   * @param known layers whose moves it was named after
+   */
+  current(path: string, known: ReadonlySet<string> = NOBODY): string {
+    return this.#moves
+      .filter(({ by }) => !known.has(by))
+      .reduce((at, { from, to }) => (at === from ? to : at), path);
   }
 
-  move(from: string, to: string): void {
-    // A file that comes back to an earlier name ends the chain there instead of closing a circle.
-    this.#moved.delete(to);
-    this.#moved.set(from, to);
+  move(from: string, to: string, by: string): void {
+    this.#moves.push({ from, to, by });
   }
 
-  /** Every path that moved, as the release or the adding layer knew it, with where it is now. */
+  /** Every file that moved, by the path that the release or the adding layer knew it by, with where it is now. */
   all(): ReadonlyMap<string, string> {
-    return new Map([...this.#moved.keys()].map((path) => [path, this.current(path)]));
+    const origins = new Map<string, string>();
+    for (const { from, to } of this.#moves) {
+      const origin = origins.get(from) ?? from;
+      origins.delete(from);
+      origins.set(to, origin);
+    }
+    const present = new Map<string, string>();
+    for (const [path, origin] of origins) {
+      // Of two files that began at one place, the name is the first one's.
+      const isNamesake = origin === path || present.has(origin);
+      if (!isNamesake) present.set(origin, path);
+    }
+    return present;
   }
 }

@@ -13,7 +13,7 @@ export function renamesOf(
       if (op.type === 'delete') continue;
       const from = mapPath(op.from, manifest.coreVersion, pathMaps);
       const to = mapPath(op.to, manifest.coreVersion, pathMaps);
-      if (names.current(from) !== to) names.move(from, to);
+      if (names.current(from) !== to) names.move(from, to, manifest.skill);
     }
   }
   return names.all();

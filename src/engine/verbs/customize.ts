@@ -90,6 +90,7 @@ export function customName(description: string, layers: readonly SkillPackage[])
 }
 
 // A file that a skill moved is named as before the move: without the skill, the edit finds it there.
+// But where the owner has something else at that place now, both go by the names they have.
 function recordedFiles(
   { root, publishedFile, pathMaps }: Installation,
   installed: readonly SkillPackage[],
@@ -98,9 +99,14 @@ function recordedFiles(
   const origins = new Map(
     [...renamesOf(orderLayers(installed), pathMaps)].map(([origin, present]) => [present, origin]),
   );
+  const taken = new Set(edits.map(({ path }) => path));
+  const nameOf = (path: string): string => {
+    const origin = origins.get(path) ?? path;
+    return taken.has(origin) && !origins.has(origin) ? path : origin;
+  };
   return edits
     .map(({ path }) => ({
-      path: origins.get(path) ?? path,
+      path: nameOf(path),
       before: publishedFile(path),
       after: readTreeFile(root, path),
     }))
