@@ -195,3 +195,14 @@ test('no test in TypeScript is begun where the test command is another languageâ
   });
   expect(Object.keys(codebase.tree()).filter((path) => path.includes('/tests/'))).toEqual([]);
 });
+
+test('what is protected stays the ownerâ€™s edit, and the rest is packed', async () => {
+  await using codebase = temporaryCodebase({ 'notes.txt': 'one\n' }, { git: true });
+  codebase.write({ 'notes.txt': 'mine\n', 'claw.config.yaml': 'test: sh\n' });
+  const packed = await codebase.claw('pack', 'demo');
+  expect(packed.json.data).toMatchObject({ modifies: ['notes.txt'], left: ['claw.config.yaml'] });
+  await codebase.claw('apply', 'demo');
+  expect((await codebase.claw('status')).json.data).toMatchObject({
+    edits: [{ path: 'claw.config.yaml' }],
+  });
+});

@@ -6,6 +6,7 @@ import { changedLines } from '../../merge/changed-lines.ts';
 import { orderLayers } from '../../skill/order.ts';
 import type { SkillPackage } from '../../skill/package.ts';
 import { packageFromFiles } from '../../skill/package-from-files.ts';
+import { createProtection } from '../../skill/protection.ts';
 import { readTreeFile } from '../../state/disk.ts';
 import { listFolder } from '../../state/kept.ts';
 import { structuredKind } from '../../structured/kind.ts';
@@ -59,8 +60,12 @@ export async function pack(
     );
   }
   const description = options.description ?? `What ${name} does`;
-  const draft = draftPackage({ name, description, installation, installed, edits });
   const { config } = installation;
+  const protection = createProtection(config.protected);
+  const free = edits.filter(({ path }) => protection.protectedBy(path) === null);
+  // Of nothing but protected files the package is refused, with the first of them.
+  const packed = free.length > 0 ? free : edits;
+  const draft = draftPackage({ name, description, installation, installed, edits: packed });
   const skill = packageFromFiles(draft, { protectedPaths: config.protected, projectDir: root });
   const left = notGiven(installation, installed, skill, edits);
   const changes = writePackage(context, place, draft, `pack ${name}`);
