@@ -74,6 +74,7 @@ function lossesOf(installed: readonly SkillPackage[], resolutions: number): read
       ? [`${customs.length} customisations lose their own descriptions.`]
       : []),
     ...(moves ? ['Files that skills moved become deleted ones and new ones.'] : []),
-    ...(resolutions > 0 ? [`${resolutions} recorded resolutions are no longer used.`] : []),
+    ...(resolutions === 1 ? ['A recorded resolution is no longer used.'] : []),
+    ...(resolutions > 1 ? [`${resolutions} recorded resolutions are no longer used.`] : []),
   ];
 }
