@@ -69,6 +69,21 @@ test('verify names the kept file that is damaged', async () => {
   expect(run).toMatchObject({ code: 1, json: { error: { code: 'DIGEST_MISMATCH', path } } });
 });
 
+test('verify names a recording that is in use and gone', async () => {
+  await using codebase = await installation();
+  addSkill(codebase, 'rival', { modify: { 'src/a.ts': [LINES, LINES.replace('one', 'rival')] } });
+  expect((await codebase.claw('apply', 'rival')).code).toBe(3);
+  await codebase.claw('resolve', 'src/a.ts', '--theirs');
+  expect((await codebase.claw('continue')).code).toBe(0);
+  const [recording] = Object.keys(codebase.state()).filter((path) =>
+    /^resolutions\/.*yaml$/.test(path),
+  );
+  codebase.remove(`.claw/${recording}`);
+  const run = await codebase.claw('verify');
+  const path = `.claw/${recording}`;
+  expect(run).toMatchObject({ code: 1, json: { error: { code: 'DIGEST_MISMATCH', path } } });
+});
+
 test('an unreadable configuration or pending operation is no fault of claw', async () => {
   await using codebase = await installation();
   codebase.write({ '.claw/pending/.claw-operation.yaml': '{[' });

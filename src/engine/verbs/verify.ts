@@ -4,6 +4,7 @@ import { changedLines, changesLineEnds } from '../merge/changed-lines.ts';
 import { digestBase } from '../state/base-digests.ts';
 import { readTreeFile } from '../state/disk.ts';
 import { BASE } from '../state/kept.ts';
+import { resolutionPath } from '../state/resolutions.ts';
 import { isSameFile, type TreeFile } from '../tree.ts';
 import { type EngineContext, resultOf, type VerbResult } from './context.ts';
 import { readInstallation, requireState } from './installation.ts';
@@ -63,6 +64,10 @@ export async function verify(context: EngineContext): Promise<VerbResult> {
       if (!(error instanceof ClawError)) throw error;
       damaged.push(error.path ?? path);
     }
+  }
+  const recorded = new Set(installation.resolutions.map(({ key }) => key));
+  for (const [key, { used }] of state.resolutions) {
+    if (used && !recorded.has(key)) damaged.push(resolutionPath(key));
   }
   const data = {
     clean: differences.length + recomposed.length + damaged.length === 0,
