@@ -18,7 +18,7 @@ export function bringsOf(result: ClawResult): Brings {
   return Data.parse(result.data);
 }
 
-/** A plan in three lines: files, packages, settings. */
+/** A plan in lines: files, then packages and settings where it brings some; what goes is not told. */
 export function planLines(result: ClawResult, isSet: (setting: string) => boolean): string {
   const { packages, settings, requiredSettings } = bringsOf(result);
   const named = settings.map((name) => {
@@ -27,8 +27,8 @@ export function planLines(result: ClawResult, isSet: (setting: string) => boolea
   });
   return [
     `- files: ${filesLine(result.changes)}`,
-    `- packages: ${packages.join(', ') || 'none'}`,
-    `- settings: ${named.join(', ') || 'none'}`,
+    ...(packages.length > 0 ? [`- packages: ${packages.join(', ')}`] : []),
+    ...(named.length > 0 ? [`- settings: ${named.join(', ')}`] : []),
   ].join('\n');
 }
 
