@@ -1,6 +1,7 @@
 import type { Versions } from '../tree.ts';
 import type { KeyClash } from './json-merge.ts';
 import { bodyOf, isSameText, type KeyedChunk, type KeyedMap, transplant } from './keyed-lines.ts';
+import { commentBehind, losesComments, ownComments, withComment } from './own-comments.ts';
 import { shorten } from './values.ts';
 
 export const EMPTY_MAP: KeyedMap = { chunks: [], tail: [], indent: '' };
@@ -73,7 +74,7 @@ function mergeChunk(
 ): readonly string[] {
   const { base, ours, theirs } = chunks;
   const body = mergeBody(context, place, chunks);
-  if (body === null) return [];
+  if (body === null) return ownComments(base, ours);
   if (ours === null) return [...move(theirs?.lead ?? [], place, context.eol), ...body];
   if (theirs === null) return [...ours.lead, ...body];
   const leads = { base: base?.lead ?? [], ours: ours.lead, theirs: theirs.lead };
@@ -91,7 +92,8 @@ function mergeBody(
   if (ours === null || theirs === null) {
     const present = ours ?? theirs;
     if (base === null) return kept ?? taken;
-    if (present === null || present.value === base.value) return null;
+    const isSame = present === null || present.value === base.value;
+    if (isSame && (ours === null || !losesComments(base, ours, null))) return null;
     return clash(context, place, { kept, ours, theirs });
   }
   const { indents } = place;
@@ -118,7 +120,11 @@ function mergeBody(
     return [...(ours.map === null ? move(theirs.head, place, context.eol) : ours.head), ...lines];
   }
   if (ours.value === theirs.value || theirs.value === base?.value) return kept;
-  if (ours.value === base?.value) return taken;
+  if (base !== null && ours.value === base.value) {
+    // A comment of ours behind the old value stays behind the new one.
+    const lines = theirs.map === null ? withComment(taken, commentBehind(base, ours)) : taken;
+    if (!losesComments(base, ours, lines)) return lines;
+  }
   return clash(context, place, { kept, ours, theirs });
 }
 

@@ -177,6 +177,23 @@ test('a compose file merges by deep key and keeps ours’ comments', () => {
   );
 });
 
+test('a comment of ours stays where theirs changes the value or takes the key out, or it is a conflict', () => {
+  const ours = COMPOSE.replace('image: postgres', 'image: postgres # mine');
+  const newer = COMPOSE.replace('image: postgres', 'image: postgres:16');
+  expect(merge('docker-compose.yml', COMPOSE, ours, newer)).toMatchObject({
+    text: ours.replace('postgres', 'postgres:16'),
+    conflicts: [],
+  });
+  const without = COMPOSE.replace('\n  # the store\n  db:\n    image: postgres\n', '');
+  expect(merge('docker-compose.yml', COMPOSE, ours, without).conflicts).toEqual([
+    'structured docker-compose.yml#services.db',
+  ]);
+  expect(merge('.env.example', 'A=1\nB=2\n', '# mine\nA=1\nB=2\n', 'B=2\n')).toMatchObject({
+    text: '# mine\nB=2\n',
+    conflicts: [],
+  });
+});
+
 test('a service moves between files of different depth', () => {
   const ours = COMPOSE.replace(/^( +)/gm, '$1$1').replace('nginx:1', 'nginx:2');
   const theirs = COMPOSE.replace('volumes:\n', '  # new\n  redis:\n    image: redis\nvolumes:\n');
