@@ -206,3 +206,22 @@ test('what is protected stays the owner’s edit, and the rest is packed', async
     edits: [{ path: 'claw.config.yaml' }],
   });
 });
+
+test('edits beside the lines of another skill are packed against the core; edits of its lines depend on it', async () => {
+  await using codebase = temporaryCodebase(CORE, { git: true });
+  addSkill(codebase, 'alpha', { modify: { 'src/a.ts': [LINES, LINES.replace('two', 'TWO')] } });
+  await codebase.claw('apply', 'alpha');
+  const composed = LINES.replace('two', 'TWO');
+  codebase.write({ 'src/a.ts': composed.replace('eight', 'EIGHT') });
+  expect((await codebase.claw('pack', 'free')).code).toBe(0);
+  expect(codebase.read('skills/free/base/src/a.ts')).toBe(LINES);
+  expect(codebase.read('skills/free/modify/src/a.ts')).toBe(LINES.replace('eight', 'EIGHT'));
+  expect(codebase.read('skills/free/manifest.yaml')).not.toContain('depends');
+  expect(await codebase.claw('apply', 'free')).toMatchObject({ code: 0, json: { changes: [] } });
+  await codebase.claw('undo');
+
+  codebase.write({ 'src/a.ts': composed.replace('TWO', 'TWO and a half') });
+  expect((await codebase.claw('pack', 'bound')).code).toBe(0);
+  expect(codebase.read('skills/bound/manifest.yaml')).toContain('depends:\n  - alpha\n');
+  expect(await codebase.claw('apply', 'bound')).toMatchObject({ code: 0, json: { changes: [] } });
+});

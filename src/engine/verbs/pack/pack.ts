@@ -15,6 +15,7 @@ import { type EngineContext, resultOf, type VerbResult } from '../context.ts';
 import { editsOf } from '../customize.ts';
 import { type Installation, readInstallation, readInstalledPackages } from '../installation.ts';
 import { type Declarations, declarationsOf } from './declarations.ts';
+import { groundEdits } from './ground.ts';
 import { rangeEdits } from './range.ts';
 import { findRenames, type PackedEdit } from './renames.ts';
 import { intentNote, skillPage, testStub } from './templates.ts';
@@ -109,7 +110,8 @@ type Draft = {
 };
 
 function draftPackage(draft: Draft): Map<string, TreeFile> {
-  const { name, description, installation, edits } = draft;
+  const { name, description, installation } = draft;
+  const { edits, depends } = groundEdits(installation, draft.installed, draft.edits);
   const files = new Map<string, TreeFile>();
   const put = (path: string, text: string) =>
     files.set(path, { bytes: Buffer.from(text), isExecutable: false });
@@ -150,7 +152,7 @@ function draftPackage(draft: Draft): Map<string, TreeFile> {
   put('SKILL.md', skillPage(name, description, settings));
   const stub = testStub(name, installation.config.test);
   if (stub !== null) put(testPath(name), stub);
-  put('manifest.yaml', manifestOf(draft, { adds, modifies, fileOps, declared }));
+  put('manifest.yaml', manifestOf(draft, { adds, modifies, fileOps, depends, declared }));
   return files;
 }
 
@@ -162,19 +164,14 @@ type Contents = {
   readonly adds: readonly string[];
   readonly modifies: readonly string[];
   readonly fileOps: readonly object[];
+  readonly depends: readonly string[];
   readonly declared: Declarations;
 };
 
 function manifestOf(
-  { name, description, installation, installed }: Draft,
-  { adds, modifies, fileOps, declared }: Contents,
+  { name, description, installation }: Draft,
+  { adds, modifies, fileOps, depends, declared }: Contents,
 ): string {
-  const depends = installed
-    .filter(
-      ({ kind, manifest }) =>
-        kind === 'skill' && manifest.adds.some((path) => modifies.includes(path)),
-    )
-    .map(({ manifest }) => manifest.skill);
   return stringify(
     {
       skill: name,
