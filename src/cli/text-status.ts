@@ -14,6 +14,9 @@ export type StatusData = {
   readonly pending: { readonly verb: string; readonly arguments: readonly string[] } | null;
 };
 
+/** More than these are not somebody's edits of an evening. */
+const LISTED_EDITS = 20;
+
 /** What is installed, what is edited, what waits. */
 export function statusLines({
   initialised,
@@ -38,7 +41,13 @@ export function statusLines({
     `skills  ${skills || 'none'}`,
     ...(own.length === 0 ? [] : [`yours   ${own.join(', ')}`]),
     `edits   ${edits.length === 0 ? 'none' : `${edits.length} not recorded`}`,
-    ...edits.map(({ path, kind }) => `  ${MARKS[kind]} ${path}`),
+    ...edits.slice(0, LISTED_EDITS).map(({ path, kind }) => `  ${MARKS[kind]} ${path}`),
+    ...(edits.length > LISTED_EDITS
+      ? [
+          `  and ${edits.length - LISTED_EDITS} more: claw diff shows them. Where another core was merged in`,
+          '  by hand, claw update HEAD makes it known.',
+        ]
+      : []),
     ...waiting,
   ];
 }

@@ -205,3 +205,18 @@ test('an undone customize leaves the edits, unrecorded', async () => {
   expect(codebase.tree()).toEqual(before);
   expect(codebase.has('.claw/state.yaml')).toBe(false);
 });
+
+test('what the owner had already just as the skill makes it is said to be the skill’s now', async () => {
+  await using codebase = temporaryCodebase(CORE, { git: true });
+  addSkill(codebase, 'alpha', { add: { 'src/new.txt': 'the same\n' } });
+  codebase.write({ 'src/new.txt': 'the same\n' });
+  const run = await codebase.claw('apply', 'alpha');
+  expect(run).toMatchObject({ code: 0, json: { changes: [] } });
+  expect(run.json.warnings.join('\n')).toMatch(/src\/new\.txt.*claw undo, claw customize/s);
+  // As it says: recorded first, it stays when the skill goes.
+  expect((await codebase.claw('undo')).code).toBe(0);
+  await codebase.claw('customize', 'new');
+  expect((await codebase.claw('apply', 'alpha')).json.warnings).toEqual([]);
+  expect((await codebase.claw('remove', 'alpha')).code).toBe(0);
+  expect(codebase.read('src/new.txt')).toBe('the same\n');
+});

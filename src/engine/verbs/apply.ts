@@ -9,6 +9,7 @@ import { listProjectFiles } from '../state/listing.ts';
 import { readReleaseVersion } from '../state/release.ts';
 import { readState, type State } from '../state/state-file.ts';
 import { hasPending } from '../transaction/recover.js';
+import { adoptionNotes } from './adopted.ts';
 import type { EngineContext, PlanningContext } from './context.ts';
 import { inferBases } from './inference.ts';
 import { readInstallation, readInstalledPackages, readLayers } from './installation.ts';
@@ -88,19 +89,21 @@ export async function planApply(
   const wanted = [...installed, ...inference.packages];
   checkRelations(wanted);
   const sources = new Map(fresh.map((one) => [one.package.manifest.skill, one]));
+  const plan = planLayers({ installation, installed, wanted, decisions: context.decisions });
   return {
     verb: 'apply',
     arguments: requested.map((one) => one.package.manifest.skill),
     retry: requested.map((one) => one.wanted),
     installation,
     installed,
-    plan: planLayers({ installation, installed, wanted, decisions: context.decisions }),
+    plan,
     pin: pinning(state, sources, context.now()),
     warnings: [
       ...requested
         .filter((one) => isInstalled(state, one.package))
         .map((one) => `${one.package.manifest.skill} is applied already.`),
       ...inference.warnings,
+      ...adoptionNotes(fresh.length > 0 ? plan.adopted() : []),
     ],
     data: { inferredBases: inference.found },
   };

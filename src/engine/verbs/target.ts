@@ -10,6 +10,7 @@ import type { PathMap } from '../skill/path-map.ts';
 import { treeReader } from '../state/disk.ts';
 import type { Resolution } from '../state/resolution.ts';
 import type { TreeFile } from '../tree.ts';
+import { adoptedPaths } from './adopted.ts';
 import { amendChanges } from './amend.ts';
 import type { Installation } from './installation.ts';
 import { KnownMerges } from './known-merges.ts';
@@ -26,6 +27,8 @@ export type TargetPlan = {
   readonly conflicts: readonly Conflict[];
   /** Disagreements that recordings or decisions settled. */
   readonly settlements: readonly Settlement[];
+  /** Files that the owner had already as the layers make them; asked by who tells of it. */
+  readonly adopted: () => readonly string[];
 };
 
 type Lookup = (path: string) => TreeFile | null;
@@ -69,9 +72,10 @@ export function planLayers(request: TargetRequest): TargetPlan {
     request.composed ?? composeKnown(root, { release, layers: ordered, answers, pathMaps });
   const layers = reanchorLayers(ordered, target, pathMaps);
   const disk = remember(treeReader(root));
+  const published = remember(request.published ?? installation.publishedFile);
   const plan = planTree({
     old: {
-      file: remember(request.published ?? installation.publishedFile),
+      file: published,
       paths: [...(state?.files.keys() ?? []), ...(core?.changed ?? [])],
       renames: renamesOf(orderLayers(installed), installation.pathMaps),
     },
@@ -98,6 +102,7 @@ export function planLayers(request: TargetRequest): TargetPlan {
       ...taken,
     ],
     settlements: [...settlements, ...amended.settlements],
+    adopted: () => adoptedPaths(target, { disk, published }),
   };
 }
 
