@@ -1,4 +1,5 @@
 import { stringify } from 'yaml';
+import { ClawError } from '../errors.ts';
 import { isSameFile, type Tree, type TreeFile } from '../tree.ts';
 import { addedFile, baseFile, modifiedFile } from './accessors.ts';
 import type { SkillPackage } from './package.ts';
@@ -48,7 +49,18 @@ export function makeCustomisation(
     if (before !== null) tree.set(`base/${path}`, before);
     if (after !== null) tree.set(`${before === null ? 'add' : 'modify'}/${path}`, after);
   }
-  return packageFromFiles(tree satisfies Tree, { protectedPaths: [], kind: 'customisation' });
+  try {
+    return packageFromFiles(tree satisfies Tree, { protectedPaths: [], kind: 'customisation' });
+  } catch (error) {
+    throw withWayOut(error);
+  }
+}
+
+/** A name that no package may carry is the owner's to change: nothing else of their work is wrong. */
+function withWayOut(error: unknown): unknown {
+  if (!(error instanceof ClawError) || error.code !== 'PATH_UNSAFE') return error;
+  const message = `${error.message} Rename the file, or let git ignore it, and record again.`;
+  return new ClawError(error.code, message, { path: error.path, data: error.data, cause: error });
 }
 
 /** What a customisation changes, file by file. */

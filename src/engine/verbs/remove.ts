@@ -1,5 +1,7 @@
 import { OWNER } from '../compose/plan.ts';
+import { ClawError } from '../errors.ts';
 import { checkRelations } from '../skill/order.ts';
+import type { SkillPackage } from '../skill/package.ts';
 import type { PlanningContext } from './context.ts';
 import { readInstallation, readInstalledPackages, requireState } from './installation.ts';
 import { pinning, requireApplied } from './layers.ts';
@@ -20,6 +22,7 @@ export async function planRemove(
   for (const name of names) requireApplied(state, name);
   const installed = readInstalledPackages(installation);
   const rest = installed.filter(({ manifest }) => !names.includes(manifest.skill));
+  refuseNeeded(names, rest);
   checkRelations(rest);
   return {
     verb: 'remove',
@@ -49,4 +52,17 @@ function explained(plan: TargetPlan, names: readonly string[]): TargetPlan {
     return { ...conflict, reason };
   });
   return { ...plan, conflicts };
+}
+
+/** @throws ClawError SKILL_NEEDED, saying what to remove as well */
+function refuseNeeded(names: readonly string[], rest: readonly SkillPackage[]): void {
+  for (const { manifest } of rest) {
+    const needed = manifest.depends.find(({ name }) => names.includes(name));
+    if (needed === undefined) continue;
+    throw new ClawError(
+      'SKILL_NEEDED',
+      `${manifest.skill} needs ${needed.name}: remove ${manifest.skill} as well.`,
+      { data: { skill: manifest.skill, needed: needed.name, range: needed.range, found: null } },
+    );
+  }
 }
