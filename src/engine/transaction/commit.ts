@@ -73,7 +73,9 @@ function asClawError(error: unknown, outcome: string): ClawError {
   if (error instanceof ClawError) return error;
   const { code, path, dest } = error as { code?: string; path?: string; dest?: string };
   const place = dest ?? path ?? null;
-  const message = `Could not write${place === null ? '' : ` ${place}`} (${code}). ${outcome}`;
+  const remedy =
+    code === 'ENOSPC' || code === 'EDQUOT' ? ' Make room on the disk and try again.' : '';
+  const message = `Could not write${place === null ? '' : ` ${place}`} (${code}). ${outcome}${remedy}`;
   return new ClawError('IO_FAILED', message, { path: place, data: { code }, cause: error });
 }
 
