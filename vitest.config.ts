@@ -1,5 +1,7 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { PlainReporter } from './test/reporter.ts';
+import { LongestFirst } from './test/sequencer.ts';
 
 export default defineConfig({
   test: {
@@ -15,5 +17,8 @@ export default defineConfig({
     hookTimeout: 60_000,
     expect: { poll: { timeout: 10_000 } },
     pool: 'forks',
+    // Most tests wait for processes that they started: one worker for each core would idle.
+    maxWorkers: Math.max(3, availableParallelism()),
+    sequence: { sequencer: LongestFirst },
   },
 });
