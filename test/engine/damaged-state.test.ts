@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
 import * as engine from '../../src/engine/index.ts';
 import {
   addSkill,
@@ -296,4 +297,14 @@ test.skipIf(!hasBubblewrap)('a .claw that cannot be written serves for reading',
   expect(codebase.tree()).toEqual(before);
   const { findings } = readOnly('doctor').json.data;
   expect(findings).toContainEqual(expect.objectContaining({ area: 'folder', ok: false }));
+});
+
+test('a state that a YAML tool wrote anew, without comment and end mark, is a state', async () => {
+  await using codebase = temporaryCodebase({ 'a.txt': 'one\n' }, { git: true });
+  addSkill(codebase, 'demo', { add: { 'b.txt': 'two\n' } });
+  await codebase.claw('apply', 'demo');
+  codebase.write({ '.claw/state.yaml': stringify(parse(codebase.read('.claw/state.yaml'))) });
+  expect(await codebase.claw('status')).toMatchObject({ code: 0 });
+  expect(await codebase.claw('remove', 'demo')).toMatchObject({ code: 0 });
+  expect(codebase.has('b.txt')).toBe(false);
 });
