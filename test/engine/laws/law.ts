@@ -8,18 +8,20 @@ import { world } from './world.ts';
 
 /** How many files share the sequences, so that they run beside each other. */
 const SHARDS = 4;
-const RUNS = Number(process.env['CLAW_RUNS'] ?? 2000) / SHARDS;
+const RUNS = Number(process.env['CLAW_RUNS'] ?? 400) / SHARDS;
 
 // A verb may be done sooner than a trial run of it was; of all sequences half are killed all the same.
 const SHARES = { alone: 0.42, standingStill: 0.5, bySignal: 0.08 } as const;
 const HIT_RATES = { standingStill: 0.9, bySignal: 0.75 } as const;
+/** Fewer than these say nothing of a rate. */
+const TELLING_RUNS = 30;
 
 /**
  * The laws on one share of the sequences: some are left alone, the others are killed once, every
  * seventh of those by a signal in a process of its own.
  *
- * Each build tries the same sequences, so that a red one speaks of its change; `npm run laws` tries
- * others, and more of them. `CLAW_SEED` repeats one.
+ * `npm test` and CI try the same sequences each time, so that a red one speaks of its change: 400 and
+ * 2,000 of them. `npm run laws` tries others, and more of them. `CLAW_SEED` repeats a run.
  */
 export function testLaws(shard: number): void {
   const isLong = process.env['CLAW_RUNS'] !== undefined;
@@ -39,7 +41,8 @@ export function testLaws(shard: number): void {
     async () => {
       const runs = Math.ceil(RUNS * SHARES.standingStill);
       const kills = await holds(runs, seed, standStill);
-      expect(kills / runs).toBeGreaterThan(HIT_RATES.standingStill);
+      if (runs >= TELLING_RUNS) expect(kills / runs).toBeGreaterThan(HIT_RATES.standingStill);
+      else expect(kills).toBeGreaterThan(0);
     },
     timeoutMs,
   );
@@ -51,7 +54,8 @@ export function testLaws(shard: number): void {
       const children = childrenThatDie();
       try {
         const kills = await holds(runs, seed + SHARDS, children.killer);
-        expect(kills / runs).toBeGreaterThan(HIT_RATES.bySignal);
+        if (runs >= TELLING_RUNS) expect(kills / runs).toBeGreaterThan(HIT_RATES.bySignal);
+        else expect(kills).toBeGreaterThan(0);
       } finally {
         children.end();
       }
