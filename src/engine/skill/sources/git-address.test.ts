@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseGitAddress } from './git-address.ts';
 
-const CWD = '/work/here';
+const CWD = '/projects/here';
 
 test('a folder stands behind #, a ref before its colon', () => {
   const parse = (text: string) => {
@@ -31,8 +31,8 @@ test('a repository of this machine is a path, whichever way it is written', () =
     return repository?.kind === 'local' ? repository.path : null;
   };
   expect(path('file:///srv/a.git#b')).toBe('/srv/a.git');
-  expect(path('file:../a#b')).toBe('/work/a');
-  expect(path('../a.git#b')).toBe('/work/a.git');
+  expect(path('file:../a#b')).toBe('/projects/a');
+  expect(path('../a.git#b')).toBe('/projects/a.git');
 });
 
 test('what is shown of an address has no password and no token in it', () => {
