@@ -1,6 +1,5 @@
 import { stringify } from 'yaml';
 import type { Conflict } from '../conflict.ts';
-import { setAt } from './apply-value.ts';
 import { CORE, type StructuredInput, type StructuredResult } from './declaration.ts';
 import { disagreement } from './disagreement.ts';
 import type { KeyClash } from './json-merge.ts';
@@ -9,6 +8,7 @@ import { EMPTY_MAP, mergeKeyed } from './keyed-merge.ts';
 import { unreadableRelease } from './npm.ts';
 import { hostPortsOf, showPorts } from './ports.ts';
 import { agreeOnServices, type DecidedKey } from './services.ts';
+import { setAt } from './value-edit.ts';
 import { dataAt, isPlainMap } from './values.ts';
 import { namedVolumes } from './volumes.ts';
 import { readYaml, type YamlText } from './yaml-text.ts';

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import type { Conflict } from '../conflict.ts';
-import { dataOf } from './apply-value.ts';
 import { composeStructured } from './compose.ts';
 import type { Declaration } from './declaration.ts';
 import { declaration } from './declaration-fixture.ts';
 import { mergeStructured } from './merge.ts';
+import { dataOf } from './value-edit.ts';
 import { dataAt } from './values.ts';
 
 type Answers = Readonly<Record<string, unknown>>;

@@ -1,6 +1,5 @@
 import type { Conflict } from '../conflict.ts';
 import type { Versions } from '../tree.ts';
-import { dataOf, setAt } from './apply-value.ts';
 import type { Decide } from './decide.ts';
 import { disagreement, modifyDelete, unreadable } from './disagreement.ts';
 import { envMap } from './env.ts';
@@ -10,6 +9,7 @@ import { eolOf, joinLines, type KeyedMap } from './keyed-lines.ts';
 import { mergeKeyed } from './keyed-merge.ts';
 import { structuredKind } from './kind.ts';
 import { settlePorts } from './merged-ports.ts';
+import { dataOf, setAt } from './value-edit.ts';
 import { dataAt } from './values.ts';
 import { readYaml } from './yaml-text.ts';
 

@@ -1,9 +1,9 @@
 import type { Conflict } from '../conflict.ts';
 import type { Versions } from '../tree.ts';
-import { dataOf, setAt } from './apply-value.ts';
 import type { Decide } from './decide.ts';
 import { disagreement } from './disagreement.ts';
 import { collide, hostPortsOf, showPorts } from './ports.ts';
+import { dataOf, setAt } from './value-edit.ts';
 import { canonicalValue, dataAt, isPlainMap } from './values.ts';
 
 type Merge = {

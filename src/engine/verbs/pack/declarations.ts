@@ -1,5 +1,5 @@
-import { dataOf } from '../../structured/apply-value.ts';
 import { structuredKind } from '../../structured/kind.ts';
+import { dataOf } from '../../structured/value-edit.ts';
 import type { TreeFile } from '../../tree.ts';
 
 /** A structured file before and after the edits that a package is made of. */

@@ -1,8 +1,6 @@
-import { ClawError } from '../errors.ts';
 import { envData, setEnv } from './env-edit.ts';
 import { removeValue, setValue } from './json-edit.ts';
 import { jsonBytes, readJson, textOf, valueAt } from './json-text.ts';
-import { splitKey } from './key-path.ts';
 import { structuredKind } from './kind.ts';
 import { sortedPlace } from './npm.ts';
 import { canonicalValue, dataAt } from './values.ts';
@@ -13,31 +11,9 @@ import { readYaml } from './yaml-text.ts';
  * Sets one key of a structured file to a value; every other byte stays, comments included. Null takes
  * the key out, and with it the comment right above it. A key that has the value already stays as written.
  *
- * @param key as in a conflict's path, behind the `#`: `dependencies.foo`, `services.redis.ports`, `NAME`
- * @throws ClawError RESOLUTION_INVALID where the file cannot be read, or the key cannot hold the value
+ * @param keys the path of keys to the value, one of them for a line of `.env.example`
+ * @returns null where the file cannot be read, or nothing else would stay as it is
  */
-export function applyValue({
-  path,
-  bytes,
-  key,
-  value,
-}: {
-  readonly path: string;
-  readonly bytes: Buffer;
-  readonly key: string;
-  readonly value: unknown;
-}): Buffer {
-  const keys = structuredKind(path) === 'env' ? [key] : splitKey(dataOf(path, bytes), key);
-  const set = setAt({ path, bytes }, keys, value ?? null);
-  if (set !== null) return set;
-  throw new ClawError(
-    'RESOLUTION_INVALID',
-    `${path}: ${key} cannot be set to ${JSON.stringify(value ?? null)} without changing something else. Edit the file by hand.`,
-    { path: `${path}#${key}` },
-  );
-}
-
-/** Like `applyValue`, for a path of keys; null where it cannot be done. */
 export function setAt(
   { path, bytes }: { readonly path: string; readonly bytes: Buffer },
   keys: readonly string[],
