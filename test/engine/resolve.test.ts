@@ -1,4 +1,4 @@
-import { renameSync } from 'node:fs';
+import { cpSync, renameSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { addSkill, type Codebase, temporaryCodebase } from '../../src/testing/codebase.ts';
 
@@ -258,4 +258,16 @@ test('a kill while an operation is laid out anew loses neither it nor what was d
   renameSync(codebase.path('.claw/pending'), codebase.path('.claw/cache/pending-1.former'));
   expect(await codebase.claw('continue')).toMatchObject({ code: 0, json: { outcome: 'done' } });
   expect(codebase.read('a.txt')).toBe('one\nbeta\nthree\n');
+});
+
+test('what a kill left of an older layout does not wait again once the newer one is forgotten', async () => {
+  await using codebase = await twoSkills();
+  await codebase.claw('apply', 'b');
+  cpSync(codebase.path('.claw/pending'), codebase.path('.claw/cache/pending-1.former'), {
+    recursive: true,
+  });
+  expect((await codebase.claw('resolve', 'notes.txt', '--theirs')).code).toBe(0);
+  expect((await codebase.claw('abort')).json.outcome).toBe('done');
+  expect((await codebase.claw('abort')).json.outcome).toBe('nothing');
+  expect(await codebase.claw('continue')).toMatchObject({ json: { outcome: 'nothing' } });
 });

@@ -119,13 +119,18 @@ export function writePending(
 
 /**
  * Puts back what a kill between two renames left aside: the operation that waited, with its decisions.
+ * What a kill behind them left is nobody's any more, and must not wait again once that one is forgotten.
  * The caller holds the lock, so nobody else is between them.
  */
 export function restorePending(root: string): void {
   const cache = join(root, '.claw/cache');
-  if (existsSync(join(root, PENDING)) || !existsSync(cache)) return;
-  const former = readdirSync(cache).find((name) => /^pending-\d+\.former$/.test(name));
-  if (former !== undefined) renameSync(join(cache, former), join(root, PENDING));
+  if (!existsSync(cache)) return;
+  for (const name of readdirSync(cache)) {
+    if (!/^pending-\d+\.former$/.test(name)) continue;
+    if (existsSync(join(root, PENDING)))
+      rmSync(join(cache, name), { recursive: true, force: true });
+    else renameSync(join(cache, name), join(root, PENDING));
+  }
 }
 
 /** A text that the owner has begun to settle by hand stays as they left it. */
