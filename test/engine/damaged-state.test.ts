@@ -299,11 +299,18 @@ test.skipIf(!hasBubblewrap)('a .claw that cannot be written serves for reading',
   expect(findings).toContainEqual(expect.objectContaining({ area: 'folder', ok: false }));
 });
 
-test('a state that a YAML tool wrote anew, without comment and end mark, is a state', async () => {
+test.each([
+  ['that a YAML tool wrote anew', ''],
+  [
+    'of an engine that marked no end',
+    '# What is installed here. Written by claw; commit it together with the tree.\n',
+  ],
+])('a state %s is a state', async (_, heading) => {
   await using codebase = temporaryCodebase({ 'a.txt': 'one\n' }, { git: true });
   addSkill(codebase, 'demo', { add: { 'b.txt': 'two\n' } });
   await codebase.claw('apply', 'demo');
-  codebase.write({ '.claw/state.yaml': stringify(parse(codebase.read('.claw/state.yaml'))) });
+  const plain = stringify(parse(codebase.read('.claw/state.yaml')));
+  codebase.write({ '.claw/state.yaml': heading + plain });
   expect(await codebase.claw('status')).toMatchObject({ code: 0 });
   expect(await codebase.claw('remove', 'demo')).toMatchObject({ code: 0 });
   expect(codebase.has('b.txt')).toBe(false);

@@ -23,7 +23,8 @@ const CACHE = 'state';
 
 /** YAML's own end of a document. Many a YAML that is cut short is YAML still, and says something else. */
 const END = '...\n';
-const HEADING = '# What is installed here. Written by claw; commit it together with the tree.\n';
+const PROMISE = '# What is installed here, down to the line of dots.';
+const HEADING = `${PROMISE} Written by claw; commit it with the tree.\n`;
 
 /**
  * Reads `.claw/state.yaml`; null where there is none.
@@ -131,8 +132,8 @@ function refuseMarkers(text: string): void {
 
 function refuseCut(text: string): void {
   if (/^\.\.\.\s*$/m.test(text.slice(-END.length * 4))) return;
-  // A tool that reads and writes YAML keeps neither comments nor the end; what it wrote is whole.
-  if (!text.startsWith(HEADING.slice(0, 20)) && text.endsWith('\n')) return;
+  // A tool that writes YAML anew keeps neither comments nor the end, and older engines wrote none.
+  if (!text.startsWith(PROMISE) && text.endsWith('\n')) return;
   throw invalid(`line ${text.trimEnd().split('\n').length}`, 'it is cut short: its end is missing');
 }
 
