@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { discoverChannels } from './channels/discover.ts';
 import { TERMINAL_JID } from './channels/terminal.ts';
-import { readSettings, type Settings, SettingsError } from './config.ts';
+import { readSettings, SettingsError } from './config.ts';
 import { clawRunner } from './host/claw.ts';
 import { discoverCommands } from './host/command.ts';
 import { greetingOf } from './host/greeting.ts';
@@ -12,6 +12,7 @@ import { lazySandbox } from './host/lazy-sandbox.ts';
 import { DEFAULT_PACE } from './host/options.ts';
 import { realTimer } from './host/scheduler/alarm.ts';
 import { describeTools, discoverTools } from './host/tool.ts';
+import { StoreError } from './store/error.ts';
 import { openStore } from './store/store.ts';
 import { secretValues, withoutSecrets } from './supervisor/environment.ts';
 import { EXIT_SETTINGS } from './supervisor/frames.ts';
@@ -28,7 +29,7 @@ if (process.send === undefined) {
 }
 const link = connectSupervisor(process);
 const start = await link.started;
-const settings = readSettingsOrExit();
+const settings = orExit(() => readSettings(process.env, projectDir));
 const log = await openLog({
   name: 'assistant',
   dataDir: settings.dataDir,
@@ -42,7 +43,7 @@ const [channelDefinitions, commands, tools] = await Promise.all([
   discoverCommands(),
   discoverTools(),
 ]);
-const store = openStore({ path: join(settings.dataDir, 'claw.db'), now: Date.now() });
+const store = orExit(() => openStore({ path: join(settings.dataDir, 'claw.db'), now: Date.now() }));
 const sandbox = lazySandbox(async () => {
   const { openSandbox } = await import('./sandbox/open.ts');
   return await openSandbox({
@@ -100,11 +101,12 @@ await host.start({ rolledBack: start.rolledBack });
 link.send({ kind: 'healthy' });
 openSandboxSoon();
 
-function readSettingsOrExit(): Settings {
+/** What the owner has to put right ends the start with one sentence; trying again would not help. */
+function orExit<T>(open: () => T): T {
   try {
-    return readSettings(process.env, projectDir);
+    return open();
   } catch (error) {
-    if (!(error instanceof SettingsError)) throw error;
+    if (!(error instanceof SettingsError || error instanceof StoreError)) throw error;
     process.stderr.write(`${error.message}\n`);
     process.exit(EXIT_SETTINGS);
   }

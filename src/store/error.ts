@@ -1,7 +1,7 @@
 /** What the store refuses, in words for the owner. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
-  readonly code: 'MIGRATION_REFUSED' | 'FOLDER_TAKEN' | 'ROW_INVALID';
+  readonly code: 'MIGRATION_REFUSED' | 'MIGRATION_CHANGED' | 'FOLDER_TAKEN' | 'ROW_INVALID';
 
   constructor(code: StoreError['code'], message: string) {
     super(message);

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openDatabase } from './database.ts';
 import { discoverMigrations } from './migrations.ts';
@@ -68,4 +69,35 @@ test('a migration that takes something away is refused', () => {
   migration('core/1', '-- does not drop\nCREATE TABLE a (x);');
   migration('alarms/1', 'DROP TABLE a;');
   expect(open).toThrow(/alarms\/1 contains "DROP"/);
+});
+
+test('a migration whose file was changed after it was applied is refused, and nothing else is applied', () => {
+  migration('core/1', 'CREATE TABLE a (x);\n');
+  open().close();
+  migration('core/1', 'CREATE TABLE a (x);\r\n');
+  open().close();
+  migration('core/1', 'CREATE TABLE a (x, y);\n');
+  migration('core/2', 'CREATE TABLE b (x);\n');
+  expect(open).toThrow(
+    expect.objectContaining({
+      code: 'MIGRATION_CHANGED',
+      message: expect.stringMatching(/migrations\/core\/1\.sql was changed .* new number/),
+    }),
+  );
+  migration('core/1', 'CREATE TABLE a (x);\n');
+  rmSync(join(folder, 'migrations/core/2.sql'));
+  expect(tables()).toEqual(['a', 'migrations']);
+});
+
+test('a database from before the digests takes those of the files it is first opened with', () => {
+  migration('core/1', 'CREATE TABLE a (x);');
+  const older = new Database(join(folder, 'a.db'));
+  older.exec(`
+    CREATE TABLE migrations (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT;
+    CREATE TABLE a (x);
+    INSERT INTO migrations (name, applied_at) VALUES ('core/1', 1);`);
+  older.close();
+  expect(tables()).toEqual(['a', 'migrations']);
+  migration('core/1', 'CREATE TABLE a (y);');
+  expect(open).toThrow(/core\/1\.sql was changed/);
 });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
@@ -34,25 +35,63 @@ export function discoverMigrations(folder: string): readonly Migration[] {
  * newer database. That is safe only because a migration never takes anything away.
  *
  * @throws StoreError MIGRATION_REFUSED when one drops, renames or deletes
+ * @throws StoreError MIGRATION_CHANGED when the file of an applied one says something else now
  */
 export function applyMigrations(
   database: Database,
   migrations: readonly Migration[],
   now: number,
 ): void {
+  makeTable(database);
+  const applied = database.prepare('SELECT digest FROM migrations WHERE name = ?').pluck();
+  const record = database.prepare(
+    'INSERT INTO migrations (name, applied_at, digest) VALUES (?, ?, ?)',
+  );
+  const adopt = database.prepare('UPDATE migrations SET digest = ? WHERE name = ?');
+  // All are looked at before the first is applied: a refusal leaves the database as it was.
+  const missing = migrations.filter((migration) => {
+    const known = applied.get(migration.name);
+    if (known === undefined) {
+      refuseRemoval(migration);
+      return true;
+    }
+    // A tree from before the digests has applied it: the file as it is now is taken for that one.
+    if (known === null) adopt.run(digestOf(migration), migration.name);
+    else if (known !== digestOf(migration)) throw changed(migration);
+    return false;
+  });
+  for (const migration of missing) {
+    database.transaction(() => {
+      database.exec(migration.sql);
+      record.run(migration.name, now, digestOf(migration));
+    })();
+  }
+}
+
+function makeTable(database: Database): void {
   database.exec(
     'CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT',
   );
-  const isApplied = database.prepare('SELECT 1 FROM migrations WHERE name = ?');
-  const record = database.prepare('INSERT INTO migrations (name, applied_at) VALUES (?, ?)');
-  for (const migration of migrations) {
-    if (isApplied.get(migration.name) !== undefined) continue;
-    refuseRemoval(migration);
-    database.transaction(() => {
-      database.exec(migration.sql);
-      record.run(migration.name, now);
-    })();
-  }
+  // The table is older than this column, and a tree from before it leaves it empty.
+  const columns = database
+    .prepare("SELECT name FROM pragma_table_info('migrations')")
+    .pluck()
+    .all();
+  if (!columns.includes('digest')) database.exec('ALTER TABLE migrations ADD COLUMN digest TEXT');
+}
+
+/** Line ends do not count: git may turn them. */
+function digestOf({ sql }: Migration): string {
+  return createHash('sha256').update(sql.replaceAll('\r\n', '\n')).digest('hex');
+}
+
+function changed({ name }: Migration): StoreError {
+  const file = `src/store/migrations/${name}.sql`;
+  return new StoreError(
+    'MIGRATION_CHANGED',
+    `${file} was changed after it was applied to this database, which cannot follow. ` +
+      `Put the file back as it was (\`npx claw why ${file}\` shows whose lines changed) and write the change as a migration with a new number.`,
+  );
 }
 
 function refuseRemoval({ name, sql }: Migration): void {
