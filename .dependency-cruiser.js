@@ -104,8 +104,8 @@ export default {
     only(
       'supervisor',
       '^src/supervisor/',
-      '^src/(supervisor/|config\\.ts$|channels/console[^/]*\\.ts$)',
-      'supervisor owns the terminal and starts the assistant.',
+      '^src/(supervisor/|config\\.ts$|channels/console[^/]*\\.ts$|engine/transaction/recover\\.js$)',
+      'supervisor owns the terminal, starts the assistant, and takes back a tree that broke claw too.',
     ),
     only(
       'cli',

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { z } from 'zod';
 import type { Environment } from './environment.ts';
+import { takeBackWithoutClaw } from './rollback-without-claw.ts';
 
 export type Rollback = { readonly ok: true } | { readonly ok: false; readonly message: string };
 
@@ -13,14 +14,21 @@ export type RollbackOptions = {
 
 const Result = z.looseObject({
   ok: z.boolean(),
-  error: z.looseObject({ message: z.string() }).nullish(),
+  error: z.looseObject({ code: z.string(), message: z.string() }).nullish(),
 });
 
 /**
- * Takes the last transaction back with `claw undo`. Uses Node's own child process: the packages in
- * `node_modules` may be what is broken.
+ * Takes the last transaction back: with `claw undo`, which keeps edits made since, and where the tree
+ * that was published broke claw itself, without it.
  */
-export function rollBack(options: RollbackOptions): Promise<Rollback> {
+export async function rollBack(options: RollbackOptions): Promise<Rollback> {
+  const undone = await undo(options);
+  if (undone.ok || !undone.isBroken) return undone;
+  return takeBackWithoutClaw(options.projectDir, undone.message);
+}
+
+/** Uses Node's own child process: the packages in `node_modules` may be what is broken. */
+function undo(options: RollbackOptions): Promise<Rollback & { readonly isBroken: boolean }> {
   const { nodePath, clawPath, projectDir, environment } = options;
   const args = [clawPath, 'undo', '--yes', '--json', '--cwd', projectDir];
   return new Promise((resolve) => {
@@ -30,13 +38,20 @@ export function rollBack(options: RollbackOptions): Promise<Rollback> {
       { cwd: projectDir, env: { ...environment }, maxBuffer: 64 * 1024 * 1024 },
       (error, stdout, stderr) => {
         const result = Result.safeParse(parseJson(stdout)).data;
-        if (error === null && result?.ok === true) return resolve({ ok: true });
-        const message =
-          result?.error?.message ?? (stderr.trim().split('\n').at(-1) || String(error));
-        resolve({ ok: false, message });
+        if (error === null && result?.ok === true) return resolve({ ok: true, isBroken: false });
+        const message = result?.error?.message ?? (reasonIn(stderr) || String(error));
+        // A claw that works and refuses has its reasons; one with a fault says so, or nothing.
+        const isBroken = result === undefined || result.error?.code === 'INTERNAL';
+        resolve({ ok: false, message, isBroken });
       },
     );
   });
+}
+
+/** Of what Node prints for an exception, the line that names it. */
+function reasonIn(stderr: string): string {
+  const lines = stderr.trim().split('\n');
+  return lines.find((line) => /^\w*Error\b.*:/.test(line)) ?? lines.at(-1) ?? '';
 }
 
 function parseJson(text: string): unknown {

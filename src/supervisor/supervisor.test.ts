@@ -1,9 +1,13 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
+import { skillFiles } from '../testing/codebase.ts';
 import { readEnvironment } from './environment.ts';
 import { pipedConsole } from './piped-console.ts';
+import { findExposed } from './private-data.ts';
+import { rollBack } from './rollback.ts';
 import { openSupervisor } from './supervisor.ts';
 import { Conversation, environmentOf, oneFileSkill, TestTree } from './test-project.ts';
 
@@ -59,6 +63,54 @@ test('a tree that does not come up is taken back, and the owner is told why', as
   expect(conversation.stdout).toContain('no luck');
   expect(conversation.stdout).toContain('Registered:');
   expect(existsSync(join(tree.dir, 'src/channels/broken.ts'))).toBe(false);
+}, 60_000);
+
+test('a tree that broke claw as well is taken back without it', async () => {
+  const before = readFileSync(join(import.meta.dirname, '../cli/main.ts'), 'utf8');
+  // As an update may bring it: no skill may touch src/cli in an installation.
+  const parts = {
+    core: '0.1.0',
+    add: { 'src/channels/broken.ts': "throw new Error('no luck');\n" },
+    modify: { 'src/cli/main.ts': [before, `throw new Error('claw is broken');\n${before}`] },
+  } as const;
+  const files = Object.entries(skillFiles('broken', parts)).map(
+    ([path, content]) => [`skills/broken/${path}`, String(content)] as const,
+  );
+  using tree = new TestTree(Object.fromEntries(files));
+  await using conversation = Conversation.start(tree);
+  expect(await conversation.end('/add-broken\n/groups\n')).toBe(0);
+  expect(conversation.stdout).toContain('Adding broken was taken back');
+  expect(conversation.stdout).toContain('no luck');
+  expect(conversation.stdout).toContain('Registered:');
+  expect(existsSync(join(tree.dir, 'src/channels/broken.ts'))).toBe(false);
+  expect(readFileSync(join(tree.dir, 'src/cli/main.ts'), 'utf8')).toBe(before);
+  expect(existsSync(join(tree.dir, '.claw/state.yaml'))).toBe(false);
+}, 60_000);
+
+test('without claw, a file that was edited since keeps the whole tree as it is', async () => {
+  using tree = new TestTree(FINE);
+  const claw = join(tree.dir, 'bin/claw.js');
+  const options = { nodePath: process.execPath, clawPath: claw, projectDir: tree.dir };
+  const environment = environmentOf(tree);
+  const applied = spawnSync(process.execPath, [claw, 'apply', 'fine', '--yes'], {
+    cwd: tree.dir,
+    env: environment,
+    encoding: 'utf8',
+  });
+  expect(applied.status, applied.stderr).toBe(0);
+  writeFileSync(claw, "throw new Error('claw is broken');\n");
+  const fine = join(tree.dir, 'src/channels/fine.txt');
+  writeFileSync(fine, 'mine\n');
+  expect(await rollBack({ ...options, environment })).toEqual({
+    ok: false,
+    message: expect.stringMatching(
+      /does not run \(Error: claw is broken\), and these were changed since: src\/channels\/fine\.txt\./,
+    ),
+  });
+  expect(readFileSync(fine, 'utf8')).toBe('mine\n');
+  writeFileSync(fine, 'fine\n');
+  expect(await rollBack({ ...options, environment })).toEqual({ ok: true });
+  expect(existsSync(fine)).toBe(false);
 }, 60_000);
 
 test('a tree that comes up without ever being ready is taken back when its time is over', async () => {
@@ -121,6 +173,7 @@ test('a second start on the same data folder is refused in one line', async () =
     `The assistant already runs on ${tree.dataDir} (pid ${first.child.pid}). End that one first, or set CLAW_DATA to another folder.`,
   );
   expect(await first.end('/groups\n')).toBe(0);
+  expect(findExposed(tree.dataDir)).toEqual([]);
 }, 60_000);
 
 test('on a terminal, what is typed during a restart stays on the line and can be finished', async () => {
