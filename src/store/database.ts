@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { applyMigrations, type Migration } from './migrations.ts';
@@ -19,6 +19,8 @@ export function openDatabase(
   now: number,
 ): Database.Database {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  // SQLite gives its own files the mode of the database.
+  closeSync(openSync(path, 'a', 0o600));
   const database = new Database(path);
   database.pragma('journal_mode = WAL');
   database.pragma('synchronous = FULL');

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 
@@ -16,7 +16,9 @@ export type InstanceLock =
 export function lockInstance(dataDir: string, pid: number): InstanceLock {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const pidPath = join(dataDir, 'instance.pid');
-  const database = new Database(join(dataDir, 'instance.db'), { timeout: 0 });
+  const path = join(dataDir, 'instance.db');
+  closeSync(openSync(path, 'a', 0o600));
+  const database = new Database(path, { timeout: 0 });
   try {
     database.exec('BEGIN EXCLUSIVE');
   } catch (error) {
@@ -24,7 +26,7 @@ export function lockInstance(dataDir: string, pid: number): InstanceLock {
     if (!isBusy(error)) throw error;
     return { kind: 'refused', message: refusal(dataDir, pidPath) };
   }
-  writeFileSync(pidPath, `${pid}\n`);
+  writeFileSync(pidPath, `${pid}\n`, { mode: 0o600 });
   return { kind: 'held', release: () => database.close() };
 }
 

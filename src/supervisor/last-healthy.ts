@@ -23,8 +23,8 @@ export function lastHealthyOf(projectDir: string, dataDir: string): LastHealthy 
     record() {
       const composition = compositionOf(projectDir);
       if (composition === readKnown(path)) return;
-      mkdirSync(dirname(path), { recursive: true });
-      writeFileSync(path, `${JSON.stringify({ composition })}\n`);
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      writeFileSync(path, `${JSON.stringify({ composition })}\n`, { mode: 0o600 });
     },
   };
 }

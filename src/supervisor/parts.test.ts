@@ -1,8 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
@@ -13,6 +21,7 @@ import { historyFile } from './history.ts';
 import { lockInstance } from './instance-lock.ts';
 import { lastHealthyOf } from './last-healthy.ts';
 import { openLog } from './log.ts';
+import { closeData, findExposed } from './private-data.ts';
 
 let folder: string;
 
@@ -111,4 +120,29 @@ test('the history is for its owner only', () => {
   history.write(['newest', 'oldest']);
   expect(historyFile(path).read()).toEqual(['newest', 'oldest']);
   expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+test('the data folder is closed to others, with what an earlier version left open', () => {
+  const data = join(folder, 'data');
+  const open = ['claw.db', 'claw.db-wal', 'logs/a.log', 'whatsapp/link.db', 'cache/agent.mjs'];
+  for (const path of open) {
+    mkdirSync(join(data, dirname(path)), { recursive: true, mode: 0o755 });
+    writeFileSync(join(data, path), '', { mode: 0o644 });
+  }
+  mkdirSync(join(data, 'sessions/main'), { recursive: true, mode: 0o755 });
+  symlinkSync(join(data, 'cache/agent.mjs'), join(data, 'link'));
+  expect(findExposed(data).map(({ path, mode }) => [relative(data, path), mode])).toEqual([
+    ['', 0o755],
+    ['logs', 0o755],
+    ['whatsapp', 0o755],
+    ['sessions', 0o755],
+    ['claw.db', 0o644],
+    ['claw.db-wal', 0o644],
+    ['logs/a.log', 0o644],
+    ['whatsapp/link.db', 0o644],
+  ]);
+  closeData(data);
+  expect(findExposed(data)).toEqual([]);
+  // An agent of another user reads it through its mount.
+  expect(statSync(join(data, 'cache/agent.mjs')).mode & 0o777).toBe(0o644);
 });

@@ -7,6 +7,7 @@ import { interactiveConsole } from './interactive-console.ts';
 import { openLog } from './log.ts';
 import type { OwnerConsole } from './owner-console.ts';
 import { pipedConsole } from './piped-console.ts';
+import { closeData } from './private-data.ts';
 import { DEFAULT_TIMING, openSupervisor } from './supervisor.ts';
 
 process.exitCode = await start();
@@ -23,6 +24,7 @@ async function start(): Promise<number> {
     process.stderr.write(`${lock.message}\n`);
     return 1;
   }
+  closeData(dataDir);
   const ownerConsole = consoleOf(dataDir);
   const log = await openLog({
     name: 'supervisor',

@@ -1,0 +1,59 @@
+import { chmodSync, type Dirent, lstatSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A file or folder of the assistant's that others on this machine may look into. */
+export type Exposed = { readonly path: string; readonly mode: number; readonly wanted: number };
+
+const FOLDER = 0o700;
+const FILE = 0o600;
+/** Folders whose plain files are nobody else's business; what agents see lies in others. */
+const PRIVATE = ['', 'logs', 'whatsapp'];
+/** Only closed: below lie files of agents, which may be another user. */
+const CLOSED = ['run', 'sessions'];
+
+/**
+ * What in the data folder has wider rights than it should. A mask for new files would do as well, but
+ * `claw`, a child of the assistant, would publish files of the project under it that agents then could
+ * not read.
+ */
+export function findExposed(dataDir: string): readonly Exposed[] {
+  const folders = [...PRIVATE, ...CLOSED].map((name) => join(dataDir, name));
+  const files = PRIVATE.flatMap((name) => filesIn(join(dataDir, name)));
+  return [
+    ...folders.flatMap((path) => exposed(path, FOLDER)),
+    ...files.flatMap((path) => exposed(path, FILE)),
+  ];
+}
+
+/** Takes the rights away that `findExposed` finds, as far as the files are ours. */
+export function closeData(dataDir: string): void {
+  for (const { path, wanted } of findExposed(dataDir)) {
+    try {
+      chmodSync(path, wanted);
+    } catch {
+      // Somebody else's, or gone by now: `claw doctor` names what stays.
+    }
+  }
+}
+
+function filesIn(folder: string): readonly string[] {
+  return entriesOf(folder)
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => join(folder, name));
+}
+
+function entriesOf(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return []; // Not there yet, or not ours to read.
+  }
+}
+
+/** Links are left alone: where they lead is not the assistant's. */
+function exposed(path: string, wanted: number): readonly Exposed[] {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined || found.isSymbolicLink()) return [];
+  const mode = found.mode & 0o777;
+  return (mode & 0o077) === 0 ? [] : [{ path, mode, wanted }];
+}
