@@ -18,8 +18,17 @@ export type Settings = {
   readonly assistantName: string;
   /** Absolute path of the folder for database, sessions, credentials and logs. */
   readonly dataDir: string;
+  /**
+   * How long a container stays without a turn, and an agent in a turn without a sign of life, in
+   * milliseconds.
+   */
+  readonly idleMs: number;
   /** What is written to the log; on an interactive terminal only warnings are shown as well. */
   readonly logLevel: 'error' | 'warn' | 'info' | 'debug';
+  /** How many agents may work at the same time. */
+  readonly maxAgents: number;
+  /** How many containers are kept, with those that work. */
+  readonly maxContainers: number;
   readonly model: ModelSettings;
   /** Absolute path of the owner's list of what else agents may see, outside the project; null for none. */
   readonly mountsFile: string | null;
@@ -38,8 +47,14 @@ const Environment = z.object({
   ASSISTANT_NAME: z.string().min(1).default('Andy'),
   // dataDir
   CLAW_DATA: z.string().min(1).default('data'),
+  // idleMs
+  CLAW_IDLE_MS: z.coerce.number().int().positive().default(600_000),
   // logLevel
   CLAW_LOG_LEVEL: z.enum(['error', 'warn', 'info', 'debug']).default('info'),
+  // maxAgents
+  CLAW_MAX_AGENTS: z.coerce.number().int().positive().default(4),
+  // maxContainers
+  CLAW_MAX_CONTAINERS: z.coerce.number().int().positive().default(8),
   // model
   MODEL: z
     .string()
@@ -58,7 +73,7 @@ const Environment = z.object({
   // socketDir
   CLAW_SOCKETS: z.string().min(1).optional(),
   // turnTimeoutMs
-  CLAW_TURN_TIMEOUT_MS: z.coerce.number().int().positive().default(600_000),
+  CLAW_TURN_TIMEOUT_MS: z.coerce.number().int().positive().default(1_800_000),
   // whatsappOwner
   WHATSAPP_OWNER: z
     .string()
@@ -94,7 +109,10 @@ export function readSettings(
   return {
     assistantName: env.ASSISTANT_NAME,
     dataDir: resolve(projectDir, env.CLAW_DATA),
+    idleMs: env.CLAW_IDLE_MS,
     logLevel: env.CLAW_LOG_LEVEL,
+    maxAgents: env.CLAW_MAX_AGENTS,
+    maxContainers: env.CLAW_MAX_CONTAINERS,
     model: modelSettings(env),
     mountsFile: mountsFileOf(env, projectDir),
     sandbox: env.CLAW_SANDBOX ?? null,

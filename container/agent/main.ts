@@ -1,5 +1,13 @@
+import { experimental_createSteering as createSteering } from 'ai';
 import { openFrameLink } from '../../src/sandbox/frame-link.ts';
-import { type AgentFrame, HOST_SOCKET, HostFrame, PROTOCOL } from '../../src/sandbox/frames.ts';
+import {
+  type AgentFrame,
+  HOST_SOCKET,
+  HostFrame,
+  type MessageFrame,
+  PROTOCOL,
+  type TurnFrame,
+} from '../../src/sandbox/frames.ts';
 import type { AgentTool } from './agent-tool.ts';
 import { connectToHost } from './connection.ts';
 import { HostTools } from './host-tools.ts';
@@ -13,13 +21,15 @@ import { runTurn } from './turn.ts';
 export async function runAgent(tools: readonly AgentTool[]): Promise<void> {
   const stream = await connectToHost(HOST_SOCKET);
   const hostTools = new HostTools((frame) => link.send(frame));
+  let running = { turn: '', steering: createSteering() };
   const link = openFrameLink<HostFrame, AgentFrame>({
     stream,
     schema: HostFrame,
     onFrame: (frame) => {
       if (frame.type === 'stop') process.exit(0);
       else if (frame.type === 'tool_result') hostTools.settle(frame);
-      else void runTurn(frame, { tools, hostTools, send: (sent) => link.send(sent) });
+      else if (frame.type === 'message') follow(frame);
+      else void run(frame);
     },
     onGarbage: (reason) => {
       console.error(`the host sent ${reason}`);
@@ -28,5 +38,16 @@ export async function runAgent(tools: readonly AgentTool[]): Promise<void> {
     // Without its host an agent has nothing to do and nobody to tell.
     onClose: () => process.exit(0),
   });
-  link.send({ type: 'ready', protocol: PROTOCOL });
+  link.send({ type: 'ready', protocol: PROTOCOL, followUps: true });
+
+  function run(frame: TurnFrame): Promise<void> {
+    running = { turn: frame.id, steering: createSteering() };
+    const { steering } = running;
+    return runTurn(frame, { tools, hostTools, steering, send: (sent) => link.send(sent) });
+  }
+
+  function follow({ turn, id, text }: MessageFrame): void {
+    // One that comes too late stays with the host, which hears nothing of it and asks again.
+    if (turn === running.turn) void running.steering.steer(text, { id });
+  }
 }

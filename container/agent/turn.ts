@@ -1,5 +1,14 @@
-import { APICallError, isStepCount, type ModelMessage, streamText } from 'ai';
+import {
+  APICallError,
+  isStepCount,
+  type ModelMessage,
+  type Experimental_Steering as Steering,
+  type StepResult,
+  streamText,
+  type ToolSet,
+} from 'ai';
 import { type AgentFrame, MAX_FRAME_BYTES, type TurnFrame } from '../../src/sandbox/frames.ts';
+import { Heartbeat } from './heartbeat.ts';
 import { systemPrompt } from './memory.ts';
 import { languageModel } from './model.ts';
 import { Session } from './session.ts';
@@ -9,14 +18,22 @@ const SESSIONS_DIR = '/home/node/.claude/sessions';
 /** Far below the longest frame, however much of a delta JSON has to escape. */
 const MAX_DELTA_CHARS = 100_000;
 
-export type TurnParts = ToolParts & { readonly send: (frame: AgentFrame) => boolean };
+export type TurnParts = ToolParts & {
+  readonly send: (frame: AgentFrame) => boolean;
+  /** Brings in what is said in the chat while the turn runs. */
+  readonly steering: Steering;
+};
 
 /** Runs one turn to its `done` or `failed`. Never rejects. */
 export async function runTurn(frame: TurnFrame, parts: TurnParts): Promise<void> {
+  const heartbeat = new Heartbeat(() => parts.send({ type: 'alive', turn: frame.id }));
+  const tools = parts.tools.map((tool) => heartbeat.during(tool));
   try {
-    await answer(frame, parts);
+    await answer(frame, { ...parts, tools });
   } catch (error) {
     parts.send({ type: 'failed', turn: frame.id, code: 'MODEL_FAILED', message: reason(error) });
+  } finally {
+    heartbeat.end();
   }
 }
 
@@ -24,11 +41,13 @@ async function answer(frame: TurnFrame, parts: TurnParts): Promise<void> {
   const session = await Session.open(SESSIONS_DIR, frame.session);
   const asked: ModelMessage = { role: 'user', content: frame.prompt };
   const text = new StreamedText(frame.id, parts.send);
+  const tookIn = (id: string) => parts.send({ type: 'took', turn: frame.id, id });
   const result = streamText({
     model: languageModel(frame.model),
     instructions: await systemPrompt(frame.system),
     messages: [...session.messages, asked],
     tools: toolSet(frame, parts),
+    experimental_steering: parts.steering,
     stopWhen: isStepCount(frame.maxRounds),
     // Failures arrive in the stream, where they end the turn; printing them helps nobody.
     onError: () => {},
@@ -36,15 +55,16 @@ async function answer(frame: TurnFrame, parts: TurnParts): Promise<void> {
   for await (const part of result.stream) {
     if (part.type === 'text-delta') text.add(part.text);
     else if (part.type === 'finish-step') text.endStep();
+    else if (part.type === 'steering-message') tookIn(part.id);
     else if (part.type === 'error') throw part.error;
   }
-  const said: ModelMessage[] = [asked, ...(await result.responseMessages)];
+  const said: ModelMessage[] = [asked, ...(await result.steps).flatMap(messagesOf)];
   if ((await result.finishReason) === 'tool-calls') {
     const notice = `I stopped after ${frame.maxRounds} rounds of tool calls. Say "go on" to continue.`;
     text.add(notice);
     said.push({ role: 'assistant', content: notice });
   }
-  if (text.isEmpty) {
+  if (text.isEmpty || said.at(-1)?.role === 'user') {
     // Without it, two questions would follow each other, which some servers refuse from then on. The
     // host is sent nothing: in a task, that is a way to stay silent.
     said.push({ role: 'assistant', content: '(ended without a word)' });
@@ -54,6 +74,11 @@ async function answer(frame: TurnFrame, parts: TurnParts): Promise<void> {
   const usage = { inputTokens, outputTokens };
   const done = { type: 'done', turn: frame.id, session: session.id, usage } as const;
   if (!parts.send({ ...done, text: text.whole })) parts.send({ ...done, text: null });
+}
+
+/** A step as the session keeps it: what was brought in before it, and what came of it. */
+function messagesOf(step: StepResult<ToolSet>): ModelMessage[] {
+  return [...(step.experimental_steeringMessages ?? []), ...step.response.messages];
 }
 
 /** The answer on its way out: what the model says in all its steps, a blank line between two. */

@@ -121,6 +121,7 @@ function testSandbox(script: AgentScript): Sandbox {
     description: 'test engine',
     runTurn: script,
     stop: async () => {},
+    warm: () => 0,
     close: async () => {},
   };
 }

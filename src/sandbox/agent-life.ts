@@ -15,6 +15,8 @@ export type Loss = { readonly code: 'AGENT_GARBAGE' | 'AGENT_DIED'; readonly rea
 export class AgentLife {
   turn: Turn | null = null;
   loss: Loss | null = null;
+  /** The agent takes what is said while a turn runs. */
+  takesFollowUps = false;
   /** True once the agent is ready; false when it was lost before. */
   readonly ready: Promise<boolean>;
   readonly #settleReady: (isReady: boolean) => void;
@@ -64,6 +66,7 @@ export class AgentLife {
 
   #accept(frame: AgentFrame): void {
     if (frame.type === 'ready') {
+      this.takesFollowUps = frame.followUps ?? false;
       this.#settleReady(true);
       return;
     }

@@ -4,16 +4,22 @@
  * The agent opens `/run/claw/host.sock` and asks `GET /frames` with `Upgrade: claw-frames`. From then
  * on both sides send frames: one JSON object a line, at most {@link MAX_FRAME_BYTES} with its newline.
  *
- *     agent  → ready {protocol}
+ *     agent  → ready {protocol, followUps}
  *     host   → turn {id, session, system, prompt, model, tools, maxRounds}
  *     agent  → text {turn, delta}                          any number of times
  *     agent  → tool_call {id, turn, name, input}           a tool of the host
  *     host   → tool_result {id, ok, value}
+ *     host   → message {turn, id, text}                    said in the chat since the turn began
+ *     agent  → took {turn, id}                             the next step's model call holds that message
+ *     agent  → alive {turn}                                while a tool of its own runs, each second
  *     agent  → done {turn, text, session, usage}           or failed {turn, code, message}
  *     host   → stop                                        the agent ends itself
  *
  * One turn runs at a time. The text of `done` is all deltas of the turn joined, or null where that
- * would not fit a frame. Any other request on the socket is a model call, see `model-proxy.ts`.
+ * would not fit a frame. A message goes only to an agent that said `followUps` when it was ready, and
+ * one at a time; it is part of the turn once the agent took it, and otherwise of a turn to come. An
+ * agent from which nothing is heard for too long is stopped; calls of the model and of the host's tools
+ * speak for it while they are under way. Any other request on the socket is a model call, see `model-proxy.ts`.
  * Both sides import this file, so another agent in the container has to keep to these schemas only.
  */
 import { z } from 'zod';
@@ -47,6 +53,13 @@ const TurnFrame = z.strictObject({
   maxRounds: z.number().int().positive(),
 });
 
+const MessageFrame = z.strictObject({
+  type: z.literal('message'),
+  turn: Id,
+  id: Id,
+  text: z.string(),
+});
+
 const ToolResultFrame = z.strictObject({
   type: z.literal('tool_result'),
   id: Id,
@@ -57,11 +70,18 @@ const ToolResultFrame = z.strictObject({
 export const HostFrame = z.discriminatedUnion('type', [
   TurnFrame,
   ToolResultFrame,
+  MessageFrame,
   z.strictObject({ type: z.literal('stop') }),
 ]);
 
 export const AgentFrame = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('ready'), protocol: z.literal(PROTOCOL) }),
+  z.strictObject({
+    type: z.literal('ready'),
+    protocol: z.literal(PROTOCOL),
+    followUps: z.boolean().optional(),
+  }),
+  z.strictObject({ type: z.literal('took'), turn: Id, id: Id }),
+  z.strictObject({ type: z.literal('alive'), turn: Id }),
   z.strictObject({ type: z.literal('text'), turn: Id, delta: z.string() }),
   z.strictObject({
     type: z.literal('tool_call'),
@@ -88,3 +108,4 @@ export const AgentFrame = z.discriminatedUnion('type', [
 export type HostFrame = z.output<typeof HostFrame>;
 export type AgentFrame = z.output<typeof AgentFrame>;
 export type TurnFrame = z.output<typeof TurnFrame>;
+export type MessageFrame = z.output<typeof MessageFrame>;

@@ -9,9 +9,9 @@ import { type AgentUser, giveFolder } from './ownership.ts';
 import type { Sandbox, SandboxOptions, TurnEvents, TurnOutcome, TurnRequest } from './sandbox.ts';
 import { makeSocketFolder, removePrivateFolder } from './socket-folder.ts';
 import { WarmAgent } from './warm-agent.ts';
+import { groupsToRetire } from './warm-limit.ts';
 
 const MAX_TOOL_ROUNDS = 20;
-const DEFAULT_IDLE_MS = 10 * 60_000;
 const DEFAULT_MODEL_TIMEOUT_MS = 60_000;
 
 /** Plain names only: a folder's name becomes part of paths, labels and container names. */
@@ -62,12 +62,16 @@ export class GroupSandbox implements Sandbox {
         tools: tools.map((tool) => ({ ...tool, inputSchema: { ...tool.inputSchema } })),
         maxRounds: MAX_TOOL_ROUNDS,
       },
-      timeoutMs: settings.turnTimeoutMs,
+      limits: { timeoutMs: settings.turnTimeoutMs, idleMs: settings.idleMs },
     });
   }
 
   async stop(folder: string): Promise<void> {
     await this.#groups.get(folder)?.stop();
+  }
+
+  warm(): number {
+    return [...this.#groups.values()].filter((group) => group.isWarm).length;
   }
 
   async close(): Promise<void> {
@@ -90,17 +94,26 @@ export class GroupSandbox implements Sandbox {
     const { folder, isMain } = request;
     let group = this.#groups.get(folder);
     if (group === undefined) {
-      const idleMs = this.#parts.options.idleMs ?? DEFAULT_IDLE_MS;
+      const { idleMs } = this.#parts.options.settings;
       group = new Group({ startAgent: () => this.#startAgent(folder, isMain), idleMs });
       this.#groups.set(folder, group);
     }
     return group;
   }
 
+  #makeRoom(folder: string): void {
+    const { maxAgents, maxContainers } = this.#parts.options.settings;
+    const others = [...this.#groups].filter(([name]) => name !== folder).map(([, group]) => group);
+    // A container that runs a turn is never taken away.
+    const limit = Math.max(maxAgents, maxContainers);
+    for (const group of groupsToRetire(others, limit)) group.retire();
+  }
+
   async #startAgent(folder: string, isMain: boolean): Promise<WarmAgent> {
     const { engine, options, user, bundle } = this.#parts;
     const { projectDir, settings } = options;
     const { dataDir } = settings;
+    this.#makeRoom(folder);
     const socketDir = await makeSocketFolder({
       dataDir,
       folder,

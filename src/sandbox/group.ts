@@ -2,6 +2,7 @@ import type { TurnFrame } from './frames.ts';
 import { oneLine } from './model-failure.ts';
 import type { TurnOutcome } from './sandbox.ts';
 import { Turn, type TurnParts } from './turn.ts';
+import type { TurnLimits } from './turn-limits.ts';
 import { AgentNotReady, type WarmAgent } from './warm-agent.ts';
 
 export type GroupParts = {
@@ -14,7 +15,7 @@ export type GroupParts = {
 export type GroupTurn = {
   readonly parts: Omit<TurnParts, 'send'>;
   readonly frame: TurnFrame;
-  readonly timeoutMs: number;
+  readonly limits: TurnLimits;
 };
 
 /** One group's agent over time: started for a turn, kept warm, stopped when idle, replaced when lost. */
@@ -26,6 +27,9 @@ export class Group {
   #starting: Promise<WarmAgent> | null = null;
   #idle: NodeJS.Timeout | null = null;
   #isClosed = false;
+  /** Turns that run or wait. */
+  #turns = 0;
+  #lastTurnEndedAt = 0;
 
   constructor(parts: GroupParts) {
     this.#parts = parts;
@@ -33,9 +37,26 @@ export class Group {
 
   /** Runs a turn after those before it. Never rejects. */
   run(turn: GroupTurn): Promise<TurnOutcome> {
+    this.#turns += 1;
     const outcome = this.#tail.then(() => this.#run(turn));
     this.#tail = outcome;
     return outcome;
+  }
+
+  /** It has a container, or one is on its way up. */
+  get isWarm(): boolean {
+    return this.#starting !== null || this.#agent?.isAlive === true;
+  }
+
+  /** Since when nothing has been asked of it, on a clock of its own; null while something is. */
+  get idleSince(): number | null {
+    return this.#turns === 0 ? this.#lastTurnEndedAt : null;
+  }
+
+  /** Gives its container up, behind the turns that were asked for first. */
+  retire(): void {
+    if (this.#idle !== null) clearTimeout(this.#idle);
+    this.#tail = this.#tail.then(() => this.stop());
   }
 
   /** Stops the container at once, in the middle of a turn too. Turns that wait will start another. */
@@ -54,19 +75,18 @@ export class Group {
     if (this.#idle !== null) clearTimeout(this.#idle);
   }
 
-  async #run({ parts, frame, timeoutMs }: GroupTurn): Promise<TurnOutcome> {
+  async #run({ parts, frame, limits }: GroupTurn): Promise<TurnOutcome> {
     if (this.#isClosed) return SHUTTING_DOWN;
     if (this.#idle !== null) clearTimeout(this.#idle);
     try {
       const agent = await this.#warmAgent();
-      return await agent.run(new Turn({ ...parts, send: agent.send }), frame, timeoutMs);
+      return await agent.run(new Turn({ ...parts, send: agent.send }), frame, limits);
     } catch (error) {
       return startFailure(error);
     } finally {
-      // Behind the turns that wait, so that a container is never stopped under one of them.
-      this.#idle = setTimeout(() => {
-        this.#tail = this.#tail.then(() => this.stop());
-      }, this.#parts.idleMs).unref();
+      this.#turns -= 1;
+      this.#lastTurnEndedAt = performance.now();
+      this.#idle = setTimeout(() => this.retire(), this.#parts.idleMs).unref();
     }
   }
 

@@ -9,6 +9,7 @@ import { openGroupServer } from './group-server.ts';
 import type { ModelFailure } from './model-failure.ts';
 import { modelUrl } from './model-request.ts';
 import type { Usage } from './sandbox.ts';
+import { Silence } from './silence.ts';
 
 const KEY = 'sk-real-key';
 const BODY = {
@@ -130,6 +131,7 @@ async function openProxy(baseUrl: string, { isIdle = false } = {}) {
   const failures: (ModelFailure | null)[] = [];
   const turn = {
     signal: new AbortController().signal,
+    silence: new Silence(),
     onUsage: (counts: Usage) => usage.push(counts),
     onModel: (failure: ModelFailure | null) => failures.push(failure),
   };

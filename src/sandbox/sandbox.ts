@@ -48,15 +48,25 @@ export type TurnOutcome =
         | 'AGENT_GARBAGE'
         | 'AGENT_DIED'
         | 'TURN_TIMEOUT'
+        | 'AGENT_STUCK'
         | 'NO_ENGINE';
       /** One sentence fit for the chat. */
       readonly message: string;
     };
 
-/** What a turn tells on its way. `onText` must not throw; `onTool` may, which the agent is then told. */
+/** What is said to an agent in the middle of its turn. */
+export type FollowUp = { readonly id: string; readonly text: string };
+
+/** What a turn tells on its way. `onTool` may throw, which the agent is then told; the others must not. */
 export type TurnEvents = {
   readonly onText: (delta: string) => void;
   readonly onTool: (call: HostToolCall) => Promise<HostToolResult>;
+  /**
+   * The agent has the turn and can be told more, one at a time. `tell` is false for what cannot be
+   * sent. What was sent counts as said once `onTook` names it, and may as well never be taken.
+   */
+  readonly onOpen?: (tell: (followUp: FollowUp) => boolean) => void;
+  readonly onTook?: (id: string) => void;
 };
 
 /** Runs agents, one warm container per group. `runTurn` never rejects: every end is an outcome. */
@@ -67,6 +77,8 @@ export interface Sandbox {
   runTurn(request: TurnRequest, events: TurnEvents): Promise<TurnOutcome>;
   /** Ends the group's container; the next turn starts a new one. */
   stop(folder: string): Promise<void>;
+  /** How many containers there are. */
+  warm(): number;
   close(): Promise<void>;
 }
 
@@ -82,8 +94,6 @@ export type SandboxOptions = {
   readonly dockerHost?: string | null;
   /** Base of the agent's image; by default `patchclaw-base:bookworm` if it is there, else node:24-slim. */
   readonly baseImage?: string | null;
-  /** How long a container stays warm after its last turn. Ten minutes by default. */
-  readonly idleMs?: number;
   /** How long the model's server may say nothing. A minute by default. */
   readonly modelTimeoutMs?: number;
 };

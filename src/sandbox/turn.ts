@@ -3,6 +3,7 @@ import type { AgentFrame, HostFrame } from './frames.ts';
 import { type ModelFailure, oneLine } from './model-failure.ts';
 import type { PayingTurn } from './model-proxy.ts';
 import type { HostToolResult, TurnEvents, TurnOutcome, TurnRequest, Usage } from './sandbox.ts';
+import { Silence } from './silence.ts';
 import { addUsage, NO_USAGE } from './usage.ts';
 
 export type TurnParts = {
@@ -24,6 +25,8 @@ type TurnFrames = Exclude<AgentFrame, { type: 'ready' }>;
  */
 export class Turn implements PayingTurn {
   readonly outcome: Promise<TurnOutcome>;
+  /** What is heard of the agent, and what it waits for. */
+  readonly silence = new Silence();
   readonly #parts: TurnParts;
   readonly #over = new AbortController();
   readonly #answer = new AnswerText();
@@ -46,6 +49,16 @@ export class Turn implements PayingTurn {
   end(outcome: TurnOutcome): void {
     this.#settle(outcome);
     this.#over.abort();
+    this.silence.end();
+  }
+
+  /** The agent has it, and takes what is said meanwhile. */
+  open(): void {
+    const { request, events, send } = this.#parts;
+    events.onOpen?.(
+      (followUp) =>
+        !this.signal.aborted && send({ type: 'message', turn: request.id, ...followUp }),
+    );
   }
 
   readonly onUsage = (usage: Usage): void => {
@@ -61,7 +74,13 @@ export class Turn implements PayingTurn {
   accept(frame: TurnFrames): string | null {
     if (frame.turn !== this.#parts.request.id) return 'a message about another turn';
     if (this.signal.aborted) return null;
+    this.silence.heard();
     switch (frame.type) {
+      case 'alive':
+        return null;
+      case 'took':
+        this.#parts.events.onTook?.(frame.id);
+        return null;
       case 'text':
         return this.#addText(frame.delta);
       case 'tool_call':
@@ -98,7 +117,8 @@ export class Turn implements PayingTurn {
     let result: HostToolResult = { ok: false, value: `There is no tool "${name}".` };
     try {
       if (toolNames.has(name)) {
-        result = await events.onTool({ folder: request.folder, name, input });
+        const call = events.onTool({ folder: request.folder, name, input });
+        result = await this.silence.during(call);
       }
     } catch (error) {
       result = { ok: false, value: sentenceOf(error) };

@@ -4,10 +4,15 @@ import { AgentLife, lossOutcome } from './agent-life.ts';
 import { type Box, DEFAULT_LIMITS, type Engine, type Mount } from './engine.ts';
 import type { TurnFrame } from './frames.ts';
 import { type GroupServer, openGroupServer } from './group-server.ts';
+import { inTime, LATE } from './in-time.ts';
 import type { AgentUser } from './ownership.ts';
 import type { TurnOutcome } from './sandbox.ts';
 import type { Turn } from './turn.ts';
+import { stuckOutcome, type TurnLimits, timeoutOutcome } from './turn-limits.ts';
 
+/** An engine that takes longer to start a container, or to remove one, does not answer any more. */
+const START_TIMEOUT_MS = 60_000;
+const REMOVE_TIMEOUT_MS = 10_000;
 const READY_TIMEOUT_MS = 30_000;
 /** How long an agent that was asked to end may take before it is killed. */
 const STOP_GRACE_MS = 500;
@@ -51,7 +56,7 @@ export class WarmAgent {
     let box: Box;
     try {
       const { engine, folder, mounts } = parts;
-      box = await engine.startBox({ folder, mounts, limits: DEFAULT_LIMITS });
+      box = await boxInTime(engine.startBox({ folder, mounts, limits: DEFAULT_LIMITS }));
     } catch (error) {
       await server.close();
       throw error;
@@ -74,16 +79,18 @@ export class WarmAgent {
   }
 
   /** Runs a turn to its end. An agent that is lost on the way is an outcome too, and is stopped. */
-  async run(turn: Turn, frame: TurnFrame, timeoutMs: number): Promise<TurnOutcome> {
+  async run(turn: Turn, frame: TurnFrame, limits: TurnLimits): Promise<TurnOutcome> {
+    const { timeoutMs, idleMs } = limits;
     this.#life.turn = turn;
     const timer = setTimeout(() => turn.end(timeoutOutcome(timeoutMs)), timeoutMs);
+    turn.silence.start(idleMs, () => turn.end(stuckOutcome(idleMs)));
     if (this.#life.loss !== null) turn.end(lossOutcome(this.#life.loss));
     else if (!this.#life.send(frame)) turn.end(TOO_LONG);
+    else if (this.#life.takesFollowUps) turn.open();
     const outcome = await turn.outcome;
     clearTimeout(timer);
     this.#life.turn = null;
-    const isLate = outcome.kind === 'failed' && outcome.code === 'TURN_TIMEOUT';
-    if (isLate || !this.isAlive) await this.stop();
+    if (isHung(outcome) || !this.isAlive) await this.stop();
     return outcome;
   }
 
@@ -103,7 +110,8 @@ export class WarmAgent {
     if (mayEndItself) {
       await Promise.race([this.#box.ended, sleep(STOP_GRACE_MS, null, { ref: false })]);
     }
-    await this.#box.stop();
+    // What could not be removed in time is removed when the host starts again.
+    await inTime(this.#box.stop(), REMOVE_TIMEOUT_MS);
     await this.#server.close();
   }
 
@@ -122,11 +130,17 @@ const TOO_LONG: TurnOutcome = {
   message: 'The messages of this turn are longer than 1 MB together, which the agent cannot take.',
 };
 
-function timeoutOutcome(timeoutMs: number): TurnOutcome {
-  const limit = timeoutMs < 120_000 ? `${timeoutMs / 1000} s` : `${timeoutMs / 60_000} min`;
-  return {
-    kind: 'failed',
-    code: 'TURN_TIMEOUT',
-    message: `The agent took longer than ${limit} and was stopped.`,
-  };
+async function boxInTime(starting: Promise<Box>): Promise<Box> {
+  const box = await inTime(starting, START_TIMEOUT_MS);
+  if (box !== LATE) return box;
+  // Should it come up after all, nobody knows it any more.
+  starting.then(
+    (late) => late.stop(),
+    () => {},
+  );
+  throw new Error(`the engine did not answer within ${START_TIMEOUT_MS / 1000} s`);
+}
+
+function isHung(outcome: TurnOutcome): boolean {
+  return outcome.kind === 'failed' && ['TURN_TIMEOUT', 'AGENT_STUCK'].includes(outcome.code);
 }

@@ -3,7 +3,14 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { readSettings, type Settings } from '../config.ts';
 import { openSandbox } from '../sandbox/open.ts';
-import type { HostTool, Sandbox, SandboxOptions, TurnOutcome, Usage } from '../sandbox/sandbox.ts';
+import type {
+  FollowUp,
+  HostTool,
+  Sandbox,
+  SandboxOptions,
+  TurnOutcome,
+  Usage,
+} from '../sandbox/sandbox.ts';
 import {
   type AnthropicScript,
   type AnthropicServer,
@@ -44,6 +51,8 @@ type TurnOver = {
   readonly isMain: boolean;
   readonly session: string | null;
   readonly onText: (delta: string) => void;
+  readonly onOpen: (tell: (followUp: FollowUp) => boolean) => void;
+  readonly onTook: (id: string) => void;
   readonly onTool: (call: { folder: string; name: string; input: unknown }) => Promise<{
     ok: boolean;
     value: unknown;
@@ -75,7 +84,12 @@ export async function sandboxProject(parts: SandboxProjectParts): Promise<Sandbo
   const turn: SandboxProject['turn'] = (prompt, over = {}) => {
     turns += 1;
     const { folder = 'family', isMain = false, session = null } = over;
-    const { onText = () => {}, onTool = async () => ({ ok: false, value: 'none' }) } = over;
+    const {
+      onText = () => {},
+      onOpen = () => {},
+      onTook = () => {},
+      onTool = async () => ({ ok: false, value: 'none' }),
+    } = over;
     const request = {
       id: `turn-${turns}`,
       folder,
@@ -84,7 +98,7 @@ export async function sandboxProject(parts: SandboxProjectParts): Promise<Sandbo
       system: 'You are Andy.',
       prompt,
     };
-    return sandbox.runTurn(request, { onText, onTool });
+    return sandbox.runTurn(request, { onText, onTool, onOpen, onTook });
   };
   return {
     dir,
