@@ -166,9 +166,18 @@ export const engineVerbs: readonly Define[] = [
       )
       .argument('[path]', 'as `claw conflicts` names it; on a terminal, all of them without one')
       .addOption(
-        new Option('--ours', 'what is there').conflicts(['theirs', 'with', 'recording', 'agent']),
+        new Option('--ours', 'what is there').conflicts([
+          ...['theirs', 'both', 'with', 'recording', 'agent'],
+        ]),
       )
-      .addOption(new Option('--theirs', 'what comes').conflicts(['with', 'recording', 'agent']))
+      .addOption(
+        new Option('--theirs', 'what comes').conflicts(['both', 'with', 'recording', 'agent']),
+      )
+      .addOption(
+        new Option('--both <first>', 'the lines of both sides, and whose come first')
+          .choices(['ours', 'theirs'])
+          .conflicts(['with', 'recording', 'agent']),
+      )
       .addOption(
         new Option('--with <file or value>', 'a finished text, or the value of a key').conflicts([
           'recording',
@@ -191,8 +200,11 @@ export const engineVerbs: readonly Define[] = [
     program
       .command('continue')
       .description('go on with the operation that waits, as you decided')
-      .action(() =>
-        run('continue', (invocation) => engine.continueOperation(contextOf(invocation))),
+      .option('--prove', 'run checks and tests on it, and change nothing yet')
+      .action((options: { prove?: boolean }) =>
+        run('continue', (invocation) =>
+          engine.continueOperation(contextOf(invocation), { isTrial: options.prove === true }),
+        ),
       ),
   (program, run) =>
     program
@@ -271,6 +283,7 @@ function contextOf({ root, cwd, options, ui, signal }: Invocation): EngineContex
     environment: process.env,
     onProgress: (event) => ui.progress(event),
     allow: options.allow,
+    expect: options.expect,
     signal,
     askModel: async (prompt) => {
       const { askModel } = await import('./model.ts');

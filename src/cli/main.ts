@@ -19,6 +19,7 @@ export type GlobalOptions = {
   readonly cwd?: string;
   readonly yes?: boolean;
   readonly allow: readonly string[];
+  readonly expect?: string;
 };
 
 /** What a verb's action is given to work with. */
@@ -74,6 +75,9 @@ function createProgram(way: { isJson: boolean; exit: (code: number) => void }): 
     .addOption(new Option('--json', 'print one JSON object on stdout'))
     .addOption(new Option('--cwd <dir>', 'work in another folder').argParser(folderArgument))
     .addOption(new Option('--yes', 'do not ask'))
+    .addOption(
+      new Option('--expect <plan>', 'only if the plan is this one: data.plan of its --json'),
+    )
     .addOption(
       new Option(
         '--allow <path>',

@@ -6,6 +6,7 @@ import type { Invocation } from './main.ts';
 export type ResolveOptions = {
   readonly ours?: boolean;
   readonly theirs?: boolean;
+  readonly both?: 'ours' | 'theirs';
   readonly with?: string;
   readonly recording?: string;
   readonly agent?: boolean;
@@ -35,9 +36,16 @@ export async function resolveVerb(
   return await engine.resolve(context, path, choice ?? { kind: 'edited' });
 }
 
-function choiceOf({ ours, theirs, with: given, recording }: ResolveOptions): engine.Choice | null {
+function choiceOf({
+  ours,
+  theirs,
+  both,
+  with: given,
+  recording,
+}: ResolveOptions): engine.Choice | null {
   if (ours) return { kind: 'ours' };
   if (theirs) return { kind: 'theirs' };
+  if (both !== undefined) return { kind: 'both', first: both };
   if (given !== undefined) return { kind: 'with', given };
   return recording === undefined ? null : { kind: 'recording', key: recording };
 }

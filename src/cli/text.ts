@@ -90,6 +90,7 @@ function bodyOf(result: VerbResult, screen: Screen): readonly string[] {
       return recordingLines(result.data as Parameters<typeof recordingLines>[0]);
     case 'continue':
       if (result.data === null) return ['Nothing waits.'];
+      if ((result.data as TrialData).isTrial === true) return trialLines(result);
       return bodyOf({ ...result, verb: (result.data as { readonly verb: string }).verb }, screen);
     case 'abort':
       return [
@@ -146,6 +147,18 @@ function headline({ verb, outcome, changes, conflicts }: VerbResult): string {
   }
   if (verb === 'plan') return changes.length === 0 ? NO_FILE : `This would change ${count}:`;
   return changes.length === 0 ? `Done: ${verb}. ${NO_FILE}` : `Done: ${verb} changed ${count}.`;
+}
+
+type TrialData = {
+  readonly isTrial?: boolean;
+  readonly proof?: { readonly checks: number; readonly tests: number };
+};
+
+/** What `claw continue --prove` found. */
+function trialLines(result: VerbResult): readonly string[] {
+  const { checks = 0, tests = 0 } = (result.data as TrialData).proof ?? {};
+  const ran = checks + tests === 0 ? 'There was nothing to run' : 'Checks and tests pass';
+  return [`${ran}; \`claw continue\` carries it out.`, ...changeLines({ ...result, verb: 'plan' })];
 }
 
 /** What is recorded below .claw alone. */

@@ -39,6 +39,7 @@ export const ERROR_CODES = [
   'OPERATION_PENDING',
   'NOTHING_TO_UNDO',
   'STATE_CHANGED',
+  'PLAN_CHANGED',
   // the machine, or another process, is in the way
   'LOCK_HELD',
   'TREE_CHANGED',

@@ -152,22 +152,39 @@ export async function resolveByModel(
   context: EngineContext,
   path: string | null,
 ): Promise<VerbResult> {
-  const verbs = await import('./verbs/propose.ts');
-  const options = { isProposal: false };
-  return await changing(context, 'resolve', () => verbs.resolveByModel(context, path, options));
+  return await askAndResolve(context, path, { isProposal: false });
 }
 
 /** The same for one conflict, as a proposal to look at: its `choice` is for `resolve`. */
 export async function proposeByModel(context: EngineContext, path: string): Promise<VerbResult> {
-  const verbs = await import('./verbs/propose.ts');
-  const options = { isProposal: true };
-  return await changing(context, 'resolve', () => verbs.resolveByModel(context, path, options));
+  return await askAndResolve(context, path, { isProposal: true });
 }
 
-/** Goes on with the operation that waits, as it was decided. */
-export async function continueOperation(context: EngineContext): Promise<VerbResult> {
+/** A model may take minutes: other commands need not wait for it. */
+async function askAndResolve(
+  context: EngineContext,
+  path: string | null,
+  options: { readonly isProposal: boolean },
+): Promise<VerbResult> {
+  const verbs = await import('./verbs/propose.ts');
+  const inquiry = await reading(context, () => verbs.readInquiry(context, path));
+  const answered = await verbs.askAll(context, inquiry);
+  return await changing(context, 'resolve', () =>
+    verbs.resolveByModel(context, inquiry, answered, options),
+  );
+}
+
+/**
+ * Goes on with the operation that waits, as it was decided.
+ *
+ * @param options with `isTrial` it is only proved
+ */
+export async function continueOperation(
+  context: EngineContext,
+  options: { readonly isTrial?: boolean } = {},
+): Promise<VerbResult> {
   const verbs = await import('./verbs/continue.ts');
-  return await changing(context, 'continue', () => verbs.continueOperation(context));
+  return await changing(context, 'continue', () => verbs.continueOperation(context, options));
 }
 
 /** The recorded resolutions. */

@@ -1,13 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { offersFor } from '../compose/offers.ts';
+import type { Decision } from '../compose/settle.ts';
 import type { Conflict } from '../conflict.ts';
+import { isSameSubject, subjectOf } from '../state/resolution.ts';
 import { readResolutions } from '../state/resolutions.ts';
 import { readState } from '../state/state-file.ts';
 import { type EngineContext, resultOf, type VerbResult } from './context.ts';
-import { isDecided, isFinished } from './decide.ts';
+import { canBeDecided, isFinished } from './decide.ts';
 import { PENDING, readWaiting } from './pending.ts';
 import { notesPath } from './pending-files.ts';
+import { shownDecision } from './shown-decision.ts';
 
 /** The operation that waits, with its conflicts, what is decided, and recordings that may fit. */
 export function conflicts({ root }: EngineContext): VerbResult {
@@ -16,9 +19,17 @@ export function conflicts({ root }: EngineContext): VerbResult {
     return resultOf('conflicts', 'done', { data: { operation: null, open: [] } });
   const { pending, decisions } = waiting;
   const recordings = readResolutions(root, readState(root));
+  const decisionOn = (conflict: Conflict) =>
+    decisions.find((one) => isSameSubject(one.subject, subjectOf(conflict)));
   const details = waiting.conflicts.map((conflict) => ({
     path: conflict.path,
-    decided: isDecided(conflict, decisions),
+    ...decided(conflict, decisionOn(conflict)),
+    decidable: canBeDecided(conflict),
+    lines: linesOf(conflict),
+    sizes: {
+      ours: conflict.sides.ours?.bytes.length ?? null,
+      theirs: conflict.sides.theirs?.bytes.length ?? null,
+    },
     text: conflict.hunks.length > 0 ? `${PENDING}/${conflict.path}` : null,
     values: conflict.values,
     edited: isFinished(root, conflict),
@@ -27,10 +38,27 @@ export function conflicts({ root }: EngineContext): VerbResult {
   }));
   const data = {
     operation: { verb: pending.verb, arguments: pending.arguments },
-    open: details.filter(({ decided }) => !decided).map(({ path }) => path),
+    open: details.filter((one) => !one.decided).map(({ path }) => path),
     details,
   };
   return resultOf('conflicts', 'done', { data, conflicts: waiting.conflicts });
+}
+
+function decided(conflict: Conflict, decision: Decision | undefined) {
+  return decision === undefined
+    ? { decided: false, decision: null }
+    : { decided: true, decision: shownDecision(conflict, decision) };
+}
+
+/** At which line of ours each open hunk begins. */
+function linesOf({ hunks }: Conflict): readonly number[] {
+  const found: number[] = [];
+  let line = 1;
+  for (const hunk of hunks) {
+    if (hunk.kind === 'conflict') found.push(line);
+    line += (hunk.kind === 'conflict' ? hunk.ours : hunk.lines).length;
+  }
+  return found;
 }
 
 /** What the authors of both sides wrote about the file, as it was laid out beside the conflict. */

@@ -15,6 +15,8 @@ export type EngineContext = {
   readonly onProgress: (event: ProgressEvent) => void;
   /** Paths that the owner named with `--allow`. */
   readonly allow: readonly string[];
+  /** The plan that the owner has seen, by `data.plan` of a result: carried out is this one or none. */
+  readonly expect?: string | undefined;
   /** Asks the owner for a yes; null where nobody can be asked and a yes is assumed. */
   readonly confirm: ((summary: PlanSummary) => Promise<boolean>) | null;
   /** Asks the owner's model; rejects with MODEL_REFUSED. Absent where there is none to ask. */
@@ -30,7 +32,11 @@ export type ModelPrompt = { readonly system: string; readonly user: string };
 export type ModelReply = { readonly text: string; readonly model: string };
 
 /** What planning a verb is given; decisions come from `continue` alone. */
-export type PlanningContext = EngineContext & { readonly decisions?: readonly Decision[] };
+export type PlanningContext = EngineContext & {
+  readonly decisions?: readonly Decision[];
+  /** Ends with the proof, before anything is published. */
+  readonly isTrial?: boolean;
+};
 
 export type ProgressEvent = {
   readonly kind: 'step' | 'done' | 'note';

@@ -10,16 +10,20 @@ import { undo } from './undo.ts';
  * Plans the waiting operation again with what was decided, and carries it out. Conflicts that are
  * still open, or that a decision brought to light, keep it waiting; decisions made are kept.
  *
+ * @param options with `isTrial` it is proved and keeps waiting, whatever comes of it
  * @throws ClawError STATE_CHANGED where it was planned on another `state.yaml`
  */
-export async function continueOperation(context: EngineContext): Promise<VerbResult> {
+export async function continueOperation(
+  context: EngineContext,
+  { isTrial = false }: { readonly isTrial?: boolean } = {},
+): Promise<VerbResult> {
   const { root } = context;
   const waiting = readWaiting(root);
   if (waiting === null) return resultOf('continue', 'nothing');
   const { pending } = waiting;
   refuseOtherState(root, waiting);
   const decisions = [...waiting.decisions, ...decideEdited(context, waiting)];
-  const planning = planningOf(context, pending, decisions);
+  const planning = { ...planningOf(context, pending, decisions), isTrial };
   const result =
     pending.verb === 'undo'
       ? await undo(planning)

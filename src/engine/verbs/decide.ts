@@ -19,6 +19,8 @@ import { PLAN } from './places.ts';
 /** How the owner, or a model that they asked, settles one conflict. */
 export type Choice =
   | { readonly kind: 'ours' | 'theirs'; readonly origin?: string }
+  /** Both sides of each open hunk, this one first. */
+  | { readonly kind: 'both'; readonly first: 'ours' | 'theirs' }
   /** A file with the finished text, or the value of a structured conflict. */
   | { readonly kind: 'with'; readonly given: string }
   /** The text under `.claw/pending/`, which the owner has finished there. */
@@ -69,12 +71,21 @@ export function isDecided(conflict: Conflict, decisions: readonly Decision[]): b
 }
 
 /** Some disagreements are about names and places, and no content settles them. */
-function refuseUndecidable({ path, kind, layers, hunks, sides, reason }: Conflict): void {
-  const isPlace = layers[1] === PLAN;
+export function canBeDecided(conflict: Conflict): boolean {
+  const { kind, hunks, sides } = conflict;
   const isName =
     kind === 'content' && hunks.length === 0 && sides.ours && isSameFile(sides.ours, sides.theirs);
-  if (!isPlace && !isName) return;
-  const way = isPlace
+  return !isPlace(conflict) && !isName;
+}
+
+function isPlace({ layers }: Conflict): boolean {
+  return layers[1] === PLAN;
+}
+
+function refuseUndecidable(conflict: Conflict): void {
+  if (canBeDecided(conflict)) return;
+  const { path, reason } = conflict;
+  const way = isPlace(conflict)
     ? 'Move that away, then claw continue.'
     : 'One of the two has to go, or to change: claw abort forgets this.';
   throw new ClawError('USAGE', `${path} is not settled by a text. ${reason} ${way}`, { path });
@@ -101,6 +112,8 @@ function decideBy(place: Place, conflict: Conflict, choice: Choice): DecidedText
     case 'ours':
     case 'theirs':
       return { answer: sideOf(conflict, choice.kind), amended: null };
+    case 'both':
+      return { answer: bothOf(conflict, choice.first), amended: null };
     case 'with':
       return conflict.values === null
         ? decideText(conflict, readGiven(place, choice.given))
@@ -127,6 +140,19 @@ function sideOf(conflict: Conflict, side: 'ours' | 'theirs'): Answer {
     kind: 'hunks',
     hunks: answered.map(({ base, ours, theirs, resolved }) => ({ base, ours, theirs, resolved })),
   };
+}
+
+function bothOf(conflict: Conflict, first: 'ours' | 'theirs'): Answer {
+  const { path, hunks } = conflict;
+  const open = hunks.filter(({ kind }) => kind === 'conflict');
+  if (open.length === 0) {
+    throw new ClawError('USAGE', `${path} has no lines of which both could stay.`, { path });
+  }
+  const pick = first === 'ours' ? 'ours-theirs' : 'theirs-ours';
+  return answerOfPicks(
+    conflict,
+    open.map(() => pick),
+  );
 }
 
 function valueOfText({ path, values }: Conflict, text: string): Answer {

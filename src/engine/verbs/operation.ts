@@ -19,6 +19,7 @@ import { intentNotes } from './intent-notes.ts';
 import { preparePackages } from './npm.ts';
 import { originsOf } from './origins.ts';
 import { clearPending, withDecided, writePending } from './pending.ts';
+import { planDigest } from './plan-digest.ts';
 import { proveTree } from './proving.ts';
 import { keepResolutions } from './recordings.ts';
 import { releaseFileOf } from './released.ts';
@@ -70,6 +71,7 @@ export function reportOperation(operation: Operation, outcome: VerbResult['outco
       ...settledNotes(plan.settlements),
     ],
     data: {
+      plan: planDigest(operation),
       skills: plan.layers.map(({ manifest }) => ({
         name: manifest.skill,
         version: manifest.version,
@@ -91,7 +93,7 @@ export function reportOperation(operation: Operation, outcome: VerbResult['outco
 /**
  * Proves a planned command and commits it. The caller holds the lock and has recovered.
  *
- * @throws ClawError CONSENT_NEEDED, NPM_FAILED, CHECKS_FAILED, TESTS_FAILED, TREE_CHANGED (plan again)
+ * @throws ClawError CONSENT_NEEDED, PLAN_CHANGED, NPM_FAILED, CHECKS_FAILED, TESTS_FAILED, TREE_CHANGED (plan again)
  */
 export async function carryOut(
   context: PlanningContext,
@@ -111,6 +113,7 @@ export async function carryOut(
     );
     return { ...planned, outcome: 'blocked' };
   }
+  checkExpected(context, operation);
   checkConsent(plan.changes, context.allow);
   for (const loss of losses) context.onProgress({ kind: 'note', text: loss });
   await askForYes(context, operation, planned);
@@ -118,17 +121,37 @@ export async function carryOut(
   try {
     const proved = await proveTree(context, operation, packages);
     throwIfInterrupted(context.signal);
+    const { checks, tests } = proved;
+    const data = { ...asObject(planned.data), proof: { checks, tests } };
+    if (context.isTrial === true) {
+      const all = [...warnings, ...proved.warnings];
+      return { ...planned, data: { ...data, isTrial: true }, warnings: all };
+    }
     const isChanged = commit(context, operation, packages);
     tidyUp(() => clearPending(root));
     const outcome = isChanged ? 'done' : 'nothing';
     const changes = [...planned.changes, ...packages.changes].sort((one, other) =>
       one.path < other.path ? -1 : 1,
     );
-    return { ...planned, outcome, changes, warnings: [...warnings, ...proved] };
+    return { ...planned, data, outcome, changes, warnings: [...warnings, ...proved.warnings] };
   } finally {
     tidyUp(() => sweepPrepared(root));
     tidyUp(packages.remove);
   }
+}
+
+/** What the owner said yes to is what they were shown. */
+function checkExpected({ expect }: EngineContext, operation: Operation): void {
+  if (expect === undefined || expect === planDigest(operation)) return;
+  throw new ClawError(
+    'PLAN_CHANGED',
+    'Something was changed since this was planned, so it would do other things now. Nothing was ' +
+      'changed; look at the plan again.',
+  );
+}
+
+function asObject(data: unknown): object {
+  return typeof data === 'object' && data !== null ? data : {};
 }
 
 async function askForYes(

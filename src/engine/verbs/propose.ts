@@ -1,21 +1,28 @@
-import { answeredFile } from '../compose/answer.ts';
+import { isDeepStrictEqual } from 'node:util';
 import type { Decision } from '../compose/settle.ts';
 import type { Conflict } from '../conflict.ts';
 import { ClawError } from '../errors.ts';
 import { throwIfInterrupted } from '../interrupted.ts';
-import { unifiedPatch } from '../merge/unified.ts';
 import type { SkillPackage } from '../skill/package.ts';
-import { isSameSubject } from '../state/resolution.ts';
-import { type EngineContext, resultOf, type VerbResult } from './context.ts';
+import { isSameSubject, subjectOf } from '../state/resolution.ts';
+import {
+  type EngineContext,
+  type ModelPrompt,
+  type ModelReply,
+  resultOf,
+  type VerbResult,
+} from './context.ts';
 import { planningOf, planPending } from './continue.ts';
 import { type Choice, decide, isDecided } from './decide.ts';
+import type { Proved } from './kept-proof.ts';
 import { preparePackages } from './npm.ts';
 import type { Operation } from './operation.ts';
-import { saveDecisions, type Waiting } from './pending.ts';
+import { type Pending, saveDecisions, type Waiting } from './pending.ts';
 import { promptFor } from './proposal.ts';
 import { readProposal, refused } from './proposal-reply.ts';
 import { proveTree } from './proving.ts';
 import { requireConflict, requireWaiting } from './resolve.ts';
+import { shownDecision } from './shown-decision.ts';
 import { tidyUp } from './tidy-up.ts';
 
 /** What a model proposes for one conflict. */
@@ -25,27 +32,67 @@ type Proposal = {
   readonly decision: Decision;
 };
 
+/** What the model is to be asked, of an operation that waits as it was when it was read. */
+export type Inquiry = {
+  readonly pending: Pending;
+  readonly path: string | null;
+  readonly questions: readonly { readonly conflict: Conflict; readonly prompt: ModelPrompt }[];
+  readonly warnings: readonly string[];
+};
+
+/** What the model answered, in the order of the questions. */
+export type Answered = { readonly conflict: Conflict; readonly reply: ModelReply };
+
 /**
- * Lets the owner's model settle one open conflict, or all of them. What it proposes must parse, leave no
- * markers, and pass checks and tests before it is a decision; `continue` carries it out.
+ * Reads what the model has to be asked about one open conflict, or about all of them. Writes nothing.
  *
  * @param path null for every open conflict
+ * @throws ClawError USAGE; MODEL_REFUSED for what no model can be asked
+ */
+export async function readInquiry(context: EngineContext, path: string | null): Promise<Inquiry> {
+  const waiting = requireWaiting(context.root);
+  const open = waiting.conflicts.filter((one) => !isDecided(one, waiting.decisions));
+  const wanted = path === null ? open : [requireConflict(waiting, path)];
+  const layers = wanted.length === 0 ? [] : await layersOf(context, waiting);
+  const questions = wanted.map((conflict) => ({ conflict, prompt: promptFor(conflict, layers) }));
+  return { pending: waiting.pending, path, questions, warnings: [] };
+}
+
+/**
+ * Asks the owner's model. It may take its time: the caller holds no lock.
+ *
+ * @throws ClawError MODEL_REFUSED, INTERRUPTED
+ */
+export async function askAll(
+  context: EngineContext,
+  { questions }: Inquiry,
+): Promise<readonly Answered[]> {
+  const answered: Answered[] = [];
+  for (const { conflict, prompt } of questions) {
+    answered.push({ conflict, reply: await ask(context, conflict, prompt) });
+  }
+  return answered;
+}
+
+/**
+ * Settles conflicts by what a model answered. It must parse, leave no markers, and pass checks and tests
+ * before it is a decision; `continue` carries it out.
+ *
  * @param options with `isProposal` nothing is decided yet: the choices are in `data.proposals`
- * @throws ClawError MODEL_REFUSED, CHECKS_FAILED, TESTS_FAILED, USAGE; nothing is decided then
+ * @throws ClawError MODEL_REFUSED, CHECKS_FAILED, TESTS_FAILED; STATE_CHANGED where another operation
+ *   waits than the one that the model was asked about; nothing is decided then
  */
 export async function resolveByModel(
   context: EngineContext,
-  path: string | null,
+  { pending, path }: Inquiry,
+  answered: readonly Answered[],
   { isProposal }: { readonly isProposal: boolean },
 ): Promise<VerbResult> {
   const { root } = context;
+  if (answered.length === 0) return resultOf('resolve', 'nothing', { data: { path, open: [] } });
   const waiting = requireWaiting(root);
-  const open = waiting.conflicts.filter((one) => !isDecided(one, waiting.decisions));
-  const wanted = path === null ? open : [requireConflict(waiting, path)];
-  if (wanted.length === 0) return resultOf('resolve', 'nothing', { data: { path, open: [] } });
-  const layers = await layersOf(context, waiting);
-  const proposals: Proposal[] = [];
-  for (const conflict of wanted) proposals.push(await propose(context, conflict, layers));
+  refuseOther(waiting, pending, answered);
+  const proposals = answered.map(({ conflict, reply }) => readAnswer(context, conflict, reply));
   const decisions = [
     ...waiting.decisions.filter(
       ({ subject }) => !proposals.some((one) => isSameSubject(one.decision.subject, subject)),
@@ -56,7 +103,7 @@ export async function resolveByModel(
   if (!isProposal) saveDecisions(root, decisions);
   const left = waiting.conflicts.filter((one) => !isDecided(one, decisions));
   const data = {
-    path: wanted.map((one) => one.path).join(', '),
+    path: answered.map(({ conflict }) => conflict.path).join(', '),
     open: left.map((one) => one.path),
     proposals: proposals.map(shownProposal),
   };
@@ -72,21 +119,41 @@ async function layersOf(
   return operation.plan.layers;
 }
 
-async function propose(
+/** Somebody may have gone on while the model thought; what it says is about the conflict that it saw. */
+function refuseOther(waiting: Waiting, asked: Pending, answered: readonly Answered[]): void {
+  const isSame =
+    isDeepStrictEqual({ ...waiting.pending, conflicts: [] }, { ...asked, conflicts: [] }) &&
+    answered.every(({ conflict }) =>
+      waiting.conflicts.some((one) => isSameSubject(subjectOf(one), subjectOf(conflict))),
+    );
+  if (isSame) return;
+  throw new ClawError(
+    'STATE_CHANGED',
+    'Another operation waits now than the one that the model was asked about. Nothing was decided.',
+  );
+}
+
+async function ask(
   context: EngineContext,
   conflict: Conflict,
-  layers: readonly SkillPackage[],
-): Promise<Proposal> {
+  prompt: ModelPrompt,
+): Promise<ModelReply> {
   if (context.askModel === undefined) {
     throw new ClawError('MODEL_REFUSED', 'There is no model to ask: claw setup sets one up.');
   }
   context.onProgress({ kind: 'step', text: `Asking the model about ${conflict.path}` });
-  const reply = await context.askModel(promptFor(conflict, layers)).catch((error: unknown) => {
+  const reply = await context.askModel(prompt).catch((error: unknown) => {
     throwIfInterrupted(context.signal);
     throw error;
   });
-  const choice = readProposal(conflict, reply);
   context.onProgress({ kind: 'done', text: `${reply.model} answered` });
+  // What nobody can use is not worth waiting for the other answers.
+  readAnswer(context, conflict, reply);
+  return reply;
+}
+
+function readAnswer(context: EngineContext, conflict: Conflict, reply: ModelReply): Proposal {
+  const choice = readProposal(conflict, reply);
   try {
     return { conflict, choice, decision: decide(context, conflict, choice) };
   } catch (error) {
@@ -108,10 +175,10 @@ async function proveDecided(
   if (open.length > 0) {
     return [`Checks and tests run once this is decided as well: ${open.join(', ')}.`];
   }
-  return await provedBy(planning, operation);
+  return (await provedBy(planning, operation)).warnings;
 }
 
-async function provedBy(context: EngineContext, operation: Operation): Promise<readonly string[]> {
+async function provedBy(context: EngineContext, operation: Operation): Promise<Proved> {
   const packages = await preparePackages(context, operation);
   try {
     return await proveTree(context, operation, packages);
@@ -127,10 +194,5 @@ async function provedBy(context: EngineContext, operation: Operation): Promise<r
 }
 
 function shownProposal({ conflict, choice, decision }: Proposal): object {
-  const { path, sides } = conflict;
-  const { answer, origin } = decision;
-  if (answer.kind === 'value') return { path, origin, choice, value: answer.value, patch: null };
-  const after = answeredFile(conflict, answer);
-  const { patch } = unifiedPatch({ path, before: sides.ours, after, movedFrom: null });
-  return { path, origin, choice, value: null, patch };
+  return { path: conflict.path, choice, ...shownDecision(conflict, decision) };
 }

@@ -5,32 +5,41 @@ import type { SkillPackage } from '../skill/package.ts';
 import { CONFIG_PATH, type CodebaseConfig, parseConfig } from '../state/config.ts';
 import { listProjectFiles } from '../state/listing.ts';
 import type { EngineContext } from './context.ts';
+import { keepProof, mayKeepProof, type Proved, proofKey, readProof } from './kept-proof.ts';
 import type { PreparedPackages } from './npm.ts';
 import type { Operation } from './operation.ts';
 
 /**
- * Runs the checks and the tests of all layers on the planned tree, beside the project.
+ * Runs the checks and the tests of all layers on the planned tree, beside the project. Of an operation
+ * that waits a proof is kept, and is not repeated as long as nothing that it depends on has changed.
  *
- * @returns warnings: what the present tree fails as well, and what could not be fenced in
+ * @returns what ran; warnings are what the present tree fails as well, and what could not be fenced in
  * @throws ClawError CHECKS_FAILED, TESTS_FAILED with the output's end in `data.output`
  */
 export async function proveTree(
   context: EngineContext,
   operation: Operation,
   packages: PreparedPackages,
-): Promise<readonly string[]> {
+): Promise<Proved> {
   const { root } = operation.installation;
   const config = plannedConfig(operation);
   const { plan, installed, installation } = operation;
   const isTested = plan.layers.some(({ manifest }) => manifest.test.length > 0);
-  if (config.check.length === 0 && !isTested) return packages.warnings;
+  const nothing = { checks: 0, tests: 0, warnings: packages.warnings };
+  if (config.check.length === 0 && !isTested) return nothing;
   // Another release may move nothing but the versions of packages, which is a change of the tree too.
   const isMoved = operation.core != null && packages.nodeModules !== null;
-  if (plan.changes.length === 0 && !isMoved) return packages.warnings;
+  if (plan.changes.length === 0 && !isMoved) return nothing;
+  const paths = await listProjectFiles(root, config);
+  // Packages that npm has just prepared are others each time.
+  const isKept = packages.nodeModules === null && mayKeepProof(root);
+  const key = isKept ? proofKey(operation, paths) : null;
+  const known = key && readProof(root, key);
+  if (known) return known;
   const { prove } = await import('../proof/prove.ts');
   const proof = await prove({
     root,
-    paths: await listProjectFiles(root, config),
+    paths,
     changed: new Map(plan.changes.map(({ path, after }) => [path, after])),
     tests: plan.layers.map(testsOf),
     presentTests: installed.map(testsOf),
@@ -43,7 +52,15 @@ export async function proveTree(
     onProgress: (text) => context.onProgress({ kind: 'step', text }),
   });
   const [failure] = proof.failures;
-  if (failure === undefined) return [...packages.warnings, ...proof.warnings];
+  if (failure === undefined) {
+    const proved = {
+      checks: config.check.length,
+      tests: plan.layers.reduce((sum, { manifest }) => sum + manifest.test.length, 0),
+      warnings: [...packages.warnings, ...proof.warnings],
+    };
+    if (key !== null) keepProof(root, key, proved);
+    return proved;
+  }
   const what =
     failure.kind === 'check'
       ? `The check "${failure.name}"`

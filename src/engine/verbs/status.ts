@@ -2,7 +2,7 @@ import { readBaseDigests } from '../state/base-digests.ts';
 import { readConfig } from '../state/config.ts';
 import { listProjectPaths } from '../state/listing.ts';
 import { findRelease } from '../state/release.ts';
-import { readState, type State } from '../state/state-file.ts';
+import { readState, type State, stateDigest } from '../state/state-file.ts';
 import { type EngineContext, resultOf, type VerbResult } from './context.ts';
 import { type Edit, listEdits } from './edits.ts';
 import { readPending } from './pending.ts';
@@ -12,11 +12,12 @@ export async function status({ root, now }: EngineContext): Promise<VerbResult> 
   const state = readState(root);
   const pending = readPending(root);
   if (state === null) {
-    const data = { initialised: false, core: null, layers: [], edits: [], pending };
+    const data = { initialised: false, state: null, core: null, layers: [], edits: [], pending };
     return resultOf('status', 'done', { data });
   }
   const data = {
     initialised: true,
+    state: stateDigest(root),
     core: state.core,
     layers: state.layers.map(({ name, kind, version, source, installed }) => ({
       name,

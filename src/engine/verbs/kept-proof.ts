@@ -1,0 +1,61 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { type Digest, digestBytes, digestFile } from '../digest.ts';
+import { readTreeFile } from '../state/disk.ts';
+import type { Operation } from './operation.ts';
+import { PENDING } from './pending.ts';
+
+const NAME = '.claw-proved.json';
+
+const Kept = z.object({
+  key: z.string(),
+  warnings: z.array(z.string()),
+  checks: z.int(),
+  tests: z.int(),
+});
+
+/** What ran on a planned tree and did not fail, and what is to be said of it. */
+export type Proved = {
+  readonly checks: number;
+  /** Files of tests, of all layers. */
+  readonly tests: number;
+  readonly warnings: readonly string[];
+};
+
+/** A proof is kept only with an operation that waits: it is for the command that carries that out. */
+export function mayKeepProof(root: string): boolean {
+  return existsSync(join(root, PENDING));
+}
+
+/**
+ * Names everything that a proof can depend on but installed packages: each file of the planned tree, and
+ * the layers with their tests, planned and present.
+ *
+ * @param paths every file of the present tree
+ */
+export function proofKey(operation: Operation, paths: readonly string[]): Digest {
+  const { plan, installed, installation } = operation;
+  const changed = new Map(plan.changes.map(({ path, after }) => [path, after]));
+  const files = [...new Set([...paths, ...changed.keys()])].sort().map((path) => {
+    const file = changed.has(path) ? changed.get(path) : readTreeFile(installation.root, path);
+    return [path, file ? digestFile(file) : null];
+  });
+  const layers = [plan.layers, installed].map((list) => list.map(({ digest }) => digest));
+  return digestBytes(JSON.stringify([files, layers]));
+}
+
+/** What was proved of that very tree before, or null. */
+export function readProof(root: string, key: Digest): Proved | null {
+  try {
+    const kept = Kept.parse(JSON.parse(readFileSync(join(root, PENDING, NAME), 'utf8')));
+    return kept.key === key ? kept : null;
+  } catch {
+    return null; // Absent or damaged: it is proved again.
+  }
+}
+
+/** Keeps a proof for as long as the operation waits. */
+export function keepProof(root: string, key: Digest, { warnings, checks, tests }: Proved): void {
+  writeFileSync(join(root, PENDING, NAME), JSON.stringify({ key, warnings, checks, tests }));
+}

@@ -1,0 +1,25 @@
+import { answeredFile } from '../compose/answer.ts';
+import type { Decision } from '../compose/settle.ts';
+import type { Conflict } from '../conflict.ts';
+import { unifiedPatch } from '../merge/unified.ts';
+
+/** What a decision comes to: whose it is, and the change that it makes of ours, or the value. */
+export type ShownDecision = {
+  readonly origin: string;
+  /** Of a structured conflict alone. */
+  readonly value: unknown;
+  readonly patch: string | null;
+};
+
+/** A decision as people read it. */
+export function shownDecision(
+  conflict: Conflict,
+  { answer, origin, amended }: Decision,
+): ShownDecision {
+  if (answer.kind === 'value') return { origin, value: answer.value, patch: null };
+  const { path, sides } = conflict;
+  const file = answeredFile(conflict, answer);
+  const after = file && amended ? { ...file, bytes: amended } : file;
+  const { patch } = unifiedPatch({ path, before: sides.ours, after, movedFrom: null });
+  return { origin, value: null, patch };
+}
