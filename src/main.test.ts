@@ -21,7 +21,16 @@ await describeWithEngine('bubblewrap', 'the assistant as a whole', () => {
     expect(readFileSync(join(tree.dir, 'groups/main/note.txt'), 'utf8')).toBe('remembered\n');
     expect(conversation.stdout).toContain('(key is set)');
     const logs = readdirSync(join(tree.dataDir, 'logs'));
-    expect(logs.toSorted()).toEqual(['assistant.log', 'supervisor.log']);
+    expect(logs.toSorted()).toEqual([
+      expect.stringMatching(/^assistant-\d{4}-\d\d-\d\d\.log$/),
+      expect.stringMatching(/^supervisor-\d{4}-\d\d-\d\d\.log$/),
+    ]);
+    const told = readFileSync(tree.logFile('assistant'), 'utf8');
+    expect(told).not.toContain('hello there');
+    const what = ['message was stored', 'turn started', 'container started', 'turn ended'];
+    for (const words of [...what, 'message was sent', 'container ended']) {
+      expect(told).toMatch(new RegExp(`"group":"main".*a ${words}`));
+    }
     const logged = logs.map((name) => readFileSync(join(tree.dataDir, 'logs', name), 'utf8'));
     for (const text of [...logged, conversation.stdout, conversation.stderr]) {
       expect(text).not.toContain(TEST_KEY);

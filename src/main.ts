@@ -36,7 +36,8 @@ const log = await openLog({
   level: settings.logLevel,
   isInteractive: start.isInteractive,
   stderr: process.stderr,
-  secrets: secretValues(process.env),
+  secrets: new Set(secretValues(process.env)),
+  now: Date.now,
 });
 const [channelDefinitions, commands, tools] = await Promise.all([
   discoverChannels(),
@@ -51,6 +52,7 @@ const sandbox = lazySandbox(async () => {
     settings,
     tools: describeTools(tools),
     onProgress: (line) => log.info(line),
+    onContainer: (group, { kind, ...data }) => log.info(`a container ${kind}`, { group, ...data }),
   });
 });
 const host = openHost({

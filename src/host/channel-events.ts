@@ -1,4 +1,4 @@
-import type { Channel, ChannelEvents } from '../channels/channel.ts';
+import type { Channel, ChannelEvents, InboundMessage } from '../channels/channel.ts';
 import type { HostOptions } from './options.ts';
 import { plainName } from './plain-name.ts';
 import { receive } from './receive.ts';
@@ -20,7 +20,9 @@ export function channelEvents(parts: ChannelEventParts, channel: Channel): Chann
   const { store, now, log } = parts;
   return {
     async onMessage(message) {
-      if (receive(parts, channel, message) === 'stranger') parts.onStranger();
+      const whose = receive(parts, channel, message);
+      if (whose === 'stranger') parts.onStranger();
+      if (whose === 'group') logStored(parts, channel, message);
       parts.onStored(message.jid);
     },
     async onChat({ jid, isDirect, isOwners, ...chat }) {
@@ -40,4 +42,11 @@ export function channelEvents(parts: ChannelEventParts, channel: Channel): Chann
       parts.onReady();
     },
   };
+}
+
+/** That something came, and never what. */
+function logStored({ store, log }: ChannelEventParts, { name }: Channel, message: InboundMessage) {
+  const { jid, id, attachments = [] } = message;
+  const group = store.groups.byJid(jid)?.folder;
+  log.info('a message was stored', { group, channel: name, id, attachments: attachments.length });
 }

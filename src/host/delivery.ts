@@ -49,6 +49,7 @@ export function openDelivery(options: DeliveryOptions): Delivery {
       const { messageId: id, jid, text } = message;
       await withTimeout(channel.send({ id, jid, text }), pace.sendTimeoutMs);
       store.outbox.markSent(message.messageId);
+      log.info('a message was sent', { group: groupOf(jid), channel: channel.name, id });
     } catch (error) {
       handleFailure(channel, message, error);
     }
@@ -58,9 +59,10 @@ export function openDelivery(options: DeliveryOptions): Delivery {
   }
 
   function handleFailure(channel: Channel, message: Outbound, error: unknown): void {
-    const { messageId, attempts } = message;
+    const { messageId, jid, attempts } = message;
     const reason = error instanceof Error ? error.message : String(error);
-    log.warn('a message was not taken', { channel: channel.name, attempts, reason });
+    const { name } = channel;
+    log.warn('a message was not taken', { group: groupOf(jid), channel: name, attempts, reason });
     const nextTryAt = now() + Math.min(pace.retryMs * 2 ** attempts, MAX_PAUSE_MS);
     if (error instanceof UnknownDelivery) {
       store.outbox.markUnknown(messageId, nextTryAt, reason);
@@ -71,6 +73,8 @@ export function openDelivery(options: DeliveryOptions): Delivery {
       options.onGivenUp(message, reason);
     }
   }
+
+  const groupOf = (jid: string) => store.groups.byJid(jid)?.folder;
 
   return {
     wake,

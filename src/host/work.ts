@@ -66,8 +66,10 @@ export function openWork(options: WorkOptions): Work {
   async function runLeased(turn: Turn, run: (turn: Turn) => Promise<TurnResult>): Promise<void> {
     const renewal = setInterval(() => store.turns.renew(turn.id, lease()), pace.leaseMs / 3);
     const startedAt = now();
+    const group = store.groups.byJid(turn.jid)?.folder;
+    log.info('a turn started', { group, turn: turn.id, kind: turn.kind });
     const came = await run(turn).catch((error: unknown) => {
-      log.error('a turn broke', { turn: turn.id, error: String(error) });
+      log.error('a turn broke', { group, turn: turn.id, error: String(error) });
       return failed('BROKEN', `Something went wrong: ${reasonOf(error)}`);
     });
     clearInterval(renewal);
@@ -78,10 +80,10 @@ export function openWork(options: WorkOptions): Work {
     }
     const result = options.toTell(turn, came);
     if (!write(turn, result)) {
-      log.error('a turn lost its lease, its result is dropped', { turn: turn.id });
+      log.error('a turn lost its lease, its result is dropped', { group, turn: turn.id });
       return;
     }
-    log.info('a turn ended', describe(turn, result, now() - startedAt));
+    log.info('a turn ended', { group, ...describe(turn, result, now() - startedAt) });
     options.onEnded(turn, result);
   }
 

@@ -7,6 +7,7 @@ import { oneLine } from './model-failure.ts';
 import { type AgentUser, agentUser } from './ownership.ts';
 import type { SandboxEngine, SandboxOptions, SandboxReady, SandboxUnavailable } from './sandbox.ts';
 import { shortHash } from './socket-folder.ts';
+import { watchedEngine } from './watched-engine.ts';
 
 /** Best first. */
 const ENGINES: readonly SandboxEngine[] = ['docker', 'podman', 'bubblewrap'];
@@ -45,7 +46,8 @@ async function readySandbox(
 ): Promise<SandboxReady | SandboxUnavailable> {
   try {
     const bundle = await bundleAgent(options.projectDir, options.settings.dataDir);
-    return { kind: 'ready', sandbox: new GroupSandbox({ engine, options, user, bundle }) };
+    const watched = watchedEngine(engine, options.onContainer);
+    return { kind: 'ready', sandbox: new GroupSandbox({ engine: watched, options, user, bundle }) };
   } catch (error) {
     const why = error instanceof Error ? oneLine(error.message) : String(error);
     return { kind: 'unavailable', advice: `The agent in container/agent cannot be built: ${why}.` };

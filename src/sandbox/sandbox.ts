@@ -82,6 +82,11 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
+/** A group's container runs, or is gone. */
+export type ContainerEvent =
+  | { readonly kind: 'started'; readonly id: string }
+  | { readonly kind: 'ended'; readonly id: string; readonly reason: string };
+
 /** `projectDir` holds groups/, container/ and src/; `settings.dataDir` holds sessions and sockets. */
 export type SandboxOptions = {
   readonly projectDir: string;
@@ -90,6 +95,8 @@ export type SandboxOptions = {
   readonly onProgress: (line: string) => void;
   /** What each answer of the model cost, counted by the host as it passed; turns report their sum. */
   readonly onUsage?: (folder: string, usage: Usage) => void;
+  /** What becomes of the groups' containers, for the log. Must not throw. */
+  readonly onContainer?: (folder: string, event: ContainerEvent) => void;
   /** `DOCKER_HOST` of the environment, where it is set. */
   readonly dockerHost?: string | null;
   /** Base of the agent's image; by default `patchclaw-base:bookworm` if it is there, else node:24-slim. */

@@ -31,9 +31,18 @@ export function withoutSecrets(environment: Environment): Environment {
   );
 }
 
-/** The values that must never be written to a log. */
+/** The values that must never be written to a log, and the passwords in addresses. */
 export function secretValues(environment: Environment): readonly string[] {
   return Object.entries(environment)
-    .filter(([name, value]) => SECRET_NAME.test(name) && value !== undefined && value.length >= 6)
-    .map(([, value]) => value ?? '');
+    .flatMap(([name, value = '']) => [SECRET_NAME.test(name) ? value : '', passwordIn(value)])
+    .filter((value) => value.length >= 6);
+}
+
+function passwordIn(value: string): string {
+  const password = URL.canParse(value) ? new URL(value).password : '';
+  try {
+    return decodeURIComponent(password);
+  } catch {
+    return password; // A percent sign of its own.
+  }
 }

@@ -1,7 +1,8 @@
-import { mkdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import pino from 'pino';
+import { dailyFile } from './daily-file.ts';
+import { scrubber } from './scrub.ts';
 
 export interface Log {
   debug(message: string, data?: Readonly<Record<string, unknown>>): void;
@@ -11,29 +12,33 @@ export interface Log {
 }
 
 export type LogOptions = {
-  /** The file's name in `data/logs/`. */
+  /** What the files in `data/logs/` begin with. */
   readonly name: string;
   readonly dataDir: string;
   readonly level: 'error' | 'warn' | 'info' | 'debug';
   /** On a terminal logs are readable and only warnings show; piped, they are JSON lines. */
   readonly isInteractive: boolean;
   readonly stderr: Writable;
-  /** Replaced wherever they turn up. */
-  readonly secrets: readonly string[];
+  /** Replaced wherever they turn up, also those that are added later. */
+  readonly secrets: ReadonlySet<string>;
+  readonly now: () => number;
 };
 
-const MAX_FILE_BYTES = 10 * 1024 * 1024;
-
-/** Writes to `data/logs/<name>.log`, synchronously, so that a crash loses no line, and to stderr. */
+/** Writes to a file a day in `data/logs/`, synchronously, so that a crash loses no line, and to stderr. */
 export async function openLog(options: LogOptions): Promise<Log> {
-  const { level, isInteractive, secrets, stderr } = options;
-  const file = pino.destination({ dest: prepareFile(options), sync: true, mode: 0o600 });
+  const { level, isInteractive, name, now, stderr } = options;
+  const folder = join(options.dataDir, 'logs');
+  const scrub = scrubber(options.secrets);
+  const file = dailyFile({ folder, name, now });
   const terminal = isInteractive ? await readable(stderr) : stderr;
   const logger = pino(
-    { level, base: null },
+    { level, base: null, timestamp: () => `,"time":${now()}` },
     pino.multistream([
-      { level, stream: scrubbed(file, secrets) },
-      { level: isInteractive ? 'warn' : level, stream: scrubbed(terminal, secrets) },
+      { level, stream: { write: (line: string) => file.write(scrub(line)) } },
+      {
+        level: isInteractive ? 'warn' : level,
+        stream: { write: (line: string) => void terminal.write(scrub(line)) },
+      },
     ]),
   );
   const writer = (at: 'debug' | 'info' | 'warn' | 'error') => {
@@ -48,26 +53,7 @@ export async function openLog(options: LogOptions): Promise<Log> {
   };
 }
 
-function prepareFile({ dataDir, name }: LogOptions): string {
-  const folder = join(dataDir, 'logs');
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const path = join(folder, `${name}.log`);
-  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  if (size > MAX_FILE_BYTES) renameSync(path, `${path}.1`);
-  return path;
-}
-
-type LineWriter = { write(line: string): unknown };
-
-async function readable(destination: Writable): Promise<LineWriter> {
+async function readable(destination: Writable): Promise<{ write(line: string): unknown }> {
   const { default: pretty } = await import('pino-pretty');
   return pretty({ destination, ignore: 'pid,hostname', translateTime: 'HH:MM:ss' });
-}
-
-function scrubbed(target: LineWriter, secrets: readonly string[]) {
-  return {
-    write(line: string) {
-      target.write(secrets.reduce((text, secret) => text.replaceAll(secret, '[secret]'), line));
-    },
-  };
 }

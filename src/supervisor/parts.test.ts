@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import {
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -16,6 +17,7 @@ import { pathToFileURL } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { countCrashes } from './crashes.ts';
+import { dailyFile, dayOf } from './daily-file.ts';
 import { readEnvironment, secretValues, withoutSecrets } from './environment.ts';
 import { historyFile } from './history.ts';
 import { lockInstance } from './instance-lock.ts';
@@ -40,33 +42,91 @@ test('the environment wins over .env, which may be missing', () => {
 test('programs without business with keys get none', () => {
   const environment = { PATH: '/bin', ANTHROPIC_API_KEY: 'sk-123456', SLACK_BOT_TOKEN: 'xoxb-1' };
   expect(withoutSecrets(environment)).toEqual({ PATH: '/bin' });
-  expect(secretValues(environment)).toEqual(['sk-123456', 'xoxb-1']);
+  expect(secretValues({ ...environment, PROXY: 'http://me:let%20me%20in@proxy' })).toEqual([
+    'sk-123456',
+    'xoxb-1',
+    'let me in',
+  ]);
 });
 
-test('a key never gets into the log file', async () => {
-  const secrets = ['sk-123456'];
-  const options = { name: 'test', dataDir: folder, level: 'info', isInteractive: false } as const;
+test('a key never gets into the log file, in no form and also when it is read later', async () => {
+  const secrets = new Set(['sk-123456']);
   const stderr = new PassThrough();
-  const log = await openLog({ ...options, stderr, secrets });
+  const log = await openLog({ ...logOptions(), isInteractive: false, stderr, secrets });
   log.info('calling with sk-123456', { header: 'Bearer sk-123456' });
   log.debug('not wanted');
-  const text = readFileSync(join(folder, 'logs/test.log'), 'utf8');
+  const text = readFileSync(join(folder, 'logs/test-2026-11-21.log'), 'utf8');
   expect(text).toContain('calling with [secret]');
   expect(text).toContain('Bearer [secret]');
   expect(text).not.toContain('sk-123456');
   expect(text).not.toContain('not wanted');
   expect(String(stderr.read())).toBe(text);
+  expect(statSync(join(folder, 'logs/test-2026-11-21.log')).mode & 0o777).toBe(0o600);
+
+  const odd = 'p"a\\s§s/wörd+1';
+  secrets.add(odd);
+  const forms = [
+    odd,
+    JSON.stringify({ key: odd }),
+    JSON.stringify(JSON.stringify({ key: odd })),
+    encodeURIComponent(odd),
+    ...['', 'u:', 'us:', 'use:'].map((user) => Buffer.from(`${user}${odd}!`).toString('base64')),
+    Buffer.from(`u:${odd}`).toString('base64url'),
+  ];
+  for (const form of forms) log.warn('a request failed', { form });
+  const later = String(stderr.read()).trimEnd().split('\n');
+  expect(later).toHaveLength(forms.length);
+  for (const line of later) expect(JSON.parse(line).form).toContain('[secret]');
+});
+
+test('a log has a file a day, and those of two weeks ago go', async () => {
+  let now = new Date(2026, 10, 21, 23, 59, 59).getTime();
+  mkdirSync(join(folder, 'logs'));
+  const older = ['test-2026-11-07.log', 'test-2026-11-08.log', 'other-2026-01-01.log', 'test.log'];
+  for (const name of older) writeFileSync(join(folder, 'logs', name), '');
+  const today = join(folder, 'logs/test-2026-11-21.log');
+  writeFileSync(today, '{"msg":"cut sh');
+  const stderr = new PassThrough();
+  const options = { ...logOptions(), isInteractive: false, stderr, secrets: new Set<string>() };
+  const log = await openLog({ ...options, now: () => now });
+  log.info('late');
+  now += 1_000;
+  log.info('early');
+  const files = readdirSync(join(folder, 'logs')).toSorted();
+  expect(files).toEqual([
+    'other-2026-01-01.log',
+    'test-2026-11-21.log',
+    'test-2026-11-22.log',
+    'test.log',
+  ]);
+  expect(readFileSync(today, 'utf8')).toMatch(/^\{"msg":"cut sh\n\{.*"msg":"late"\}\n$/);
+  rmSync(join(folder, 'logs'), { recursive: true });
+  writeFileSync(join(folder, 'logs'), '');
+  now += 86_400_000;
+  expect(() => log.info('to nowhere')).not.toThrow();
+});
+
+test('a file of a day does not grow for ever', () => {
+  const file = dailyFile({ folder, name: 'test', now: () => 0, maxBytes: 20 });
+  for (let n = 0; n < 10; n += 1) file.write('{"msg":"again"}\n');
+  const text = readFileSync(join(folder, `test-${dayOf(0)}.log`), 'utf8');
+  expect(text.trimEnd().split('\n')).toHaveLength(3);
+  expect(text).toContain('this file is full');
 });
 
 test('on a terminal the log is readable, and shows warnings only', async () => {
   const stderr = new PassThrough();
-  const options = { name: 'test', dataDir: folder, level: 'info', isInteractive: true } as const;
-  const log = await openLog({ ...options, stderr, secrets: [] });
+  const log = await openLog({ ...logOptions(), isInteractive: true, stderr, secrets: new Set() });
   log.info('all is well');
   log.warn('something is not');
   const [line] = await once(stderr, 'data');
   expect(stripVTControlCharacters(String(line))).toMatch(/WARN.*something is not/);
 });
+
+function logOptions() {
+  const now = () => new Date(2026, 10, 21, 12).getTime();
+  return { name: 'test', dataDir: folder, level: 'info', now } as const;
+}
 
 test('a second assistant on a data folder is refused until the first one has died', async () => {
   const lockPath = pathToFileURL(join(import.meta.dirname, 'instance-lock.ts')).href;

@@ -16,7 +16,12 @@ process.exit();
 
 async function start(): Promise<number> {
   const projectDir = resolve(import.meta.dirname, '../..');
-  const readNow = () => readEnvironment(projectDir, process.env);
+  const secrets = new Set<string>();
+  const readNow = () => {
+    const environment = readEnvironment(projectDir, process.env);
+    for (const secret of secretValues(environment)) secrets.add(secret);
+    return environment;
+  };
   const environment = readNow();
   const dataDir = dataDirOf(projectDir, environment);
   const lock = lockInstance(dataDir, process.pid);
@@ -32,7 +37,8 @@ async function start(): Promise<number> {
     level: 'info',
     isInteractive: ownerConsole.isInteractive,
     stderr: process.stderr,
-    secrets: secretValues(environment),
+    secrets,
+    now: Date.now,
   });
   const supervisor = openSupervisor({
     projectDir,

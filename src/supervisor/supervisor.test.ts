@@ -147,7 +147,7 @@ test('an assistant that is killed is started again and answers what it had store
   using tree = new TestTree();
   await using conversation = Conversation.start(tree);
   await conversation.sees('> ');
-  const log = readFileSync(join(tree.dataDir, 'logs/supervisor.log'), 'utf8');
+  const log = readFileSync(tree.logFile('supervisor'), 'utf8');
   const pid = Number(/"pid":(\d+)/.exec(log)?.[1]);
   conversation.write('/groups\n');
   process.kill(pid, 'SIGKILL');

@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { vi } from 'vitest';
+import { dayOf } from './daily-file.ts';
 
 const REPOSITORY = resolve(import.meta.dirname, '../..');
 const COPIED = ['bin', 'container', 'groups', 'src', 'package.json', 'tsconfig.json'];
@@ -33,6 +34,11 @@ export class TestTree {
       mkdirSync(dirname(join(this.dir, path)), { recursive: true });
       writeFileSync(join(this.dir, path), text);
     }
+  }
+
+  /** Today's. */
+  logFile(name: 'assistant' | 'supervisor'): string {
+    return join(this.dataDir, 'logs', `${name}-${dayOf(Date.now())}.log`);
   }
 
   [Symbol.dispose](): void {

@@ -52,7 +52,7 @@ export function openScheduler(options: SchedulerOptions): Scheduler {
   function fire(task: Task): void {
     const lateMs = now() - (task.nextRun ?? 0);
     const fired = fireTask(options, task);
-    log.info('a task was due', { task: task.id, fired, lateMs });
+    log.info('a task was due', { group: task.folder, task: task.id, fired, lateMs });
     if (fired === 'fired') options.onFired();
   }
 
