@@ -23,5 +23,6 @@ export async function systemPrompt(identity: string): Promise<string> {
 const PLACE =
   'You work in a container without a network. /workspace/group is your folder and your current ' +
   'directory; what you write there stays. Note what should be remembered in its CLAUDE.md. ' +
+  '/workspace/media holds the files that get_attachment has fetched, for reading. ' +
   '/workspace/extra holds what the owner shares with this group, where there is anything. ' +
   '/tmp is emptied when the container ends.';

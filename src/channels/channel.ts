@@ -8,9 +8,14 @@ export type Attachment = {
   readonly mimeType: string | null;
   readonly sizeBytes: number | null;
   readonly name: string | null;
+  /** How long it plays. */
+  readonly seconds?: number;
 };
 
-/** An attachment on this machine: the path is named by the content, the type found in its first bytes. */
+/**
+ * An attachment on this machine, the caller's to move or delete: the path is named by the content, the
+ * type found in its first bytes.
+ */
 export type FetchedAttachment = {
   readonly path: string;
   readonly mimeType: string;
@@ -30,11 +35,14 @@ export type InboundMessage = {
   /** The channel vouches that the installation's owner wrote it. */
   readonly isOwner: boolean;
   readonly mentionsAssistant: boolean;
+  /** Without the attachments, which the host names behind it. */
   readonly text: string;
   /** Milliseconds since the epoch, as the channel says; never used for ordering. */
   readonly sentAt: number;
   /** Something to know about and not to answer, such as a reaction or a correction. */
   readonly isContext?: boolean;
+  /** It would have been answered, and came too late for that; the owner is told how many there were. */
+  readonly isLate?: boolean;
   readonly attachments?: readonly Attachment[];
 };
 
@@ -99,6 +107,8 @@ export interface Channel {
   status(): ChannelStatus;
   /** Fetches what came with a message. Rejects, with words for whoever asked, where it is gone or too large. */
   fetchAttachment?(jid: string, messageId: string): Promise<FetchedAttachment>;
+  /** The owner deletes all that is known of a chat: references to its files, copies of what was sent. */
+  forgetChat?(jid: string): void;
   /** Told when everything said in the chat so far has been answered and delivered. Must not throw. */
   chatSettled?(jid: string): void;
 }

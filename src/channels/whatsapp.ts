@@ -95,6 +95,10 @@ export class WhatsAppChannel implements Channel {
     return await this.#opened().fetchAttachment(jid, messageId);
   }
 
+  forgetChat(jid: string): void {
+    this.#link?.forgetChat(jid);
+  }
+
   ownsJid(jid: string): boolean {
     return /^[^:@]+@(g\.us|s\.whatsapp\.net|lid)$/.test(jid);
   }

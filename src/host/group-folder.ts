@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { mediaFolder } from '../sandbox/sandbox.ts';
 import { folderNameProblem } from './folder-name.ts';
 
 /** Where the folders of groups lie, and what their agents keep beside them. */
@@ -44,11 +45,13 @@ export async function deleteGroupFolder(places: FolderPlaces, folder: string): P
   for (const parent of [join(places.projectDir, 'groups'), join(places.dataDir, 'sessions')]) {
     await rm(join(parent, folder), { recursive: true, force: true });
   }
+  await rm(mediaFolder(places.dataDir, folder), { recursive: true, force: true });
 }
 
-/** Deletes the conversations of a folder's agent, which its next chat must not get to read. */
+/** Deletes the conversations of a folder's agent and the files it was shown, which its next chat must not get to read. */
 export function forgetConversations({ dataDir }: FolderPlaces, folder: string): void {
   rmSync(join(dataDir, 'sessions', folder), { recursive: true, force: true });
+  rmSync(mediaFolder(dataDir, folder), { recursive: true, force: true });
 }
 
 function unlessThere(make: () => void): void {

@@ -1,11 +1,14 @@
 import type { Channel } from '../channels/channel.ts';
 import type { Task, Turn } from '../store/store.ts';
 import { runAgentTurn } from './agent-turn.ts';
+import { attachmentFetcher } from './attachments.ts';
 import { channelEvents } from './channel-events.ts';
+import { openChannelWatch } from './channel-watch.ts';
 import type { CommandContext, Resumption } from './command.ts';
 import { resumeCommandTurn, runCommandTurn } from './command-turn.ts';
 import { openDelivery } from './delivery.ts';
 import { makeGroupFolder } from './group-folder.ts';
+import { openLateDigest } from './late-digest.ts';
 import type { HostOptions } from './options.ts';
 import { noteReach, ownersChats, registerTerminal } from './owners-chats.ts';
 import { takeOver } from './recover.ts';
@@ -40,12 +43,17 @@ export function openHost(options: HostOptions): Host {
   const scheduler = openScheduler({ ...options, onFired, onBroken });
   const tasks = openTaskBook({ ...options, onChanged: scheduler.wake, onFired });
   const stopAgent = options.sandbox.stop;
-  const registry = openRegistry({ ...options, addressOf, stopAgent });
+  const forgetChat = (jid: string) => channelOf(jid)?.forgetChat?.(jid);
+  const registry = openRegistry({ ...options, addressOf, stopAgent, forgetChat });
+  const fetchAttachment = attachmentFetcher({ ...options, channelOf });
   const strangers = openStrangerDigest({
     ...options,
     queue: queueForOwner,
     onQueued: delivery.wake,
   });
+
+  const late = openLateDigest({ ...options, queue: queueForOwner, onQueued: delivery.wake });
+  const watch = openChannelWatch({ ...options, say });
 
   function say(jid: string, text: string): void {
     store.outbox.add({ messageId: newId(), jid, text }, now());
@@ -62,7 +70,16 @@ export function openHost(options: HostOptions): Host {
         };
     const onTool = (call: Parameters<typeof callTool>[1]) =>
       callTool(
-        { tools: options.tools, jid: turn.jid, store, send: say, tasks, registry, staySilent },
+        {
+          tools: options.tools,
+          jid: turn.jid,
+          store,
+          send: say,
+          tasks,
+          registry,
+          fetchAttachment,
+          staySilent,
+        },
         call,
       );
     const run = () => runAgentTurn({ ...options, onTool, isSilent: () => isSilent }, turn);
@@ -185,6 +202,8 @@ export function openHost(options: HostOptions): Host {
       setImmediate(() => checkSettled(jid));
     },
     onStranger: strangers.wake,
+    onLate: late.wake,
+    onStatus: watch.note,
     onReady: delivery.wake,
   };
 
@@ -207,6 +226,7 @@ export function openHost(options: HostOptions): Host {
       scheduler.start();
       await Promise.all(channels.map(connect));
       strangers.wake();
+      late.wake();
       if (resumption.rolledBack !== null && toResume.length === 0) {
         tellOwner(`The new version was taken back: ${resumption.rolledBack}`);
       }
@@ -218,6 +238,8 @@ export function openHost(options: HostOptions): Host {
     async stop(graceMs) {
       scheduler.stop();
       strangers.stop();
+      late.stop();
+      watch.stop();
       await work.drain(graceMs);
       await delivery.stop();
       await Promise.all(channels.map((channel) => channel.disconnect()));

@@ -1,5 +1,6 @@
 import type { Channel, InboundMessage } from '../channels/channel.ts';
 import type { Group, Store } from '../store/store.ts';
+import { textWithFiles } from './attachments.ts';
 import { isCommandText } from './command.ts';
 import type { CommandRequest } from './command-turn.ts';
 import { makeGroupFolder } from './group-folder.ts';
@@ -38,8 +39,12 @@ export function receive(
       store.strangers.count(source.name, sender, now());
       return STRANGER;
     }
-    const seq = store.messages.add(message, now());
-    if (seq !== null) queueTurn(options, group, message, seq);
+    const seq = store.messages.add({ ...message, text: textWithFiles(message) }, now());
+    if (seq !== null) {
+      store.attachments.add(seq, message.attachments ?? []);
+      if (message.isLate) store.lateMessages.count(jid);
+      queueTurn(options, group, message, seq);
+    }
     return { whose: 'group' as const, newcomer: known === null ? group : null };
   });
   if (newcomer !== null) {
@@ -85,15 +90,20 @@ function queueTurn(
   message: InboundMessage,
   seq: number,
 ): void {
-  if (message.isContext) return;
+  if (message.isContext || message.isLate) return;
   const turn = { id: newId(), jid: group.jid, seq };
   const isOwnersWord = group.isMain && message.isOwner;
   const request = isOwnersWord ? commandRequest(store, message) : null;
   if (isOwnersWord) withdrawQuestion({ store, now, newId }, group.jid, request);
   if (request !== null) store.turns.queueCommand(turn, request, now());
-  else if (isTriggered(message, group, settings.assistantName) && mayCall(store, message)) {
+  else if (isForAssistant(message, group, settings.assistantName) && mayCall(store, message)) {
     store.turns.queueAgent(turn, now());
   }
+}
+
+/** A picture without a word asks for an answer where everything does. */
+function isForAssistant(message: InboundMessage, group: Group, assistantName: string): boolean {
+  return isTriggered({ ...message, text: textWithFiles(message) }, group, assistantName);
 }
 
 /** What somebody else says stays context of the turns of those who may. */

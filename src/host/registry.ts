@@ -39,10 +39,12 @@ export type RegistryOptions = Pick<HostOptions, 'store' | 'projectDir' | 'settin
   readonly addressOf: AddressOf;
   /** Ends the container of a group's folder, if it has one. */
   readonly stopAgent: (folder: string) => Promise<void>;
+  /** Tells the chat's channel to forget what it keeps of it. */
+  readonly forgetChat: (jid: string) => void;
 };
 
 export function openRegistry(options: RegistryOptions): Registry {
-  const { store, now, addressOf, stopAgent } = options;
+  const { store, now, addressOf, stopAgent, forgetChat } = options;
   const places = { projectDir: options.projectDir, dataDir: options.settings.dataDir };
 
   async function unregister({ jid, folder, isMain }: Group): Promise<void> {
@@ -85,6 +87,7 @@ export function openRegistry(options: RegistryOptions): Registry {
       if (group !== null) await unregister(group);
       // Files first: whoever is interrupted in between still finds the folder under the chat's name.
       if (folder !== null) await deleteGroupFolder(places, folder);
+      forgetChat(jid);
       store.removeGroup(jid);
     },
     setTrigger({ jid }, trigger) {

@@ -31,6 +31,10 @@ export class TestChannel implements Channel {
   /** What the far end does with the next messages; taken from the front, an empty list takes all. */
   readonly failures: Error[] = [];
   state: ChannelStatus = CONNECTED;
+  /** Set by tests whose far end has files. */
+  fetchAttachment?: NonNullable<Channel['fetchAttachment']>;
+  /** Chats whose files and copies were to be forgotten. */
+  readonly forgotten: string[] = [];
   /** Set by tests in which the channel lets everybody through. */
   isOpen = false;
   #events: ChannelEvents | null = null;
@@ -65,6 +69,10 @@ export class TestChannel implements Channel {
 
   chatSettled(jid: string): void {
     this.settled.push(jid);
+  }
+
+  forgetChat(jid: string): void {
+    this.forgotten.push(jid);
   }
 
   become(state: ChannelStatus): void {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { discoverExports } from '../discover.ts';
 import type { HostTool } from '../sandbox/sandbox.ts';
 import type { Group, Store } from '../store/store.ts';
+import type { FetchAttachment } from './attachments.ts';
 import type { Registry } from './registry.ts';
 import type { TaskBook } from './scheduler/task-book.ts';
 
@@ -13,6 +14,7 @@ export type ToolContext = {
   readonly send: (jid: string, text: string) => void;
   readonly registry: Registry;
   readonly tasks: TaskBook;
+  readonly fetchAttachment: FetchAttachment;
   /** Ends the turn without a message; null where somebody has asked and waits for an answer. */
   readonly staySilent: (() => void) | null;
 };

@@ -80,12 +80,13 @@ test('a group sees its folders and the socket; main also named entries of the pr
     { source: '/p/groups/family', target: '/workspace/group', isWritable: true },
     { source: '/p/groups/global', target: '/workspace/global', isWritable: false },
     { source: '/d/sessions/family/.claude', target: '/home/node/.claude', isWritable: true },
+    { source: '/d/media/family', target: '/workspace/media', isWritable: false },
     { source: '/s', target: '/run/claw', isWritable: false },
     { source: '/d/cache/agent.mjs', target: '/opt/claw/agent.mjs', isWritable: false },
   ]);
   const main = groupMounts({ ...places, folder: 'main', isMain: true }, present);
   expect(main[1]?.isWritable).toBe(true);
-  expect(main.slice(5)).toEqual([
+  expect(main.slice(6)).toEqual([
     { source: '/p/package.json', target: '/workspace/project/package.json', isWritable: false },
     { source: '/p/src', target: '/workspace/project/src', isWritable: false },
   ]);

@@ -6,7 +6,14 @@ import { Group, SHUTTING_DOWN } from './group.ts';
 import { missingKey } from './model-failure.ts';
 import { type GroupPlaces, groupMounts, writableFolders } from './mounts.ts';
 import { type AgentUser, giveFolder } from './ownership.ts';
-import type { Sandbox, SandboxOptions, TurnEvents, TurnOutcome, TurnRequest } from './sandbox.ts';
+import {
+  mediaFolder,
+  type Sandbox,
+  type SandboxOptions,
+  type TurnEvents,
+  type TurnOutcome,
+  type TurnRequest,
+} from './sandbox.ts';
 import { makeSocketFolder, removePrivateFolder } from './socket-folder.ts';
 import { WarmAgent } from './warm-agent.ts';
 import { groupsToRetire } from './warm-limit.ts';
@@ -148,6 +155,7 @@ async function giveFolders(places: GroupPlaces, user: AgentUser): Promise<void> 
   const { group, session } = writableFolders(places);
   await giveFolder(group, user);
   await giveFolder(session, user);
+  await mkdir(mediaFolder(places.dataDir, places.folder), { recursive: true });
   const shared = join(places.projectDir, 'groups/global');
   // Only main writes to the shared memory, and main's container does not run yet.
   if (places.isMain) await giveFolder(shared, user);

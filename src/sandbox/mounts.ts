@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Mount } from './engine.ts';
+import { MEDIA_DIR, mediaFolder } from './sandbox.ts';
 
 /** The project's own top-level entries that the main group's agent may read; nothing else is mounted. */
 const PROJECT_ENTRIES = [
@@ -54,6 +55,7 @@ export function groupMounts(places: GroupPlaces, present: ReadonlySet<string>): 
     { source: folders.group, target: '/workspace/group', isWritable: true },
     { source: join(projectDir, 'groups/global'), target: '/workspace/global', isWritable: isMain },
     { source: folders.session, target: '/home/node/.claude', isWritable: true },
+    { source: mediaFolder(places.dataDir, places.folder), target: MEDIA_DIR, isWritable: false },
     { source: places.socketDir, target: '/run/claw', isWritable: false },
     { source: places.bundle, target: '/opt/claw/agent.mjs', isWritable: false },
   ];

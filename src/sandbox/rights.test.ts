@@ -63,6 +63,22 @@ for (const engine of ['docker', 'bubblewrap'] as const) {
       expect(text).not.toContain('all messages of all groups');
     });
 
+    test('reads the files that came with its messages, changes none, and sees no other chat’s', async () => {
+      for (const folder of ['family', 'other']) {
+        const shelf = join(project.dataDir, 'media', folder);
+        await mkdir(shelf, { recursive: true });
+        await writeFile(join(shelf, 'photo.png'), `seen by ${folder}`);
+      }
+      const text = await project.answer(
+        'shell: cat /workspace/media/photo.png; ls -A /workspace/media/..; ' +
+          'cat /workspace/media/../other/photo.png; ln -s /etc/passwd /workspace/media/link; ' +
+          'rm -f /workspace/media/photo.png',
+      );
+      expect(text).toContain('seen by family');
+      expect(text).not.toContain('seen by other');
+      expect(text.match(/Read-only file system/g)).toHaveLength(2);
+    });
+
     test('of main reads the source and still no other group, no settings and no data', async () => {
       const text = await project.answer(
         `shell: ls -A /workspace /workspace/project; cat /workspace/project/package.json | head -c 20; ` +

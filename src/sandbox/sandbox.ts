@@ -1,4 +1,13 @@
+import { join } from 'node:path';
 import type { Settings } from '../config.ts';
+
+/** Where an agent finds the files that came with messages of its chat. */
+export const MEDIA_DIR = '/workspace/media';
+
+/** Where these lie on the host, which alone writes there; made here when a container starts. */
+export function mediaFolder(dataDir: string, folder: string): string {
+  return join(dataDir, 'media', folder);
+}
 
 export type SandboxEngine = 'docker' | 'podman' | 'bubblewrap';
 

@@ -5,6 +5,7 @@ import { z } from 'zod';
 export interface Meta {
   get(key: string): string | null;
   set(key: string, value: string): void;
+  remove(key: string): void;
 }
 
 const Row = z.object({ value: z.string() });
@@ -14,11 +15,13 @@ export function metaOf(database: Database): Meta {
   const set = database.prepare(`
     INSERT INTO meta (key, value) VALUES (:key, :value)
     ON CONFLICT (key) DO UPDATE SET value = :value`);
+  const remove = database.prepare('DELETE FROM meta WHERE key = ?');
   return {
     get(key) {
       const row = get.get(key);
       return row === undefined ? null : Row.parse(row).value;
     },
     set: (key, value) => void set.run({ key, value }),
+    remove: (key) => void remove.run(key),
   };
 }

@@ -1,8 +1,10 @@
+import { type Attachments, attachmentsOf } from './attachments.ts';
 import { type Chats, chatsOf } from './chats.ts';
 import { openDatabase } from './database.ts';
 import { finisherOf, type TurnEnd } from './finish.ts';
 import { type Folders, foldersOf } from './folders.ts';
 import { type Groups, groupsOf } from './groups.ts';
+import { type LateMessages, lateMessagesOf } from './late-messages.ts';
 import { type Messages, messagesOf } from './messages.ts';
 import { type Meta, metaOf } from './meta.ts';
 import { discoverMigrations } from './migrations.ts';
@@ -19,6 +21,7 @@ import { type Turns, turnsOf } from './turns.ts';
 export type { Chat } from './chats.ts';
 export type { TurnEnd } from './finish.ts';
 export type { Group } from './groups.ts';
+export type { LateCount } from './late-messages.ts';
 export type { StoredMessage } from './messages.ts';
 export type { Outbound } from './outbox.ts';
 export type { Task, TaskSchedule } from './task.ts';
@@ -27,9 +30,11 @@ export type { Turn } from './turn.ts';
 
 /** Everything the assistant remembers. Synchronous: when a call returns, it is on disk. */
 export interface Store {
+  readonly attachments: Attachments;
   readonly chats: Chats;
   readonly folders: Folders;
   readonly groups: Groups;
+  readonly lateMessages: LateMessages;
   readonly messages: Messages;
   readonly turns: Turns;
   readonly outbox: Outbox;
@@ -70,9 +75,11 @@ export function openStore({ path, migrationsDir, now }: StoreOptions): Store {
   const questions = questionsOf(database);
   const taskRuns = taskRunsOf(database);
   return {
+    attachments: attachmentsOf(database),
     chats,
     folders,
     groups,
+    lateMessages: lateMessagesOf(database),
     messages,
     turns: turnsOf(database),
     outbox,

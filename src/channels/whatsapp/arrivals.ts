@@ -79,8 +79,9 @@ export class Arrivals {
     // What the account's owner writes to others is no word to the assistant.
     const isToOthers = isDirect && key.fromMe === true && jid !== this.#options.reader().self;
     const isOld = message.sentAt < Date.now() - ANSWERED_MS;
-    const isContext = message.isContext === true || isToOthers || isOld;
-    if (!(await this.#store({ ...message, isContext }))) return false;
+    const isForNobody = message.isContext === true || isToOthers;
+    const isLate = isOld && !isForNobody;
+    if (!(await this.#store({ ...message, isContext: isForNobody || isOld, isLate }))) return false;
     this.#remember(name);
     return true;
   }

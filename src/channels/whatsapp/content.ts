@@ -32,7 +32,8 @@ export function readContent(message: proto.IMessage): Content | null {
   if (read === null) return null;
   const context = contextOf(message);
   return {
-    text: [read.words, ...(read.note === null ? [] : [`[${read.note}]`])]
+    // The host names a file that can be fetched; of one that cannot this note is all there is.
+    text: [read.words, ...(read.note === null || read.media ? [] : [`[${read.note}]`])]
       .filter((line) => line !== '')
       .join('\n'),
     attachment: read.media ?? null,
@@ -96,17 +97,18 @@ function mediaReading(
     mimeType: media.mimetype ?? null,
     sizeBytes: media.fileLength ? Number(media.fileLength) : null,
     name: media.fileName ?? null,
+    ...(media.seconds ? { seconds: media.seconds } : {}),
   };
   const source =
     directPath && mediaKey ? { type, directPath, mediaKey, fileSha256: fileSha256 ?? null } : null;
   return {
     words: media.caption ?? '',
-    note: describe(attachment, media.seconds ?? null),
+    note: describe(attachment),
     media: source === null ? null : { attachment, source },
   };
 }
 
-function describe({ kind, name, sizeBytes }: Attachment, seconds: number | null): string {
+function describe({ kind, name, seconds, sizeBytes }: Attachment): string {
   const parts = [
     name === null ? kind : `${kind} "${oneLine(name)}"`,
     ...(seconds ? [`${seconds} s`] : []),

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { FetchedAttachment } from '../channel.ts';
@@ -30,6 +30,8 @@ export interface Media {
   keep(jid: string, messageId: string, part: MediaPart): void;
   /** @throws WhatsAppError MEDIA_UNKNOWN, MEDIA_TOO_LARGE, MEDIA_GONE */
   fetch(jid: string, messageId: string): Promise<FetchedAttachment>;
+  /** Drops the references to a chat's files. */
+  forget(jid: string): void;
 }
 
 export function mediaIn(vault: Vault, baileys: Baileys, options: MediaOptions): Media {
@@ -38,6 +40,10 @@ export function mediaIn(vault: Vault, baileys: Baileys, options: MediaOptions): 
     'INSERT OR IGNORE INTO media (jid, id, json, seen_at) VALUES (?, ?, ?, ?)',
   );
   const find = vault.database.prepare('SELECT json FROM media WHERE jid = ? AND id = ?');
+  const forget = vault.database.prepare('DELETE FROM media WHERE jid = ?');
+  const folder = join(vault.folder, 'media');
+  // What a crash left between its download and whoever asked for it.
+  rmSync(folder, { recursive: true, force: true });
   return {
     keep(jid, messageId, { attachment: { name, sizeBytes }, source }) {
       const kept = JSON.stringify({ name, sizeBytes, ...source }, BufferJSON.replacer);
@@ -56,12 +62,12 @@ export function mediaIn(vault: Vault, baileys: Baileys, options: MediaOptions): 
         throw gone('it is not the file that was sent');
       }
       const { mimeType, extension } = kindOf(content);
-      const folder = join(vault.folder, 'media');
       const path = join(folder, `${digest.toString('hex')}.${extension}`);
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       writeWhole(path, content);
       return { path, mimeType, sizeBytes: content.length, name: kept.name };
     },
+    forget: (jid) => void forget.run(jid),
   };
 }
 

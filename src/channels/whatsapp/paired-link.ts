@@ -24,6 +24,8 @@ export interface Link {
   send(message: OutboundMessage): Promise<void>;
   setTyping(jid: string, isTyping: boolean): Promise<void>;
   fetchAttachment(jid: string, messageId: string): Promise<FetchedAttachment>;
+  /** Drops what is kept of a chat beside its address. */
+  forgetChat(jid: string): void;
   /** The address that a person goes by, or the given one. */
   chatOf(jid: string): string;
   close(): Promise<void>;
@@ -124,6 +126,11 @@ export class PairedLink implements Link {
 
   fetchAttachment(jid: string, messageId: string): Promise<FetchedAttachment> {
     return this.#media.fetch(jid, messageId);
+  }
+
+  forgetChat(jid: string): void {
+    this.#media.forget(jid);
+    this.#sent.forget(jid);
   }
 
   chatOf(jid: string): string {

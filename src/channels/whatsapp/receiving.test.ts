@@ -118,7 +118,7 @@ test('a picture is noted with its caption, and fetched when somebody asks for it
   const id = await server.say(anna, { imageMessage: { ...picture, caption: 'Look!' } });
   const [message] = await heard(1);
   expect(message).toMatchObject({
-    text: 'Look!\n[image, 1 kB]',
+    text: 'Look!',
     attachments: [{ kind: 'image', mimeType: 'image/jpeg', sizeBytes: PNG.length, name: null }],
   });
   const file = await linked.channel.fetchAttachment(anna.pn, id);

@@ -17,7 +17,9 @@ export async function deliver(
   const group = directory.groups.find(({ jid }) => jid === to);
   const from = { jid: account.devicePn, ...(group === undefined ? {} : { group: to }) };
   const shared = childrenOf(stanza, 'enc');
-  const own = [...sealedFor(stanza, (jid) => account.owns(jid)), ...shared];
+  // The phone alone: a group's message is sealed for the device itself too, which nobody opens.
+  const isPhones = (jid: string) => jid === account.pn || jid === account.lid;
+  const own = [...sealedFor(stanza, isPhones), ...shared];
   if (own.length > 0) {
     account.phone.heard.push({ to, text: textOf(await account.phone.open(from, own)) });
   }
