@@ -5,7 +5,7 @@ import { receive } from './receive.ts';
 
 export type ChannelEventParts = Pick<
   HostOptions,
-  'store' | 'settings' | 'projectDir' | 'now' | 'newId'
+  'store' | 'settings' | 'projectDir' | 'now' | 'newId' | 'log'
 > & {
   /** Something new is stored: there may be turns to run and messages to send. */
   readonly onStored: (jid: string) => void;
