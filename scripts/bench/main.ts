@@ -1,10 +1,11 @@
 /**
- * Everything that has a goal, in one run on one machine: commands, merging, containers.
+ * Everything that has a goal, in one run on one machine: commands, merging, containers, messages.
  *
  *     npm run bench
  */
 import { benchCommands, printCommands } from './commands.ts';
 import { benchContainer, printContainer } from './container.ts';
+import { benchIngest, printIngest } from './ingest.ts';
 import { benchLarge, printLarge } from './large.ts';
 import { benchMerge, printMerge } from './merge.ts';
 
@@ -12,3 +13,4 @@ printCommands(await benchCommands(10));
 printLarge(await benchLarge(5));
 printMerge(await benchMerge());
 printContainer(await benchContainer(10));
+printIngest(await benchIngest());

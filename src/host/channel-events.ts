@@ -1,14 +1,16 @@
 import type { Channel, ChannelEvents, ChannelStatus, InboundMessage } from '../channels/channel.ts';
+import { openGroupCommit } from './group-commit.ts';
+import { makeGroupFolder } from './group-folder.ts';
 import type { HostOptions } from './options.ts';
 import { plainName } from './plain-name.ts';
-import { receive } from './receive.ts';
+import { type Received, receive } from './receive.ts';
 
 export type ChannelEventParts = Pick<
   HostOptions,
   'store' | 'settings' | 'projectDir' | 'now' | 'newId' | 'log'
 > & {
   /** Something new is stored: there may be turns to run and messages to send. */
-  readonly onStored: (jid: string) => void;
+  readonly onStored: (jids: ReadonlySet<string>) => void;
   /** Somebody may have written who may not. */
   readonly onStranger: () => void;
   /** A message came too late to be answered. */
@@ -18,16 +20,26 @@ export type ChannelEventParts = Pick<
   readonly onReady: () => void;
 };
 
-/** What a channel tells the host: each resolves when it is on disk. */
-export function channelEvents(parts: ChannelEventParts, channel: Channel): ChannelEvents {
-  const { store, now } = parts;
+/** What channels tell the host: each resolves when it is on disk, messages of all channels together. */
+export function channelEvents(parts: ChannelEventParts): (channel: Channel) => ChannelEvents {
+  const storeTogether = openGroupCommit<Received>({
+    ...parts,
+    onStored: (received) => onReceived(parts, received),
+  });
+  return (channel) => eventsOf(parts, channel, storeTogether);
+}
+
+function eventsOf(
+  parts: ChannelEventParts,
+  channel: Channel,
+  storeTogether: (work: () => Received) => Promise<Received>,
+): ChannelEvents {
+  const { store, now, log } = parts;
   return {
-    async onMessage(message) {
-      const whose = receive(parts, channel, message);
-      if (whose === 'stranger') parts.onStranger();
-      if (whose === 'group') logStored(parts, channel, message);
+    onMessage: async (message) => {
+      const received = await storeTogether(() => receive(parts, channel, message));
+      logStored(log, channel, message, received);
       if (message.isLate) parts.onLate();
-      parts.onStored(message.jid);
     },
     async onChat({ jid, isDirect, isOwners, ...chat }) {
       const name = plainName(chat.name);
@@ -49,8 +61,23 @@ export function channelEvents(parts: ChannelEventParts, channel: Channel): Chann
 }
 
 /** That something came, and never what. */
-function logStored({ store, log }: ChannelEventParts, { name }: Channel, message: InboundMessage) {
-  const { jid, id, attachments = [] } = message;
-  const group = store.groups.byJid(jid)?.folder;
-  log.info('a message was stored', { group, channel: name, id, attachments: attachments.length });
+function logStored(
+  log: HostOptions['log'],
+  { name }: Channel,
+  { id, attachments = [] }: InboundMessage,
+  { group }: Received,
+): void {
+  if (group === null) return;
+  const data = { group: group.folder, channel: name, id, attachments: attachments.length };
+  log.info('a message was stored', data);
+}
+
+function onReceived(parts: ChannelEventParts, received: readonly Received[]): void {
+  const { projectDir, settings } = parts;
+  for (const { group, isNewcomer } of received) {
+    if (group === null || !isNewcomer) continue;
+    makeGroupFolder({ projectDir, dataDir: settings.dataDir }, group.folder);
+  }
+  if (received.some(({ whose }) => whose === 'stranger')) parts.onStranger();
+  parts.onStored(new Set(received.map(({ jid }) => jid)));
 }

@@ -193,24 +193,24 @@ export function openHost(options: HostOptions): Host {
     return null;
   }
 
-  const events = {
+  const eventsOf = channelEvents({
     ...options,
-    onStored(jid: string) {
+    onStored(jids) {
       work.wake();
       delivery.wake();
       // After the channel has acknowledged: it must know of the message before it hears of its end.
-      setImmediate(() => checkSettled(jid));
+      setImmediate(() => jids.forEach(checkSettled));
     },
     onStranger: strangers.wake,
     onLate: late.wake,
     onStatus: watch.note,
     onReady: delivery.wake,
-  };
+  });
 
   async function connect(channel: Channel): Promise<void> {
     const { promise: isLate, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, pace.connectTimeoutMs);
-    await Promise.race([channel.connect(channelEvents(events, channel)), isLate]);
+    await Promise.race([channel.connect(eventsOf(channel)), isLate]);
     clearTimeout(timer);
     delivery.wake();
   }

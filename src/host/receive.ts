@@ -3,7 +3,6 @@ import type { Group, Store } from '../store/store.ts';
 import { textWithFiles } from './attachments.ts';
 import { isCommandText } from './command.ts';
 import type { CommandRequest } from './command-turn.ts';
-import { makeGroupFolder } from './group-folder.ts';
 import type { HostOptions } from './options.ts';
 import { plainName } from './plain-name.ts';
 import { parseQuestion, yesOrNo } from './question.ts';
@@ -13,21 +12,27 @@ import { ALWAYS, isTriggered } from './trigger.ts';
 type ReceiveOptions = Pick<HostOptions, 'store' | 'settings' | 'projectDir' | 'now' | 'newId'>;
 type Source = Pick<Channel, 'name' | 'isOpen'>;
 
+/** Whose message was stored: a group's, which may have registered itself with it, or nobody's. */
+export type Received = {
+  readonly jid: string;
+  readonly whose: 'group' | 'stranger' | 'unheard';
+  readonly group: Group | null;
+  readonly isNewcomer: boolean;
+};
+
 /**
- * Stores a message and, in the same transaction, the turn it asks for. When this returns, both are
- * on disk, so the channel may acknowledge. A message that is here already changes nothing.
+ * Stores a message and, in the same transaction, the turn it asks for. A message that is here already
+ * changes nothing. When that transaction is on disk, the channel may acknowledge.
  *
  * Of an unregistered chat only the name is kept, and a stranger who writes directly is counted.
- *
- * @returns whose message it was: a group's, a stranger's, or nobody's who is heard
  */
 export function receive(
   options: ReceiveOptions,
   source: Source,
   message: InboundMessage,
-): 'group' | 'stranger' | 'unheard' {
-  const { store, projectDir, settings, now } = options;
-  const { whose, newcomer } = store.transaction(() => {
+): Received {
+  const { store, now } = options;
+  return store.transaction(() => {
     const { jid, isDirect, isOwner, sender } = message;
     const name = plainName(message.chatName);
     store.chats.see({ jid, channel: source.name, name, isDirect }, now());
@@ -35,9 +40,9 @@ export function receive(
     const mayJoin = known === null && mayRegister(store, source, message);
     const group = mayJoin ? registerDirect(options, source, message) : known;
     if (group === null) {
-      if (!isDirect || isOwner) return UNHEARD;
+      if (!isDirect || isOwner) return { jid, whose: 'unheard', group, isNewcomer: false };
       store.strangers.count(source.name, sender, now());
-      return STRANGER;
+      return { jid, whose: 'stranger', group, isNewcomer: false };
     }
     const seq = store.messages.add({ ...message, text: textWithFiles(message) }, now());
     if (seq !== null) {
@@ -45,16 +50,9 @@ export function receive(
       if (message.isLate) store.lateMessages.count(jid);
       queueTurn(options, group, message, seq);
     }
-    return { whose: 'group' as const, newcomer: known === null ? group : null };
+    return { jid, whose: 'group', group, isNewcomer: known === null };
   });
-  if (newcomer !== null) {
-    makeGroupFolder({ projectDir, dataDir: settings.dataDir }, newcomer.folder);
-  }
-  return whose;
 }
-
-const UNHEARD = { whose: 'unheard', newcomer: null } as const;
-const STRANGER = { whose: 'stranger', newcomer: null } as const;
 
 /**
  * A direct chat registers itself when its sender is on an allow-list: the channel's own, which let the

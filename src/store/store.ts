@@ -1,4 +1,5 @@
 import { type Attachments, attachmentsOf } from './attachments.ts';
+import { batchOf, type Settled } from './batch.ts';
 import { type Chats, chatsOf } from './chats.ts';
 import { openDatabase } from './database.ts';
 import { finisherOf, type TurnEnd } from './finish.ts';
@@ -18,6 +19,7 @@ import { type TaskRuns, taskRunsOf } from './task-runs.ts';
 import { type Tasks, tasksOf } from './tasks.ts';
 import { type Turns, turnsOf } from './turns.ts';
 
+export type { Settled } from './batch.ts';
 export type { Chat } from './chats.ts';
 export type { TurnEnd } from './finish.ts';
 export type { Group } from './groups.ts';
@@ -51,6 +53,8 @@ export interface Store {
   removeGroup(jid: string): void;
   /** Runs `work` in one transaction, which an exception undoes. */
   transaction<T>(work: () => T): T;
+  /** Runs works in one transaction, in order; an exception undoes the work that threw it, and no other. */
+  batch<T>(works: readonly (() => T)[]): readonly Settled<T>[];
   close(): void;
 }
 
@@ -93,6 +97,7 @@ export function openStore({ path, migrationsDir, now }: StoreOptions): Store {
     finishTurn: finisherOf(database, { outbox, sessions, questions, taskRuns }),
     removeGroup: groupRemoverOf(database, { chats, folders, groups, messages }),
     transaction: (work) => database.transaction(work)(),
+    batch: batchOf(database),
     close: () => void database.close(),
   };
 }

@@ -1,0 +1,29 @@
+import type { Database } from 'better-sqlite3';
+
+/** What became of one piece of work: its result, or the error that undid it and it alone. */
+export type Settled<T> =
+  | { readonly kind: 'done'; readonly value: T }
+  | { readonly kind: 'failed'; readonly error: unknown };
+
+/**
+ * Runs pieces of work in order and writes them to disk together: one commit, and so one wait for the
+ * disk, for all of them. What one throws undoes that one alone.
+ *
+ * @throws what makes the whole transaction fail, such as a full disk; nothing is written then
+ */
+export function batchOf(
+  database: Database,
+): <T>(works: readonly (() => T)[]) => readonly Settled<T>[] {
+  return (works) => database.transaction(() => works.map((work) => attempt(database, work)))();
+}
+
+function attempt<T>(database: Database, work: () => T): Settled<T> {
+  try {
+    // Inside a transaction, this is a savepoint.
+    return { kind: 'done', value: database.transaction(work)() };
+  } catch (error) {
+    // SQLite itself has taken everything back: what came before is lost too, and must not pass for stored.
+    if (!database.inTransaction) throw error;
+    return { kind: 'failed', error };
+  }
+}
