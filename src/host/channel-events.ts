@@ -73,11 +73,18 @@ function logStored(
 }
 
 function onReceived(parts: ChannelEventParts, received: readonly Received[]): void {
-  const { projectDir, settings } = parts;
   for (const { group, isNewcomer } of received) {
-    if (group === null || !isNewcomer) continue;
-    makeGroupFolder({ projectDir, dataDir: settings.dataDir }, group.folder);
+    if (group !== null && isNewcomer) makeFolder(parts, group.folder);
   }
   if (received.some(({ whose }) => whose === 'stranger')) parts.onStranger();
   parts.onStored(new Set(received.map(({ jid }) => jid)));
+}
+
+/** The messages are stored: a folder that cannot be made now is made at the next start or turn. */
+function makeFolder({ projectDir, settings, log }: ChannelEventParts, folder: string): void {
+  try {
+    makeGroupFolder({ projectDir, dataDir: settings.dataDir }, folder);
+  } catch (error) {
+    log.warn('the folder of a group is not complete', { folder, error: String(error) });
+  }
 }
