@@ -7,6 +7,8 @@ export class World {
   readonly account = new Account('4915112345678', '900000000001');
   readonly people: Person[] = [];
   readonly groups: Group[] = [];
+  /** Set before pairing where more than a few people write to the account. */
+  isCrowded = false;
 
   person(options: PersonOptions): Person {
     const person = new Person(options);
