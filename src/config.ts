@@ -30,10 +30,14 @@ export type Settings = {
   /** How many containers are kept, with those that work. */
   readonly maxContainers: number;
   readonly model: ModelSettings;
+  /** How many tokens the model can take; null for what is known of it. */
+  readonly modelContext: number | null;
   /** Absolute path of the owner's list of what else agents may see, outside the project; null for none. */
   readonly mountsFile: string | null;
   /** Null lets the best engine that is there run the agents. */
   readonly sandbox: 'docker' | 'podman' | 'bubblewrap' | null;
+  /** After how many hours of silence a group's next turn begins a new conversation; 0 for never. */
+  readonly sessionExpiryHours: number;
   /** Absolute path of a short folder for the groups' sockets; null puts them below `dataDir`. */
   readonly socketDir: string | null;
   /** How long one turn of the agent may take, in milliseconds. */
@@ -64,12 +68,16 @@ const Environment = z.object({
   ANTHROPIC_BASE_URL: z.url().default('https://api.anthropic.com'),
   OPENAI_API_KEY: z.string().optional(),
   OPENAI_BASE_URL: z.url().default('https://api.openai.com/v1'),
+  // modelContext
+  MODEL_CONTEXT: z.coerce.number().int().min(1_000).optional(),
   // mountsFile
   CLAW_MOUNTS: z.string().min(1).optional(),
   HOME: z.string().optional(),
   XDG_CONFIG_HOME: z.string().optional(),
   // sandbox
   CLAW_SANDBOX: z.enum(['docker', 'podman', 'bubblewrap']).optional(),
+  // sessionExpiryHours
+  SESSION_EXPIRY_HOURS: z.coerce.number().min(0).max(87_600).default(24),
   // socketDir
   CLAW_SOCKETS: z.string().min(1).optional(),
   // turnTimeoutMs
@@ -114,8 +122,10 @@ export function readSettings(
     maxAgents: env.CLAW_MAX_AGENTS,
     maxContainers: env.CLAW_MAX_CONTAINERS,
     model: modelSettings(env),
+    modelContext: env.MODEL_CONTEXT ?? null,
     mountsFile: mountsFileOf(env, projectDir),
     sandbox: env.CLAW_SANDBOX ?? null,
+    sessionExpiryHours: env.SESSION_EXPIRY_HOURS,
     socketDir: env.CLAW_SOCKETS === undefined ? null : resolve(projectDir, env.CLAW_SOCKETS),
     turnTimeoutMs: env.CLAW_TURN_TIMEOUT_MS,
     whatsappOwner: env.WHATSAPP_OWNER ?? null,

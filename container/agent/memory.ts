@@ -1,28 +1,98 @@
-import { readFile } from 'node:fs/promises';
-import { cutText } from '../../src/sandbox/answer-text.ts';
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { listMarkdown } from './markdown-files.ts';
+import { readHead } from './read-head.ts';
 
-const MAX_MEMORY_BYTES = 65_536;
+const GROUP = '/workspace/group';
+const GLOBAL = '/workspace/global';
+const NOTES = '/home/node/.claude/memory';
+/** What is shown of one CLAUDE.md, and of all notes together. */
+const MAX_MEMORY_BYTES = 32_768;
+const MAX_NOTES_BYTES = 16_384;
+const MAX_LISTED = 50;
 
-/** What every group knows, then what this one knows. */
-const FILES = [
-  { path: '/workspace/global/CLAUDE.md', title: 'Memory shared by all groups' },
-  { path: '/workspace/group/CLAUDE.md', title: 'Memory of this group' },
-];
+export type MemoryPlaces = {
+  readonly group: string;
+  readonly global: string;
+  readonly notes: string;
+};
 
-/** The system prompt: who the assistant is, as the host says, where it works, and what it remembers. */
-export async function systemPrompt(identity: string): Promise<string> {
-  const parts = [identity, PLACE];
-  for (const { path, title } of FILES) {
-    const text = await readFile(path, 'utf8').catch(() => '');
-    if (text.trim() === '') continue;
-    parts.push(`# ${title} (${path})\n\n${cutText(text, MAX_MEMORY_BYTES).text.trim()}`);
-  }
-  return parts.join('\n\n');
+const PLACES: MemoryPlaces = { group: GROUP, global: GLOBAL, notes: NOTES };
+
+/**
+ * The system prompt: who the assistant is, as the host says, where it works, and what it remembers.
+ * Read anew for each turn, so that what the owner edits counts at once.
+ */
+export async function systemPrompt(identity: string, places = PLACES): Promise<string> {
+  const [mayWriteGlobal, global, group, notes, files] = await Promise.all([
+    isWritable(places.global),
+    memoryFile(places.global, 'Memory shared by all groups'),
+    memoryFile(places.group, 'Memory of this group'),
+    ownNotes(places.notes),
+    otherFiles(places.group),
+  ]);
+  const parts = [identity, PLACE, layersOf(places, mayWriteGlobal), global, group, notes, files];
+  return parts.filter((part) => part !== '').join('\n\n');
 }
 
 const PLACE =
   'You work in a container without a network. /workspace/group is your folder and your current ' +
-  'directory; what you write there stays. Note what should be remembered in its CLAUDE.md. ' +
+  'directory; what you write there stays. ' +
   '/workspace/media holds the files that get_attachment has fetched, for reading. ' +
   '/workspace/extra holds what the owner shares with this group, where there is anything. ' +
   '/tmp is emptied when the container ends.';
+
+function layersOf({ group, global, notes }: MemoryPlaces, mayWriteGlobal: boolean): string {
+  return [
+    '# What you remember',
+    'Conversations end; only what is written down lasts. Asked to remember something, write it down before you say that you will, with `remember` or by editing the file:',
+    `- ${group}/CLAUDE.md: what the people here ask you to remember, their wishes and plans. They can read it.`,
+    `- ${global}/CLAUDE.md: what holds in every group. ${mayWriteGlobal ? 'Every group reads it, and only you here may change it: nothing that is private to one chat.' : 'You can read it, only the main chat may change it.'}`,
+    `- ${notes}/*.md: your own notes, for what you find out yourself and want to know next time: how things are done here, what went wrong. Short notes are shown below; MEMORY.md comes first.`,
+    `- any other file in ${group}: work in progress, such as lists, drafts and research.`,
+    'Correct or take out what is not true any more. What was said before this conversation is found with search_history.',
+  ].join('\n');
+}
+
+async function memoryFile(folder: string, title: string): Promise<string> {
+  const path = `${folder}/CLAUDE.md`;
+  const text = await readHead(path, MAX_MEMORY_BYTES);
+  return text === null ? '' : `# ${title} (${path})\n\n${text}`;
+}
+
+/** The notes that fit, MEMORY.md before the newest, and the names of the others. */
+async function ownNotes(folder: string): Promise<string> {
+  const found = await listMarkdown(folder);
+  const isIndex = ({ path }: { readonly path: string }): boolean => path === 'MEMORY.md';
+  const notes = [...found.filter(isIndex), ...found.filter((note) => !isIndex(note))];
+  if (notes.length === 0) return '';
+  const shown: string[] = [];
+  const named: string[] = [];
+  let left = MAX_NOTES_BYTES;
+  for (const { path, sizeBytes } of notes) {
+    const isShown = sizeBytes <= left || path === 'MEMORY.md';
+    const text = isShown ? await readHead(`${folder}/${path}`, left) : null;
+    if (isShown) left -= Math.min(left, sizeBytes);
+    if (text !== null) shown.push(`## ${path}\n\n${text}`);
+    else if (named.length < MAX_LISTED) named.push(`- ${path} (${sizeBytes} bytes)`);
+  }
+  const rest = named.length === 0 ? [] : [`Read when needed:\n${named.join('\n')}`];
+  return [`# Your own notes (${folder})`, ...shown, ...rest].join('\n\n');
+}
+
+async function otherFiles(folder: string): Promise<string> {
+  const found = (await listMarkdown(folder)).filter(({ path }) => path !== 'CLAUDE.md');
+  if (found.length === 0) return '';
+  const lines = found
+    .slice(0, MAX_LISTED)
+    .map(({ path, sizeBytes }) => `- ${path} (${sizeBytes} bytes)`);
+  const more = found.length > MAX_LISTED ? [`- and ${found.length - MAX_LISTED} older ones`] : [];
+  return [`# Markdown files in ${folder}, newest first`, '', ...lines, ...more].join('\n');
+}
+
+async function isWritable(path: string): Promise<boolean> {
+  return access(path, constants.W_OK).then(
+    () => true,
+    () => false,
+  );
+}

@@ -7,8 +7,11 @@ import { socketFetch } from './socket-fetch.ts';
 /** The model's paths as the host offers them on its socket; the name stands for no real host. */
 const BASE_URL = 'http://model.invalid/v1';
 
+/** A model as the libraries make it: with its methods, not by its name. */
+export type CallableModel = Exclude<LanguageModel, string>;
+
 /** The model of a turn. Its calls go to the host, which knows the address and adds the key. */
-export function languageModel({ provider, model }: TurnFrame['model']): LanguageModel {
+export function languageModel({ provider, model }: TurnFrame['model']): CallableModel {
   const fetch = socketFetch(HOST_SOCKET);
   // The libraries want a key; the host drops whatever stands there.
   const settings = { baseURL: BASE_URL, apiKey: 'added-by-the-host', fetch };

@@ -1,16 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { appendFile, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ModelMessage, modelMessageSchema } from 'ai';
+import type { ModelMessage } from 'ai';
+import { type Conversation, NOTHING_SAID, type Note, parseTranscript } from './transcript.ts';
 
-/** Older messages stay in the file and are no longer read. */
-const MAX_MESSAGES = 200;
-
-/** One conversation, kept as a message a line. */
+/**
+ * One conversation and its transcript, a file with a message a line. The file only ever grows: what a
+ * summary stands for stays in it.
+ */
 export class Session {
   readonly id: string;
-  readonly messages: readonly ModelMessage[];
+  /** As it was when the session was opened. */
+  readonly conversation: Conversation;
   readonly #path: string;
+  /** Whether the file ends in the middle of a line, as after a crash. */
+  #isCut: boolean;
 
   /** Resumes a conversation; one that is not there, or null, begins anew under an id of its own. */
   static async open(dir: string, id: string | null): Promise<Session> {
@@ -18,44 +22,46 @@ export class Session {
     if (id !== null) {
       const path = sessionPath(dir, id);
       const text = await readFile(path, 'utf8').catch(() => null);
-      if (text !== null) return new Session(id, path, parseMessages(text));
+      if (text !== null) return new Session(id, path, text);
     }
     const fresh = randomUUID();
-    return new Session(fresh, sessionPath(dir, fresh), []);
+    return new Session(fresh, sessionPath(dir, fresh), '');
   }
 
-  private constructor(id: string, path: string, messages: readonly ModelMessage[]) {
+  private constructor(id: string, path: string, text: string) {
     this.id = id;
-    this.messages = messages;
     this.#path = path;
+    this.conversation = text === '' ? NOTHING_SAID : parseTranscript(text);
+    this.#isCut = text !== '' && !text.endsWith('\n');
   }
 
-  /** Keeps a turn that was answered. A failed one is not kept: it is asked again as a whole. */
-  async append(messages: readonly ModelMessage[]): Promise<void> {
-    const lines = messages.map((message) => `${JSON.stringify(message)}\n`);
-    await appendFile(this.#path, lines.join(''));
+  get messages(): readonly ModelMessage[] {
+    return this.conversation.said.map(({ message }) => message);
+  }
+
+  /**
+   * Keeps a turn that was answered. A failed one is not kept: it is asked again as a whole.
+   *
+   * @param tokens how long the conversation is with it, as the model counted; null when unknown
+   */
+  async append(messages: readonly ModelMessage[], tokens: number | null): Promise<void> {
+    const size: readonly Note[] = tokens === null ? [] : [{ kind: 'size', tokens }];
+    await this.#write([...messages, ...size]);
+  }
+
+  /** Keeps a summary of what was said before the message `kept` of the opened conversation. */
+  async summarise(text: string, kept: number): Promise<void> {
+    const { said, lines } = this.conversation;
+    await this.#write([{ kind: 'summary', from: said[kept]?.line ?? lines, text }]);
+  }
+
+  async #write(entries: readonly (ModelMessage | Note)[]): Promise<void> {
+    const text = entries.map((entry) => `${JSON.stringify(entry)}\n`).join('');
+    await appendFile(this.#path, this.#isCut ? `\n${text}` : text);
+    this.#isCut = false;
   }
 }
 
 function sessionPath(dir: string, id: string): string {
   return join(dir, `${id}.jsonl`);
-}
-
-/** The newest messages, from one of the user's on: models refuse results of calls they do not see. */
-function parseMessages(text: string): ModelMessage[] {
-  const all = text.split('\n').flatMap(parseMessage);
-  const newest = all.slice(-MAX_MESSAGES);
-  const first = newest.findIndex((message) => message.role === 'user');
-  return first === -1 ? [] : newest.slice(first);
-}
-
-function parseMessage(line: string): ModelMessage[] {
-  if (line === '') return [];
-  try {
-    const parsed = modelMessageSchema.safeParse(JSON.parse(line));
-    return parsed.success ? [parsed.data] : [];
-  } catch {
-    // A line that a crash cut short; the messages around it are whole.
-    return [];
-  }
 }

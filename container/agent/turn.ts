@@ -8,6 +8,7 @@ import {
   type ToolSet,
 } from 'ai';
 import { type AgentFrame, MAX_FRAME_BYTES, type TurnFrame } from '../../src/sandbox/frames.ts';
+import { ContextWindow } from './context-window.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { systemPrompt } from './memory.ts';
 import { languageModel } from './model.ts';
@@ -41,9 +42,11 @@ async function answer(frame: TurnFrame, parts: TurnParts): Promise<void> {
   const session = await Session.open(SESSIONS_DIR, frame.session);
   const asked: ModelMessage = { role: 'user', content: frame.prompt };
   const text = new StreamedText(frame.id, parts.send);
+  const { contextTokens } = frame.model;
+  const window = new ContextWindow({ model: languageModel(frame.model), contextTokens, session });
   const tookIn = (id: string) => parts.send({ type: 'took', turn: frame.id, id });
   const result = streamText({
-    model: languageModel(frame.model),
+    model: window.model,
     instructions: await systemPrompt(frame.system),
     messages: [...session.messages, asked],
     tools: toolSet(frame, parts),
@@ -69,7 +72,7 @@ async function answer(frame: TurnFrame, parts: TurnParts): Promise<void> {
     // host is sent nothing: in a task, that is a way to stay silent.
     said.push({ role: 'assistant', content: '(ended without a word)' });
   }
-  await session.append(said);
+  await session.append(said, window.tokens);
   const { inputTokens = 0, outputTokens = 0 } = await result.totalUsage;
   const usage = { inputTokens, outputTokens };
   const done = { type: 'done', turn: frame.id, session: session.id, usage } as const;

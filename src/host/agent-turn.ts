@@ -5,6 +5,11 @@ import { conversationOf, promptOf } from './prompt.ts';
 import { silently } from './scheduler/task-result.ts';
 import { type TaskTurn, taskOfTurn, taskPrompt } from './scheduler/task-turn.ts';
 import { systemPrompt } from './system-prompt.ts';
+import {
+  conversationOfTurn,
+  nextConversation,
+  type TurnConversation,
+} from './turn-conversation.ts';
 import { answered, failed, type TurnResult } from './turn-result.ts';
 
 /** How many messages of a chat the agent is shown at most. */
@@ -32,20 +37,20 @@ export async function runAgentTurn(options: AgentTurnOptions, turn: Turn): Promi
   const opened = await sandbox.open();
   if (opened.kind === 'unavailable') return failed('NO_ENGINE', opened.advice);
   store.taskRuns.start(turn.id, options.now());
-  const isAlone = task?.task.context === 'isolated';
+  const conversation = conversationOfTurn(options, group, task);
   const outcome = await opened.sandbox.runTurn(
     {
       id: turn.id,
       folder: group.folder,
       isMain: group.isMain,
-      session: isAlone ? null : store.sessions.get(group.folder),
-      system: systemFor(options, group),
+      session: conversation.session,
+      system: systemFor(options, group, conversation),
       prompt: promptFor(options, turn, task),
     },
     { onText: () => {}, onTool: options.onTool },
   );
   if (outcome.kind === 'failed') return failedResult(outcome, group, task);
-  const session = isAlone ? null : { folder: group.folder, session: outcome.session };
+  const session = nextConversation(conversation, outcome.session);
   const isEmpty = outcome.text.trim() === '';
   if (task !== null && (isEmpty || options.isSilent())) {
     return silently('silent', outcome.text, session);
@@ -53,8 +58,13 @@ export async function runAgentTurn(options: AgentTurnOptions, turn: Turn): Promi
   return answered(textOf(outcome), session === null ? {} : { session });
 }
 
-function systemFor({ settings, now, timeZone }: AgentTurnOptions, group: Group): string {
-  return systemPrompt({ assistantName: settings.assistantName, group, now: now(), timeZone });
+function systemFor(
+  { settings, now, timeZone }: AgentTurnOptions,
+  group: Group,
+  { beginsAnew }: TurnConversation,
+): string {
+  const { assistantName } = settings;
+  return systemPrompt({ assistantName, group, now: now(), timeZone, beginsAnew });
 }
 
 function promptFor(

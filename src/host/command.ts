@@ -37,6 +37,8 @@ export type CommandContext = {
   /** Takes turns out of the failed state and runs them again. */
   readonly retryFailed: () => number;
   readonly tasks: TaskBook;
+  readonly now: () => number;
+  readonly newId: () => string;
 };
 
 export type CommandResult =

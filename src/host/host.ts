@@ -71,9 +71,8 @@ export function openHost(options: HostOptions): Host {
     const onTool = (call: Parameters<typeof callTool>[1]) =>
       callTool(
         {
-          tools: options.tools,
+          ...options,
           jid: turn.jid,
-          store,
           send: say,
           tasks,
           registry,

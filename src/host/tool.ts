@@ -15,6 +15,7 @@ export type ToolContext = {
   readonly registry: Registry;
   readonly tasks: TaskBook;
   readonly fetchAttachment: FetchAttachment;
+  readonly timeZone: string;
   /** Ends the turn without a message; null where somebody has asked and waits for an answer. */
   readonly staySilent: (() => void) | null;
 };

@@ -1,4 +1,4 @@
-import type { RunEnd } from '../store/store.ts';
+import type { NextSession, RunEnd } from '../store/store.ts';
 
 /** What came of running a turn. */
 export type TurnResult =
@@ -7,7 +7,7 @@ export type TurnResult =
       readonly state: 'answered' | 'failed' | 'gave_up';
       readonly error: string | null;
       readonly texts: readonly string[];
-      readonly session: { readonly folder: string; readonly session: string } | null;
+      readonly session: NextSession | null;
       readonly question: unknown;
       /** What the log of its task keeps; null for a turn that somebody asked for. */
       readonly run: RunEnd | null;
@@ -19,7 +19,7 @@ export function answered(
   text: string,
   rest: {
     readonly question?: unknown;
-    readonly session?: { folder: string; session: string };
+    readonly session?: NextSession;
   } = {},
 ): TurnResult {
   const { question = null, session = null } = rest;

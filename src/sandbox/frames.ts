@@ -48,7 +48,11 @@ const TurnFrame = z.strictObject({
   session: SessionId.nullable(),
   system: z.string(),
   prompt: z.string(),
-  model: z.strictObject({ provider: z.enum(['anthropic', 'openai']), model: z.string() }),
+  model: z.strictObject({
+    provider: z.enum(['anthropic', 'openai']),
+    model: z.string(),
+    contextTokens: z.number().int().positive(),
+  }),
   tools: z.array(ToolDeclaration),
   maxRounds: z.number().int().positive(),
 });

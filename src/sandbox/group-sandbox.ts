@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Engine } from './engine.ts';
 import { extraMounts } from './extra-mounts.ts';
 import { Group, SHUTTING_DOWN } from './group.ts';
+import { contextTokensOf } from './model-context.ts';
 import { missingKey } from './model-failure.ts';
 import { type GroupPlaces, groupMounts, writableFolders } from './mounts.ts';
 import { type AgentUser, giveFolder } from './ownership.ts';
@@ -65,7 +66,11 @@ export class GroupSandbox implements Sandbox {
         session: request.session,
         system: request.system,
         prompt: request.prompt,
-        model: { provider: settings.model.provider, model: settings.model.model },
+        model: {
+          provider: settings.model.provider,
+          model: settings.model.model,
+          contextTokens: contextTokensOf(settings),
+        },
         tools: tools.map((tool) => ({ ...tool, inputSchema: { ...tool.inputSchema } })),
         maxRounds: MAX_TOOL_ROUNDS,
       },

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { Outbox } from './outbox.ts';
 import type { Questions } from './questions.ts';
-import type { Sessions } from './sessions.ts';
+import type { NextSession, Sessions } from './sessions.ts';
 import type { RunEnd, TaskRuns } from './task-runs.ts';
 
 /** How a claimed turn ended, and what its chat is told. */
@@ -13,7 +13,7 @@ export type TurnEnd = {
   readonly state: 'answered' | 'failed' | 'gave_up';
   readonly error: string | null;
   readonly messages: readonly { readonly messageId: string; readonly text: string }[];
-  readonly session: { readonly folder: string; readonly session: string } | null;
+  readonly session: NextSession | null;
   /** Kept with the question that the last message asks; null when it asks none. */
   readonly question: unknown;
   /** What the log of its task keeps; null for a turn that somebody asked for. */
@@ -45,7 +45,7 @@ export function finisherOf(
     const { id, owner, state, error } = end;
     if (close.run({ id, owner, state, error }).changes === 0) return false;
     for (const message of end.messages) outbox.add({ ...message, jid: end.jid }, now);
-    if (end.session !== null) sessions.set(end.session.folder, end.session.session, now);
+    if (end.session !== null) sessions.replace(end.session, now);
     if (end.question !== null) questions.open(end.jid, end.question, now);
     if (end.run !== null) taskRuns.finish(id, end.run, now);
     return true;

@@ -26,7 +26,7 @@ export interface Messages {
   countBetween(range: MessageRange): number;
   /** Who wrote in a chat, with the name each had last. */
   sendersOf(jid: string): readonly Sender[];
-  /** Deletes everything that was said in a chat. */
+  /** Deletes everything that was said in a chat, by whomever. */
   removeOf(jid: string): void;
 }
 
@@ -76,6 +76,7 @@ export function messagesOf(database: Database): Messages {
       SELECT sender, sender_name AS name, max(seq) FROM messages WHERE jid = ? GROUP BY sender)
     ORDER BY sender`);
   const remove = database.prepare('DELETE FROM messages WHERE jid = ?');
+  const removeAnswers = database.prepare('DELETE FROM answers WHERE jid = ?');
   return {
     add(message, now) {
       const { changes, lastInsertRowid } = insert.run({
@@ -96,6 +97,9 @@ export function messagesOf(database: Database): Messages {
         .reverse(),
     countBetween: (asked) => Count.parse(count.get(asked)).count,
     sendersOf: (jid) => senders.all(jid).map((row) => SenderRow.parse(row)),
-    removeOf: (jid) => void remove.run(jid),
+    removeOf(jid) {
+      remove.run(jid);
+      removeAnswers.run(jid);
+    },
   };
 }

@@ -13,11 +13,12 @@ type Tables = {
 
 /**
  * Deletes all that the database knows of a chat but its name, which its channel keeps telling:
- * what refers to the group goes with it, then what was said, then whose folder it was.
+ * what refers to the group goes with it, then what was said, then whose folder it was. The bytes are
+ * overwritten, and the log of changes, which still has them, is emptied.
  */
 export function groupRemoverOf(database: Database, tables: Tables): (jid: string) => void {
   const { chats, folders, groups, messages } = tables;
-  return database.transaction((jid: string) => {
+  const remove = database.transaction((jid: string) => {
     groups.unregister(jid);
     messages.removeOf(jid);
     for (let folder = folders.of(jid); folder !== null; folder = folders.of(jid)) {
@@ -25,4 +26,8 @@ export function groupRemoverOf(database: Database, tables: Tables): (jid: string
     }
     chats.dismiss(jid);
   });
+  return (jid) => {
+    remove(jid);
+    database.pragma('wal_checkpoint(TRUNCATE)');
+  };
 }

@@ -12,6 +12,7 @@ import { discoverMigrations } from './migrations.ts';
 import { type Outbox, outboxOf } from './outbox.ts';
 import { type Questions, questionsOf } from './questions.ts';
 import { groupRemoverOf } from './remove-group.ts';
+import { type Search, searchOf } from './search.ts';
 import { type Senders, sendersOf } from './senders.ts';
 import { type Sessions, sessionsOf } from './sessions.ts';
 import { type Strangers, strangersOf } from './strangers.ts';
@@ -26,6 +27,8 @@ export type { Group } from './groups.ts';
 export type { LateCount } from './late-messages.ts';
 export type { StoredMessage } from './messages.ts';
 export type { Outbound } from './outbox.ts';
+export type { Hit } from './search.ts';
+export type { NextSession } from './sessions.ts';
 export type { Task, TaskSchedule } from './task.ts';
 export type { RunEnd, TaskRun } from './task-runs.ts';
 export type { Turn } from './turn.ts';
@@ -40,6 +43,7 @@ export interface Store {
   readonly messages: Messages;
   readonly turns: Turns;
   readonly outbox: Outbox;
+  readonly search: Search;
   readonly senders: Senders;
   readonly sessions: Sessions;
   readonly strangers: Strangers;
@@ -87,6 +91,7 @@ export function openStore({ path, migrationsDir, now }: StoreOptions): Store {
     messages,
     turns: turnsOf(database),
     outbox,
+    search: searchOf(database),
     senders: sendersOf(database),
     sessions,
     strangers: strangersOf(database),

@@ -1,4 +1,4 @@
-import type { RunEnd, Store, Turn } from '../../store/store.ts';
+import type { NextSession, RunEnd, Store, Turn } from '../../store/store.ts';
 import type { TurnResult } from '../turn-result.ts';
 import { localTime } from './local-time.ts';
 import { oneLine } from './one-line.ts';
@@ -28,7 +28,7 @@ export function taskResult(store: Store, turn: Turn, result: TurnResult): TurnRe
 export function silently(
   outcome: 'silent' | 'skipped',
   said: string,
-  session: { readonly folder: string; readonly session: string } | null = null,
+  session: NextSession | null = null,
 ): TurnResult {
   const run: RunEnd = { outcome, summary: oneLine(said, SUMMARY_LENGTH) };
   return {

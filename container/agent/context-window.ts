@@ -1,0 +1,165 @@
+import { type LanguageModelMiddleware, wrapLanguageModel } from 'ai';
+import type { CallableModel } from './model.ts';
+import type { Session } from './session.ts';
+import { type Prompt, type PromptMessage, summaryOf, textOf } from './summary.ts';
+import { isTooLong } from './too-long.ts';
+
+/** A conversation longer than this share of the model's window is summarised. */
+const FULL = 0.75;
+/** The newest messages, which stay as they were said. */
+const KEPT = 4;
+/** No tokenizer counts fewer bytes to a token over any text that is read here. */
+const BYTES_PER_TOKEN = 3;
+
+type StreamCall = Parameters<NonNullable<LanguageModelMiddleware['wrapStream']>>[0];
+type Streamed = Awaited<ReturnType<StreamCall['doStream']>>;
+
+export type WindowParts = {
+  readonly model: CallableModel;
+  /** How many tokens the model can take. */
+  readonly contextTokens: number;
+  readonly session: Session;
+};
+
+/**
+ * Keeps a turn's conversation within the model's window.
+ *
+ * It stands between the loop of steps and the model, so that a conversation can be shortened in the
+ * middle of a turn without any tool being called again. The loop and the transcript keep every message.
+ */
+export class ContextWindow {
+  /** The model as the turn is to call it. */
+  readonly model: CallableModel;
+  readonly #parts: WindowParts;
+  /** What stands for the messages before `from`. */
+  #summary: { readonly text: string; readonly from: number } | null;
+  /** How long the first `count` messages are with all that is sent beside them. */
+  #measured: { readonly tokens: number; readonly count: number } | null;
+  #isKept = true;
+  #hasFailed = false;
+
+  constructor(parts: WindowParts) {
+    this.#parts = parts;
+    const { summary, tokens, said } = parts.session.conversation;
+    this.#summary = summary === null ? null : { text: summary, from: 0 };
+    this.#measured = tokens === null ? null : { tokens, count: said.length };
+    this.model = wrapLanguageModel({
+      model: parts.model,
+      middleware: {
+        specificationVersion: 'v4',
+        wrapStream: (call) => this.#stream(call),
+      },
+    });
+  }
+
+  /** How long the conversation is after the turn; null where the session knows it otherwise or nobody counted. */
+  get tokens(): number | null {
+    return this.#isKept ? (this.#measured?.tokens ?? null) : null;
+  }
+
+  async #stream({ params, model }: StreamCall): Promise<Streamed> {
+    const messages = params.prompt.filter(({ role }) => role !== 'system');
+    const send = async (): Promise<Streamed> => {
+      const sent = { ...params, prompt: this.#promptOf(params.prompt) };
+      return this.#measuring(await model.doStream(sent), messages.length);
+    };
+    const isFull = this.#lengthOf(params, messages) > FULL * this.#parts.contextTokens;
+    // A summary that failed is tried again in the next turn: most conversations still fit.
+    if (isFull && !this.#hasFailed) await this.#shorten(messages);
+    try {
+      return await send();
+    } catch (error) {
+      if (!isTooLong(error) || !(await this.#shorten(messages))) throw error;
+      return await send();
+    }
+  }
+
+  /** The messages that stand for the whole conversation. */
+  #promptOf(prompt: Prompt): Prompt {
+    const system = prompt.filter(({ role }) => role === 'system');
+    const messages = prompt.filter(({ role }) => role !== 'system');
+    if (this.#summary === null) return prompt;
+    const { text, from } = this.#summary;
+    const kept = messages.slice(from);
+    const asksFirst = kept[0]?.role === 'user';
+    const before = asksFirst ? text : `${text}\n\n${questionBefore(messages, from)}`;
+    // Between two of the user's messages stands one of the assistant's: some models insist on it.
+    return [...system, said('user', before), ...(asksFirst ? [GO_ON] : []), ...kept];
+  }
+
+  #lengthOf(params: StreamCall['params'], messages: Prompt): number {
+    if (this.#measured !== null) {
+      // What was measured includes the answer, which is the message that came next.
+      return this.#measured.tokens + estimate(messages.slice(this.#measured.count));
+    }
+    return estimate([this.#promptOf(params.prompt), params.tools]);
+  }
+
+  /** Puts a summary in the place of the oldest messages. Returns false when that is not possible. */
+  async #shorten(messages: Prompt): Promise<boolean> {
+    const { model, contextTokens, session } = this.#parts;
+    const from = this.#summary?.from ?? 0;
+    const to = cutOf(messages, from, contextTokens / 2);
+    if (to === null) return false;
+    try {
+      const older = messages.slice(from, to);
+      const text = await summaryOf({ model, older, before: this.#summary?.text ?? null });
+      this.#summary = { text, from: to };
+    } catch {
+      // The model's own error is the one that is told, if the turn cannot go on without a summary.
+      this.#hasFailed = true;
+      return false;
+    }
+    this.#measured = null;
+    // What is not in the transcript yet cannot be summarised in it; the next turn does that.
+    this.#isKept = to <= session.conversation.said.length;
+    if (this.#isKept) await session.summarise(this.#summary.text, to);
+    return true;
+  }
+
+  #measuring(streamed: Streamed, count: number): Streamed {
+    type Part = Streamed['stream'] extends ReadableStream<infer P> ? P : never;
+    const reading = new TransformStream<Part, Part>({
+      transform: (part, controller) => {
+        if (part.type === 'finish') {
+          const { inputTokens, outputTokens } = part.usage;
+          const tokens = (inputTokens.total ?? 0) + (outputTokens.total ?? 0);
+          this.#measured = tokens > 0 ? { tokens, count: count + 1 } : null;
+        }
+        controller.enqueue(part);
+      },
+    });
+    return { ...streamed, stream: streamed.stream.pipeThrough(reading) };
+  }
+}
+
+const GO_ON = said('assistant', 'I know what was said before, and go on from there.');
+
+function said(role: 'user' | 'assistant', text: string): PromptMessage {
+  return { role, content: [{ type: 'text', text }] };
+}
+
+/**
+ * Where the part that stays begins: at least the newest four messages, from one of the user's on. Where
+ * that is too much, because one turn has grown that long, at a step of the assistant's: never between a
+ * call and its result.
+ */
+function cutOf(messages: Prompt, from: number, maxTokens: number): number | null {
+  const last = messages.length - KEPT;
+  const cut = (isPlace: (message: PromptMessage) => boolean): number =>
+    messages.findLastIndex((message, at) => at <= last && isPlace(message));
+  const question = cut(({ role }) => role === 'user');
+  if (question > from && estimate(messages.slice(question)) <= maxTokens) return question;
+  const step = cut(({ role }) => role !== 'tool');
+  return step > from ? step : null;
+}
+
+/** What is being answered, where it is among the messages that a summary stands for. */
+function questionBefore(messages: Prompt, from: number): string {
+  const question = messages.slice(0, from).findLast(({ role }) => role === 'user');
+  return question === undefined ? '' : `You are answering this message:\n${textOf(question)}`;
+}
+
+function estimate(value: unknown): number {
+  return Math.ceil(Buffer.byteLength(JSON.stringify(value) ?? '') / BYTES_PER_TOKEN);
+}

@@ -1,0 +1,43 @@
+import { appendFile, mkdir, readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { z } from 'zod';
+import { defineTool } from '../agent-tool.ts';
+
+const FILES = {
+  group: '/workspace/group/CLAUDE.md',
+  everybody: '/workspace/global/CLAUDE.md',
+  own: '/home/node/.claude/memory/MEMORY.md',
+} as const;
+
+export const tool = defineTool({
+  name: 'remember',
+  description:
+    'Adds a line to a memory that is shown to you in every turn from now on. To change or take out what is there, edit the file.',
+  input: z.object({
+    text: z.string().trim().min(1).max(4_000).describe('One fact or wish, to be understood alone'),
+    where: z
+      .enum(['group', 'everybody', 'own'])
+      .default('group')
+      .describe(
+        'group: the CLAUDE.md of this group. everybody: that of all groups, for the main chat only. own: your own notes',
+      ),
+  }),
+  async run({ text, where }) {
+    const path = FILES[where];
+    const line = `- ${text.replace(/\s*\n\s*/g, ' ')}\n`;
+    try {
+      await mkdir(dirname(path), { recursive: true });
+      // Appended, never written anew: the owner may be editing the same file.
+      await appendFile(path, (await endsInLine(path)) ? line : `\n${line}`);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EROFS') throw error;
+      throw new Error('Only the main chat may change what every group remembers.');
+    }
+    return `Noted in ${path}.`;
+  },
+});
+
+async function endsInLine(path: string): Promise<boolean> {
+  const text = await readFile(path, 'utf8').catch(() => '');
+  return text === '' || text.endsWith('\n');
+}

@@ -1,0 +1,86 @@
+import { type ModelMessage, modelMessageSchema } from 'ai';
+import { z } from 'zod';
+
+/** A message, and which line of the transcript it stands in, from 0. */
+export type Said = { readonly line: number; readonly message: ModelMessage };
+
+/** A conversation as far as the model is shown it. */
+export type Conversation = {
+  /** Stands for what was said before; null where `said` is all. */
+  readonly summary: string | null;
+  readonly said: readonly Said[];
+  /** How long all of it is, as the model counted at the end of the last turn; null when unknown. */
+  readonly tokens: number | null;
+  /** How many lines the transcript has. */
+  readonly lines: number;
+};
+
+export const NOTHING_SAID: Conversation = { summary: null, said: [], tokens: null, lines: 0 };
+
+/** What a transcript holds beside messages: what stands for those before line `from`, and how long it is. */
+export type Note =
+  | { readonly kind: 'summary'; readonly from: number; readonly text: string }
+  | { readonly kind: 'size'; readonly tokens: number };
+
+const Summary = z.object({ kind: z.literal('summary'), from: z.int().min(0), text: z.string() });
+const Size = z.object({ kind: z.literal('size'), tokens: z.int().min(0) });
+
+/** Reads a transcript, from where its last summary ends. */
+export function parseTranscript(text: string): Conversation {
+  const lines = text.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  const summary = lastSummary(lines);
+  const from = summary?.from ?? 0;
+  const said: Said[] = [];
+  for (const [at, line] of lines.slice(from).entries()) {
+    if (isNote(line)) continue;
+    const message = modelMessageSchema.safeParse(parseJson(line)).data;
+    if (message === undefined) dropBroken(said);
+    else said.push({ line: from + at, message });
+  }
+  const size = Size.safeParse(parseJson(lines.at(-1) ?? '')).data;
+  return {
+    summary: summary?.text ?? null,
+    said,
+    tokens: size?.tokens ?? null,
+    lines: lines.length,
+  };
+}
+
+function lastSummary(lines: readonly string[]): z.output<typeof Summary> | undefined {
+  for (const line of lines.toReversed()) {
+    const summary = isNote(line) ? Summary.safeParse(parseJson(line)).data : undefined;
+    if (summary !== undefined) return summary;
+  }
+  return undefined;
+}
+
+function isNote(line: string): boolean {
+  return line.startsWith('{"kind"');
+}
+
+function parseJson(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    // A line that a crash cut short.
+    return null;
+  }
+}
+
+/**
+ * A turn that a crash cut short while it was written is asked again as a whole: what is there of it
+ * would be said twice, and models refuse calls without results.
+ */
+function dropBroken(said: Said[]): void {
+  const last = said.at(-1)?.message;
+  if (last === undefined || (last.role === 'assistant' && !callsTool(last))) return;
+  said.length = Math.max(
+    0,
+    said.findLastIndex(({ message }) => message.role === 'user'),
+  );
+}
+
+function callsTool({ content }: ModelMessage): boolean {
+  return typeof content !== 'string' && content.some(({ type }) => type === 'tool-call');
+}

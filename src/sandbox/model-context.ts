@@ -1,0 +1,30 @@
+import type { Settings } from '../config.ts';
+
+/** How many tokens models take, by how their names begin; the first that fits counts. */
+const WINDOWS: readonly (readonly [RegExp, number])[] = [
+  [/^gpt-4\.1/, 1_047_576],
+  [/^gpt-4o/, 128_000],
+  [/^gpt-4-turbo/, 128_000],
+  [/^gpt-4/, 8_192],
+  [/^gpt-5/, 400_000],
+  [/^o[134]/, 200_000],
+  [/^gemini-/, 1_048_576],
+  [/^deepseek-/, 128_000],
+  [/^mistral-large|^mistral-medium|^mistral-small/, 128_000],
+  [/^(meta-)?llama-?3\.[1-3]/, 128_000],
+];
+const DEFAULT_WINDOW = 200_000;
+
+/**
+ * How many tokens the model can take: as the owner says, else as is known of it, else 200,000, which is
+ * true of Anthropic's. A wrong guess costs a refused call before the conversation is summarised.
+ */
+export function contextTokensOf({
+  model,
+  modelContext,
+}: Pick<Settings, 'model' | 'modelContext'>): number {
+  if (modelContext !== null) return modelContext;
+  // Some servers put who made it before the name: `meta-llama/llama-3.1-8b`.
+  const name = model.model.toLowerCase().replace(/^.*\//, '');
+  return WINDOWS.find(([begins]) => begins.test(name))?.[1] ?? DEFAULT_WINDOW;
+}

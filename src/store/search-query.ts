@@ -1,0 +1,38 @@
+/** A search as the database is asked it. */
+export type SearchQuery = {
+  /** In the language of the full-text index; null where it has no word of what is looked for. */
+  readonly match: string | null;
+  /** What must be in the text as well, as it stands. */
+  readonly pieces: readonly string[];
+};
+
+/** More words than anybody remembers; each costs a look into the index. */
+const MAX_WORDS = 20;
+
+/** The index finds words by the spaces between them, which these scripts do not write. */
+const UNSPACED =
+  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
+const WORD = /[\p{L}\p{N}]/u;
+const PICTURE = /\p{Extended_Pictographic}/u;
+
+/**
+ * Makes a query of whatever somebody typed. All its words must be there; what stands in quotes must
+ * be there as it is. Nothing in it is an operator: the index is handed quoted strings only.
+ */
+export function parseSearch(text: string, jids: readonly string[]): SearchQuery {
+  const typed = text.replace(/\p{Cc}/gu, ' ').matchAll(/"([^"]*)"|[^\s"]+/g);
+  const found = [...typed].map(([whole, quoted]) => (quoted ?? whole).trim()).slice(0, MAX_WORDS);
+  const words = found.filter((piece) => WORD.test(piece) && !UNSPACED.test(piece));
+  const pieces = found.filter(
+    (piece) => UNSPACED.test(piece) || (!WORD.test(piece) && PICTURE.test(piece)),
+  );
+  if (words.length === 0) return { match: null, pieces };
+  const chats = jids.map((jid) => `"${chatWord(jid)}"`).join(' OR ');
+  const quoted = words.map((word) => `"${word}"`).join(' ');
+  return { match: `chat : (${chats}) AND text : (${quoted})`, pieces };
+}
+
+/** The word that stands for a chat in the index, as the schema makes it. */
+function chatWord(jid: string): string {
+  return `c${Buffer.from(jid).toString('hex')}`;
+}

@@ -1,0 +1,97 @@
+import type { Database } from 'better-sqlite3';
+import { z } from 'zod';
+import { parseSearch } from './search-query.ts';
+
+export type SearchWish = {
+  /** In which chats. */
+  readonly jids: readonly string[];
+  /** What somebody typed; the empty text means everything. */
+  readonly text: string;
+  /** Between which moments, both included. */
+  readonly from: number;
+  readonly until: number;
+  readonly limit: number;
+};
+
+/** Something that was said in a chat; `sender` is null for the assistant. */
+export type Hit = {
+  readonly jid: string;
+  readonly sender: string | null;
+  readonly saidAt: number;
+  /** The part in which the words are, of a long message. */
+  readonly text: string;
+};
+
+export interface Search {
+  /** What was said in some chats, the newest first: messages, and what the assistant said. */
+  find(wish: SearchWish): readonly Hit[];
+}
+
+const Row = z
+  .object({
+    jid: z.string(),
+    sender: z.string().nullable(),
+    said_at: z.int(),
+    text: z.string(),
+  })
+  .transform(({ said_at: saidAt, ...row }) => ({ ...row, saidAt }));
+
+/** What is shown of a hit that no index found, in characters. */
+const SHOWN = 400;
+
+export function searchOf(database: Database): Search {
+  const catchUp = database.prepare(`
+    INSERT INTO message_words (rowid, chat, text)
+    SELECT seq, chat, text FROM searched_messages
+    WHERE seq > (SELECT upto_seq FROM indexed_messages) ORDER BY seq`);
+  const caughtUp = database.prepare(`
+    UPDATE indexed_messages SET upto_seq = (SELECT coalesce(max(seq), 0) FROM messages)`);
+  const bringUpToDate = database.transaction(() => {
+    if (catchUp.run().changes > 0) caughtUp.run();
+  });
+
+  const sources = [
+    {
+      said: 'messages',
+      words: 'message_words',
+      sender: 'coalesce(sender_name, sender)',
+      at: 'sent_at',
+    },
+    { said: 'answers', words: 'answer_words', sender: 'NULL', at: 'said_at' },
+  ].map(({ said, words, sender, at }) => {
+    // Pieces that the index has no words for are looked for in what is left.
+    const rest = `said.${at} BETWEEN :from AND :until AND NOT EXISTS (
+      SELECT 1 FROM json_each(:pieces) WHERE said.text NOT LIKE value ESCAPE '\\')`;
+    const columns = `said.jid, ${sender} AS sender, said.${at} AS said_at`;
+    return {
+      // CROSS JOIN keeps the order: the index first, newest first, until the limit is reached.
+      indexed: database.prepare(`
+        SELECT ${columns}, snippet(${words}, 1, '', '', '…', 48) AS text
+        FROM ${words} CROSS JOIN ${said} AS said ON said.seq = ${words}.rowid
+        WHERE ${words} MATCH :match AND ${rest} ORDER BY ${words}.rowid DESC LIMIT :limit`),
+      scanned: database.prepare(`
+        SELECT ${columns}, substr(said.text, max(1, instr(said.text, :first) - 100), ${SHOWN}) AS text
+        FROM ${said} AS said
+        WHERE said.jid IN (SELECT value FROM json_each(:jids)) AND ${rest}
+        ORDER BY said.seq DESC LIMIT :limit`),
+    };
+  });
+
+  return {
+    find({ jids, text, ...range }) {
+      bringUpToDate();
+      const { match, pieces } = parseSearch(text, jids);
+      const like = pieces.map((piece) => `%${piece.replace(/[\\%_]/g, '\\$&')}%`);
+      const given = { ...range, pieces: JSON.stringify(like) };
+      const rows = sources.flatMap(({ indexed, scanned }) =>
+        match === null
+          ? scanned.all({ ...given, first: pieces[0] ?? '', jids: JSON.stringify(jids) })
+          : indexed.all({ ...given, match }),
+      );
+      return rows
+        .map((row) => Row.parse(row))
+        .sort((one, other) => other.saidAt - one.saidAt)
+        .slice(0, range.limit);
+    },
+  };
+}
