@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ModelMessage } from 'ai';
@@ -13,13 +13,20 @@ afterEach(() => rm(dir, { recursive: true, force: true }));
 
 const asked: ModelMessage = { role: 'user', content: 'hello' };
 const said: ModelMessage = { role: 'assistant', content: 'hi' };
+const call: ModelMessage = {
+  role: 'assistant',
+  content: [{ type: 'tool-call', toolCallId: '1', toolName: 'shell', input: {} }],
+};
 
-test('a conversation is resumed by its id', async () => {
+test('a conversation is resumed by its id, with its length as the model counted it', async () => {
   const first = await Session.open(dir, null);
-  await first.append([asked, said]);
+  await first.append([asked, said], 120);
   const again = await Session.open(dir, first.id);
   expect(again.id).toBe(first.id);
   expect(again.messages).toEqual([asked, said]);
+  expect(again.conversation).toMatchObject({ summary: null, tokens: 120 });
+  await again.append([asked, said], null);
+  expect((await Session.open(dir, first.id)).conversation.tokens).toBeNull();
 });
 
 test('one that is gone begins anew under another id', async () => {
@@ -28,27 +35,43 @@ test('one that is gone begins anew under another id', async () => {
   expect(session.messages).toEqual([]);
 });
 
-test('a line that a crash cut short is passed over', async () => {
-  const session = await Session.open(dir, null);
-  await session.append([asked, said]);
-  await appendFile(join(dir, `${session.id}.jsonl`), '{"role":"user","cont');
-  expect((await Session.open(dir, session.id)).messages).toEqual([asked, said]);
+test('a summary stands for what was said before it, which stays in the file', async () => {
+  const first = await Session.open(dir, null);
+  const before = { role: 'user', content: 'long ago' } as const;
+  await first.append([before, said], 10);
+  await first.append([asked, said], 20);
+  const second = await Session.open(dir, first.id);
+  await second.summarise('They said hello.', 2);
+  const third = await Session.open(dir, first.id);
+  expect(third.conversation).toMatchObject({ summary: 'They said hello.', tokens: null });
+  expect(third.messages).toEqual([asked, said]);
+  // Of all that was said nothing is left: the next turn's question is the first message.
+  await third.summarise('All of it.', 2);
+  await third.append([asked, said], 30);
+  const fourth = await Session.open(dir, first.id);
+  expect(fourth.conversation).toMatchObject({ summary: 'All of it.', tokens: 30 });
+  expect(fourth.messages).toEqual([asked, said]);
+  expect(await readFile(join(dir, `${first.id}.jsonl`), 'utf8')).toContain('long ago');
 });
 
-test('the newest two hundred messages are read, from one of the user on', async () => {
-  const call = { type: 'tool-call', toolCallId: '1', toolName: 'shell', input: {} } as const;
-  const output = { type: 'text', value: 'x' } as const;
-  const result = { type: 'tool-result', toolCallId: '1', toolName: 'shell', output } as const;
-  const round: ModelMessage[] = [
-    asked,
-    { role: 'assistant', content: [call] },
-    { role: 'tool', content: [result] },
-    said,
-  ];
-  const all = [...Array.from({ length: 60 }, () => round).flat(), said, said];
-  await writeFile(join(dir, 'long.jsonl'), all.map((line) => JSON.stringify(line)).join('\n'));
-  const { messages } = await Session.open(dir, 'long');
-  // 242 lines: the last 200 begin with the third of a round, a tool's result.
-  expect(messages).toHaveLength(198);
-  expect(messages[0]).toEqual(asked);
+test('a turn that a crash cut short in the file is passed over as a whole', async () => {
+  const session = await Session.open(dir, null);
+  await session.append([asked, said], 10);
+  const path = join(dir, `${session.id}.jsonl`);
+  await appendFile(path, `${JSON.stringify(asked)}\n${JSON.stringify(call)}\n{"role":"tool","con`);
+  const again = await Session.open(dir, session.id);
+  expect(again.messages).toEqual([asked, said]);
+  // What comes after it stands in lines of its own.
+  await again.append([asked, said], 20);
+  expect((await Session.open(dir, session.id)).messages).toEqual([asked, said, asked, said]);
 });
+
+test.each(['{"role":"user","cont', '{"kind":"siz', '\0\0\0'])(
+  'the cut line %j takes nothing with it that was whole',
+  async (line) => {
+    const session = await Session.open(dir, null);
+    await session.append([asked, said], null);
+    await appendFile(join(dir, `${session.id}.jsonl`), line);
+    expect((await Session.open(dir, session.id)).messages).toEqual([asked, said]);
+  },
+);

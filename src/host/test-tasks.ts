@@ -26,7 +26,9 @@ export async function startWithFamily(
     expect(await events.onTool(call)).toMatchObject({ ok: true });
     return answers('scheduled');
   };
-  const assistant = await project.start({ agent: wrapped, over });
+  // Tests let days pass; when a conversation ends is for those that are about it.
+  const environment = { SESSION_EXPIRY_HOURS: '0' };
+  const assistant = await project.start({ agent: wrapped, over, environment });
   const { store } = assistant;
   store.chats.see({ jid: FAMILY, channel: 'chat', name: 'Family', isDirect: false }, 1);
   const group = { jid: FAMILY, folder: 'family', name: 'Family', triggerWord: null };

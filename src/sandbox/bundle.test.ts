@@ -34,6 +34,7 @@ await describeWithEngine('bubblewrap', "the agent's bundle", () => {
       'greet',
       'list_files',
       'read_file',
+      'remember',
       'shell',
       'write_file',
     ]);

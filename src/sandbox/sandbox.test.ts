@@ -115,7 +115,7 @@ for (const engine of ['docker', 'bubblewrap'] as const) {
           `find / -xdev -name "secret.txt" -o -xdev -name ".env" -o -xdev -name claw.db 2>/dev/null; ` +
           `ls -d ${project.dir}`,
       );
-      expect(text).toContain('/workspace:\nglobal\ngroup\nproject\n\n/workspace/project:\n');
+      expect(text).toContain('/workspace:\nglobal\ngroup\nmedia\nproject\n\n/workspace/project:\n');
       expect(text).not.toContain('/workspace/project:\nsrc');
       expect(text).not.toMatch(/^\/.*(secret\.txt|\.env|claw\.db)$/m);
       expect(text.match(/No such file/g)).toHaveLength(2);

@@ -45,7 +45,7 @@ const end = (id: string, owner: string) => ({
   state: 'answered' as const,
   error: null,
   messages: [{ messageId: `answer-${id}`, text: 'yes' }],
-  session: { folder: 'main', session: 's1' },
+  session: { folder: 'main', session: 's1', before: null },
   question: null,
   run: null,
 });

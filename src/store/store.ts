@@ -27,7 +27,6 @@ export type { Group } from './groups.ts';
 export type { LateCount } from './late-messages.ts';
 export type { StoredMessage } from './messages.ts';
 export type { Outbound } from './outbox.ts';
-export type { Hit } from './search.ts';
 export type { NextSession } from './sessions.ts';
 export type { Task, TaskSchedule } from './task.ts';
 export type { RunEnd, TaskRun } from './task-runs.ts';

@@ -15,7 +15,10 @@ const Input = z.object({
     .describe(
       'Whole words, all of which must be in a message, in any order; "in quotes" as they stand. Left out, everything of a time is listed',
     ),
-  from: z.string().optional().describe('Earliest day or time, local: 2026-11-21 or 2026-11-21T08:00'),
+  from: z
+    .string()
+    .optional()
+    .describe('Earliest day or time, local: 2026-11-21 or 2026-11-21T08:00'),
   until: z.string().optional().describe('Latest day or time; a day is included whole'),
   limit: z.int().min(1).max(50).default(15),
 });
