@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { ClawError } from '../engine/index.ts';
+import { defineLogs } from './logs.ts';
 import type { RunVerb } from './main.ts';
+import { defineService } from './service.ts';
 import type { SetupOptions } from './setup.ts';
 
 /** The assistant's verbs. */
@@ -12,9 +14,12 @@ export const assistantVerbs: readonly ((program: Command, run: RunVerb) => void)
     program
       .command('start')
       .description('start the assistant, as npm start does')
-      .action(async () => {
-        process.exitCode = await startAssistant();
+      .option('--service', 'without a terminal, until it is told to stop: for `claw service`')
+      .action(async (options: { readonly service?: boolean }) => {
+        process.exitCode = await startAssistant(options.service ? ['--service'] : []);
       }),
+  defineLogs,
+  defineService,
   (program, run) =>
     program
       .command('setup')
@@ -43,11 +48,13 @@ export const assistantVerbs: readonly ((program: Command, run: RunVerb) => void)
 ];
 
 // The supervisor owns the terminal, so it is a process of its own, with ours.
-async function startAssistant(): Promise<number> {
+async function startAssistant(args: readonly string[]): Promise<number> {
   const entry = join(import.meta.dirname, '../supervisor/start.ts');
-  const child = spawn(process.execPath, [entry], { stdio: 'inherit' });
+  const child = spawn(process.execPath, [entry, ...args], { stdio: 'inherit' });
   // Ctrl-C reaches the whole terminal group; the supervisor decides what it means.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
+  for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
+  // Nobody but us is told this one.
+  process.on('SIGTERM', () => void child.kill('SIGTERM'));
   const [code] = await once(child, 'close');
   return typeof code === 'number' ? code : 1;
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { readSettings, type Settings, SettingsError } from '../config.ts';
 import { ClawError } from '../engine/index.ts';
@@ -24,4 +24,9 @@ export function settingsOf(environment: Environment, root: string): Settings {
     if (!(error instanceof SettingsError)) throw error;
     throw new ClawError('USAGE', `${error.message}. Nothing was written.`, { cause: error });
   }
+}
+
+/** The data folder, also where another setting is wrong. */
+export function dataDirOf(environment: Environment, root: string): string {
+  return resolve(root, environment['CLAW_DATA'] || 'data');
 }

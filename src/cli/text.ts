@@ -11,6 +11,7 @@ import {
   updateLines,
 } from './text-layers.ts';
 import { type ProposedData, proposalLines } from './text-proposals.ts';
+import { type ServiceData, serviceLines } from './text-service.ts';
 import { type ListEntry, listLines, MARKS, type StatusData, statusLines } from './text-status.ts';
 import { recordingLines, resolvedLines, WAYS_ON, waitingLines } from './text-waiting.ts';
 import { type WhyData, whyLines } from './text-why.ts';
@@ -52,6 +53,8 @@ function bodyOf(result: VerbResult, screen: Screen): readonly string[] {
       return doctorLines(result.data as DoctorData);
     case 'recover':
       return [result.outcome === 'nothing' ? 'Nothing to recover.' : 'Recovered.'];
+    case 'service':
+      return serviceLines(result.data as ServiceData);
     case 'setup':
       return [setupLine(result.data)];
     case 'customize':

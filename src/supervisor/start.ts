@@ -8,6 +8,7 @@ import { openLog } from './log.ts';
 import type { OwnerConsole } from './owner-console.ts';
 import { pipedConsole } from './piped-console.ts';
 import { closeData } from './private-data.ts';
+import { serviceConsole } from './service-console.ts';
 import { DEFAULT_TIMING, openSupervisor } from './supervisor.ts';
 
 process.exitCode = await start();
@@ -30,7 +31,10 @@ async function start(): Promise<number> {
     return 1;
   }
   closeData(dataDir);
-  const ownerConsole = consoleOf(dataDir);
+  const isService = process.argv.includes('--service');
+  const ownerConsole = isService
+    ? serviceConsole(process.stdout, process.stderr)
+    : consoleOf(dataDir);
   const log = await openLog({
     name: 'supervisor',
     dataDir,
@@ -56,8 +60,9 @@ async function start(): Promise<number> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => supervisor.end());
   }
-  // Nobody reads the answers any more: the same as leaving.
-  process.stdout.on('error', () => supervisor.end());
+  // Nobody reads the answers any more: the same as leaving, but for a service, which has channels.
+  process.stdout.on('error', () => isService || supervisor.end());
+  process.stderr.on('error', () => {});
   const exitCode = await supervisor.run();
   ownerConsole.close();
   lock.release();

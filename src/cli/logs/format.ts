@@ -1,0 +1,41 @@
+import { painted, type Screen } from '../screen.ts';
+import type { LogLine } from './line.ts';
+
+/** A line for people; a heading stands before the first line of another day than the one before. */
+export type FormatLine = (line: LogLine) => string;
+
+/** @param today lines of this day need no heading at first */
+export async function lineFormat(screen: Screen, today: number): Promise<FormatLine> {
+  const { prettyFactory } = await import('pino-pretty');
+  const pretty = prettyFactory({
+    colorize: screen.hasColours,
+    singleLine: true,
+    translateTime: 'SYS:HH:MM:ss',
+    ignore: 'pid,hostname,group',
+    messageFormat: '{if group}[{group}] {end}{msg}',
+  });
+  let day = dayOf(today);
+  return ({ fields, raw, time }) => {
+    const isNewDay = time !== null && dayOf(time) !== day;
+    if (isNewDay) day = dayOf(time);
+    const heading = isNewDay ? `${painted(day, 'dim', screen)}\n` : '';
+    const text = fields === null ? `${plain(raw)}\n` : pretty(plainIn(fields));
+    return `${heading}${text ?? ''}`;
+  };
+}
+
+function dayOf(time: number): string {
+  return new Date(time).toLocaleDateString('sv');
+}
+
+/** What others wrote must not steer the terminal. */
+function plain(text: string): string {
+  return text.replace(/[\x00-\x1f\x7f-\x9f]/g, '\uFFFD');
+}
+
+function plainIn(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const copy: unknown = JSON.parse(JSON.stringify(fields), (_, value: unknown) =>
+    typeof value === 'string' ? plain(value) : value,
+  );
+  return copy as Readonly<Record<string, unknown>>;
+}

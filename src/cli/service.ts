@@ -1,0 +1,67 @@
+import { resolve } from 'node:path';
+import { Argument, type Command } from 'commander';
+import type { VerbResult } from '../engine/index.ts';
+import type { Invocation, RunVerb } from './main.ts';
+import { dataDirOf, environmentOf } from './settings.ts';
+
+type ServiceOptions = {
+  readonly system?: boolean;
+  readonly print?: boolean;
+  readonly name: string;
+};
+
+const ACTIONS = ['install', 'uninstall', 'status'] as const;
+
+/** `claw service`: the assistant as a service of systemd or launchd. */
+export function defineService(program: Command, run: RunVerb): void {
+  program
+    .command('service')
+    .description('let the system start the assistant and keep it running')
+    .addArgument(new Argument('<action>', 'what to do').choices(ACTIONS))
+    .option('--system', 'for the whole machine, as root; without it, for your own user')
+    .option('--print', 'only print the file')
+    .option('--name <name>', 'what it is called, where more than one runs', 'patchclaw')
+    .action((action: (typeof ACTIONS)[number], options: ServiceOptions) =>
+      run('service', (invocation) => service(invocation, action, options)),
+    );
+}
+
+async function service(
+  { options: { yes } }: Invocation,
+  action: (typeof ACTIONS)[number],
+  { system, print, name }: ServiceOptions,
+): Promise<VerbResult> {
+  const { definitionOf } = await import('./service/definition.ts');
+  const { installService, serviceState, uninstallService } = await import('./service/carry-out.ts');
+  const home = resolve(import.meta.dirname, '../..');
+  const definition = definitionOf({
+    home,
+    dataDir: dataDirOf(environmentOf(home), home),
+    name,
+    isSystem: system === true,
+    environment: process.env,
+    platform: process.platform,
+    uid: process.getuid?.() ?? 0,
+  });
+  const { path, text } = definition;
+  if (print) return resultOf({ path, text });
+  if (action === 'status') return resultOf(serviceState(definition));
+  const isForced = yes === true;
+  return resultOf(
+    action === 'install'
+      ? installService(definition, isForced)
+      : uninstallService(definition, isForced),
+  );
+}
+
+function resultOf(data: object): VerbResult {
+  return {
+    verb: 'service',
+    outcome: 'done',
+    data,
+    changes: [],
+    conflicts: [],
+    warnings: [],
+    error: null,
+  };
+}

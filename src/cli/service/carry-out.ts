@@ -1,0 +1,108 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { ClawError } from '../../engine/index.ts';
+import type { ServiceDefinition } from './definition.ts';
+import { isUntouched } from './stamp.ts';
+
+/** What was done, and what is left to do, in words and as commands. */
+export type ServiceReport = {
+  readonly path: string;
+  readonly did: readonly string[];
+  readonly run: readonly string[];
+  readonly hints: readonly string[];
+};
+
+/**
+ * Writes the service's file and lets the manager know. It is not started: another assistant may run.
+ *
+ * @throws ClawError SETUP_REFUSED with the difference, where the owner has changed the file
+ */
+export function installService(service: ServiceDefinition, isForced: boolean): ServiceReport {
+  const { path, text, enable, start, hints } = service;
+  const before = existsSync(path) ? readFileSync(path, 'utf8') : null;
+  if (before !== text) {
+    if (before !== null && !isForced) refuseEdited(path, before, text);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(`${path}.new`, text);
+    renameSync(`${path}.new`, path);
+  }
+  const wrote = before === text ? `${path} is as it should be.` : `${path} is written.`;
+  const failed = firstFailure(enable);
+  const done = enable.length > 0 && failed === null ? ['It is enabled.'] : [];
+  const left = failed === null ? [] : enable;
+  return { path, did: [wrote, ...done], run: [...left, start].map(asTyped), hints };
+}
+
+/** @throws ClawError SETUP_REFUSED where the owner has changed the file */
+export function uninstallService(service: ServiceDefinition, isForced: boolean): ServiceReport {
+  const { path, disable, forget } = service;
+  if (!existsSync(path)) return { path, did: [`There is no ${path}.`], run: [], hints: [] };
+  const before = readFileSync(path, 'utf8');
+  if (!isForced && !isUntouched(before)) refuseEdited(path, before, '');
+  const failed = firstFailure(disable);
+  rmSync(path);
+  const run = failed === null ? [] : disable;
+  const left = firstFailure(forget) === null ? [] : forget;
+  const stopped = failed === null ? 'It is stopped, and ' : '';
+  return {
+    path,
+    did: [`${stopped}${path} is removed.`],
+    run: [...run, ...left].map(asTyped),
+    hints: [],
+  };
+}
+
+/** Whether it is installed, as claw wrote it, and what its manager says. */
+export function serviceState(service: ServiceDefinition) {
+  const { path, text, ask } = service;
+  const file = existsSync(path) ? readFileSync(path, 'utf8') : null;
+  const kind =
+    file === null
+      ? ('absent' as const)
+      : file === text
+        ? ('installed' as const)
+        : isUntouched(file)
+          ? ('outdated' as const)
+          : ('edited' as const);
+  const [program, ...args] = ask;
+  const asked = spawnSync(program, args, { encoding: 'utf8' });
+  const [word = ''] = (asked.stdout ?? '').trim().split('\n');
+  const manager = program === 'launchctl' ? (asked.status === 0 ? 'loaded' : 'not loaded') : word;
+  return { path, file: kind, state: manager === '' ? 'unknown' : manager };
+}
+
+function refuseEdited(path: string, before: string, text: string): void {
+  if (isUntouched(before)) return;
+  const shown = difference(before, text);
+  throw new ClawError(
+    'SETUP_REFUSED',
+    `${path} holds changes that are not claw's, and stays as it is.${shown} Say --yes to replace it.`,
+    { path },
+  );
+}
+
+function difference(before: string, text: string): string {
+  if (text === '') return '';
+  const [old, fresh] = [before, text].map((file) =>
+    file.split('\n').filter((line) => !/sha256:/.test(line)),
+  );
+  const gone = (old ?? []).filter((line) => !fresh?.includes(line)).map((line) => `  - ${line}`);
+  const added = (fresh ?? []).filter((line) => !old?.includes(line)).map((line) => `  + ${line}`);
+  return ` What would change:\n${[...gone, ...added].join('\n')}\n`;
+}
+
+/** The first command that did not work; null where all did. */
+function firstFailure(commands: ServiceDefinition['enable']): string | null {
+  for (const [program, ...args] of commands) {
+    const { status } = spawnSync(program, args, { stdio: 'ignore' });
+    if (status !== 0) return program;
+  }
+  return null;
+}
+
+function asTyped(command: readonly string[]): string {
+  return command
+    .map((word) => (/^[\w./:@=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`))
+    .join(' ');
+}

@@ -1,0 +1,24 @@
+import { createHash } from 'node:crypto';
+
+const NOTE = 'Made by claw service install. Change it as you like: then it is kept.';
+
+/**
+ * A file that says what it was when it was written, so that somebody's own words in it are noticed.
+ *
+ * @param comment how a comment begins in that kind of file
+ */
+export function stamped(text: string, comment: '#' | '<!--'): string {
+  const end = comment === '#' ? '' : ' -->';
+  return `${text}${comment} ${NOTE} ${digestOf(text)}${end}\n`;
+}
+
+/** Whether a file is as claw wrote it, this version of claw or another. */
+export function isUntouched(file: string): boolean {
+  const at = file.trimEnd().lastIndexOf('\n') + 1;
+  const digest = /sha256:[0-9a-f]{64}/.exec(file.slice(at))?.[0];
+  return digest === digestOf(file.slice(0, at));
+}
+
+function digestOf(text: string): string {
+  return `sha256:${createHash('sha256').update(text).digest('hex')}`;
+}

@@ -1,0 +1,30 @@
+/** What `claw service` found or did, as its result carries it. */
+export type ServiceData =
+  | { readonly path: string; readonly text: string }
+  | { readonly path: string; readonly file: keyof typeof FILES; readonly state: string }
+  | {
+      readonly path: string;
+      readonly did: readonly string[];
+      readonly run: readonly string[];
+      readonly hints: readonly string[];
+    };
+
+const FILES = {
+  absent: 'is not there; `claw service install` writes it',
+  installed: 'is as claw writes it',
+  outdated: 'was written by another claw, or for another place; `claw service install` renews it',
+  edited: 'holds changes of yours',
+} as const;
+
+/** What was done and what to run, or the file itself. */
+export function serviceLines(data: ServiceData): readonly string[] {
+  if ('text' in data) return [data.text.trimEnd()];
+  if ('state' in data)
+    return [`${data.path} ${FILES[data.file]}.`, `The service is ${data.state}.`];
+  const { did, run, hints } = data;
+  return [
+    ...did,
+    ...(run.length === 0 ? [] : ['Now run:', ...run.map((line) => `  ${line}`)]),
+    ...hints,
+  ];
+}

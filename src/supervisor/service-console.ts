@@ -1,0 +1,20 @@
+import type { Writable } from 'node:stream';
+import type { OwnerConsole } from './owner-console.ts';
+
+/**
+ * Nobody types here: the system started the assistant, and ends it. What would be said in the terminal
+ * goes to the system's journal; an input that is over, as `/dev/null` always is, ends nothing.
+ */
+export function serviceConsole(output: Writable, errors: Writable): OwnerConsole {
+  return {
+    // As on a terminal, warnings are shown in words; the log's files have the rest.
+    isInteractive: true,
+    isStyled: false,
+    open: () => {},
+    print: (text) => void output.write(`${text}\n`),
+    notice: (text) => void errors.write(`${text}\n`),
+    setActivity: () => {},
+    settled: () => {},
+    close: () => {},
+  };
+}
