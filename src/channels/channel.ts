@@ -77,6 +77,11 @@ export type ChannelEvents = {
   /** Resolves when the message is stored; only then may the channel acknowledge it to the far end. */
   readonly onMessage: (message: InboundMessage) => Promise<void>;
   readonly onChat: (chat: KnownChat) => Promise<void>;
+  /**
+   * Two chats are the same person's: what is known of `from` goes on under `to`. Resolves when that is
+   * on disk; only then may the channel hand over anything more of either. May be told again.
+   */
+  readonly onSameChat?: (from: string, to: string) => Promise<void>;
   /** A direct sender who is not on the channel's own allow-list was dropped, and is counted. */
   readonly onStranger?: (sender: string) => Promise<void>;
   readonly onStatus: (status: ChannelStatus) => void;

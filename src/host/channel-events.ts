@@ -13,6 +13,7 @@ export type ChannelEventParts = Pick<
   readonly onStored: (jids: ReadonlySet<string>) => void;
   /** Somebody may have written who may not. */
   readonly onStranger: () => void;
+  readonly tellOwner: (text: string) => void;
   /** A message came too late to be answered. */
   readonly onLate: () => void;
   readonly onStatus: (channel: Channel, status: ChannelStatus) => void;
@@ -37,7 +38,9 @@ function eventsOf(
   const { store, now, log } = parts;
   return {
     onMessage: async (message) => {
-      const received = await storeTogether(() => receive(parts, channel, message));
+      const received = await storeTogether(() =>
+        receive(parts, channel, { ...message, jid: store.chats.current(message.jid) }),
+      );
       logStored(log, channel, message, received);
       if (message.isLate) parts.onLate();
     },
@@ -48,6 +51,16 @@ function eventsOf(
         if (name !== null) store.groups.rename(jid, name);
         if (isOwners) store.groups.registerMain({ jid, name: name ?? channel.name }, now());
       });
+    },
+    async onSameChat(from, to) {
+      const { group, leftFolder } = store.mergeChats(from, to);
+      log.info('two chats were one', { channel: channel.name, group: group?.folder });
+      if (group !== null && leftFolder !== null) {
+        parts.tellOwner(
+          `${group.name} was here as two chats and is one now, with groups/${group.folder}. groups/${leftFolder} stays on disk, and nobody reads it.`,
+        );
+      }
+      parts.onStored(new Set([to]));
     },
     async onStranger(sender) {
       store.strangers.count(channel.name, sender, now());

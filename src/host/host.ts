@@ -201,6 +201,7 @@ export function openHost(options: HostOptions): Host {
       setImmediate(() => jids.forEach(checkSettled));
     },
     onStranger: strangers.wake,
+    tellOwner,
     onLate: late.wake,
     onStatus: watch.note,
     onReady: delivery.wake,

@@ -168,3 +168,29 @@ test('after a pause the owner is told in one line what was too old to be answere
   await again.stop();
   await server.close();
 });
+
+test('a chat that was registered under one address goes on when its person shows up under the other', async () => {
+  const server = await startWhatsAppServer();
+  using project = new TestProject();
+  const linked = new LinkedChannel(server, {}, {}, join(project.dir, 'data'));
+  await linked.pair();
+  const anna = server.person(ANNA);
+  const agent: AgentScript = async ({ folder, prompt }) =>
+    answers(`${folder}: ${prompt.split('\n').length}`);
+  const assistant = await project.start({ agent, over: { channels: [linked.channel] } });
+  await server.say(anna, 'who is this?', { as: 'lid', isAlone: true });
+  await expect.poll(() => assistant.store.chats.byJid(anna.lid)).not.toBeNull();
+  await server.sayOnPhone(`/register ${anna.lid} as anna`);
+  await expect.poll(() => toOwner(server).at(-1)).toContain('is registered');
+  await server.say(anna, 'hello', { as: 'lid', isAlone: true });
+  await expect.poll(() => anna.read.length).toBe(1);
+  await server.say(anna, 'and by number?', { as: 'pn', isAlone: true });
+  await server.say(anna, 'now you know', { as: 'pn' });
+  await expect.poll(() => anna.read.map(({ text }) => text)).toEqual(['anna: 1', 'anna: 1']);
+  const { groups, chats, messages } = assistant.store;
+  expect(groups.all()).toMatchObject([{}, {}, { jid: anna.pn, folder: 'anna' }]);
+  expect(chats.unregistered(10)).toEqual([]);
+  expect(messages.sendersOf(anna.pn)).toEqual([{ sender: anna.pn, name: 'Anna' }]);
+  await assistant.stop();
+  await server.close();
+});

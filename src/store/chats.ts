@@ -12,8 +12,11 @@ export type Chat = {
 export interface Chats {
   /** Adds the chat, or keeps its name up to date; a missing name never replaces a known one. */
   see(chat: Chat, now: number): void;
+  /** Found under an address that it had before, too. */
   byJid(jid: string): Chat | null;
-  /** Chats that are no registered group, newest first, at most `limit` of them. */
+  /** The address that a chat goes by: another one, where it was merged into that. */
+  current(jid: string): string;
+  /** Chats that are no registered group and were not merged into another, newest first, at most `limit` of them. */
   unregistered(limit: number): readonly Chat[];
   /** The owner took the assistant out of a chat: until it is registered again, it is a stranger's. */
   dismiss(jid: string): void;
@@ -29,23 +32,30 @@ const Row = z
     isDirect: row.is_direct === 1,
   }));
 
+const Jid = z.object({ jid: z.string() });
+
+/** SQL for the address that the chat `:jid` goes by. */
+export const CURRENT_JID = 'coalesce((SELECT merged_into FROM chats WHERE chats.jid = :jid), :jid)';
+
 export function chatsOf(database: Database): Chats {
   const see = database.prepare(`
     INSERT INTO chats (jid, channel, name, is_direct, seen_at)
     VALUES (:jid, :channel, :name, :isDirect, :now)
     ON CONFLICT (jid) DO UPDATE SET name = coalesce(:name, name), seen_at = :now`);
   const columns = 'SELECT jid, channel, name, is_direct FROM chats';
-  const byJid = database.prepare(`${columns} WHERE jid = ?`);
+  const byJid = database.prepare(`${columns} WHERE jid = ${CURRENT_JID}`);
+  const current = database.prepare(`SELECT ${CURRENT_JID} AS jid`);
   const unregistered = database.prepare(`${columns}
-    WHERE jid NOT IN (SELECT jid FROM groups) ORDER BY seen_at DESC, jid LIMIT ?`);
+    WHERE jid NOT IN (SELECT jid FROM groups) AND merged_into IS NULL ORDER BY seen_at DESC, jid LIMIT ?`);
   const dismiss = database.prepare('UPDATE chats SET is_dismissed = 1 WHERE jid = ?');
   const isDismissed = database.prepare('SELECT 1 FROM chats WHERE jid = ? AND is_dismissed = 1');
   return {
     see: (chat, now) => void see.run({ ...chat, isDirect: Number(chat.isDirect), now }),
     byJid(jid) {
-      const row = byJid.get(jid);
+      const row = byJid.get({ jid });
       return row === undefined ? null : Row.parse(row);
     },
+    current: (jid) => Jid.parse(current.get({ jid })).jid,
     unregistered: (limit) => unregistered.all(limit).map((row) => Row.parse(row)),
     dismiss: (jid) => void dismiss.run(jid),
     isDismissed: (jid) => isDismissed.get(jid) !== undefined,

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
+import { CURRENT_JID } from './chats.ts';
 import { StoreError } from './error.ts';
 
 /** A registered chat: it has a folder, and its messages can become turns. */
@@ -37,6 +38,7 @@ export interface Groups {
   /** Follows what the chat is called on its channel; the owner's own chats keep their names. */
   rename(jid: string, name: string): void;
   setTrigger(jid: string, trigger: Pick<Group, 'needsTrigger' | 'triggerWord'>): void;
+  /** Found under an address that its chat had before, too. */
   byJid(jid: string): Group | null;
   /** The chat of a folder; of the owner's own ones, that they last wrote in. */
   byFolder(folder: string): Group | null;
@@ -87,7 +89,7 @@ export function groupsOf(database: Database): Groups {
   const rename = database.prepare(
     'UPDATE groups SET name = :name WHERE jid = :jid AND is_main = 0',
   );
-  const byJid = database.prepare(`${columns} WHERE jid = ?`);
+  const byJid = database.prepare(`${columns} WHERE jid = ${CURRENT_JID}`);
   const lastWritten = `is_away, (SELECT seq FROM messages
     WHERE messages.jid = groups.jid AND is_owner = 1 ORDER BY seq DESC LIMIT 1) DESC, registered_at`;
   const byFolder = database.prepare(`${columns} WHERE folder = ? ORDER BY ${lastWritten} LIMIT 1`);
@@ -124,7 +126,7 @@ export function groupsOf(database: Database): Groups {
     rename: (jid, name) => void rename.run({ jid, name }),
     setTrigger: (jid, { needsTrigger, triggerWord }) =>
       void setTrigger.run({ jid, needsTrigger: Number(needsTrigger), triggerWord }),
-    byJid: (jid) => find(byJid.get(jid)),
+    byJid: (jid) => find(byJid.get({ jid })),
     byFolder: (folder) => find(byFolder.get(folder)),
     all: () => all.all().map((row) => Row.parse(row)),
     main: () => allMains()[0] ?? null,

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
+import { CURRENT_JID } from './chats.ts';
 
 export type NewOutbound = {
   readonly messageId: string;
@@ -55,7 +56,7 @@ const Row = z
 export function outboxOf(database: Database): Outbox {
   const insert = database.prepare(`
     INSERT INTO outbox (message_id, jid, text, state, created_at)
-    VALUES (:messageId, :jid, :text, 'queued', :now)`);
+    VALUES (:messageId, ${CURRENT_JID}, :text, 'queued', :now)`);
   const heads = database.prepare(`
     SELECT seq, message_id, jid, text, attempts, repeats, next_try_at FROM outbox
     WHERE seq IN (SELECT min(seq) FROM outbox WHERE state IN ('queued', 'sending') GROUP BY jid)

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
+import { CURRENT_JID } from './chats.ts';
 
 /** The one yes-or-no question that can be open in a chat; a new one takes the place of the old. */
 export interface Questions {
@@ -13,7 +14,7 @@ const Row = z.object({ payload: z.string() });
 
 export function questionsOf(database: Database): Questions {
   const open = database.prepare(`
-    INSERT INTO questions (jid, payload, asked_at) VALUES (:jid, :payload, :now)
+    INSERT INTO questions (jid, payload, asked_at) VALUES (${CURRENT_JID}, :payload, :now)
     ON CONFLICT (jid) DO UPDATE SET payload = :payload, asked_at = :now`);
   const pending = database.prepare('SELECT payload FROM questions WHERE jid = ?');
   const close = database.prepare('DELETE FROM questions WHERE jid = ?');

@@ -6,6 +6,7 @@ import { finisherOf, type TurnEnd } from './finish.ts';
 import { type Folders, foldersOf } from './folders.ts';
 import { type Groups, groupsOf } from './groups.ts';
 import { type LateMessages, lateMessagesOf } from './late-messages.ts';
+import { chatMergerOf, type MergedChats } from './merge-chats.ts';
 import { type Messages, messagesOf } from './messages.ts';
 import { type Meta, metaOf } from './meta.ts';
 import { discoverMigrations } from './migrations.ts';
@@ -52,6 +53,8 @@ export interface Store {
   readonly meta: Meta;
   /** Ends a turn with all it brings about, or returns false when its lease was lost. */
   finishTurn(end: TurnEnd, now: number): boolean;
+  /** Makes two chats of one person one; everything of both goes on under `to`. */
+  mergeChats(from: string, to: string): MergedChats;
   /** Deletes everything of a group, registered or not, but its chat's name. */
   removeGroup(jid: string): void;
   /** Runs `work` in one transaction, which an exception undoes. */
@@ -99,6 +102,7 @@ export function openStore({ path, migrationsDir, now }: StoreOptions): Store {
     questions,
     meta: metaOf(database),
     finishTurn: finisherOf(database, { outbox, sessions, questions, taskRuns }),
+    mergeChats: chatMergerOf(database, { chats, groups }),
     removeGroup: groupRemoverOf(database, { chats, folders, groups, messages }),
     transaction: (work) => database.transaction(work)(),
     batch: batchOf(database),

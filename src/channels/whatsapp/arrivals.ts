@@ -7,6 +7,8 @@ import { type Reader, type ReadMessage, readMessage } from './message.ts';
 
 export type ArrivalsOptions = {
   readonly events: Pick<ChannelEvents, 'onMessage'>;
+  /** Makes those chats one that turned out to be. Rejects while the host cannot. */
+  readonly mergeChats: () => Promise<void>;
   readonly inbox: Inbox;
   readonly media: Media;
   readonly reader: () => Reader;
@@ -88,9 +90,10 @@ export class Arrivals {
 
   /** The host may be unable to store for a moment; those behind wait, so that the order stays. */
   async #store(message: ReadMessage['message']): Promise<boolean> {
-    const { events, log, signal } = this.#options;
+    const { events, mergeChats, log, signal } = this.#options;
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
       try {
+        await mergeChats();
         await events.onMessage(message);
         return true;
       } catch (error) {

@@ -6,13 +6,16 @@ import type { Addresses } from './addresses.ts';
 export class Names {
   readonly #addresses: Addresses;
   readonly #tell: (chat: KnownChat) => void;
+  readonly #onLearnt: () => void;
   readonly #people = new Map<string, string>();
   readonly #groups = new Map<string, string>();
   readonly #members = new Map<string, GroupMetadata>();
 
-  constructor(addresses: Addresses, tell: (chat: KnownChat) => void) {
+  /** @param onLearnt called when something new is known of who has which address */
+  constructor(addresses: Addresses, tell: (chat: KnownChat) => void, onLearnt: () => void) {
     this.#addresses = addresses;
     this.#tell = tell;
+    this.#onLearnt = onLearnt;
   }
 
   personOf(chat: string): string | null {
@@ -33,7 +36,10 @@ export class Names {
     ev.on('groups.upsert', (groups) => this.#takeGroups(groups));
     ev.on('groups.update', (groups) => this.#takeGroups(groups));
     ev.on('group-participants.update', ({ id }) => void this.#members.delete(id));
-    ev.on('lid-mapping.update', ({ lid, pn }) => this.#addresses.join(pn, lid));
+    ev.on('lid-mapping.update', ({ lid, pn }) => {
+      this.#addresses.join(pn, lid);
+      this.#onLearnt();
+    });
     ev.on('contacts.update', (contacts) => {
       for (const { id, notify } of contacts) {
         if (id && notify) this.#people.set(this.#addresses.find(id) ?? id, notify);
@@ -51,6 +57,7 @@ export class Names {
         const other = lid ?? phoneNumber;
         if (other) this.#addresses.join(id, other);
       }
+      this.#onLearnt();
       if (subject === undefined || this.#groups.get(jid) === subject) continue;
       this.#groups.set(jid, subject);
       this.#tell({ jid, name: subject, isDirect: false });

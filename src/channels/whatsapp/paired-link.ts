@@ -10,6 +10,7 @@ import { Delivery } from './delivery.ts';
 import { type FarEnd, WHATSAPP } from './far-end.ts';
 import type { Inbox } from './inbox.ts';
 import { type Media, mediaIn } from './media.ts';
+import { chatMerger } from './merge-chats.ts';
 import type { Reader } from './message.ts';
 import { Names } from './names.ts';
 import { REMOVED } from './outcome.ts';
@@ -59,6 +60,7 @@ export class PairedLink implements Link {
   readonly #sent: Sent;
   readonly #media: Media;
   readonly #names: Names;
+  readonly #mergeChats: () => Promise<void>;
   readonly #arrivals: Arrivals;
   readonly #delivery: Delivery;
   readonly #typing: Typing;
@@ -75,14 +77,17 @@ export class PairedLink implements Link {
     this.#addresses = addressesIn(vault);
     this.#sent = sentIn(vault);
     this.#media = mediaIn(vault, baileys, this.#far.media);
-    this.#names = new Names(this.#addresses, (chat) => {
-      events.onChat(chat).catch((error: unknown) => {
-        log.warn('the name of a group was not stored', { error: String(error) });
-      });
-    });
+    this.#mergeChats = chatMerger(this.#addresses, events);
+    const note = (what: string) => (error: unknown) => log.warn(what, { error: String(error) });
+    this.#names = new Names(
+      this.#addresses,
+      (chat) => void events.onChat(chat).catch(note('the name of a group was not stored')),
+      () => void this.#mergeChats().catch(note('two chats of one person were not made one')),
+    );
     this.#arrivals = new Arrivals({
       events,
       inbox,
+      mergeChats: this.#mergeChats,
       media: this.#media,
       reader: () => this.#reader(),
       phoneOf: (lid) => this.#phoneOf(lid),
@@ -97,6 +102,7 @@ export class PairedLink implements Link {
   /** The owner's chat is known to the host before the first message in it. */
   async introduceOwner(): Promise<void> {
     const { owner: jid, self } = this.#reader();
+    await this.#mergeChats();
     const name = jid === self ? 'Me' : 'Owner';
     await this.#parts.events.onChat({ jid, name, isDirect: true, isOwners: true });
   }

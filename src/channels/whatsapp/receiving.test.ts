@@ -55,6 +55,37 @@ test('a person is one person and one chat, by phone number and by LID, also afte
   );
 });
 
+test('one who was taken for two is one from the first word on that says so, also across a restart', async () => {
+  await linked.connect();
+  await server.say(anna, 'as one', { as: 'lid', isAlone: true });
+  await server.say(anna, 'as another', { as: 'pn', isAlone: true });
+  expect(await heard(2)).toMatchObject([{ jid: anna.lid }, { jid: anna.pn }]);
+  let failures = 1;
+  linked.beforeMerged = async () => {
+    if (failures-- > 0) throw new Error('busy');
+  };
+  await server.say(anna, 'as both', { as: 'lid' });
+  expect(await heard(3)).toMatchObject([{}, {}, { jid: anna.pn, sender: anna.pn }]);
+  expect(linked.merged).toEqual([{ from: anna.lid, to: anna.pn }]);
+  await server.say(anna, 'again', { as: 'lid', isAlone: true });
+  expect((await heard(4))[3]).toMatchObject({ jid: anna.pn });
+  await linked.restart();
+  expect(linked.merged).toHaveLength(1);
+
+  const bert = server.person(BERT);
+  await server.say(bert, 'as one', { as: 'lid', isAlone: true });
+  await server.say(bert, 'as another', { as: 'pn', isAlone: true });
+  await heard(6);
+  linked.beforeMerged = () => Promise.reject(new Error('the disk is full'));
+  const members = [anna, bert];
+  server.group({ jid: '1@g.us', subject: 'Both', addressing: 'lid', members });
+  server.cut();
+  await expect.poll(() => linked.logged.join()).toContain('were not made one');
+  linked.beforeMerged = async () => {};
+  await linked.restart();
+  expect(linked.merged.slice(1)).toEqual([{ from: bert.lid, to: bert.pn }]);
+});
+
 test('messages of a group carry who wrote them and what the group is called', async () => {
   const bert = server.person(BERT);
   const group = server.group({

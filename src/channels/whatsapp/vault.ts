@@ -13,6 +13,10 @@ const SCHEMA = `
   ) STRICT, WITHOUT ROWID;
   -- Every address that was seen, with the one address that its chat goes by.
   CREATE TABLE IF NOT EXISTS addresses (jid TEXT PRIMARY KEY, chat TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  -- Chats that turned out to be one person's, until the host has made them one.
+  CREATE TABLE IF NOT EXISTS merges (
+    from_chat TEXT PRIMARY KEY, to_chat TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
   -- What was decrypted and is not yet known to be stored by the host.
   CREATE TABLE IF NOT EXISTS inbox (
     seq INTEGER PRIMARY KEY AUTOINCREMENT, digest TEXT NOT NULL UNIQUE, message TEXT NOT NULL,

@@ -46,6 +46,9 @@ export class LinkedChannel {
   readonly dataDir: string;
   readonly messages: InboundMessage[] = [];
   readonly chats: KnownChat[] = [];
+  readonly merged: { readonly from: string; readonly to: string }[] = [];
+  /** Runs before two chats count as one; may reject. */
+  beforeMerged: () => Promise<void> = async () => {};
   readonly statuses: ChannelStatus[] = [];
   readonly logged: string[] = [];
   /** Runs before a message counts as stored; may reject, as a host that cannot store. */
@@ -97,6 +100,11 @@ export class LinkedChannel {
       },
       onChat: async (chat) => {
         this.chats.push(chat);
+        this.#wake();
+      },
+      onSameChat: async (from, to) => {
+        await this.beforeMerged();
+        this.merged.push({ from, to });
         this.#wake();
       },
       onStatus: (status) => {

@@ -1,0 +1,170 @@
+import type { Database } from 'better-sqlite3';
+import { z } from 'zod';
+import type { Chats } from './chats.ts';
+import type { Group, Groups } from './groups.ts';
+
+/** What became of two chats that were one. */
+export type MergedChats = {
+  /** The group that goes on; null where neither was one. */
+  readonly group: Group | null;
+  /** The other one's folder, which stays as it is; null where only one was registered. */
+  readonly leftFolder: string | null;
+};
+
+type Tables = { readonly chats: Chats; readonly groups: Groups };
+
+const Registered = z.object({ at: z.int() });
+
+/**
+ * Makes two chats one, in one transaction: they are the same person under two addresses.
+ *
+ * Everything that was said, asked, queued and set goes on under `to`; what was stored under both
+ * addresses stays once. Of two registrations the owner's own chat goes on, else the older one, and takes
+ * the tasks of the other. What still asks for `from` later finds `to`.
+ */
+export function chatMergerOf(
+  database: Database,
+  { chats, groups }: Tables,
+): (from: string, to: string) => MergedChats {
+  const run = (sql: string, values: Readonly<Record<string, unknown>>): void =>
+    void database.prepare(sql).run(values);
+  const registeredAt = database.prepare('SELECT registered_at AS at FROM groups WHERE jid = ?');
+  const isOlder = (one: Group, other: Group): boolean =>
+    Registered.parse(registeredAt.get(one.jid)).at <
+    Registered.parse(registeredAt.get(other.jid)).at;
+  /** Not the one that it was merged into: what was done before a crash is not done again. */
+  const groupAt = (jid: string): Group | null => {
+    const group = groups.byJid(jid);
+    return group?.jid === jid ? group : null;
+  };
+
+  function mergeGroups(from: string, to: string): MergedChats {
+    const [leaving, staying] = [groupAt(from), groupAt(to)];
+    if (leaving === null) return { group: staying, leftFolder: null };
+    if (staying === null) {
+      run('UPDATE groups SET jid = :to WHERE jid = :from', { from, to });
+      return { group: { ...leaving, jid: to }, leftFolder: null };
+    }
+    const isLeavingKept =
+      leaving.isMain !== staying.isMain ? leaving.isMain : isOlder(leaving, staying);
+    const [kept, left] = isLeavingKept ? [leaving, staying] : [staying, leaving];
+    run('DELETE FROM group_senders WHERE jid = :jid', { jid: left.jid });
+    const since = 'min(since_seq, (SELECT since_seq FROM groups WHERE jid = :from))';
+    run(`UPDATE groups SET since_seq = ${since} WHERE jid = :to`, { from, to });
+    const settings = database
+      .prepare(
+        'SELECT folder, name, needs_trigger, trigger_word, is_main, registered_at FROM groups WHERE jid = ?',
+      )
+      .get(kept.jid);
+    // What refers to the group is moved first, else it would go with the row.
+    for (const table of ['turns', 'outbox']) {
+      run(`UPDATE ${table} SET jid = :to WHERE jid = :from`, { from, to });
+    }
+    for (const table of ['questions', 'group_senders']) {
+      run(`UPDATE OR IGNORE ${table} SET jid = :to WHERE jid = :from`, { from, to });
+    }
+    mergeLate(from, to);
+    run('DELETE FROM groups WHERE jid = :from', { from });
+    run(
+      `UPDATE groups SET folder = :folder, name = :name, needs_trigger = :needs_trigger,
+         trigger_word = :trigger_word, is_main = :is_main, registered_at = :registered_at
+       WHERE jid = :to`,
+      { ...z.record(z.string(), z.unknown()).parse(settings), to },
+    );
+    if (kept.folder === left.folder) return { group: groups.byJid(to), leftFolder: null };
+    for (const column of ['folder', 'created_by']) {
+      run(`UPDATE tasks SET ${column} = :kept WHERE ${column} = :left`, {
+        kept: kept.folder,
+        left: left.folder,
+      });
+    }
+    return { group: groups.byJid(to), leftFolder: left.folder };
+  }
+
+  function mergeLate(from: string, to: string): void {
+    run(
+      `INSERT INTO late_messages (jid, messages) SELECT :to, messages FROM late_messages WHERE jid = :from
+       ON CONFLICT (jid) DO UPDATE SET messages = messages + excluded.messages`,
+      { from, to },
+    );
+    run('DELETE FROM late_messages WHERE jid = :from', { from });
+  }
+
+  /** The first of two equal messages stays, and a turn that asks for nothing but the second goes. */
+  function dropDuplicates(from: string, to: string): void {
+    const doubles = `SELECT max(seq) FROM messages WHERE jid IN (:from, :to)
+      GROUP BY id HAVING count(*) > 1`;
+    run(
+      `DELETE FROM turns WHERE state = 'queued' AND from_seq = upto_seq AND upto_seq IN (${doubles})
+         AND jid IN (:from, :to)`,
+      { from, to },
+    );
+    run(`DELETE FROM messages WHERE seq IN (${doubles})`, { from, to });
+  }
+
+  /** One agent's turn waits in a chat, and what it asks is not taken for answered by the other's turns. */
+  function mergeTurns(jid: string): void {
+    const waiting = `jid = :jid AND kind = 'agent' AND state = 'queued' AND payload IS NULL`;
+    run(
+      `UPDATE turns SET upto_seq = (SELECT max(upto_seq) FROM turns WHERE ${waiting}),
+         from_seq = (SELECT min(from_seq) FROM turns WHERE ${waiting})
+       WHERE seq = (SELECT min(seq) FROM turns WHERE ${waiting})`,
+      { jid },
+    );
+    run(
+      `DELETE FROM turns WHERE ${waiting} AND seq > (SELECT min(seq) FROM turns WHERE ${waiting})`,
+      { jid },
+    );
+    const asked = `(SELECT min(from_seq) FROM turns WHERE ${waiting})`;
+    run(
+      `UPDATE turns SET upto_seq = ${asked} - 1
+       WHERE jid = :jid AND kind = 'agent' AND state IN ('answered', 'gave_up') AND upto_seq >= ${asked}`,
+      { jid },
+    );
+  }
+
+  function mergeChat(from: string, to: string): MergedChats {
+    run(
+      `INSERT INTO chats (jid, channel, name, is_direct, seen_at, is_dismissed)
+       SELECT :to, channel, name, is_direct, seen_at, is_dismissed FROM chats WHERE jid = :from
+       ON CONFLICT (jid) DO UPDATE SET name = coalesce(name, excluded.name),
+         seen_at = max(seen_at, excluded.seen_at), is_dismissed = max(is_dismissed, excluded.is_dismissed)`,
+      { from, to },
+    );
+    dropDuplicates(from, to);
+    const merged = mergeGroups(from, to);
+    for (const table of ['messages', 'turns', 'outbox', 'folder_holders']) {
+      run(`UPDATE ${table} SET jid = :to WHERE jid = :from`, { from, to });
+    }
+    for (const table of ['questions', 'group_senders']) {
+      run(`UPDATE OR IGNORE ${table} SET jid = :to WHERE jid = :from`, { from, to });
+      run(`DELETE FROM ${table} WHERE jid = :from`, { from });
+    }
+    mergeLate(from, to);
+    mergeTurns(to);
+    if (merged.group !== null) run('UPDATE chats SET is_dismissed = 0 WHERE jid = :to', { to });
+    run('UPDATE chats SET merged_into = NULL WHERE jid = :to', { to });
+    run('UPDATE chats SET merged_into = :to WHERE :from IN (jid, merged_into)', { from, to });
+    return merged;
+  }
+
+  /** What a person said in groups, and what they may do, is theirs under the other address. */
+  function mergeSender(from: string, to: string): void {
+    run('UPDATE messages SET sender = :to WHERE sender = :from', { from, to });
+    for (const table of ['group_senders', 'channel_senders', 'strangers']) {
+      run(`UPDATE OR IGNORE ${table} SET sender = :to WHERE sender = :from`, { from, to });
+      run(`DELETE FROM ${table} WHERE sender = :from`, { from });
+    }
+  }
+
+  return database.transaction((from: string, to: string): MergedChats => {
+    if (from === to) return { group: groupAt(to), leftFolder: null };
+    // References are checked at the end, when both sides of each have moved.
+    database.pragma('defer_foreign_keys = ON');
+    mergeSender(from, to);
+    // One that was merged before is known by the other address, too.
+    return chats.byJid(from) === null
+      ? { group: groupAt(to), leftFolder: null }
+      : mergeChat(from, to);
+  });
+}
