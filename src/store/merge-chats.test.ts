@@ -66,6 +66,11 @@ function answer(id: string, jid: string): void {
 const textsOf = (jid: string) =>
   store.messages.between({ jid, from: 0, upto: clock * 1_000 }, 100).map(({ id }) => id);
 
+function found(jid: string, text: string): readonly string[] {
+  const ever = { from: 0, until: Number.MAX_SAFE_INTEGER, limit: 10 };
+  return store.search.find({ jids: [jid], text, ...ever }).map((hit) => hit.text);
+}
+
 function addTask(folderName: string): number {
   const schedule = { kind: 'every', text: '1m', timeZone: 'UTC', anchor: 0 } as const;
   const how = { context: 'group', ifMissed: 'skip', nextRun: 5 } as const;
@@ -79,13 +84,17 @@ test('every table that names chats or people is known to the merge', () => {
     .prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
     .pluck()
     .all() as string[];
-  const naming = tables.filter((table) =>
-    (database.pragma(`table_info(${table})`) as { name: string }[]).some(({ name }) =>
-      /^(jid|sender|.*_jid|chat)$/.test(name),
-    ),
+  const naming = tables.filter(
+    (table) =>
+      // The index of words follows `messages` and `answers` by itself.
+      !table.includes('_words') &&
+      (database.pragma(`table_info(${table})`) as { name: string }[]).some(({ name }) =>
+        /^(jid|sender|.*_jid|chat)$/.test(name),
+      ),
   );
   database.close();
   expect(naming.toSorted()).toEqual([
+    'answers',
     'channel_senders',
     'chats',
     'folder_holders',
@@ -109,6 +118,7 @@ test('what was said, queued, asked and set under one address goes on under the o
   ]);
   store.outbox.add({ messageId: 'm', jid: LID, text: 'hello' }, clock);
   store.questions.open(LID, 'sure?', clock);
+  expect(found(LID, 'hello')).toEqual(['hello']);
   store.lateMessages.count(LID);
   store.senders.limitGroup(LID, [LID]);
   expect(store.mergeChats(LID, PHONE)).toMatchObject({
@@ -124,10 +134,14 @@ test('what was said, queued, asked and set under one address goes on under the o
   expect(store.attachments.of(PHONE, 'photo')).toHaveLength(1);
   expect(store.outbox.heads()).toMatchObject([{ jid: PHONE, messageId: 'm' }]);
   expect(store.questions.pending(PHONE)).toBe('sure?');
+  expect(found(PHONE, 'hello')).toEqual(['hello']);
+  expect(found(PHONE, 'photo')).toEqual(['photo']);
   expect(store.lateMessages.counted()).toEqual([{ name: 'anna', messages: 1 }]);
   expect(store.senders.ofGroup(PHONE)).toEqual([PHONE]);
   expect(store.folders.holder('anna')).toBe(PHONE);
   expect(claim()).toMatchObject({ turn: { jid: PHONE }, asked: ['a'] });
+  store.removeGroup(PHONE);
+  expect(found(PHONE, '')).toEqual([]);
 });
 
 test('a turn that runs meanwhile ends in the chat that there is now', () => {

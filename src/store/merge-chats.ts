@@ -133,7 +133,7 @@ export function chatMergerOf(
     );
     dropDuplicates(from, to);
     const merged = mergeGroups(from, to);
-    for (const table of ['messages', 'turns', 'outbox', 'folder_holders']) {
+    for (const table of ['messages', 'answers', 'turns', 'outbox', 'folder_holders']) {
       run(`UPDATE ${table} SET jid = :to WHERE jid = :from`, { from, to });
     }
     for (const table of ['questions', 'group_senders']) {

@@ -17,3 +17,9 @@ CREATE TABLE late_messages (
 
 -- The chat that this one turned out to be: the same person under another address.
 ALTER TABLE chats ADD COLUMN merged_into TEXT REFERENCES chats (jid);
+CREATE TRIGGER answer_is_reindexed AFTER UPDATE OF jid ON answers
+BEGIN
+  INSERT INTO answer_words (answer_words, rowid, chat, text)
+  VALUES ('delete', OLD.seq, 'c' || hex(OLD.jid), OLD.text);
+  INSERT INTO answer_words (rowid, chat, text) VALUES (NEW.seq, 'c' || hex(NEW.jid), NEW.text);
+END;
