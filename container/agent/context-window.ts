@@ -65,12 +65,14 @@ export class ContextWindow {
     };
     const isFull = this.#lengthOf(params, messages) > FULL * this.#parts.contextTokens;
     // A summary that failed is tried again in the next turn: most conversations still fit.
-    if (isFull && !this.#hasFailed) await this.#shorten(messages);
-    try {
-      return await send();
-    } catch (error) {
-      if (!isTooLong(error) || !(await this.#shorten(messages))) throw error;
-      return await send();
+    if (isFull && !this.#hasFailed) await this.#shorten(messages, false);
+    for (;;) {
+      try {
+        return await send();
+      } catch (error) {
+        // Each time less is left; when there is nothing more to leave out, the error stands.
+        if (!isTooLong(error) || !(await this.#shorten(messages, true))) throw error;
+      }
     }
   }
 
@@ -96,10 +98,10 @@ export class ContextWindow {
   }
 
   /** Puts a summary in the place of the oldest messages. Returns false when that is not possible. */
-  async #shorten(messages: Prompt): Promise<boolean> {
+  async #shorten(messages: Prompt, isRefused: boolean): Promise<boolean> {
     const { model, contextTokens, session } = this.#parts;
     const from = this.#summary?.from ?? 0;
-    const to = cutOf(messages, from, contextTokens / 2);
+    const to = cutOf(messages, from, isRefused ? null : contextTokens / 2);
     if (to === null) return false;
     try {
       const older = messages.slice(from, to);
@@ -143,13 +145,19 @@ function said(role: 'user' | 'assistant', text: string): PromptMessage {
  * Where the part that stays begins: at least the newest four messages, from one of the user's on. Where
  * that is too much, because one turn has grown that long, at a step of the assistant's: never between a
  * call and its result.
+ *
+ * @param maxTokens how long the part may be; null to leave out whatever can be
  */
-function cutOf(messages: Prompt, from: number, maxTokens: number): number | null {
+function cutOf(messages: Prompt, from: number, maxTokens: number | null): number | null {
   const last = messages.length - KEPT;
   const cut = (isPlace: (message: PromptMessage) => boolean): number =>
     messages.findLastIndex((message, at) => at <= last && isPlace(message));
+  const fits = (at: number): boolean =>
+    maxTokens !== null && estimate(messages.slice(at)) <= maxTokens;
   const question = cut(({ role }) => role === 'user');
-  if (question > from && estimate(messages.slice(question)) <= maxTokens) return question;
+  if (question > from && (maxTokens === null || fits(question))) return question;
+  // There is little more than the newest messages: the next turn can leave out more at once.
+  if (fits(from)) return null;
   const step = cut(({ role }) => role !== 'tool');
   return step > from ? step : null;
 }

@@ -82,9 +82,9 @@ export function textOf(message: PromptMessage): string {
     if (part.type === 'text') return part.text;
     if (part.type === 'tool-call') return `[calls ${part.toolName}: ${short(part.input)}]`;
     if (part.type === 'tool-result') return `[${part.toolName} gave: ${short(part.output)}]`;
-    return `[${part.type}]`;
+    return part.type === 'file' ? '[a file]' : '';
   });
-  return `${NAMES[message.role]}: ${parts.join('\n')}`;
+  return `${NAMES[message.role]}: ${parts.filter((part) => part !== '').join('\n')}`;
 }
 
 const NAMES = { system: 'System', user: 'User', assistant: 'Assistant', tool: 'Tool' } as const;

@@ -14,11 +14,12 @@ export const ANSWER_USAGE = { input_tokens: 100, output_tokens: 20 } as const;
 export function messageEvents(
   model: string,
   blocks: readonly AnthropicBlock[],
+  inputTokens: number = ANSWER_USAGE.input_tokens,
 ): readonly StreamEvent[] {
   const message = {
     ...wholeMessage(model, []),
     stop_reason: null,
-    usage: { ...ANSWER_USAGE, output_tokens: 1 },
+    usage: { input_tokens: inputTokens, output_tokens: 1 },
   };
   return [
     { type: 'message_start', message },
@@ -34,7 +35,11 @@ export function messageEvents(
 }
 
 /** The same answer as one object, for requests without `stream`. */
-export function wholeMessage(model: string, blocks: readonly AnthropicBlock[]) {
+export function wholeMessage(
+  model: string,
+  blocks: readonly AnthropicBlock[],
+  inputTokens: number = ANSWER_USAGE.input_tokens,
+) {
   return {
     id: `msg_${shortId()}`,
     type: 'message',
@@ -43,7 +48,7 @@ export function wholeMessage(model: string, blocks: readonly AnthropicBlock[]) {
     content: blocks.map((block) => (block.type === 'text' ? block : { ...block, id: toolId() })),
     stop_reason: stopReason(blocks),
     stop_sequence: null,
-    usage: ANSWER_USAGE,
+    usage: { ...ANSWER_USAGE, input_tokens: inputTokens },
   };
 }
 

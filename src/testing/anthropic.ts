@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AnthropicRequest, type Refusal, readRequest } from './anthropic-request.ts';
 import {
+  ANSWER_USAGE,
   type AnthropicBlock,
   messageEvents,
   type StreamEvent,
@@ -13,7 +14,17 @@ export type { AnthropicBlock } from './anthropic-stream.ts';
 /** What the server does with a request: answer with blocks, or misbehave in one of the ways servers do. */
 export type AnthropicReply =
   | readonly AnthropicBlock[]
-  | { readonly kind: 'error'; readonly status: 401 | 429 | 500 | 529; readonly message?: string }
+  | {
+      readonly kind: 'error';
+      readonly status: 400 | 401 | 429 | 500 | 529;
+      readonly message?: string;
+    }
+  /** An answer that is said to have cost so many tokens of input. */
+  | {
+      readonly kind: 'counted';
+      readonly blocks: readonly AnthropicBlock[];
+      readonly inputTokens: number;
+    }
   /** Says nothing until the client gives up. */
   | { readonly kind: 'stall' }
   /** Breaks the connection after the first few events of the answer. */
@@ -87,6 +98,7 @@ function refuse(response: ServerResponse, { status, type, message }: Refusal): v
 }
 
 const ERROR_TYPES = {
+  400: 'invalid_request_error',
   401: 'authentication_error',
   429: 'rate_limit_error',
   500: 'api_error',
@@ -104,6 +116,8 @@ async function reply(
       const type = ERROR_TYPES[answer.status];
       return refuse(response, { ...answer, type, message: answer.message ?? type });
     }
+    case 'counted':
+      return answerWith(response, request, answer.blocks, answer.inputTokens);
     case 'stall':
       return;
     case 'garbage':
@@ -134,14 +148,15 @@ function answerWith(
   response: ServerResponse,
   { body }: AnthropicRequest,
   blocks: readonly AnthropicBlock[],
+  inputTokens: number = ANSWER_USAGE.input_tokens,
 ): void {
   if (body.stream !== true) {
     response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(wholeMessage(body.model, blocks)));
+    response.end(JSON.stringify(wholeMessage(body.model, blocks, inputTokens)));
     return;
   }
   response.writeHead(200, { 'content-type': 'text/event-stream' });
-  for (const event of messageEvents(body.model, blocks)) response.write(encode(event));
+  for (const event of messageEvents(body.model, blocks, inputTokens)) response.write(encode(event));
   response.end();
 }
 
