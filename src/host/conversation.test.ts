@@ -218,8 +218,8 @@ test('a group has one turn at a time, and four groups work side by side', async 
   expect(waiting.map(({ folder }) => folder)).toEqual(['chat-a', 'chat-b', 'chat-c', 'chat-d']);
   waiting[0]?.finish();
   await vi.waitFor(() => expect(waiting).toHaveLength(5));
-  // Oldest first: the second message of `a` came before the first of `e`.
-  expect(waiting[4]?.folder).toBe('chat-a');
+  // The second message of `a` came before the first of `e`, but `a` had its turn.
+  expect(waiting[4]?.folder).toBe('chat-e');
   for (let done = 1; done < 9; done++) {
     await vi.waitFor(() => expect(waiting.length).toBeGreaterThan(done));
     waiting[done]?.finish();

@@ -21,6 +21,7 @@ export function foldersOf(database: Database): Folders {
   );
   const forget = database.prepare('DELETE FROM folder_holders WHERE folder = ?');
   const forgetSession = database.prepare('DELETE FROM sessions WHERE folder = ?');
+  const forgetServed = database.prepare('DELETE FROM served WHERE folder = ?');
   const forgetTasks = database.prepare('DELETE FROM tasks WHERE folder = ?');
   return {
     holder(folder) {
@@ -35,6 +36,7 @@ export function foldersOf(database: Database): Folders {
       database.transaction(() => {
         forget.run(folder);
         forgetSession.run(folder);
+        forgetServed.run(folder);
         forgetTasks.run(folder);
       })(),
   };

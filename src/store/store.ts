@@ -4,6 +4,7 @@ import { type Chats, chatsOf } from './chats.ts';
 import { openDatabase } from './database.ts';
 import { finisherOf, type TurnEnd } from './finish.ts';
 import { type Folders, foldersOf } from './folders.ts';
+import { type FollowUps, followUpsOf } from './follow-ups.ts';
 import { type Groups, groupsOf } from './groups.ts';
 import { type LateMessages, lateMessagesOf } from './late-messages.ts';
 import { chatMergerOf, type MergedChats } from './merge-chats.ts';
@@ -38,6 +39,7 @@ export interface Store {
   readonly attachments: Attachments;
   readonly chats: Chats;
   readonly folders: Folders;
+  readonly followUps: FollowUps;
   readonly groups: Groups;
   readonly lateMessages: LateMessages;
   readonly messages: Messages;
@@ -88,6 +90,7 @@ export function openStore({ path, migrationsDir, now }: StoreOptions): Store {
     attachments: attachmentsOf(database),
     chats,
     folders,
+    followUps: followUpsOf(database),
     groups,
     lateMessages: lateMessagesOf(database),
     messages,

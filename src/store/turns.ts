@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3';
+import { claimerOf, type Lease } from './claim.ts';
 import { countTurns, type QueueCounts } from './queue-counts.ts';
 import { parseTurn, TURN_COLUMNS, type Turn, type TurnKind } from './turn.ts';
 
-export type Lease = { readonly owner: string; readonly until: number };
 export type NewTurn = { readonly id: string; readonly jid: string; readonly seq: number };
 export type NewTaskTurn = {
   readonly id: string;
@@ -18,7 +18,7 @@ export interface Turns {
   queueCommand(turn: NewTurn, payload: unknown, now: number): void;
   /** Queues an agent's turn that no message asks for. It takes its place among those of its chat. */
   queueTask(turn: NewTaskTurn, now: number): void;
-  /** Claims the oldest turn whose group has none of its kind under way; null when there is none. */
+  /** Claims the next turn whose group has none of its kind under way; null when there is none. */
   claimNext(kind: TurnKind, lease: Lease): Turn | null;
   /** False when the lease was lost; the holder must then drop its work. */
   renew(id: string, lease: Lease): boolean;
@@ -63,21 +63,7 @@ export function turnsOf(database: Database): Turns {
          (SELECT max(done.upto_seq) FROM turns AS done WHERE done.jid = :jid
           AND done.kind = 'agent' AND done.state IN ('answered', 'gave_up')), 0)),
       (SELECT max(seq) FROM messages WHERE jid = :jid), 0) END, :payload, :now)`);
-  // An agent's turn begins where the last answered one ended: what failed is asked again with it.
-  const claim = database.prepare(`
-    UPDATE turns SET state = 'claimed', lease_owner = :owner, lease_until = :until,
-      attempts = attempts + 1, error = NULL,
-      from_seq = CASE kind WHEN 'command' THEN from_seq ELSE 1 + max(
-        (SELECT since_seq FROM groups WHERE groups.jid = turns.jid),
-        coalesce((SELECT max(done.upto_seq) FROM turns AS done WHERE done.jid = turns.jid
-         AND done.kind = 'agent' AND done.state IN ('answered', 'gave_up')), 0)) END
-    WHERE seq = (
-      SELECT min(waiting.seq) FROM turns AS waiting
-      WHERE waiting.state = 'queued' AND waiting.kind = :kind AND NOT EXISTS (
-        SELECT 1 FROM turns AS busy JOIN groups ON groups.jid = busy.jid
-        WHERE busy.kind = waiting.kind AND busy.state IN ('claimed', 'resuming')
-        AND groups.folder = (SELECT folder FROM groups WHERE groups.jid = waiting.jid)))
-    RETURNING ${TURN_COLUMNS}`);
+  const claim = claimerOf(database);
   const mine = `WHERE id = :id AND state = 'claimed' AND lease_owner = :owner`;
   const renew = database.prepare(`UPDATE turns SET lease_until = :until ${mine}`);
   const release = database.prepare(`
@@ -118,10 +104,7 @@ export function turnsOf(database: Database): Turns {
       const payload = asText({ task: taskId });
       insertTask.run({ id, jid, seesChat: Number(seesChat), payload, now });
     },
-    claimNext(kind, lease) {
-      const row = claim.get({ kind, ...lease });
-      return row === undefined ? null : parseTurn(row);
-    },
+    claimNext: claim,
     renew: (id, lease) => renew.run({ id, ...lease }).changes > 0,
     release: (id, owner) => void release.run({ id, owner }),
     keep: (id, owner, payload) => void keep.run({ id, owner, payload: asText(payload) }),

@@ -1,0 +1,48 @@
+import type { Database } from 'better-sqlite3';
+import { z } from 'zod';
+import { parseTurn, TURN_COLUMNS, type Turn, type TurnKind } from './turn.ts';
+
+export type Lease = { readonly owner: string; readonly until: number };
+
+const Next = z.object({ seq: z.int(), folder: z.string(), is_task: z.int() });
+
+/**
+ * Claims the next turn of a kind, in one transaction; null when none can run.
+ *
+ * A group, which is a folder, has one turn of a kind under way at a time. Of the groups that wait, the
+ * one whose last turn began longest ago is next, so nobody is served twice while another waits. Within
+ * a group, people and tasks take turns where both wait; otherwise the oldest turn is first.
+ */
+export function claimerOf(database: Database): (kind: TurnKind, lease: Lease) => Turn | null {
+  const next = database.prepare(`
+    SELECT waiting.seq, groups.folder, waiting.payload IS NOT NULL AS is_task
+    FROM turns AS waiting JOIN groups ON groups.jid = waiting.jid
+    LEFT JOIN served ON served.folder = groups.folder AND served.kind = waiting.kind
+    WHERE waiting.state = 'queued' AND waiting.kind = :kind AND NOT EXISTS (
+      SELECT 1 FROM turns AS busy JOIN groups AS its ON its.jid = busy.jid
+      WHERE busy.kind = waiting.kind AND busy.state IN ('claimed', 'resuming')
+      AND its.folder = groups.folder)
+    ORDER BY coalesce(served.number, 0),
+      coalesce((waiting.payload IS NOT NULL) = served.was_task, 0), waiting.seq
+    LIMIT 1`);
+  // An agent's turn begins where the last answered one ended: what failed is asked again with it.
+  const claim = database.prepare(`
+    UPDATE turns SET state = 'claimed', lease_owner = :owner, lease_until = :until,
+      attempts = attempts + 1, error = NULL,
+      from_seq = CASE kind WHEN 'command' THEN from_seq ELSE 1 + max(
+        (SELECT since_seq FROM groups WHERE groups.jid = turns.jid),
+        coalesce((SELECT max(done.upto_seq) FROM turns AS done WHERE done.jid = turns.jid
+         AND done.kind = 'agent' AND done.state IN ('answered', 'gave_up')), 0)) END
+    WHERE seq = :seq RETURNING ${TURN_COLUMNS}`);
+  const serve = database.prepare(`
+    INSERT INTO served (folder, kind, number, was_task)
+    VALUES (:folder, :kind, 1 + coalesce((SELECT max(number) FROM served), 0), :isTask)
+    ON CONFLICT (folder, kind) DO UPDATE SET number = excluded.number, was_task = excluded.was_task`);
+  return database.transaction((kind: TurnKind, lease: Lease) => {
+    const found = next.get({ kind });
+    if (found === undefined) return null;
+    const { seq, folder, is_task: isTask } = Next.parse(found);
+    serve.run({ folder, kind, isTask });
+    return parseTurn(claim.get({ seq, ...lease }));
+  });
+}
