@@ -19,8 +19,9 @@ import { EXIT_SETTINGS } from './supervisor/frames.ts';
 import { openLog } from './supervisor/log.ts';
 import { connectSupervisor } from './supervisor/supervisor-link.ts';
 
-/** Running turns get this long when the assistant is asked to stop, in milliseconds. */
-const GRACE_MS = 10_000;
+/** When the assistant is asked to stop, running turns get so long, and all of it together so long. */
+const GRACE_MS = 5_500;
+const LEAVE_MS = 9_000;
 
 const projectDir = resolve(import.meta.dirname, '..');
 if (process.send === undefined) {
@@ -85,6 +86,7 @@ const host = openHost({
 });
 
 link.onStop(async () => {
+  setTimeout(() => process.exit(0), LEAVE_MS);
   await host.stop(GRACE_MS);
   store.close();
   process.exit(0);

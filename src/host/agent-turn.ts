@@ -2,6 +2,7 @@ import type { TurnEvents, TurnOutcome } from '../sandbox/sandbox.ts';
 import type { Group, Turn } from '../store/store.ts';
 import type { HostOptions } from './options.ts';
 import { conversationOf, promptOf } from './prompt.ts';
+import { saidBetween } from './said.ts';
 import { silently } from './scheduler/task-result.ts';
 import { type TaskTurn, taskOfTurn, taskPrompt } from './scheduler/task-turn.ts';
 import { systemPrompt } from './system-prompt.ts';
@@ -12,13 +13,12 @@ import {
 } from './turn-conversation.ts';
 import { answered, failed, type TurnResult } from './turn-result.ts';
 
-/** How many messages of a chat the agent is shown at most. */
-const CONTEXT_MESSAGES = 50;
-
 type AgentTurnOptions = Pick<HostOptions, 'store' | 'settings' | 'sandbox' | 'now' | 'timeZone'> & {
   readonly onTool: TurnEvents['onTool'];
   /** Whether the agent has asked to end this turn without a message. */
   readonly isSilent: () => boolean;
+  /** Absent where nothing that is said meanwhile is for this turn. */
+  readonly followUps?: Pick<TurnEvents, 'onOpen' | 'onTook'>;
 };
 
 /** Lets the group's agent answer the turn's messages or do its task. Never rejects because of model or sandbox. */
@@ -47,7 +47,7 @@ export async function runAgentTurn(options: AgentTurnOptions, turn: Turn): Promi
       system: systemFor(options, group, conversation),
       prompt: promptFor(options, turn, task),
     },
-    { onText: () => {}, onTool: options.onTool },
+    { onText: () => {}, onTool: options.onTool, ...options.followUps },
   );
   if (outcome.kind === 'failed') return failedResult(outcome, group, task);
   const session = nextConversation(conversation, outcome.session);
@@ -73,9 +73,7 @@ function promptFor(
   task: TaskTurn | null,
 ): string {
   const range = { jid: turn.jid, from: turn.fromSeq, upto: turn.uptoSeq };
-  const messages = store.messages.between(range, CONTEXT_MESSAGES);
-  const leftOut = store.messages.countBetween(range) - messages.length;
-  const parts = { messages, leftOut, timeZone };
+  const parts = saidBetween(store, range, timeZone);
   return task === null ? promptOf(parts) : taskPrompt(task, conversationOf(parts));
 }
 

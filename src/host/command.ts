@@ -36,6 +36,8 @@ export type CommandContext = {
   readonly keep: (data: unknown) => void;
   /** Takes turns out of the failed state and runs them again. */
   readonly retryFailed: () => number;
+  /** Ends what the agent of a folder is doing; how many turns that were. */
+  readonly cancelTurns: (folder: string) => number;
   readonly tasks: TaskBook;
   readonly now: () => number;
   readonly newId: () => string;

@@ -143,6 +143,7 @@ test('without a key, or without an engine, the answer is how to get one', async 
   const sandbox = {
     open: async () => ({ kind: 'unavailable' as const, advice }),
     stop: async () => {},
+    warm: () => 0,
     close: async () => {},
   };
   const bare = await project.start({ over: { sandbox } });

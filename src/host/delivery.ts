@@ -1,4 +1,5 @@
 import { type Channel, UnknownDelivery } from '../channels/channel.ts';
+import { inTime } from '../in-time.ts';
 import type { Outbound } from '../store/store.ts';
 import type { HostOptions } from './options.ts';
 
@@ -9,8 +10,11 @@ const MAX_PAUSE_MS = 60_000;
 export interface Delivery {
   /** Looks for something to send; called when a message was queued or a channel connected. */
   wake(): void;
-  /** Sends nothing new, and resolves when what is under way has ended. */
-  stop(): Promise<void>;
+  /**
+   * Goes on until nothing can be sent or the time is over, and then sends nothing more. What was being
+   * sent has an unknown outcome, which the next process deals with.
+   */
+  stop(graceMs: number): Promise<void>;
 }
 
 export type DeliveryOptions = Pick<HostOptions, 'store' | 'channels' | 'now' | 'log' | 'pace'> & {
@@ -48,11 +52,13 @@ export function openDelivery(options: DeliveryOptions): Delivery {
     try {
       const { messageId: id, jid, text } = message;
       await withTimeout(channel.send({ id, jid, text }), pace.sendTimeoutMs);
+      if (isStopped) return;
       store.outbox.markSent(message.messageId);
       log.info('a message was sent', { group: groupOf(jid), channel: channel.name, id });
     } catch (error) {
-      handleFailure(channel, message, error);
+      if (!isStopped) handleFailure(channel, message, error);
     }
+    if (isStopped) return;
     underWay.delete(message.jid);
     options.onDelivered(message.jid);
     wake();
@@ -76,12 +82,17 @@ export function openDelivery(options: DeliveryOptions): Delivery {
 
   const groupOf = (jid: string) => store.groups.byJid(jid)?.folder;
 
+  /** Each message that is sent makes way for the next one of its chat. */
+  async function allSent(): Promise<void> {
+    while (underWay.size > 0 && !isStopped) await Promise.race(underWay.values());
+  }
+
   return {
     wake,
-    async stop() {
+    async stop(graceMs) {
+      await inTime(allSent(), graceMs);
       isStopped = true;
       clearTimeout(timer);
-      await Promise.all(underWay.values());
     },
   };
 }

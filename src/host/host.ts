@@ -7,8 +7,10 @@ import { openChannelWatch } from './channel-watch.ts';
 import type { CommandContext, Resumption } from './command.ts';
 import { resumeCommandTurn, runCommandTurn } from './command-turn.ts';
 import { openDelivery } from './delivery.ts';
+import { openFollowUps } from './follow-ups.ts';
 import { makeGroupFolder } from './group-folder.ts';
 import { openLateDigest } from './late-digest.ts';
+import { leave } from './leave.ts';
 import type { HostOptions } from './options.ts';
 import { noteReach, ownersChats, registerTerminal } from './owners-chats.ts';
 import { takeOver } from './recover.ts';
@@ -20,13 +22,13 @@ import { taskOfTurn } from './scheduler/task-turn.ts';
 import { openStrangerDigest } from './stranger-digest.ts';
 import { callTool } from './tool-calls.ts';
 import type { TurnResult } from './turn-result.ts';
-import { showTyping } from './typing.ts';
+import { openTyping } from './typing.ts';
 import { openWork } from './work.ts';
 
 export interface Host {
   /** Takes over what was left, connects all channels, and resolves when each has said where it stands. */
   start(resumption: Resumption): Promise<void>;
-  /** Lets running turns end for `graceMs`, gives the others back, and disconnects. */
+  /** Lets running turns end for `graceMs`, gives the others back, and leaves, in a bounded time. */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -38,7 +40,16 @@ export function openHost(options: HostOptions): Host {
 
   const delivery = openDelivery({ ...options, onDelivered: checkSettled, onGivenUp });
   const toTell = (turn: Turn, result: TurnResult) => taskResult(store, turn, result);
-  const work = openWork({ ...options, runAgent, runCommand, toTell, onEnded });
+  const work = openWork({
+    ...options,
+    runAgent,
+    runCommand,
+    stopAgent: ({ jid }) => stopAgentOf(jid),
+    toTell,
+    onEnded,
+  });
+  const followUps = openFollowUps(options);
+  const typing = openTyping(pace.typingMs);
   const onFired = () => work.wake();
   const scheduler = openScheduler({ ...options, onFired, onBroken });
   const tasks = openTaskBook({ ...options, onChanged: scheduler.wake, onFired });
@@ -81,23 +92,28 @@ export function openHost(options: HostOptions): Host {
         },
         call,
       );
-    const run = () => runAgentTurn({ ...options, onTool, isSilent: () => isSilent }, turn);
-    // Nobody waits for a task, and perhaps it has nothing to say.
-    return isAsked ? whileTyping(turn, run) : run();
+    const parts = { ...options, onTool, isSilent: () => isSilent };
+    // Nobody waits for a task, and perhaps it has nothing to say; what is asked then is another matter.
+    if (!isAsked) return runAgentTurn(parts, turn);
+    const asked = { ...parts, followUps: followUps.eventsOf(turn) };
+    return whileTyping(turn, () => runAgentTurn(asked, turn)).finally(() => followUps.close(turn));
   }
 
   function runCommand(turn: Turn): Promise<TurnResult> {
     return whileTyping(turn, () => runCommandTurn(commandOptions(turn), turn));
   }
 
-  async function whileTyping<T>(turn: Turn, run: () => Promise<T>): Promise<T> {
-    const channel = channelOf(turn.jid);
-    const stopTyping = channel === undefined ? null : showTyping(channel, turn.jid, pace.typingMs);
-    try {
-      return await run();
-    } finally {
-      stopTyping?.();
-    }
+  function whileTyping<T>({ jid }: Turn, run: () => Promise<T>): Promise<T> {
+    return typing.during({ jid, channel: channelOf(jid) }, run);
+  }
+
+  function stopAgentOf(jid: string): void {
+    const folder = store.groups.byJid(jid)?.folder;
+    if (folder !== undefined) void stopAgent(folder);
+  }
+
+  function cancelTurns(folder: string): number {
+    return work.cancel(({ jid }) => store.groups.byJid(jid)?.folder === folder);
   }
 
   function commandOptions(turn: Turn) {
@@ -115,6 +131,7 @@ export function openHost(options: HostOptions): Host {
       progressMs: pace.progressMs,
       say: (text) => say(turn.jid, text),
       retryFailed,
+      cancelTurns,
       tasks,
     };
     return {
@@ -125,7 +142,8 @@ export function openHost(options: HostOptions): Host {
 
   async function describeSandbox(): Promise<string> {
     const opened = await options.sandbox.open();
-    return opened.kind === 'ready' ? opened.sandbox.description : opened.advice;
+    if (opened.kind === 'unavailable') return opened.advice;
+    return `${opened.sandbox.description}, ${opened.sandbox.warm()} containers`;
   }
 
   function retryFailed(): number {
@@ -196,6 +214,7 @@ export function openHost(options: HostOptions): Host {
     ...options,
     onStored(jids) {
       work.wake();
+      jids.forEach(followUps.wake);
       delivery.wake();
       // After the channel has acknowledged: it must know of the message before it hears of its end.
       setImmediate(() => jids.forEach(checkSettled));
@@ -240,11 +259,7 @@ export function openHost(options: HostOptions): Host {
       strangers.stop();
       late.stop();
       watch.stop();
-      await work.drain(graceMs);
-      await delivery.stop();
-      await Promise.all(channels.map((channel) => channel.disconnect()));
-      await options.sandbox.close();
-      await work.settle();
+      await leave({ ...options, work, delivery, graceMs });
       isStopped = true;
     },
   };

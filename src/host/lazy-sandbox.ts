@@ -6,6 +6,8 @@ export interface LazySandbox {
   open(): Promise<SandboxReady | SandboxUnavailable>;
   /** Ends the container of a group, if there is one; opens nothing for that. */
   stop(folder: string): Promise<void>;
+  /** How many containers there are. */
+  warm(): number;
   /** Closes what was opened, and opens nothing for that. */
   close(): Promise<void>;
 }
@@ -14,14 +16,22 @@ export function lazySandbox(
   openSandbox: () => Promise<SandboxReady | SandboxUnavailable>,
 ): LazySandbox {
   let opening: Promise<SandboxReady | SandboxUnavailable> | null = null;
+  let warm = (): number => 0;
   return {
     open() {
-      opening ??= openSandbox().catch((error: unknown) => {
-        opening = null;
-        throw error;
-      });
+      opening ??= openSandbox().then(
+        (opened) => {
+          if (opened.kind === 'ready') warm = () => opened.sandbox.warm();
+          return opened;
+        },
+        (error: unknown) => {
+          opening = null;
+          throw error;
+        },
+      );
       return opening;
     },
+    warm: () => warm(),
     async stop(folder) {
       const opened = await opening?.catch(() => null);
       if (opened?.kind === 'ready') await opened.sandbox.stop(folder);

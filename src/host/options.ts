@@ -43,6 +43,9 @@ export type Pace = {
   readonly retryMs: number;
   readonly typingMs: number;
   readonly progressMs: number;
+  /** When the assistant ends: for messages on their way out, and then for channels and containers. */
+  readonly flushMs: number;
+  readonly closeMs: number;
 };
 
 export const DEFAULT_PACE: Pace = {
@@ -52,4 +55,6 @@ export const DEFAULT_PACE: Pace = {
   retryMs: 1_000,
   typingMs: 4_000,
   progressMs: 1_000,
+  flushMs: 1_500,
+  closeMs: 1_500,
 };

@@ -35,6 +35,7 @@ test('a model schedules a task, does it in its container when it is due, and may
       sandbox: {
         open: async () => ({ kind: 'ready', sandbox }),
         stop: (folder) => sandbox.stop(folder),
+        warm: () => sandbox.warm(),
         close: async () => {},
       },
     },

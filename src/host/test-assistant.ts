@@ -57,7 +57,7 @@ export class TestChannel implements Channel {
     this.sent.push({ ...message });
   }
 
-  async setTyping(): Promise<void> {}
+  async setTyping(_jid: string, _isTyping: boolean): Promise<void> {}
 
   ownsJid(jid: string): boolean {
     return jid.startsWith(`${this.name}:`);

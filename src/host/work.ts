@@ -1,70 +1,81 @@
+import { inTime } from '../in-time.ts';
 import type { Turn } from '../store/store.ts';
 import type { HostOptions } from './options.ts';
-import { failed, type TurnResult } from './turn-result.ts';
-
-/** How many agents may work at the same time. */
-const MAX_AGENT_TURNS = 4;
+import { failed, gaveUp, type TurnResult } from './turn-result.ts';
 
 export interface Work {
   /** Looks for turns to run; called whenever one may have become ready. */
   wake(): void;
   /** Runs a turn that was claimed already. */
   start(turn: Turn, run: (turn: Turn) => Promise<TurnResult>): void;
+  /** Ends the agent's turns that fit, at the owner's word; how many there were. */
+  cancel(isMeant: (turn: Turn) => boolean): number;
   /** Claims nothing more, and resolves when nothing runs or the time is over. */
   drain(graceMs: number): Promise<void>;
-  /** After the sandbox was closed: waits for what that ended, and gives those turns back. */
-  settle(): Promise<void>;
+  /** Gives back the agents' turns that still run. Commands stay claimed: the next process goes on. */
+  putBack(): void;
+  /** From here on nothing is written, whatever ends. */
+  close(): void;
 }
 
 export type WorkOptions = Pick<
   HostOptions,
-  'store' | 'instance' | 'now' | 'newId' | 'log' | 'pace'
+  'store' | 'settings' | 'instance' | 'now' | 'newId' | 'log' | 'pace'
 > & {
   readonly runAgent: (turn: Turn) => Promise<TurnResult>;
   readonly runCommand: (turn: Turn) => Promise<TurnResult>;
+  /** Ends what works on a turn whose result is not wanted any more. */
+  readonly stopAgent: (turn: Turn) => void;
   /** Makes of a result what its chat is told, which is not the same for a turn that nobody asked for. */
   readonly toTell: (turn: Turn, result: TurnResult) => TurnResult;
   /** The turn's end is stored; its messages wait in the outbox. */
   readonly onEnded: (turn: Turn, result: TurnResult) => void;
 };
 
+type Running = {
+  readonly turn: Turn;
+  done: Promise<void>;
+  /** The owner has ended it. */
+  isCancelled: boolean;
+  /** It is this process's no longer: its result is dropped. */
+  isLost: boolean;
+};
+
 /**
- * Runs turns: one agent and one command per chat at a time, four agents in all, oldest first.
+ * Runs turns: one agent and one command per group at a time, so many agents in all as the settings say.
  * A turn is under a lease while it runs; its end is written only by whoever holds the lease.
  */
 export function openWork(options: WorkOptions): Work {
-  const { store, instance, now, newId, log, pace } = options;
-  const running = new Map<Turn, Promise<void>>();
+  const { store, settings, instance, now, newId, log, pace } = options;
+  const running = new Set<Running>();
   let isDraining = false;
-  let isCut = false;
 
   const lease = () => ({ owner: instance, until: now() + pace.leaseMs });
-  const agentTurns = (): number =>
-    [...running.keys()].filter(({ kind }) => kind === 'agent').length;
+  const agents = () => [...running].filter(({ turn }) => turn.kind === 'agent');
 
   function wake(): void {
     for (;;) {
       if (isDraining) return;
       const turn =
         store.turns.claimNext('command', lease()) ??
-        (agentTurns() < MAX_AGENT_TURNS ? store.turns.claimNext('agent', lease()) : null);
+        (agents().length < settings.maxAgents ? store.turns.claimNext('agent', lease()) : null);
       if (turn === null) return;
       start(turn, turn.kind === 'agent' ? options.runAgent : options.runCommand);
     }
   }
 
   function start(turn: Turn, run: (turn: Turn) => Promise<TurnResult>): void {
-    running.set(
-      turn,
-      runLeased(turn, run).finally(() => {
-        running.delete(turn);
-        wake();
-      }),
-    );
+    const work: Running = { turn, done: Promise.resolve(), isCancelled: false, isLost: false };
+    running.add(work);
+    work.done = runLeased(work, run).finally(() => {
+      running.delete(work);
+      wake();
+    });
   }
 
-  async function runLeased(turn: Turn, run: (turn: Turn) => Promise<TurnResult>): Promise<void> {
-    const renewal = setInterval(() => store.turns.renew(turn.id, lease()), pace.leaseMs / 3);
+  async function runLeased(work: Running, run: (turn: Turn) => Promise<TurnResult>): Promise<void> {
+    const { turn } = work;
+    const renewal = setInterval(() => renew(work), pace.leaseMs / 3);
     const startedAt = now();
     const group = store.groups.byJid(turn.jid)?.folder;
     log.info('a turn started', { group, turn: turn.id, kind: turn.kind });
@@ -73,18 +84,35 @@ export function openWork(options: WorkOptions): Work {
       return failed('BROKEN', `Something went wrong: ${reasonOf(error)}`);
     });
     clearInterval(renewal);
-    // The sandbox was closed under it: that failure says nothing about the question.
-    if (isCut && turn.kind === 'agent') {
-      store.turns.release(turn.id, instance);
-      return;
-    }
-    const result = options.toTell(turn, came);
+    if (work.isLost) return;
+    // Whoever ends the assistant may have ended its agents too, which says nothing about the question.
+    if (isDraining && came.kind === 'ended' && came.error === 'AGENT_DIED') return release(work);
+    const isAnswered = came.kind === 'ended' && came.state === 'answered';
+    const result = options.toTell(turn, work.isCancelled && !isAnswered ? CANCELLED : came);
     if (!write(turn, result)) {
       log.error('a turn lost its lease, its result is dropped', { group, turn: turn.id });
       return;
     }
     log.info('a turn ended', { group, ...describe(turn, result, now() - startedAt) });
     options.onEnded(turn, result);
+  }
+
+  /** Only a turn that is deleted under it is lost: no other process takes one while this one lives. */
+  function renew(work: Running): void {
+    if (work.isLost) return;
+    try {
+      if (store.turns.renew(work.turn.id, lease())) return;
+      work.isLost = true;
+      log.warn('a turn is gone, its agent is stopped', { turn: work.turn.id });
+      options.stopAgent(work.turn);
+    } catch (error) {
+      log.error('a lease was not renewed', { turn: work.turn.id, error: String(error) });
+    }
+  }
+
+  function release(work: Running): void {
+    work.isLost = true;
+    store.turns.release(work.turn.id, instance);
   }
 
   function write(turn: Turn, result: TurnResult): boolean {
@@ -104,17 +132,28 @@ export function openWork(options: WorkOptions): Work {
   return {
     wake,
     start,
+    cancel(isMeant) {
+      const meant = agents().filter(({ turn }) => isMeant(turn));
+      for (const work of meant) {
+        work.isCancelled = true;
+        options.stopAgent(work.turn);
+      }
+      return meant.length;
+    },
     async drain(graceMs) {
       isDraining = true;
-      const { promise: timeIsOver, resolve } = Promise.withResolvers<void>();
-      const timer = setTimeout(resolve, graceMs);
-      await Promise.race([Promise.all(running.values()), timeIsOver]);
-      clearTimeout(timer);
-      isCut = true;
+      await inTime(Promise.all([...running].map(({ done }) => done)), graceMs);
     },
-    settle: async () => void (await Promise.all(running.values())),
+    putBack() {
+      for (const work of agents()) release(work);
+    },
+    close() {
+      for (const work of running) work.isLost = true;
+    },
   };
 }
+
+const CANCELLED = gaveUp('CANCELLED', 'Stopped, as the owner asked.');
 
 function describe(turn: Turn, result: TurnResult, durationMs: number) {
   const state = result.kind === 'suspended' ? 'suspended' : result.state;

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ModelSettings } from '../config.ts';
+import { inTime, LATE } from '../in-time.ts';
 import { AgentLife, lossOutcome } from './agent-life.ts';
 import { type Box, DEFAULT_LIMITS, type Engine, type Mount } from './engine.ts';
 import type { TurnFrame } from './frames.ts';
 import { type GroupServer, openGroupServer } from './group-server.ts';
-import { inTime, LATE } from './in-time.ts';
 import type { AgentUser } from './ownership.ts';
 import type { TurnOutcome } from './sandbox.ts';
 import type { Turn } from './turn.ts';

@@ -33,7 +33,7 @@ export type Timing = {
   readonly crashPauseMs: number;
 };
 
-export const DEFAULT_TIMING: Timing = { healthyMs: 30_000, stopMs: 12_000, crashPauseMs: 250 };
+export const DEFAULT_TIMING: Timing = { healthyMs: 30_000, stopMs: 9_500, crashPauseMs: 250 };
 
 export interface Supervisor {
   /** Runs assistants until the owner leaves or they cannot be kept up; the exit code. */
