@@ -11,7 +11,7 @@ const only = (name, from, allowed, comment) => ({
 const ENGINE_LEAVES = '^src/engine/(errors|tree|digest|conflict|interrupted)\\.ts$';
 
 /** Leaves of the assistant that everybody in it may know. */
-const LEAVES = '^src/(config|discover)\\.ts$';
+const LEAVES = '^src/(config|discover|in-time)\\.ts$';
 
 export default {
   forbidden: [
@@ -92,7 +92,7 @@ export default {
     only(
       'sandbox',
       '^src/sandbox/',
-      '^src/(sandbox/|config\\.ts$)|^container/agent/',
+      `^src/sandbox/|^container/agent/|${LEAVES}`,
       'sandbox knows neither channels nor store nor host.',
     ),
     only(

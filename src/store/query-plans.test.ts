@@ -39,12 +39,9 @@ test('no statement reads the whole of a table that grows', () => {
 
 test.each([
   ['a message that calls the agent', /SET upto_seq = :seq/, 'turns_to_extend (jid=?)'],
-  ['a look for the next turn', /SET state = 'claimed'.*min\(waiting/s, 'turns_waiting (kind=?)'],
-  [
-    'the reach of what was answered',
-    /SET state = 'claimed'.*min\(waiting/s,
-    'turns_answered (jid=?)',
-  ],
+  ['a look for the next turn', /SELECT waiting\.seq.*served/s, 'turns_waiting (kind=?)'],
+  ['the reach of what was answered', /SET state = 'claimed'/, 'turns_answered (jid=?)'],
+  ['a look for what follows up', /SELECT mine\.jid/, 'turns_to_extend (jid=?)'],
   [
     'whether a chat waits for something',
     /SELECT 1 FROM turns\s+WHERE jid = \?/,
