@@ -1,9 +1,15 @@
-import { request } from 'node:http';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const ATTEMPTS = 20;
 const PAUSE_MS = 50;
+
+// By hand, because loading node:http takes as long as starting the rest of the agent.
+const REQUEST =
+  'GET /frames HTTP/1.1\r\nHost: host\r\nConnection: Upgrade\r\nUpgrade: claw-frames\r\n\r\n';
+const END_OF_HEAD = '\r\n\r\n';
 
 /** Opens the stream of frames. The socket may appear a moment after the container does. */
 export async function connectToHost(socketPath: string): Promise<Duplex> {
@@ -17,23 +23,34 @@ export async function connectToHost(socketPath: string): Promise<Duplex> {
   }
 }
 
-function upgrade(socketPath: string): Promise<Duplex> {
-  return new Promise((resolve, reject) => {
-    const asked = request({
-      socketPath,
-      path: '/frames',
-      headers: { connection: 'Upgrade', upgrade: 'claw-frames' },
-    });
-    asked.once('upgrade', (_response, stream, head) => {
-      // The first frame may have come along with the host's consent.
-      if (head.length > 0) stream.unshift(head);
-      resolve(stream);
-    });
-    asked.once('response', (response) => {
-      response.resume();
-      reject(new Error(`the host answered ${response.statusCode}`));
-    });
-    asked.once('error', reject);
-    asked.end();
-  });
+async function upgrade(socketPath: string): Promise<Duplex> {
+  const stream = connect(socketPath);
+  try {
+    stream.write(REQUEST);
+    const head = await headOf(stream);
+    if (!head.startsWith('HTTP/1.1 101 ')) throw new Error(`the host answered ${head}`);
+    return stream;
+  } catch (error) {
+    stream.destroy();
+    throw error;
+  }
+}
+
+/** Reads up to the end of the head; what came along with it stays in the stream. */
+async function headOf(stream: Socket): Promise<string> {
+  let received = Buffer.alloc(0);
+  for (;;) {
+    const chunk: Buffer | null = stream.read();
+    if (chunk === null) {
+      await once(stream, 'readable');
+      if (stream.readableEnded) throw new Error('the host closed the connection');
+      continue;
+    }
+    received = Buffer.concat([received, chunk]);
+    const end = received.indexOf(END_OF_HEAD);
+    if (end === -1) continue;
+    const rest = received.subarray(end + END_OF_HEAD.length);
+    if (rest.length > 0) stream.unshift(rest);
+    return received.toString('latin1', 0, end);
+  }
 }

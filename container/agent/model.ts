@@ -1,7 +1,8 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModel } from 'ai';
-import { HOST_SOCKET, type TurnFrame } from '../../src/sandbox/frames.ts';
+import type { TurnFrame } from '../../src/sandbox/frames.ts';
+import { HOST_SOCKET } from '../../src/sandbox/protocol.ts';
 import { socketFetch } from './socket-fetch.ts';
 
 /** The model's paths as the host offers them on its socket; the name stands for no real host. */

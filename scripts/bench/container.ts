@@ -3,7 +3,8 @@
  *
  *     node scripts/bench/container.ts
  */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -93,6 +94,8 @@ async function prepare(
   } as const;
   const { socketDir } = places;
   const mounts = groupMounts(places, new Set());
+  for (const { source } of mounts)
+    if (!existsSync(source)) await mkdir(source, { recursive: true });
   const parts = { engine, folder, mounts, socketDir, user, model, modelTimeoutMs: 1_000 };
   return { parts, image };
 }

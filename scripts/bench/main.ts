@@ -8,9 +8,11 @@ import { benchContainer, printContainer } from './container.ts';
 import { benchIngest, printIngest } from './ingest.ts';
 import { benchLarge, printLarge } from './large.ts';
 import { benchMerge, printMerge } from './merge.ts';
+import { benchWarm, printWarm } from './warm.ts';
 
 printCommands(await benchCommands(10));
 printLarge(await benchLarge(5));
 printMerge(await benchMerge());
 printContainer(await benchContainer(10));
 printIngest(await benchIngest());
+printWarm(await benchWarm(300));

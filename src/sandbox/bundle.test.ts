@@ -49,7 +49,11 @@ await describeWithEngine('bubblewrap', "the agent's bundle", () => {
     const second = await bundleAgent(dir, dataDir);
     expect(second).not.toBe(first);
     expect(await readdir(join(dataDir, 'cache'))).toEqual([second.split('/').at(-1)]);
-    expect((await readFile(second)).length).toBeLessThan(2_000_000);
+    expect((await readFile(join(second, 'turns.mjs'))).length).toBeLessThan(2_000_000);
+    // What stands between a container and its first frame.
+    const start = await readFile(join(second, 'agent.mjs'), 'utf8');
+    expect(start.length).toBeLessThan(5_000);
+    expect(start).not.toContain('node:http');
   });
 
   test('that cannot be made leaves a host without agents, and says why', async () => {

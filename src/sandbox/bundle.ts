@@ -6,30 +6,36 @@ import { basename, join } from 'node:path';
 const BUNDLED = ['ai', '@ai-sdk/anthropic', '@ai-sdk/openai-compatible', 'esbuild', 'zod'];
 
 /** What the agent shares with the host, beside its own folder. */
-const SHARED = ['src/sandbox/frames.ts', 'src/sandbox/frame-link.ts', 'src/sandbox/answer-text.ts'];
+const SHARED = [
+  'src/sandbox/frames.ts',
+  'src/sandbox/frame-link.ts',
+  'src/sandbox/protocol.ts',
+  'src/sandbox/answer-text.ts',
+];
 
 /**
- * Bundles the agent into one file, unless its sources are those of the last time.
+ * Bundles the agent, unless its sources are those of the last time: into `agent.mjs`, which connects
+ * and is there at once, and `turns.mjs` with all that a turn needs, which that loads after.
  *
  * The tools are the files of `container/agent/tools/`: the entry that lists them is written here, so
  * that adding a tool is adding a file.
  *
- * @returns the path of the bundle, `<data>/cache/agent-<digest>.mjs`
+ * @returns the folder of both, `<data>/cache/agent-<digest>`
  */
 export async function bundleAgent(projectDir: string, dataDir: string): Promise<string> {
   const agentDir = join(projectDir, 'container/agent');
   const cacheDir = join(dataDir, 'cache');
   const sources = await sourceFiles(agentDir);
-  const name = `agent-${await digest(projectDir, agentDir, sources)}.mjs`;
+  const name = `agent-${await digest(projectDir, agentDir, sources)}`;
   const path = join(cacheDir, name);
 
   const kept: string[] = await readdir(cacheDir).catch(() => []);
   if (kept.includes(name)) return path;
   await mkdir(cacheDir, { recursive: true });
-  await build(agentDir, entry(sources), path);
-  // A container that still runs an older one keeps it: its mount holds the file, not the name.
-  const older = kept.filter((file) => /^agent-[0-9a-f]+\.mjs$/.test(file));
-  for (const file of older) await rm(join(cacheDir, file), { force: true });
+  await build(agentDir, sources, path);
+  // A container that still runs an older one keeps it: its mounts hold the files, not their names.
+  const older = kept.filter((file) => /^agent-[0-9a-f]+(\.mjs)?$/.test(file));
+  for (const file of older) await rm(join(cacheDir, file), { recursive: true, force: true });
   return path;
 }
 
@@ -66,26 +72,38 @@ function versionOf(manifest: string): string {
   return isNamed ? String(parsed.version) : '';
 }
 
-/** A module that hands every tool file's `tool` to the agent. */
-function entry(sources: readonly string[]): string {
+const ENTRY = `
+  import { runAgent } from './main.ts';
+  await runAgent(() => import('./turns.mjs'));`;
+
+/** A module that gives every tool file's `tool` to the agent. */
+function turnsEntry(sources: readonly string[]): string {
   const tools = sources.filter((name) => name.startsWith('tools/'));
   const imports = tools.map((name, at) => `import { tool as tool${at} } from './${name}';`);
   const names = tools.map((_, at) => `tool${at}`);
   return [
-    `import { runAgent } from './main.ts';`,
+    `import { serveTurns } from './serve.ts';`,
     ...imports,
-    `await runAgent([${names.join(', ')}]);`,
+    `export const serve = (stream) => serveTurns(stream, [${names.join(', ')}]);`,
   ].join('\n');
 }
 
-async function build(agentDir: string, contents: string, path: string): Promise<void> {
+async function build(agentDir: string, sources: readonly string[], path: string): Promise<void> {
+  const unfinished = `${path}.${process.pid}`;
+  await bundleOne(agentDir, ENTRY, `${unfinished}/agent.mjs`);
+  await bundleOne(agentDir, turnsEntry(sources), `${unfinished}/turns.mjs`);
+  // Renamed when complete, so that a folder of that name is always a whole bundle.
+  await rename(unfinished, path);
+}
+
+async function bundleOne(agentDir: string, contents: string, outfile: string): Promise<void> {
   // Loaded when needed: a start with a finished bundle is quicker without it.
   const { build: esbuild } = await import('esbuild');
-  const unfinished = `${path}.${process.pid}`;
   await esbuild({
     stdin: { contents, resolveDir: agentDir, sourcefile: 'agent.ts', loader: 'ts' },
-    outfile: unfinished,
+    outfile,
     bundle: true,
+    external: ['./turns.mjs'],
     format: 'esm',
     platform: 'node',
     target: 'node24',
@@ -96,6 +114,4 @@ async function build(agentDir: string, contents: string, path: string): Promise<
       js: "import { createRequire as claw } from 'node:module'; const require = claw(import.meta.url);",
     },
   });
-  // Renamed when complete, so that a file of that name is always a whole bundle.
-  await rename(unfinished, path);
 }

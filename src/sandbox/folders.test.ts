@@ -65,7 +65,7 @@ test('a group sees its folders and the socket; main also named entries of the pr
     folder: 'family',
     isMain: false,
     socketDir: '/s',
-    bundle: '/d/cache/agent.mjs',
+    bundle: '/d/cache/agent-0',
   };
   const present = new Set([
     'src',
@@ -82,11 +82,12 @@ test('a group sees its folders and the socket; main also named entries of the pr
     { source: '/d/sessions/family/.claude', target: '/home/node/.claude', isWritable: true },
     { source: '/d/media/family', target: '/workspace/media', isWritable: false },
     { source: '/s', target: '/run/claw', isWritable: false },
-    { source: '/d/cache/agent.mjs', target: '/opt/claw/agent.mjs', isWritable: false },
+    { source: '/d/cache/agent-0/agent.mjs', target: '/opt/claw/agent.mjs', isWritable: false },
+    { source: '/d/cache/agent-0/turns.mjs', target: '/opt/claw/turns.mjs', isWritable: false },
   ]);
   const main = groupMounts({ ...places, folder: 'main', isMain: true }, present);
   expect(main[1]?.isWritable).toBe(true);
-  expect(main.slice(6)).toEqual([
+  expect(main.slice(7)).toEqual([
     { source: '/p/package.json', target: '/workspace/project/package.json', isWritable: false },
     { source: '/p/src', target: '/workspace/project/src', isWritable: false },
   ]);

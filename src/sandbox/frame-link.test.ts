@@ -1,7 +1,8 @@
 import { Duplex, PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { openFrameLink } from './frame-link.ts';
-import { AgentFrame, type HostFrame, MAX_FRAME_BYTES } from './frames.ts';
+import { AgentFrame, type HostFrame } from './frames.ts';
+import { MAX_FRAME_BYTES } from './protocol.ts';
 
 test('frames arrive whole however the stream cuts them', async () => {
   const far = farEnd();

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { z } from 'zod';
-import { MAX_FRAME_BYTES } from './frames.ts';
+import { MAX_FRAME_BYTES } from './protocol.ts';
 
 export type FrameLinkParts<Incoming> = {
   readonly stream: Duplex;

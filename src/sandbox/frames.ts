@@ -23,12 +23,7 @@
  * Both sides import this file, so another agent in the container has to keep to these schemas only.
  */
 import { z } from 'zod';
-
-export const PROTOCOL = 1;
-export const MAX_FRAME_BYTES = 1_048_576;
-
-/** Where the agent finds the host, in every kind of container. */
-export const HOST_SOCKET = '/run/claw/host.sock';
+import { PROTOCOL } from './protocol.ts';
 
 /** Names a conversation, and the file that keeps it. */
 export const SessionId = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/);

@@ -29,7 +29,7 @@ export type GroupSandboxParts = {
   readonly engine: Engine;
   readonly options: SandboxOptions;
   readonly user: AgentUser;
-  /** Path of the agent's bundle. */
+  /** The folder of the agent's bundle. */
   readonly bundle: string;
 };
 

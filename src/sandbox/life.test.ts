@@ -51,7 +51,7 @@ await describeWithEngine('docker', 'containers', () => {
   });
 
   test('that idle are stopped, and the next turn starts another', async () => {
-    await using project = await sandboxProject({ engine: 'docker', settings: { idleMs: 300 } });
+    await using project = await sandboxProject({ engine: 'docker', settings: { idleMs: 1_000 } });
     await project.answer('hello');
     const before = await containersOf(project);
     await vi.waitFor(async () => expect(await containersOf(project)).toEqual([]), 5_000);

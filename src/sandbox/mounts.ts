@@ -29,6 +29,7 @@ export type GroupPlaces = {
   readonly folder: string;
   readonly isMain: boolean;
   readonly socketDir: string;
+  /** The folder of the agent's bundle. */
   readonly bundle: string;
 };
 
@@ -57,7 +58,8 @@ export function groupMounts(places: GroupPlaces, present: ReadonlySet<string>): 
     { source: folders.session, target: '/home/node/.claude', isWritable: true },
     { source: mediaFolder(places.dataDir, places.folder), target: MEDIA_DIR, isWritable: false },
     { source: places.socketDir, target: '/run/claw', isWritable: false },
-    { source: places.bundle, target: '/opt/claw/agent.mjs', isWritable: false },
+    { source: join(places.bundle, 'agent.mjs'), target: '/opt/claw/agent.mjs', isWritable: false },
+    { source: join(places.bundle, 'turns.mjs'), target: '/opt/claw/turns.mjs', isWritable: false },
   ];
   if (!isMain) return mounts;
   for (const entry of PROJECT_ENTRIES.filter((name) => present.has(name))) {

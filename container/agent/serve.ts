@@ -1,0 +1,49 @@
+import type { Duplex } from 'node:stream';
+import { experimental_createSteering as createSteering } from 'ai';
+import { openFrameLink } from '../../src/sandbox/frame-link.ts';
+import {
+  type AgentFrame,
+  HostFrame,
+  type MessageFrame,
+  type TurnFrame,
+} from '../../src/sandbox/frames.ts';
+import type { AgentTool } from './agent-tool.ts';
+import { HostTools } from './host-tools.ts';
+import { runTurn } from './turn.ts';
+
+/**
+ * Runs turns, as the host's frames say, until the host is gone.
+ *
+ * @param tools those of `container/agent/tools/`, listed by the bundle's entry
+ */
+export function serveTurns(stream: Duplex, tools: readonly AgentTool[]): void {
+  const hostTools = new HostTools((frame) => link.send(frame));
+  let running = { turn: '', steering: createSteering() };
+  const link = openFrameLink<HostFrame, AgentFrame>({
+    stream,
+    schema: HostFrame,
+    onFrame: (frame) => {
+      if (frame.type === 'stop') process.exit(0);
+      else if (frame.type === 'tool_result') hostTools.settle(frame);
+      else if (frame.type === 'message') follow(frame);
+      else void run(frame);
+    },
+    onGarbage: (reason) => {
+      console.error(`the host sent ${reason}`);
+      process.exit(1);
+    },
+    // Without its host an agent has nothing to do and nobody to tell.
+    onClose: () => process.exit(0),
+  });
+
+  function run(frame: TurnFrame): Promise<void> {
+    running = { turn: frame.id, steering: createSteering() };
+    const { steering } = running;
+    return runTurn(frame, { tools, hostTools, steering, send: (sent) => link.send(sent) });
+  }
+
+  function follow({ turn, id, text }: MessageFrame): void {
+    // One that comes too late stays with the host, which hears nothing of it and asks again.
+    if (turn === running.turn) void running.steering.steer(text, { id });
+  }
+}
