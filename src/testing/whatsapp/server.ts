@@ -37,6 +37,8 @@ export class WhatsAppServer extends World {
   readonly #work = new InOrder();
   readonly #staticKey = Curve.generateKeyPair();
   #line: Line | null = null;
+  /** The line, once everything that waited for it has gone out: what is said now comes behind that. */
+  #live: Line | null = null;
   #pairing: Pairing | null = null;
   #onLogin: (() => void)[] = [];
   #onPairing: ((pairing: Pairing) => void)[] = [];
@@ -49,6 +51,7 @@ export class WhatsAppServer extends World {
         onNode: (line, received) => this.#work.run(() => this.#take(line, received)),
         onClose: (line) => {
           if (this.#line === line) this.#line = null;
+          if (this.#live === line) this.#live = null;
         },
       });
     });
@@ -145,6 +148,7 @@ export class WhatsAppServer extends World {
   #logIn(line: Line): void {
     this.#pairing = null;
     this.#line = line;
+    this.#live = null;
     const t = String(Math.floor(Date.now() / 1000));
     line.send(node('success', { t, lid: this.account.deviceLid }));
   }
@@ -169,11 +173,12 @@ export class WhatsAppServer extends World {
   /** As WhatsApp does, what waits follows when the device says that it is active. */
   #begin(line: Line): void {
     this.mailbox.deliver(line);
+    this.#live = line;
     for (const resolve of this.#onLogin.splice(0)) resolve();
   }
 
   #post(stanza: BinaryNode): string {
-    this.mailbox.put(stanza, this.#line);
+    this.mailbox.put(stanza, this.#live);
     return stanza.attrs['id'] ?? '';
   }
 }
