@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openStore, type Store } from './store.ts';
+import { MESSAGES_SHOWN, openStore, type Store } from './store.ts';
 
 const JID = 'terminal:main';
 let folder: string;
@@ -54,6 +54,18 @@ test('a message that a channel delivers twice is stored once', () => {
   expect(say('a')).toBe(1);
   expect(say('a')).toBeNull();
   expect(say('b')).toBeGreaterThan(1);
+});
+
+test('what asks is among the messages that its turn shows, however many come while it waits', () => {
+  ask('first');
+  for (let index = 2; index < MESSAGES_SHOWN; index += 1) say(`between ${index}`);
+  ask('still in sight');
+  ask('the next turn');
+  const first = store.turns.claimNext('agent', lease('one'));
+  expect([first?.fromSeq, first?.uptoSeq]).toEqual([1, MESSAGES_SHOWN]);
+  store.finishTurn(end('turn-first', 'one'), clock);
+  const second = store.turns.claimNext('agent', lease('one'));
+  expect([second?.fromSeq, second?.uptoSeq]).toEqual([MESSAGES_SHOWN + 1, MESSAGES_SHOWN + 1]);
 });
 
 test('messages that wait for a turn are one turn, up to the moment it is claimed', () => {

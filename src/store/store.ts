@@ -33,6 +33,7 @@ export type { NextSession } from './sessions.ts';
 export type { Task, TaskSchedule } from './task.ts';
 export type { RunEnd, TaskRun } from './task-runs.ts';
 export type { Turn } from './turn.ts';
+export { MESSAGES_SHOWN } from './turns.ts';
 
 /** Everything the assistant remembers. Synchronous: when a call returns, it is on disk. */
 export interface Store {

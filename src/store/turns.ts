@@ -41,15 +41,21 @@ export interface Turns {
   counts(): QueueCounts;
 }
 
+/** How many messages of a turn its agent is shown: the newest. */
+export const MESSAGES_SHOWN = 50;
+
 /**
  * The table's writes are single statements, so each is a transaction of its own.
  * An agent's turn with a payload comes from a task: no message is added to it.
  */
 export function turnsOf(database: Database): Turns {
+  // The agent is shown the newest messages of a turn only, and what asks must be among them.
   const extend = database.prepare(`
     UPDATE turns SET upto_seq = :seq
     WHERE seq = (SELECT max(seq) FROM turns
-                 WHERE jid = :jid AND kind = 'agent' AND state = 'queued' AND payload IS NULL)`);
+                 WHERE jid = :jid AND kind = 'agent' AND state = 'queued' AND payload IS NULL)
+    AND :seq <= coalesce((SELECT seq FROM messages WHERE jid = :jid AND seq >= turns.from_seq
+                          ORDER BY seq LIMIT 1 OFFSET ${MESSAGES_SHOWN - 1}), :seq)`);
   const insert = database.prepare(`
     INSERT INTO turns (id, jid, kind, state, from_seq, upto_seq, payload, created_at)
     VALUES (:id, :jid, :kind, 'queued', :seq, :seq, :payload, :now)`);
