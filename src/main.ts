@@ -6,6 +6,7 @@ import { TERMINAL_JID } from './channels/terminal.ts';
 import { readSettings, SettingsError } from './config.ts';
 import { clawRunner } from './host/claw.ts';
 import { discoverCommands } from './host/command.ts';
+import { gitRunner } from './host/git.ts';
 import { greetingOf } from './host/greeting.ts';
 import { openHost } from './host/host.ts';
 import { lazySandbox } from './host/lazy-sandbox.ts';
@@ -14,7 +15,7 @@ import { realTimer } from './host/scheduler/alarm.ts';
 import { describeTools, discoverTools } from './host/tool.ts';
 import { StoreError } from './store/error.ts';
 import { openStore } from './store/store.ts';
-import { secretValues, withoutSecrets } from './supervisor/environment.ts';
+import { modelKeyIn, secretValues, withoutSecrets } from './supervisor/environment.ts';
 import { EXIT_SETTINGS } from './supervisor/frames.ts';
 import { openLog } from './supervisor/log.ts';
 import { connectSupervisor } from './supervisor/supervisor-link.ts';
@@ -72,7 +73,9 @@ const host = openHost({
     clawPath: join(projectDir, 'bin/claw.js'),
     projectDir,
     environment: withoutSecrets(process.env),
+    modelKey: modelKeyIn(process.env),
   }),
+  git: gitRunner({ projectDir, environment: withoutSecrets(process.env) }),
   mainChat: { jid: TERMINAL_JID, name: 'Terminal' },
   instance: randomUUID(),
   now: Date.now,

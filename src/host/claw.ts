@@ -38,6 +38,8 @@ export type ClawOptions = {
   readonly clawPath: string;
   readonly projectDir: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Added for the command that asks the model, and for no other. */
+  readonly modelKey: Readonly<Record<string, string | undefined>>;
 };
 
 /**
@@ -45,12 +47,12 @@ export type ClawOptions = {
  * one still runs from the old.
  */
 export function clawRunner(options: ClawOptions): Claw {
-  const { nodePath, clawPath, projectDir, environment } = options;
+  const { nodePath, clawPath, projectDir, environment, modelKey } = options;
   return async (args, onProgress) => {
     const { execa } = await import('execa');
     const child = execa(nodePath, [clawPath, ...args, '--json', '--cwd', projectDir], {
       cwd: projectDir,
-      env: environment,
+      env: args.includes('--agent') ? { ...environment, ...modelKey } : environment,
       extendEnv: false,
       reject: false,
       stdin: 'ignore',

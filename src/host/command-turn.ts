@@ -15,9 +15,15 @@ export type CommandRequest =
   | { readonly kind: 'run'; readonly text: string }
   | { readonly kind: 'reply'; readonly question: Question; readonly reply: Reply };
 
+const GivenReply = z.union([
+  // As an older tree queued it.
+  z.enum(['yes', 'no']).transform((word) => ({ word, text: '', isForAll: false })),
+  z.object({ word: z.string(), text: z.string(), isForAll: z.boolean() }),
+]);
+
 const Request = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('run'), text: z.string() }),
-  z.object({ kind: z.literal('reply'), question: z.unknown(), reply: z.enum(['yes', 'no']) }),
+  z.object({ kind: z.literal('reply'), question: z.unknown(), reply: GivenReply }),
 ]);
 
 /** What is kept so that another process can finish the command. */
@@ -37,14 +43,21 @@ export async function runCommandTurn(
   const call = callOf(turn.payload, context.commands);
   if (call.kind === 'said') return answered(call.text);
   const keepFor = (data: unknown): void => keep({ kind: 'kept', command: call.command.name, data });
-  const result = await call.run({ ...context, keep: keepFor });
+  return endOf(call.command, await call.run({ ...context, keep: keepFor }), keepFor);
+}
+
+function endOf(
+  { name }: OwnerCommand,
+  result: CommandResult,
+  keepFor: (data: unknown) => void,
+): TurnResult {
   if (result.kind === 'restart') {
     keepFor(result.data);
     return { kind: 'suspended' };
   }
   if (result.kind === 'answer') return answered(result.text);
-  const { text, data, declined } = result;
-  return answered(text, { question: { command: call.command.name, data, declined } });
+  const { kind: _, text, ...asked } = result;
+  return answered(text, { question: { command: name, ...asked } });
 }
 
 /** Finishes, in a new process, a command that an earlier one began. */
@@ -60,7 +73,10 @@ export async function resumeCommandTurn(
     const said = text?.kind === 'run' ? `\`${text.text}\`` : 'What you asked for';
     return failed('INTERRUPTED', `${said} was interrupted by a restart. Say it again.`);
   }
-  return answered(await command.resume({ ...context, keep }, kept.data, resumption));
+  const keepFor = (data: unknown): void => keep({ kind: 'kept', command: command.name, data });
+  const result = await command.resume({ ...context, keep: keepFor }, kept.data, resumption);
+  if (typeof result === 'string') return answered(result);
+  return endOf(command, result, keepFor);
 }
 
 type Call =
@@ -94,11 +110,19 @@ function callOfReply(
   reply: Reply,
   commands: readonly OwnerCommand[],
 ): Call {
+  if (question !== null && question.run !== null) {
+    return reply.word === 'yes'
+      ? callOfText(question.run, commands)
+      : { kind: 'said', text: question.declined };
+  }
   const command = commands.find(({ name }) => name === question?.command);
   if (question === null || command?.confirm === undefined) {
     return { kind: 'said', text: 'The question that this answers is not known any more.' };
   }
-  if (reply === 'no') return { kind: 'said', text: question.declined };
+  // Where a no is one of the choices, what it leads to is the command's to say.
+  if (reply.word === 'no' && question.choices.length === 0) {
+    return { kind: 'said', text: question.declined };
+  }
   const confirm = command.confirm.bind(command);
-  return { kind: 'called', command, run: (context) => confirm(context, question.data) };
+  return { kind: 'called', command, run: (context) => confirm(context, question.data, reply) };
 }

@@ -5,7 +5,9 @@ import { discoverExports } from '../discover.ts';
 import type { Store } from '../store/store.ts';
 import type { AddressOf } from './chat-list.ts';
 import type { Claw } from './claw.ts';
+import type { Git } from './git.ts';
 import { nearestNames } from './nearest.ts';
+import type { Choice, Reply } from './question.ts';
 import type { Registry } from './registry.ts';
 import type { TaskBook } from './scheduler/task-book.ts';
 
@@ -16,6 +18,7 @@ export type CommandContext = {
   readonly projectDir: string;
   readonly version: string;
   readonly claw: Claw;
+  readonly git: Git;
   readonly commands: readonly OwnerCommand[];
   readonly channels: () => readonly {
     readonly name: string;
@@ -45,12 +48,22 @@ export type CommandContext = {
 
 export type CommandResult =
   | { readonly kind: 'answer'; readonly text: string }
-  /** `confirm` gets `data` at the owner's yes; anything else said in between withdraws the question. */
+  /**
+   * `confirm` gets `data` at the owner's yes, or with the choice they made; anything else said in
+   * between withdraws the question.
+   */
   | {
       readonly kind: 'ask';
       readonly text: string;
       readonly data: unknown;
+      /** Said at a no to a question without choices, and when the owner talks of something else. */
       readonly declined: string;
+      /** Numbered ways to answer; without them it is yes or no. */
+      readonly choices?: readonly Choice[];
+      /** Whether a choice may be made with `all`, for what would be asked next as well. */
+      readonly mayBeForAll?: boolean;
+      /** The command whose `confirm` gets the answer; the one that asks by default. */
+      readonly command?: string;
     }
   /** The assistant restarts, and the new process answers by `resume` with `data`. */
   | { readonly kind: 'restart'; readonly data: unknown };
@@ -67,8 +80,17 @@ export type OwnerCommand = {
   readonly name: string;
   readonly help: string;
   run(context: CommandContext, argument: string): Promise<CommandResult>;
-  confirm?(context: CommandContext, data: unknown): Promise<CommandResult>;
-  resume?(context: CommandContext, data: unknown, resumption: Resumption): Promise<string>;
+  confirm?(context: CommandContext, data: unknown, reply: Reply): Promise<CommandResult>;
+  /** A text is the answer. */
+  resume?(
+    context: CommandContext,
+    data: unknown,
+    resumption: Resumption,
+  ): Promise<string | CommandResult>;
+  /** What the main group's agent is told when it calls this command; changes nothing. */
+  look?(context: CommandContext, argument: string): Promise<string>;
+  /** Whether that agent may propose it: then it runs at the owner's yes. */
+  readonly isForAgents?: boolean;
 };
 
 const Command = z.custom<OwnerCommand>(

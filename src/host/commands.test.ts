@@ -184,12 +184,14 @@ test('a blocked plan names file and skill, and a missing skill is an answer too'
   using project = new TestProject({ ...PROJECT, 'src/greeting.txt': 'my own\n' });
   const assistant = await project.start();
   await assistant.terminal.say('/add-greeting');
-  const blocked = await hears(assistant, 'Everything is as it was.');
+  const blocked = await hears(assistant, 'Say a number.');
   expect(blocked).toContain('src/greeting.txt');
   expect(blocked).toContain('greeting');
   expect(readFileSync(join(project.dir, 'src/greeting.txt'), 'utf8')).toBe('my own\n');
+  await assistant.terminal.say('give up');
+  await hears(assistant, 'Given up. Everything is as it was.');
   await assistant.terminal.say('/add-greetin');
-  await hears(assistant, 'greeting');
+  await hears(assistant, 'There is no skill "greetin".');
   expect(project.restarts).toBe(0);
   await assistant.stop();
 }, 30_000);

@@ -1,5 +1,6 @@
 import type { Channel } from '../channels/channel.ts';
 import type { Task, Turn } from '../store/store.ts';
+import { openAgentCommands } from './agent-command.ts';
 import { runAgentTurn } from './agent-turn.ts';
 import { attachmentFetcher } from './attachments.ts';
 import { channelEvents } from './channel-events.ts';
@@ -79,6 +80,8 @@ export function openHost(options: HostOptions): Host {
       : () => {
           isSilent = true;
         };
+    const agentCommands = openAgentCommands({ ...commandOptions(turn), jid: turn.jid });
+    const ownerCommand = agentCommands.call;
     const onTool = (call: Parameters<typeof callTool>[1]) =>
       callTool(
         {
@@ -88,15 +91,18 @@ export function openHost(options: HostOptions): Host {
           tasks,
           registry,
           fetchAttachment,
+          ownerCommand,
           staySilent,
         },
         call,
       );
     const parts = { ...options, onTool, isSilent: () => isSilent };
+    const run = async (given: Parameters<typeof runAgentTurn>[0]) =>
+      agentCommands.withQuestion(await runAgentTurn(given, turn));
     // Nobody waits for a task, and perhaps it has nothing to say; what is asked then is another matter.
-    if (!isAsked) return runAgentTurn(parts, turn);
+    if (!isAsked) return run(parts);
     const asked = { ...parts, followUps: followUps.eventsOf(turn) };
-    return whileTyping(turn, () => runAgentTurn(asked, turn)).finally(() => followUps.close(turn));
+    return whileTyping(turn, () => run(asked)).finally(() => followUps.close(turn));
   }
 
   function runCommand(turn: Turn): Promise<TurnResult> {

@@ -3,6 +3,7 @@ import type { Settings } from '../config.ts';
 import type { Store } from '../store/store.ts';
 import type { Claw } from './claw.ts';
 import type { OwnerCommand } from './command.ts';
+import type { Git } from './git.ts';
 import type { LazySandbox } from './lazy-sandbox.ts';
 import type { HostLog } from './log.ts';
 import type { SetTimer } from './scheduler/alarm.ts';
@@ -19,6 +20,7 @@ export type HostOptions = {
   readonly tools: readonly AgentTool[];
   readonly sandbox: LazySandbox;
   readonly claw: Claw;
+  readonly git: Git;
   /** The owner's own chat, registered as the main group. */
   readonly mainChat: { readonly jid: string; readonly name: string };
   /** Names this process in leases; no other process ever has the same. */

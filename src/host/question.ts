@@ -1,8 +1,26 @@
 import { z } from 'zod';
 
-const Question = z.object({ command: z.string(), data: z.unknown(), declined: z.string() });
+const Choice = z.object({
+  word: z.string(),
+  label: z.string(),
+  takesText: z.boolean().default(false),
+});
 
-/** A command that waits for the owner's yes: which one, with what, and what a no is told. */
+const Question = z.object({
+  command: z.string(),
+  data: z.unknown(),
+  declined: z.string(),
+  /** None: it is answered with yes or no. */
+  choices: z.array(Choice).default([]),
+  mayBeForAll: z.boolean().default(false),
+  /** What runs at a yes as if the owner had typed it, in place of the command's `confirm`. */
+  run: z.string().nullable().default(null),
+});
+
+/** One way to answer a question: its number says it, and so does its word. */
+export type Choice = Readonly<z.input<typeof Choice>>;
+
+/** A command that waits for the owner's word: which one, with what, and what a no or other talk is told. */
 export type Question = z.output<typeof Question>;
 
 /** Reads what the store kept; null when nothing is open, or when an older tree asked something else. */
@@ -10,14 +28,45 @@ export function parseQuestion(payload: unknown): Question | null {
   return Question.safeParse(payload).data ?? null;
 }
 
-export type Reply = 'yes' | 'no';
+/** What the owner answered: the word of a choice, `yes` or `no` where there are none. */
+export type Reply = {
+  readonly word: string;
+  /** What stands behind the word of a choice that takes a text; empty else. */
+  readonly text: string;
+  /** Said with `all`: for this question and those that would follow. */
+  readonly isForAll: boolean;
+};
 
-/** Whether a text is a plain yes or no. */
-export function yesOrNo(text: string): Reply | null {
-  const word = text
-    .trim()
-    .toLowerCase()
-    .replace(/[.!]+$/, '');
-  if (['yes', 'y', 'ja', 'ok', 'yes please'].includes(word)) return 'yes';
-  return ['no', 'n', 'nein', 'no thanks'].includes(word) ? 'no' : null;
+/** Reads a text as an answer; null for one that says something else. */
+export function replyTo(question: Question, text: string): Reply | null {
+  const all = question.mayBeForAll ? /^all\s+/i.exec(text.trim()) : null;
+  const said = text.trim().slice(all?.[0].length ?? 0);
+  const isForAll = all !== null;
+  const plain = said.toLowerCase().replace(/[.!]+$/, '');
+  const answer = YES.includes(plain) ? 'yes' : NO.includes(plain) ? 'no' : plain;
+  if (question.choices.length === 0) {
+    const isReply = answer === 'yes' || answer === 'no';
+    return isReply ? { word: answer, text: '', isForAll } : null;
+  }
+  const numbered = /^\d{1,2}$/.test(plain) ? question.choices[Number(plain) - 1] : undefined;
+  const found = numbered ?? question.choices.find(({ word }) => word.toLowerCase() === answer);
+  if (found !== undefined) return { word: found.word, text: '', isForAll };
+  return withText(question, said, isForAll);
+}
+
+/** The choices as the owner reads them. */
+export function choiceLines(choices: readonly Choice[]): string {
+  return choices.map(({ label }, at) => `${at + 1}. ${label}`).join('\n');
+}
+
+const YES = ['yes', 'y', 'ja', 'ok', 'yes please'];
+const NO = ['no', 'n', 'nein', 'no thanks'];
+
+function withText({ choices }: Question, said: string, isForAll: boolean): Reply | null {
+  const [, first = '', text = ''] = /^(\S+)\s+(\S[\s\S]*)$/.exec(said) ?? [];
+  const found = choices.find(
+    ({ word, takesText }, at) =>
+      takesText && (first.toLowerCase() === word || first === String(at + 1)),
+  );
+  return found === undefined ? null : { word: found.word, text, isForAll };
 }

@@ -5,7 +5,7 @@ import { isCommandText } from './command.ts';
 import type { CommandRequest } from './command-turn.ts';
 import type { HostOptions } from './options.ts';
 import { plainName } from './plain-name.ts';
-import { parseQuestion, yesOrNo } from './question.ts';
+import { parseQuestion, replyTo } from './question.ts';
 import { freeFolder } from './registry.ts';
 import { ALWAYS, isTriggered } from './trigger.ts';
 
@@ -112,7 +112,7 @@ function mayCall(store: Store, { jid, sender, isOwner }: InboundMessage): boolea
 function commandRequest(store: Store, { jid, text }: InboundMessage): CommandRequest | null {
   if (isCommandText(text)) return { kind: 'run', text: text.trim() };
   const question = parseQuestion(store.questions.pending(jid));
-  const reply = yesOrNo(text);
+  const reply = question === null ? null : replyTo(question, text);
   return question === null || reply === null ? null : { kind: 'reply', question, reply };
 }
 

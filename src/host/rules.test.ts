@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { matchCommand } from './command.ts';
 import { FOLDER_NAME, folderNameFor, folderNameProblem } from './folder-name.ts';
-import { yesOrNo } from './question.ts';
+import { choiceLines, parseQuestion, replyTo } from './question.ts';
 import { isTriggered, triggerProblem } from './trigger.ts';
 import { wordsOf } from './words.ts';
 
@@ -118,14 +118,36 @@ test('a command takes its argument from its name or after a space', () => {
   expect(called('/add')).toEqual(['add-<skill>']);
 });
 
-test('only a plain yes or no is one', () => {
-  expect(['yes', 'Yes.', 'y', 'no', 'N!', 'yes but later', ''].map(yesOrNo)).toEqual([
-    'yes',
-    'yes',
-    'yes',
-    'no',
-    'no',
-    null,
-    null,
-  ]);
+const question = (over: object) =>
+  parseQuestion({ command: 'c', data: null, declined: 'no', ...over });
+
+test('only a plain yes or no answers a question without choices', () => {
+  const asked = question({});
+  const said = ['yes', 'Yes.', 'y', 'no', 'N!', 'yes but later', '', '1', 'all yes'];
+  const words = said.map((text) => (asked === null ? '' : (replyTo(asked, text)?.word ?? null)));
+  expect(words).toEqual(['yes', 'yes', 'yes', 'no', 'no', null, null, null, null]);
+});
+
+test('a choice is made by its number or its word, for all where that is meant', () => {
+  const choices = [
+    { word: 'ours', label: 'keep' },
+    { word: 'value', label: 'another', takesText: true },
+    { word: 'give up', label: 'give up' },
+    { word: 'no', label: 'no' },
+  ];
+  const one = question({ choices });
+  const many = question({ choices, mayBeForAll: true });
+  if (one === null || many === null) throw new Error('the questions do not parse');
+  const plain = { text: '', isForAll: false };
+  expect(replyTo(one, ' 1. ')).toEqual({ word: 'ours', ...plain });
+  expect(replyTo(one, 'Ours')).toEqual({ word: 'ours', ...plain });
+  expect(replyTo(one, 'Give up!')).toEqual({ word: 'give up', ...plain });
+  expect(replyTo(one, 'nein')).toEqual({ word: 'no', ...plain });
+  expect(replyTo(one, 'value  A b: 1')).toEqual({ word: 'value', text: 'A b: 1', isForAll: false });
+  expect(replyTo(one, '2 -x')).toEqual({ word: 'value', text: '-x', isForAll: false });
+  expect(replyTo(many, 'all 1')).toEqual({ word: 'ours', text: '', isForAll: true });
+  for (const other of ['0', '5', '1 2', 'ours is better', 'all 1', 'yes', '', '1e0']) {
+    expect(replyTo(one, other), other).toBeNull();
+  }
+  expect(choiceLines(choices)).toBe('1. keep\n2. another\n3. give up\n4. no');
 });

@@ -14,6 +14,7 @@ import type { Sandbox, TurnEvents, TurnOutcome, TurnRequest } from '../sandbox/s
 import { openStore, type Store } from '../store/store.ts';
 import { clawRunner } from './claw.ts';
 import { discoverCommands } from './command.ts';
+import { gitRunner } from './git.ts';
 import { type Host, openHost } from './host.ts';
 import { lazySandbox } from './lazy-sandbox.ts';
 import { DEFAULT_PACE, type HostOptions } from './options.ts';
@@ -191,8 +192,16 @@ export async function startAssistant(
       nodePath: process.execPath,
       clawPath: join(REPOSITORY, 'bin/claw.js'),
       projectDir: dir,
-      environment: { PATH: process.env['PATH'], HOME: dir },
+      // Whose test starts no model has none that answers.
+      environment: {
+        PATH: process.env['PATH'],
+        HOME: dir,
+        ANTHROPIC_BASE_URL: 'http://127.0.0.1:9',
+        ...environment,
+      },
+      modelKey: { ANTHROPIC_API_KEY: 'sk-test' },
     }),
+    git: gitRunner({ projectDir: dir, environment: { PATH: process.env['PATH'], HOME: dir } }),
     mainChat: { jid: 'terminal:main', name: 'Terminal' },
     instance: randomUUID(),
     now: Date.now,

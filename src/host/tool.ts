@@ -16,6 +16,8 @@ export type ToolContext = {
   readonly tasks: TaskBook;
   readonly fetchAttachment: FetchAttachment;
   readonly timeZone: string;
+  /** Calls an owner's command as far as an agent may: it looks, or proposes it to the owner. */
+  readonly ownerCommand: (text: string) => Promise<string>;
   /** Ends the turn without a message; null where somebody has asked and waits for an answer. */
   readonly staySilent: (() => void) | null;
 };

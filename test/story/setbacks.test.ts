@@ -29,9 +29,8 @@ test(
     const before = clone.code();
     const state = clone.state();
     const told = await assistant.ask('/add-telegram');
-    expect(told).toBe(
-      `This does not fit the code as it is now:\n- ${SHARED} (your edits against telegram)\n\nEverything is as it was.`,
-    );
+    expect(told).toMatch(/^`src\/config\.ts:\d+`, your edits against telegram\./);
+    expect(told).toContain("1. keep yours\n2. take telegram's\n3. give up: forget the change");
     expect(clone.code()).toEqual(before);
     expect(clone.state()).toEqual(state);
     expect(await assistant.ask('yes')).toContain('No model is configured yet');

@@ -37,7 +37,7 @@ export async function plan(context: EngineContext, planned: PlannedVerb): Promis
     ...report,
     verb: 'plan',
     warnings: [...warnings, ...scripts.warnings],
-    data: { verb, ...asObject(report.data), installScripts: scripts.packages },
+    data: { verb, ...asObject(report.data), consent, installScripts: scripts.packages },
   };
 }
 

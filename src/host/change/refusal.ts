@@ -1,19 +1,41 @@
+import { z } from 'zod';
 import type { ClawResult } from '../claw.ts';
+import { operationName } from './waiting.ts';
 
 const BLOCKED = 3;
 
+/** Whether a command ended with conflicts; the tree is as it was then. */
+export function isBlocked({ exitCode }: ClawResult): boolean {
+  return exitCode === BLOCKED;
+}
+
 /** Why a change did not happen, for the chat; null when it did. The tree is as it was then. */
 export function refusalOf(result: ClawResult): string | null {
-  if (result.exitCode === BLOCKED) return blockedText(result);
   if (result.ok && result.exitCode === 0) return null;
-  const { message } = result.error ?? { message: `claw ended with code ${result.exitCode}.` };
-  const [first = '', ...rest] = message.split('\n');
+  const { error } = result;
+  if (error === null) return `claw ended with code ${result.exitCode}.`;
+  const pending = error.code === 'OPERATION_PENDING' ? Pending.safeParse(error.data).data : null;
+  if (pending) return pendingText({ verb: pending.verb, args: pending.arguments });
+  const [first = '', ...rest] = error.message.split('\n');
   // What follows the first line is the output of a program: its layout is kept.
   return rest.length === 0 ? first : `${first}\n\n\`\`\`\n${rest.join('\n')}\n\`\`\``;
 }
 
-function blockedText({ conflicts, error }: ClawResult): string {
-  const files = conflicts.map(({ path, layers }) => `- ${path} (${layers.join(' against ')})`);
-  const what = files.length > 0 ? files.join('\n') : (error?.message ?? 'a conflict');
-  return `This does not fit the code as it is now:\n${what}\n\nEverything is as it was.`;
+/** What is in the way of another change, and what to say about it. */
+export function pendingText(operation: Parameters<typeof operationName>[0]): string {
+  return `“${operationName(operation)}” waits for your decision first: \`/conflicts\` goes on with it, \`/conflicts give up\` forgets it.`;
 }
+
+/** What a command would change only with the owner's named consent; empty where that is not the matter. */
+export function consentNeeded({ error }: ClawResult): readonly string[] {
+  return error?.code === 'CONSENT_NEEDED' ? (Consent.safeParse(error.data).data?.paths ?? []) : [];
+}
+
+/** What to say about such paths. @param typed what the owner types to go on */
+export function consentText(paths: readonly string[], typed: string): string {
+  const words = paths.map((path) => `--allow ${path}`).join(' ');
+  return `This changes ${paths.join(', ')}, which runs or steers programs. Nothing is changed yet: look at it, then say \`${typed} ${words}\`.`;
+}
+
+const Consent = z.looseObject({ paths: z.array(z.string()) });
+const Pending = z.looseObject({ verb: z.string(), arguments: z.array(z.string()) });

@@ -1,60 +1,87 @@
-import type { CommandContext, Resumption } from '../command.ts';
-import { appliedSkills, Change } from './change.ts';
+import type { CommandContext, CommandResult, Resumption } from '../command.ts';
+import { Change, readTree } from './change.ts';
+import { takeUp } from './settle.ts';
 import { setupSteps } from './setup-steps.ts';
+import { readWaiting } from './waiting.ts';
 
-type Applied = Awaited<ReturnType<typeof appliedSkills>>;
+type Applied = Awaited<ReturnType<typeof readTree>>['applied'];
 
 /** What the process that came up tells about a change that the one before began. */
 export async function reportChange(
   context: CommandContext,
   data: unknown,
   { rolledBack }: Resumption,
-): Promise<string> {
+): Promise<string | CommandResult> {
   const change = Change.parse(data);
   if (rolledBack !== null) {
     return `${titleOf(change)} was taken back: the assistant did not come up with it.\n\n${rolledBack}`;
   }
-  const now = await appliedSkills(context);
-  if (!didHappen(change, now)) {
-    return `${titleOf(change)} was interrupted. Nothing was changed; say it again.`;
+  const now = await readTree(context);
+  if (now.state === change.state) return await interrupted(context, change);
+  const names = now.applied.map(({ name }) => name);
+  const listed = `Skills that are in now: ${names.join(', ') || 'none'}.`;
+  switch (change.verb) {
+    case 'apply':
+      return await appliedText(context, change, now.applied);
+    case 'update':
+      return `The core is ${now.coreVersion ?? change.args.join(' ')} now${countFiles(change)}. ${listed}`;
+    case 'upgrade':
+      return `Upgraded, these are in now: ${versionsOf(change, now.applied)}${countFiles(change)}.`;
+    case 'remove':
+      return `${change.args.join(', ')} is out${countFiles(change)}. ${listed}`;
+    case 'undo':
+      return `The last change is undone${countFiles(change)}. ${listed}`;
+    default:
+      return `“${[change.verb, ...change.args].join(' ')}” is done${countFiles(change)}. ${listed}`;
   }
-  if (change.verb === 'apply') return await appliedText(context, change, now);
-  const names = now.map(({ name }) => name).join(', ') || 'none';
-  const done = change.verb === 'undo' ? 'The last change is undone' : `${change.skill} is out`;
-  return `${done}: ${countFiles(change)} changed. Skills that are in now: ${names}.`;
 }
 
-function titleOf({ verb, skill }: Change): string {
-  if (verb === 'undo') return 'The undo';
-  return verb === 'apply' ? `Adding ${skill}` : `Removing ${skill}`;
+/** Before anything was published. What waits for decisions still does. */
+async function interrupted(context: CommandContext, change: Change): Promise<CommandResult> {
+  const waiting = await readWaiting(context);
+  const said = `${titleOf(change)} was interrupted. Nothing was changed`;
+  const isSame = waiting !== null && !('exitCode' in waiting) && waiting.verb === change.verb;
+  if (!isSame) return { kind: 'answer', text: `${said}; say it again.` };
+  return await takeUp(context, { asksModel: false, note: `${said}.` });
 }
 
-function didHappen({ verb, skill, before, files }: Change, now: Applied): boolean {
-  const names = now.map(({ name }) => name);
-  if (verb === 'apply') return skill !== null && names.includes(skill);
-  if (verb === 'remove') return skill !== null && !names.includes(skill);
-  return files > 0 || names.join() !== before.join();
+function titleOf({ verb, args }: Change): string {
+  const what = args.join(', ');
+  const titles: Readonly<Record<string, string>> = {
+    apply: `Adding ${what}`,
+    remove: `Removing ${what}`,
+    upgrade: `Upgrading ${what || 'the skills'}`,
+    update: `The update to ${what}`,
+    undo: 'The undo',
+  };
+  return titles[verb] ?? `“${[verb, ...args].join(' ')}”`;
 }
 
 async function appliedText(context: CommandContext, change: Change, now: Applied): Promise<string> {
-  const skill = change.skill ?? '';
-  const version = now.find(({ name }) => name === skill)?.version ?? '';
-  const channel = context.channels().find(({ name }) => name === skill);
+  const added = now.filter(({ name }) => !change.before.includes(name));
+  const shown = added.length > 0 ? added : now.filter(({ name }) => change.args.includes(name));
+  const title = shown.map(({ name, version }) => `${name} ${version}`).join(', ');
+  const channels = context.channels().filter(({ name }) => shown.some((one) => one.name === name));
+  const isConnected = channels.some(({ status }) => status.state === 'connected');
   const missing = change.settings.filter((setting) => !context.isSet(setting));
-  const parts = [`${skill} ${version} is in: ${countFiles(change)} changed.`];
-  if (channel !== undefined) {
-    const { state, detail } = channel.status;
-    parts.push(`Channel ${skill}: ${state}${detail === null ? '' : `, ${detail}`}.`);
+  const parts = [`${title || change.args.join(', ')} is in${countFiles(change)}.`];
+  for (const { name, status } of channels) {
+    const { state, detail } = status;
+    parts.push(`Channel ${name}: ${state}${detail === null ? '' : `, ${detail}`}.`);
   }
-  if (missing.length > 0 && channel?.status.state !== 'connected') {
-    parts.push(
-      `To use it, set in \`.env\`, then say \`/restart\`: ${missing.join(', ')}.`,
-      await setupSteps(context.projectDir, skill),
-    );
+  if (missing.length > 0 && !isConnected) {
+    parts.push(`To use it, set in \`.env\`, then say \`/restart\`: ${missing.join(', ')}.`);
+    for (const { name } of shown) parts.push(await setupSteps(context.projectDir, name));
   }
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
+function versionsOf({ args }: Change, now: Applied): string {
+  const meant = now.filter(({ name }) => args.length === 0 || args.includes(name));
+  return meant.map(({ name, version }) => `${name} ${version}`).join(', ') || 'nothing';
+}
+
 function countFiles({ files }: Change): string {
-  return files === 1 ? '1 file' : `${files} files`;
+  if (files === null) return '';
+  return files === 1 ? ': 1 file changed' : `: ${files} files changed`;
 }

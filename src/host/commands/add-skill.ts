@@ -1,36 +1,46 @@
-import { z } from 'zod';
-import { carryOutChange } from '../change/change.ts';
-import { bringsOf, planLines } from '../change/plan.ts';
-import { refusalOf } from '../change/refusal.ts';
+import { readArguments } from '../change/arguments.ts';
+import { answer } from '../change/change.ts';
+import { bringsOf } from '../change/plan.ts';
+import { carryOutChange, PreviewedWish, previewChange } from '../change/preview.ts';
 import { reportChange } from '../change/report.ts';
-import type { OwnerCommand } from '../command.ts';
-
-const Asked = z.object({ skill: z.string() });
+import type { CommandContext, CommandResult, OwnerCommand } from '../command.ts';
 
 export const command: OwnerCommand = {
   name: 'add-<skill>',
   help: 'adds a skill to the code, after showing what it brings',
-  async run(context, skill) {
-    const plan = await context.claw(['plan', 'apply', skill]);
-    const refusal = refusalOf(plan);
-    if (refusal !== null) return { kind: 'answer', text: refusal };
-    const title = `${titleOf(bringsOf(plan).skills, skill)} brings:`;
-    const lines = `${title}\n${planLines(plan, context.isSet)}`;
-    if (bringsOf(plan).packages.length === 0) {
-      if (plan.changes.length > 0) context.say(lines);
-      return await carryOutChange(context, { verb: 'apply', skill });
-    }
-    return {
-      kind: 'ask',
-      text: `${lines}\n\nAdd it? Say yes or no.`,
-      data: { skill },
-      declined: `${skill} was not added. Say \`/add-${skill}\` when you want it.`,
-    };
+  isForAgents: true,
+  async run(context, argument) {
+    const given = readArguments(argument);
+    if (given === null) return answer('Say `/add-` and the name of a skill: `/skills` lists them.');
+    return await show(context, given.words, given.allow, '');
   },
-  confirm: (context, data) =>
-    carryOutChange(context, { verb: 'apply', skill: Asked.parse(data).skill }),
+  confirm(context, data) {
+    const wish = PreviewedWish.parse(data);
+    return carryOutChange(context, wish, (note) => show(context, wish.args, wish.allow, note));
+  },
   resume: reportChange,
 };
+
+function show(
+  context: CommandContext,
+  skills: readonly string[],
+  allow: readonly string[],
+  note: string,
+): Promise<CommandResult> {
+  const named = skills.join(' ');
+  const wish = {
+    verb: 'apply',
+    args: skills,
+    allow,
+    title: (plan: Parameters<typeof bringsOf>[0]) =>
+      `${titleOf(bringsOf(plan).skills, named)} brings:`,
+    asks: 'for packages',
+    typed: `/add-${named}`,
+    question: 'Add it?',
+    declined: `${named} was not added. Say \`/add-${named}\` when you want it.`,
+  } as const;
+  return previewChange(context, wish, note);
+}
 
 function titleOf(skills: readonly { name: string; version: string }[], skill: string): string {
   const found = skills.find(({ name }) => name === skill);

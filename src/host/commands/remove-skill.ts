@@ -1,6 +1,6 @@
-import { carryOutChange } from '../change/change.ts';
-import { planLines } from '../change/plan.ts';
-import { refusalOf } from '../change/refusal.ts';
+import { readArguments } from '../change/arguments.ts';
+import { answer } from '../change/change.ts';
+import { previewChange } from '../change/preview.ts';
 import { reportChange } from '../change/report.ts';
 import type { OwnerCommand } from '../command.ts';
 
@@ -8,12 +8,21 @@ import type { OwnerCommand } from '../command.ts';
 export const command: OwnerCommand = {
   name: 'remove-<skill>',
   help: 'takes a skill out of the code again',
-  async run(context, skill) {
-    const plan = await context.claw(['plan', 'remove', skill]);
-    const refusal = refusalOf(plan);
-    if (refusal !== null) return { kind: 'answer', text: refusal };
-    context.say(`Removing ${skill}:\n${planLines(plan, context.isSet)}`);
-    return await carryOutChange(context, { verb: 'remove', skill });
+  isForAgents: true,
+  async run(context, argument) {
+    const given = readArguments(argument);
+    if (given === null) return answer('Say `/remove-` and the name of a skill.');
+    const named = given.words.join(' ');
+    return await previewChange(context, {
+      verb: 'remove',
+      args: given.words,
+      allow: given.allow,
+      title: () => `Removing ${named}:`,
+      asks: 'never',
+      typed: `/remove-${named}`,
+      question: '',
+      declined: '',
+    });
   },
   resume: reportChange,
 };

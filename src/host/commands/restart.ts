@@ -3,6 +3,7 @@ import type { OwnerCommand } from '../command.ts';
 export const command: OwnerCommand = {
   name: 'restart',
   help: 'starts the assistant anew, with `.env` read again',
+  isForAgents: true,
   run: async () => ({ kind: 'restart', data: null }),
   resume: async ({ settings }, _data, { rolledBack }) =>
     rolledBack === null

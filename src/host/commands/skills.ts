@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { refusalOf } from '../change/refusal.ts';
-import type { OwnerCommand } from '../command.ts';
+import type { CommandContext, OwnerCommand } from '../command.ts';
 
 const Available = z
   .array(
@@ -12,22 +12,25 @@ const Applied = z.array(z.looseObject({ name: z.string(), version: z.string() })
 export const command: OwnerCommand = {
   name: 'skills',
   help: 'skills that are in the code, and those you can add',
-  async run({ claw }) {
-    const [listed, offered] = await Promise.all([claw(['list']), claw(['list', '--available'])]);
-    const refusal = refusalOf(listed) ?? refusalOf(offered);
-    if (refusal !== null) return { kind: 'answer', text: refusal };
-    const applied = Applied.parse(listed.data);
-    const names = new Set(applied.map(({ name }) => name));
-    const available = Available.parse(offered.data).filter(({ name }) => !names.has(name));
-    const text = [
-      'In the code:',
-      applied.map(({ name, version }) => `- ${name} ${version}`).join('\n') || '- none yet',
-      'To add:',
-      available
-        .map(({ name, version, description }) => `- \`/add-${name}\` ${version}: ${description}`)
-        .join('\n') || '- none',
-      ...offered.warnings.map((warning) => `Note: ${warning}`),
-    ];
-    return { kind: 'answer', text: text.join('\n\n') };
-  },
+  run: async (context) => ({ kind: 'answer', text: await skillsText(context) }),
+  look: skillsText,
 };
+
+async function skillsText({ claw }: CommandContext): Promise<string> {
+  const [listed, offered] = await Promise.all([claw(['list']), claw(['list', '--available'])]);
+  const refusal = refusalOf(listed) ?? refusalOf(offered);
+  if (refusal !== null) return refusal;
+  const applied = Applied.parse(listed.data);
+  const names = new Set(applied.map(({ name }) => name));
+  const available = Available.parse(offered.data).filter(({ name }) => !names.has(name));
+  const text = [
+    'In the code:',
+    applied.map(({ name, version }) => `- ${name} ${version}`).join('\n') || '- none yet',
+    'To add:',
+    available
+      .map(({ name, version, description }) => `- \`/add-${name}\` ${version}: ${description}`)
+      .join('\n') || '- none',
+    ...offered.warnings.map((warning) => `Note: ${warning}`),
+  ];
+  return text.join('\n\n');
+}

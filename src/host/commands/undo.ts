@@ -1,10 +1,11 @@
-import { carryOutChange } from '../change/change.ts';
+import { carryOutChange } from '../change/preview.ts';
 import { reportChange } from '../change/report.ts';
 import type { OwnerCommand } from '../command.ts';
 
 export const command: OwnerCommand = {
   name: 'undo',
   help: 'takes the last change of the code back',
-  run: (context) => carryOutChange(context, { verb: 'undo', skill: null }),
+  isForAgents: true,
+  run: (context) => carryOutChange(context, { verb: 'undo', args: [] }),
   resume: reportChange,
 };

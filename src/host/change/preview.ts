@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import type { ClawResult } from '../claw.ts';
+import type { CommandContext, CommandResult } from '../command.ts';
+import { answer, carryOut, type Wish } from './change.ts';
+import { bringsOf, planLines } from './plan.ts';
+import { consentText, isBlocked, refusalOf } from './refusal.ts';
+import { takeUp } from './settle.ts';
+
+/** A change as a command shows it before it asks, or goes on. */
+export type Previewed = Wish & {
+  /** The line above what the plan brings. */
+  readonly title: (plan: ClawResult) => string;
+  /** Which plans need the owner's yes. */
+  readonly asks: 'always' | 'for changes' | 'for packages' | 'never';
+  /** How the owner says it. */
+  readonly typed: string;
+  readonly question: string;
+  readonly declined: string;
+};
+
+const Data = z
+  .looseObject({ plan: z.string().nullable(), consent: z.array(z.string()) })
+  .catch({ plan: null, consent: [] });
+
+/** Plans a change, shows what it would do, and asks whether to go on. What is blocked is taken up. */
+export async function previewChange(
+  context: CommandContext,
+  wish: Previewed,
+  note = '',
+): Promise<CommandResult> {
+  const { verb, args, allow = [], title, asks } = wish;
+  const named = allow.flatMap((path) => ['--allow', path]);
+  const plan = await context.claw(['plan', verb, ...args, ...named]);
+  if (isBlocked(plan)) return await carryOutChange(context, { verb, args, allow });
+  const refusal = refusalOf(plan);
+  if (refusal !== null) return answer(refusal);
+  const data = Data.parse(plan.data);
+  const lines = [note, `${title(plan)}\n${planLines(plan, context.isSet)}`, ...notesOf(plan)]
+    .filter((part) => part !== '')
+    .join('\n\n');
+  if (data.consent.length > 0)
+    return answer(`${lines}\n\n${consentText(data.consent, wish.typed)}`);
+  const isAsked =
+    asks === 'always' ||
+    (asks === 'for changes' && plan.changes.length > 0) ||
+    (asks === 'for packages' && bringsOf(plan).packages.length > 0);
+  if (!isAsked) {
+    if (plan.changes.length > 0) context.say(lines);
+    return await carryOutChange(context, { verb, args, allow });
+  }
+  return {
+    kind: 'ask',
+    text: `${lines}\n\n${wish.question} Say yes or no.`,
+    data: { verb, args, allow, plan: data.plan },
+    declined: wish.declined,
+  };
+}
+
+/** What the question of a preview keeps. */
+export const PreviewedWish = z.object({
+  verb: z.string(),
+  args: z.array(z.string()),
+  allow: z.array(z.string()).default([]),
+  plan: z.string().nullable().default(null),
+});
+
+/**
+ * Carries a change out. Where it is blocked, its conflicts are taken up; where the plan is not the one
+ * that the owner saw, `again` shows it anew.
+ */
+export async function carryOutChange(
+  context: CommandContext,
+  wish: Wish,
+  again: ((note: string) => Promise<CommandResult>) | null = null,
+): Promise<CommandResult> {
+  const ended = await carryOut(context, wish);
+  if (ended.kind === 'restart') return ended;
+  if (ended.kind === 'blocked') return await takeUp(context, { asksModel: true });
+  if (ended.code === 'PLAN_CHANGED' && again !== null) {
+    return await again('Something was edited since you were shown this, so it was planned again.');
+  }
+  return answer(ended.text);
+}
+
+function notesOf({ warnings }: ClawResult): readonly string[] {
+  return warnings.map((warning) => `Note: ${warning}`);
+}

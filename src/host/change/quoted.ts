@@ -1,0 +1,36 @@
+/** A text of the project as a block of code, cut to some lines; nothing in it can end the block. */
+export function quoted(text: string, maxLines: number, language = ''): string {
+  const lines = plain(text).replace(/\n$/, '').split('\n');
+  const more = lines.length - maxLines;
+  // One line that says how many are left out is no shorter than that line itself.
+  const shown = more > 1 ? [...lines.slice(0, maxLines), `… (${more} more lines)`] : lines;
+  const fence = fenceFor(shown);
+  return [`${fence}${language}`, ...shown.map(cut), fence].join('\n');
+}
+
+/** One line of the project's, without what could steer a screen. */
+export function oneLine(text: string, maxChars: number): string {
+  const line = plain(text).replace(/\s+/g, ' ').trim();
+  return line.length > maxChars ? `${line.slice(0, maxChars - 1)}…` : line;
+}
+
+const MAX_COLUMNS = 160;
+
+function cut(line: string): string {
+  return line.length > MAX_COLUMNS ? `${line.slice(0, MAX_COLUMNS)}…` : line;
+}
+
+function plain(text: string): string {
+  return text
+    .replaceAll('\r\n', '\n')
+    .replaceAll('\t', '  ')
+    .replace(
+      /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069]/g,
+      '',
+    );
+}
+
+function fenceFor(lines: readonly string[]): string {
+  const longest = Math.max(2, ...lines.map((line) => /`{3,}/.exec(line)?.[0].length ?? 0));
+  return '`'.repeat(longest + 1);
+}

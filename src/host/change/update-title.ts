@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import type { ClawResult } from '../claw.ts';
+
+const Version = z.object({ version: z.string().nullable() });
+
+const Data = z
+  .looseObject({
+    from: Version,
+    to: Version,
+    files: z.int(),
+    affected: z.record(z.string(), z.array(z.string())),
+    retired: z.array(z.string()),
+    broughtSkills: z.array(z.string()),
+  })
+  .nullable()
+  .catch(null);
+
+/** What an update is about, above what it does to the files here. */
+export function updateTitle({ data }: ClawResult): string {
+  const update = Data.parse(data);
+  if (update === null) return 'This update:';
+  const { from, to, files, affected, retired, broughtSkills } = update;
+  const count = files === 1 ? '1 file' : `${files} files`;
+  return [
+    `Core ${from.version ?? 'unknown'} → ${to.version ?? 'unknown'}: ${count} of it changed.`,
+    ...Object.entries(affected).map(([skill, paths]) => `- ${skill} works on ${someOf(paths)}`),
+    ...(broughtSkills.length > 0 ? [`- brings: ${someOf(broughtSkills)}`] : []),
+    ...(retired.length > 0 ? [`- retires: ${someOf(retired)}`] : []),
+  ].join('\n');
+}
+
+const NAMED = 4;
+
+function someOf(names: readonly string[]): string {
+  const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : '';
+  return `${names.slice(0, NAMED).join(', ')}${more}`;
+}

@@ -1,0 +1,33 @@
+import { readArguments } from '../change/arguments.ts';
+import { answer } from '../change/change.ts';
+import { refusalOf } from '../change/refusal.ts';
+import { reportChange } from '../change/report.ts';
+import { giveUp, settle, takeUp } from '../change/settle.ts';
+import { operationName, readWaiting } from '../change/waiting.ts';
+import type { OwnerCommand } from '../command.ts';
+
+const USAGE = 'Say `/conflicts` to go on with what waits, or `/conflicts give up` to forget it.';
+
+export const command: OwnerCommand = {
+  name: 'conflicts',
+  help: 'goes on with a change that waits for your decision; `give up` forgets it',
+  async run(context, argument) {
+    const said = argument.trim().toLowerCase();
+    if (said === 'give up' || said === 'abort') return await giveUp(context);
+    const given = readArguments(argument);
+    if (given === null || given.words.length > 0) return answer(USAGE);
+    return await takeUp(context, { asksModel: false, allow: given.allow });
+  },
+  confirm: settle,
+  resume: reportChange,
+  async look(context) {
+    const waiting = await readWaiting(context);
+    if (waiting === null) return 'Nothing waits for a decision.';
+    if ('exitCode' in waiting) return refusalOf(waiting) ?? '';
+    const lines = waiting.conflicts.map(
+      ({ path, layers, reason, decision }) =>
+        `- ${path}, ${layers.join(' against ')}: ${reason} ${decision === null ? 'open' : 'decided'}`,
+    );
+    return `"${operationName(waiting)}" waits for the owner's decision:\n${lines.join('\n')}`;
+  },
+};

@@ -1,0 +1,62 @@
+import { readArguments } from '../change/arguments.ts';
+import { answer, readTree } from '../change/change.ts';
+import { bringsOf } from '../change/plan.ts';
+import { carryOutChange, PreviewedWish, previewChange } from '../change/preview.ts';
+import { reportChange } from '../change/report.ts';
+import type { ClawResult } from '../claw.ts';
+import type { CommandContext, CommandResult, OwnerCommand } from '../command.ts';
+
+export const command: OwnerCommand = {
+  name: 'upgrade',
+  help: 'brings a skill to the version that is there now, or all of them',
+  isForAgents: true,
+  async run(context, argument) {
+    const given = readArguments(argument);
+    if (given === null) return answer('Say `/upgrade`, or `/upgrade` and the name of a skill.');
+    return await show(context, given.words, given.allow, '');
+  },
+  confirm(context, data) {
+    const wish = PreviewedWish.parse(data);
+    return carryOutChange(context, wish, (note) => show(context, wish.args, wish.allow, note));
+  },
+  resume: reportChange,
+};
+
+async function show(
+  context: CommandContext,
+  skills: readonly string[],
+  allow: readonly string[],
+  note: string,
+): Promise<CommandResult> {
+  const { applied } = await readTree(context);
+  if (applied.length === 0)
+    return answer('There is no skill in the code yet: `/skills` lists what can be added.');
+  const typed = ['/upgrade', ...skills].join(' ');
+  const result = await previewChange(
+    context,
+    {
+      verb: 'upgrade',
+      args: skills,
+      allow,
+      title: (plan) => titleOf(plan, applied),
+      asks: 'for changes',
+      typed,
+      question: 'Upgrade?',
+      declined: `Nothing was upgraded. Say \`${typed}\` when you want it.`,
+    },
+    note,
+  );
+  return result;
+}
+
+/** Which skills get which version. */
+function titleOf(
+  plan: ClawResult,
+  applied: readonly { readonly name: string; readonly version: string }[],
+): string {
+  const steps = bringsOf(plan).skills.flatMap(({ name, version }) => {
+    const before = applied.find((one) => one.name === name)?.version;
+    return before === undefined || before === version ? [] : [`${name} ${before} → ${version}`];
+  });
+  return steps.length === 0 ? 'Upgrading:' : `${steps.join(', ')}:`;
+}
