@@ -104,14 +104,26 @@ export default {
     only(
       'supervisor',
       '^src/supervisor/',
-      '^src/(supervisor/|config\\.ts$|channels/console[^/]*\\.ts$|engine/transaction/recover\\.js$)',
+      '^src/(supervisor/|terminal/|control/|config\\.ts$|channels/console[^/]*\\.ts$|engine/transaction/recover\\.js$)',
       'supervisor owns the terminal, starts the assistant, and takes back a tree that broke claw too.',
     ),
     only(
       'cli',
       '^src/cli/',
-      '^src/(cli/|engine/index\\.ts$|config\\.ts$|sandbox/completion\\.ts$|setup/step\\.ts$)',
+      '^src/(cli/|engine/index\\.ts$|terminal/|control/|store/glance\\.ts$|config\\.ts$|sandbox/completion\\.ts$|setup/step\\.ts$)',
       'cli calls; it does not do.',
+    ),
+    only(
+      'terminal',
+      '^src/terminal/',
+      '^src/terminal/',
+      'terminal shows text and reads lines; whose they are is not its business.',
+    ),
+    only(
+      'control',
+      '^src/control/',
+      '^src/control/',
+      'control carries messages between a shell and the assistant, and knows neither.',
     ),
     only(
       'setup',

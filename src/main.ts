@@ -36,7 +36,7 @@ const log = await openLog({
   name: 'assistant',
   dataDir: settings.dataDir,
   level: settings.logLevel,
-  isInteractive: start.isInteractive,
+  isStderrLog: !start.isInteractive && Boolean(process.env['CLAW_LOG_LEVEL']),
   stderr: process.stderr,
   secrets: new Set(secretValues(process.env)),
   now: Date.now,

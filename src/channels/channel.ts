@@ -64,6 +64,8 @@ export type OutboundMessage = {
   readonly id: string;
   readonly jid: string;
   readonly text: string;
+  /** The ids of the messages that it answers, or tells about; none for what nobody asked for. */
+  readonly answersTo?: readonly string[];
 };
 
 export type ChannelStatus = {
@@ -114,6 +116,8 @@ export interface Channel {
   fetchAttachment?(jid: string, messageId: string): Promise<FetchedAttachment>;
   /** The owner deletes all that is known of a chat: references to its files, copies of what was sent. */
   forgetChat?(jid: string): void;
+  /** Told when these messages are answered and that is delivered, whatever else is under way. Must not throw. */
+  answered?(jid: string, ids: readonly string[]): void;
   /** Told when everything said in the chat so far has been answered and delivered. Must not throw. */
   chatSettled?(jid: string): void;
 }

@@ -8,22 +8,24 @@ export type ConsoleLine = {
 };
 
 /**
- * The owner's terminal as the terminal channel sees it. Another process owns the real one, so that
- * what is typed while the assistant restarts is kept.
+ * The owner's terminal, and the shells that talk to the assistant, as the terminal channel sees them.
+ * Another process owns the real ones, so that what is typed while the assistant restarts is kept.
  */
 export interface ConsolePort {
-  /** Whether ANSI styles are understood; otherwise text goes out as it is. */
-  readonly isStyled: boolean;
   /** Number of the last line that an earlier run stored but did not settle; null if there is none. */
   readonly awaiting: number | null;
-  /** Resolves when the owner of the terminal has taken the text. */
-  print(text: string): Promise<void>;
-  setTyping(isTyping: boolean): void;
+  /**
+   * Resolves when the owner of the terminal has taken the text. It is shown to those who said the lines
+   * with these ids; with none of them, to whoever is there.
+   */
+  print(markdown: string, answersTo: readonly string[]): Promise<void>;
   /** Asks for input; lines are handed over from here on, in order. */
   open(prompt: string, onLine: (line: ConsoleLine) => void): void;
   close(): void;
   /** The line is stored: it will not be lost any more, and must not be handed over again. */
   stored(number: number): void;
+  /** The lines with these ids are answered, and the answers are printed. */
+  answered(ids: readonly string[]): void;
   /** Everything up to this line is answered, and the answers are printed. */
   settled(number: number): void;
 }

@@ -10,16 +10,16 @@ function farEnd(over: Partial<ConsolePort> = {}) {
   const seen: string[] = [];
   let onLine: ((line: ConsoleLine) => void) | null = null;
   const port: ConsolePort = {
-    isStyled: false,
     awaiting: null,
-    print: async (text) => void seen.push(`print ${text}`),
-    setTyping: (isTyping) => void seen.push(`typing ${isTyping}`),
+    print: async (text, answersTo) =>
+      void seen.push(`print ${text}${answersTo.length > 0 ? ` for ${answersTo}` : ''}`),
     open(prompt, listener) {
       seen.push(`open ${prompt}`);
       onLine = listener;
     },
     close: () => void seen.push('close'),
     stored: (number) => void seen.push(`stored ${number}`),
+    answered: (ids) => void seen.push(`answered ${ids}`),
     settled: (number) => void seen.push(`settled ${number}`),
     ...over,
   };
@@ -74,7 +74,7 @@ test('a line that cannot be stored is said to be so, and holds nothing up', asyn
   await channel.disconnect();
   expect(seen.slice(1)).toEqual([
     'close',
-    'print That could not be stored: Error: disk full',
+    'print That could not be stored: Error: disk full for run-1',
     'stored 1',
     'settled 1',
   ]);
@@ -86,13 +86,13 @@ test('what an earlier process stored is settled by the one that answers it', asy
   expect(seen).toEqual(['settled 7']);
 });
 
-test('Markdown is rendered where styles are understood, and left alone elsewhere', async () => {
-  const plain = farEnd();
-  await open(plain.port).send({ id: '1', jid: 'terminal:main', text: '**hi** \u001b[2J' });
-  expect(plain.seen).toEqual(['print **hi** [2J']);
-  const styled = farEnd({ isStyled: true });
-  await open(styled.port).send({ id: '1', jid: 'terminal:main', text: '**hi**' });
-  expect(styled.seen).toEqual(['print \u001b[1mhi\u001b[22m']);
+test('an answer goes out as Markdown, with the lines that it answers', async () => {
+  const { port, seen } = farEnd();
+  const channel = open(port);
+  await channel.send({ id: '1', jid: 'terminal:main', text: '**hi**', answersTo: ['run-1'] });
+  await channel.send({ id: '2', jid: 'terminal:main', text: 'a reminder' });
+  channel.answered?.('terminal:main', ['run-1']);
+  expect(seen).toEqual(['print **hi** for run-1', 'print a reminder', 'answered run-1']);
 });
 
 test('the terminal is discovered, and stays away where there is none', async () => {

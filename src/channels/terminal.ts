@@ -1,7 +1,5 @@
 import type { Channel, ChannelDefinition, ChannelEvents, ChannelStatus } from './channel.ts';
 import type { ConsoleLine, ConsolePort } from './console-port.ts';
-import { renderMarkdown } from './terminal/markdown.ts';
-import { printable } from './terminal/printable.ts';
 
 /** The owner's own chat. */
 export const TERMINAL_JID = 'terminal:main';
@@ -33,7 +31,7 @@ function terminalChannel(
     } catch (error) {
       // The owner is here to be told, and can say it again: waiting would only hold up the rest.
       warn('a line could not be stored', { error: String(error) });
-      await port.print(`That could not be stored: ${String(error)}`);
+      await port.print(`That could not be stored: ${String(error)}`, [line.id]);
       port.stored(line.number);
       port.settled(line.number);
     }
@@ -53,12 +51,12 @@ function terminalChannel(
       await storing;
       status = { state: 'stopped', detail: null };
     },
-    send: ({ text }) => port.print(port.isStyled ? renderMarkdown(text) : printable(text)),
-    async setTyping(_jid, isTyping) {
-      port.setTyping(isTyping);
-    },
+    send: ({ text, answersTo = [] }) => port.print(text, answersTo),
+    // Where somebody waits for an answer, the terminal shows it by itself, and does not forget.
+    async setTyping() {},
     ownsJid: (jid) => jid.startsWith('terminal:'),
     status: () => status,
+    answered: (_jid, ids) => port.answered(ids),
     chatSettled() {
       if (lastStored !== null) port.settled(lastStored);
     },

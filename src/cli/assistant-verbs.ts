@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { ClawError } from '../engine/index.ts';
@@ -15,11 +13,46 @@ export const assistantVerbs: readonly ((program: Command, run: RunVerb) => void)
       .command('start')
       .description('start the assistant, as npm start does')
       .option('--service', 'without a terminal, until it is told to stop: for `claw service`')
-      .action(async (options: { readonly service?: boolean }) => {
-        process.exitCode = await startAssistant(options.service ? ['--service'] : []);
+      .action(async ({ service }: { readonly service?: boolean }) => {
+        const { startHere } = await import('./assistant/chat-session.ts');
+        const root = join(import.meta.dirname, '../..');
+        process.exitCode = await startHere(root, service ? ['--service'] : []);
       }),
   defineLogs,
   defineService,
+  (program, run) =>
+    program
+      .command('chat')
+      .description('talk to the assistant: a session, or one message and its answers')
+      .argument('[text...]', 'what to say; an owner’s command too, such as /status')
+      .action((words: readonly string[]) =>
+        run('chat', async (invocation) => {
+          const { chat } = await import('./assistant/chat.ts');
+          return await chat(invocation, words);
+        }),
+      ),
+  (program, run) =>
+    program
+      .command('groups')
+      .description('chats that are registered and known; register, unregister, trigger, allow')
+      .argument('[words...]', 'a part of a name, or as in the chat: register "Family" as family')
+      .action((words: readonly string[]) =>
+        run('groups', async (invocation) => {
+          const { groups } = await import('./assistant/lists.ts');
+          return await groups(invocation, words);
+        }),
+      ),
+  (program, run) =>
+    program
+      .command('tasks')
+      .description('what is scheduled; pause, resume, cancel, run, log and a number')
+      .argument('[words...]', 'as in the chat: pause 3')
+      .action((words: readonly string[]) =>
+        run('tasks', async (invocation) => {
+          const { tasks } = await import('./assistant/lists.ts');
+          return await tasks(invocation, words);
+        }),
+      ),
   (program, run) =>
     program
       .command('setup')
@@ -46,15 +79,3 @@ export const assistantVerbs: readonly ((program: Command, run: RunVerb) => void)
         }),
       ),
 ];
-
-// The supervisor owns the terminal, so it is a process of its own, with ours.
-async function startAssistant(args: readonly string[]): Promise<number> {
-  const entry = join(import.meta.dirname, '../supervisor/start.ts');
-  const child = spawn(process.execPath, [entry, ...args], { stdio: 'inherit' });
-  // Ctrl-C reaches the whole terminal group; the supervisor decides what it means.
-  for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
-  // Nobody but us is told this one.
-  process.on('SIGTERM', () => void child.kill('SIGTERM'));
-  const [code] = await once(child, 'close');
-  return typeof code === 'number' ? code : 1;
-}

@@ -2,6 +2,7 @@ import type { MatrixData, VerbResult } from '../engine/index.ts';
 import { type DoctorData, doctorLines } from './doctor-text.ts';
 import { matrixLines } from './matrix-text.ts';
 import { PIPE, type Screen } from './screen.ts';
+import { groupLines, taskLines } from './text-assistant.ts';
 import { type DiffData, diffLines } from './text-diff.ts';
 import {
   type FillIn,
@@ -55,6 +56,12 @@ function bodyOf(result: VerbResult, screen: Screen): readonly string[] {
       return [result.outcome === 'nothing' ? 'Nothing to recover.' : 'Recovered.'];
     case 'service':
       return serviceLines(result.data as ServiceData);
+    case 'chat':
+      return []; // Printed as it came.
+    case 'groups':
+      return groupLines(result.data);
+    case 'tasks':
+      return taskLines(result.data);
     case 'setup':
       return [setupLine(result.data)];
     case 'customize':

@@ -52,6 +52,7 @@ export const ERROR_CODES = [
   // what the command line itself finds
   'MODEL_REFUSED',
   'SETUP_REFUSED',
+  'ASSISTANT_STOPPED',
   // a fault of claw's own
   'INTERNAL',
 ] as const;

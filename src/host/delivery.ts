@@ -51,7 +51,8 @@ export function openDelivery(options: DeliveryOptions): Delivery {
     store.outbox.markSending(message.messageId);
     try {
       const { messageId: id, jid, text } = message;
-      await withTimeout(channel.send({ id, jid, text }), pace.sendTimeoutMs);
+      const sending = channel.send({ id, jid, text, ...askedBy(channel, message) });
+      await withTimeout(sending, pace.sendTimeoutMs);
       if (isStopped) return;
       store.outbox.markSent(message.messageId);
       log.info('a message was sent', { group: groupOf(jid), channel: channel.name, id });
@@ -62,6 +63,11 @@ export function openDelivery(options: DeliveryOptions): Delivery {
     underWay.delete(message.jid);
     options.onDelivered(message.jid);
     wake();
+  }
+
+  function askedBy(channel: Channel, { turnId }: Outbound) {
+    if (turnId === null || channel.answered === undefined) return {};
+    return { answersTo: store.turns.asked(turnId) };
   }
 
   function handleFailure(channel: Channel, message: Outbound, error: unknown): void {

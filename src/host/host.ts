@@ -20,6 +20,7 @@ import { openScheduler } from './scheduler/scheduler.ts';
 import { openTaskBook } from './scheduler/task-book.ts';
 import { taskResult } from './scheduler/task-result.ts';
 import { taskOfTurn } from './scheduler/task-turn.ts';
+import { openSettling } from './settled.ts';
 import { openStrangerDigest } from './stranger-digest.ts';
 import { callTool } from './tool-calls.ts';
 import type { TurnResult } from './turn-result.ts';
@@ -36,10 +37,10 @@ export interface Host {
 /** The path of a message: stored, a turn, an answer, sent. Events move it on; nothing polls. */
 export function openHost(options: HostOptions): Host {
   const { store, channels, now, newId, log, pace } = options;
-  let isStopped = false;
   const places = { projectDir: options.projectDir, dataDir: options.settings.dataDir };
 
-  const delivery = openDelivery({ ...options, onDelivered: checkSettled, onGivenUp });
+  const settling = openSettling({ store, channelOf });
+  const delivery = openDelivery({ ...options, onDelivered: settling.check, onGivenUp });
   const toTell = (turn: Turn, result: TurnResult) => taskResult(store, turn, result);
   const work = openWork({
     ...options,
@@ -67,8 +68,8 @@ export function openHost(options: HostOptions): Host {
   const late = openLateDigest({ ...options, queue: queueForOwner, onQueued: delivery.wake });
   const watch = openChannelWatch({ ...options, say });
 
-  function say(jid: string, text: string): void {
-    store.outbox.add({ messageId: newId(), jid, text }, now());
+  function say(jid: string, text: string, turnId: string | null = null): void {
+    store.outbox.add({ messageId: newId(), jid, text, turnId }, now());
     delivery.wake();
   }
 
@@ -82,12 +83,14 @@ export function openHost(options: HostOptions): Host {
         };
     const agentCommands = openAgentCommands({ ...commandOptions(turn), jid: turn.jid });
     const ownerCommand = agentCommands.call;
+    const sayHere = (jid: string, text: string) =>
+      say(jid, text, isAsked && jid === turn.jid ? turn.id : null);
     const onTool = (call: Parameters<typeof callTool>[1]) =>
       callTool(
         {
           ...options,
           jid: turn.jid,
-          send: say,
+          send: sayHere,
           tasks,
           registry,
           fetchAttachment,
@@ -135,7 +138,7 @@ export function openHost(options: HostOptions): Host {
       registry,
       sandbox: describeSandbox,
       progressMs: pace.progressMs,
-      say: (text) => say(turn.jid, text),
+      say: (text) => say(turn.jid, text, turn.id),
       retryFailed,
       cancelTurns,
       tasks,
@@ -162,7 +165,7 @@ export function openHost(options: HostOptions): Host {
   function onEnded(turn: Turn, result: TurnResult): void {
     delivery.wake();
     if (result.kind === 'suspended') options.requestRestart();
-    else checkSettled(turn.jid);
+    else settling.ended(turn);
   }
 
   function onBroken({ id, folder }: Task, reason: string): void {
@@ -187,12 +190,6 @@ export function openHost(options: HostOptions): Host {
   function queueForOwner(text: string): void {
     const jid = ownersChats(options)[0]?.jid ?? options.mainChat.jid;
     store.outbox.add({ messageId: newId(), jid, text }, now());
-  }
-
-  function checkSettled(jid: string): void {
-    // The store is closed after a stop, and nobody waits to hear any more.
-    if (isStopped || store.turns.isOpen(jid) || store.outbox.hasUnsent(jid)) return;
-    channelOf(jid)?.chatSettled?.(jid);
   }
 
   /** One folder that cannot be made is no reason to leave all chats without an answer. */
@@ -223,7 +220,7 @@ export function openHost(options: HostOptions): Host {
       jids.forEach(followUps.wake);
       delivery.wake();
       // After the channel has acknowledged: it must know of the message before it hears of its end.
-      setImmediate(() => jids.forEach(checkSettled));
+      setImmediate(() => jids.forEach(settling.check));
     },
     onStranger: strangers.wake,
     tellOwner,
@@ -258,7 +255,7 @@ export function openHost(options: HostOptions): Host {
       for (const turn of toResume) {
         work.start(turn, () => resumeCommandTurn(commandOptions(turn), turn, resumption));
       }
-      checkSettled(options.mainChat.jid);
+      settling.check(options.mainChat.jid);
     },
     async stop(graceMs) {
       scheduler.stop();
@@ -266,7 +263,7 @@ export function openHost(options: HostOptions): Host {
       late.stop();
       watch.stop();
       await leave({ ...options, work, delivery, graceMs });
-      isStopped = true;
+      settling.stop();
     },
   };
 }

@@ -44,7 +44,7 @@ export function finisherOf(
   return database.transaction((end: TurnEnd, now: number) => {
     const { id, owner, state, error } = end;
     if (close.run({ id, owner, state, error }).changes === 0) return false;
-    for (const message of end.messages) outbox.add({ ...message, jid: end.jid }, now);
+    for (const message of end.messages) outbox.add({ ...message, jid: end.jid, turnId: id }, now);
     if (end.session !== null) sessions.replace(end.session, now);
     if (end.question !== null) questions.open(end.jid, end.question, now);
     if (end.run !== null) taskRuns.finish(id, end.run, now);

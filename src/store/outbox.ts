@@ -6,10 +6,13 @@ export type NewOutbound = {
   readonly messageId: string;
   readonly jid: string;
   readonly text: string;
+  /** The turn that it answers or tells about; absent or null for what nobody asked for. */
+  readonly turnId?: string | null;
 };
 
 /** A message on its way out. `attempts` counts refusals, `repeats` sends of unknown outcome. */
 export type Outbound = NewOutbound & {
+  readonly turnId: string | null;
   readonly seq: number;
   readonly attempts: number;
   readonly repeats: number;
@@ -31,6 +34,7 @@ export interface Outbox {
   /** At start: what a dead process was sending has an unknown outcome. */
   recover(now: number): void;
   hasUnsent(jid: string): boolean;
+  hasUnsentOf(turnId: string): boolean;
 }
 
 const Row = z
@@ -39,6 +43,7 @@ const Row = z
     message_id: z.string(),
     jid: z.string(),
     text: z.string(),
+    turn_id: z.string().nullable(),
     attempts: z.int(),
     repeats: z.int(),
     next_try_at: z.int(),
@@ -48,6 +53,7 @@ const Row = z
     messageId: row.message_id,
     jid: row.jid,
     text: row.text,
+    turnId: row.turn_id,
     attempts: row.attempts,
     repeats: row.repeats,
     nextTryAt: row.next_try_at,
@@ -55,10 +61,10 @@ const Row = z
 
 export function outboxOf(database: Database): Outbox {
   const insert = database.prepare(`
-    INSERT INTO outbox (message_id, jid, text, state, created_at)
-    VALUES (:messageId, ${CURRENT_JID}, :text, 'queued', :now)`);
+    INSERT INTO outbox (message_id, jid, text, turn_id, state, created_at)
+    VALUES (:messageId, ${CURRENT_JID}, :text, :turnId, 'queued', :now)`);
   const heads = database.prepare(`
-    SELECT seq, message_id, jid, text, attempts, repeats, next_try_at FROM outbox
+    SELECT seq, message_id, jid, text, turn_id, attempts, repeats, next_try_at FROM outbox
     WHERE seq IN (SELECT min(seq) FROM outbox WHERE state IN ('queued', 'sending') GROUP BY jid)
       AND state = 'queued' ORDER BY seq`);
   const setState = database.prepare(
@@ -75,13 +81,17 @@ export function outboxOf(database: Database): Outbox {
     "SELECT 1 FROM outbox WHERE jid = ? AND state IN ('queued', 'sending') LIMIT 1",
   );
 
+  const unsentOf = database.prepare(
+    "SELECT 1 FROM outbox WHERE turn_id = ? AND state IN ('queued', 'sending') LIMIT 1",
+  );
+
   function markUnknown(messageId: string, nextTryAt: number, error: string) {
     if (repeat.run({ messageId, nextTryAt, error }).changes > 0) return 'repeated';
     setState.run({ messageId, state: 'unknown', error });
     return 'unknown';
   }
   return {
-    add: (message, now) => void insert.run({ ...message, now }),
+    add: (message, now) => void insert.run({ turnId: null, ...message, now }),
     heads: () => heads.all().map((row) => Row.parse(row)),
     markSending: (messageId) => void setState.run({ messageId, state: 'sending', error: null }),
     markSent: (messageId) => void setState.run({ messageId, state: 'sent', error: null }),
@@ -96,5 +106,6 @@ export function outboxOf(database: Database): Outbox {
         }
       })(),
     hasUnsent: (jid) => unsent.get(jid) !== undefined,
+    hasUnsentOf: (turnId) => unsentOf.get(turnId) !== undefined,
   };
 }

@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import { z } from 'zod';
 import { claimerOf, type Lease } from './claim.ts';
 import { countTurns, type QueueCounts } from './queue-counts.ts';
 import { parseTurn, TURN_COLUMNS, type Turn, type TurnKind } from './turn.ts';
@@ -38,11 +39,15 @@ export interface Turns {
   failed(): readonly Turn[];
   /** Whether anything of this chat is still queued, claimed or to be resumed. */
   isOpen(jid: string): boolean;
+  /** The channel's ids of the messages that this turn answers; none where nobody asked. */
+  asked(id: string): readonly string[];
   counts(): QueueCounts;
 }
 
 /** How many messages of a turn its agent is shown: the newest. */
 export const MESSAGES_SHOWN = 50;
+
+const Asked = z.object({ id: z.string() });
 
 /**
  * The table's writes are single statements, so each is a transaction of its own.
@@ -97,6 +102,15 @@ export function turnsOf(database: Database): Turns {
     SELECT 1 FROM turns
     WHERE jid = ? AND state IN ('queued', 'claimed', 'resuming') LIMIT 1`);
 
+  // A command within the range of an agent's turn is answered by a turn of its own.
+  const asked = database.prepare(`
+    SELECT messages.id FROM turns JOIN messages
+      ON messages.jid = turns.jid AND messages.seq BETWEEN turns.from_seq AND turns.upto_seq
+    WHERE turns.id = ? AND (turns.kind = 'command' OR turns.payload IS NULL AND NOT EXISTS (
+      SELECT 1 FROM turns AS other WHERE other.jid = turns.jid AND other.kind = 'command'
+      AND other.from_seq = messages.seq))
+    ORDER BY messages.seq`);
+
   const asText = (payload: unknown): string | null =>
     payload === undefined || payload === null ? null : JSON.stringify(payload);
   return {
@@ -120,6 +134,7 @@ export function turnsOf(database: Database): Turns {
     requeue: (id) => void requeue.run({ id }),
     failed: () => failed.all().map(parseTurn),
     isOpen: (jid) => isOpen.get(jid) !== undefined,
+    asked: (id) => asked.all(id).map((row) => Asked.parse(row).id),
     counts: () => countTurns(database),
   };
 }

@@ -6,11 +6,16 @@ const ChildFrameSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('hello'), name: z.string(), greeting: z.string() }),
   /** From here on the terminal's lines are wanted. */
   z.object({ kind: z.literal('prompt'), text: z.string() }),
-  z.object({ kind: z.literal('print'), text: z.string() }),
+  z.object({
+    kind: z.literal('print'),
+    text: z.string(),
+    /** Ids of the lines that it answers. */
+    answersTo: z.array(z.string()).default([]),
+  }),
   /** Something the owner should see that is no answer. */
   z.object({ kind: z.literal('notice'), text: z.string() }),
-  z.object({ kind: z.literal('typing'), isTyping: z.boolean() }),
   z.object({ kind: z.literal('stored'), number: z.int() }),
+  z.object({ kind: z.literal('answered'), ids: z.array(z.string()) }),
   z.object({ kind: z.literal('settled'), number: z.int() }),
   /** All channels were started: this tree works. */
   z.object({ kind: z.literal('healthy') }),
@@ -23,7 +28,6 @@ const SupervisorFrameSchema = z.discriminatedUnion('kind', [
     kind: z.literal('start'),
     /** Somebody sits at the terminal; otherwise input is piped in. */
     isInteractive: z.boolean(),
-    isStyled: z.boolean(),
     /** The last line that was stored and not settled. */
     awaiting: z.int().nullable(),
     /** Why the tree that was published last was taken back; null when it was not. */

@@ -1,59 +1,83 @@
 import { expect, test } from 'vitest';
-import { openLines } from './lines.ts';
+import { openLines, type Speaker } from './lines.ts';
 
 function lines(isOneByOne: boolean) {
   const said: string[] = [];
-  let changes = 0;
-  const queue = openLines({
-    runId: 'run',
-    now: () => 1,
-    isOneByOne,
-    onSettled: () => void said.push('settled'),
-    onChange: () => {
-      changes += 1;
-    },
+  const queue = openLines({ runId: 'run', now: () => 1, onChange: () => {} });
+  const speaker = (name: string, oneByOne: boolean): Speaker => ({
+    isOneByOne: oneByOne,
+    settled: () => void said.push(`${name} settled`),
   });
+  const owner = speaker('owner', isOneByOne);
+  const shell = speaker('shell', false);
   const attach = (to: string) => queue.attach((line) => said.push(`${to}: ${line.text}`));
-  return { queue, said, attach, changes: () => changes };
+  return { queue, said, attach, owner, shell };
 }
 
 test('a line typed while no assistant runs goes to the next one', () => {
-  const { queue, said, attach } = lines(false);
-  queue.add('a');
-  queue.add('b');
+  const { queue, said, attach, owner } = lines(false);
+  queue.add(owner, 'a');
+  queue.add(owner, 'b');
   attach('first');
   expect(said).toEqual(['first: a', 'first: b']);
 });
 
 test('a line that was handed over but not stored goes to the next assistant again', () => {
-  const { queue, said, attach } = lines(false);
+  const { queue, said, attach, owner } = lines(false);
   attach('first');
-  queue.add('a');
-  queue.add('b');
+  queue.add(owner, 'a');
+  queue.add(owner, 'b');
   queue.stored(1);
   queue.detach();
-  queue.add('c');
+  queue.add(owner, 'c');
   attach('second');
   expect(said).toEqual(['first: a', 'first: b', 'second: b', 'second: c']);
   expect(queue.awaiting()).toBe(1);
 });
 
 test('piped lines are said one by one, also across a restart', () => {
-  const { queue, said, attach } = lines(true);
+  const { queue, said, attach, owner } = lines(true);
   attach('first');
-  for (const text of ['a', 'b', 'c']) queue.add(text);
+  for (const text of ['a', 'b', 'c']) queue.add(owner, text);
   queue.stored(1);
   queue.detach();
   attach('second');
   expect(said).toEqual(['first: a']);
   queue.settled(1);
-  expect(said).toEqual(['first: a', 'settled', 'second: b']);
+  expect(said).toEqual(['first: a', 'owner settled', 'second: b']);
   queue.stored(2);
   queue.settled(2);
   expect(queue.isIdle()).toBe(false);
   queue.stored(3);
   queue.settled(3);
   queue.settled(3);
-  expect(said).toEqual(['first: a', 'settled', 'second: b', 'settled', 'second: c', 'settled']);
+  const after = ['owner settled', 'second: c', 'owner settled'];
+  expect(said).toEqual(['first: a', 'owner settled', 'second: b', ...after]);
   expect(queue.isIdle()).toBe(true);
+});
+
+test('a shell does not wait for what is piped in, and is settled by itself', () => {
+  const { queue, said, attach, owner, shell } = lines(true);
+  attach('first');
+  queue.add(owner, 'a');
+  queue.add(owner, 'b');
+  queue.add(shell, 'c');
+  expect(said).toEqual(['first: a', 'first: c']);
+  queue.stored(2);
+  queue.answered(['run-2', 'run-99']);
+  expect(said.slice(2)).toEqual(['shell settled']);
+  expect([queue.isIdle(shell), queue.isIdle(owner), queue.awaiting()]).toEqual([true, false, 1]);
+  queue.settled(2);
+  expect(said.slice(3)).toEqual(['owner settled', 'first: b']);
+});
+
+test('those who wait for an answer are known by what they said', () => {
+  const { queue, attach, owner, shell } = lines(false);
+  attach('first');
+  queue.add(owner, 'a');
+  queue.add(shell, 'b');
+  expect(queue.speakersOf(['run-2'])).toEqual([shell]);
+  expect(queue.speakersOf(['run-1', 'run-2'])).toEqual([owner, shell]);
+  queue.answered(['run-1']);
+  expect(queue.speakersOf(['run-1', 'another-run-2'])).toEqual([]);
 });

@@ -1,78 +1,107 @@
 import type { ConsoleLine } from '../channels/console-port.ts';
 
+/** Whoever says lines: the terminal, or a shell that is connected. */
+export type Speaker = {
+  /** Piped input: a line is said only when the one before is answered. */
+  readonly isOneByOne: boolean;
+  /** Something they said is answered; their next line follows after this. */
+  settled(): void;
+};
+
 export interface Lines {
   /** Keeps a line until an assistant has stored it. */
-  add(text: string): void;
+  add(speaker: Speaker, text: string): void;
   /** No more lines will come. */
   end(): void;
   /** An assistant wants lines: what is not stored goes to it, also what an earlier one was given. */
   attach(send: (line: ConsoleLine) => void): void;
   detach(): void;
   stored(number: number): void;
+  /** Everything up to this line is answered. */
   settled(number: number): void;
+  /** These lines are answered, whatever else waits. */
+  answered(ids: readonly string[]): void;
+  /** Those who said these lines and wait for the answer. */
+  speakersOf(ids: readonly string[]): readonly Speaker[];
   /** The last line that was stored and not settled; null when there is none. */
   awaiting(): number | null;
-  /** Whether nothing is waiting for its answer, and nothing for being said. */
-  isIdle(): boolean;
+  /** Whether nothing is waiting for its answer, and nothing for being said; of one speaker or of all. */
+  isIdle(speaker?: Speaker): boolean;
 }
 
 export type LinesOptions = {
   /** Told apart from the numbers of any other run, so that no line is taken for one of those. */
   readonly runId: string;
   readonly now: () => number;
-  /** Piped input: a line is said only when the one before is answered. */
-  readonly isOneByOne: boolean;
-  /** What was said is answered; the next line follows after this. */
-  readonly onSettled: () => void;
-  /** Something was settled, or the input ended: time to look at `isIdle`. */
+  /** Something was said or settled, or the input ended: time to look at `isIdle`. */
   readonly onChange: () => void;
 };
 
+type Waiting = { readonly speaker: Speaker; readonly text: string; readonly typedAt: number };
+type Open = { readonly speaker: Speaker; readonly line: ConsoleLine; isStored: boolean };
+
 /** What was typed or piped in, kept through restarts. */
-export function openLines({ runId, now, isOneByOne, onSettled, onChange }: LinesOptions): Lines {
-  const unstored: ConsoleLine[] = [];
+export function openLines({ runId, now, onChange }: LinesOptions): Lines {
+  let waiting: readonly Waiting[] = [];
+  /** Handed over and not answered yet, in order. */
+  let open: readonly Open[] = [];
   let send: ((line: ConsoleLine) => void) | null = null;
   let count = 0;
-  let sent = 0;
-  let lastStored = 0;
-  let lastSettled = 0;
 
+  const isOpenOf = (speaker: Speaker): boolean => open.some((one) => one.speaker === speaker);
+
+  /** A line gets its number when it is handed over, so that numbers tell what was stored. */
   function pump(): void {
-    for (const line of unstored) {
-      if (send === null || line.number <= sent) continue;
-      if (isOneByOne && lastSettled < line.number - 1) return;
-      sent = line.number;
+    if (send === null) return;
+    const held: Waiting[] = [];
+    for (const said of waiting) {
+      if (said.speaker.isOneByOne && isOpenOf(said.speaker)) {
+        held.push(said);
+        continue;
+      }
+      count += 1;
+      const { speaker, text, typedAt } = said;
+      const line = { number: count, id: `${runId}-${count}`, text, typedAt };
+      open = [...open, { speaker, line, isStored: false }];
       send(line);
     }
+    waiting = held;
+  }
+
+  function settle(isSettled: (one: Open) => boolean): void {
+    const settled = open.filter(isSettled);
+    if (settled.length === 0) return;
+    open = open.filter((one) => !isSettled(one));
+    for (const speaker of new Set(settled.map((one) => one.speaker))) speaker.settled();
+    pump();
+    onChange();
   }
 
   return {
-    add(text) {
-      count += 1;
-      unstored.push({ number: count, id: `${runId}-${count}`, text, typedAt: now() });
+    add(speaker, text) {
+      waiting = [...waiting, { speaker, text, typedAt: now() }];
       pump();
+      onChange();
     },
     end: onChange,
     attach(to) {
       send = to;
-      sent = lastStored;
+      for (const { line, isStored } of open) if (!isStored) to(line);
       pump();
     },
     detach() {
       send = null;
     },
     stored(number) {
-      lastStored = Math.max(lastStored, number);
-      while (unstored[0] !== undefined && unstored[0].number <= number) unstored.shift();
+      for (const one of open) if (one.line.number <= number) one.isStored = true;
     },
-    settled(number) {
-      if (number <= lastSettled) return;
-      lastSettled = number;
-      onSettled();
-      pump();
-      onChange();
-    },
-    awaiting: () => (lastStored > lastSettled ? lastStored : null),
-    isIdle: () => lastSettled === count,
+    settled: (number) => settle(({ line }) => line.number <= number),
+    answered: (ids) => settle(({ line }) => ids.includes(line.id)),
+    speakersOf: (ids) => [
+      ...new Set(open.filter(({ line }) => ids.includes(line.id)).map(({ speaker }) => speaker)),
+    ],
+    awaiting: () => open.findLast(({ isStored }) => isStored)?.line.number ?? null,
+    isIdle: (speaker) =>
+      [...waiting, ...open].every((one) => speaker !== undefined && one.speaker !== speaker),
   };
 }

@@ -16,8 +16,8 @@ export type LogOptions = {
   readonly name: string;
   readonly dataDir: string;
   readonly level: 'error' | 'warn' | 'info' | 'debug';
-  /** On a terminal logs are readable and only warnings show; piped, they are JSON lines. */
-  readonly isInteractive: boolean;
+  /** Whether stderr is read as the log: all of it, in JSON lines. Else only warnings show, readable. */
+  readonly isStderrLog: boolean;
   readonly stderr: Writable;
   /** Replaced wherever they turn up, also those that are added later. */
   readonly secrets: ReadonlySet<string>;
@@ -26,17 +26,17 @@ export type LogOptions = {
 
 /** Writes to a file a day in `data/logs/`, synchronously, so that a crash loses no line, and to stderr. */
 export async function openLog(options: LogOptions): Promise<Log> {
-  const { level, isInteractive, name, now, stderr } = options;
+  const { level, isStderrLog, name, now, stderr } = options;
   const folder = join(options.dataDir, 'logs');
   const scrub = scrubber(options.secrets);
   const file = dailyFile({ folder, name, now });
-  const terminal = isInteractive ? await readable(stderr) : stderr;
+  const terminal = isStderrLog ? stderr : await readable(stderr);
   const logger = pino(
     { level, base: null, timestamp: () => `,"time":${now()}` },
     pino.multistream([
       { level, stream: { write: (line: string) => file.write(scrub(line)) } },
       {
-        level: isInteractive ? 'warn' : level,
+        level: isStderrLog ? level : atLeastWarn(level),
         stream: { write: (line: string) => void terminal.write(scrub(line)) },
       },
     ]),
@@ -53,7 +53,16 @@ export async function openLog(options: LogOptions): Promise<Log> {
   };
 }
 
+function atLeastWarn(level: LogOptions['level']): 'warn' | 'error' {
+  return level === 'error' ? 'error' : 'warn';
+}
+
 async function readable(destination: Writable): Promise<{ write(line: string): unknown }> {
   const { default: pretty } = await import('pino-pretty');
-  return pretty({ destination, ignore: 'pid,hostname', translateTime: 'HH:MM:ss' });
+  return pretty({
+    destination,
+    colorize: false,
+    ignore: 'pid,hostname',
+    translateTime: 'HH:MM:ss',
+  });
 }

@@ -19,7 +19,6 @@ import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { countCrashes } from './crashes.ts';
 import { dailyFile, dayOf } from './daily-file.ts';
 import { readEnvironment, secretValues, withoutSecrets } from './environment.ts';
-import { historyFile } from './history.ts';
 import { lockInstance } from './instance-lock.ts';
 import { lastHealthyOf } from './last-healthy.ts';
 import { openLog } from './log.ts';
@@ -52,7 +51,7 @@ test('programs without business with keys get none', () => {
 test('a key never gets into the log file, in no form and also when it is read later', async () => {
   const secrets = new Set(['sk-123456']);
   const stderr = new PassThrough();
-  const log = await openLog({ ...logOptions(), isInteractive: false, stderr, secrets });
+  const log = await openLog({ ...logOptions(), isStderrLog: true, stderr, secrets });
   log.info('calling with sk-123456', { header: 'Bearer sk-123456' });
   log.debug('not wanted');
   const text = readFileSync(join(folder, 'logs/test-2026-11-21.log'), 'utf8');
@@ -87,7 +86,7 @@ test('a log has a file a day, and those of two weeks ago go', async () => {
   const today = join(folder, 'logs/test-2026-11-21.log');
   writeFileSync(today, '{"msg":"cut sh');
   const stderr = new PassThrough();
-  const options = { ...logOptions(), isInteractive: false, stderr, secrets: new Set<string>() };
+  const options = { ...logOptions(), isStderrLog: true, stderr, secrets: new Set<string>() };
   const log = await openLog({ ...options, now: () => now });
   log.info('late');
   now += 1_000;
@@ -116,7 +115,7 @@ test('a file of a day does not grow for ever', () => {
 
 test('on a terminal the log is readable, and shows warnings only', async () => {
   const stderr = new PassThrough();
-  const log = await openLog({ ...logOptions(), isInteractive: true, stderr, secrets: new Set() });
+  const log = await openLog({ ...logOptions(), isStderrLog: false, stderr, secrets: new Set() });
   log.info('all is well');
   log.warn('something is not');
   const [line] = await once(stderr, 'data');
@@ -171,15 +170,6 @@ test('the fifth crash within a minute is the last, and slow ones never are', () 
   expect([0, 1, 2, 3, 4].map((time) => slow.next(time * 61_000))).toEqual([
     100, 100, 100, 100, 100,
   ]);
-});
-
-test('the history is for its owner only', () => {
-  const path = join(folder, 'history');
-  const history = historyFile(path);
-  expect(history.read()).toEqual([]);
-  history.write(['newest', 'oldest']);
-  expect(historyFile(path).read()).toEqual(['newest', 'oldest']);
-  expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
 test('the data folder is closed to others, with what an earlier version left open', () => {

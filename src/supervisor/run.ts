@@ -1,8 +1,9 @@
+import type { OwnerConsole } from '../terminal/owner-console.ts';
 import { type AssistantProcess, type ProcessEnd, startAssistant } from './assistant-process.ts';
+import type { Audience } from './audience.ts';
 import type { Environment } from './environment.ts';
 import type { ChildFrame, StartFrame } from './frames.ts';
 import type { Lines } from './lines.ts';
-import type { OwnerConsole } from './owner-console.ts';
 
 export type RunOptions = {
   readonly nodePath: string;
@@ -11,6 +12,7 @@ export type RunOptions = {
   readonly environment: Environment;
   readonly ownerConsole: OwnerConsole;
   readonly lines: Lines;
+  readonly audience: Audience;
   readonly start: StartFrame;
   readonly greets: boolean;
   /** Ended when it is not healthy after this time; null lets it take any. */
@@ -35,8 +37,7 @@ export interface Run {
 
 /** Starts the assistant and connects it with the owner's terminal. */
 export function runAssistant(options: RunOptions): Run {
-  const { ownerConsole, lines, start, stopMs } = options;
-  let name = 'The assistant';
+  const { ownerConsole, lines, audience, start, stopMs } = options;
   let wantsRestart = false;
   let wasHealthy = false;
   let isLate = false;
@@ -44,25 +45,25 @@ export function runAssistant(options: RunOptions): Run {
   function onFrame(frame: ChildFrame): void {
     switch (frame.kind) {
       case 'hello':
-        name = frame.name;
+        audience.setName(frame.name);
         if (options.greets) ownerConsole.print(frame.greeting);
         return;
       case 'prompt':
         options.onPrompt(frame.text);
-        ownerConsole.setActivity(null);
+        audience.setPhase(null);
         lines.attach((line) => assistant.send({ kind: 'line', ...line }));
         return;
       case 'print':
-        ownerConsole.print(frame.text);
+        audience.print(frame.text, frame.answersTo);
         return;
       case 'notice':
         ownerConsole.notice(frame.text);
         return;
-      case 'typing':
-        ownerConsole.setActivity(frame.isTyping ? `${name} is typing` : null);
-        return;
       case 'stored':
         lines.stored(frame.number);
+        return;
+      case 'answered':
+        lines.answered(frame.ids);
         return;
       case 'settled':
         lines.settled(frame.number);
@@ -75,7 +76,7 @@ export function runAssistant(options: RunOptions): Run {
       case 'restart':
         wantsRestart = true;
         lines.detach();
-        ownerConsole.setActivity('Restarting');
+        audience.setPhase('Restarting');
         assistant.stop(stopMs);
         return;
     }

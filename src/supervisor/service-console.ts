@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream';
-import type { OwnerConsole } from './owner-console.ts';
+import type { OwnerConsole } from '../terminal/owner-console.ts';
+import { printable } from '../terminal/printable.ts';
 
 /**
  * Nobody types here: the system started the assistant, and ends it. What would be said in the terminal
@@ -9,10 +10,9 @@ export function serviceConsole(output: Writable, errors: Writable): OwnerConsole
   return {
     // As on a terminal, warnings are shown in words; the log's files have the rest.
     isInteractive: true,
-    isStyled: false,
     open: () => {},
-    print: (text) => void output.write(`${text}\n`),
-    notice: (text) => void errors.write(`${text}\n`),
+    print: (markdown) => void output.write(`${printable(markdown)}\n`),
+    notice: (text) => void errors.write(`${printable(text)}\n`),
     setActivity: () => {},
     settled: () => {},
     close: () => {},

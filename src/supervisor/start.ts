@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { join, resolve } from 'node:path';
+import { openControl } from '../control/server.ts';
+import { historyFile } from '../terminal/history.ts';
+import { interactiveConsole } from '../terminal/interactive-console.ts';
+import type { OwnerConsole } from '../terminal/owner-console.ts';
+import { pipedConsole } from '../terminal/piped-console.ts';
 import { dataDirOf, readEnvironment, secretValues } from './environment.ts';
-import { historyFile } from './history.ts';
 import { lockInstance } from './instance-lock.ts';
-import { interactiveConsole } from './interactive-console.ts';
 import { openLog } from './log.ts';
-import type { OwnerConsole } from './owner-console.ts';
-import { pipedConsole } from './piped-console.ts';
 import { closeData } from './private-data.ts';
 import { serviceConsole } from './service-console.ts';
 import { DEFAULT_TIMING, openSupervisor } from './supervisor.ts';
@@ -39,7 +40,7 @@ async function start(): Promise<number> {
     name: 'supervisor',
     dataDir,
     level: 'info',
-    isInteractive: ownerConsole.isInteractive,
+    isStderrLog: !ownerConsole.isInteractive && Boolean(environment['CLAW_LOG_LEVEL']),
     stderr: process.stderr,
     secrets,
     now: Date.now,
@@ -63,7 +64,12 @@ async function start(): Promise<number> {
   // Nobody reads the answers any more: the same as leaving, but for a service, which has channels.
   process.stdout.on('error', () => isService || supervisor.end());
   process.stderr.on('error', () => {});
+  const control = await openControl(dataDir, supervisor.admit).catch((error: unknown) => {
+    log.warn('shells cannot talk to the assistant', { error: String(error) });
+    return null;
+  });
   const exitCode = await supervisor.run();
+  await control?.close();
   ownerConsole.close();
   lock.release();
   return exitCode;

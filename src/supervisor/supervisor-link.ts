@@ -49,14 +49,10 @@ export function connectSupervisor(process: ProcessWithChannel): SupervisorLink {
     send: tell,
     onStop: (listener) => void stopped.then(listener),
     ownerConsole: {
-      get isStyled() {
-        return start?.isStyled ?? false;
-      },
       get awaiting() {
         return start?.awaiting ?? null;
       },
-      print: (text) => send({ kind: 'print', text }),
-      setTyping: (isTyping) => tell({ kind: 'typing', isTyping }),
+      print: (text, answersTo) => send({ kind: 'print', text, answersTo: [...answersTo] }),
       open(prompt, listener) {
         onLine = listener;
         tell({ kind: 'prompt', text: prompt });
@@ -65,6 +61,7 @@ export function connectSupervisor(process: ProcessWithChannel): SupervisorLink {
         onLine = null;
       },
       stored: (number) => tell({ kind: 'stored', number }),
+      answered: (ids) => tell({ kind: 'answered', ids: [...ids] }),
       settled: (number) => tell({ kind: 'settled', number }),
     },
   };

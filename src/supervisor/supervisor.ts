@@ -1,12 +1,15 @@
+import type { Shell, ShellEvents } from '../control/server.ts';
+import type { OwnerConsole } from '../terminal/owner-console.ts';
+import { openAudience, type Participant } from './audience.ts';
 import { countCrashes } from './crashes.ts';
 import { type Environment, withoutSecrets } from './environment.ts';
 import { EXIT_SETTINGS } from './frames.ts';
 import { lastHealthyOf } from './last-healthy.ts';
-import { openLines } from './lines.ts';
+import { type Lines, openLines } from './lines.ts';
 import type { Log } from './log.ts';
-import type { OwnerConsole } from './owner-console.ts';
 import { rollBack } from './rollback.ts';
 import { type Run, type RunEnd, runAssistant } from './run.ts';
+import { admitShell } from './shell-participant.ts';
 
 export type SupervisorOptions = {
   readonly projectDir: string;
@@ -40,6 +43,8 @@ export interface Supervisor {
   run(): Promise<number>;
   /** Lets the assistant finish, and ends. */
   end(): void;
+  /** A shell has connected, and takes part from here on. */
+  admit(shell: Shell): ShellEvents;
 }
 
 /**
@@ -56,15 +61,22 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
   let isInputOver = false;
   let rolledBack: string | null = null;
 
-  const lines = openLines({
+  const audience = openAudience(() => lines);
+  const lines: Lines = openLines({
     runId: options.runId,
     now,
-    isOneByOne: !ownerConsole.isInteractive,
-    onSettled: ownerConsole.settled,
     onChange() {
+      audience.refresh();
       if (isInputOver && (lines.isIdle() || ownerConsole.isInteractive)) end();
     },
   });
+
+  const owner: Participant = {
+    ...ownerConsole,
+    isOneByOne: !ownerConsole.isInteractive,
+    isWatching: true,
+  };
+  audience.join(owner);
 
   function end(): void {
     ending.abort();
@@ -76,10 +88,10 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
       ...options,
       environment: options.readEnvironment(),
       lines,
+      audience,
       start: {
         kind: 'start',
         isInteractive: ownerConsole.isInteractive,
-        isStyled: ownerConsole.isStyled,
         awaiting: lines.awaiting(),
         rolledBack,
       },
@@ -88,7 +100,7 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
       stopMs: timing.stopMs,
       onPrompt(prompt) {
         hasGreeted = true;
-        ownerConsole.open(prompt, { onLine: lines.add, onEnd });
+        ownerConsole.open(prompt, { onLine: (text) => lines.add(owner, text), onEnd });
       },
       onHealthy() {
         healthy.record();
@@ -109,7 +121,7 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
     const { exitCode, signal, isLate, lastLines } = last;
     log.error('the assistant ended', { exitCode, signal, isLate, lastLines });
     if (isPublished && !last.wasHealthy) {
-      ownerConsole.setActivity('Taking the change back');
+      audience.setPhase('Taking the change back');
       return await takeBack(last);
     }
     if (exitCode === EXIT_SETTINGS) return giveUp('The assistant cannot start:', last);
@@ -143,12 +155,14 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
   }
 
   function giveUp(title: string, { lastLines }: RunEnd): number {
-    ownerConsole.print([title, ...lastLines].join('\n'));
+    const last = lastLines.length === 0 ? [] : ['', '```', ...lastLines, '```'];
+    ownerConsole.print([title, ...last].join('\n'));
     return 1;
   }
 
   return {
     end,
+    admit: (shell) => admitShell(shell, { lines, audience }),
     async run() {
       for (;;) {
         if (ending.signal.aborted) return 0;

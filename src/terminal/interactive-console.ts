@@ -2,7 +2,11 @@ import { createInterface, type Interface } from 'node:readline';
 import type { ReadStream, WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
 import type { History } from './history.ts';
-import type { ConsoleEvents, OwnerConsole } from './owner-console.ts';
+import { renderMarkdown } from './markdown.ts';
+import { openMessage } from './message.ts';
+import { type ConsoleEvents, isLeaving, type OwnerConsole } from './owner-console.ts';
+import { printable } from './printable.ts';
+import { wrap } from './wrap.ts';
 
 export type TerminalStreams = {
   readonly input: ReadStream;
@@ -11,14 +15,18 @@ export type TerminalStreams = {
   readonly isStyled: boolean;
 };
 
-const LEAVE_WORDS = new Set(['/exit', '/quit']);
 const SECOND_CTRL_C_MS = 2_000;
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const FRAME_MS = 100;
+const CONTINUED = '… ';
+/** Asks the terminal to say where a paste begins and ends, and to stop doing so. */
+const MARK_PASTES = '\u001b[?2004h';
+const LEAVE_PASTES = '\u001b[?2004l';
 
 /** A terminal with line editing and history; what arrives goes above the line that is being typed. */
 export function interactiveConsole(streams: TerminalStreams): OwnerConsole {
   const { input, output, history, isStyled } = streams;
+  const message = openMessage();
   let editor: Interface | null = null;
   let prompt = '';
   let spinner: NodeJS.Timeout | undefined;
@@ -43,9 +51,31 @@ export function interactiveConsole(streams: TerminalStreams): OwnerConsole {
     editor.prompt(true);
   }
 
+  const ownPrompt = (): string => (message.isBegun() ? CONTINUED : prompt);
+
+  function onLine(line: string, events: ConsoleEvents): void {
+    if (editor === null) return;
+    const said = message.add(line);
+    if (said !== null && isLeaving(said)) {
+      editor.close();
+      return;
+    }
+    if (said !== null && said.trim() !== '') events.onLine(said);
+    if (spinner === undefined) editor.setPrompt(ownPrompt());
+    editor.prompt();
+  }
+
+  function onKey(key?: { readonly name?: string }): void {
+    if (editor === null) return;
+    setDrawnRows(editor, editor.getCursorPos().rows);
+    if (key?.name === 'paste-start') message.beginPaste();
+    if (key?.name === 'paste-end') message.endPaste();
+    // What was said stays on the screen as it was typed, without the spinner of that moment.
+    if (spinner !== undefined && key?.name === 'return') redraw(ownPrompt());
+  }
+
   return {
     isInteractive: true,
-    isStyled,
     open(text, events) {
       if (editor !== null) return;
       prompt = text;
@@ -58,18 +88,18 @@ export function interactiveConsole(streams: TerminalStreams): OwnerConsole {
         historySize: history.size,
         removeHistoryDuplicates: true,
       });
-      editor.on('history', (lines: string[]) => history.write(lines));
-      input.prependListener('keypress', (_text, key?: { readonly name?: string }) => {
-        if (editor === null) return;
-        setDrawnRows(editor, editor.getCursorPos().rows);
-        // What was said stays on the screen as it was typed, without the spinner of that moment.
-        if (spinner !== undefined && key?.name === 'return') redraw(prompt);
+      output.write(MARK_PASTES);
+      editor.on('history', ([newest]: string[]) => {
+        if (newest !== undefined) history.add(newest);
       });
-      listen(editor, events, writeAbove);
+      input.prependListener('keypress', (_text, key?: { readonly name?: string }) => onKey(key));
+      editor.on('line', (line) => onLine(line, events));
+      listenForCtrlC(editor, { writeAbove, isBegun: message.isBegun, drop: dropMessage });
       // The editor throws when it is drawn after its end, and answers still come in while all stops.
       editor.on('close', () => {
         clearInterval(spinner);
         editor = null;
+        output.write(LEAVE_PASTES);
         output.write(
           spinner === undefined ? '\n' : '\nLeaving; what is under way may still end.\n',
         );
@@ -77,19 +107,27 @@ export function interactiveConsole(streams: TerminalStreams): OwnerConsole {
       });
       editor.prompt();
     },
-    print: writeAbove,
-    notice: (text) =>
-      writeAbove(isStyled ? styleText('dim', text, { validateStream: false }) : text),
+    print: (markdown) =>
+      writeAbove(
+        isStyled
+          ? renderMarkdown(markdown, widthOf(output))
+          : wrap(printable(markdown), widthOf(output)),
+      ),
+    notice(text) {
+      const lines = wrap(printable(text), widthOf(output));
+      writeAbove(isStyled ? styleText('dim', lines, { validateStream: false }) : lines);
+    },
     setActivity(activity) {
       clearInterval(spinner);
       spinner = undefined;
       if (editor === null) return;
       if (activity === null) {
-        redraw(prompt);
+        redraw(ownPrompt());
         return;
       }
       let frame = 0;
-      const draw = () => redraw(`${FRAMES[frame++ % FRAMES.length]} ${activity} ${prompt}`);
+      const draw = () =>
+        redraw(`${FRAMES[frame++ % FRAMES.length]} ${short(activity, output)} ${ownPrompt()}`);
       draw();
       spinner = setInterval(draw, FRAME_MS);
     },
@@ -100,6 +138,20 @@ export function interactiveConsole(streams: TerminalStreams): OwnerConsole {
       editor?.close();
     },
   };
+
+  function dropMessage(): void {
+    message.drop();
+    redraw(ownPrompt());
+  }
+}
+
+function widthOf({ columns }: WriteStream): number {
+  return columns > 0 ? columns : 80;
+}
+
+/** On a narrow terminal the line that is typed needs the room. */
+function short(activity: string, output: WriteStream): string {
+  return activity.length + 20 > widthOf(output) ? '' : activity;
 }
 
 /**
@@ -111,24 +163,19 @@ function setDrawnRows(editor: Interface, rows: number): void {
   Object.assign(editor, { prevRows: rows });
 }
 
-function listen(
-  editor: Interface,
-  events: ConsoleEvents,
-  writeAbove: (text: string) => void,
-): void {
+type CtrlCParts = {
+  readonly writeAbove: (text: string) => void;
+  readonly isBegun: () => boolean;
+  readonly drop: () => void;
+};
+
+function listenForCtrlC(editor: Interface, { writeAbove, isBegun, drop }: CtrlCParts): void {
   let lastCtrlC = Number.NEGATIVE_INFINITY;
-  editor.on('line', (line) => {
-    if (LEAVE_WORDS.has(line.trim())) {
-      editor.close();
-      return;
-    }
-    if (line.trim() !== '') events.onLine(line);
-    editor.prompt();
-  });
   editor.on('SIGINT', () => {
-    if (editor.line !== '') {
+    if (editor.line !== '' || isBegun()) {
       editor.write(null, { ctrl: true, name: 'e' });
       editor.write(null, { ctrl: true, name: 'u' });
+      drop();
     } else if (performance.now() - lastCtrlC < SECOND_CTRL_C_MS) {
       editor.close();
     } else {

@@ -1,5 +1,7 @@
 import { styleText } from 'node:util';
 import type { Token, Tokens } from 'marked';
+import { decodeEntities } from './entities.ts';
+import { printable } from './printable.ts';
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -29,9 +31,9 @@ function renderToken(token: Token): string {
     case 'link':
       return renderLink(token as Tokens.Link, inner());
     case 'image':
-      return renderLink(token as Tokens.Image, (token as Tokens.Image).text);
+      return renderLink(token as Tokens.Image, words((token as Tokens.Image).text));
     case 'text':
-      return 'tokens' in token && token.tokens !== undefined ? inner() : token.text;
+      return 'tokens' in token && token.tokens !== undefined ? inner() : words(token.text);
     case 'escape':
       return (token as Tokens.Escape).text;
     default:
@@ -39,7 +41,13 @@ function renderToken(token: Token): string {
   }
 }
 
-function renderLink({ href }: { readonly href: string }, label: string): string {
+/** marked decodes entities that are numbers, so a control character can be in a token that was in no text. */
+function words(text: string): string {
+  return printable(decodeEntities(text));
+}
+
+function renderLink({ href: given }: { readonly href: string }, label: string): string {
+  const href = printable(given);
   const isBare = label === href || `mailto:${label}` === href;
   return isBare ? styled('underline', href) : `${label} (${styled('underline', href)})`;
 }

@@ -1,6 +1,7 @@
 import { createInterface, type Interface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
-import type { OwnerConsole } from './owner-console.ts';
+import { isLeaving, type OwnerConsole } from './owner-console.ts';
+import { printable } from './printable.ts';
 
 export type PipedStreams = {
   readonly input: Readable;
@@ -14,6 +15,7 @@ export function pipedConsole({ input, output, errors }: PipedStreams): OwnerCons
   let lines: Interface | null = null;
   let prompt = '';
   let isPromptShown = false;
+  let isLeft = false;
 
   function showPrompt(): void {
     if (lines === null || isPromptShown) return;
@@ -23,28 +25,32 @@ export function pipedConsole({ input, output, errors }: PipedStreams): OwnerCons
 
   /** Prompt and answer are told apart by the line they are on. */
   function leavePrompt(): void {
-    if (isPromptShown) output.write('\n');
+    if (isPromptShown && prompt !== '') output.write('\n');
     isPromptShown = false;
   }
 
   return {
     isInteractive: false,
-    isStyled: false,
     open(text, events) {
       if (lines !== null) return;
       prompt = text;
       lines = createInterface({ input, terminal: false });
       showPrompt();
       lines.on('line', (line) => {
-        if (line.trim() !== '') events.onLine(line);
+        if (isLeft) return;
+        if (isLeaving(line)) {
+          // What was read together with it still comes as lines, and is not said any more.
+          isLeft = true;
+          lines?.close();
+        } else if (line.trim() !== '') events.onLine(line);
       });
       lines.on('close', events.onEnd);
     },
-    print(text) {
+    print(markdown) {
       leavePrompt();
-      output.write(`${text}\n`);
+      output.write(`${printable(markdown)}\n`);
     },
-    notice: (text) => void errors.write(`${text}\n`),
+    notice: (text) => void errors.write(`${printable(text)}\n`),
     setActivity: () => {},
     settled: showPrompt,
     close() {

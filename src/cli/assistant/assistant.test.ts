@@ -1,0 +1,153 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { createConnection } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Conversation, environmentOf, TestTree } from '../../supervisor/test-project.ts';
+
+let tree: TestTree;
+let running: Conversation;
+beforeAll(async () => {
+  tree = new TestTree();
+  running = Conversation.start(tree);
+  await running.sees('> ');
+}, 30_000);
+afterAll(async () => {
+  await running[Symbol.asyncDispose]();
+  tree[Symbol.dispose]();
+});
+
+async function claw(args: readonly string[], input = '', over: Record<string, string> = {}) {
+  const child = spawn(process.execPath, [join(tree.dir, 'bin/claw.js'), ...args], {
+    cwd: tree.dir,
+    env: { ...environmentOf(tree), ...over },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  child.stdin.end(input);
+  const [code] = await once(child, 'close');
+  return { code, stdout, stderr };
+}
+
+const GROUPS = 'Registered:\n\n1. Terminal (groups/main, your own chat)\n';
+
+test('what is said from a shell is answered there, and not at the assistant’s own terminal', async () => {
+  const before = running.stdout;
+  expect(await claw(['chat', '/groups'])).toEqual({ code: 0, stdout: GROUPS, stderr: '' });
+  const answers = ['Registered:\n\n1. Terminal (groups/main, your own chat)'];
+  const { code, stdout } = await claw(['chat', '/groups', '--json']);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ ok: true, verb: 'chat', data: { answers } });
+  expect(running.stdout).toBe(before);
+});
+
+test('lines that are piped in are said one by one, until /exit', async () => {
+  const { code, stdout, stderr } = await claw(['chat'], '/groups\n\n/bogus\n/exit\n/help\n');
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout).toMatch(/^Registered:\n\n1\. [^\n]*\nThere is no command `\/bogus`[^\n]*\n$/);
+});
+
+test('shells that talk at the same time each get their own answers', async () => {
+  const runs = await Promise.all(
+    ['a', 'b', 'c'].map((word) => claw(['chat', `/groups ${word}zz`])),
+  );
+  const none = 'Registered:\n\nnone of that name\n';
+  expect(runs.map(({ stdout }) => stdout)).toEqual([none, none, none]);
+  const [one, other] = await Promise.all([claw(['chat', '/zzz']), claw(['chat', '/groups'])]);
+  expect(one.stdout).toMatch(/^There is no command `\/zzz`[^\n]*\n$/);
+  expect(other.stdout).toBe(GROUPS);
+});
+
+test('groups and tasks take the words of the owner’s commands', async () => {
+  expect((await claw(['groups'])).stdout).toBe(GROUPS);
+  expect((await claw(['groups', 'register', 'Family Chat', 'as', 'family'])).stdout).toContain(
+    'Family Chat',
+  );
+  expect((await claw(['tasks'])).stdout).toContain('Nothing is scheduled.');
+  expect((await claw(['tasks', 'pause', '3'])).stdout).toContain('There is no task 3.');
+  expect(await claw(['tasks', 'dance'])).toMatchObject({ code: 2, stdout: '' });
+  const { stdout } = await claw(['groups', '--json']);
+  expect(JSON.parse(stdout).data).toEqual([
+    {
+      jid: 'terminal:main',
+      name: 'Terminal',
+      folder: 'main',
+      isMain: true,
+      needsTrigger: false,
+      trigger: null,
+    },
+  ]);
+});
+
+test('the socket is its owner’s alone, and garbage harms nobody', async () => {
+  const path = join(tree.dataDir, 'control.sock');
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  const replies = await Promise.all(
+    ['garbage\n', '{"kind":"say"}\n', '[1]\n', 'x'.repeat(2 ** 21)].map(async (text) => {
+      const socket = createConnection(path);
+      let got = '';
+      socket.on('data', (chunk) => {
+        got += chunk;
+      });
+      socket.on('error', () => {});
+      socket.write(text);
+      await once(socket, 'close');
+      return got.split('\n').at(-2);
+    }),
+  );
+  const refused = '{"kind":"refused","message":"This is no message that the assistant knows."}';
+  expect(replies.slice(0, 3)).toEqual([refused, refused, refused]);
+  expect(replies[3]).toContain('1 MB at most');
+  expect((await claw(['chat', '/groups'])).stdout).toBe(GROUPS);
+});
+
+test('a restart that a shell asks for is answered there by the process that comes up', async () => {
+  expect(await claw(['chat', '/restart'])).toEqual({
+    code: 0,
+    stdout: 'Andy is back.\n',
+    stderr: '',
+  });
+}, 30_000);
+
+test('without a running assistant one is started for the chat, also below a long path', async () => {
+  const data = join(tree.dir, 'x'.repeat(90), 'data');
+  mkdirSync(data, { recursive: true });
+  const temporary = join(tree.dir, 't');
+  mkdirSync(temporary);
+  const environment = { CLAW_DATA: data, TMPDIR: temporary };
+  expect(await claw(['groups'], '', environment)).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('The assistant does not run'),
+  });
+  expect(await claw(['tasks', 'pause', '3'], '', environment)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('ASSISTANT_STOPPED: Only the assistant does that'),
+  });
+  expect(await claw(['chat', '/groups'], '', environment)).toEqual({
+    code: 0,
+    stdout: GROUPS,
+    stderr: 'The assistant does not run: starting it for this.\n',
+  });
+  expect(existsSync(join(data, 'control.sock'))).toBe(false);
+  expect(readdirSync(temporary)).toEqual([]);
+  expect((await claw(['groups'], '', environment)).stdout).toBe(
+    'Registered:\n  Terminal (groups/main, your own chat)\nThe assistant does not run; this is what it knew last.\n',
+  );
+}, 30_000);
+
+test('a killed assistant leaves nothing in the way, and the shell is told', async () => {
+  running.child.kill('SIGKILL');
+  await once(running.child, 'close');
+  expect(existsSync(join(tree.dataDir, 'control.sock'))).toBe(true);
+  expect((await claw(['tasks'])).stdout).toContain('The assistant does not run');
+  running = Conversation.start(tree);
+  await running.sees('> ');
+  expect((await claw(['chat', '/groups'])).stdout).toBe(GROUPS);
+}, 30_000);

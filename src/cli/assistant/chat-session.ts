@@ -1,0 +1,76 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { ClawError, type VerbResult } from '../../engine/index.ts';
+import { historyFile } from '../../terminal/history.ts';
+import { interactiveConsole } from '../../terminal/interactive-console.ts';
+import type { Invocation } from '../main.ts';
+import { openConversation } from './conversation.ts';
+import { supervisorOf } from './started.ts';
+import { dataDirOf } from './talk.ts';
+
+const PROMPT = '> ';
+
+/**
+ * A session with the assistant on this terminal, until Ctrl-D. Where none runs, one is started here,
+ * as `claw start` does, and ends with the session.
+ */
+export async function chatOnTerminal({ root, signal }: Invocation): Promise<VerbResult> {
+  const { stdin: input, stdout: output } = process;
+  if (!output.isTTY) {
+    throw new ClawError('USAGE', 'Say what to say: claw chat "…" prints the answers.');
+  }
+  const dataDir = dataDirOf(root);
+  const screen = interactiveConsole({
+    input,
+    output,
+    isStyled: !process.env['NO_COLOR'],
+    history: historyFile(join(dataDir, 'history')),
+  });
+  const view = {
+    onAnswer: screen.print,
+    onProgress: screen.notice,
+    onActivity: screen.setActivity,
+  };
+  const conversation = await openConversation(dataDir, view, signal);
+  if (conversation === null) {
+    const exitCode = await startHere(root);
+    return { ...DONE, outcome: exitCode === 0 ? 'done' : 'failed' };
+  }
+  const { promise: left, resolve: onEnd } = Promise.withResolvers<'left'>();
+  conversation.watch();
+  screen.open(PROMPT, {
+    // Whether it is answered shows; that the assistant ended is told below, for all that was said.
+    onLine: (text) => void conversation.say(text).catch(() => {}),
+    onEnd: () => onEnd('left'),
+  });
+  const how = await Promise.race([left, conversation.ended]);
+  conversation.leave();
+  screen.close();
+  if (how === 'left') return DONE;
+  throw new ClawError('ASSISTANT_STOPPED', 'The assistant has ended. `claw start` starts it.');
+}
+
+const DONE: VerbResult = {
+  verb: 'chat',
+  outcome: 'done',
+  data: null,
+  changes: [],
+  conflicts: [],
+  warnings: [],
+  error: null,
+};
+
+/**
+ * Starts the assistant on this terminal; the exit code of its supervisor. The supervisor owns the
+ * terminal, so it is a process of its own, with ours.
+ */
+export async function startHere(root: string, args: readonly string[] = []): Promise<number> {
+  const child = spawn(process.execPath, [supervisorOf(root), ...args], { stdio: 'inherit' });
+  // Ctrl-C reaches the whole terminal group; the supervisor decides what it means.
+  for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
+  // Nobody but us is told this one.
+  process.on('SIGTERM', () => void child.kill('SIGTERM'));
+  const [code] = await once(child, 'close');
+  return typeof code === 'number' ? code : 1;
+}

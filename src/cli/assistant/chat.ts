@@ -1,0 +1,43 @@
+import { createInterface } from 'node:readline';
+import { ClawError, type VerbResult } from '../../engine/index.ts';
+import { isLeaving } from '../../terminal/owner-console.ts';
+import type { Invocation } from '../main.ts';
+import { chatOnTerminal } from './chat-session.ts';
+import { withAssistant } from './talk.ts';
+import { collectingView } from './view.ts';
+
+/**
+ * Says something in the owner's chat and prints the answers. Without words it is a session on a
+ * terminal, and what is piped in is said line by line.
+ */
+export async function chat(invocation: Invocation, words: readonly string[]): Promise<VerbResult> {
+  if (words.length > 0) return await sayAll(invocation, 'chat', [words.join(' ')]);
+  if (process.stdin.isTTY !== true) return await sayAll(invocation, 'chat', pipedLines());
+  if (invocation.options.json !== true) return await chatOnTerminal(invocation);
+  throw new ClawError('USAGE', 'With --json, say what to say: claw chat --json "/status"');
+}
+
+/** Says one text after the other, each when the one before is answered. */
+export async function sayAll(
+  invocation: Invocation,
+  verb: string,
+  texts: readonly string[] | AsyncIterable<string>,
+): Promise<VerbResult> {
+  const view = collectingView({ isQuiet: invocation.options.json === true });
+  try {
+    await withAssistant(invocation, view, async (conversation) => {
+      for await (const text of texts) if (text.trim() !== '') await conversation.say(text);
+    });
+  } finally {
+    view.end();
+  }
+  const rest = { changes: [], conflicts: [], warnings: [], error: null };
+  return { verb, outcome: 'done', data: { answers: view.answers }, ...rest };
+}
+
+async function* pipedLines(): AsyncIterable<string> {
+  for await (const line of createInterface({ input: process.stdin })) {
+    if (isLeaving(line)) return;
+    yield line;
+  }
+}

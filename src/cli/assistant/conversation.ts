@@ -1,0 +1,92 @@
+import { connectControl } from '../../control/client.ts';
+import type { AssistantMessage } from '../../control/messages.ts';
+import { ClawError } from '../../engine/index.ts';
+
+/** What a shell shows of a conversation. */
+export type ConversationView = {
+  /** An answer, in Markdown. */
+  readonly onAnswer: (markdown: string) => void;
+  /** How far a command is, or something to know: no answer. */
+  readonly onProgress: (text: string) => void;
+  /** What is under way; null for nothing. */
+  readonly onActivity: (activity: string | null) => void;
+};
+
+/** A shell's talk with the running assistant, in the owner's chat. */
+export interface Conversation {
+  /**
+   * Says something, and resolves when it is answered.
+   *
+   * @throws ClawError ASSISTANT_STOPPED when the assistant ends before, INTERRUPTED
+   */
+  say(text: string): Promise<void>;
+  /** From here on also what nobody asked for is shown. */
+  watch(): void;
+  /** Resolves when the assistant has ended, or the conversation was left. */
+  readonly ended: Promise<void>;
+  leave(): void;
+}
+
+/** Talks to the assistant that runs on a data folder; null when none does. */
+export async function openConversation(
+  dataDir: string,
+  view: ConversationView,
+  signal: AbortSignal,
+): Promise<Conversation | null> {
+  const { promise: ended, resolve: onEnd } = Promise.withResolvers<void>();
+  let onSettled: (() => void) | null = null;
+
+  function onMessage(message: AssistantMessage): void {
+    switch (message.kind) {
+      case 'answer':
+        if (isProgress(message.text)) view.onProgress(message.text);
+        else view.onAnswer(message.text);
+        return;
+      case 'notice':
+      case 'refused':
+        view.onProgress(message.kind === 'notice' ? message.text : message.message);
+        return;
+      case 'activity':
+        view.onActivity(message.text);
+        return;
+      case 'settled':
+        onSettled?.();
+        return;
+      case 'welcome':
+        return;
+    }
+  }
+
+  const control = await connectControl(dataDir, { onMessage, onEnd });
+  if (control === null) return null;
+  signal.addEventListener('abort', control.close);
+  return {
+    async say(text) {
+      const { promise: settled, resolve } = Promise.withResolvers<true>();
+      onSettled = () => resolve(true);
+      control.send({ kind: 'say', text });
+      const isSettled = await Promise.race([settled, ended.then(() => false)]);
+      if (!isSettled) throw unanswered(signal);
+    },
+    watch: () => control.send({ kind: 'watch' }),
+    ended,
+    leave: control.close,
+  };
+}
+
+/** A command that takes its time says how far it is, in lines that begin like this. */
+function isProgress(text: string): boolean {
+  return text.split('\n').every((line) => line.startsWith('… '));
+}
+
+function unanswered({ aborted }: AbortSignal): ClawError {
+  return aborted
+    ? new ClawError(
+        'INTERRUPTED',
+        'Left before the answer. What was said is answered all the same, and shown in the assistant’s own terminal.',
+      )
+    : new ClawError(
+        'ASSISTANT_STOPPED',
+        'The assistant ended before it answered. What it had stored is answered when it runs again: `claw start`.',
+      );
+}

@@ -1,0 +1,126 @@
+import { join } from 'node:path';
+import { ClawError, type VerbResult } from '../../engine/index.ts';
+import { type GlancedChat, type GlancedTask, glanceAt } from '../../store/glance.ts';
+import type { Invocation } from '../main.ts';
+import { sayAll } from './chat.ts';
+import { isAssistantRunning } from './running.ts';
+import { dataDirOf } from './talk.ts';
+
+/** A chat for programs; `folder` is null for one that is not registered. */
+export type ChatEntry = {
+  readonly jid: string;
+  readonly name: string | null;
+  readonly folder: string | null;
+  readonly isMain: boolean;
+  /** Whether it is answered only when it calls; `trigger` is how, null for the assistant's name. */
+  readonly needsTrigger: boolean;
+  readonly trigger: string | null;
+};
+
+/** A task for programs; times are of ISO 8601. */
+export type TaskEntry = {
+  readonly id: number;
+  readonly folder: string;
+  readonly chat: string | null;
+  readonly prompt: string;
+  readonly kind: 'cron' | 'every' | 'at';
+  readonly schedule: string;
+  readonly timeZone: string;
+  readonly state: string;
+  readonly nextRun: string | null;
+  readonly lastRun: { readonly at: string; readonly outcome: string | null } | null;
+};
+
+const GROUP_COMMANDS = ['register', 'unregister', 'trigger', 'allow'];
+const TASK_COMMANDS = ['pause', 'resume', 'cancel', 'run', 'log'];
+
+/**
+ * Lists chats, or passes an owner's command on. The list is what the running assistant says; for
+ * programs, and where none runs, what its database holds.
+ */
+export async function groups(invocation: Invocation, words: readonly string[]) {
+  const [first = ''] = words;
+  const isCommand = GROUP_COMMANDS.includes(first);
+  const command = isCommand ? `/${typed(words)}` : `/groups ${typed(words)}`.trim();
+  return await tellOrLook(invocation, { verb: 'groups', command, isCommand }, (database) =>
+    glanceAt(database, (glance) =>
+      glance
+        .chats()
+        .filter(isCalled(words.join(' ')))
+        .map(chatEntry),
+    ),
+  );
+}
+
+/** Lists tasks, or passes what is to become of one on. The list comes from where that of groups does. */
+export async function tasks(invocation: Invocation, words: readonly string[]) {
+  const isCommand = words.length > 0;
+  if (isCommand && !TASK_COMMANDS.includes(words[0] ?? '')) {
+    const known = TASK_COMMANDS.join(', ');
+    throw new ClawError('USAGE', `With a task can be done: ${known}. Say claw tasks pause 2.`);
+  }
+  const command = `/tasks ${typed(words)}`.trim();
+  return await tellOrLook(invocation, { verb: 'tasks', command, isCommand }, (database) =>
+    glanceAt(database, (glance) => glance.tasks().map(taskEntry)),
+  );
+}
+
+type Wish = { readonly verb: string; readonly command: string; readonly isCommand: boolean };
+
+async function tellOrLook(
+  invocation: Invocation,
+  { verb, command, isCommand }: Wish,
+  look: (database: string) => readonly unknown[],
+): Promise<VerbResult> {
+  const dataDir = dataDirOf(invocation.root);
+  const isRunning = await isAssistantRunning(dataDir);
+  if (isRunning && (isCommand || invocation.options.json !== true)) {
+    return await sayAll(invocation, verb, [command]);
+  }
+  if (isCommand) {
+    throw new ClawError(
+      'ASSISTANT_STOPPED',
+      `Only the assistant does that, and it does not run. Start it with claw start, or say claw chat "${command.replaceAll('"', '')}", which starts it for that.`,
+    );
+  }
+  const data = look(join(dataDir, 'claw.db'));
+  const rest = { changes: [], conflicts: [], warnings: [], error: null };
+  return { verb, outcome: 'done', data, ...rest };
+}
+
+/** Words as the owner would type them: one with spaces stands in quotes. */
+function typed(words: readonly string[]): string {
+  return words
+    .map((word) => (/\s/.test(word) ? `"${word.replace(/["“”„]/g, "'")}"` : word))
+    .join(' ');
+}
+
+function isCalled(wanted: string): (chat: GlancedChat) => boolean {
+  const word = wanted.toLowerCase();
+  return ({ name, jid, group }) =>
+    [name ?? jid, group?.folder ?? ''].some((text) => text.toLowerCase().includes(word));
+}
+
+function chatEntry({ jid, name, group }: GlancedChat): ChatEntry {
+  return {
+    jid,
+    name,
+    folder: group?.folder ?? null,
+    isMain: group?.isMain ?? false,
+    needsTrigger: group?.needsTrigger ?? false,
+    trigger: group?.triggerWord ?? null,
+  };
+}
+
+function taskEntry({ schedule, lastRun, ...task }: GlancedTask): TaskEntry {
+  const { id, folder, chatName: chat, prompt, state, nextRun } = task;
+  const { kind, text, timeZone } = schedule;
+  return {
+    ...{ id, folder, chat, prompt, kind, schedule: text, timeZone, state },
+    nextRun: nextRun === null ? null : new Date(nextRun).toISOString(),
+    lastRun:
+      lastRun === null
+        ? null
+        : { at: new Date(lastRun.dueAt).toISOString(), outcome: lastRun.outcome },
+  };
+}

@@ -1,0 +1,47 @@
+import { ClawError } from '../../engine/index.ts';
+import type { Invocation } from '../main.ts';
+import { environmentOf, settingsOf } from '../settings.ts';
+import { type Conversation, type ConversationView, openConversation } from './conversation.ts';
+import { startForAWhile } from './started.ts';
+
+/** The data folder of the project that a command is called in. */
+export function dataDirOf(root: string): string {
+  return settingsOf(environmentOf(root), root).dataDir;
+}
+
+/**
+ * Lets `talk` talk to the assistant that runs, or to one that is started for as long as it takes.
+ *
+ * @throws ClawError ASSISTANT_STOPPED, INTERRUPTED
+ */
+export async function withAssistant<T>(
+  { root, signal, ui }: Invocation,
+  view: ConversationView,
+  talk: (conversation: Conversation) => Promise<T>,
+): Promise<T> {
+  const dataDir = dataDirOf(root);
+  const running = await openConversation(dataDir, view, signal);
+  if (running !== null) return await talkAndLeave(running, talk);
+  ui.progress({ kind: 'note', text: 'The assistant does not run: starting it for this.' });
+  const started = await startForAWhile(root);
+  try {
+    const conversation = await openConversation(dataDir, view, signal);
+    if (conversation === null) {
+      throw new ClawError('ASSISTANT_STOPPED', 'The assistant started and cannot be talked to.');
+    }
+    return await talkAndLeave(conversation, talk);
+  } finally {
+    await started.stop();
+  }
+}
+
+async function talkAndLeave<T>(
+  conversation: Conversation,
+  talk: (conversation: Conversation) => Promise<T>,
+): Promise<T> {
+  try {
+    return await talk(conversation);
+  } finally {
+    conversation.leave();
+  }
+}

@@ -1,0 +1,77 @@
+import { existsSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { z } from 'zod';
+import { chatsOf } from './chats.ts';
+import { type Group, groupsOf } from './groups.ts';
+import type { Task } from './task.ts';
+import { type TaskRun, taskRunsOf } from './task-runs.ts';
+import { tasksOf } from './tasks.ts';
+
+/** A chat as one who only looks sees it: registered with its group's facts, or known by name. */
+export type GlancedChat = {
+  readonly jid: string;
+  readonly name: string | null;
+  readonly group: Group | null;
+};
+
+export type GlancedTask = Task & {
+  /** What the chat of its folder is called; null when none is registered. */
+  readonly chatName: string | null;
+  readonly lastRun: TaskRun | null;
+};
+
+const MAX_KNOWN = 200;
+const Migrated = z.object({ count: z.int() });
+
+/** What the store knows of chats and tasks, for whoever is not the assistant. */
+export interface Glance {
+  chats(): readonly GlancedChat[];
+  tasks(): readonly GlancedTask[];
+}
+
+/**
+ * Looks into the assistant's database, whether it runs or not, and writes nothing. A database that is
+ * not there, or has never been filled, is one in which nothing is known.
+ */
+export function glanceAt<T>(path: string, look: (glance: Glance) => T): T {
+  if (!existsSync(path)) return look(NOTHING);
+  const database = new Database(path, { readonly: true, fileMustExist: true });
+  try {
+    database.pragma('busy_timeout = 2000');
+    return look(isFilled(database) ? glanceOf(database) : NOTHING);
+  } finally {
+    database.close();
+  }
+}
+
+const NOTHING: Glance = { chats: () => [], tasks: () => [] };
+
+function isFilled(database: Database.Database): boolean {
+  const tables = database.prepare(
+    "SELECT count(*) AS count FROM sqlite_schema WHERE name IN ('groups', 'tasks', 'task_runs')",
+  );
+  return Migrated.parse(tables.get()).count === 3;
+}
+
+function glanceOf(database: Database.Database): Glance {
+  return {
+    chats: () => [
+      ...groupsOf(database)
+        .all()
+        .map((group) => ({ jid: group.jid, name: group.name, group })),
+      ...chatsOf(database)
+        .unregistered(MAX_KNOWN)
+        .map(({ jid, name }) => ({ jid, name, group: null })),
+    ],
+    tasks() {
+      const [groups, runs] = [groupsOf(database), taskRunsOf(database)];
+      return tasksOf(database)
+        .open()
+        .map((task) => ({
+          ...task,
+          chatName: groups.byFolder(task.folder)?.name ?? null,
+          lastRun: runs.last(task.id, 1)[0] ?? null,
+        }));
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import type { Listener } from '../terminal/owner-console.ts';
+import type { Lines, Speaker } from './lines.ts';
+
+/** Somebody who talks with the assistant: the owner's terminal, or a shell. */
+export type Participant = Speaker &
+  Listener & {
+    /** Is shown also what nobody asked for. */
+    isWatching: boolean;
+  };
+
+/** Who is there, and who of them is shown what. */
+export interface Audience {
+  join(participant: Participant): void;
+  leave(participant: Participant): void;
+  /** Shows an answer to those who said the lines with these ids; with none of them, to all who watch. */
+  print(markdown: string, answersTo: readonly string[]): void;
+  name(): string;
+  /** The assistant's name, by which it is said to be typing. */
+  setName(name: string): void;
+  /** What happens to the assistant as a whole; null for nothing but its work. */
+  setPhase(phase: string | null): void;
+  /** Shows everybody again what they wait for; called whenever that may have changed. */
+  refresh(): void;
+}
+
+export function openAudience(lines: () => Lines): Audience {
+  const shown = new Map<Participant, string | null>();
+  let name = 'The assistant';
+  let phase: string | null = null;
+
+  function refresh(): void {
+    for (const [participant, before] of shown) {
+      const working = lines().isIdle(participant) ? null : `${name} is typing`;
+      const activity = phase ?? working;
+      if (activity === before) continue;
+      shown.set(participant, activity);
+      participant.setActivity(activity);
+    }
+  }
+
+  return {
+    refresh,
+    join(participant) {
+      shown.set(participant, null);
+      refresh();
+    },
+    leave: (participant) => void shown.delete(participant),
+    print(markdown, answersTo) {
+      const asking = new Set<Speaker>(lines().speakersOf(answersTo));
+      const everybody = [...shown.keys()];
+      const present = everybody.filter((participant) => asking.has(participant));
+      // Whoever asked may have left: then the answer is for whoever is there, and not lost.
+      const shownTo =
+        present.length > 0 ? present : everybody.filter(({ isWatching }) => isWatching);
+      for (const participant of shownTo) participant.print(markdown);
+    },
+    name: () => name,
+    setName(given) {
+      name = given;
+      refresh();
+    },
+    setPhase(given) {
+      phase = given;
+      refresh();
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import type { Shell, ShellEvents } from '../control/server.ts';
+import type { Audience, Participant } from './audience.ts';
+import type { Lines } from './lines.ts';
+
+export type ShellParts = {
+  readonly lines: Lines;
+  readonly audience: Audience;
+};
+
+/** Lets a connected shell take part: what it says is said in the owner's chat, and answered there. */
+export function admitShell(shell: Shell, { lines, audience }: ShellParts): ShellEvents {
+  const participant: Participant = {
+    isOneByOne: false,
+    isWatching: false,
+    print: (text) => shell.send({ kind: 'answer', text }),
+    notice: (text) => shell.send({ kind: 'notice', text }),
+    setActivity: (text) => shell.send({ kind: 'activity', text }),
+    settled() {
+      if (lines.isIdle(participant)) shell.send({ kind: 'settled' });
+    },
+  };
+  shell.send({ kind: 'welcome', name: audience.name() });
+  audience.join(participant);
+  return {
+    onMessage(message) {
+      if (message.kind === 'watch') participant.isWatching = true;
+      else lines.add(participant, message.text);
+    },
+    onEnd: () => audience.leave(participant),
+  };
+}

@@ -1,0 +1,56 @@
+/** Those that people and models write; any character has a number besides. */
+const NAMED: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: '\u00a0',
+  copy: '©',
+  reg: '®',
+  trade: '™',
+  deg: '°',
+  plusmn: '±',
+  times: '×',
+  divide: '÷',
+  frac12: '½',
+  middot: '·',
+  bull: '•',
+  hellip: '…',
+  ndash: '–',
+  mdash: '—',
+  lsquo: '‘',
+  rsquo: '’',
+  ldquo: '“',
+  rdquo: '”',
+  laquo: '«',
+  raquo: '»',
+  larr: '←',
+  rarr: '→',
+  uarr: '↑',
+  darr: '↓',
+  le: '≤',
+  ge: '≥',
+  ne: '≠',
+  euro: '€',
+  pound: '£',
+  yen: '¥',
+  sect: '§',
+  para: '¶',
+  check: '✓',
+};
+
+/** Writes the characters that HTML entities stand for, control characters too; what is none stays as it is. */
+export function decodeEntities(text: string): string {
+  return text.replace(
+    /&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z][a-z\d]*));/gi,
+    (whole: string, decimal?: string, hex?: string, name?: string) =>
+      name === undefined
+        ? numbered(decimal === undefined ? Number.parseInt(hex ?? '', 16) : Number(decimal), whole)
+        : (NAMED[name] ?? whole),
+  );
+}
+
+function numbered(code: number, whole: string): string {
+  return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+}
