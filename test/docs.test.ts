@@ -7,7 +7,15 @@ import { findTranscripts, openSession, type Session } from './transcripts.ts';
 const HOME = join(import.meta.dirname, '..');
 const PAGES = readdirSync(join(HOME, 'docs')).filter((name) => name.endsWith('.md'));
 /** Pages that begin with a list, with a chat that a test of the host runs, with somebody's phone or machine. */
-const OTHERS = ['doctor.md', 'faults.md', 'groups.md', 'service.md', 'tasks.md', 'whatsapp.md'];
+const OTHERS = [
+  'doctor.md',
+  'faults.md',
+  'groups.md',
+  'service.md',
+  'shell.md',
+  'tasks.md',
+  'whatsapp.md',
+];
 
 /** `UPDATE_DOCS=1 npx vitest run test/docs.test.ts` writes what the commands print into the pages. */
 const isUpdating = process.env['UPDATE_DOCS'] === '1';
