@@ -20,9 +20,11 @@ export function readBounds(
 
 function readBound(text: string, timeZone: string): { first: number; last: number } {
   const [, day = '', time] =
-    /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::\d{2})?)?$/.exec(text.trim()) ?? [];
+    /^(\d{4}-\d{2}-\d{2})(?:[T ]((?:[01]\d|2[0-3]):[0-5]\d)(?::\d{2})?)?$/.exec(text.trim()) ?? [];
   const noon = Date.parse(`${day}T12:00:00Z`);
-  const first = Number.isNaN(noon) ? null : momentOf(`${day}T${time ?? '00:00'}:00`, timeZone);
+  // The parser takes the 30th of February for the 2nd of March.
+  const isReal = !Number.isNaN(noon) && new Date(noon).toISOString().startsWith(day);
+  const first = !isReal ? null : momentOf(`${day}T${time ?? '00:00'}:00`, timeZone);
   const nextDay = new Date(noon + DAY_MS);
   const end =
     first === null || time !== undefined

@@ -9,8 +9,7 @@ export type { Database } from 'better-sqlite3';
  * Opens the assistant's database and brings it up to the given migrations.
  *
  * `synchronous=FULL` because a message is acknowledged to the far end once it is stored here:
- * a commit that a power cut can undo would lose it. `secure_delete` because the owner who deletes a
- * group means it: what is deleted is overwritten, not left in the free pages of the file.
+ * a commit that a power cut can undo would lose it.
  *
  * @throws StoreError when a migration is refused
  */
@@ -26,7 +25,6 @@ export function openDatabase(
   database.pragma('journal_mode = WAL');
   database.pragma('synchronous = FULL');
   database.pragma('foreign_keys = ON');
-  database.pragma('secure_delete = ON');
   database.pragma('busy_timeout = 2000');
   applyMigrations(database, migrations, now);
   return database;

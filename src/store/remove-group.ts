@@ -13,8 +13,11 @@ type Tables = {
 
 /**
  * Deletes all that the database knows of a chat but its name, which its channel keeps telling:
- * what refers to the group goes with it, then what was said, then whose folder it was. The bytes are
- * overwritten, and the log of changes, which still has them, is emptied.
+ * what refers to the group goes with it, then what was said, then whose folder it was.
+ *
+ * The owner who deletes a group means it: the file is written anew, since SQLite leaves what was
+ * deleted in free and half-filled pages, and the log of changes is emptied. With a million messages
+ * that takes seconds.
  */
 export function groupRemoverOf(database: Database, tables: Tables): (jid: string) => void {
   const { chats, folders, groups, messages } = tables;
@@ -28,6 +31,16 @@ export function groupRemoverOf(database: Database, tables: Tables): (jid: string
   });
   return (jid) => {
     remove(jid);
-    database.pragma('wal_checkpoint(TRUNCATE)');
+    writeAnew(database);
   };
+}
+
+function writeAnew(database: Database): void {
+  try {
+    database.exec('VACUUM');
+    database.pragma('wal_checkpoint(TRUNCATE)');
+  } catch (error) {
+    // There is no room for a second copy. The rows are gone; their bytes go with the next deletion.
+    if (!(error instanceof Error && 'code' in error && error.code === 'SQLITE_FULL')) throw error;
+  }
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -153,6 +153,24 @@ test('answers stay when a chat is unregistered, and go with all else when it is 
     database.prepare(`INSERT INTO ${words} (${words}) VALUES ('integrity-check')`).run();
   }
   database.close();
+});
+
+test('of thousands of messages that are deleted no byte is left in any file', () => {
+  store.transaction(() => {
+    for (let count = 0; count < 3_000; count += 1) {
+      say(`quince${count} ${'medlar '.repeat(count % 40)}`);
+      say(`apple${count} and a pear`, 'club@g.us');
+    }
+  });
+  answer('Noted: medlar and quince');
+  const trace = () =>
+    readdirSync(dir).filter((name) =>
+      /quince|medlar/.test(readFileSync(join(dir, name), 'latin1')),
+    );
+  expect(trace()).not.toEqual([]);
+  store.removeGroup('family@g.us');
+  expect(trace()).toEqual([]);
+  expect(found('apple2999 pear', { jids: ['club@g.us'] })).toHaveLength(1);
 });
 
 test('a message that moves to another chat is found there', () => {
