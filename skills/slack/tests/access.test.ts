@@ -33,7 +33,7 @@ test.concurrent.each([
   expect(slack.calls).toEqual([]);
 });
 
-test.concurrent('only those on the list get through, alone and in channels, and the rest leave no trace', async () => {
+test.concurrent('only those on the list get through, alone and in channels; of the rest those who write directly are counted', async () => {
   await using slack = await startWorkspace();
   await using connected = await connectChannel(slack, { SLACK_ALLOW_FROM: `U0X,${ADA}` });
   const { inbox } = connected;
@@ -44,6 +44,7 @@ test.concurrent('only those on the list get through, alone and in channels, and 
   await slack.until(() => slack.pending.length === 0);
   expect(inbox.messages.map(({ text }) => text)).toEqual(['hello']);
   expect(inbox.chats).toEqual([{ jid: `slack:${GENERAL}`, name: 'general', isDirect: false }]);
+  expect(inbox.strangers).toEqual([EVE]);
   expect(slack.calls.some(({ fields }) => fields['user'] === EVE)).toBe(false);
 });
 

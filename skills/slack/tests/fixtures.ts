@@ -34,6 +34,7 @@ export async function startWorkspace(): Promise<SlackServer> {
 export class Inbox implements ChannelEvents {
   readonly messages: InboundMessage[] = [];
   readonly chats: KnownChat[] = [];
+  readonly strangers: string[] = [];
   readonly statuses: ChannelStatus[] = [];
   readonly log: { message: string; data: unknown }[] = [];
 
@@ -43,6 +44,10 @@ export class Inbox implements ChannelEvents {
 
   onChat = async (chat: KnownChat): Promise<void> => {
     this.chats.push(chat);
+  };
+
+  onStranger = async (sender: string): Promise<void> => {
+    this.strangers.push(sender);
   };
 
   onStatus = (status: ChannelStatus): void => {

@@ -39,7 +39,7 @@ test.concurrent('an entry that is no user id is named instead of being ignored',
   expect(api.calls).toEqual([]);
 });
 
-test.concurrent('only those on the list get through, alone and in groups, and the rest leave no trace', async () => {
+test.concurrent('only those on the list get through, alone and in groups; of the rest those who write directly are counted', async () => {
   await using api = await startBotApi({ token: TOKEN });
   await using connected = await connectChannel(api, { TELEGRAM_ALLOW_FROM: '7, 1001' });
   const { inbox } = connected;
@@ -50,6 +50,7 @@ test.concurrent('only those on the list get through, alone and in groups, and th
   await api.until(() => api.pending.length === 0);
   expect(inbox.messages.map(({ text }) => text)).toEqual(['hello']);
   expect(inbox.chats).toEqual([{ jid: `telegram:${FAMILY.id}`, name: 'Family', isDirect: false }]);
+  expect(inbox.strangers).toEqual([String(EVE.id)]);
 });
 
 test.concurrent('a star lets everybody write', async () => {

@@ -27,6 +27,7 @@ export const FAMILY: BotApiChat = { id: -1_001_234, type: 'supergroup', title: '
 export class Inbox implements ChannelEvents {
   readonly messages: InboundMessage[] = [];
   readonly chats: KnownChat[] = [];
+  readonly strangers: string[] = [];
   readonly statuses: ChannelStatus[] = [];
   readonly log: { message: string; data: unknown }[] = [];
 
@@ -36,6 +37,10 @@ export class Inbox implements ChannelEvents {
 
   onChat = async (chat: KnownChat): Promise<void> => {
     this.chats.push(chat);
+  };
+
+  onStranger = async (sender: string): Promise<void> => {
+    this.strangers.push(sender);
   };
 
   onStatus = (status: ChannelStatus): void => {

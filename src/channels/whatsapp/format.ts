@@ -1,5 +1,5 @@
 import { Marked, type Token, type Tokens } from 'marked';
-import { splitMarkdown } from './parts.ts';
+import { splitMarkdown } from '../parts.ts';
 
 /** WhatsApp takes far more, but hides what is behind the first screens. */
 const LIMIT = 4_000;

@@ -133,7 +133,11 @@ class TelegramChannel implements Channel {
     };
     return async ({ message, my_chat_member: membership }, me) => {
       const from = message?.from ?? membership?.from;
-      if (from === undefined || from.is_bot || !isAllowed(allowFrom, from.id)) return;
+      if (from === undefined || from.is_bot) return;
+      if (!isAllowed(allowFrom, from.id)) {
+        if (message?.chat.type === 'private') await events.onStranger?.(String(from.id));
+        return;
+      }
       if (membership !== undefined) {
         const { status } = membership.new_chat_member;
         if (status !== 'left' && status !== 'kicked') await reportChat(membership.chat);

@@ -1,5 +1,5 @@
+import { splitMarkdown } from '../parts.ts';
 import { escapeMrkdwn, toMrkdwn } from './mrkdwn.ts';
-import { splitMarkdown } from './parts.ts';
 
 /** Slack cuts a message above 4,000 characters, markup included; some room is left. */
 const LIMIT = 3_900;

@@ -33,7 +33,8 @@ export class Inbox {
    */
   async take(body: unknown): Promise<void> {
     const event = readEvent(body);
-    if (event === null || !this.#isWelcome(event)) return;
+    if (event === null) return;
+    if (!this.#isWelcome(event)) return this.#turnAway(event);
     if (this.#isClosed) throw new Error('the channel is being disconnected');
     if (event.kind === 'joined') return this.#inOrder(() => this.#reportChat(event.channel, ''));
     // A mention comes twice, as `message` and as `app_mention`, and all comes again unless
@@ -64,6 +65,14 @@ export class Inbox {
     }
     const { user, inviter } = event;
     return user === this.#botUserId && inviter !== null && isAllowed(allowFrom, inviter);
+  }
+
+  /** Somebody who writes directly is counted; of what they wrote nothing is kept. */
+  async #turnAway(event: SlackEvent): Promise<void> {
+    if (event.kind !== 'message') return;
+    const { channel, user } = event.message;
+    if (user === this.#botUserId || !isDirectChannel(channel)) return;
+    await this.#options.events.onStranger?.(user);
   }
 
   #inOrder(work: () => Promise<void>): Promise<void> {

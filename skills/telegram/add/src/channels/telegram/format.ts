@@ -1,5 +1,5 @@
+import { splitMarkdown } from '../parts.ts';
 import { escapeHtml, toTelegramHtml, visibleText } from './html.ts';
-import { splitMarkdown } from './parts.ts';
 
 /** What Telegram takes in one message, counted in what is shown. */
 const LIMIT = 4_096;
