@@ -110,7 +110,7 @@ export default {
     only(
       'cli',
       '^src/cli/',
-      '^src/(cli/|engine/index\\.ts$|terminal/|control/|store/glance\\.ts$|config\\.ts$|sandbox/completion\\.ts$|setup/step\\.ts$)',
+      '^src/(cli/|engine/index\\.ts$|terminal/|control/|store/(budgets|glance|usage)\\.ts$|host/budget/(day|standing)\\.ts$|config\\.ts$|sandbox/completion\\.ts$|setup/step\\.ts$)',
       'cli calls; it does not do.',
     ),
     only(

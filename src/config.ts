@@ -10,12 +10,30 @@ export type ModelSettings = {
   readonly apiKey: string | null;
 };
 
+/** What tokens cost, in whole millionths of a dollar for a million of them. */
+export type Price = {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheWrite: number;
+  readonly cacheRead: number;
+};
+
+/** What may be spent in a day, money in whole millionths of a dollar; null is without a limit. */
+export type BudgetSettings = {
+  /** What each group may spend whose budget the owner has not set. */
+  readonly microUsd: number | null;
+  readonly tokens: number | null;
+  /** All groups together. */
+  readonly totalMicroUsd: number | null;
+};
+
 /**
  * What the owner can set, in `.env` or the environment. Fields are sorted by name, and the
  * environment below keeps the same order, so that skills which add one rarely meet on the same line.
  */
 export type Settings = {
   readonly assistantName: string;
+  readonly budget: BudgetSettings;
   /** Absolute path of the folder for database, sessions, credentials and logs. */
   readonly dataDir: string;
   /**
@@ -32,6 +50,8 @@ export type Settings = {
   readonly model: ModelSettings;
   /** How many tokens the model can take; null for what is known of it. */
   readonly modelContext: number | null;
+  /** What the model's tokens cost, where the owner says so; null leaves it to the list of known models. */
+  readonly modelPrice: Price | null;
   /** Absolute path of the owner's list of what else agents may see, outside the project; null for none. */
   readonly mountsFile: string | null;
   /** Null lets the best engine that is there run the agents. */
@@ -46,9 +66,33 @@ export type Settings = {
   readonly whatsappOwner: string | null;
 };
 
+/** `5` or `0.50` as whole millionths: money is never a fraction that drifts. */
+const Usd = z
+  .string()
+  .regex(/^\d{1,6}(\.\d{1,6})?$/, 'must be dollars such as 5 or 0.50')
+  .transform((usd) => Math.round(Number(usd) * 1_000_000));
+const UsdLimit = z.union([z.literal('none').transform(() => null), Usd], {
+  error: 'must be dollars such as 5 or 0.50, or none',
+});
+const TokenLimit = z.union(
+  [
+    z.literal('none').transform(() => null),
+    z
+      .string()
+      .regex(/^\d{1,12}$/)
+      .transform(Number),
+  ],
+  { error: 'must be a whole number of tokens, or none' },
+);
+const PRICE = /^\d{1,6}(\.\d{1,6})?(\/\d{1,6}(\.\d{1,6})?)(\/\d{1,6}(\.\d{1,6})?){0,2}$/;
+
 const Environment = z.object({
   // assistantName
   ASSISTANT_NAME: z.string().min(1).default('Andy'),
+  // budget
+  BUDGET_USD: UsdLimit.default(5_000_000),
+  BUDGET_TOKENS: TokenLimit.default(null),
+  BUDGET_TOTAL_USD: UsdLimit.default(null),
   // dataDir
   CLAW_DATA: z.string().min(1).default('data'),
   // idleMs
@@ -70,6 +114,12 @@ const Environment = z.object({
   OPENAI_BASE_URL: z.url().default('https://api.openai.com/v1'),
   // modelContext
   MODEL_CONTEXT: z.coerce.number().int().min(1_000).optional(),
+  // modelPrice
+  MODEL_PRICE: z
+    .string()
+    .regex(PRICE, 'must be dollars for a million tokens read and written, such as 3/15')
+    .transform((prices) => prices.split('/').map((usd) => Usd.parse(usd)))
+    .optional(),
   // mountsFile
   CLAW_MOUNTS: z.string().min(1).optional(),
   HOME: z.string().optional(),
@@ -116,6 +166,11 @@ export function readSettings(
   const env = parsed.data;
   return {
     assistantName: env.ASSISTANT_NAME,
+    budget: {
+      microUsd: env.BUDGET_USD,
+      tokens: env.BUDGET_TOKENS,
+      totalMicroUsd: env.BUDGET_TOTAL_USD,
+    },
     dataDir: resolve(projectDir, env.CLAW_DATA),
     idleMs: env.CLAW_IDLE_MS,
     logLevel: env.CLAW_LOG_LEVEL,
@@ -123,6 +178,7 @@ export function readSettings(
     maxContainers: env.CLAW_MAX_CONTAINERS,
     model: modelSettings(env),
     modelContext: env.MODEL_CONTEXT ?? null,
+    modelPrice: modelPriceOf(env),
     mountsFile: mountsFileOf(env, projectDir),
     sandbox: env.CLAW_SANDBOX ?? null,
     sessionExpiryHours: env.SESSION_EXPIRY_HOURS,
@@ -130,6 +186,13 @@ export function readSettings(
     turnTimeoutMs: env.CLAW_TURN_TIMEOUT_MS,
     whatsappOwner: env.WHATSAPP_OWNER ?? null,
   };
+}
+
+/** Dollars read/written/cache write/cache read; what is read from the cache costs as any input by default. */
+function modelPriceOf({ MODEL_PRICE }: z.output<typeof Environment>): Price | null {
+  if (MODEL_PRICE === undefined) return null;
+  const [input = 0, output = 0, cacheWrite = input, cacheRead = input] = MODEL_PRICE;
+  return { input, output, cacheWrite, cacheRead };
 }
 
 function mountsFileOf(

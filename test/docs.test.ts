@@ -8,6 +8,7 @@ const HOME = join(import.meta.dirname, '..');
 const PAGES = readdirSync(join(HOME, 'docs')).filter((name) => name.endsWith('.md'));
 /** Pages that begin with a list, with a chat that a test of the host runs, with somebody's phone or machine. */
 const OTHERS = [
+  'budgets.md',
   'doctor.md',
   'faults.md',
   'groups.md',

@@ -109,7 +109,12 @@ export const engineVerbs: readonly Define[] = [
     program
       .command('status')
       .description('what is installed, what waits, what you have changed')
-      .action(() => run('status', (invocation) => engine.status(contextOf(invocation)))),
+      .action(() =>
+        run('status', async (invocation) => {
+          const { withAssistant } = await import('./budgets.ts');
+          return withAssistant(await engine.status(contextOf(invocation)), invocation.root);
+        }),
+      ),
   (program, run) =>
     program
       .command('list')

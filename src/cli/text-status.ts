@@ -1,3 +1,5 @@
+import type { AssistantData } from './budgets.ts';
+
 /** How a change of a file is marked. */
 export const MARKS = { add: '+', modify: '~', delete: '-', rename: '>' } as const;
 
@@ -12,6 +14,7 @@ export type StatusData = {
   }[];
   readonly edits: readonly { readonly path: string; readonly kind: keyof typeof MARKS }[];
   readonly pending: { readonly verb: string; readonly arguments: readonly string[] } | null;
+  readonly assistant?: AssistantData;
 };
 
 /** More than these are not somebody's edits of an evening. */
@@ -24,12 +27,14 @@ export function statusLines({
   layers,
   edits,
   pending,
+  assistant,
 }: StatusData): readonly string[] {
   const waiting = pending
     ? [`waits   ${[pending.verb, ...pending.arguments].join(' ')} (claw conflicts says for what)`]
     : [];
+  const spent = assistant ? [`budget  ${assistant.budgets.summary}`] : [];
   if (!initialised) {
-    return ['Nothing is installed here yet: `claw apply <skill>` begins.', ...waiting];
+    return ['Nothing is installed here yet: `claw apply <skill>` begins.', ...spent, ...waiting];
   }
   const own = layers.filter(({ kind }) => kind === 'customisation').map(({ name }) => name);
   const skills = layers
@@ -48,6 +53,7 @@ export function statusLines({
           '  by hand, claw update HEAD makes it known.',
         ]
       : []),
+    ...spent,
     ...waiting,
   ];
 }

@@ -1,5 +1,7 @@
 import type { TurnEvents, TurnOutcome } from '../sandbox/sandbox.ts';
 import type { Group, Turn } from '../store/store.ts';
+import type { Budgets } from './budget/budgets.ts';
+import { overBudget } from './budget/over-budget.ts';
 import type { HostOptions } from './options.ts';
 import { conversationOf, promptOf } from './prompt.ts';
 import { saidBetween } from './said.ts';
@@ -14,6 +16,7 @@ import {
 import { answered, failed, type TurnResult } from './turn-result.ts';
 
 type AgentTurnOptions = Pick<HostOptions, 'store' | 'settings' | 'sandbox' | 'now' | 'timeZone'> & {
+  readonly budgets: Budgets;
   readonly onTool: TurnEvents['onTool'];
   /** Whether the agent has asked to end this turn without a message. */
   readonly isSilent: () => boolean;
@@ -34,6 +37,8 @@ export async function runAgentTurn(options: AgentTurnOptions, turn: Turn): Promi
       'No model is configured yet. Add a key with `npx claw setup`, then say `/restart` and ask again.',
     );
   }
+  const isTask = task !== null;
+  if (options.budgets.isUsedUp(group.folder)) return overBudget(options.budgets, group, { isTask });
   const opened = await sandbox.open();
   if (opened.kind === 'unavailable') return failed('NO_ENGINE', opened.advice);
   store.taskRuns.start(turn.id, options.now());
@@ -47,8 +52,16 @@ export async function runAgentTurn(options: AgentTurnOptions, turn: Turn): Promi
       system: systemFor(options, group, conversation),
       prompt: promptFor(options, turn, task),
     },
-    { onText: () => {}, onTool: options.onTool, ...options.followUps },
+    {
+      onText: () => {},
+      onTool: options.onTool,
+      onModelCall: (atMost, signal) => options.budgets.admit(group.folder, atMost, signal),
+      ...options.followUps,
+    },
   );
+  if (outcome.kind === 'failed' && outcome.code === 'BUDGET') {
+    return overBudget(options.budgets, group, { isTask });
+  }
   if (outcome.kind === 'failed') return failedResult(outcome, group, task);
   const session = nextConversation(conversation, outcome.session);
   const isEmpty = outcome.text.trim() === '';

@@ -3,6 +3,7 @@ import type { ChannelStatus } from '../channels/channel.ts';
 import type { Settings } from '../config.ts';
 import { discoverExports } from '../discover.ts';
 import type { Store } from '../store/store.ts';
+import type { Budgets } from './budget/budgets.ts';
 import type { AddressOf } from './chat-list.ts';
 import type { Claw } from './claw.ts';
 import type { Git } from './git.ts';
@@ -26,6 +27,7 @@ export type CommandContext = {
     readonly isOpen: boolean;
   }[];
   readonly addressOf: AddressOf;
+  readonly budgets: Budgets;
   readonly registry: Registry;
   /** One line on what runs the agents, or what to install. */
   readonly sandbox: () => Promise<string>;

@@ -3,6 +3,7 @@ import type { Task, Turn } from '../store/store.ts';
 import { openAgentCommands } from './agent-command.ts';
 import { runAgentTurn } from './agent-turn.ts';
 import { attachmentFetcher } from './attachments.ts';
+import { openBudgets } from './budget/budgets.ts';
 import { channelEvents } from './channel-events.ts';
 import { openChannelWatch } from './channel-watch.ts';
 import type { CommandContext, Resumption } from './command.ts';
@@ -59,13 +60,10 @@ export function openHost(options: HostOptions): Host {
   const forgetChat = (jid: string) => channelOf(jid)?.forgetChat?.(jid);
   const registry = openRegistry({ ...options, addressOf, stopAgent, forgetChat });
   const fetchAttachment = attachmentFetcher({ ...options, channelOf });
-  const strangers = openStrangerDigest({
-    ...options,
-    queue: queueForOwner,
-    onQueued: delivery.wake,
-  });
-
-  const late = openLateDigest({ ...options, queue: queueForOwner, onQueued: delivery.wake });
+  const toOwner = { queue: queueForOwner, onQueued: delivery.wake };
+  const strangers = openStrangerDigest({ ...options, ...toOwner });
+  const budgets = openBudgets({ ...options, ...toOwner });
+  const late = openLateDigest({ ...options, ...toOwner });
   const watch = openChannelWatch({ ...options, say });
 
   function say(jid: string, text: string, turnId: string | null = null): void {
@@ -99,7 +97,7 @@ export function openHost(options: HostOptions): Host {
         },
         call,
       );
-    const parts = { ...options, onTool, isSilent: () => isSilent };
+    const parts = { ...options, budgets, onTool, isSilent: () => isSilent };
     const run = async (given: Parameters<typeof runAgentTurn>[0]) =>
       agentCommands.withQuestion(await runAgentTurn(given, turn));
     // Nobody waits for a task, and perhaps it has nothing to say; what is asked then is another matter.
@@ -135,6 +133,7 @@ export function openHost(options: HostOptions): Host {
           isOpen: channel.isOpen === true,
         })),
       addressOf,
+      budgets,
       registry,
       sandbox: describeSandbox,
       progressMs: pace.progressMs,

@@ -3,7 +3,7 @@ import type { ModelSettings } from '../config.ts';
 
 /** Why the model gave no answer, with one sentence fit for the chat. */
 export type ModelFailure = {
-  readonly code: 'MODEL_FAILED' | 'MODEL_TIMEOUT';
+  readonly code: 'MODEL_FAILED' | 'MODEL_TIMEOUT' | 'BUDGET';
   readonly message: string;
 };
 

@@ -1,17 +1,9 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { createServer, request } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
-import type { ModelSettings } from '../config.ts';
 import { startAnthropicServer } from '../testing/anthropic.ts';
-import { openGroupServer } from './group-server.ts';
-import type { ModelFailure } from './model-failure.ts';
 import { modelUrl } from './model-request.ts';
-import type { Usage } from './sandbox.ts';
-import { Silence } from './silence.ts';
+import { KEY, openProxy } from './test-proxy.ts';
 
-const KEY = 'sk-real-key';
 const BODY = {
   model: 'claude-test',
   max_tokens: 10,
@@ -34,7 +26,7 @@ test('a call gets the key, loses every other header of the agent, and is counted
   expect(headers).toMatchObject({ 'x-api-key': KEY, 'anthropic-version': '2023-06-01' });
   expect(headers).not.toHaveProperty('authorization');
   expect(headers).not.toHaveProperty('cookie');
-  expect(proxy.usage).toEqual([{ inputTokens: 100, outputTokens: 20 }]);
+  expect(proxy.charged).toMatchObject([{ inputTokens: 100, outputTokens: 20 }]);
 });
 
 test.each([
@@ -116,65 +108,4 @@ test.each([
 async function startedServer() {
   const server = await startAnthropicServer(() => [{ type: 'text', text: 'hello' }]);
   return { ...server, [Symbol.asyncDispose]: server.close };
-}
-
-async function openProxy(baseUrl: string, { isIdle = false } = {}) {
-  const socketDir = await mkdtemp(join(tmpdir(), 'claw-proxy-'));
-  await chmod(socketDir, 0o700);
-  const model: ModelSettings = {
-    provider: 'anthropic',
-    model: 'claude-test',
-    baseUrl,
-    apiKey: KEY,
-  };
-  const usage: Usage[] = [];
-  const failures: (ModelFailure | null)[] = [];
-  const turn = {
-    signal: new AbortController().signal,
-    silence: new Silence(),
-    onUsage: (counts: Usage) => usage.push(counts),
-    onModel: (failure: ModelFailure | null) => failures.push(failure),
-  };
-  const server = await openGroupServer({
-    socketDir,
-    user: { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 },
-    proxy: { model, timeoutMs: 1_000 },
-    currentTurn: () => (isIdle ? null : turn),
-    onAgent: () => {},
-  });
-  const socketPath = join(socketDir, 'host.sock');
-  return {
-    usage,
-    failures,
-    post: (path: string, body: string, headers = {}, method = 'POST') =>
-      post({ socketPath, path, method, headers }, body),
-    upgrade: (protocol: string) => upgradeStatus(socketPath, protocol),
-    async [Symbol.asyncDispose]() {
-      await server.close();
-      await rm(socketDir, { recursive: true, force: true });
-    },
-  };
-}
-
-function post(options: object, body: string): Promise<{ status: number; text: string }> {
-  return new Promise((resolve, reject) => {
-    const asked = request(options, async (answer) => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of answer) chunks.push(chunk);
-      resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(chunks).toString() });
-    });
-    asked.on('error', reject);
-    asked.end(body);
-  });
-}
-
-function upgradeStatus(socketPath: string, protocol: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const headers = { connection: 'Upgrade', upgrade: protocol };
-    const asked = request({ socketPath, path: '/frames', headers });
-    asked.on('upgrade', (answer) => resolve(answer.statusCode ?? 0));
-    asked.on('response', (answer) => resolve(answer.statusCode ?? 0));
-    asked.on('error', reject);
-    asked.end();
-  });
 }

@@ -1,6 +1,7 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
 import type { ModelSettings } from '../config.ts';
+import { type Bill, openBill } from './call-bill.ts';
 import {
   brokenFailure,
   connectionFailure,
@@ -9,8 +10,9 @@ import {
   timeoutFailure,
   withoutKey,
 } from './model-failure.ts';
-import { modelHeaders, modelUrl } from './model-request.ts';
-import type { Usage } from './sandbox.ts';
+import { isFree, modelHeaders, modelUrl } from './model-request.ts';
+import { checkCall } from './planned-call.ts';
+import type { Admission, TokenCounts } from './sandbox.ts';
 import { countUsage } from './usage.ts';
 
 const MAX_REQUEST_BYTES = 20 * 1_048_576;
@@ -21,8 +23,10 @@ const ANSWER_HEADERS = ['content-type', 'request-id', 'retry-after', 'retry-afte
 export type PayingTurn = {
   /** Aborted when the turn is over; calls still under way end with it. */
   readonly signal: AbortSignal;
-  /** Called once for every answer of the model, whole or broken off. */
-  readonly onUsage: (usage: Usage) => void;
+  /** Asked before a call that costs something goes to the model's server, with the most it may take. */
+  readonly admit: (atMost: TokenCounts, signal: AbortSignal) => Promise<Admission>;
+  /** Called once for every call that the model's server took, whole or broken off. */
+  readonly onUsage: (counts: TokenCounts) => void;
   /** Called for every call: with why it failed, or null when the model began to answer. */
   readonly onModel: (failure: ModelFailure | null) => void;
 };
@@ -36,34 +40,79 @@ export type ModelProxyParts = {
 /**
  * Passes one call of an agent on to the model, with the key added, and the answer back as it comes.
  *
- * Only the model's paths are passed on, only while a turn runs. The agent gets status, type and body;
- * of an error's body at most 64 KB, with the key blotted out in case the far end repeats it.
- * Failures of the connection come back as 424, which no client retries.
+ * Only the model's paths are passed on, only while a turn runs, and only what the turn's budget admits.
+ * The agent gets status, type and body; of an error's body at most 64 KB, with the key blotted out in
+ * case the far end repeats it. Failures of the connection come back as 424 and a budget that is used
+ * up as 402, which no client retries.
  */
 export async function proxyModelCall(
   request: http.IncomingMessage,
   response: http.ServerResponse,
   parts: ModelProxyParts & { readonly turn: PayingTurn | null },
 ): Promise<void> {
-  const url = modelUrl(parts.model, request.method, request.url);
+  const { model, turn } = parts;
+  const url = modelUrl(model, request.method, request.url);
   if (url === null) return refuse(response, 403, 'Only the model can be called here.');
-  if (parts.turn === null) return refuse(response, 409, 'The model answers only during a turn.');
-  const body = await readBody(request);
-  if (body === null) return refuse(response, 413, 'The request is longer than 20 MB.');
-  await forward(response, { ...parts, turn: parts.turn, url, body, headers: request.headers });
+  if (turn === null) return refuse(response, 409, 'The model answers only during a turn.');
+  const given = await readBody(request);
+  if (given === null) return refuse(response, 413, 'The request is longer than 20 MB.');
+  const signal = AbortSignal.any([turn.signal, goneSignal(response)]);
+  const call = { ...parts, turn, url, signal, headers: request.headers };
+  if (isFree(url)) {
+    return forward(response, { ...call, body: given, bill: null });
+  }
+  const checked = checkCall(model, given);
+  if (typeof checked === 'string') return refuse(response, 400, checked);
+  const admission = await turn.admit(checked.atMost, signal);
+  if (admission.kind === 'refused') {
+    // Whoever has given up is not told, and it says nothing about the turn.
+    if (signal.aborted) return;
+    turn.onModel({ code: 'BUDGET', message: admission.message });
+    return refuse(response, 402, admission.message, 'billing_error');
+  }
+  const bill = openBill(checked, (counts) => {
+    admission.settle(counts);
+    if (counts !== null) turn.onUsage(counts);
+  });
+  // At once, and not when the broken streams come to it: the books may be closed by then.
+  signal.addEventListener('abort', () => bill.close({ isWhole: false }), { once: true });
+  try {
+    if (!signal.aborted) await forward(response, { ...call, body: checked.body, bill });
+  } finally {
+    bill.close({ isWhole: false });
+  }
 }
 
 type Call = ModelProxyParts & {
   readonly turn: PayingTurn;
+  /** Aborted when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
   readonly url: URL;
   readonly body: Buffer;
   readonly headers: http.IncomingHttpHeaders;
+  /** Null for a call that costs nothing. */
+  readonly bill: Bill | null;
 };
 
-function refuse(response: http.ServerResponse, status: number, message: string): void {
+/** Aborted when the agent gives up the call before its answer is complete. */
+function goneSignal(response: http.ServerResponse): AbortSignal {
+  const gone = new AbortController();
+  if (response.destroyed) gone.abort();
+  response.once('close', () => {
+    if (!response.writableFinished) gone.abort();
+  });
+  return gone.signal;
+}
+
+function refuse(
+  response: http.ServerResponse,
+  status: number,
+  message: string,
+  type = 'claw_refused',
+): void {
   response.writeHead(status, { 'content-type': 'application/json', connection: 'close' });
   // The shape that both providers give their errors, so that any client shows the sentence.
-  response.end(JSON.stringify({ type: 'error', error: { type: 'claw_refused', message } }));
+  response.end(JSON.stringify({ type: 'error', error: { type, message } }));
 }
 
 /** Null when it is too long. What is left of it is not read; closing the connection ends it. */
@@ -80,6 +129,8 @@ async function readBody(request: http.IncomingMessage): Promise<Buffer | null> {
 
 async function forward(response: http.ServerResponse, call: Call): Promise<void> {
   const fail = (failure: ModelFailure) => {
+    // Nobody waits any more, which is no failure of the model.
+    if (call.signal.aborted) return void response.destroy();
     call.turn.onModel(failure);
     if (response.headersSent) response.destroy();
     else refuse(response, 424, failure.message);
@@ -118,10 +169,11 @@ function ask(call: Call): Promise<http.IncomingMessage> {
     const outgoing = request(call.url, {
       method: 'POST',
       headers: { ...modelHeaders(call.model, call.headers), 'content-length': call.body.length },
-      signal: call.turn.signal,
+      signal: call.signal,
       timeout: call.timeoutMs,
     });
     let answer: http.IncomingMessage | null = null;
+    outgoing.on('finish', () => call.bill?.sent());
     outgoing.on('timeout', () => (answer ?? outgoing).destroy(new Silence()));
     outgoing.on('error', (error: NodeJS.ErrnoException) => {
       // The server closed a kept connection in the moment it was taken up again: it saw no request.
@@ -144,18 +196,16 @@ async function passOn(
 ): Promise<void> {
   const isStream = (answer.headers['content-type'] ?? '').includes('text/event-stream');
   const counter = countUsage(isStream);
+  call.bill?.answered(counter);
   call.turn.onModel(null);
   response.writeHead(answer.statusCode ?? 200, answerHeaders(answer));
-  response.once('close', () => answer.destroy());
-  try {
-    for await (const chunk of answer) {
-      counter.write(chunk);
-      if (!response.write(chunk)) await drained(response);
-    }
-    response.end();
-  } finally {
-    call.turn.onUsage(counter.total());
+  for await (const chunk of answer) {
+    counter.write(chunk);
+    if (!response.write(chunk)) await drained(response);
   }
+  // Before the agent has the end: its next call must find this one counted.
+  call.bill?.close({ isWhole: answer.complete });
+  response.end();
 }
 
 async function passOnError(
@@ -163,6 +213,7 @@ async function passOnError(
   response: http.ServerResponse,
   call: Call,
 ): Promise<void> {
+  call.bill?.refused();
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
   for await (const chunk of answer) {
@@ -184,6 +235,8 @@ function answerHeaders(answer: http.IncomingMessage): http.OutgoingHttpHeaders {
 /** Resolves when the agent has taken what it was sent, or is gone. */
 function drained(response: http.ServerResponse): Promise<void> {
   return new Promise((resolve) => {
+    // What is gone already says so no second time.
+    if (response.destroyed) return resolve();
     const settle = () => {
       response.off('drain', settle);
       response.off('close', settle);

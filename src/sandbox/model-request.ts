@@ -25,6 +25,11 @@ export function modelUrl(
   return new URL(`${base.replace(/\/v1$/, '')}/v1${path}`);
 }
 
+/** Counting tokens is the one call that costs nothing. */
+export function isFree({ pathname }: URL): boolean {
+  return pathname.endsWith('/count_tokens');
+}
+
 /** The headers of the call to the model's server: the agent's few, and the key. */
 export function modelHeaders(
   model: ModelSettings,

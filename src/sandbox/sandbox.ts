@@ -40,6 +40,21 @@ export type HostTool = {
 
 export type Usage = { readonly inputTokens: number; readonly outputTokens: number };
 
+/** What one call of the model took, each token in one of the four kinds that have prices. */
+export type TokenCounts = {
+  readonly inputTokens: number;
+  readonly cacheWriteTokens: number;
+  readonly cacheReadTokens: number;
+  readonly outputTokens: number;
+};
+
+/** Whether a call may go to the model's server. */
+export type Admission =
+  /** `settle` is called exactly once, when the call has ended; with null where it cost nothing. */
+  | { readonly kind: 'admitted'; readonly settle: (counts: TokenCounts | null) => void }
+  /** One sentence fit for the chat. */
+  | { readonly kind: 'refused'; readonly message: string };
+
 export type TurnOutcome =
   | {
       readonly kind: 'answered';
@@ -58,6 +73,7 @@ export type TurnOutcome =
         | 'AGENT_DIED'
         | 'TURN_TIMEOUT'
         | 'AGENT_STUCK'
+        | 'BUDGET'
         | 'NO_ENGINE';
       /** One sentence fit for the chat. */
       readonly message: string;
@@ -76,6 +92,11 @@ export type TurnEvents = {
    */
   readonly onOpen?: (tell: (followUp: FollowUp) => boolean) => void;
   readonly onTook?: (id: string) => void;
+  /**
+   * Asked before each call of the model, with the most that it may take; may wait until calls under way are settled. The signal is
+   * aborted when nobody waits any more. Without it every call is let through, and nobody is charged.
+   */
+  readonly onModelCall?: (atMost: TokenCounts, signal: AbortSignal) => Promise<Admission>;
 };
 
 /** Runs agents, one warm container per group. `runTurn` never rejects: every end is an outcome. */

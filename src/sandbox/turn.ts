@@ -2,9 +2,17 @@ import { AnswerText, cutText, MAX_ANSWER_BYTES } from './answer-text.ts';
 import type { AgentFrame, HostFrame } from './frames.ts';
 import { type ModelFailure, oneLine } from './model-failure.ts';
 import type { PayingTurn } from './model-proxy.ts';
-import type { HostToolResult, TurnEvents, TurnOutcome, TurnRequest, Usage } from './sandbox.ts';
+import type {
+  Admission,
+  HostToolResult,
+  TokenCounts,
+  TurnEvents,
+  TurnOutcome,
+  TurnRequest,
+  Usage,
+} from './sandbox.ts';
 import { Silence } from './silence.ts';
-import { addUsage, NO_USAGE } from './usage.ts';
+import { addUsage, NO_USAGE, usageOf } from './usage.ts';
 
 export type TurnParts = {
   readonly request: TurnRequest;
@@ -61,7 +69,11 @@ export class Turn implements PayingTurn {
     );
   }
 
-  readonly onUsage = (usage: Usage): void => {
+  readonly admit = async (atMost: TokenCounts, signal: AbortSignal): Promise<Admission> =>
+    (await this.#parts.events.onModelCall?.(atMost, signal)) ?? FREE;
+
+  readonly onUsage = (counts: TokenCounts): void => {
+    const usage = usageOf(counts);
     this.#usage = addUsage(this.#usage, usage);
     this.#parts.onUsage(usage);
   };
@@ -129,6 +141,8 @@ export class Turn implements PayingTurn {
     send({ type: 'tool_result', id, ok: false, value: 'The result is longer than 1 MB.' });
   }
 }
+
+const FREE: Admission = { kind: 'admitted', settle: () => {} };
 
 function sentenceOf(error: unknown): string {
   return error instanceof Error ? error.message : 'The tool failed.';

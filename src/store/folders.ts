@@ -7,7 +7,7 @@ export interface Folders {
   holder(folder: string): string | null;
   /** The folder that a chat has or last had. */
   of(jid: string): string | null;
-  /** Forgets a folder that is no more, the conversation that went on in it, and its tasks. */
+  /** Forgets a folder that is no more, the conversation that went on in it, its tasks and its budget. */
   forget(folder: string): void;
 }
 
@@ -23,6 +23,7 @@ export function foldersOf(database: Database): Folders {
   const forgetSession = database.prepare('DELETE FROM sessions WHERE folder = ?');
   const forgetServed = database.prepare('DELETE FROM served WHERE folder = ?');
   const forgetTasks = database.prepare('DELETE FROM tasks WHERE folder = ?');
+  const forgetBudget = database.prepare('DELETE FROM budgets WHERE folder = ?');
   return {
     holder(folder) {
       const row = holder.get(folder);
@@ -38,6 +39,7 @@ export function foldersOf(database: Database): Folders {
         forgetSession.run(folder);
         forgetServed.run(folder);
         forgetTasks.run(folder);
+        forgetBudget.run(folder);
       })(),
   };
 }

@@ -1,5 +1,6 @@
 import { type Attachments, attachmentsOf } from './attachments.ts';
 import { batchOf, type Settled } from './batch.ts';
+import { type Budgets, budgetsOf } from './budgets.ts';
 import { type Chats, chatsOf } from './chats.ts';
 import { openDatabase } from './database.ts';
 import { finisherOf, type TurnEnd } from './finish.ts';
@@ -21,8 +22,10 @@ import { type Strangers, strangersOf } from './strangers.ts';
 import { type TaskRuns, taskRunsOf } from './task-runs.ts';
 import { type Tasks, tasksOf } from './tasks.ts';
 import { type Turns, turnsOf } from './turns.ts';
+import { type UsageTable, usageOf } from './usage.ts';
 
 export type { Settled } from './batch.ts';
+export type { Limits } from './budgets.ts';
 export type { Chat } from './chats.ts';
 export type { TurnEnd } from './finish.ts';
 export type { Group } from './groups.ts';
@@ -34,10 +37,12 @@ export type { Task, TaskSchedule } from './task.ts';
 export type { RunEnd, TaskRun } from './task-runs.ts';
 export type { Turn } from './turn.ts';
 export { MESSAGES_SHOWN } from './turns.ts';
+export type { Spending } from './usage.ts';
 
 /** Everything the assistant remembers. Synchronous: when a call returns, it is on disk. */
 export interface Store {
   readonly attachments: Attachments;
+  readonly budgets: Budgets;
   readonly chats: Chats;
   readonly folders: Folders;
   readonly followUps: FollowUps;
@@ -54,6 +59,7 @@ export interface Store {
   readonly taskRuns: TaskRuns;
   readonly questions: Questions;
   readonly meta: Meta;
+  readonly usage: UsageTable;
   /** Ends a turn with all it brings about, or returns false when its lease was lost. */
   finishTurn(end: TurnEnd, now: number): boolean;
   /** Makes two chats of one person one; everything of both goes on under `to`. */
@@ -89,6 +95,7 @@ export function openStore({ path, migrationsDir, now }: StoreOptions): Store {
   const taskRuns = taskRunsOf(database);
   return {
     attachments: attachmentsOf(database),
+    budgets: budgetsOf(database),
     chats,
     folders,
     followUps: followUpsOf(database),
@@ -105,6 +112,7 @@ export function openStore({ path, migrationsDir, now }: StoreOptions): Store {
     taskRuns,
     questions,
     meta: metaOf(database),
+    usage: usageOf(database),
     finishTurn: finisherOf(database, { outbox, sessions, questions, taskRuns }),
     mergeChats: chatMergerOf(database, { chats, groups }),
     removeGroup: groupRemoverOf(database, { chats, folders, groups, messages }),

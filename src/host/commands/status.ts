@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { standingLine } from '../budget/standing.ts';
 import type { CommandContext, OwnerCommand } from '../command.ts';
 
 export const command: OwnerCommand = {
@@ -13,6 +14,7 @@ export const command: OwnerCommand = {
       }),
       `- sandbox: ${sandbox}`,
       `- model: ${describeModel(context)}`,
+      `- budget: ${standingLine(context.budgets.standing())}`,
       `- groups: ${describeGroups(context)}`,
       `- queue: ${describeQueue(context)}`,
       `- code: ${tree}`,

@@ -1,0 +1,131 @@
+import type { Admission, TokenCounts } from '../../sandbox/sandbox.ts';
+import type { Group, Limits, Spending } from '../../store/store.ts';
+import type { HostOptions } from '../options.ts';
+import { shareUsed } from './amount.ts';
+import { localDay } from './day.ts';
+import { ALL, noticesOf } from './notices.ts';
+import { costOf } from './price.ts';
+import { limitsFor, type Standing, standingOf } from './standing.ts';
+import { openTill, type Till } from './till.ts';
+
+/** What each group may spend in a day, and who keeps to it. */
+export interface Budgets {
+  /** Whether a folder may spend nothing more today. */
+  isUsedUp(folder: string): boolean;
+  /**
+   * Lets a call of the model through, or not. Never rejects. While calls are under way that may use
+   * up what is left, it waits until they are settled: a lone call can pass the limit, several together
+   * cannot pass it by more than one of them.
+   */
+  admit(folder: string, atMost: TokenCounts, signal: AbortSignal): Promise<Admission>;
+  /** Says in a chat that nothing more comes today; once a day, however often it is called. */
+  sayPaused(group: Group): void;
+  /** Sets what a folder may spend from now on; null is the default. */
+  set(folder: string, limits: Limits | null): void;
+  limitsOf(folder: string): Limits;
+  standing(): Standing;
+}
+
+export type BudgetOptions = Pick<
+  HostOptions,
+  'store' | 'settings' | 'now' | 'newId' | 'timeZone' | 'log'
+> & {
+  /** Puts a text into the outbox for the owner. */
+  readonly queue: (text: string) => void;
+  readonly onQueued: () => void;
+};
+
+/** Opens the books of the store: what was spent is counted there, and outlives every process. */
+export function openBudgets(options: BudgetOptions): Budgets {
+  const { store, settings, now, timeZone, log } = options;
+  const { budget } = settings;
+  const totalLimits: Limits = { microUsd: budget.totalMicroUsd, tokens: null };
+  const till: Till = openTill();
+  const notices = noticesOf(options);
+  const today = (): string => localDay(now(), timeZone);
+  const limitsOf = (folder: string): Limits => limitsFor(store.budgets.of(folder), budget);
+
+  /** Whether anything is left once calls under way have cost `held`. */
+  function hasRoom(folder: string, held: Till['heldOf']): boolean {
+    const day = today();
+    const own = shareUsed(sum(store.usage.of(folder, day), held(folder)), limitsOf(folder));
+    const all = shareUsed(sum(store.usage.total(day), held(null)), totalLimits);
+    return own < 1 && all < 1;
+  }
+
+  const isUsedUp = (folder: string): boolean => !hasRoom(folder, NOBODY);
+
+  async function admit(
+    folder: string,
+    atMost: TokenCounts,
+    signal: AbortSignal,
+  ): Promise<Admission> {
+    while (!signal.aborted && !isUsedUp(folder)) {
+      if (hasRoom(folder, till.heldOf)) {
+        const hold = till.hold({ folder, ...amountOf(atMost) });
+        return { kind: 'admitted', settle: (counts) => hold.settle(() => charge(folder, counts)) };
+      }
+      await till.change(signal);
+    }
+    return { kind: 'refused', message: 'The budget for today is used up.' };
+  }
+
+  function amountOf(counts: TokenCounts) {
+    const { inputTokens, cacheWriteTokens, cacheReadTokens, outputTokens } = counts;
+    const tokens = inputTokens + cacheWriteTokens + cacheReadTokens + outputTokens;
+    return { tokens, microUsd: costOf(settings, counts) ?? 0 };
+  }
+
+  /** @returns what could not be written, and so stays held until the process ends */
+  function charge(folder: string, counts: TokenCounts | null) {
+    if (counts === null) return null;
+    const day = today();
+    const { model } = settings.model;
+    const microUsd = costOf(settings, counts);
+    try {
+      store.transaction(() => {
+        store.usage.add({ ...counts, day, folder, model, microUsd });
+        notices.tell(folder, day, { spent: store.usage.of(folder, day), limits: limitsOf(folder) });
+        notices.tell(ALL, day, { spent: store.usage.total(day), limits: totalLimits });
+      });
+    } catch (error) {
+      log.error('what the model cost could not be written', { folder, error: String(error) });
+      return amountOf(counts);
+    }
+    options.onQueued();
+    return null;
+  }
+
+  return {
+    isUsedUp,
+    admit,
+    limitsOf,
+    sayPaused(group) {
+      notices.sayPaused(group, today());
+      options.onQueued();
+    },
+    set(folder, limits) {
+      store.transaction(() => {
+        store.budgets.set(folder, limits);
+        store.budgets.forgetNotices(folder, today());
+      });
+      till.changed();
+    },
+    standing: () =>
+      standingOf({
+        day: today(),
+        budget,
+        usage: store.usage,
+        limitsOf: store.budgets.of,
+        groups: store.groups.all(),
+      }),
+  };
+}
+
+type Amount = Pick<Spending, 'microUsd' | 'tokens'>;
+
+const NOBODY = (): Amount => ({ microUsd: 0, tokens: 0 });
+
+function sum(one: Amount, other: Amount): Amount {
+  return { microUsd: one.microUsd + other.microUsd, tokens: one.tokens + other.tokens };
+}

@@ -1,0 +1,75 @@
+import type { BudgetSettings } from '../../config.ts';
+import type { Limits, Spending } from '../../store/store.ts';
+import { shareUsed, spentOf } from './amount.ts';
+
+/** What one folder has spent today, and what it may. */
+export type FolderStanding = {
+  readonly folder: string;
+  /** What people call it. */
+  readonly name: string;
+  readonly spent: Spending;
+  readonly limits: Limits;
+  /** Whether the owner has set its budget, instead of the default. */
+  readonly isOwn: boolean;
+};
+
+/** What was spent today, and what may be. */
+export type Standing = {
+  readonly day: string;
+  readonly total: Spending;
+  readonly totalLimits: Limits;
+  /** The registered groups, and folders of former ones that have cost something today; the dearest first. */
+  readonly folders: readonly FolderStanding[];
+};
+
+/** Where the numbers come from: the assistant's store, or a command's read-only connection. */
+export type StandingSource = {
+  readonly day: string;
+  readonly budget: BudgetSettings;
+  readonly usage: {
+    total(day: string): Spending;
+    byFolder(day: string): readonly (Spending & { readonly folder: string })[];
+  };
+  readonly limitsOf: (folder: string) => Limits | null;
+  readonly groups: readonly { readonly folder: string; readonly name: string }[];
+};
+
+const NOTHING: Spending = { tokens: 0, microUsd: 0, unpricedCalls: 0 };
+
+/** What a folder may spend: what the owner set for it, else the default. */
+export function limitsFor(own: Limits | null, budget: BudgetSettings): Limits {
+  return own ?? { microUsd: budget.microUsd, tokens: budget.tokens };
+}
+
+/** Puts together where everybody stands on a day. */
+export function standingOf({ day, budget, usage, limitsOf, groups }: StandingSource): Standing {
+  const spending = usage.byFolder(day);
+  const names = new Map(groups.map(({ folder, name }) => [folder, name]));
+  const spenders = spending.map(({ folder }) => folder);
+  const folders = [...new Set([...spenders, ...names.keys()])].map((folder) => {
+    const own = limitsOf(folder);
+    const { tokens, microUsd, unpricedCalls } =
+      spending.find((each) => each.folder === folder) ?? NOTHING;
+    return {
+      folder,
+      name: names.get(folder) ?? folder,
+      spent: { tokens, microUsd, unpricedCalls },
+      limits: limitsFor(own, budget),
+      isOwn: own !== null,
+    };
+  });
+  const totalLimits = { microUsd: budget.totalMicroUsd, tokens: null };
+  return { day, total: usage.total(day), totalLimits, folders };
+}
+
+/** Groups that have used more than this of their budget are named where space is short. */
+const NOTABLE = 0.5;
+
+/** One line: what all have spent, and who has used more than half of what they may. */
+export function standingLine({ total, totalLimits, folders }: Standing): string {
+  const notable = folders
+    .filter(({ spent, limits }) => total.tokens > 0 && shareUsed(spent, limits) > NOTABLE)
+    .map(({ name, spent, limits }) => `${name} ${spentOf(spent, limits)}`);
+  const unpriced = total.unpricedCalls > 0 ? ['the model has no known price: set MODEL_PRICE'] : [];
+  return [`${spentOf(total, totalLimits)} today`, ...notable, ...unpriced].join('; ');
+}

@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import type { ModelSettings } from '../config.ts';
+import type { TokenCounts } from './sandbox.ts';
+
+/** What the calls that cost something have in common; everything else goes on as it is. */
+const Request = z.looseObject({
+  model: z.string(),
+  stream: z.boolean().nullish(),
+  stream_options: z.record(z.string(), z.unknown()).nullish(),
+  max_tokens: z.number().int().positive().nullish(),
+  max_completion_tokens: z.number().int().positive().nullish(),
+  n: z.number().int().positive().nullish(),
+});
+
+/** What an answer may be long where the request sets no limit. */
+const DEFAULT_MAX_TOKENS = 32_000;
+/** Rather more tokens than there are: code and other languages have short ones. */
+const CHARS_PER_TOKEN = 3;
+/** A picture is read as this many tokens at most, however large its file is; a page of a document too. */
+const TOKENS_PER_PICTURE = 1_600;
+const CHARS_PER_PAGE = 100_000;
+const ENCODED = /^(?:data:[\w.+-]+\/[\w.+-]+;base64,)?[A-Za-z0-9+/]{1000}/;
+
+/** A call as it goes on to the model's server, and the most that it may take. */
+export type CheckedCall = {
+  readonly atMost: TokenCounts;
+  readonly isStream: boolean;
+  readonly body: Buffer;
+};
+
+/**
+ * Checks a call that will cost something, before it goes on.
+ *
+ * It is for the model of the settings, whose price is known: another may cost any multiple of it. It
+ * is written anew from what was read here, so that nothing in it (the same key twice, an answer
+ * without its counts) means something else to the model's server.
+ *
+ * @returns one sentence when it cannot go on
+ */
+export function checkCall(model: ModelSettings, body: Buffer): CheckedCall | string {
+  const request = Request.safeParse(parseJson(body)).data;
+  if (request === undefined) return 'The request is none that the model could read.';
+  if (request.model !== model.model) return `Only the model ${model.model} can be called here.`;
+  const isStream = request.stream === true;
+  const counted =
+    model.provider === 'openai' && isStream
+      ? { ...request, stream_options: { ...request.stream_options, include_usage: true } }
+      : request;
+  const maxTokens = request.max_completion_tokens ?? request.max_tokens ?? DEFAULT_MAX_TOKENS;
+  return {
+    atMost: {
+      inputTokens: promptTokens(request),
+      cacheWriteTokens: 0,
+      cacheReadTokens: 0,
+      outputTokens: maxTokens * (request.n ?? 1),
+    },
+    isStream,
+    body: Buffer.from(JSON.stringify(counted)),
+  };
+}
+
+function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    // Refused by the schema, as anything else that is no object.
+    return null;
+  }
+}
+
+function promptTokens(value: unknown): number {
+  if (typeof value === 'string') {
+    if (ENCODED.test(value)) return TOKENS_PER_PICTURE * Math.ceil(value.length / CHARS_PER_PAGE);
+    return Math.ceil(value.length / CHARS_PER_TOKEN);
+  }
+  if (Array.isArray(value)) return value.reduce((sum: number, each) => sum + promptTokens(each), 0);
+  if (typeof value !== 'object' || value === null) return 1;
+  return Object.entries(value).reduce(
+    (sum, [key, each]) => sum + Math.ceil(key.length / CHARS_PER_TOKEN) + promptTokens(each),
+    0,
+  );
+}

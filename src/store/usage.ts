@@ -1,0 +1,90 @@
+import type { Database } from 'better-sqlite3';
+import { z } from 'zod';
+
+/** Tokens and money, both exact: whole tokens, and whole millionths of a dollar. */
+export type Spending = {
+  readonly tokens: number;
+  readonly microUsd: number;
+  /** Calls of a model without a known price, which the money leaves out. */
+  readonly unpricedCalls: number;
+};
+
+/** What one call of the model has cost. */
+export type Charge = {
+  /** `YYYY-MM-DD` as the installation's clocks show it. */
+  readonly day: string;
+  readonly folder: string;
+  readonly model: string;
+  readonly inputTokens: number;
+  readonly cacheWriteTokens: number;
+  readonly cacheReadTokens: number;
+  readonly outputTokens: number;
+  /** Null where the model has no known price. */
+  readonly microUsd: number | null;
+};
+
+/** What a folder has cost on one day. */
+export type FolderSpending = Spending & { readonly folder: string };
+
+/** What the models have cost, by folder and day. It outlives the group: what was paid was paid. */
+export interface UsageTable {
+  add(charge: Charge): void;
+  of(folder: string, day: string): Spending;
+  total(day: string): Spending;
+  /** The folders that have cost something on a day, the dearest first. */
+  byFolder(day: string): readonly FolderSpending[];
+}
+
+const Sums = z.object({ tokens: z.int(), micro_usd: z.int(), unpriced_calls: z.int() });
+const FolderSums = Sums.extend({ folder: z.string() });
+
+const SUMS = `
+  coalesce(sum(input_tokens + cache_write_tokens + cache_read_tokens + output_tokens), 0) AS tokens,
+  coalesce(sum(micro_usd), 0) AS micro_usd, coalesce(sum(unpriced_calls), 0) AS unpriced_calls`;
+
+/** The table's statements, on a database that has it. */
+export function usageOf(database: Database): UsageTable {
+  const add = database.prepare(`
+    INSERT INTO usage VALUES (:day, :folder, :model, 1, :unpriced,
+      :inputTokens, :cacheWriteTokens, :cacheReadTokens, :outputTokens, :money)
+    ON CONFLICT (day, folder, model) DO UPDATE SET
+      calls = calls + 1,
+      unpriced_calls = unpriced_calls + excluded.unpriced_calls,
+      input_tokens = input_tokens + excluded.input_tokens,
+      cache_write_tokens = cache_write_tokens + excluded.cache_write_tokens,
+      cache_read_tokens = cache_read_tokens + excluded.cache_read_tokens,
+      output_tokens = output_tokens + excluded.output_tokens,
+      micro_usd = micro_usd + excluded.micro_usd`);
+  const reading = usageReaderOf(database);
+  return {
+    add: ({ microUsd, ...charge }) =>
+      void add.run({ ...charge, unpriced: Number(microUsd === null), money: microUsd ?? 0 }),
+    ...reading,
+  };
+}
+
+/** The part of it that a read-only connection has, too. */
+export function usageReaderOf(database: Database): Omit<UsageTable, 'add'> {
+  const of = database.prepare(`SELECT ${SUMS} FROM usage WHERE day = :day AND folder = :folder`);
+  const total = database.prepare(`SELECT ${SUMS} FROM usage WHERE day = ?`);
+  const byFolder = database.prepare(`
+    SELECT folder, ${SUMS} FROM usage WHERE day = ?
+    GROUP BY folder ORDER BY micro_usd DESC, tokens DESC, folder`);
+  return {
+    of: (folder, day) => spendingOf(Sums.parse(of.get({ folder, day }))),
+    total: (day) => spendingOf(Sums.parse(total.get(day))),
+    byFolder: (day) =>
+      byFolder.all(day).map((row) => {
+        const { folder, ...sums } = FolderSums.parse(row);
+        return { folder, ...spendingOf(sums) };
+      }),
+  };
+}
+
+function spendingOf(sums: z.output<typeof Sums>): Spending {
+  return {
+    tokens: sums.tokens,
+    microUsd: sums.micro_usd,
+    unpricedCalls: sums.unpriced_calls,
+  };
+}
