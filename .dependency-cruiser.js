@@ -110,7 +110,7 @@ export default {
     only(
       'cli',
       '^src/cli/',
-      '^src/(cli/|engine/index\\.ts$|terminal/|control/|store/(budgets|glance|usage)\\.ts$|host/budget/(day|standing)\\.ts$|config\\.ts$|sandbox/completion\\.ts$|setup/step\\.ts$)',
+      '^src/(cli/|engine/index\\.ts$|terminal/|control/|store/(budgets|glance|usage)\\.ts$|host/budget/(day|standing)\\.ts$|config\\.ts$|sandbox/completion\\.ts$|setup/step\\.ts$|doctor/examination\\.ts$)',
       'cli calls; it does not do.',
     ),
     only(
@@ -124,6 +124,12 @@ export default {
       '^src/control/',
       '^src/control/',
       'control carries messages between a shell and the assistant, and knows neither.',
+    ),
+    only(
+      'doctor',
+      '^src/doctor/',
+      `^src/(doctor|sandbox|store|channels|supervisor)/|${LEAVES}`,
+      'an examination looks at any part of the assistant, and changes none.',
     ),
     only(
       'setup',

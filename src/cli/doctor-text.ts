@@ -1,23 +1,52 @@
+import { type Colour, painted, type Screen } from './screen.ts';
+
 /** What `claw doctor` found, as its result carries it. */
 export type DoctorData = {
-  readonly findings: readonly {
-    readonly area: string;
-    readonly ok: boolean;
-    readonly message: string;
-    readonly advice: string | null;
-  }[];
+  readonly findings: readonly FoundByDoctor[];
 };
 
+type FoundByDoctor = {
+  /** The code and what changes it, or the assistant that it is. */
+  readonly part?: 'code' | 'assistant';
+  readonly area: string;
+  readonly ok: boolean;
+  readonly message: string;
+  readonly advice: string | null;
+};
+
+const HEADINGS = { code: 'The code', assistant: 'The assistant' } as const;
+
 /** One line for each finding, the advice below it, and the verdict. */
-export function doctorLines({ findings }: DoctorData): readonly string[] {
+export function doctorLines({ findings }: DoctorData, screen: Screen): readonly string[] {
   const width = Math.max(...findings.map(({ area }) => area.length));
-  const lines = findings.flatMap(({ area, ok, message, advice }) => {
-    const mark = ok ? (advice === null ? '✓' : '!') : '✗';
-    const head = `${mark} ${area.padEnd(width)}  ${message}`;
-    return advice === null ? [head] : [head, `${' '.repeat(width + 4)}${advice}`];
+  const hasParts = findings.some(({ part }) => part === 'assistant');
+  const lines = findings.flatMap((finding, n) => {
+    const { part = 'code' } = finding;
+    const isFirst = hasParts && (n === 0 || findings[n - 1]?.part !== part);
+    const heading = isFirst ? [...(n === 0 ? [] : ['']), HEADINGS[part]] : [];
+    return [...heading, ...findingLines(finding, width, screen)];
   });
-  const count = findings.filter(({ ok }) => !ok).length;
-  const verdict =
-    count === 0 ? 'All is well.' : `${count} of these ${count === 1 ? 'needs' : 'need'} you.`;
-  return [...lines, verdict];
+  return [...lines, ...(hasParts ? [''] : []), verdict(findings)];
+}
+
+function findingLines(finding: FoundByDoctor, width: number, screen: Screen): readonly string[] {
+  const { area, ok, message, advice } = finding;
+  const [mark, colour] = markOf(ok, advice);
+  const head = `${painted(mark, colour, screen)} ${area.padEnd(width)}  ${message}`;
+  return advice === null
+    ? [head]
+    : [head, `${' '.repeat(width + 4)}${painted(advice, 'dim', screen)}`];
+}
+
+function markOf(ok: boolean, advice: string | null): readonly [string, Colour] {
+  if (!ok) return ['✗', 'red'];
+  return advice === null ? ['✓', 'green'] : ['!', 'yellow'];
+}
+
+function verdict(findings: DoctorData['findings']): string {
+  const bad = findings.filter(({ ok }) => !ok).length;
+  const better = findings.filter(({ ok, advice }) => ok && advice !== null).length;
+  if (bad > 0) return `${bad} of these ${bad === 1 ? 'needs' : 'need'} you.`;
+  if (better === 0) return 'All is well.';
+  return `All is well; ${better} could be better.`;
 }

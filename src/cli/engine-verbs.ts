@@ -156,8 +156,16 @@ export const engineVerbs: readonly Define[] = [
   (program, run) =>
     program
       .command('doctor')
-      .description('look at everything that commands rely on, and say what can be done')
-      .action(() => run('doctor', (invocation) => engine.doctor(contextOf(invocation)))),
+      .description(
+        'look at everything that claw and the assistant rely on, and say what can be done',
+      )
+      .option('--offline', 'ask nothing outside this machine: the model is left out')
+      .action((options: { readonly offline?: boolean }) =>
+        run('doctor', async (invocation) => {
+          const { lookAtAll } = await import('./doctor.ts');
+          return await lookAtAll(contextOf(invocation), options.offline === true);
+        }),
+      ),
   (program, run) =>
     program
       .command('conflicts')

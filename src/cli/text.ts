@@ -51,7 +51,7 @@ function bodyOf(result: VerbResult, screen: Screen): readonly string[] {
     case 'diff':
       return diffLines(result.data as DiffData, screen);
     case 'doctor':
-      return doctorLines(result.data as DoctorData);
+      return doctorLines(result.data as DoctorData, screen);
     case 'recover':
       return [result.outcome === 'nothing' ? 'Nothing to recover.' : 'Recovered.'];
     case 'service':

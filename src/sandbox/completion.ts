@@ -26,8 +26,24 @@ export async function completeOnce(
   model: ModelSettings,
   timeoutMs: number = TIMEOUT_MS,
 ): Promise<CompletionResult> {
-  const failure = missingKey(model) ?? (await ask(model, timeoutMs));
-  return failure === null ? { ok: true } : { ok: false, message: failure.message };
+  const { serverTime: _, ...result } = await probeModel(model, timeoutMs);
+  return result;
+}
+
+/** As `completeOnce`, with the server's clock at its answer, also where that was a refusal. */
+export async function probeModel(
+  model: ModelSettings,
+  timeoutMs: number,
+): Promise<CompletionResult & { readonly serverTime: number | null }> {
+  let serverTime: number | null = null;
+  const onHeaders = (headers: Headers): void => {
+    const time = Date.parse(headers.get('date') ?? '');
+    serverTime = Number.isNaN(time) ? null : time;
+  };
+  const failure = missingKey(model) ?? (await ask(model, { timeoutMs, onHeaders }));
+  return failure === null
+    ? { ok: true, serverTime }
+    : { ok: false, message: failure.message, serverTime };
 }
 
 /** What a model said, or one sentence about why it did not. */
@@ -66,7 +82,7 @@ function questionFor(
     : { messages: [{ role: 'system', content: system }, question] };
 }
 
-async function ask(model: ModelSettings, timeoutMs: number): Promise<ModelFailure | null> {
+async function ask(model: ModelSettings, limits: Limits): Promise<ModelFailure | null> {
   const asked = await send(
     model,
     {
@@ -74,16 +90,22 @@ async function ask(model: ModelSettings, timeoutMs: number): Promise<ModelFailur
       ...(model.provider === 'anthropic' ? { max_tokens: 16 } : {}),
       messages: [{ role: 'user', content: 'Say ok.' }],
     },
-    { timeoutMs },
+    limits,
   );
   if ('code' in asked) return asked;
   return isCompletion(model, asked.body) ? null : notAModel(model);
 }
 
+type Limits = {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+  readonly onHeaders?: (headers: Headers) => void;
+};
+
 async function send(
   model: ModelSettings,
   request: object,
-  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal?: AbortSignal },
+  { timeoutMs, signal, onHeaders }: Limits,
 ): Promise<{ readonly body: string } | ModelFailure> {
   const path = model.provider === 'anthropic' ? '/v1/messages' : '/v1/chat/completions';
   const url = modelUrl(model, 'POST', path);
@@ -95,6 +117,7 @@ async function send(
       body: JSON.stringify({ model: model.model, ...request }),
       signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]),
     });
+    onHeaders?.(answer.headers);
     const body = withoutKey(model, await answer.text());
     if (!answer.ok) return httpFailure(model, answer.status, body);
     return { body };

@@ -75,9 +75,17 @@ async function placementOf({ docker, name, user }: DockerParts): Promise<Placeme
   return { ...usual, user: '0:0' };
 }
 
-async function removeLeftovers(docker: Docker, instanceId: string): Promise<void> {
+/** The containers of an installation, running or not. */
+export function ownContainers(
+  docker: Docker,
+  instanceId: string,
+): Promise<readonly Docker.ContainerInfo[]> {
   const filters = { label: [`${INSTANCE_LABEL}=${instanceId}`] };
-  const found = await docker.listContainers({ all: true, filters });
+  return docker.listContainers({ all: true, filters });
+}
+
+async function removeLeftovers(docker: Docker, instanceId: string): Promise<void> {
+  const found = await ownContainers(docker, instanceId);
   await Promise.all(found.map(({ Id }) => removeContainer(docker.getContainer(Id))));
 }
 

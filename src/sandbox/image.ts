@@ -53,14 +53,43 @@ export async function ensureImage(docker: Docker, parts: ImageParts): Promise<st
   return image;
 }
 
-async function ensureBase(
+/** What there is of the agent's image: its name is known only where its base is. */
+export type ImageLook = {
+  readonly name: string | null;
+  readonly isThere: boolean;
+  readonly base: string | null;
+  /** What a start would fetch to build it on. */
+  readonly wantedBase: string;
+};
+
+/** Looks for the agent's image and its base, and makes neither. */
+export async function findImage(
   docker: Docker,
-  { baseImage, onProgress }: ImageParts,
-): Promise<{ name: string; layers: string }> {
+  { projectDir, baseImage }: Pick<ImageParts, 'projectDir' | 'baseImage'>,
+): Promise<ImageLook> {
+  const base = await findBase(docker, baseImage);
+  const wantedBase = baseImage ?? REGISTRY_BASE;
+  if (base === null) return { name: null, isThere: false, base: null, wantedBase };
+  const inputs = await inputsDigest(join(projectDir, 'container'), base.layers);
+  const name = `${IMAGE_NAME}:${inputs}`;
+  const isThere = (await imageLayers(docker, name)) !== null;
+  return { name, isThere, base: base.name, wantedBase };
+}
+
+async function findBase(docker: Docker, baseImage: string | null) {
   for (const name of baseImage === null ? [LOCAL_BASE, REGISTRY_BASE] : [baseImage]) {
     const layers = await imageLayers(docker, name);
     if (layers !== null) return { name, layers };
   }
+  return null;
+}
+
+async function ensureBase(
+  docker: Docker,
+  { baseImage, onProgress }: ImageParts,
+): Promise<{ name: string; layers: string }> {
+  const found = await findBase(docker, baseImage);
+  if (found !== null) return found;
   const name = baseImage ?? REGISTRY_BASE;
   onProgress(`fetching ${name}`);
   try {

@@ -21,6 +21,12 @@ function httpSentence(model: ModelSettings, status: number, detail: string): str
   if (status === 404) {
     return `The model's server at ${host(model)} does not know "${model.model}" (404). Check MODEL in .env.`;
   }
+  if (
+    status === 402 ||
+    /credit balance|insufficient[_ ]quota|exceeded your current quota|billing/i.test(detail)
+  ) {
+    return `The account at ${host(model)} has no credit left (${status})${detail}. Add some there.`;
+  }
   if (status === 429) {
     return `The model's server wants fewer requests for now (429, rate limit)${detail}. Try again in a minute.`;
   }

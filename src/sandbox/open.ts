@@ -10,7 +10,7 @@ import { shortHash } from './socket-folder.ts';
 import { watchedEngine } from './watched-engine.ts';
 
 /** Best first. */
-const ENGINES: readonly SandboxEngine[] = ['docker', 'podman', 'bubblewrap'];
+export const ENGINES: readonly SandboxEngine[] = ['docker', 'podman', 'bubblewrap'];
 
 /**
  * Opens the sandbox on the best engine that works here, found by asking each.
@@ -54,7 +54,8 @@ async function readySandbox(
   }
 }
 
-function ownUser(): AgentUser | null {
+/** Who this process is; null where the system has no numbers for it. */
+export function ownUser(): AgentUser | null {
   const uid = process.getuid?.();
   const gid = process.getgid?.();
   return uid === undefined || gid === undefined ? null : { uid, gid };

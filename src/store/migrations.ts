@@ -68,16 +68,33 @@ export function applyMigrations(
   }
 }
 
+/** What is wrong with migrations that a database has applied; changes nothing. */
+export function changesIn(
+  database: Database,
+  migrations: readonly Migration[],
+): readonly StoreError[] {
+  // Without digests it is of a tree from before them: the next start takes them.
+  if (!hasDigests(database)) return [];
+  const applied = database.prepare('SELECT digest FROM migrations WHERE name = ?').pluck();
+  return migrations
+    .filter((migration) => {
+      const known = applied.get(migration.name);
+      return typeof known === 'string' && known !== digestOf(migration);
+    })
+    .map(changed);
+}
+
 function makeTable(database: Database): void {
   database.exec(
     'CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT',
   );
   // The table is older than this column, and a tree from before it leaves it empty.
-  const columns = database
-    .prepare("SELECT name FROM pragma_table_info('migrations')")
-    .pluck()
-    .all();
-  if (!columns.includes('digest')) database.exec('ALTER TABLE migrations ADD COLUMN digest TEXT');
+  if (!hasDigests(database)) database.exec('ALTER TABLE migrations ADD COLUMN digest TEXT');
+}
+
+function hasDigests(database: Database): boolean {
+  const columns = database.prepare("SELECT name FROM pragma_table_info('migrations')").pluck();
+  return columns.all().includes('digest');
 }
 
 /** Line ends do not count: git may turn them. */

@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 
@@ -30,16 +30,41 @@ export function lockInstance(dataDir: string, pid: number): InstanceLock {
   return { kind: 'held', release: () => database.close() };
 }
 
+/** Who runs on a data folder: its process number, '' where that is not known, null for nobody. */
+export function lockHolder(dataDir: string): string | null {
+  const path = join(dataDir, 'instance.db');
+  if (!existsSync(path)) return null;
+  const database = new Database(path, { readonly: true, timeout: 0 });
+  try {
+    database.prepare('SELECT 1 FROM sqlite_master').get();
+    return null;
+  } catch (error) {
+    if (!isBusy(error)) throw error;
+    return pidIn(join(dataDir, 'instance.pid'));
+  } finally {
+    database.close();
+  }
+}
+
+/** Whether an assistant runs on a data folder. */
+export function isRunning(dataDir: string): boolean {
+  return lockHolder(dataDir) !== null;
+}
+
+function pidIn(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch {
+    return ''; // Its number is a courtesy.
+  }
+}
+
 function isBusy(error: unknown): boolean {
   return error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY');
 }
 
 function refusal(dataDir: string, pidPath: string): string {
-  let holder = '';
-  try {
-    holder = ` (pid ${readFileSync(pidPath, 'utf8').trim()})`;
-  } catch {
-    // Without its number the message still says what to do.
-  }
+  const pid = pidIn(pidPath);
+  const holder = pid === '' ? '' : ` (pid ${pid})`;
   return `The assistant already runs on ${dataDir}${holder}. End that one first, or set CLAW_DATA to another folder.`;
 }

@@ -16,7 +16,7 @@ export type AnthropicReply =
   | readonly AnthropicBlock[]
   | {
       readonly kind: 'error';
-      readonly status: 400 | 401 | 429 | 500 | 529;
+      readonly status: 400 | 401 | 404 | 429 | 500 | 529;
       readonly message?: string;
     }
   /** An answer that is said to have cost so many tokens of input. */
@@ -100,6 +100,7 @@ function refuse(response: ServerResponse, { status, type, message }: Refusal): v
 const ERROR_TYPES = {
   400: 'invalid_request_error',
   401: 'authentication_error',
+  404: 'not_found_error',
   429: 'rate_limit_error',
   500: 'api_error',
   529: 'overloaded_error',

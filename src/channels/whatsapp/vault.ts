@@ -89,7 +89,8 @@ export function openVault(dataDir: string, now: number): Vault {
   return { database, folder, close: () => void database.close() };
 }
 
-function vaultPath(folder: string): string {
+/** The file in the link's folder. */
+export function vaultPath(folder: string): string {
   return join(folder, 'link.db');
 }
 

@@ -1,0 +1,35 @@
+import Database from 'better-sqlite3';
+import { z } from 'zod';
+import { hasVault, vaultPath, whatsAppFolder } from './vault.ts';
+
+/** What can be seen of the link without opening it for use. */
+export type LinkLook =
+  | { readonly kind: 'absent' | 'unpaired' | 'removed' }
+  /** The running assistant holds it. */
+  | { readonly kind: 'in-use' }
+  | { readonly kind: 'paired'; readonly phoneNumber: string };
+
+const Row = z.object({ json: z.string(), is_removed: z.int() });
+const Paired = z.looseObject({ account: z.looseObject({}), me: z.looseObject({ id: z.string() }) });
+
+/** Looks whether, and as whom, this device is paired. Changes nothing. */
+export function lookAtLink(dataDir: string): LinkLook {
+  if (!hasVault(dataDir)) return { kind: 'absent' };
+  const path = vaultPath(whatsAppFolder(dataDir));
+  const database = new Database(path, { readonly: true, timeout: 0 });
+  try {
+    const row = Row.optional().parse(
+      database.prepare('SELECT json, is_removed FROM credentials').get(),
+    );
+    if (row === undefined) return { kind: 'unpaired' };
+    if (row.is_removed !== 0) return { kind: 'removed' };
+    const paired = Paired.safeParse(JSON.parse(row.json));
+    if (!paired.success) return { kind: 'unpaired' };
+    return { kind: 'paired', phoneNumber: paired.data.me.id.split(/[:@]/, 1)[0] ?? '' };
+  } catch (error) {
+    if (!(error instanceof Database.SqliteError) || error.code !== 'SQLITE_BUSY') throw error;
+    return { kind: 'in-use' };
+  } finally {
+    database.close();
+  }
+}

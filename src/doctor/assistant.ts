@@ -1,0 +1,16 @@
+import { lockHolder } from '../supervisor/instance-lock.ts';
+import { type Examination, well } from './examination.ts';
+
+const AREA = 'assistant';
+
+/** Whether one runs on the data folder. */
+export const examination: Examination = {
+  area: AREA,
+  order: 70,
+  async examine({ dataDir }) {
+    const holder = lockHolder(dataDir);
+    if (holder !== null) return [well(AREA, `runs${holder === '' ? '' : `, process ${holder}`}`)];
+    const advice = '`npm start` starts it here, `claw service install` makes the system start it.';
+    return [well(AREA, 'does not run', advice)];
+  },
+};

@@ -1,0 +1,56 @@
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { changedMigrations, readOnly } from '../store/look.ts';
+import { type Examination, type Finding, ill, well } from './examination.ts';
+import { sizeText } from './size.ts';
+
+const AREA = 'database';
+const LARGE_LOG = 64 * 1024 * 1024;
+
+/** What the assistant remembers: whether SQLite finds it whole, and its schema's steps unchanged. */
+export const examination: Examination = {
+  area: AREA,
+  order: 60,
+  async examine({ dataDir }) {
+    const path = join(dataDir, 'claw.db');
+    if (!existsSync(path)) return [well(AREA, 'there is none yet; the first start makes it')];
+    return [...(await contents(path)), ...writeAheadLog(path)];
+  },
+};
+
+async function contents(path: string): Promise<readonly Finding[]> {
+  const database = readOnly(path);
+  try {
+    const problems = database.pragma('quick_check', { simple: true });
+    if (problems !== 'ok') return [damaged(path, String(problems))];
+    const changed = changedMigrations(database);
+    if (changed.length > 0) return changed.map(changedFinding);
+    return [well(AREA, `${sizeText(statSync(path).size)}, whole`)];
+  } catch (error) {
+    const code = (error as { readonly code?: unknown }).code;
+    if (code !== 'SQLITE_CORRUPT' && code !== 'SQLITE_NOTADB') throw error;
+    return [damaged(path, error instanceof Error ? error.message : String(error))];
+  } finally {
+    database.close();
+  }
+}
+
+function damaged(path: string, reason: string): Finding {
+  const advice =
+    'Stop the assistant, copy the data folder away, then: ' +
+    `sqlite3 ${path} .recover | sqlite3 ${path}.new, and put that in its place.`;
+  return ill(AREA, `${path} is damaged: ${reason}`, advice);
+}
+
+function changedFinding(message: string): Finding {
+  return ill(AREA, message, 'The assistant does not start before.');
+}
+
+function writeAheadLog(path: string): readonly Finding[] {
+  const size = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  if (size < LARGE_LOG) return [];
+  const message = `${sizeText(size)} of its log are not folded in`;
+  return [
+    well(AREA, message, 'Something reads it for long; a restart of the assistant folds it in.'),
+  ];
+}

@@ -1,0 +1,301 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import Docker from 'dockerode';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { openVault } from '../channels/whatsapp/vault.ts';
+import { readSettings } from '../config.ts';
+import { shortHash } from '../sandbox/socket-folder.ts';
+import { openStore } from '../store/store.ts';
+import { Conversation, environmentOf, TestTree } from '../supervisor/test-project.ts';
+import { type AnthropicReply, startAnthropicServer } from '../testing/anthropic.ts';
+import { describeWithEngine } from '../testing/engine.ts';
+import { TEST_KEY } from '../testing/sandbox-project.ts';
+import { examineAssistant, type Finding } from './examination.ts';
+
+const REPOSITORY = resolve(import.meta.dirname, '../..');
+const OK: AnthropicReply = [{ type: 'text', text: 'ok' }];
+
+let folder: string;
+let data: string;
+
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'claw-doctor-')));
+  data = join(folder, 'data');
+  mkdirSync(data, { mode: 0o700 });
+  cpSync(join(REPOSITORY, 'container'), join(folder, 'container'), { recursive: true });
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+type Given = {
+  readonly env?: Record<string, string>;
+  readonly now?: number;
+  readonly online?: boolean;
+};
+
+/** What is found of an area in a project whose agents would run in bubblewrap. */
+async function found(
+  area: string,
+  { env = {}, now, online = false }: Given = {},
+): Promise<readonly Finding[]> {
+  const environment = { CLAW_SANDBOX: 'bubblewrap', ANTHROPIC_API_KEY: TEST_KEY, ...env };
+  let settings = null;
+  try {
+    settings = readSettings(environment, folder);
+  } catch {
+    // What the doctor is to say.
+  }
+  const findings = await examineAssistant({
+    projectDir: folder,
+    dataDir: data,
+    environment,
+    settings,
+    isOffline: !online,
+    now: () => now ?? Date.now(),
+  });
+  expect(JSON.stringify(findings)).not.toContain(TEST_KEY);
+  for (const { ok, advice } of findings) expect(ok || advice !== null).toBe(true);
+  return findings.filter((finding) => finding.area === area);
+}
+
+test('settings that do not parse are named, and all else is looked at', async () => {
+  expect(await found('settings', { env: { MODEL: 'gpt' } })).toMatchObject([
+    { ok: false, message: expect.stringMatching(/^MODEL in \.env/) },
+  ]);
+  expect(await found('database', { env: { MODEL: 'gpt' } })).toMatchObject([{ ok: true }]);
+  writeFileSync(join(folder, '.env'), '', { mode: 0o644 });
+  expect(await found('settings')).toMatchObject([
+    { ok: true, advice: null },
+    { ok: true, advice: `chmod 600 ${folder}/.env` },
+  ]);
+});
+
+test.each<[string, AnthropicReply, RegExp]>([
+  ['a wrong key', { kind: 'error', status: 401, message: `no ${TEST_KEY}` }, /refused the API key/],
+  ['an unknown model', { kind: 'error', status: 404 }, /does not know "claude-sonnet-4-5"/],
+  [
+    'an empty account',
+    { kind: 'error', status: 400, message: 'Your credit balance is too low' },
+    /no credit left \(400\)/,
+  ],
+])('%s is told in a sentence, with the clock of the server', async (_, reply, message) => {
+  const server = await startAnthropicServer(() => reply);
+  const given = { env: { ANTHROPIC_BASE_URL: server.url }, online: true };
+  expect(await found('model', given)).toMatchObject([
+    { ok: false, message: expect.stringMatching(message) },
+  ]);
+  const [clock] = await found('clock', given);
+  expect(clock).toMatchObject({ ok: true, message: expect.stringMatching(/clock is right$/) });
+  await server.close();
+});
+
+test('a model that answers is well; a clock that is far off is not', async () => {
+  const server = await startAnthropicServer(() => OK);
+  const given = { env: { ANTHROPIC_BASE_URL: server.url }, online: true };
+  const answered = expect.stringMatching(/^anthropic\/claude-sonnet-4-5 answered in \d\.\d s$/);
+  expect(await found('model', given)).toMatchObject([{ ok: true, message: answered }]);
+  expect(await found('clock', { ...given, now: Date.now() + 300_000 })).toMatchObject([
+    { ok: true },
+    { ok: false, message: expect.stringContaining('5 minutes fast') },
+  ]);
+  const asked = server.requests.length;
+  expect(await found('model', { env: given.env })).toMatchObject([
+    { ok: true, message: expect.stringContaining('not asked') },
+  ]);
+  expect(server.requests).toHaveLength(asked);
+  await server.close();
+  expect(await found('model', given)).toMatchObject([
+    { ok: false, message: expect.stringContaining('nothing listens there') },
+  ]);
+});
+
+test('a database that is whole, one with a changed migration, and one that is damaged', async () => {
+  const path = join(data, 'claw.db');
+  const migrations = join(REPOSITORY, 'src/store/migrations');
+  const copy = join(folder, 'migrations');
+  cpSync(migrations, copy, { recursive: true });
+  writeFileSync(join(copy, 'core/1.sql'), '-- another\n', { flag: 'a' });
+  openStore({ path, migrationsDir: copy, now: 1 }).close();
+  expect(await found('database')).toMatchObject([
+    { ok: false, message: expect.stringContaining('migrations/core/1.sql was changed') },
+  ]);
+  rmSync(path);
+  openStore({ path, now: 1 }).close();
+  expect(await found('database')).toMatchObject([
+    { ok: true, message: expect.stringContaining('whole') },
+  ]);
+  writeFileSync(path, 'SQLite format 3\0 and nothing of the kind'.repeat(99));
+  expect(await found('database')).toMatchObject([
+    { ok: false, message: expect.stringContaining('is damaged') },
+  ]);
+});
+
+test('what others could look into is named with the command that closes it', async () => {
+  writeFileSync(join(data, 'claw.db-wal'), '', { mode: 0o644 });
+  chmodSync(data, 0o755);
+  expect(await found('data')).toMatchObject([
+    { ok: true, message: expect.stringMatching(/^\d+ \w+ in .*, .* free$/) },
+    {
+      ok: true,
+      advice: expect.stringContaining(`chmod 700 ${data}; chmod 600 ${data}/claw.db-wal`),
+    },
+  ]);
+});
+
+test('the link to WhatsApp: not there, paired, in use, removed', async () => {
+  const said = async () => (await found('whatsapp'))[0];
+  expect(await said()).toMatchObject({ ok: true, message: expect.stringContaining('not paired') });
+  const vault = openVault(data, 0);
+  const json = JSON.stringify({ account: {}, me: { id: '491511234567:3@s.whatsapp.net' } });
+  vault.database.prepare('INSERT INTO credentials (id, json) VALUES (1, ?)').run(json);
+  expect(await said()).toMatchObject({ ok: true, message: 'paired' });
+  vault.database.exec('UPDATE credentials SET is_removed = 1');
+  vault.close();
+  expect(await said()).toMatchObject({ ok: false, advice: expect.stringContaining('--again') });
+  const again = openVault(data, 0);
+  again.database.exec('UPDATE credentials SET is_removed = 0');
+  again.close();
+  expect(await said()).toMatchObject({ ok: true, message: 'paired with +491511234567' });
+});
+
+test('of a link in use, the log of the running assistant tells', async () => {
+  const vault = openVault(data, 0);
+  const lock = resolve(import.meta.dirname, '../supervisor/instance-lock.ts');
+  const script = `import { lockInstance } from ${JSON.stringify(lock)};
+    const lock = lockInstance(${JSON.stringify(data)}, process.pid);
+    console.log(lock.kind);
+    setInterval(() => lock.kind, 1000);`;
+  writeFileSync(join(folder, 'holder.ts'), script);
+  const holder = spawn(process.execPath, [join(folder, 'holder.ts')]);
+  onTestFinished(() => void holder.kill('SIGKILL'));
+  await once(holder.stdout, 'data');
+  const say = (state: string, detail: string | null) => {
+    const line = JSON.stringify({
+      level: 30,
+      time: 1,
+      channel: 'whatsapp',
+      state,
+      detail,
+      msg: '',
+    });
+    mkdirSync(join(data, 'logs'), { recursive: true, mode: 0o700 });
+    writeFileSync(join(data, 'logs/assistant-2026-11-21.log'), `${line}\n{"half`, { mode: 0o600 });
+  };
+  expect(await found('assistant')).toMatchObject([{ message: `runs, process ${holder.pid}` }]);
+  say('connected', null);
+  expect(await found('whatsapp')).toMatchObject([
+    { ok: true, advice: null, message: expect.stringMatching(/^paired, connected since 1970/) },
+  ]);
+  say('unpaired', 'The phone has removed this device.');
+  expect(await found('whatsapp')).toMatchObject([
+    { ok: false, message: expect.stringMatching(/^paired, but unpaired since .* removed/) },
+  ]);
+  vault.close();
+});
+
+test('a list of mounts with a mistake in it is named', async () => {
+  const path = join(folder, 'mounts.yaml');
+  const env = { CLAW_MOUNTS: path };
+  expect(await found('mounts', { env })).toEqual([]);
+  writeFileSync(path, 'mounts: [{path: relative, groups: [main]}]\n', { mode: 0o600 });
+  expect(await found('mounts', { env })).toMatchObject([
+    { ok: false, message: expect.stringContaining('must begin with /') },
+  ]);
+});
+
+test('an examination that breaks is a finding, one that cannot be loaded as well', async () => {
+  const own = join(folder, 'examinations');
+  mkdirSync(own);
+  const write = (name: string, text: string) => writeFileSync(join(own, name), text);
+  write(
+    'a.ts',
+    "export const examination = { area: 'a', order: 1, examine: () => Promise.reject(new Error('no luck')) };",
+  );
+  const subject = {
+    projectDir: folder,
+    dataDir: data,
+    environment: {},
+    settings: null,
+    isOffline: true,
+    now: Date.now,
+  };
+  expect(await examineAssistant(subject, own)).toMatchObject([
+    { area: 'a', ok: false, message: 'no luck' },
+  ]);
+  write('b.ts', "throw new Error('broken file');");
+  expect(await examineAssistant(subject, own)).toMatchObject([
+    { ok: false, message: expect.stringContaining('broken file') },
+  ]);
+});
+
+test('the whole command: a running assistant, its channel, no secret, and within its time', async () => {
+  const server = await startAnthropicServer(() => OK);
+  using tree = new TestTree();
+  const environment = { ANTHROPIC_BASE_URL: server.url, ANTHROPIC_API_KEY: TEST_KEY };
+  await using conversation = Conversation.start(tree, environment);
+  await conversation.sees('> ');
+  const startedAt = performance.now();
+  const child = spawn(process.execPath, [join(tree.dir, 'bin/claw.js'), 'doctor'], {
+    cwd: tree.dir,
+    env: { ...environmentOf(tree), ...environment },
+  });
+  let out = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (out += text));
+  const [code] = await once(child, 'close');
+  expect(performance.now() - startedAt).toBeLessThan(5_000);
+  await server.close();
+  expect(out).toMatch(new RegExp(`assistant +runs, process ${conversation.child.pid}`));
+  expect(out).toMatch(/model +anthropic\/claude-sonnet-4-5 answered in/);
+  expect(out).toMatch(/containers +agents run in bubblewrap/);
+  expect(out).toMatch(/database +.* whole/);
+  expect(out).toMatch(/\nAll is well/);
+  expect(code).toBe(0);
+  expect(out).not.toContain(TEST_KEY);
+  // Another codebase has no assistant.
+  const other = spawnSync(
+    process.execPath,
+    [join(tree.dir, 'bin/claw.js'), 'doctor', '--cwd', folder],
+    {
+      encoding: 'utf8',
+      env: environmentOf(tree),
+    },
+  );
+  expect(other.stdout).toContain('node');
+  expect(other.stdout).not.toContain('whatsapp');
+}, 60_000);
+
+await describeWithEngine('docker', 'the doctor with Docker', () => {
+  test('names engine, image, and what a killed assistant left', async () => {
+    const env = { CLAW_SANDBOX: 'docker' };
+    const [engine, none] = await found('containers', { env });
+    expect(engine?.message).toMatch(/^agents run in docker \d/);
+    expect(none).toBe(undefined);
+    expect(await found('image', { env })).toMatchObject([{ ok: true }]);
+    const docker = new Docker();
+    const [image] = await docker.listImages({ filters: { reference: ['patchclaw-base'] } });
+    const container = await docker.createContainer({
+      Image: image?.Id ?? 'node:24-slim',
+      Cmd: ['true'],
+      Labels: { 'patchclaw.instance': shortHash(data) },
+    });
+    onTestFinished(() => container.remove({ force: true }).catch(() => {}));
+    expect(await found('containers', { env })).toMatchObject([
+      { ok: true },
+      {
+        message: '1 container is left of an assistant that was killed',
+        advice: expect.stringContaining(`docker rm -f ${container.id.slice(0, 12)}`),
+      },
+    ]);
+  });
+});

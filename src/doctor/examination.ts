@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import type { Settings } from '../config.ts';
+import { discoverExports } from '../discover.ts';
+import { secretValues } from '../supervisor/environment.ts';
+import { scrubber } from '../supervisor/scrub.ts';
+
+/** One thing that was looked at: whether it is well, in a sentence, and what can be done. */
+export type Finding = {
+  readonly area: string;
+  readonly ok: boolean;
+  readonly message: string;
+  /** What to do next; also for what works and could be better. */
+  readonly advice: string | null;
+};
+
+/** What is looked at. */
+export type Subject = {
+  readonly projectDir: string;
+  readonly dataDir: string;
+  /** `.env` and the environment over it. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Null where they do not parse, which is a finding of its own. */
+  readonly settings: Settings | null;
+  /** Nothing outside this machine is asked. */
+  readonly isOffline: boolean;
+  readonly now: () => number;
+};
+
+/**
+ * Looks at one part of the assistant without changing it. A file in `src/doctor/` that exports one as
+ * `examination` is discovered. What it throws becomes a finding.
+ */
+export type Examination = {
+  readonly area: string;
+  /** Findings are told in the order of these, then of areas. */
+  readonly order: number;
+  examine(subject: Subject): Promise<readonly Finding[]>;
+};
+
+/** It works, and perhaps could be better. */
+export function well(area: string, message: string, advice: string | null = null): Finding {
+  return { area, ok: true, message, advice };
+}
+
+/** It does not work. */
+export function ill(area: string, message: string, advice: string): Finding {
+  return { area, ok: false, message, advice };
+}
+
+const Schema = z.custom<Examination>(
+  (value) =>
+    z.looseObject({ area: z.string(), order: z.number(), examine: z.function() }).safeParse(value)
+      .success,
+  'must be an Examination: { area, order, examine }',
+);
+
+/** All that this tree's examinations find, at once. Never rejects. */
+export async function examineAssistant(
+  subject: Subject,
+  folder: string = import.meta.dirname,
+): Promise<readonly Finding[]> {
+  const found = await discoverExports(folder, 'examination', Schema).catch((error: unknown) =>
+    String(error instanceof Error ? error.message : error),
+  );
+  if (typeof found === 'string') {
+    return [ill('doctor', `The assistant cannot be looked at: ${found}`, 'Mend that file.')];
+  }
+  const inOrder = found.toSorted(
+    (one, other) => one.order - other.order || (one.area < other.area ? -1 : 1),
+  );
+  const findings = await Promise.all(inOrder.map((one) => carryOut(one, subject)));
+  // Whatever a server or a library said of a key.
+  const scrub = scrubber(new Set(secretValues(subject.environment)));
+  return findings.flat().map((finding) => ({
+    ...finding,
+    message: scrub(finding.message),
+    advice: finding.advice === null ? null : scrub(finding.advice),
+  }));
+}
+
+async function carryOut(
+  { area, examine }: Examination,
+  subject: Subject,
+): Promise<readonly Finding[]> {
+  try {
+    return await examine(subject);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return [ill(area, message, 'Put that right first: it kept claw from looking further.')];
+  }
+}

@@ -1,0 +1,23 @@
+import { readMountsFile } from '../sandbox/mounts-file.ts';
+import { type Examination, ill, well } from './examination.ts';
+
+const AREA = 'mounts';
+
+/** The owner's list of what else agents may see. */
+export const examination: Examination = {
+  area: AREA,
+  order: 80,
+  async examine({ settings }) {
+    if (settings === null || settings.mountsFile === null) return [];
+    try {
+      const { length } = await readMountsFile(settings.mountsFile);
+      if (length === 0) return [];
+      return [
+        well(AREA, `${length === 1 ? '1 entry' : `${length} entries`} in ${settings.mountsFile}`),
+      ];
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      return [ill(AREA, message, 'Until then nothing of that list is shared with any agent.')];
+    }
+  },
+};

@@ -1,0 +1,31 @@
+import { lstatSync } from 'node:fs';
+import { join } from 'node:path';
+import { readSettings, SettingsError } from '../config.ts';
+import { type Examination, type Finding, ill, type Subject, well } from './examination.ts';
+
+const AREA = 'settings';
+
+/** `.env` and the environment: whether they make sense, and who can read the keys. */
+export const examination: Examination = {
+  area: AREA,
+  order: 10,
+  examine: async (subject) => [whetherTheyParse(subject), ...whoCanRead(subject)],
+};
+
+function whetherTheyParse({ environment, projectDir }: Subject): Finding {
+  try {
+    const { assistantName, model } = readSettings(environment, projectDir);
+    return well(AREA, `called ${assistantName}, thinks with ${model.provider}/${model.model}`);
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    return ill(AREA, `${error.message}.`, 'Mend that line: the assistant does not start before.');
+  }
+}
+
+function whoCanRead({ projectDir }: Subject): readonly Finding[] {
+  const path = join(projectDir, '.env');
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined || (found.mode & 0o077) === 0) return [];
+  const mode = (found.mode & 0o777).toString(8).padStart(4, '0');
+  return [well(AREA, `.env holds keys and has the mode ${mode}`, `chmod 600 ${path}`)];
+}

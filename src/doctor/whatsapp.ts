@@ -1,0 +1,40 @@
+import { lookAtLink } from '../channels/whatsapp/look.ts';
+import { isRunning } from '../supervisor/instance-lock.ts';
+import { type Examination, type Finding, ill, type Subject, well } from './examination.ts';
+import { lastChannelState } from './last-state.ts';
+
+const AREA = 'whatsapp';
+const AGAIN = '`claw setup whatsapp --again` pairs it anew.';
+
+/** The link to WhatsApp: with whom it is paired, and what the running assistant last said of it. */
+export const examination: Examination = {
+  area: AREA,
+  order: 40,
+  async examine(subject) {
+    const link = lookAtLink(subject.dataDir);
+    switch (link.kind) {
+      case 'absent':
+      case 'unpaired':
+        return [well(AREA, 'not paired; `claw setup whatsapp` links it to your phone')];
+      case 'removed':
+        return [ill(AREA, 'The phone has removed this device.', AGAIN)];
+      case 'in-use':
+        return [stateFinding(subject, 'paired')];
+      case 'paired':
+        return [stateFinding(subject, `paired with +${link.phoneNumber}`)];
+    }
+  },
+};
+
+function stateFinding({ dataDir }: Subject, paired: string): Finding {
+  if (!isRunning(dataDir)) return well(AREA, paired);
+  const last = lastChannelState(dataDir, 'whatsapp');
+  if (last === null) return well(AREA, `${paired}; the log says nothing of its state`);
+  const since = new Date(last.time).toLocaleString('sv');
+  if (last.state === 'connected') return well(AREA, `${paired}, connected since ${since}`);
+  const message = `${paired}, but ${last.state} since ${since}. ${last.detail ?? ''}`.trim();
+  if (last.state === 'connecting') {
+    return well(AREA, message, 'It tries again by itself; `claw logs -f` shows it.');
+  }
+  return ill(AREA, message, `\`claw logs --level warn\` tells more. ${AGAIN}`);
+}
