@@ -13,7 +13,6 @@ import { dataDirOf, environmentOf } from './settings.ts';
  * @param isOffline leaves out what would ask a server elsewhere
  */
 export async function lookAtAll(context: EngineContext, isOffline: boolean): Promise<VerbResult> {
-  context.onProgress({ kind: 'step', text: 'Looking at the code and at the assistant' });
   const [code, found] = await Promise.all([doctor(context), assistant(context, isOffline)]);
   const { findings } = code.data as DoctorData;
   const all = [
@@ -26,11 +25,12 @@ export async function lookAtAll(context: EngineContext, isOffline: boolean): Pro
 
 /** Of another codebase than claw's own there is no assistant. */
 async function assistant(
-  { root, now }: EngineContext,
+  { root, now, onProgress }: EngineContext,
   isOffline: boolean,
 ): Promise<readonly Finding[]> {
   const home = resolve(import.meta.dirname, '../..');
   if (realpathSync(root) !== realpathSync(home)) return [];
+  onProgress({ kind: 'step', text: 'Looking at the code and at the assistant' });
   const environment = environmentOf(root);
   return await examineAssistant(
     {
