@@ -44,9 +44,8 @@ function markOf(ok: boolean, advice: string | null): readonly [string, Colour] {
 }
 
 function verdict(findings: DoctorData['findings']): string {
-  const bad = findings.filter(({ ok }) => !ok).length;
-  const better = findings.filter(({ ok, advice }) => ok && advice !== null).length;
-  if (bad > 0) return `${bad} of these ${bad === 1 ? 'needs' : 'need'} you.`;
-  if (better === 0) return 'All is well.';
-  return `All is well; ${better} could be better.`;
+  const { length } = findings.filter(({ ok }) => !ok);
+  return length === 0
+    ? 'All is well.'
+    : `${length} of these ${length === 1 ? 'needs' : 'need'} you.`;
 }
