@@ -53,6 +53,7 @@ const sandbox = lazySandbox(async () => {
     projectDir,
     settings,
     tools: describeTools(tools),
+    dockerHost: process.env['DOCKER_HOST'] ?? null,
     onProgress: (line) => log.info(line),
     onContainer: (group, { kind, ...data }) => log.info(`a container ${kind}`, { group, ...data }),
   });

@@ -151,7 +151,8 @@ export function openHost(options: HostOptions): Host {
   async function describeSandbox(): Promise<string> {
     const opened = await options.sandbox.open();
     if (opened.kind === 'unavailable') return opened.advice;
-    return `${opened.sandbox.description}, ${opened.sandbox.warm()} containers`;
+    const warm = opened.sandbox.warm();
+    return `${opened.sandbox.description}, ${warm} ${warm === 1 ? 'container' : 'containers'}`;
   }
 
   function retryFailed(): number {

@@ -4,7 +4,7 @@ import type { MessageRange } from './messages.ts';
 
 /** What is asked in a chat while its turn runs. It waits as a turn of its own until that one takes it. */
 export interface FollowUps {
-  /** What was said beyond the claimed turn, up to the last message that asks; null when none does. */
+  /** What was said beyond the claimed turn, as the next turn of the chat covers it; null when none waits. */
   waiting(turnId: string): MessageRange | null;
   /**
    * Makes everything up to a cursor part of the claimed turn, and of no other.
@@ -18,7 +18,7 @@ const Range = z.object({ jid: z.string(), from: z.int(), upto: z.int() });
 export function followUpsOf(database: Database): FollowUps {
   const asked = `turns.kind = 'agent' AND turns.state = 'queued' AND turns.payload IS NULL`;
   const waiting = database.prepare(`
-    SELECT mine.jid, mine.upto_seq + 1 AS "from", max(turns.upto_seq) AS upto
+    SELECT mine.jid, mine.upto_seq + 1 AS "from", min(turns.upto_seq) AS upto
     FROM turns AS mine JOIN turns ON turns.jid = mine.jid AND ${asked}
     WHERE mine.id = ? AND mine.state = 'claimed' AND turns.upto_seq > mine.upto_seq
     GROUP BY mine.jid`);

@@ -32,6 +32,7 @@ export type RunEnd = ProcessEnd & {
 export interface Run {
   readonly pid: number | undefined;
   stop(): void;
+  kill(): void;
   readonly ended: Promise<RunEnd>;
 }
 
@@ -95,6 +96,7 @@ export function runAssistant(options: RunOptions): Run {
   return {
     pid: assistant.pid,
     stop: () => assistant.stop(stopMs),
+    kill: assistant.kill,
     ended: assistant.ended.then((end) => {
       clearTimeout(deadline);
       lines.detach();

@@ -58,7 +58,8 @@ async function start(): Promise<number> {
     now: Date.now,
     timing: DEFAULT_TIMING,
   });
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on('SIGINT', () => supervisor.interrupt());
+  for (const signal of ['SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => supervisor.end());
   }
   // Nobody reads the answers any more: the same as leaving, but for a service, which has channels.

@@ -38,6 +38,9 @@ export type Timing = {
 
 export const DEFAULT_TIMING: Timing = { healthyMs: 30_000, stopMs: 9_500, crashPauseMs: 250 };
 
+/** One Ctrl-C comes twice where npm passes on what the terminal has sent to both. */
+const ONE_KEY_MS = 500;
+
 export interface Supervisor {
   /** Runs assistants until the owner leaves or they cannot be kept up; the exit code. */
   run(): Promise<number>;
@@ -45,6 +48,8 @@ export interface Supervisor {
   end(): void;
   /** A shell has connected, and takes part from here on. */
   admit(shell: Shell): ShellEvents;
+  /** The same at first; said again, it ends the assistant at once. */
+  interrupt(): void;
 }
 
 /**
@@ -56,6 +61,7 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
   const healthy = lastHealthyOf(projectDir, dataDir);
   const crashes = countCrashes(timing.crashPauseMs);
   const ending = new AbortController();
+  let endingSince = 0;
   let run: Run | null = null;
   let hasGreeted = false;
   let isInputOver = false;
@@ -79,8 +85,15 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
   audience.join(owner);
 
   function end(): void {
+    if (!ending.signal.aborted) endingSince = now();
     ending.abort();
     run?.stop();
+  }
+
+  function interrupt(): void {
+    const isInsistent = ending.signal.aborted && now() - endingSince > ONE_KEY_MS;
+    if (isInsistent) run?.kill();
+    else end();
   }
 
   function startRun(isPublished: boolean): Run {
@@ -163,6 +176,7 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
   return {
     end,
     admit: (shell) => admitShell(shell, { lines, audience }),
+    interrupt,
     async run() {
       for (;;) {
         if (ending.signal.aborted) return 0;

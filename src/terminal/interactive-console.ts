@@ -101,7 +101,9 @@ export function interactiveConsole(streams: TerminalStreams): OwnerConsole {
         editor = null;
         output.write(LEAVE_PASTES);
         output.write(
-          spinner === undefined ? '\n' : '\nLeaving; what is under way may still end.\n',
+          spinner === undefined
+            ? '\n'
+            : '\nLeaving; what is under way may still end. Ctrl-C ends it at once.\n',
         );
         events.onEnd();
       });
