@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openStore, type Store } from './store.ts';
+import { MESSAGES_SHOWN, openStore, type Store } from './store.ts';
 
 const JID = 'test:main';
 const ME = { owner: 'me', until: 0 };
@@ -78,4 +78,18 @@ test('who has lost the turn takes nothing', () => {
   const two = ask('two');
   expect(store.followUps.take('one', 'another', two)).toBe(false);
   expect(store.turns.counts()).toMatchObject({ queued: 1 });
+});
+
+test('more than an agent is shown at once follows up in several', () => {
+  ask('one');
+  store.turns.claimNext('agent', ME);
+  const asked = Array.from({ length: MESSAGES_SHOWN + 1 }, (_, index) => ask(`more ${index}`));
+  const shown = asked.at(MESSAGES_SHOWN - 1);
+  expect(store.followUps.waiting('one')?.upto).toBe(shown);
+  store.followUps.take('one', 'me', shown ?? 0);
+  expect(store.followUps.waiting('one')).toEqual({
+    jid: JID,
+    from: asked.at(-1),
+    upto: asked.at(-1),
+  });
 });
