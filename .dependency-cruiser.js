@@ -128,7 +128,7 @@ export default {
     only(
       'doctor',
       '^src/doctor/',
-      `^src/(doctor|sandbox|store|channels|supervisor)/|${LEAVES}`,
+      `^src/((doctor|sandbox|store|channels|supervisor)/|host/budget/price\\.ts$)|${LEAVES}`,
       'an examination looks at any part of the assistant, and changes none.',
     ),
     only(

@@ -204,6 +204,17 @@ test('of a link in use, the log of the running assistant tells', async () => {
   vault.close();
 });
 
+test('a model whose price is not known is limited by tokens alone', async () => {
+  expect(await found('budgets')).toMatchObject([{ ok: true, advice: null }]);
+  const env = { MODEL: 'openai/llama3' };
+  expect(await found('budgets', { env })).toMatchObject([
+    { ok: true, advice: expect.stringContaining('MODEL_PRICE') },
+  ]);
+  for (const more of [{ MODEL_PRICE: '3/15' }, { BUDGET_TOKENS: '1000000' }]) {
+    expect(await found('budgets', { env: { ...env, ...more } })).toMatchObject([{ advice: null }]);
+  }
+});
+
 test('a list of mounts with a mistake in it is named', async () => {
   const path = join(folder, 'mounts.yaml');
   const env = { CLAW_MOUNTS: path };

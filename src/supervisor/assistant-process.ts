@@ -26,6 +26,8 @@ export type ProcessOptions = {
   readonly projectDir: string;
   readonly environment: Environment;
   readonly onFrame: (frame: ChildFrame) => void;
+  /** Takes secrets out of what it prints: a crash may print anything, and its last lines are told in chats. */
+  readonly scrub: (text: string) => string;
   readonly onLogLine: (line: string) => void;
 };
 
@@ -39,7 +41,7 @@ export function startAssistant(options: ProcessOptions): AssistantProcess {
     env: { ...environment },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
-  const lastLines = keepLines(child, options.onLogLine);
+  const lastLines = keepLines(child, options);
   child.on('message', (message) => {
     const frame = parseChildFrame(message);
     if (frame !== null) onFrame(frame);
@@ -67,11 +69,12 @@ export function startAssistant(options: ProcessOptions): AssistantProcess {
   };
 }
 
-function keepLines(child: ChildProcess, onLogLine: (line: string) => void): string[] {
+function keepLines(child: ChildProcess, { scrub, onLogLine }: ProcessOptions): string[] {
   const kept: string[] = [];
   for (const stream of [child.stdout, child.stderr]) {
     if (stream === null) continue;
-    createInterface({ input: stream, terminal: false }).on('line', (line) => {
+    createInterface({ input: stream, terminal: false }).on('line', (raw) => {
+      const line = scrub(raw);
       kept.push(line);
       if (kept.length > KEPT_LINES) kept.shift();
       onLogLine(line);

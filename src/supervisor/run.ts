@@ -17,6 +17,8 @@ export type RunOptions = {
   readonly greets: boolean;
   /** Ended when it is not healthy after this time; null lets it take any. */
   readonly healthyMs: number | null;
+  /** Takes secrets out of what the assistant prints. */
+  readonly scrub: (text: string) => string;
   readonly stopMs: number;
   readonly onPrompt: (prompt: string) => void;
   readonly onHealthy: () => void;

@@ -9,6 +9,7 @@ import { dataDirOf, readEnvironment, secretValues } from './environment.ts';
 import { lockInstance } from './instance-lock.ts';
 import { openLog } from './log.ts';
 import { closeData } from './private-data.ts';
+import { scrubber } from './scrub.ts';
 import { serviceConsole } from './service-console.ts';
 import { DEFAULT_TIMING, openSupervisor } from './supervisor.ts';
 
@@ -54,6 +55,7 @@ async function start(): Promise<number> {
     readEnvironment: readNow,
     ownerConsole,
     log,
+    scrub: scrubber(secrets),
     runId: randomUUID(),
     now: Date.now,
     timing: DEFAULT_TIMING,

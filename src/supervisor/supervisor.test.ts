@@ -11,7 +11,11 @@ import { rollBack } from './rollback.ts';
 import { openSupervisor } from './supervisor.ts';
 import { Conversation, environmentOf, oneFileSkill, TestTree } from './test-project.ts';
 
-const BROKEN = oneFileSkill('broken', 'src/channels/broken.ts', "throw new Error('no luck');\n");
+const BROKEN = oneFileSkill(
+  'broken',
+  'src/channels/broken.ts',
+  "throw new Error('no luck with ' + process.env.SLACK_BOT_TOKEN);\n",
+);
 const HANGING = oneFileSkill(
   'hanging',
   'src/channels/hanging.ts',
@@ -57,10 +61,11 @@ test('a skill is woven in and the new tree reports it, with what was piped in me
 
 test('a tree that does not come up is taken back, and the owner is told why', async () => {
   using tree = new TestTree(BROKEN);
-  await using conversation = Conversation.start(tree);
+  await using conversation = Conversation.start(tree, { SLACK_BOT_TOKEN: 'xoxb-4f2b9c81' });
   expect(await conversation.end('/add-broken\n/groups\n')).toBe(0);
   expect(conversation.stdout).toContain('Adding broken was taken back');
-  expect(conversation.stdout).toContain('no luck');
+  expect(conversation.stdout).toContain('no luck with [secret]');
+  expect(conversation.stdout + conversation.stderr).not.toContain('xoxb-4f2b9c81');
   expect(conversation.stdout).toContain('Registered:');
   expect(existsSync(join(tree.dir, 'src/channels/broken.ts'))).toBe(false);
 }, 60_000);
@@ -132,6 +137,7 @@ test('a tree that comes up without ever being ready is taken back when its time 
     readEnvironment: () => readEnvironment(tree.dir, environmentOf(tree)),
     ownerConsole: pipedConsole({ input, output, errors }),
     log,
+    scrub: (text) => text,
     runId: 'run',
     now: Date.now,
     timing: { healthyMs: 4_000, stopMs: 10_000, crashPauseMs: 10 },

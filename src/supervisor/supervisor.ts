@@ -21,6 +21,8 @@ export type SupervisorOptions = {
   readonly readEnvironment: () => Environment;
   readonly ownerConsole: OwnerConsole;
   readonly log: Log;
+  /** Takes secrets out of what the assistant prints. */
+  readonly scrub: (text: string) => string;
   readonly runId: string;
   readonly now: () => number;
   readonly timing: Timing;
