@@ -72,6 +72,15 @@ test('a key that stands twice reaches the server once, as it was read here', asy
   expect(far.requests.map(({ body }) => body.model)).toEqual(['claude-test']);
 });
 
+test('a request that is nested without end is refused, and the next one is answered', async () => {
+  await using far = await startedServer(HELLO);
+  await using proxy = await openProxy(far.url);
+  const nested = `{"model":"claude-test","messages":${'['.repeat(500_000)}${']'.repeat(500_000)}}`;
+  expect(await proxy.post('/v1/messages', nested).catch(() => null)).toBeNull();
+  expect(far.requests).toEqual([]);
+  expect((await proxy.post('/v1/messages', JSON.stringify(BODY))).status).toBe(200);
+});
+
 test('counting tokens costs nothing and asks no budget', async () => {
   await using far = await startedServer(HELLO);
   await using proxy = await openProxy(far.url, {

@@ -65,8 +65,8 @@ export async function proxyModelCall(
   if (typeof checked === 'string') return refuse(response, 400, checked);
   const admission = await turn.admit(checked.atMost, signal);
   if (admission.kind === 'refused') {
-    // Whoever has given up is not told, and it says nothing about the turn.
-    if (signal.aborted) return;
+    // Nobody waits any more: that says nothing about the budget.
+    if (signal.aborted) return void response.destroy();
     turn.onModel({ code: 'BUDGET', message: admission.message });
     return refuse(response, 402, admission.message, 'billing_error');
   }
@@ -77,7 +77,8 @@ export async function proxyModelCall(
   // At once, and not when the broken streams come to it: the books may be closed by then.
   signal.addEventListener('abort', () => bill.close({ isWhole: false }), { once: true });
   try {
-    if (!signal.aborted) await forward(response, { ...call, body: checked.body, bill });
+    if (signal.aborted) response.destroy();
+    else await forward(response, { ...call, body: checked.body, bill });
   } finally {
     bill.close({ isWhole: false });
   }

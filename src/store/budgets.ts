@@ -48,6 +48,16 @@ export function budgetsOf(database: Database): Budgets {
   };
 }
 
+/** Takes a folder's budget back, and all that was ever said about it. */
+export function budgetForgetterOf(database: Database): (folder: string) => void {
+  const budget = database.prepare('DELETE FROM budgets WHERE folder = ?');
+  const notices = database.prepare('DELETE FROM budget_notices WHERE folder = ?');
+  return (folder) => {
+    budget.run(folder);
+    notices.run(folder);
+  };
+}
+
 /** `Budgets.of` for a read-only connection, too. */
 export function limitReaderOf(database: Database): Budgets['of'] {
   const of = database.prepare('SELECT micro_usd, tokens FROM budgets WHERE folder = ?');

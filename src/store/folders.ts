@@ -1,5 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
+import { budgetForgetterOf } from './budgets.ts';
+import { spenderForgetterOf } from './usage.ts';
 
 /** Which chat each group's folder belongs to, also after that chat was unregistered. */
 export interface Folders {
@@ -23,7 +25,8 @@ export function foldersOf(database: Database): Folders {
   const forgetSession = database.prepare('DELETE FROM sessions WHERE folder = ?');
   const forgetServed = database.prepare('DELETE FROM served WHERE folder = ?');
   const forgetTasks = database.prepare('DELETE FROM tasks WHERE folder = ?');
-  const forgetBudget = database.prepare('DELETE FROM budgets WHERE folder = ?');
+  const forgetBudget = budgetForgetterOf(database);
+  const forgetSpender = spenderForgetterOf(database);
   return {
     holder(folder) {
       const row = holder.get(folder);
@@ -39,7 +42,8 @@ export function foldersOf(database: Database): Folders {
         forgetSession.run(folder);
         forgetServed.run(folder);
         forgetTasks.run(folder);
-        forgetBudget.run(folder);
+        forgetBudget(folder);
+        forgetSpender(folder);
       })(),
   };
 }

@@ -26,7 +26,10 @@ export type Charge = {
 /** What a folder has cost on one day. */
 export type FolderSpending = Spending & { readonly folder: string };
 
-/** What the models have cost, by folder and day. It outlives the group: what was paid was paid. */
+/** Stands for all folders that were deleted; no folder can be called that. */
+const DELETED = '(deleted)';
+
+/** What the models have cost, by folder and day. */
 export interface UsageTable {
   add(charge: Charge): void;
   of(folder: string, day: string): Spending;
@@ -42,24 +45,39 @@ const SUMS = `
   coalesce(sum(input_tokens + cache_write_tokens + cache_read_tokens + output_tokens), 0) AS tokens,
   coalesce(sum(micro_usd), 0) AS micro_usd, coalesce(sum(unpriced_calls), 0) AS unpriced_calls`;
 
+const ADDED = `
+  ON CONFLICT (day, folder, model) DO UPDATE SET
+    calls = calls + excluded.calls,
+    unpriced_calls = unpriced_calls + excluded.unpriced_calls,
+    input_tokens = input_tokens + excluded.input_tokens,
+    cache_write_tokens = cache_write_tokens + excluded.cache_write_tokens,
+    cache_read_tokens = cache_read_tokens + excluded.cache_read_tokens,
+    output_tokens = output_tokens + excluded.output_tokens,
+    micro_usd = micro_usd + excluded.micro_usd`;
+
 /** The table's statements, on a database that has it. */
 export function usageOf(database: Database): UsageTable {
   const add = database.prepare(`
     INSERT INTO usage VALUES (:day, :folder, :model, 1, :unpriced,
-      :inputTokens, :cacheWriteTokens, :cacheReadTokens, :outputTokens, :money)
-    ON CONFLICT (day, folder, model) DO UPDATE SET
-      calls = calls + 1,
-      unpriced_calls = unpriced_calls + excluded.unpriced_calls,
-      input_tokens = input_tokens + excluded.input_tokens,
-      cache_write_tokens = cache_write_tokens + excluded.cache_write_tokens,
-      cache_read_tokens = cache_read_tokens + excluded.cache_read_tokens,
-      output_tokens = output_tokens + excluded.output_tokens,
-      micro_usd = micro_usd + excluded.micro_usd`);
+      :inputTokens, :cacheWriteTokens, :cacheReadTokens, :outputTokens, :money) ${ADDED}`);
   const reading = usageReaderOf(database);
   return {
     add: ({ microUsd, ...charge }) =>
       void add.run({ ...charge, unpriced: Number(microUsd === null), money: microUsd ?? 0 }),
     ...reading,
+  };
+}
+
+/** Takes the name of a folder out of the books. What was paid was paid, so the sums stay. */
+export function spenderForgetterOf(database: Database): (folder: string) => void {
+  const merge = database.prepare(`
+    INSERT INTO usage SELECT day, '${DELETED}', model, calls, unpriced_calls, input_tokens,
+      cache_write_tokens, cache_read_tokens, output_tokens, micro_usd
+    FROM usage WHERE folder = ? ${ADDED}`);
+  const remove = database.prepare('DELETE FROM usage WHERE folder = ?');
+  return (folder) => {
+    merge.run(folder);
+    remove.run(folder);
   };
 }
 

@@ -41,13 +41,13 @@ function against(
   return `${said} of ${inWords(limit)}${share}`;
 }
 
-/** What may be spent: `$5.00 and 100,000 tokens a day`, `no limit`. */
+/** What may be spent: `may spend $5.00 and 100,000 tokens a day`, `has no limit`. */
 export function limitsInWords({ microUsd, tokens: most }: Limits): string {
   const parts = [
     ...(microUsd === null ? [] : [usd(microUsd)]),
     ...(most === null ? [] : [tokens(most)]),
   ];
-  return parts.length === 0 ? 'no limit' : `${parts.join(' and ')} a day`;
+  return parts.length === 0 ? 'has no limit' : `may spend ${parts.join(' and ')} a day`;
 }
 
 /** How much of what limits is used: 1 is all of it, whichever limit comes first. */

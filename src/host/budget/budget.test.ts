@@ -129,7 +129,7 @@ Prices are yours. Say \`/budget 2 10 usd\``);
   expect(await said('club 700,000 tokens')).toContain(
     '$0.60 of $0.50 (120%), 600,000 tokens of 700,000 tokens (85%) today; may spend $0.50 and 700,000 tokens a day.',
   );
-  expect(await said('Club none')).toContain('Club: $0.60 today; may spend no limit.');
+  expect(await said('Club none')).toContain('Club: $0.60 today; has no limit.');
   expect(await said('Club default')).toContain('$1.00 a day (default)');
   expect(await said('Nobody 3 usd')).toContain('No registered chat is called Nobody');
   await assistant.stop();

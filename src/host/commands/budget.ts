@@ -54,7 +54,7 @@ function lineOf({ budgets }: CommandContext, folder: string): string {
     isOwn: false,
   };
   const may = `${limitsInWords(limits)}${isOwn ? '' : ' (default)'}`;
-  return `${name}: ${spentOf(spent, limits)} today; may spend ${may}.`;
+  return `${name}: ${spentOf(spent, limits)} today; ${may}.`;
 }
 
 function listOf(context: CommandContext): string {
@@ -63,7 +63,7 @@ function listOf(context: CommandContext): string {
     `Spent on ${day}:`,
     '',
     ...folders.map(({ folder }) => `- ${lineOf(context, folder)}`),
-    `- all together: ${spentOf(total, totalLimits)} today; may spend ${limitsInWords(totalLimits)}.`,
+    `- all together: ${spentOf(total, totalLimits)} today; ${limitsInWords(totalLimits)}.`,
   ];
   return [...lines, '', `${priceLine(context)} ${USAGE}`].join('\n');
 }
