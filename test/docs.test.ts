@@ -12,6 +12,7 @@ const OTHERS = [
   'doctor.md',
   'faults.md',
   'groups.md',
+  'memory.md',
   'running.md',
   'service.md',
   'shell.md',

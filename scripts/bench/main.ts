@@ -5,6 +5,7 @@
  */
 import { benchCommands, printCommands } from './commands.ts';
 import { benchContainer, printContainer } from './container.ts';
+import { benchHistory, printHistory } from './history.ts';
 import { benchIngest, printIngest } from './ingest.ts';
 import { benchLarge, printLarge } from './large.ts';
 import { benchMerge, printMerge } from './merge.ts';
@@ -15,4 +16,5 @@ printLarge(await benchLarge(5));
 printMerge(await benchMerge());
 printContainer(await benchContainer(10));
 printIngest(await benchIngest());
+printHistory(await benchHistory());
 printWarm(await benchWarm(300));

@@ -76,9 +76,7 @@ export function messagesOf(database: Database): Messages {
       SELECT sender, sender_name AS name, max(seq) FROM messages WHERE jid = ? GROUP BY sender)
     ORDER BY sender`);
   const remove = database.prepare('DELETE FROM messages WHERE jid = ?');
-  const removeAnswers = database.prepare(
-    'DELETE FROM answers WHERE jid IN (SELECT jid FROM chats WHERE jid = :jid OR merged_into = :jid)',
-  );
+  const removeAnswers = database.prepare('DELETE FROM answers WHERE jid = ?');
   return {
     add(message, now) {
       const { changes, lastInsertRowid } = insert.run({
@@ -101,7 +99,7 @@ export function messagesOf(database: Database): Messages {
     sendersOf: (jid) => senders.all(jid).map((row) => SenderRow.parse(row)),
     removeOf(jid) {
       remove.run(jid);
-      removeAnswers.run({ jid });
+      removeAnswers.run(jid);
     },
   };
 }

@@ -1,9 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openDatabase } from './database.ts';
+import { discoverMigrations } from './migrations.ts';
 import { openStore, type Store } from './store.ts';
 
 let dir = '';
@@ -181,4 +183,27 @@ test('a message that moves to another chat is found there', () => {
   database.close();
   expect(found('pizza')).toEqual([]);
   expect(found('pizza', { jids: ['club@g.us'] })).toHaveLength(1);
+});
+
+test('what an earlier version stored is indexed when the database is opened', () => {
+  const migrations = join(import.meta.dirname, 'migrations');
+  const earlier = join(dir, 'earlier');
+  cpSync(migrations, earlier, { recursive: true });
+  for (const file of readdirSync(join(earlier, 'core'))) {
+    if (Number.parseInt(file, 10) >= 4) rmSync(join(earlier, 'core', file));
+  }
+  const path = join(dir, 'old.db');
+  const old = openDatabase(path, discoverMigrations(earlier), 1);
+  old.exec(`
+    INSERT INTO chats VALUES ('family@g.us', 'test', 'Family', 0, 1, 0);
+    INSERT INTO groups (jid, folder, name, needs_trigger, is_main, registered_at)
+      VALUES ('family@g.us', 'family', 'Family', 1, 0, 1);
+    INSERT INTO messages (jid, id, sender, is_owner, text, sent_at, stored_at)
+      VALUES ('family@g.us', 'm', 'ada', 0, 'a pizza long ago', 5, 5);
+    INSERT INTO outbox (message_id, jid, text, state, created_at)
+      VALUES ('a', 'family@g.us', 'A pizza it was', 'sent', 6)`);
+  old.close();
+  store.close();
+  store = openStore({ path, now: 10 });
+  expect(found('pizza')).toEqual(['A pizza it was', 'a pizza long ago']);
 });

@@ -36,8 +36,6 @@ const Row = z
   })
   .transform(({ said_at: saidAt, ...row }) => ({ ...row, saidAt }));
 
-const Address = z.object({ jid: z.string() });
-
 /** What is shown of a hit that no index found, in characters. */
 const SHOWN = 400;
 
@@ -48,10 +46,6 @@ export function searchOf(database: Database): Search {
     WHERE seq > (SELECT upto_seq FROM indexed_messages) ORDER BY seq`);
   const caughtUp = database.prepare(`
     UPDATE indexed_messages SET upto_seq = (SELECT coalesce(max(seq), 0) FROM messages)`);
-  // What was said under an address that a chat had before belongs to it.
-  const addresses = database.prepare(`
-    SELECT value AS jid FROM json_each(:jids) UNION
-    SELECT jid FROM chats WHERE merged_into IN (SELECT value FROM json_each(:jids))`);
   const bringUpToDate = database.transaction(() => {
     if (catchUp.run().changes > 0) caughtUp.run();
   });
@@ -84,11 +78,8 @@ export function searchOf(database: Database): Search {
   });
 
   return {
-    find({ jids: asked, text, ...range }) {
+    find({ jids, text, ...range }) {
       bringUpToDate();
-      const jids = addresses
-        .all({ jids: JSON.stringify(asked) })
-        .map((row) => Address.parse(row).jid);
       const { match, pieces } = parseSearch(text, jids);
       // Nothing but signs, of which no message is made.
       if (match === null && pieces.length === 0 && text.trim() !== '') return [];
