@@ -34,6 +34,7 @@ export class WhatsAppChannel implements Channel {
   #status: ChannelStatus = UNPAIRED;
   #link: Link | null = null;
   #again: NodeJS.Timeout | undefined;
+  #closing: Promise<void> = Promise.resolve();
 
   /** @param far another far end than WhatsApp's own, for tests */
   constructor(context: ChannelContext, far: FarEnd | null) {
@@ -76,6 +77,7 @@ export class WhatsAppChannel implements Channel {
 
   async disconnect(): Promise<void> {
     clearTimeout(this.#again);
+    await this.#closing;
     const link = this.#link;
     if (link === null) return;
     this.#link = null;
@@ -115,6 +117,16 @@ export class WhatsAppChannel implements Channel {
     return this.#status;
   }
 
+  /** So that the next pairing finds nobody at its files. */
+  #letGo(): void {
+    const link = this.#link;
+    this.#link = null;
+    if (link === null) return;
+    this.#closing = link.close().catch((error: unknown) => {
+      this.#context.log.warn('the link to WhatsApp was not closed', { error: String(error) });
+    });
+  }
+
   #opened(): Link {
     if (this.#link !== null) return this.#link;
     throw new WhatsAppError('NOT_CONNECTED', 'WhatsApp is not connected.');
@@ -124,6 +136,7 @@ export class WhatsAppChannel implements Channel {
     const { state, detail } = this.#status;
     if (state === status.state && detail === status.detail) return;
     this.#status = status;
+    if (status.state === 'unpaired') this.#letGo();
     events.onStatus(status);
   }
 }

@@ -24,7 +24,7 @@ export async function greetingOf({ settings, sandbox }: GreetingParts): Promise<
     `Hello, I am ${assistantName}, your assistant.`,
     await describeSandbox(sandbox),
     modelLine,
-    'Say anything to talk to me; /help lists the commands, /skills what I can learn.',
+    'Say anything to talk to me; /help lists the commands, /skills what I can learn, /pair links WhatsApp.',
   ];
   return lines.join('\n');
 }

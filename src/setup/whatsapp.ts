@@ -24,11 +24,13 @@ export async function setUpWhatsApp(
     phoneNumber === null
       ? { kind: 'qr', show: (qr) => display?.show(qr) }
       : { kind: 'code', phoneNumber, show: (code) => context.say(codeText(code)) };
+  let ending = 'Nothing was paired. You can close this page.';
   try {
     const { signal } = context;
     const log = { info: () => {}, warn: () => {} };
     const options = { dataDir, method, log, signal, isAgain: wish.isAgain };
     const account = await pair(far === undefined ? options : { ...options, far });
+    ending = `Paired with +${account.phoneNumber}. You can close this page.`;
     return {
       summary: `Paired with +${account.phoneNumber}. Start the assistant, or say /restart to a running one.`,
       data: account,
@@ -36,9 +38,10 @@ export async function setUpWhatsApp(
   } catch (error) {
     if (!(error instanceof WhatsAppError)) throw error;
     const again = error.code === 'ALREADY_PAIRED' ? ' Add --again to pair it anew.' : '';
+    ending = `${error.message} You can close this page.`;
     throw new SetupRefused(`${error.message}${again}`, { cause: error });
   } finally {
-    await display?.close();
+    await display?.close(ending);
   }
 }
 

@@ -83,6 +83,22 @@ test('a removed device says that it needs pairing again, in this run and in the 
   expect(server.versions.length).toBeGreaterThan(logins);
 });
 
+test('a removed device is paired again while the assistant runs', async () => {
+  await linked.pair();
+  await linked.connect();
+  server.logOut();
+  await linked.until(() => states().includes('unpaired'));
+  const again = () =>
+    linked.pair().then(
+      () => 'paired',
+      ({ code }) => code,
+    );
+  await expect.poll(again).toBe('paired');
+  await expect(linked.channel.fetchAttachment(anna.pn, 'x')).rejects.toThrow('not connected');
+  await linked.restart();
+  expect(linked.channel.status().state).toBe('connected');
+});
+
 test('a web version that WhatsApp no longer takes is replaced by the newest, for good', async () => {
   await linked.pair();
   await linked.close();

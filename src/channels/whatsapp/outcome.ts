@@ -58,11 +58,11 @@ const unreachable: Outcome = {
 export const REMOVED: ChannelStatus = {
   state: 'unpaired',
   detail:
-    'WhatsApp has removed this device. Pair it again with `npx claw setup whatsapp`, then restart.',
+    'WhatsApp has removed this device. Pair it again: say `/pair`, or run `npx claw setup whatsapp` and restart.',
 };
 
 /** What the owner is told when there has been no pairing. */
 export const UNPAIRED: ChannelStatus = {
   state: 'unpaired',
-  detail: 'Not paired: `npx claw setup whatsapp` links it to your phone.',
+  detail: 'Not paired: `/pair` or `npx claw setup whatsapp` links it to your phone.',
 };

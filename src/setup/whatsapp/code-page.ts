@@ -1,28 +1,51 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 
 /** A page on this machine alone. */
 export interface CodePage {
   readonly url: string;
+  /** Shows a code in place of the one before. */
   show(svg: string): void;
-  close(): Promise<void>;
+  /** Shows how it ended to whoever has the page open, and closes it. */
+  close(ending: string): Promise<void>;
 }
 
+/** Without scripts the page asks for itself so often; with them it is told when there is another code. */
 const RENEWED_S = 3;
+/** Whoever looks at the page gets so long to fetch how it ended. */
+const ENDING_MS = 2_000;
 
-/** Serves the newest code under an address that nobody can guess; the page renews itself. */
+/** Serves the newest code under an address that nobody can guess. */
 export async function openCodePage(): Promise<CodePage> {
-  let code = '';
+  let shown: Shown = { code: '', ending: null };
+  const watching = new Set<ServerResponse>();
+  const { promise: wasRead, resolve: noteRead } = Promise.withResolvers<void>();
   const path = `/${randomBytes(16).toString('hex')}`;
+  const nonce = randomBytes(16).toString('base64');
+
+  function change(next: Shown): void {
+    shown = next;
+    for (const response of watching) response.write('data: another code\n\n');
+  }
+
   const server = createServer((request, response) => {
-    if (request.url !== path) return void response.writeHead(404).end();
-    response.writeHead(200, {
-      'content-type': 'text/html; charset=utf-8',
-      'cache-control': 'no-store',
-      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
-    });
-    response.end(pageOf(code));
+    if (request.url === `${path}/changes`) {
+      response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+      response.write(': open\n\n');
+      watching.add(response);
+      response.once('close', () => watching.delete(response));
+    } else if (request.url === path) {
+      response.writeHead(200, {
+        'content-type': 'text/html; charset=utf-8',
+        'cache-control': 'no-store',
+        'content-security-policy': `default-src 'none'; style-src 'nonce-${nonce}'; script-src 'nonce-${nonce}'; connect-src 'self'`,
+      });
+      response.end(pageOf(shown, { path, nonce }));
+      if (shown.ending !== null) response.once('finish', noteRead);
+    } else {
+      response.writeHead(404).end();
+    }
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -30,18 +53,51 @@ export async function openCodePage(): Promise<CodePage> {
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   return {
     url: `http://127.0.0.1:${port}${path}`,
-    show(svg) {
-      code = svg;
-    },
-    async close() {
+    show: (code) => change({ code, ending: null }),
+    async close(ending) {
+      const isWatched = watching.size > 0;
+      change({ code: '', ending });
+      const { promise: isLate, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, isWatched ? ENDING_MS : 0);
+      await Promise.race([wasRead, isLate]);
+      clearTimeout(timer);
       server.close();
       server.closeAllConnections();
     },
   };
 }
 
-function pageOf(svg: string): string {
-  return `<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="${RENEWED_S}">
-<title>WhatsApp</title><style>body{font-family:sans-serif;text-align:center}svg{width:24rem}</style>
-<p>On the phone: WhatsApp, Linked devices, Link a device.</p>${svg}`;
+type Shown = { readonly code: string; readonly ending: string | null };
+
+function pageOf(
+  { code, ending }: Shown,
+  { path, nonce }: { readonly path: string; readonly nonce: string },
+): string {
+  return `<!doctype html><html lang="en"><meta charset="utf-8">
+<meta name="viewport" content="width=device-width"><title>WhatsApp</title>
+<style nonce="${nonce}">
+  body { font: 1.1rem sans-serif; color: #111; background: #fff; text-align: center; margin: 2rem }
+  svg { width: min(24rem, 90vw); height: auto }
+</style>
+${ending === null ? waiting(code, { path, nonce }) : `<p>${escaped(ending)}</p>`}
+</html>`;
+}
+
+function waiting(
+  code: string,
+  { path, nonce }: { readonly path: string; readonly nonce: string },
+): string {
+  const text =
+    code === ''
+      ? '<p>Waiting for a code from WhatsApp …</p>'
+      : `<p>On the phone: WhatsApp, Linked devices, Link a device. Then scan this code.</p>${code}`;
+  return `<noscript><meta http-equiv="refresh" content="${RENEWED_S}"></noscript>
+${text}
+<script nonce="${nonce}">
+  new EventSource('${path}/changes').onmessage = () => location.reload();
+</script>`;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }

@@ -7,8 +7,8 @@ import { terminalCode } from './terminal-code.ts';
 /** Shows QR codes to the owner, each in place of the one before. */
 export interface Display {
   show(qr: string): void;
-  /** Takes down what was put up. */
-  close(): Promise<void>;
+  /** Takes down what was put up; who has the page open reads how it ended. */
+  close(ending: string): Promise<void>;
 }
 
 export type DisplayOptions = {
@@ -39,10 +39,10 @@ export async function openDisplay(options: DisplayOptions): Promise<Display> {
       page?.show(svg);
       if (isInteractive) say(`${HOW}\n\n${terminalCode(qr)}`);
     },
-    async close() {
+    async close(ending) {
       // An expired code is no secret, and of no use to anybody.
       if (path !== null) rmSync(path, { force: true });
-      await page?.close();
+      await page?.close(ending);
     },
   };
 }
