@@ -37,14 +37,16 @@ export function openDelivery(options: DeliveryOptions): Delivery {
   function wake(): void {
     if (isStopped) return;
     clearTimeout(timer);
-    let nextTryAt = Number.POSITIVE_INFINITY;
+    let nextTryMs = Number.POSITIVE_INFINITY;
     for (const message of store.outbox.heads()) {
       const channel = channels.find((candidate) => candidate.ownsJid(message.jid));
       if (underWay.has(message.jid) || channel?.status().state !== 'connected') continue;
-      if (message.nextTryAt > now()) nextTryAt = Math.min(nextTryAt, message.nextTryAt);
+      const waitMs = message.nextTryAt - now();
+      // One that is due later than it can have been put off was put off before the clock was set back.
+      if (waitMs > 0 && waitMs <= MAX_PAUSE_MS) nextTryMs = Math.min(nextTryMs, waitMs);
       else underWay.set(message.jid, deliver(channel, message));
     }
-    if (Number.isFinite(nextTryAt)) timer = setTimeout(wake, nextTryAt - now());
+    if (Number.isFinite(nextTryMs)) timer = setTimeout(wake, nextTryMs);
   }
 
   async function deliver(channel: Channel, message: Outbound): Promise<void> {

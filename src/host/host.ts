@@ -43,20 +43,13 @@ export function openHost(options: HostOptions): Host {
   const settling = openSettling({ store, channelOf });
   const delivery = openDelivery({ ...options, onDelivered: settling.check, onGivenUp });
   const toTell = (turn: Turn, result: TurnResult) => taskResult(store, turn, result);
-  const work = openWork({
-    ...options,
-    runAgent,
-    runCommand,
-    stopAgent: ({ jid }) => stopAgentOf(jid),
-    toTell,
-    onEnded,
-  });
+  const stopAgent = options.sandbox.stop;
+  const work = openWork({ ...options, runAgent, runCommand, stopAgent, toTell, onEnded });
   const followUps = openFollowUps(options);
   const typing = openTyping(pace.typingMs);
   const onFired = () => work.wake();
   const scheduler = openScheduler({ ...options, onFired, onBroken });
   const tasks = openTaskBook({ ...options, onChanged: scheduler.wake, onFired });
-  const stopAgent = options.sandbox.stop;
   const forgetChat = (jid: string) => channelOf(jid)?.forgetChat?.(jid);
   const registry = openRegistry({ ...options, addressOf, stopAgent, forgetChat });
   const fetchAttachment = attachmentFetcher({ ...options, channelOf });
@@ -114,15 +107,6 @@ export function openHost(options: HostOptions): Host {
     return typing.during({ jid, channel: channelOf(jid) }, run);
   }
 
-  function stopAgentOf(jid: string): void {
-    const folder = store.groups.byJid(jid)?.folder;
-    if (folder !== undefined) void stopAgent(folder);
-  }
-
-  function cancelTurns(folder: string): number {
-    return work.cancel(({ jid }) => store.groups.byJid(jid)?.folder === folder);
-  }
-
   function commandOptions(turn: Turn) {
     const context: Omit<CommandContext, 'keep'> = {
       ...options,
@@ -139,7 +123,7 @@ export function openHost(options: HostOptions): Host {
       progressMs: pace.progressMs,
       say: (text) => say(turn.jid, text, turn.id),
       retryFailed,
-      cancelTurns,
+      cancelTurns: work.cancel,
       tasks,
     };
     return {

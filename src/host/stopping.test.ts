@@ -105,3 +105,40 @@ test('a command in between does not end the sign that the agent is at work', asy
   await vi.waitFor(() => expect(signs).toEqual([true, false]));
   await assistant.stop();
 });
+
+test('the agent of a chat that is gone is stopped, and its answer dropped', async () => {
+  using project = new TestProject();
+  const turn = Promise.withResolvers<void>();
+  const stopped: string[] = [];
+  const stop = async (folder: string) => void stopped.push(folder);
+  const rest = { stop, warm: () => 1, close: async () => {} };
+  const runTurn = () => turn.promise.then(() => answers('pong'));
+  const engine = { engine: 'bubblewrap' as const, description: 'test', runTurn };
+  const ready = { kind: 'ready' as const, sandbox: { ...engine, ...rest } };
+  const assistant = await project.start({
+    over: { pace: { ...PACE, leaseMs: 30 }, sandbox: { open: async () => ready, ...rest } },
+  });
+  const { chat, store } = assistant;
+  await chat.say('hello', { jid: 'chat:ada' });
+  await vi.waitFor(() => expect(store.turns.counts().running).toBe(1));
+  store.groups.unregister('chat:ada');
+  await vi.waitFor(() => expect(stopped).toHaveLength(1));
+  turn.resolve();
+  await assistant.stop();
+  expect(chat.sent).toEqual([]);
+});
+
+test('a message that was put off is sent though the clock was set back', async () => {
+  using project = new TestProject();
+  let clock = Date.UTC(2026, 10, 21);
+  const pace = { ...PACE, retryMs: 60_000 };
+  const assistant = await project.start({ over: { now: () => clock, pace } });
+  const { terminal, store } = assistant;
+  terminal.failures.push(new Error('busy'));
+  await terminal.say('ping');
+  await vi.waitFor(() => expect(store.outbox.heads()[0]?.attempts).toBe(1));
+  clock -= 3_600_000;
+  terminal.become({ state: 'connected', detail: null });
+  await vi.waitFor(() => expect(textsOf(terminal)).toEqual(['pong']));
+  await assistant.stop();
+});

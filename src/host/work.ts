@@ -8,8 +8,8 @@ export interface Work {
   wake(): void;
   /** Runs a turn that was claimed already. */
   start(turn: Turn, run: (turn: Turn) => Promise<TurnResult>): void;
-  /** Ends the agent's turns that fit, at the owner's word; how many there were. */
-  cancel(isMeant: (turn: Turn) => boolean): number;
+  /** Ends the agent's turns of a folder, at the owner's word; how many there were. */
+  cancel(folder: string): number;
   /** Claims nothing more, and resolves when nothing runs or the time is over. */
   drain(graceMs: number): Promise<void>;
   /** Gives back the agents' turns that still run. Commands stay claimed: the next process goes on. */
@@ -24,8 +24,8 @@ export type WorkOptions = Pick<
 > & {
   readonly runAgent: (turn: Turn) => Promise<TurnResult>;
   readonly runCommand: (turn: Turn) => Promise<TurnResult>;
-  /** Ends what works on a turn whose result is not wanted any more. */
-  readonly stopAgent: (turn: Turn) => void;
+  /** Ends the agent of a folder, whose turn is over without it. */
+  readonly stopAgent: (folder: string) => Promise<void>;
   /** Makes of a result what its chat is told, which is not the same for a turn that nobody asked for. */
   readonly toTell: (turn: Turn, result: TurnResult) => TurnResult;
   /** The turn's end is stored; its messages wait in the outbox. */
@@ -34,6 +34,8 @@ export type WorkOptions = Pick<
 
 type Running = {
   readonly turn: Turn;
+  /** As it was when the turn began: the chat may be taken out meanwhile. */
+  readonly folder: string | undefined;
   done: Promise<void>;
   /** The owner has ended it. */
   isCancelled: boolean;
@@ -65,7 +67,9 @@ export function openWork(options: WorkOptions): Work {
   }
 
   function start(turn: Turn, run: (turn: Turn) => Promise<TurnResult>): void {
-    const work: Running = { turn, done: Promise.resolve(), isCancelled: false, isLost: false };
+    const folder = store.groups.byJid(turn.jid)?.folder;
+    const flags = { isCancelled: false, isLost: false };
+    const work: Running = { turn, folder, done: Promise.resolve(), ...flags };
     running.add(work);
     work.done = runLeased(work, run).finally(() => {
       running.delete(work);
@@ -74,10 +78,9 @@ export function openWork(options: WorkOptions): Work {
   }
 
   async function runLeased(work: Running, run: (turn: Turn) => Promise<TurnResult>): Promise<void> {
-    const { turn } = work;
+    const { turn, folder: group } = work;
     const renewal = setInterval(() => renew(work), pace.leaseMs / 3);
     const startedAt = now();
-    const group = store.groups.byJid(turn.jid)?.folder;
     log.info('a turn started', { group, turn: turn.id, kind: turn.kind });
     const came = await run(turn).catch((error: unknown) => {
       log.error('a turn broke', { group, turn: turn.id, error: String(error) });
@@ -104,10 +107,14 @@ export function openWork(options: WorkOptions): Work {
       if (store.turns.renew(work.turn.id, lease())) return;
       work.isLost = true;
       log.warn('a turn is gone, its agent is stopped', { turn: work.turn.id });
-      options.stopAgent(work.turn);
+      stop(work);
     } catch (error) {
       log.error('a lease was not renewed', { turn: work.turn.id, error: String(error) });
     }
+  }
+
+  function stop({ turn, folder }: Running): void {
+    if (turn.kind === 'agent' && folder !== undefined) void options.stopAgent(folder);
   }
 
   function release(work: Running): void {
@@ -132,11 +139,11 @@ export function openWork(options: WorkOptions): Work {
   return {
     wake,
     start,
-    cancel(isMeant) {
-      const meant = agents().filter(({ turn }) => isMeant(turn));
+    cancel(folder) {
+      const meant = agents().filter((work) => work.folder === folder);
       for (const work of meant) {
         work.isCancelled = true;
-        options.stopAgent(work.turn);
+        stop(work);
       }
       return meant.length;
     },

@@ -3,7 +3,7 @@ import { type AnthropicScript, lastUserText } from '../testing/anthropic.ts';
 import { describeWithEngine } from '../testing/engine.ts';
 import { sandboxProject, shellScript } from '../testing/sandbox-project.ts';
 
-const IDLE_MS = 2_500;
+const IDLE_MS = 1_500;
 
 /** An agent in the container's place that does nothing, for ever, once it has its turn. */
 const HUNG_AGENT = `
@@ -49,7 +49,7 @@ await describeWithEngine('bubblewrap', 'a turn without a sign of life', () => {
       return { ok: true, value: 'seen' };
     };
     const answers = await Promise.all([
-      project.answer('shell: sleep 3; echo slept', { folder: 'one' }),
+      project.answer('shell: sleep 2; echo slept', { folder: 'one' }),
       project.answer('slow', { folder: 'two' }),
       project.answer('host', { folder: 'three', onTool }),
     ]);
