@@ -60,7 +60,7 @@ test('the logs of all processes and days are one, filtered by group, level, time
   write('supervisor', line('the assistant was started', { time: now - 9_000 }));
   write(
     'assistant',
-    line('a turn started', { time: now - 8_000, group: 'family', turn: 7 }),
+    line('a turn ended', { time: now - 8_000, group: 'family', turn: 7, error: null }),
     'not json at all\n',
     line('slow', { time: now - 7_000, level: 40, group: 'book-circle' }),
   );
@@ -72,18 +72,18 @@ test('the logs of all processes and days are one, filtered by group, level, time
     'an old one',
     new Date().toLocaleDateString('sv'),
     'the assistant was started',
-    '[family] a turn started {"turn":7}',
+    '[family] a turn ended {"turn":7}',
     'not json at all',
     'restarted',
     '[book-circle] slow',
   ]);
   expect(out).not.toContain('\u001b');
-  expect(messages(logs('family').out)).toEqual(['[family] a turn started {"turn":7}']);
+  expect(messages(logs('family').out)).toEqual(['[family] a turn ended {"turn":7}']);
   expect(messages(logs('--level', 'warn').out)).toEqual(['not json at all', '[book-circle] slow']);
   expect(messages(logs('-n', '1').out)).toEqual(['[book-circle] slow']);
   expect(messages(logs('--since', '1h').out)).not.toContain('an old one');
   const raw = logs('family', '--json').out;
-  expect(JSON.parse(raw)).toMatchObject({ msg: 'a turn started', turn: 7 });
+  expect(JSON.parse(raw)).toMatchObject({ msg: 'a turn ended', turn: 7 });
 });
 
 test('what cannot be shown says why, and wrong options are wrong use', () => {

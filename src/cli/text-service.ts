@@ -1,13 +1,16 @@
 /** What `claw service` found or did, as its result carries it. */
 export type ServiceData =
   | { readonly path: string; readonly text: string }
-  | { readonly path: string; readonly file: keyof typeof FILES; readonly state: string }
+  | { readonly path: string; readonly file: keyof typeof FILES; readonly state: string | null }
   | {
       readonly path: string;
       readonly did: readonly string[];
       readonly run: readonly string[];
       readonly hints: readonly string[];
     };
+
+const NO_ANSWER =
+  'The system’s manager of services does not answer, so whether it runs is not known.';
 
 const FILES = {
   absent: 'is not there; `claw service install` writes it',
@@ -20,7 +23,10 @@ const FILES = {
 export function serviceLines(data: ServiceData): readonly string[] {
   if ('text' in data) return [data.text.trimEnd()];
   if ('state' in data)
-    return [`${data.path} ${FILES[data.file]}.`, `The service is ${data.state}.`];
+    return [
+      `${data.path} ${FILES[data.file]}.`,
+      data.state === null ? NO_ANSWER : `The service is ${data.state}.`,
+    ];
   const { did, run, hints } = data;
   return [
     ...did,

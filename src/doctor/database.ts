@@ -25,7 +25,7 @@ async function contents(path: string): Promise<readonly Finding[]> {
     if (problems !== 'ok') return [damaged(path, String(problems))];
     const changed = changedMigrations(database);
     if (changed.length > 0) return changed.map(changedFinding);
-    return [well(AREA, `${sizeText(statSync(path).size)}, whole`)];
+    return [well(AREA, `${sizeText(statSync(path).size + logBytes(path))}, whole`)];
   } catch (error) {
     const code = (error as { readonly code?: unknown }).code;
     if (code !== 'SQLITE_CORRUPT' && code !== 'SQLITE_NOTADB') throw error;
@@ -47,10 +47,14 @@ function changedFinding(message: string): Finding {
 }
 
 function writeAheadLog(path: string): readonly Finding[] {
-  const size = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  const size = logBytes(path);
   if (size < LARGE_LOG) return [];
   const message = `${sizeText(size)} of its log are not folded in`;
   return [
     well(AREA, message, 'Something reads it for long; a restart of the assistant folds it in.'),
   ];
+}
+
+function logBytes(path: string): number {
+  return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 }

@@ -1,6 +1,8 @@
 import type { Engine } from './engine.ts';
 import type { SandboxOptions } from './sandbox.ts';
 
+const ID_LENGTH = 12;
+
 /** The same engine, telling of each box when it runs and when it is gone. */
 export function watchedEngine(engine: Engine, onContainer: SandboxOptions['onContainer']): Engine {
   if (onContainer === undefined) return engine;
@@ -8,10 +10,10 @@ export function watchedEngine(engine: Engine, onContainer: SandboxOptions['onCon
     ...engine,
     async startBox(spec) {
       const box = await engine.startBox(spec);
-      onContainer(spec.folder, { kind: 'started', id: box.id });
-      void box.ended.then((reason) =>
-        onContainer(spec.folder, { kind: 'ended', id: box.id, reason }),
-      );
+      // As the engine's own lists show it.
+      const id = box.id.slice(0, ID_LENGTH);
+      onContainer(spec.folder, { kind: 'started', id });
+      void box.ended.then((reason) => onContainer(spec.folder, { kind: 'ended', id, reason }));
       return box;
     },
   };

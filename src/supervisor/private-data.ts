@@ -1,4 +1,4 @@
-import { chmodSync, type Dirent, lstatSync, readdirSync } from 'node:fs';
+import { chmodSync, type Dirent, lstatSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** A file or folder of the assistant's that others on this machine may look into. */
@@ -8,8 +8,8 @@ const FOLDER = 0o700;
 const FILE = 0o600;
 /** Folders whose plain files are nobody else's business; what agents see lies in others. */
 const PRIVATE = ['', 'logs', 'whatsapp'];
-/** Only closed: below lie files of agents, which may be another user. */
-const CLOSED = ['run', 'sessions'];
+/** Only closed: below lie files of agents, which may be another user, and see theirs by mounts. */
+const CLOSED = ['media', 'run', 'sessions'];
 
 /**
  * What in the data folder has wider rights than it should. A mask for new files would do as well, but
@@ -25,8 +25,11 @@ export function findExposed(dataDir: string): readonly Exposed[] {
   ];
 }
 
-/** Takes the rights away that `findExposed` finds, as far as the files are ours. */
+/** Takes the rights away that `findExposed` finds, as far as the files are ours, and makes the folders closed. */
 export function closeData(dataDir: string): void {
+  for (const name of [...PRIVATE, ...CLOSED]) {
+    mkdirSync(join(dataDir, name), { recursive: true, mode: FOLDER });
+  }
   for (const { path, wanted } of findExposed(dataDir)) {
     try {
       chmodSync(path, wanted);

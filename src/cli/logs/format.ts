@@ -10,6 +10,7 @@ export async function lineFormat(screen: Screen, today: number): Promise<FormatL
   const pretty = prettyFactory({
     colorize: screen.hasColours,
     singleLine: true,
+    errorLikeObjectKeys: [],
     translateTime: 'SYS:HH:MM:ss',
     ignore: 'pid,hostname,group',
     messageFormat: '{if group}[{group}] {end}{msg}',
@@ -35,7 +36,8 @@ function plain(text: string): string {
 
 function plainIn(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const copy: unknown = JSON.parse(JSON.stringify(fields), (_, value: unknown) =>
-    typeof value === 'string' ? plain(value) : value,
+    // What is not there is left out, as undefined is.
+    value === null ? undefined : typeof value === 'string' ? plain(value) : value,
   );
   return copy as Readonly<Record<string, unknown>>;
 }

@@ -69,7 +69,7 @@ export function serviceState(service: ServiceDefinition) {
   const asked = spawnSync(program, args, { encoding: 'utf8' });
   const [word = ''] = (asked.stdout ?? '').trim().split('\n');
   const manager = program === 'launchctl' ? (asked.status === 0 ? 'loaded' : 'not loaded') : word;
-  return { path, file: kind, state: manager === '' ? 'unknown' : manager };
+  return { path, file: kind, state: manager === '' ? null : manager };
 }
 
 function refuseEdited(path: string, before: string, text: string): void {
