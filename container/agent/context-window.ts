@@ -8,7 +8,7 @@ import { isTooLong } from './too-long.ts';
 const FULL = 0.75;
 /** The newest messages, which stay as they were said. */
 const KEPT = 4;
-/** No tokenizer counts fewer bytes to a token over any text that is read here. */
+/** For what no model has counted yet. English has about four, most other scripts about three. */
 const BYTES_PER_TOKEN = 3;
 
 type StreamCall = Parameters<NonNullable<LanguageModelMiddleware['wrapStream']>>[0];
@@ -86,7 +86,7 @@ export class ContextWindow {
     const asksFirst = kept[0]?.role === 'user';
     const before = asksFirst ? text : `${text}\n\n${questionBefore(messages, from)}`;
     // Between two of the user's messages stands one of the assistant's: some models insist on it.
-    return [...system, said('user', before), ...(asksFirst ? [GO_ON] : []), ...kept];
+    return [...system, textMessage('user', before), ...(asksFirst ? [GO_ON] : []), ...kept];
   }
 
   #lengthOf(params: StreamCall['params'], messages: Prompt): number {
@@ -135,9 +135,9 @@ export class ContextWindow {
   }
 }
 
-const GO_ON = said('assistant', 'I know what was said before, and go on from there.');
+const GO_ON = textMessage('assistant', 'I know what was said before, and go on from there.');
 
-function said(role: 'user' | 'assistant', text: string): PromptMessage {
+function textMessage(role: 'user' | 'assistant', text: string): PromptMessage {
   return { role, content: [{ type: 'text', text }] };
 }
 

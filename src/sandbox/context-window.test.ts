@@ -8,6 +8,7 @@ import {
   lastUserText,
 } from '../testing/anthropic.ts';
 import { describeWithEngine } from '../testing/engine.ts';
+import { startOpenAiServer } from '../testing/openai.ts';
 import { type SandboxProject, sandboxProject } from '../testing/sandbox-project.ts';
 
 const SUMMARY = 'They counted numbers.';
@@ -171,5 +172,32 @@ await describeWithEngine('bubblewrap', 'a conversation that fills the window of 
       kind: 'failed',
       message: expect.stringContaining('prompt is too long'),
     });
+  });
+
+  test('is summarised with an OpenAI-compatible server as well', async () => {
+    const server = await startOpenAiServer(({ body }) =>
+      JSON.stringify(body.messages[0]).includes('You keep the memory') ? SUMMARY : 'I see.',
+    );
+    const model = {
+      provider: 'openai',
+      model: 'm',
+      baseUrl: `${server.url}/v1`,
+      apiKey: 'k',
+    } as const;
+    await using project = await sandboxProject({
+      engine: 'bubblewrap',
+      settings: { model, modelContext: 100 },
+    });
+    let session: string | null = null;
+    for (let count = 1; count <= 4; count += 1) {
+      const outcome = await project.turn(`number ${count}${' '.repeat(200)}.`, { session });
+      session = outcome.kind === 'answered' ? outcome.session : null;
+    }
+    const last = server.requests.at(-1)?.body.messages ?? [];
+    expect(last.map(({ role }) => role).slice(0, 3)).toEqual(['system', 'user', 'assistant']);
+    expect(JSON.stringify(last[1])).toContain(SUMMARY);
+    expect(JSON.stringify(last)).not.toContain('number 1');
+    expect(JSON.stringify(last)).toContain('number 4');
+    await server.close();
   });
 });

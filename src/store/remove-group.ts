@@ -40,7 +40,13 @@ function writeAnew(database: Database): void {
     database.exec('VACUUM');
     database.pragma('wal_checkpoint(TRUNCATE)');
   } catch (error) {
-    // There is no room for a second copy. The rows are gone; their bytes go with the next deletion.
-    if (!(error instanceof Error && 'code' in error && error.code === 'SQLITE_FULL')) throw error;
+    // No room for a second copy, or somebody else is writing. The rows are gone, and nobody finds them
+    // again; their bytes go with the next deletion.
+    if (!isTransient(error)) throw error;
   }
+}
+
+function isTransient(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return code === 'SQLITE_FULL' || code.startsWith('SQLITE_BUSY') || code === 'SQLITE_LOCKED';
 }
