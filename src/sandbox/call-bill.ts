@@ -1,7 +1,7 @@
 import type { TokenCounts } from './sandbox.ts';
 import type { UsageCounter } from './usage.ts';
 
-/** About what models write in a second, for answers that break off before anything of them came. */
+/** About what models write in a second, for what was written and never read. */
 const TOKENS_PER_SECOND = 100;
 
 /** What one call costs, from its start to its end. Closing it a second time does nothing. */
@@ -10,6 +10,8 @@ export type Bill = {
   sent(): void;
   /** The model began to answer; `counter` reads what that takes. */
   answered(counter: UsageCounter): void;
+  /** Waits for the agent to take what came. What the server writes meanwhile nobody here can see. */
+  heldUpBy(taken: Promise<void>): Promise<void>;
   /** The model's server answered with an error, which costs nothing. */
   refused(): void;
   close(end: { readonly isWhole: boolean }): void;
@@ -32,27 +34,44 @@ export function openBill(
   let state: 'unsent' | 'sent' | 'refused' | 'closed' = 'unsent';
   let counter: UsageCounter | null = null;
   let sentAt = 0;
+  let heldUpMs = 0;
+  let heldUpSince: number | null = null;
 
   function countsOf(isWhole: boolean): TokenCounts | null {
     if (state !== 'sent') return null;
-    const seconds = (now() - sentAt) / 1000;
-    // A stream shows what was written by then; the rest is silent until it is whole.
-    const unseen = isWhole || isStream ? 0 : Math.ceil(seconds * TOKENS_PER_SECOND);
-    const unreported = {
+    // A stream shows what was written, but while it was held up; any other answer shows nothing before its end.
+    const heldUp = heldUpMs + (heldUpSince === null ? 0 : now() - heldUpSince);
+    const unseenMs = isStream ? heldUp : now() - sentAt;
+    const unseen = isWhole ? 0 : Math.ceil((unseenMs / 1000) * TOKENS_PER_SECOND);
+    const counts = counter?.total({ isWhole, unreported: atMost }) ?? {
       ...atMost,
-      outputTokens: Math.min(atMost.outputTokens, unseen),
+      outputTokens: 0,
     };
-    return counter === null ? unreported : counter.total({ isWhole, unreported });
+    const outputTokens = Math.max(
+      counts.outputTokens,
+      Math.min(atMost.outputTokens, counts.outputTokens + unseen),
+    );
+    return { ...counts, outputTokens };
+  }
+
+  function sent(): void {
+    if (state !== 'unsent') return;
+    state = 'sent';
+    sentAt = now();
   }
 
   return {
-    sent() {
-      if (state !== 'unsent') return;
-      state = 'sent';
-      sentAt = now();
-    },
-    answered: (reading) => {
+    sent,
+    answered(reading) {
+      // Some servers answer before they have taken all of the request.
+      sent();
       counter = reading;
+    },
+    async heldUpBy(taken) {
+      heldUpSince = now();
+      await taken;
+      heldUpMs += now() - heldUpSince;
+      heldUpSince = null;
     },
     refused() {
       if (state !== 'closed') state = 'refused';

@@ -202,11 +202,15 @@ async function passOn(
   response.writeHead(answer.statusCode ?? 200, answerHeaders(answer));
   for await (const chunk of answer) {
     counter.write(chunk);
-    if (!response.write(chunk)) await drained(response);
+    if (!response.write(chunk)) await heldUp(call, drained(response));
   }
   // Before the agent has the end: its next call must find this one counted.
   call.bill?.close({ isWhole: answer.complete });
   response.end();
+}
+
+function heldUp({ bill }: Call, taken: Promise<void>): Promise<void> {
+  return bill === null ? taken : bill.heldUpBy(taken);
 }
 
 async function passOnError(

@@ -51,7 +51,7 @@ export type UsageCounter = {
    * What the answer took as far as it was read.
    *
    * Where it broke off, the server has not told all: what the model has written by then is estimated
-   * from its text, and what it read, where that was not told either, is `unreported`'s.
+   * from its text, and what it read, where that was not told either, is as much as `unreported` says.
    */
   total(end: { readonly isWhole: boolean; readonly unreported: TokenCounts }): TokenCounts;
 };
@@ -90,9 +90,7 @@ export function countUsage(isStream: boolean): UsageCounter {
       if (pending !== '') read(isStream ? pending.replace(/^data:/, '') : pending);
       pending = '';
       const written = Math.ceil(writtenBytes / BYTES_PER_TOKEN);
-      if (seen === null) {
-        return { ...unreported, outputTokens: Math.max(unreported.outputTokens, written) };
-      }
+      if (seen === null) return { ...unreported, outputTokens: written };
       return isWhole ? seen : { ...seen, outputTokens: Math.max(seen.outputTokens, written) };
     },
   };

@@ -83,17 +83,24 @@ export function openBudgets(options: BudgetOptions): Budgets {
     const { model } = settings.model;
     const microUsd = costOf(settings, counts);
     try {
-      store.transaction(() => {
-        store.usage.add({ ...counts, day, folder, model, microUsd });
-        notices.tell(folder, day, { spent: store.usage.of(folder, day), limits: limitsOf(folder) });
-        notices.tell(ALL, day, { spent: store.usage.total(day), limits: totalLimits });
-      });
+      store.usage.add({ ...counts, day, folder, model, microUsd });
     } catch (error) {
       log.error('what the model cost could not be written', { folder, error: String(error) });
       return amountOf(counts);
     }
-    options.onQueued();
+    tell(folder, day);
     return null;
+  }
+
+  /** After the charge and apart from it: what is not told now is told with the next one. */
+  function tell(folder: string, day: string): void {
+    try {
+      notices.tell(folder, day, { spent: store.usage.of(folder, day), limits: limitsOf(folder) });
+      notices.tell(ALL, day, { spent: store.usage.total(day), limits: totalLimits });
+      options.onQueued();
+    } catch (error) {
+      log.error('the owner could not be told of a budget', { folder, error: String(error) });
+    }
   }
 
   return {

@@ -9,7 +9,7 @@ const NEAR = 0.8;
 export const ALL = '';
 
 export interface Notices {
-  /** Tells the owner, once a day each, that a budget is nearly or fully used. To be called in a transaction. */
+  /** Tells the owner, once a day each, that a budget is nearly or fully used. */
   tell(
     folder: string,
     day: string,
@@ -29,18 +29,21 @@ export function noticesOf({ store, newId, now, queue }: NoticeOptions): Notices 
     tell(folder, day, { spent, limits }) {
       const share = shareUsed(spent, limits);
       if (share < NEAR) return;
-      const isNew = store.budgets.notice(folder, day, share < 1 ? 'near' : 'spent');
-      if (!isNew) return;
-      // Nobody needs to hear that it is nearly used up after it was.
-      if (share >= 1) store.budgets.notice(folder, day, 'near');
-      queue(
-        share < 1
-          ? nearText(whoseBudget(folder), spentOf(spent, limits))
-          : spentText(folder, spent, limits),
-      );
+      store.transaction(() => {
+        if (!store.budgets.notice(folder, day, share < 1 ? 'near' : 'spent')) return;
+        // Nobody needs to hear that it is nearly used up after it was.
+        if (share >= 1) store.budgets.notice(folder, day, 'near');
+        queue(
+          share < 1
+            ? nearText(whoseBudget(folder), spentOf(spent, limits))
+            : spentText(folder, spent, limits),
+        );
+      });
     },
     sayPaused({ folder, jid, isMain }, day) {
       store.transaction(() => {
+        // A chat that was unregistered in the meantime is told nothing.
+        if (store.groups.byJid(jid) === null) return;
         if (!store.budgets.notice(folder, day, 'paused')) return;
         const text = isMain
           ? `${PAUSED} \`/budget\` shows what was spent, and allows more.`
