@@ -6,6 +6,8 @@ export type InstanceLock =
   | { readonly kind: 'held'; readonly release: () => void }
   | { readonly kind: 'refused'; readonly message: string };
 
+const LOOK_MS = 250;
+
 /**
  * Makes this the only assistant on a data folder: two would answer every message twice.
  *
@@ -18,7 +20,8 @@ export function lockInstance(dataDir: string, pid: number): InstanceLock {
   const pidPath = join(dataDir, 'instance.pid');
   const path = join(dataDir, 'instance.db');
   closeSync(openSync(path, 'a', 0o600));
-  const database = new Database(path, { timeout: 0 });
+  // Whoever only looks (`claw doctor`) is gone within a moment.
+  const database = new Database(path, { timeout: LOOK_MS });
   try {
     database.exec('BEGIN EXCLUSIVE');
   } catch (error) {

@@ -16,7 +16,9 @@ export function takeBackWithoutClaw(projectDir: string, reason: string): Rollbac
     message: `claw itself does not run (${reason}), and ${why}`,
   });
   try {
-    const { outcome } = recover(projectDir);
+    const { outcome, verb } = recover(projectDir);
+    // What claw began was nearly there: what lies before that change is not meant.
+    if (outcome === 'rolled-forward' && verb === 'undo') return { ok: true };
     if (outcome === 'locked') return failed('another claw command is at work.');
     if (outcome === 'needs-decision') {
       return failed('an interrupted command met edits of yours: decide with `npx claw recover`.');

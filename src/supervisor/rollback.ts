@@ -10,7 +10,11 @@ export type RollbackOptions = {
   readonly clawPath: string;
   readonly projectDir: string;
   readonly environment: Environment;
+  /** After this a claw that says nothing is taken for broken; three minutes by default. */
+  readonly undoMs?: number;
 };
+
+const UNDO_MS = 180_000;
 
 const Result = z.looseObject({
   ok: z.boolean(),
@@ -35,11 +39,19 @@ function undo(options: RollbackOptions): Promise<Rollback & { readonly isBroken:
     execFile(
       nodePath,
       args,
-      { cwd: projectDir, env: { ...environment }, maxBuffer: 64 * 1024 * 1024 },
+      {
+        cwd: projectDir,
+        env: { ...environment },
+        maxBuffer: 64 * 1024 * 1024,
+        timeout: options.undoMs ?? UNDO_MS,
+        killSignal: 'SIGKILL',
+      },
       (error, stdout, stderr) => {
         const result = Result.safeParse(parseJson(stdout)).data;
         if (error === null && result?.ok === true) return resolve({ ok: true, isBroken: false });
-        const message = result?.error?.message ?? (reasonIn(stderr) || String(error));
+        const isLate = error !== null && error.killed === true;
+        const silence = isLate ? 'it said nothing for too long' : String(error);
+        const message = result?.error?.message ?? (reasonIn(stderr) || silence);
         // A claw that works and refuses has its reasons; one with a fault says so, or nothing.
         const isBroken = result === undefined || result.error?.code === 'INTERNAL';
         resolve({ ok: false, message, isBroken });

@@ -113,8 +113,14 @@ test('without claw, a file that was edited since keeps the whole tree as it is',
     ),
   });
   expect(readFileSync(fine, 'utf8')).toBe('mine\n');
+  // One that hangs, and one without its Node, are as broken.
+  writeFileSync(claw, 'setInterval(() => {}, 1000);\n');
+  expect(await rollBack({ ...options, environment, undoMs: 500 })).toMatchObject({
+    message: expect.stringContaining('does not run (it said nothing for too long)'),
+  });
   writeFileSync(fine, 'fine\n');
-  expect(await rollBack({ ...options, environment })).toEqual({ ok: true });
+  const nodePath = join(tree.dir, 'node_modules/gone/node');
+  expect(await rollBack({ ...options, nodePath, environment })).toEqual({ ok: true });
   expect(existsSync(fine)).toBe(false);
 }, 60_000);
 
