@@ -23,6 +23,9 @@ const Result = z.looseObject({
     .transform((error) => error ?? null),
 });
 
+/** What was taken for the release: told by `claw` at the terminal, and no news in a chat. */
+const Assumed = z.looseObject({ assumed: z.array(z.string()).catch([]) }).catch({ assumed: [] });
+
 /** What a `claw` command answered; `exitCode` as in its contract, 1 when it could not even run. */
 export type ClawResult = z.output<typeof Result> & { readonly exitCode: number };
 
@@ -79,7 +82,10 @@ async function relay(lines: AsyncIterable<unknown>, onProgress: (line: string) =
 
 function parseResult(stdout: string, stderr: string, exitCode: number): ClawResult {
   try {
-    return { ...Result.parse(JSON.parse(stdout)), exitCode };
+    const result = Result.parse(JSON.parse(stdout));
+    const { assumed } = Assumed.parse(result.data);
+    const warnings = result.warnings.filter((warning) => !assumed.includes(warning));
+    return { ...result, warnings, exitCode };
   } catch {
     const lastLine = stripVTControlCharacters(stderr).trim().split('\n').at(-1) ?? '';
     const message =

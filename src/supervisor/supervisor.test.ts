@@ -56,6 +56,7 @@ test('a skill is woven in and the new tree reports it, with what was piped in me
   );
   expect(order).toEqual(order.toSorted((one, other) => one - other));
   expect(order).not.toContain(-1);
+  expect(stdout).not.toContain('git history');
   expect(existsSync(join(tree.dir, 'src/channels/fine.txt'))).toBe(false);
 }, 60_000);
 

@@ -72,6 +72,8 @@ export function reportOperation(operation: Operation, outcome: VerbResult['outco
     ],
     data: {
       plan: planDigest(operation),
+      // Among the warnings too: whoever relays those may leave out what is no news in a chat.
+      assumed: operation.installation.taken?.warnings ?? [],
       skills: plan.layers.map(({ manifest }) => ({
         name: manifest.skill,
         version: manifest.version,
