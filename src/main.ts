@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { discoverChannels } from './channels/discover.ts';
+import { openChannels } from './channels/open.ts';
 import { TERMINAL_JID } from './channels/terminal.ts';
 import { readSettings, SettingsError } from './config.ts';
 import { clawRunner } from './host/claw.ts';
@@ -63,9 +64,7 @@ const host = openHost({
   version: versionOf(projectDir),
   settings,
   store,
-  channels: channelDefinitions
-    .map((definition) => definition.create({ settings, log, ownerConsole: link.ownerConsole }))
-    .filter((channel) => channel !== null),
+  ...openChannels(channelDefinitions, { settings, log, ownerConsole: link.ownerConsole }),
   commands,
   tools,
   sandbox,

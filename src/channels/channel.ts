@@ -145,5 +145,7 @@ export type ChannelLog = {
  */
 export type ChannelDefinition = {
   readonly name: string;
+  /** The settings without which it stays silent. */
+  readonly needs?: readonly string[];
   create(context: ChannelContext): Channel | null;
 };

@@ -56,16 +56,21 @@ export const assistantVerbs: readonly ((program: Command, run: RunVerb) => void)
   (program, run) =>
     program
       .command('setup')
-      .description('connect a model, or with a name something else: whatsapp')
-      .argument('[name]', 'what to set up', 'model')
+      .description('walk through everything, or set up one thing: model, whatsapp')
+      .argument('[name]', 'what to set up')
       .argument('[args...]', 'whatsapp takes --phone <number>, --qr-file <path> and --again')
       .option('--provider <name>', 'anthropic, or openai for any server that speaks its protocol')
       .option('--model <name>', 'the model, where the default does not fit')
       .option('--base-url <url>', 'the address of the model’s server')
       // A step has options of its own, which it reads itself.
       .allowUnknownOption()
-      .action((name: string, args: readonly string[], options: SetupOptions) =>
+      .action((given: string | undefined, args: readonly string[], options: SetupOptions) =>
         run('setup', async (invocation) => {
+          const name = given ?? (Object.keys(options).length > 0 ? 'model' : null);
+          if (name === null) {
+            const { setUpEverything } = await import('./setup-walk.ts');
+            return await setUpEverything(invocation);
+          }
           if (name !== 'model') {
             const { runSetupStep } = await import('./setup-step.ts');
             return await runSetupStep(invocation, name, args);
@@ -74,8 +79,8 @@ export const assistantVerbs: readonly ((program: Command, run: RunVerb) => void)
           if (unknown !== undefined) {
             throw new ClawError('USAGE', `"${unknown}" is nothing that \`claw setup\` knows.`);
           }
-          const { setUpModel } = await import('./setup.ts');
-          return await setUpModel(invocation, options);
+          const { setUpModelAlone } = await import('./setup-model.ts');
+          return await setUpModelAlone(invocation, options);
         }),
       ),
 ];

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { Argument, type Command } from 'commander';
 import type { VerbResult } from '../engine/index.ts';
 import type { Invocation, RunVerb } from './main.ts';
+import type { ServiceDefinition } from './service/definition.ts';
 import { dataDirOf, environmentOf } from './settings.ts';
 
 type ServiceOptions = {
@@ -31,18 +32,8 @@ async function service(
   action: (typeof ACTIONS)[number],
   { system, print, name }: ServiceOptions,
 ): Promise<VerbResult> {
-  const { definitionOf } = await import('./service/definition.ts');
   const { installService, serviceState, uninstallService } = await import('./service/carry-out.ts');
-  const home = resolve(import.meta.dirname, '../..');
-  const definition = definitionOf({
-    home,
-    dataDir: dataDirOf(environmentOf(home), home),
-    name,
-    isSystem: system === true,
-    environment: process.env,
-    platform: process.platform,
-    uid: process.getuid?.() ?? 0,
-  });
+  const definition = await definitionNamed(name, system === true);
   const { path, text } = definition;
   if (print) return resultOf({ path, text });
   if (action === 'status') return resultOf(serviceState(definition));
@@ -52,6 +43,25 @@ async function service(
       ? installService(definition, isForced)
       : uninstallService(definition, isForced),
   );
+}
+
+/** The service of this installation, by its usual name and for its owner alone. */
+export function ownDefinition(): Promise<ServiceDefinition> {
+  return definitionNamed('patchclaw', false);
+}
+
+async function definitionNamed(name: string, isSystem: boolean): Promise<ServiceDefinition> {
+  const { definitionOf } = await import('./service/definition.ts');
+  const home = resolve(import.meta.dirname, '../..');
+  return definitionOf({
+    home,
+    dataDir: dataDirOf(environmentOf(home), home),
+    name,
+    isSystem,
+    environment: process.env,
+    platform: process.platform,
+    uid: process.getuid?.() ?? 0,
+  });
 }
 
 function resultOf(data: object): VerbResult {

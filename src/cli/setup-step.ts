@@ -1,5 +1,11 @@
 import { ClawError, type VerbResult } from '../engine/index.ts';
-import { discoverSetupSteps, isSetupRefused, type SetupOutcome } from '../setup/step.ts';
+import {
+  discoverSetupSteps,
+  isSetupRefused,
+  type SetupOutcome,
+  type SetupStep,
+} from '../setup/step.ts';
+import { restartedText, restartRunning } from './assistant/restart.ts';
 import type { Invocation } from './main.ts';
 import { environmentOf, settingsOf } from './settings.ts';
 
@@ -7,12 +13,12 @@ import { environmentOf, settingsOf } from './settings.ts';
 const LINGER_MS = 500;
 
 /**
- * Runs a step of `src/setup/`.
+ * Runs a step of `src/setup/` by its name, and lets a running assistant take up what it set.
  *
  * @throws ClawError USAGE, SETUP_REFUSED with what the step said, INTERRUPTED
  */
 export async function runSetupStep(
-  { root, signal }: Invocation,
+  invocation: Invocation,
   name: string,
   args: readonly string[],
 ): Promise<VerbResult> {
@@ -22,18 +28,36 @@ export async function runSetupStep(
     const names = ['model', ...steps.map((known) => known.name)].join(', ');
     throw new ClawError('USAGE', `There is no set-up "${name}". There are: ${names}.`);
   }
+  try {
+    const { summary, data } = await runStep(invocation, step, args);
+    const rest = restartedText(await restartRunning(invocation));
+    return resultOf({ summary: `${summary} ${rest}`, data });
+  } finally {
+    endSoon();
+  }
+}
+
+/** @throws ClawError USAGE, SETUP_REFUSED with what the step said, INTERRUPTED */
+export async function runStep(
+  { root, signal }: Invocation,
+  step: SetupStep,
+  args: readonly string[],
+): Promise<SetupOutcome> {
   const settings = settingsOf(environmentOf(root), root);
   const isInteractive = process.stderr.isTTY === true;
   const say = (text: string): void => void process.stderr.write(`${text}\n`);
   try {
-    return resultOf(await step.run({ settings, args, isInteractive, say, signal }));
+    return await step.run({ settings, args, isInteractive, say, signal });
   } catch (error) {
     if (!isSetupRefused(error)) throw error;
     const code = error.isWrongUse ? 'USAGE' : signal.aborted ? 'INTERRUPTED' : 'SETUP_REFUSED';
     throw new ClawError(code, error.message, { cause: error });
-  } finally {
-    setTimeout(() => process.exit(), LINGER_MS).unref();
   }
+}
+
+/** Ends the process when it has printed its result, whatever a step has left running. */
+export function endSoon(): void {
+  setTimeout(() => process.exit(), LINGER_MS).unref();
 }
 
 function resultOf({ summary, data }: SetupOutcome): VerbResult {

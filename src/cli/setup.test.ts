@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { chmodSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { stripVTControlCharacters } from 'node:util';
+import { expect, test, vi } from 'vitest';
 import { startAnthropicServer } from '../testing/anthropic.ts';
 import { temporaryCodebase } from '../testing/codebase.ts';
 
@@ -71,6 +72,14 @@ test('a refused key is not written', async () => {
   }
 });
 
+test('without a terminal, and without a name, it says what to give', async () => {
+  await using codebase = temporaryCodebase({ 'a.txt': '' });
+  const run = await setup(codebase.root, 'sk-test-key');
+  expect(run).toMatchObject({ code: 2, json: { error: { code: 'USAGE' } } });
+  expect(run.json.error.message).toMatch(/`claw setup model < .*`claw setup whatsapp`/);
+  expect(codebase.has('.env')).toBe(false);
+});
+
 test('a set-up that is not there is named, beside those that are', async () => {
   await using codebase = temporaryCodebase({ 'a.txt': '' });
   const run = await setup(codebase.root, '', 'nonsense');
@@ -89,3 +98,29 @@ test('a step reads its own options, and the model’s set-up takes no others', a
   }
   expect(codebase.has('data')).toBe(false);
 });
+
+test('on a terminal, without a name, it walks through everything and takes a no', async () => {
+  await using codebase = temporaryCodebase({ '.env': 'ANTHROPIC_API_KEY=sk-test-key\n' });
+  const claw = `exec ${process.execPath} ${CLAW} setup --cwd ${codebase.root}`;
+  const command = `stty cols 150 rows 40; ${claw}`;
+  const child = spawn('script', ['-qefc', command, '/dev/null'], {
+    env: { PATH: process.env['PATH'], HOME: codebase.root, TERM: 'xterm' },
+  });
+  let seen = '';
+  child.stdout.on('data', (chunk) => {
+    seen += stripVTControlCharacters(String(chunk));
+  });
+  const questions = [
+    'with a key. Do it anew?',
+    'whatsapp: link the assistant',
+    'service: the system',
+  ];
+  for (const question of questions) {
+    await vi.waitFor(() => expect(seen).toContain(question), 10_000);
+    child.stdin.write('n');
+  }
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  expect(seen).toContain('Nothing was changed.');
+  expect(code).toBe(0);
+  expect(codebase.read('.env')).toBe('ANTHROPIC_API_KEY=sk-test-key\n');
+}, 20_000);

@@ -216,10 +216,7 @@ function verifyLines(data: VerifyData | null): readonly string[] {
   return lines.length === 0 ? [] : ['Differs from what was published:', ...lines];
 }
 
-/** A step tells in its own words what came of it. */
+/** What was set up tells in its own words what came of it. */
 function setupLine(data: unknown): string {
-  const hasSummary = typeof data === 'object' && data !== null && 'summary' in data;
-  return hasSummary
-    ? String(data.summary)
-    : 'The model answers; .env holds the key. Say /restart to a running assistant.';
+  return (data as { readonly summary: string }).summary;
 }

@@ -8,6 +8,7 @@ import type { AddressOf } from './chat-list.ts';
 import type { Claw } from './claw.ts';
 import type { Git } from './git.ts';
 import { nearestNames } from './nearest.ts';
+import type { SilentChannel } from './options.ts';
 import type { Choice, Reply } from './question.ts';
 import type { Registry } from './registry.ts';
 import type { TaskBook } from './scheduler/task-book.ts';
@@ -26,6 +27,7 @@ export type CommandContext = {
     readonly status: ChannelStatus;
     readonly isOpen: boolean;
   }[];
+  readonly silentChannels?: readonly SilentChannel[];
   readonly addressOf: AddressOf;
   readonly budgets: Budgets;
   readonly registry: Registry;

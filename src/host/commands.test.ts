@@ -91,6 +91,25 @@ test('status tells what runs and never the key', async () => {
   await assistant.stop();
 });
 
+test('status names the settings that a silent channel waits for', async () => {
+  using project = new TestProject(PROJECT);
+  const silentChannels = [
+    { name: 'pigeon', needs: ['PIGEON_TOKEN', 'PIGEON_LOFT'] },
+    { name: 'smoke', needs: [] },
+  ];
+  const assistant = await project.start({
+    environment: { PIGEON_LOFT: 'roof' },
+    over: { silentChannels },
+  });
+  await assistant.terminal.say('/status');
+  const status = await hears(assistant, 'channel pigeon');
+  expect(status).toContain(
+    'channel pigeon: silent (set PIGEON_TOKEN in `.env`, then say `/restart`)',
+  );
+  expect(status).toContain('channel smoke: silent (nothing is set for it yet)');
+  await assistant.stop();
+});
+
 test('skills lists what can be added', async () => {
   using project = new TestProject(PROJECT);
   const assistant = await project.start();

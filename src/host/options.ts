@@ -16,6 +16,8 @@ export type HostOptions = {
   readonly settings: Settings;
   readonly store: Store;
   readonly channels: readonly Channel[];
+  /** Channels of this tree that stay silent, and the settings that each of them needs. */
+  readonly silentChannels?: readonly SilentChannel[];
   readonly commands: readonly OwnerCommand[];
   readonly tools: readonly AgentTool[];
   readonly sandbox: LazySandbox;
@@ -35,6 +37,8 @@ export type HostOptions = {
   readonly requestRestart: () => void;
   readonly pace: Pace;
 };
+
+export type SilentChannel = { readonly name: string; readonly needs: readonly string[] };
 
 /** How fast the host does what it repeats, in milliseconds. */
 export type Pace = {

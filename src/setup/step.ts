@@ -29,6 +29,10 @@ export type SetupStep = {
   readonly name: string;
   /** What it does, as part of a sentence. */
   readonly help: string;
+  /** What is set up already, in a few words; null when nothing is. */
+  standing?(settings: Settings): string | null;
+  /** What stands behind its name to set up anew what is set up. */
+  readonly again?: readonly string[];
   /** @throws SetupRefused with words for the owner; everything is then as before */
   run(context: SetupContext): Promise<SetupOutcome>;
 };

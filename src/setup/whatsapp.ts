@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { lookAtLink } from '../channels/whatsapp/look.ts';
 import type { PairingMethod, PairingOptions } from '../channels/whatsapp/pairing.ts';
 import { type SetupContext, type SetupOutcome, SetupRefused, type SetupStep } from './step.ts';
 
@@ -6,6 +7,12 @@ import { type SetupContext, type SetupOutcome, SetupRefused, type SetupStep } fr
 export const setup: SetupStep = {
   name: 'whatsapp',
   help: 'link the assistant to WhatsApp on your phone, by QR code or with --phone by a code to type',
+  again: ['--again'],
+  standing({ dataDir }) {
+    const link = lookAtLink(dataDir);
+    if (link.kind === 'paired') return `paired with +${link.phoneNumber}`;
+    return link.kind === 'in-use' ? 'paired, and in use' : null;
+  },
   run: (context) => setUpWhatsApp(context),
 };
 
@@ -32,7 +39,7 @@ export async function setUpWhatsApp(
     const account = await pair(far === undefined ? options : { ...options, far });
     ending = `Paired with +${account.phoneNumber}. You can close this page.`;
     return {
-      summary: `Paired with +${account.phoneNumber}. Start the assistant, or say /restart to a running one.`,
+      summary: `Paired with +${account.phoneNumber}.`,
       data: account,
     };
   } catch (error) {

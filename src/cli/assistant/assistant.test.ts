@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Conversation, environmentOf, TestTree } from '../../supervisor/test-project.ts';
+import { startAnthropicServer } from '../../testing/anthropic.ts';
 
 let tree: TestTree;
 let running: Conversation;
@@ -114,6 +115,15 @@ test('a restart that a shell asks for is answered there by the process that come
     stdout: 'Andy is back.\n',
     stderr: '',
   });
+}, 30_000);
+
+test('what is set up counts at once in the assistant that runs', async () => {
+  const server = await startAnthropicServer(() => [{ type: 'text', text: 'ok' }]);
+  const run = await claw(['setup', 'model', '--base-url', server.url], 'sk-test-key\n');
+  await server.close();
+  expect(run).toMatchObject({ code: 0, stdout: expect.stringContaining('Andy is back.') });
+  expect((await claw(['chat', '/status'])).stdout).toContain('(key is set)');
+  rmSync(join(tree.dir, '.env'));
 }, 30_000);
 
 test('without a running assistant one is started for the chat, also below a long path', async () => {

@@ -1,12 +1,12 @@
 import { ClawError } from '../../engine/index.ts';
 import type { Invocation } from '../main.ts';
-import { environmentOf, settingsOf } from '../settings.ts';
+import { dataDirOf as dataDirIn, environmentOf } from '../settings.ts';
 import { type Conversation, type ConversationView, openConversation } from './conversation.ts';
 import { startForAWhile } from './started.ts';
 
 /** The data folder of the project that a command is called in. */
 export function dataDirOf(root: string): string {
-  return settingsOf(environmentOf(root), root).dataDir;
+  return dataDirIn(environmentOf(root), root);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { standingLine } from '../budget/standing.ts';
 import type { CommandContext, OwnerCommand } from '../command.ts';
+import type { SilentChannel } from '../options.ts';
 
 export const command: OwnerCommand = {
   name: 'status',
@@ -12,6 +13,9 @@ export const command: OwnerCommand = {
       ...context.channels().map(({ name, status: { state, detail } }) => {
         return `- channel ${name}: ${state}${detail === null ? '' : ` (${detail})`}`;
       }),
+      ...(context.silentChannels ?? []).map(
+        (channel) => `- channel ${channel.name}: silent (${missing(context, channel)})`,
+      ),
       `- sandbox: ${sandbox}`,
       `- model: ${describeModel(context)}`,
       `- budget: ${standingLine(context.budgets.standing())}`,
@@ -22,6 +26,13 @@ export const command: OwnerCommand = {
     return { kind: 'answer', text: lines.join('\n') };
   },
 };
+
+function missing({ isSet }: CommandContext, { needs }: SilentChannel): string {
+  const unset = needs.filter((setting) => !isSet(setting));
+  return unset.length === 0
+    ? 'nothing is set for it yet'
+    : `set ${unset.join(' and ')} in \`.env\`, then say \`/restart\``;
+}
 
 const SANDBOX_WAIT_MS = 2_000;
 

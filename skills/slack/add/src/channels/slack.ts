@@ -17,6 +17,7 @@ type SlackSettings = NonNullable<Settings['slack']>;
 /** Slack through an app of the owner's, in socket mode. Silent until one of its tokens is set. */
 export const channel: ChannelDefinition = {
   name: 'slack',
+  needs: ['SLACK_BOT_TOKEN', 'SLACK_APP_TOKEN'],
   create({ settings, log }) {
     return settings.slack === null
       ? null

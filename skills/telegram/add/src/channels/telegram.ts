@@ -25,6 +25,7 @@ const REQUEST_SECONDS = LONG_POLL_SECONDS + 15;
 /** Telegram through a bot of the owner's, by long polling. Silent until TELEGRAM_BOT_TOKEN is set. */
 export const channel: ChannelDefinition = {
   name: 'telegram',
+  needs: ['TELEGRAM_BOT_TOKEN'],
   create({ settings, log }) {
     return settings.telegram === null ? null : new TelegramChannel(settings.telegram, log);
   },

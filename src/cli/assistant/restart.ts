@@ -1,0 +1,40 @@
+import type { Invocation } from '../main.ts';
+import { openConversation } from './conversation.ts';
+import { dataDirOf } from './talk.ts';
+
+/** What became of an assistant that was to take up new settings. */
+export type Restarted =
+  | { readonly kind: 'stopped' }
+  | { readonly kind: 'restarted'; readonly said: string }
+  | { readonly kind: 'failed'; readonly message: string };
+
+/** Lets the running assistant start anew, so that what was set up counts. Never throws. */
+export async function restartRunning({ root, signal }: Invocation): Promise<Restarted> {
+  const said: string[] = [];
+  const view = {
+    onAnswer: (text: string) => void said.push(text),
+    onProgress: () => {},
+    onActivity: () => {},
+  };
+  try {
+    const conversation = await openConversation(dataDirOf(root), view, signal);
+    if (conversation === null) return { kind: 'stopped' };
+    await conversation.say('/restart');
+    conversation.leave();
+    return { kind: 'restarted', said: said.join('\n') };
+  } catch (error) {
+    return { kind: 'failed', message: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** What is left to do for the owner, or what was done, as a sentence. */
+export function restartedText(restarted: Restarted): string {
+  switch (restarted.kind) {
+    case 'restarted':
+      return `The running assistant has taken it up: ${restarted.said}`;
+    case 'stopped':
+      return 'Start the assistant with `npm start`.';
+    case 'failed':
+      return `The running assistant did not take it up; say /restart to it. ${restarted.message}`;
+  }
+}

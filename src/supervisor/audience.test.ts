@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { openAudience, type Participant } from './audience.ts';
+import { type Lines, openLines } from './lines.ts';
+
+function conversation() {
+  const seen: string[] = [];
+  const audience = openAudience(() => lines);
+  const lines: Lines = openLines({
+    runId: 'run',
+    now: () => 1,
+    onChange: () => audience.refresh(),
+  });
+  const join = (name: string, isWatching: boolean): Participant => {
+    const participant: Participant = {
+      isOneByOne: false,
+      isWatching,
+      print: (text) => void seen.push(`${name}: ${text}`),
+      notice: () => {},
+      setActivity: (activity) => void seen.push(`${name} sees ${activity}`),
+      settled: () => {},
+    };
+    audience.join(participant);
+    return participant;
+  };
+  audience.setName('Andy');
+  return { seen, audience, lines, join };
+}
+
+test('the mark of typing stays until the last thing said is answered, whatever is answered before', () => {
+  const { seen, audience, lines, join } = conversation();
+  const owner = join('owner', true);
+  lines.attach(() => {});
+  lines.add(owner, 'think');
+  lines.add(owner, '/groups');
+  lines.stored(2);
+  audience.print('groups', ['run-2']);
+  lines.answered(['run-2']);
+  expect(seen).toEqual(['owner sees Andy is typing', 'owner: groups']);
+  audience.setPhase('Restarting');
+  audience.setPhase(null);
+  lines.settled(2);
+  expect(seen.slice(2)).toEqual([
+    'owner sees Restarting',
+    'owner sees Andy is typing',
+    'owner sees null',
+  ]);
+});
+
+test('an answer goes to whoever asked, and what nobody asked for to those who watch', () => {
+  const { seen, audience, lines, join } = conversation();
+  join('owner', true);
+  const shell = join('shell', false);
+  join('session', true);
+  lines.attach(() => {});
+  lines.add(shell, '/groups');
+  seen.length = 0;
+  audience.print('answer', ['run-1']);
+  audience.print('reminder', []);
+  expect(seen).toEqual(['shell: answer', 'owner: reminder', 'session: reminder']);
+  audience.leave(shell);
+  seen.length = 0;
+  audience.print('late answer', ['run-1']);
+  expect(seen).toEqual(['owner: late answer', 'session: late answer']);
+});
