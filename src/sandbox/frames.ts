@@ -18,8 +18,9 @@
  * One turn runs at a time. The text of `done` is all deltas of the turn joined, or null where that
  * would not fit a frame. A message goes only to an agent that said `followUps` when it was ready, and
  * one at a time; it is part of the turn once the agent took it, and otherwise of a turn to come. An
- * agent from which nothing is heard for too long is stopped; calls of the model and of the host's tools
- * speak for it while they are under way. Any other request on the socket is a model call, see `model-proxy.ts`.
+ * agent from which nothing is heard for too long is stopped; what its model sends, and calls of the
+ * host's tools that are under way, speak for it. Any other request on the socket is a model call, see
+ * `model-proxy.ts`.
  * Both sides import this file, so another agent in the container has to keep to these schemas only.
  */
 import { z } from 'zod';

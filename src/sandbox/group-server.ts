@@ -4,14 +4,13 @@ import type { Duplex } from 'node:stream';
 import { type ModelProxyParts, type PayingTurn, proxyModelCall } from './model-proxy.ts';
 import type { AgentUser } from './ownership.ts';
 import { socketPath } from './socket-folder.ts';
-import type { Turn } from './turn.ts';
 
 export type GroupServerParts = {
   readonly socketDir: string;
   readonly user: AgentUser;
   readonly proxy: ModelProxyParts;
   /** The turn that runs now, which pays for model calls; null refuses them. */
-  readonly currentTurn: () => (PayingTurn & Pick<Turn, 'silence'>) | null;
+  readonly currentTurn: () => PayingTurn | null;
   /** Called once, with the agent's stream of frames. Whoever comes later is refused. */
   readonly onAgent: (stream: Duplex) => void;
 };
@@ -27,11 +26,7 @@ export async function openGroupServer(parts: GroupServerParts): Promise<GroupSer
   const server = createServer((request, response) => {
     const turn = parts.currentTurn();
     // A stream that breaks on either side has been answered, or has nobody left to answer.
-    const call = proxyModelCall(request, response, { ...parts.proxy, turn }).catch(() =>
-      response.destroy(),
-    );
-    // The proxy itself sees to it that the model does not keep silent.
-    void turn?.silence.during(call);
+    proxyModelCall(request, response, { ...parts.proxy, turn }).catch(() => response.destroy());
   });
   let agent: Duplex | null = null;
   server.on('upgrade', (request: IncomingMessage, stream: Duplex) => {

@@ -5,22 +5,28 @@ import { sandboxProject, shellScript } from '../testing/sandbox-project.ts';
 
 const IDLE_MS = 1_500;
 
-/** An agent in the container's place that does nothing, for ever, once it has its turn. */
-const HUNG_AGENT = `
+/** An agent in the container's place that hangs, in one way or another, once it has its turn. */
+const hungAgent = (hang: string) => `
+  import { request } from 'node:http';
   import { connectToHost } from './connection.ts';
   export async function runAgent() {
     const stream = await connectToHost('/run/claw/host.sock');
     stream.write('{"type":"ready","protocol":1}\\n');
-    stream.once('data', () => { for (;;); });
+    stream.once('data', () => { ${hang} });
     setInterval(() => {}, 1000);
   }`;
 
+const CALL = "socketPath: '/run/claw/host.sock', method: 'POST', path: '/v1/messages'";
+
 await describeWithEngine('bubblewrap', 'a turn without a sign of life', () => {
-  test('is stopped after the idle time, which the chat is told', async () => {
+  test.each([
+    ['in a loop without end', 'for (;;);'],
+    ['in a call of the model that it never finishes', `request({ ${CALL} }).flushHeaders();`],
+  ])('is stopped after the idle time, and says so: %s', async (_how, hang) => {
     await using project = await sandboxProject({
       engine: 'bubblewrap',
       settings: { idleMs: 500 },
-      files: { 'container/agent/main.ts': HUNG_AGENT },
+      files: { 'container/agent/main.ts': hungAgent(hang) },
     });
     // It did not say that it takes follow-ups, so nobody is told that it could.
     const onOpen = () => expect.unreachable();

@@ -13,6 +13,7 @@ import {
 import { isFree, modelHeaders, modelUrl } from './model-request.ts';
 import { checkCall } from './planned-call.ts';
 import type { Admission, TokenCounts } from './sandbox.ts';
+import type { Silence as TurnSilence } from './silence.ts';
 import { countUsage } from './usage.ts';
 
 const MAX_REQUEST_BYTES = 20 * 1_048_576;
@@ -21,6 +22,8 @@ const ANSWER_HEADERS = ['content-type', 'request-id', 'retry-after', 'retry-afte
 
 /** The turn on whose behalf an agent calls its model. */
 export type PayingTurn = {
+  /** What the model does is a sign of life of the agent's. */
+  readonly silence: Pick<TurnSilence, 'heard' | 'during'>;
   /** Aborted when the turn is over; calls still under way end with it. */
   readonly signal: AbortSignal;
   /** Asked before a call that costs something goes to the model's server, with the most it may take. */
@@ -63,7 +66,7 @@ export async function proxyModelCall(
   }
   const checked = checkCall(model, given);
   if (typeof checked === 'string') return refuse(response, 400, checked);
-  const admission = await turn.admit(checked.atMost, signal);
+  const admission = await turn.silence.during(turn.admit(checked.atMost, signal));
   if (admission.kind === 'refused') {
     // Nobody waits any more: that says nothing about the budget.
     if (signal.aborted) return void response.destroy();
@@ -138,7 +141,7 @@ async function forward(response: http.ServerResponse, call: Call): Promise<void>
   };
   let answer: http.IncomingMessage;
   try {
-    answer = await ask(call);
+    answer = await call.turn.silence.during(ask(call));
   } catch (error) {
     return fail(
       error instanceof Silence
@@ -202,6 +205,7 @@ async function passOn(
   response.writeHead(answer.statusCode ?? 200, answerHeaders(answer));
   for await (const chunk of answer) {
     counter.write(chunk);
+    call.turn.silence.heard();
     if (!response.write(chunk)) await heldUp(call, drained(response));
   }
   // Before the agent has the end: its next call must find this one counted.
