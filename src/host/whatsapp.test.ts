@@ -115,7 +115,7 @@ test('a removed device is told in the terminal, once, and everything else goes o
   const assistant = await project.start({ over: { channels: [terminal, linked.channel] } });
   server.logOut();
   await expect.poll(() => textsOf(terminal)).toHaveLength(1);
-  expect(textsOf(terminal)[0]).toContain('Pair it again with `npx claw setup whatsapp`');
+  expect(textsOf(terminal)[0]).toContain('Pair it again: say `/pair`');
   await terminal.say('still there?');
   await expect.poll(() => textsOf(terminal).at(-1)).toBe('pong');
   await assistant.stop();

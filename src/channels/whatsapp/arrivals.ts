@@ -25,13 +25,15 @@ const FIRST_PAUSE_MS = 100;
 const ANSWERED_MS = 24 * 3_600_000;
 
 /**
- * Hands messages to the host, one after the other, in the order in which WhatsApp gave them out. A
- * message stays in the inbox until the host has stored it.
+ * Hands messages to the host: those of a chat one after the other, in the order in which WhatsApp gave
+ * them out, those of several chats side by side. A message stays in the inbox until the host has stored it.
  */
 export class Arrivals {
   readonly #options: ArrivalsOptions;
   readonly #handed = new Set<string>();
-  #work: Promise<void> = Promise.resolve();
+  #reading: Promise<void> = Promise.resolve();
+  /** By chat, what is still to be handed over of it. */
+  readonly #handing = new Map<string, Promise<void>>();
 
   constructor(options: ArrivalsOptions) {
     this.#options = options;
@@ -39,26 +41,54 @@ export class Arrivals {
 
   take(messages: readonly WAMessage[]): void {
     for (const raw of messages) {
-      this.#work = this.#work.then(() => this.#takeOne(raw));
+      this.#reading = this.#reading.then(() => this.#read(raw));
     }
   }
 
   /** Resolves when everything that has arrived so far is handed over, or will not be. */
   async settled(): Promise<void> {
-    await this.#work;
+    await this.#reading;
+    await this.#handedOver();
   }
 
-  async #takeOne(raw: WAMessage): Promise<void> {
+  async #read(raw: WAMessage): Promise<void> {
     const { inbox, log, reader } = this.#options;
     try {
       await this.#learnAddress(raw);
       const read = isForPeople(raw) ? readMessage(raw, reader()) : null;
-      const isDone = read === null || (await this.#handOver(read, raw));
-      if (isDone) inbox.settle(raw.key);
+      if (read === null) return inbox.settle(raw.key);
+      if (reader().addresses.merges().length > 0) await this.#mergeChats();
+      this.#inItsTurn(read.message.jid, async () => {
+        if (await this.#handOver(read, raw)) inbox.settle(raw.key);
+      });
     } catch (error) {
       // One message that nobody can read must not keep those behind it away; it stays in the inbox.
       log.warn('a message from WhatsApp was not read', { error: String(error) });
     }
+  }
+
+  #inItsTurn(jid: string, work: () => Promise<void>): void {
+    const before = this.#handing.get(jid) ?? Promise.resolve();
+    const mine = before.then(work).catch((error: unknown) => {
+      this.#options.log.warn('a message from WhatsApp was not handed over', {
+        error: String(error),
+      });
+    });
+    this.#handing.set(jid, mine);
+    mine.then(() => {
+      if (this.#handing.get(jid) === mine) this.#handing.delete(jid);
+    });
+  }
+
+  /** What was said under an address comes before the chat's messages under the other. */
+  async #mergeChats(): Promise<void> {
+    await this.#handedOver();
+    // It is tried again before the next message is handed over.
+    await this.#options.mergeChats().catch(() => {});
+  }
+
+  async #handedOver(): Promise<void> {
+    await Promise.all(this.#handing.values());
   }
 
   /** A message may name only one address of its sender; the other may be known from elsewhere. */

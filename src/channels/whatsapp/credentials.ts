@@ -5,8 +5,10 @@ import type {
   SignalDataTypeMap,
 } from '@whiskeysockets/baileys';
 import { z } from 'zod';
+import type { ChannelLog } from '../channel.ts';
 import type { Baileys } from './baileys.ts';
 import type { Inbox } from './inbox.ts';
+import { Ledger } from './ledger.ts';
 import type { Vault } from './vault.ts';
 
 const LOAD = 'SELECT json, is_removed FROM credentials';
@@ -23,12 +25,20 @@ export interface Credentials {
   readonly phoneNumber: string | null;
   /** What Baileys works with; `inbox` rows go to disk together with the keys that decrypted them. */
   state(inbox: Inbox): AuthenticationState;
+  /** The same, where keys are written with the next commit of the ledger, before anything is sent. */
+  ledgerState(
+    inbox: Inbox,
+    log: ChannelLog,
+  ): { readonly auth: AuthenticationState; readonly ledger: Ledger };
   save(creds: AuthenticationCreds): void;
   /** Takes the place of a device that was paired before; its keys and what it received go. */
   replace(creds: AuthenticationCreds): void;
   /** WhatsApp has removed this device. The keys stay until another takes its place. */
   markRemoved(): void;
 }
+
+/** Keys by type and id, as they are written; null for those that are to be forgotten. */
+type Unsaved = { [type: string]: { [id: string]: string | null } };
 
 /** Whether a vault holds a pairing; tells without the library that would use it. */
 export function hasPairing({ database }: Vault): boolean {
@@ -64,22 +74,47 @@ export function credentialsIn({ database }: Vault, baileys: Baileys): Credential
 
   function readKey<T extends keyof SignalDataTypeMap>(type: T, id: string) {
     const row = KeyRow.optional().parse(loadKey.get(type, id));
-    if (row === undefined) return null;
-    const value = unpack(row.json);
-    // Baileys compares and encodes these as messages of its protocol, not as plain objects.
-    const isMessage = type === 'app-state-sync-key' && typeof value === 'object' && value !== null;
-    const restored = isMessage ? proto.Message.AppStateSyncKeyData.fromObject(value) : value;
-    // What is kept under a type was set under it.
-    return restored as SignalDataTypeMap[T];
+    return row === undefined ? null : restored(type, unpack(row.json));
   }
 
-  function writeKeys(data: SignalDataSet): void {
-    for (const [type, values] of Object.entries(data)) {
-      for (const [id, value] of Object.entries(values)) {
-        if (value === null || value === undefined) forgetKey.run(type, id);
-        else saveKey.run(type, id, pack(value));
+  function restored<T extends keyof SignalDataTypeMap>(type: T, value: unknown) {
+    // Baileys compares and encodes these as messages of its protocol, not as plain objects.
+    const isMessage = type === 'app-state-sync-key' && typeof value === 'object' && value !== null;
+    // What is kept under a type was set under it.
+    return (
+      isMessage ? proto.Message.AppStateSyncKeyData.fromObject(value) : value
+    ) as SignalDataTypeMap[T];
+  }
+
+  function readKeys<T extends keyof SignalDataTypeMap>(type: T, ids: readonly string[]) {
+    const found: { [id: string]: SignalDataTypeMap[T] } = {};
+    for (const id of ids) {
+      const value = database.open ? readKey(type, id) : null;
+      if (value !== null) found[id] = value;
+    }
+    return found;
+  }
+
+  const commit = database.transaction((keys: Unsaved, inbox: Inbox) => {
+    for (const [type, values] of Object.entries(keys)) {
+      for (const [id, json] of Object.entries(values)) {
+        if (json === null) forgetKey.run(type, id);
+        else saveKey.run(type, id, json);
       }
     }
+    inbox.writePending();
+  });
+
+  function packed(data: SignalDataSet): Unsaved {
+    const keys: Unsaved = {};
+    for (const [type, values] of Object.entries(data)) {
+      const entries = Object.entries(values).map(([id, value]) => [
+        id,
+        value === null || value === undefined ? null : pack(value),
+      ]);
+      keys[type] = Object.fromEntries(entries);
+    }
+    return keys;
   }
 
   return {
@@ -89,27 +124,56 @@ export function credentialsIn({ database }: Vault, baileys: Baileys): Credential
     get phoneNumber() {
       return paired()?.me?.id.split(/[:@]/, 1)[0] ?? null;
     },
-    state: (inbox) => ({
-      creds: paired() ?? baileys.initAuthCreds(),
-      keys: {
-        get(type, ids) {
-          const found: { [id: string]: SignalDataTypeMap[typeof type] } = {};
-          for (const id of ids) {
-            const value = database.open ? readKey(type, id) : null;
-            if (value !== null) found[id] = value;
-          }
-          return found;
+    state(inbox) {
+      return {
+        creds: paired() ?? baileys.initAuthCreds(),
+        keys: {
+          get: readKeys,
+          // A socket that has ended may still tidy up after the vault is closed: nothing depends on that.
+          set(data) {
+            if (!database.open) return;
+            commit(packed(data), inbox);
+            inbox.forgetWritten();
+          },
         },
-        // A socket that has ended may still tidy up after the vault is closed: nothing depends on that.
-        set(data) {
-          if (!database.open) return;
-          database.transaction(() => {
-            writeKeys(data);
-            inbox.writePending();
-          })();
+      };
+    },
+    ledgerState(inbox, log) {
+      const unsaved: Unsaved = {};
+      const write = (): void => {
+        if (!database.open) return;
+        commit(unsaved, inbox);
+        inbox.forgetWritten();
+        for (const type of Object.keys(unsaved)) delete unsaved[type];
+      };
+      const ledger = new Ledger(write, log);
+      const auth = {
+        creds: paired() ?? baileys.initAuthCreds(),
+        keys: {
+          get<T extends keyof SignalDataTypeMap>(type: T, ids: string[]) {
+            const changed = unsaved[type] ?? {};
+            const isChanged = (id: string) => Object.hasOwn(changed, id);
+            const found = readKeys(
+              type,
+              ids.filter((id) => !isChanged(id)),
+            );
+            for (const id of ids.filter(isChanged)) {
+              const value = changed[id];
+              // What is kept under a type was set under it; Baileys must not share it with us.
+              if (value) found[id] = restored(type, unpack(value));
+            }
+            return found;
+          },
+          set(data: SignalDataSet) {
+            for (const [type, values] of Object.entries(packed(data))) {
+              unsaved[type] = { ...unsaved[type], ...values };
+            }
+            ledger.change();
+          },
         },
-      },
-    }),
+      };
+      return { auth, ledger };
+    },
     save(creds) {
       if (database.open) save.run(pack(creds));
     },

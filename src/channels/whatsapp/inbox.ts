@@ -26,6 +26,8 @@ export interface Inbox {
   ): SignalRepositoryWithLIDStore;
   /** Writes what was decrypted and settled since the last time; called inside the transaction of the keys. */
   writePending(): void;
+  /** That transaction is on disk. */
+  forgetWritten(): void;
   /** The host has stored the message, or nobody wants it. Forgotten with the next write, or soon. */
   settle(key: WAMessageKey): void;
   /** Forgets at once what was settled. */
@@ -50,7 +52,7 @@ export function inboxIn({ database }: Vault, baileys: Baileys): Inbox {
     'SELECT node, min(seq) AS first FROM inbox GROUP BY message ORDER BY first',
   );
   const expected = new WeakMap<Uint8Array, BinaryNode>();
-  const pending: Decrypted[] = [];
+  const pending = new Map<string, Decrypted>();
   const settled: string[] = [];
   let timer: NodeJS.Timeout | undefined;
 
@@ -59,11 +61,11 @@ export function inboxIn({ database }: Vault, baileys: Baileys): Inbox {
     decrypt: () => Promise<Uint8Array>,
   ): Promise<Uint8Array> {
     const digest = createHash('sha256').update(ciphertext).digest('hex');
-    const known = Plain.optional().parse(find.get(digest));
+    const known = pending.get(digest) ?? Plain.optional().parse(find.get(digest));
     if (known !== undefined) return known.plain;
     const plain = await decrypt();
     const node = expected.get(ciphertext);
-    if (node !== undefined) pending.push({ digest, node, plain });
+    if (node !== undefined) pending.set(digest, { digest, node, plain });
     return plain;
   }
 
@@ -97,11 +99,15 @@ export function inboxIn({ database }: Vault, baileys: Baileys): Inbox {
         ),
     }),
     writePending() {
-      for (const { digest, node, plain } of pending.splice(0)) {
+      for (const { digest, node, plain } of pending.values()) {
         const encoded = baileys.encodeBinaryNode(node);
         insert.run(digest, nameOfNode(node, baileys), encoded, plain, Date.now());
       }
-      if (settled.length > 0) forgetSettled();
+      for (const message of settled) forget.run(message);
+    },
+    forgetWritten() {
+      pending.clear();
+      settled.length = 0;
     },
     settle(key) {
       // What is handed over again because this was lost is known to the host, so it need not be durable.

@@ -9,6 +9,7 @@ import { type Credentials, credentialsIn } from './credentials.ts';
 import { Delivery } from './delivery.ts';
 import { type FarEnd, WHATSAPP } from './far-end.ts';
 import type { Inbox } from './inbox.ts';
+import type { Ledger } from './ledger.ts';
 import { type Media, mediaIn } from './media.ts';
 import { chatMerger } from './merge-chats.ts';
 import type { Reader } from './message.ts';
@@ -56,6 +57,7 @@ export class PairedLink implements Link {
   readonly #far: FarEnd;
   readonly #credentials: Credentials;
   readonly #auth: AuthenticationState;
+  readonly #ledger: Ledger;
   readonly #addresses: Addresses;
   readonly #sent: Sent;
   readonly #media: Media;
@@ -73,7 +75,9 @@ export class PairedLink implements Link {
     this.#parts = parts;
     this.#far = parts.far ?? WHATSAPP;
     this.#credentials = credentialsIn(vault, baileys);
-    this.#auth = this.#credentials.state(inbox);
+    const { auth, ledger } = this.#credentials.ledgerState(inbox, log);
+    this.#auth = auth;
+    this.#ledger = ledger;
     this.#addresses = addressesIn(vault);
     this.#sent = sentIn(vault);
     this.#media = mediaIn(vault, baileys, this.#far.media);
@@ -145,9 +149,11 @@ export class PairedLink implements Link {
 
   async close(): Promise<void> {
     await this.#delivery.close(CLOSE_MS);
+    this.#ledger.flush();
     this.#stop.abort();
     await this.#connecting;
     await this.#arrivals.settled();
+    this.#ledger.close();
     this.#parts.inbox.flush();
     this.#parts.vault.close();
   }
@@ -160,11 +166,16 @@ export class PairedLink implements Link {
       version: versionIn(vault, baileys),
       auth: this.#auth,
       inbox,
+      ledger: this.#ledger,
       log,
       textOf: this.#sent.textOf,
       membersOf: (jid) => this.#names.membersOf(jid),
     });
-    socket.ev.on('creds.update', () => this.#credentials.save(this.#auth.creds));
+    socket.ev.on('creds.update', () => {
+      // What the credentials count on is on disk before them.
+      this.#ledger.flush();
+      this.#credentials.save(this.#auth.creds);
+    });
     socket.ev.on('messages.upsert', ({ messages }) => {
       this.#arrivals.take(messages.filter(({ key }) => this.#sent.textOf(key.id ?? '') === null));
     });

@@ -124,6 +124,7 @@ async function runOnce(attempt: Attempt, isAccepted: boolean): Promise<End> {
     version: versionIn(vault, baileys),
     auth,
     inbox,
+    ledger: null,
     log,
     textOf: () => null,
     membersOf: () => undefined,

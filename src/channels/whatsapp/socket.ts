@@ -8,6 +8,7 @@ import type {
 import type { ChannelLog } from '../channel.ts';
 import type { Baileys } from './baileys.ts';
 import type { Inbox } from './inbox.ts';
+import type { Ledger } from './ledger.ts';
 import { baileysLog } from './log.ts';
 import type { WebVersion } from './version.ts';
 
@@ -22,6 +23,8 @@ export type SocketOptions = {
   readonly version: WebVersion;
   readonly auth: AuthenticationState;
   readonly inbox: Inbox | null;
+  /** Holds back what goes out until its keys are stored; null where they are stored at once. */
+  readonly ledger: Ledger | null;
   readonly log: ChannelLog;
   /** What was said under that id, for a recipient who asks again. */
   readonly textOf: (messageId: string) => string | null;
@@ -62,6 +65,7 @@ export function openSocket(options: SocketOptions): WASocket {
     },
   });
   takeInOrder(socket, inbox);
+  if (options.ledger !== null) commitBeforeSending(socket, options.ledger);
   return socket;
 }
 
@@ -80,6 +84,30 @@ function takeInOrder({ ws }: WASocket, inbox: Inbox | null): void {
     // Baileys logs what it could not do; the messages behind it come all the same.
     work = work.then(take).catch(() => {});
   });
+}
+
+type Line = Pick<WebSocket, 'readyState'> & {
+  send(data: Uint8Array, onSent?: (error?: Error) => void): void;
+};
+
+/**
+ * Frames go out behind the commit of what they promise. Whoever sends is told at once, so that a burst of
+ * messages is decrypted without a wait for the disk in between; a line that breaks is told by its end.
+ */
+function commitBeforeSending({ ws }: WASocket, ledger: Ledger): void {
+  // Baileys made it a moment ago, for itself; nothing was sent yet.
+  const { socket: line } = ws as unknown as { readonly socket?: Line | null };
+  if (typeof line?.send !== 'function') {
+    ledger.commitAtOnce();
+    return;
+  }
+  const send = line.send.bind(line);
+  line.send = (data, onSent) => {
+    ledger.send(() => {
+      if (line.readyState === WebSocket.OPEN) send(data, () => {});
+    });
+    onSent?.();
+  };
 }
 
 function checked(url: string): string {
