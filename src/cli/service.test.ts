@@ -15,6 +15,7 @@ import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { environmentOf, TestTree } from '../supervisor/test-project.ts';
 import { launchdPlist } from './service/launchd-plist.ts';
+import { stamped } from './service/stamp.ts';
 import { systemdUnit } from './service/systemd-unit.ts';
 
 const CLAW = resolve(import.meta.dirname, '../../bin/claw.js');
@@ -123,6 +124,13 @@ test('a service is installed, kept where the owner changed it, and removed', () 
   expect(readFileSync(unit, 'utf8')).toContain('RestartSec=7');
   expect(service('install', '--yes')).toMatchObject({ code: 0 });
   expect(readFileSync(unit, 'utf8')).toBe(text);
+
+  const other = systemdUnit(oddParts(), { isSystem: false, user: null, version: null });
+  writeFileSync(unit, stamped(other, '#'));
+  for (const action of ['install', 'uninstall']) {
+    expect(service(action)).toMatchObject({ code: 1, err: expect.stringContaining('--name') });
+  }
+  writeFileSync(unit, text);
 
   expect(service('uninstall').out).toContain(`${unit} is removed.`);
   expect(called()).toContain('--user disable --now patchclaw.service');

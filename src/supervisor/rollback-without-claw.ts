@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 // Loaded when the supervisor starts, so it is that of the tree that worked, whatever is published later.
-import { recover, rollBack, transactionIds } from '../engine/transaction/recover.js';
+import { readJournal, recover, rollBack, transactionIds } from '../engine/transaction/recover.js';
 import type { Rollback } from './rollback.ts';
 
 /**
@@ -26,6 +26,8 @@ export function takeBackWithoutClaw(projectDir: string, reason: string): Rollbac
     const kept = join(projectDir, '.claw/backup');
     const id = transactionIds(kept).findLast((one) => existsSync(join(kept, one, 'record.json')));
     if (id === undefined) return failed('nothing is kept in .claw/backup to go back to.');
+    // Its record goes last of all: one that is there was cut off when the tree was as before already.
+    if (readJournal(join(kept, id, 'record.json'))?.verb === 'undo') return { ok: true };
     const taken = rollBack(projectDir, id);
     if (taken.outcome === 'rolled-back') return { ok: true };
     if (taken.outcome === 'locked') return failed('another claw command is at work.');

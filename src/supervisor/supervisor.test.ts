@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
@@ -120,6 +120,14 @@ test('without claw, a file that was edited since keeps the whole tree as it is',
     message: expect.stringContaining('does not run (it said nothing for too long)'),
   });
   writeFileSync(fine, 'fine\n');
+  // The last of an undo that was cut off is no change to be taken back.
+  const backup = join(tree.dir, '.claw/backup');
+  const record = join(backup, readdirSync(backup)[0] ?? '', 'record.json');
+  const text = readFileSync(record, 'utf8');
+  writeFileSync(record, JSON.stringify({ ...JSON.parse(text), verb: 'undo' }));
+  expect(await rollBack({ ...options, environment, undoMs: 500 })).toEqual({ ok: true });
+  expect(existsSync(fine)).toBe(true);
+  writeFileSync(record, text);
   const nodePath = join(tree.dir, 'node_modules/gone/node');
   expect(await rollBack({ ...options, nodePath, environment })).toEqual({ ok: true });
   expect(existsSync(fine)).toBe(false);

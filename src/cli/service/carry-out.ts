@@ -19,10 +19,13 @@ export type ServiceReport = {
  * @throws ClawError SETUP_REFUSED with the difference, where the owner has changed the file
  */
 export function installService(service: ServiceDefinition, isForced: boolean): ServiceReport {
-  const { path, text, enable, start, hints } = service;
+  const { path, text, identity, enable, start, hints } = service;
   const before = existsSync(path) ? readFileSync(path, 'utf8') : null;
   if (before !== text) {
-    if (before !== null && !isForced) refuseEdited(path, before, text);
+    if (before !== null && !isForced) {
+      refuseForeign(path, before, identity);
+      refuseEdited(path, before, text);
+    }
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(`${path}.new`, text);
     renameSync(`${path}.new`, path);
@@ -36,10 +39,13 @@ export function installService(service: ServiceDefinition, isForced: boolean): S
 
 /** @throws ClawError SETUP_REFUSED where the owner has changed the file */
 export function uninstallService(service: ServiceDefinition, isForced: boolean): ServiceReport {
-  const { path, disable, forget } = service;
+  const { path, identity, disable, forget } = service;
   if (!existsSync(path)) return { path, did: [`There is no ${path}.`], run: [], hints: [] };
   const before = readFileSync(path, 'utf8');
-  if (!isForced && !isUntouched(before)) refuseEdited(path, before, '');
+  if (!isForced) {
+    refuseForeign(path, before, identity);
+    refuseEdited(path, before, '');
+  }
   const failed = firstFailure(disable);
   rmSync(path);
   const run = failed === null ? [] : disable;
@@ -70,6 +76,16 @@ export function serviceState(service: ServiceDefinition) {
   const [word = ''] = (asked.stdout ?? '').trim().split('\n');
   const manager = program === 'launchctl' ? (asked.status === 0 ? 'loaded' : 'not loaded') : word;
   return { path, file: kind, state: manager === '' ? null : manager };
+}
+
+/** Of two installations of one user, the second would take the first one's place. */
+function refuseForeign(path: string, before: string, identity: string): void {
+  if (!isUntouched(before) || before.split('\n').includes(identity)) return;
+  throw new ClawError(
+    'SETUP_REFUSED',
+    `${path} is of another installation. --name gives this one a service of its own; --yes replaces that one.`,
+    { path },
+  );
 }
 
 function refuseEdited(path: string, before: string, text: string): void {

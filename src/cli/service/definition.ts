@@ -24,6 +24,8 @@ type Command = readonly [program: string, ...args: string[]];
 export type ServiceDefinition = {
   readonly path: string;
   readonly text: string;
+  /** The line of the text that says which installation it is of. */
+  readonly identity: string;
   /** Makes the manager know a new file, so that it is started with the machine or at log-in. */
   readonly enable: readonly Command[];
   readonly start: Command;
@@ -58,9 +60,11 @@ function systemd(request: ServiceRequest): ServiceDefinition {
   const config = environment['XDG_CONFIG_HOME'] || join(homeOf(environment), '.config');
   const folder = isSystem ? '/etc/systemd/system' : join(config, 'systemd/user');
   const options = { isSystem, user: isSystem && owner !== 0 ? owner : null, version: version() };
+  const text = systemdUnit(servicePartsOf(home, environment['PATH'] ?? ''), options);
   return {
     path: join(folder, unit),
-    text: stamped(systemdUnit(servicePartsOf(home, environment['PATH'] ?? ''), options), '#'),
+    text: stamped(text, '#'),
+    identity: lineWith('Description=', text),
     enable: [say('daemon-reload'), say('enable', unit)],
     start: say('restart', unit),
     disable: [say('disable', '--now', unit)],
@@ -83,9 +87,11 @@ function launchd({ home, dataDir, name, isSystem, environment, uid }: ServiceReq
   const log = join(dataDir, 'logs/service.log');
   const parts = servicePartsOf(home, environment['PATH'] ?? '');
   const domain = `gui/${uid}`;
+  const text = launchdPlist(parts, { label: name, log });
   return {
     path,
-    text: stamped(launchdPlist(parts, { label: name, log }), '<!--'),
+    text: stamped(text, '<!--'),
+    identity: lineWith('start.ts</string>', text),
     enable: [],
     start: ['launchctl', 'bootstrap', domain, path],
     disable: [['launchctl', 'bootout', `${domain}/${name}`]],
@@ -95,6 +101,10 @@ function launchd({ home, dataDir, name, isSystem, environment, uid }: ServiceReq
       `What it prints goes to ${log}; a new file counts after \`launchctl bootout ${domain}/${name}\`.`,
     ],
   } satisfies ServiceDefinition;
+}
+
+function lineWith(part: string, text: string): string {
+  return text.split('\n').find((line) => line.includes(part)) ?? text;
 }
 
 function homeOf(environment: ServiceRequest['environment']): string {
