@@ -19,7 +19,6 @@ const CHARS_PER_TOKEN = 3;
 /** A picture is read as this many tokens at most, however large its file is; a page of a document too. */
 const TOKENS_PER_PICTURE = 1_600;
 const CHARS_PER_PAGE = 100_000;
-const ENCODED = /^(?:data:[\w.+-]+\/[\w.+-]+;base64,)?[A-Za-z0-9+/]{1000}/;
 
 /** A call as it goes on to the model's server, and the most that it may take. */
 export type CheckedCall = {
@@ -69,14 +68,27 @@ function parseJson(body: Buffer): unknown {
 }
 
 function promptTokens(value: unknown): number {
-  if (typeof value === 'string') {
-    if (ENCODED.test(value)) return TOKENS_PER_PICTURE * Math.ceil(value.length / CHARS_PER_PAGE);
-    return Math.ceil(value.length / CHARS_PER_TOKEN);
-  }
+  if (typeof value === 'string') return textTokens(value);
   if (Array.isArray(value)) return value.reduce((sum: number, each) => sum + promptTokens(each), 0);
   if (typeof value !== 'object' || value === null) return 1;
-  return Object.entries(value).reduce(
-    (sum, [key, each]) => sum + Math.ceil(key.length / CHARS_PER_TOKEN) + promptTokens(each),
-    0,
-  );
+  const isFile = 'type' in value && value.type === 'base64';
+  return Object.entries(value).reduce((sum, [key, each]) => {
+    const tokens = isEncoded(key, each, isFile) ? fileTokens(each) : promptTokens(each);
+    return sum + textTokens(key) + tokens;
+  }, 0);
+}
+
+function textTokens(text: string): number {
+  return Math.ceil(text.length / CHARS_PER_TOKEN);
+}
+
+function fileTokens(encoded: string): number {
+  return TOKENS_PER_PICTURE * Math.ceil(encoded.length / CHARS_PER_PAGE);
+}
+
+/** Anthropic's sources of type base64 carry a file as `data`, OpenAI's parts as the address of one. */
+function isEncoded(key: string, value: unknown, isFile: boolean): value is string {
+  if (typeof value !== 'string') return false;
+  if (isFile) return key === 'data';
+  return (key === 'url' || key === 'file_data') && value.startsWith('data:');
 }

@@ -45,7 +45,7 @@ export function openBudgets(options: BudgetOptions): Budgets {
   const today = (): string => localDay(now(), timeZone);
   const limitsOf = (folder: string): Limits => limitsFor(store.budgets.of(folder), budget);
 
-  /** Whether anything is left once calls under way have cost `held`. */
+  /** Whether anything is left beside what is in the books and what is `held`. */
   function hasRoom(folder: string, held: Till['heldOf']): boolean {
     const day = today();
     const own = shareUsed(sum(store.usage.of(folder, day), held(folder)), limitsOf(folder));
@@ -53,7 +53,7 @@ export function openBudgets(options: BudgetOptions): Budgets {
     return own < 1 && all < 1;
   }
 
-  const isUsedUp = (folder: string): boolean => !hasRoom(folder, NOBODY);
+  const isUsedUp = (folder: string): boolean => !hasRoom(folder, till.unwrittenOf);
 
   async function admit(
     folder: string,
@@ -76,7 +76,7 @@ export function openBudgets(options: BudgetOptions): Budgets {
     return { tokens, microUsd: costOf(settings, counts) ?? 0 };
   }
 
-  /** @returns what could not be written, and so stays held until the process ends */
+  /** @returns what could not be written */
   function charge(folder: string, counts: TokenCounts | null) {
     if (counts === null) return null;
     const day = today();
@@ -130,8 +130,6 @@ export function openBudgets(options: BudgetOptions): Budgets {
 }
 
 type Amount = Pick<Spending, 'microUsd' | 'tokens'>;
-
-const NOBODY = (): Amount => ({ microUsd: 0, tokens: 0 });
 
 function sum(one: Amount, other: Amount): Amount {
   return { microUsd: one.microUsd + other.microUsd, tokens: one.tokens + other.tokens };

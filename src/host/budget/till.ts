@@ -3,10 +3,15 @@ import type { Spending } from '../../store/store.ts';
 type Amount = Pick<Spending, 'microUsd' | 'tokens'>;
 type Held = Amount & { readonly folder: string };
 
-/** What calls under way may still cost, at most: held back until it is known what they did cost. */
+/**
+ * What is not in the books: the most that calls under way may still cost, and what calls have cost
+ * whose charge could not be written, such as on a full disk.
+ */
 export interface Till {
-  /** What is held for a folder; null is for all together. */
+  /** All of it for a folder; null is for all together. */
   heldOf(folder: string | null): Amount;
+  /** The part of it that was spent and not written. */
+  unwrittenOf(folder: string | null): Amount;
   hold(held: Held): Hold;
   /** Resolves at the next change of what is held or may be spent, or when the signal is aborted. */
   change(signal: AbortSignal): Promise<void>;
@@ -14,12 +19,13 @@ export interface Till {
 }
 
 export type Hold = {
-  /** Writes the true cost, once. What `write` returns could not be written, and stays held. */
+  /** Writes the true cost, once. What `write` returns could not be written, until the process ends. */
   settle(write: () => Amount | null): void;
 };
 
 export function openTill(): Till {
-  const holds = new Map<object, Held>();
+  const holds = new Set<Held>();
+  const unwritten = new Set<Held>();
   let next = Promise.withResolvers<void>();
 
   function changed(): void {
@@ -30,24 +36,17 @@ export function openTill(): Till {
 
   return {
     changed,
-    heldOf(folder) {
-      let [microUsd, tokens] = [0, 0];
-      for (const held of holds.values()) {
-        if (folder !== null && held.folder !== folder) continue;
-        microUsd += held.microUsd;
-        tokens += held.tokens;
-      }
-      return { microUsd, tokens };
-    },
-    hold(held) {
-      const key = {};
-      holds.set(key, held);
+    heldOf: (folder) => sumOf([...holds, ...unwritten], folder),
+    unwrittenOf: (folder) => sumOf([...unwritten], folder),
+    hold(given) {
+      // Of its own: two calls can be alike.
+      const held = { ...given };
+      holds.add(held);
       return {
         settle(write) {
-          if (!holds.has(key)) return;
-          holds.delete(key);
-          const unwritten = write();
-          if (unwritten !== null) holds.set({}, { ...held, ...unwritten });
+          if (!holds.delete(held)) return;
+          const lost = write();
+          if (lost !== null) unwritten.add({ ...lost, folder: held.folder });
           changed();
         },
       };
@@ -60,5 +59,13 @@ export function openTill(): Till {
         void promise.then(resolve);
       });
     },
+  };
+}
+
+function sumOf(all: readonly Held[], folder: string | null): Amount {
+  const counted = all.filter((held) => folder === null || held.folder === folder);
+  return {
+    microUsd: counted.reduce((sum, held) => sum + held.microUsd, 0),
+    tokens: counted.reduce((sum, held) => sum + held.tokens, 0),
   };
 }
