@@ -1,0 +1,158 @@
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, expect, test } from 'vitest';
+import { type AnthropicServer, startAnthropicServer } from '../../src/testing/anthropic.ts';
+import { LinkedChannel } from '../../src/testing/whatsapp/linked-channel.ts';
+import { startWhatsAppServer } from '../../src/testing/whatsapp/server.ts';
+import { type Clone, cloneRepository } from '../story/clone.ts';
+import { DayAssistant } from './assistant.ts';
+import { isBudgetLine, judgeDay } from './judge.ts';
+import { modelOfTheDay } from './model.ts';
+import { type PlannedChat, planDay } from './plan.ts';
+import { Town } from './town.ts';
+
+const SEED = Number(process.env['CLAW_SEED'] ?? 20_261_121);
+const SIZE = { groups: 20, messages: 2_000 };
+/** The day's parts, as shares of its messages: after each, something happens to the assistant. */
+const PARTS = [0.3, 0.55, 0.75, 0.85, 1];
+
+/** A reminder comes so long after it was asked for: time to note it, on a busy machine too. */
+const REMINDED_AFTER_MS = 20_000;
+
+const ending: (() => PromiseLike<unknown>)[] = [];
+afterAll(async () => {
+  for (const end of ending.reverse()) await end();
+});
+
+test(`a day in the life: 2,000 messages in 20 groups (CLAW_SEED=${SEED})`, async () => {
+  const plan = planDay(SEED, SIZE);
+  const whatsapp = await startWhatsAppServer();
+  whatsapp.isCrowded = true;
+  ending.push(() => whatsapp.close());
+  const town = new Town(whatsapp, plan);
+  const model = await startAnthropicServer(modelOfTheDay);
+  ending.push(() => model.close());
+  const clone = await home(whatsapp, model);
+  let assistant = new DayAssistant(clone);
+  ending.push(() => assistant.stop());
+  const heardByOwner = (): number => town.heardByOwner().length;
+
+  async function command(text: string): Promise<string> {
+    const before = heardByOwner();
+    await town.sayAsOwner(text);
+    await until(
+      () => heardByOwner() > before,
+      () => `${text} was not answered\n${assistant.output}`,
+    );
+    return town.heardByOwner()[before] ?? '';
+  }
+
+  const chats = plan.chats.filter(({ kind }) => kind !== 'unregistered');
+  await command('/status');
+  for (const { name, folder, kind } of chats) {
+    const how = kind === 'always' ? ' always' : '';
+    expect(await command(`/register "${name}" as ${folder}${how}`)).toContain(name);
+  }
+  const budgeted = chats.find(({ kind }) => kind === 'budgeted');
+  if (budgeted === undefined) throw new Error('nobody has a budget');
+  await command(`/budget ${budgeted.folder} 2000 tokens`);
+
+  const tasks = new Map<PlannedChat, string>();
+  async function remind(chat: PlannedChat): Promise<void> {
+    const task = `T${tasks.size + 1}`;
+    tasks.set(chat, task);
+    const at = new Date(Date.now() + REMINDED_AFTER_MS).toISOString().replace(/\.\d+Z$/, 'Z');
+    await town.say({
+      chat,
+      speaker: 0,
+      text: `@Andy remind ${task} at ${at}`,
+      as: 'lid',
+      token: '',
+      isAsked: true,
+    });
+    await until(
+      () => town.heardIn(chat).some(({ text }) => text.includes(`noted ${task}`)),
+      () => `${task} was not scheduled`,
+    );
+  }
+
+  let said = 0;
+  async function sayUntil(share: number): Promise<void> {
+    for (; said < share * plan.messages.length; said += 1) {
+      const message = plan.messages[said];
+      if (message !== undefined) await town.say(message);
+      const stranger = said % 100 === 50 ? plan.strangers[said / 100 - 0.5] : undefined;
+      if (stranger !== undefined) {
+        await whatsapp.say(town.strangers[stranger.stranger], stranger.text);
+      }
+      if (said % 20 === 19) await delay(150);
+    }
+  }
+  const [first = 0, second = 0, third = 0, fourth = 0, all = 1] = PARTS;
+
+  await sayUntil(first);
+  await Promise.all(chats.slice(5, 10).map(remind));
+
+  whatsapp.cut();
+  await sayUntil(second);
+
+  assistant.crash();
+  await sayUntil(third);
+
+  const missed = chats[10];
+  if (missed === undefined) throw new Error('no chat');
+  await remind(missed);
+  const { code, tookMs } = await assistant.stop();
+  expect(code).toBe(0);
+  expect(tookMs).toBeLessThan(10_000);
+  await sayUntil(fourth);
+  await delay(REMINDED_AFTER_MS);
+  assistant = new DayAssistant(clone);
+
+  await until(
+    () => town.heardIn(budgeted).some(({ text }) => isBudgetLine(text)),
+    () => 'the budget was never reached',
+  );
+  const spent = town.heardIn(budgeted).length;
+  await delay(500);
+  expect(town.heardIn(budgeted)).toHaveLength(spent);
+  await command(`/budget ${budgeted.folder} none`);
+  await sayUntil(all);
+
+  const complaints = () => judgeDay(plan, town, tasks);
+  await until(
+    () => complaints().length === 0,
+    () => [...complaints(), assistant.output.slice(-3_000)].join('\n'),
+    120_000,
+  );
+  // What comes too much comes late.
+  await delay(2_000);
+  expect(complaints()).toEqual([]);
+  const notices = town.heardByOwner().filter((text) => /80 ?%|100 ?%/.test(text));
+  expect(notices).toHaveLength(2);
+}, 600_000);
+
+/** A clone of the project on a machine of its own, paired with the server and with a model. */
+async function home(
+  whatsapp: Awaited<ReturnType<typeof startWhatsAppServer>>,
+  model: AnthropicServer,
+): Promise<Clone> {
+  const clone = cloneRepository({
+    ANTHROPIC_API_KEY: 'sk-ant-test-day',
+    ANTHROPIC_BASE_URL: model.url,
+    NODE_OPTIONS: '--import=./test/day/far-end.ts',
+    TEST_WHATSAPP_SOCKET: whatsapp.url,
+    TEST_WHATSAPP_FILES: whatsapp.filesUrl,
+  });
+  ending.push(() => clone[Symbol.asyncDispose]());
+  await new LinkedChannel(whatsapp, {}, {}, join(clone.root, 'data')).pair();
+  return clone;
+}
+
+async function until(isSo: () => boolean, why: () => string, withinMs = 60_000): Promise<void> {
+  const end = performance.now() + withinMs;
+  while (!isSo()) {
+    if (performance.now() > end) throw new Error(why());
+    await delay(50);
+  }
+}
