@@ -55,7 +55,7 @@ test(`a day in the life: 2,000 messages in 20 groups (CLAW_SEED=${SEED})`, async
   }
   const budgeted = chats.find(({ kind }) => kind === 'budgeted');
   if (budgeted === undefined) throw new Error('nobody has a budget');
-  await command(`/budget ${budgeted.folder} 2000 tokens`);
+  await command(`/budget ${budgeted.folder} 600 tokens`);
 
   const tasks = new Map<PlannedChat, string>();
   async function remind(chat: PlannedChat): Promise<void> {
@@ -111,7 +111,7 @@ test(`a day in the life: 2,000 messages in 20 groups (CLAW_SEED=${SEED})`, async
 
   await until(
     () => town.heardIn(budgeted).some(({ text }) => isBudgetLine(text)),
-    () => 'the budget was never reached',
+    () => `the budget was never reached: ${JSON.stringify(town.heardIn(budgeted))}`,
   );
   const spent = town.heardIn(budgeted).length;
   await delay(500);
@@ -128,6 +128,7 @@ test(`a day in the life: 2,000 messages in 20 groups (CLAW_SEED=${SEED})`, async
   // What comes too much comes late.
   await delay(2_000);
   expect(complaints()).toEqual([]);
+  expect(whatsapp.mailbox.size).toBe(0);
   const notices = town.heardByOwner().filter((text) => /80 ?%|100 ?%/.test(text));
   expect(notices).toHaveLength(2);
 }, 600_000);
