@@ -19,7 +19,7 @@ import { intentNotes } from './intent-notes.ts';
 import { preparePackages } from './npm.ts';
 import { originsOf } from './origins.ts';
 import { clearPending, withDecided, writePending } from './pending.ts';
-import { planDigest } from './plan-digest.ts';
+import { planDigest, refuseOtherPlan } from './plan-digest.ts';
 import { proveTree } from './proving.ts';
 import { keepResolutions } from './recordings.ts';
 import { releaseFileOf } from './released.ts';
@@ -115,7 +115,7 @@ export async function carryOut(
     );
     return { ...planned, outcome: 'blocked' };
   }
-  checkExpected(context, operation);
+  refuseOtherPlan(context, planDigest(operation));
   checkConsent(plan.changes, context.allow);
   for (const loss of losses) context.onProgress({ kind: 'note', text: loss });
   await askForYes(context, operation, planned);
@@ -140,16 +140,6 @@ export async function carryOut(
     tidyUp(() => sweepPrepared(root));
     tidyUp(packages.remove);
   }
-}
-
-/** What the owner said yes to is what they were shown. */
-function checkExpected({ expect }: EngineContext, operation: Operation): void {
-  if (expect === undefined || expect === planDigest(operation)) return;
-  throw new ClawError(
-    'PLAN_CHANGED',
-    'Something was changed since this was planned, so it would do other things now. Nothing was ' +
-      'changed; look at the plan again.',
-  );
 }
 
 function asObject(data: unknown): object {

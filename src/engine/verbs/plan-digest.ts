@@ -1,4 +1,6 @@
 import { type Digest, digestBytes, digestFile } from '../digest.ts';
+import { ClawError } from '../errors.ts';
+import type { EngineContext } from './context.ts';
 import type { Operation } from './operation.ts';
 
 /**
@@ -12,5 +14,19 @@ export function planDigest({ verb, plan, files = [], core }: Operation): Digest 
   const layers = plan.layers.map(({ manifest, digest }) => `${manifest.skill} ${digest}`);
   return digestBytes(
     JSON.stringify([verb, lines.sort(), layers, core == null ? null : core.state.digest]),
+  );
+}
+
+/**
+ * What the owner said yes to is what they were shown.
+ *
+ * @throws ClawError PLAN_CHANGED
+ */
+export function refuseOtherPlan({ expect }: EngineContext, plan: Digest): void {
+  if (expect === undefined || expect === plan) return;
+  throw new ClawError(
+    'PLAN_CHANGED',
+    'Something was changed since this was planned, so it would do other things now. Nothing was ' +
+      'changed; look at the plan again.',
   );
 }

@@ -3,6 +3,7 @@ import { OWNER } from '../compose/plan.ts';
 import { type Decision, type Settlement, settleConflict } from '../compose/settle.ts';
 import { mergeByKey } from '../compose/structured-file.ts';
 import type { Conflict } from '../conflict.ts';
+import { type Digest, digestBytes, digestFile } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import { mergeFiles } from '../merge/file.ts';
 import { readTreeFile } from '../state/disk.ts';
@@ -21,6 +22,7 @@ import { type EngineContext, type PlanningContext, resultOf, type VerbResult } f
 import { reinstall } from './npm.ts';
 import { clearPending, hasDecisions, readPending, withDecided, writePending } from './pending.ts';
 import { findTakenPlaces } from './places.ts';
+import { refuseOtherPlan } from './plan-digest.ts';
 import { stepOf } from './state-steps.ts';
 import { tidyUp } from './tidy-up.ts';
 
@@ -47,7 +49,8 @@ export async function undo(context: PlanningContext): Promise<VerbResult> {
       const kind = before === null ? 'add' : after === null ? 'delete' : 'modify';
       return { path, kind, cause: `undo ${transaction.summary}` } as const;
     });
-  const report = { changes, conflicts, data: { undone: transaction.summary } };
+  const plan = undoDigest(files);
+  const report = { changes, conflicts, data: { undone: transaction.summary, plan } };
   if (conflicts.length > 0) {
     const { cwd, allow } = context;
     const operation = { verb: 'undo', arguments: [], options: {}, cwd, allow, decisions };
@@ -56,6 +59,7 @@ export async function undo(context: PlanningContext): Promise<VerbResult> {
     writePending(root, { ...operation, state: stateDigest(root) }, waiting);
     return resultOf('undo', 'blocked', report);
   }
+  refuseOtherPlan(context, plan);
   if (context.isTrial === true) {
     return resultOf('undo', 'done', { ...report, data: { ...report.data, isTrial: true } });
   }
@@ -84,6 +88,12 @@ export async function undo(context: PlanningContext): Promise<VerbResult> {
   } finally {
     tidyUp(swaps.remove);
   }
+}
+
+/** Names what an undo would leave behind, as `planDigest` does for the other verbs. */
+function undoDigest(files: readonly Undone[]): Digest {
+  const lines = files.map(({ path, after }) => `${path} ${after ? digestFile(after) : 'gone'}`);
+  return digestBytes(JSON.stringify(['undo', lines.sort()]));
 }
 
 /** What was decided in another operation that waits stays, although it was planned on another state. */

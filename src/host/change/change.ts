@@ -28,6 +28,8 @@ export type Wish = {
   /** Paths that the owner named because they run or steer programs. */
   readonly allow?: readonly string[];
   readonly plan?: string | null;
+  /** Warnings that the owner has read with it. */
+  readonly seen?: readonly string[];
 };
 
 /** How a change that was asked for ended, where the assistant does not restart onto it. */
@@ -48,7 +50,7 @@ export async function carryOut(
   by: readonly string[] = [wish.verb, ...wish.args],
 ): Promise<Ended> {
   const begun = await beginChange(context, wish);
-  const { allow = [], plan = null } = wish;
+  const { allow = [], plan = null, seen = [] } = wish;
   const result = await relayed(context, [
     ...by,
     '--yes',
@@ -63,7 +65,9 @@ export async function carryOut(
   if (result.outcome === 'nothing') {
     return { kind: 'refused', code: null, text: nothingText(begun) };
   }
-  for (const warning of result.warnings) context.say(`Note: ${warning}`);
+  for (const warning of result.warnings) {
+    if (!seen.includes(warning)) context.say(`Note: ${warning}`);
+  }
   return { kind: 'restart', data: changed(begun, result) };
 }
 

@@ -5,7 +5,9 @@ import type { WaitingConflict } from './waiting.ts';
 /** The ways to settle a conflict that `claw resolve` knows for its kind, and the way out. */
 export function choicesFor(conflict: WaitingConflict, hasModel: boolean): readonly Choice[] {
   const giveUp = { word: 'give up', label: 'give up: forget the change' };
-  if (!conflict.decidable) return [giveUp];
+  if (!conflict.decidable) {
+    return [{ word: 'again', label: 'look again: I have moved it out of the way' }, giveUp];
+  }
   return [
     { word: 'ours', label: sideLabel(conflict, 'ours') },
     { word: 'theirs', label: sideLabel(conflict, 'theirs') },
@@ -56,7 +58,7 @@ function sideLabel({ layers, sizes, values, hunks }: WaitingConflict, side: 'our
   const verb = side === 'ours' ? 'keep' : 'take';
   const layer = layers[side === 'ours' ? 0 : 1];
   if (values !== null) return `${verb} ${whose(layer)}: ${valueText(values[side])}`;
-  if (hunks.length === 0 && sizes[side] === null) return `no such file, as ${layer} has it`;
+  if (hunks.length === 0 && sizes[side] === null) return `no such file, as ${holder(layer)} it`;
   return `${verb} ${whose(layer)}`;
 }
 
@@ -67,6 +69,13 @@ function bothChoices({ layers, hunks }: WaitingConflict): readonly Choice[] {
     { word: 'both', label: `both, ${whose(ours)} first` },
     { word: 'reversed', label: `both, ${whose(theirs)} first` },
   ];
+}
+
+/** Whose side it is, in a sentence: `telegram has`. */
+export function holder(layer: string): string {
+  if (layer === 'core') return 'the core has';
+  if (layer === 'your edits') return 'you have';
+  return layer === 'undo' ? 'the version before has' : `${layer} has`;
 }
 
 function whose(layer: string): string {

@@ -4,7 +4,7 @@ import type { CommandContext, CommandResult } from '../command.ts';
 import { answer, carryOut, type Wish } from './change.ts';
 import { bringsOf, planLines } from './plan.ts';
 import { consentText, isBlocked, refusalOf } from './refusal.ts';
-import { takeUp } from './settle.ts';
+import { takeUp } from './take-up.ts';
 
 /** A change as a command shows it before it asks, or goes on. */
 export type Previewed = Wish & {
@@ -51,7 +51,7 @@ export async function previewChange(
   return {
     kind: 'ask',
     text: `${lines}\n\n${wish.question} Say yes or no.`,
-    data: { verb, args, allow, plan: data.plan },
+    data: { verb, args, allow, plan: data.plan, seen: plan.warnings },
     declined: wish.declined,
   };
 }
@@ -62,6 +62,7 @@ export const PreviewedWish = z.object({
   args: z.array(z.string()),
   allow: z.array(z.string()).default([]),
   plan: z.string().nullable().default(null),
+  seen: z.array(z.string()).default([]),
 });
 
 /**
@@ -75,7 +76,7 @@ export async function carryOutChange(
 ): Promise<CommandResult> {
   const ended = await carryOut(context, wish);
   if (ended.kind === 'restart') return ended;
-  if (ended.kind === 'blocked') return await takeUp(context, { asksModel: true });
+  if (ended.kind === 'blocked') return await takeUp(context, { isFresh: true });
   if (ended.code === 'PLAN_CHANGED' && again !== null) {
     return await again('Something was edited since you were shown this, so it was planned again.');
   }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ClawResult } from '../claw.ts';
 import type { CommandContext } from '../command.ts';
+import { holder } from './conflict-choices.ts';
 import { valueText } from './conflict-text.ts';
 import { planLines } from './plan.ts';
 import { quoted } from './quoted.ts';
@@ -49,6 +50,6 @@ function decisionText({ path, decision, layers }: WaitingConflict): string {
   }
   const lines = decision.patch.split('\n');
   const start = lines.findIndex((line) => line.startsWith('@@'));
-  if (start === -1) return `${who} for \`${path}\`: it stays as ${layers[0]} has it.`;
+  if (start === -1) return `${who} for \`${path}\`: it stays as ${holder(layers[0])} it.`;
   return `${who} for \`${path}\`, against ${layers[0]}:\n${quoted(lines.slice(start).join('\n'), DIFF_LINES, 'diff')}`;
 }

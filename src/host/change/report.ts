@@ -1,7 +1,7 @@
 import type { CommandContext, CommandResult, Resumption } from '../command.ts';
 import { Change, readTree } from './change.ts';
-import { takeUp } from './settle.ts';
 import { setupSteps } from './setup-steps.ts';
+import { takeUp } from './take-up.ts';
 import { readWaiting } from './waiting.ts';
 
 type Applied = Awaited<ReturnType<typeof readTree>>['applied'];
@@ -17,7 +17,7 @@ export async function reportChange(
     return `${titleOf(change)} was taken back: the assistant did not come up with it.\n\n${rolledBack}`;
   }
   const now = await readTree(context);
-  if (now.state === change.state) return await interrupted(context, change);
+  if (now.state === change.state) return await afterInterruption(context, change);
   const names = now.applied.map(({ name }) => name);
   const listed = `Skills that are in now: ${names.join(', ') || 'none'}.`;
   switch (change.verb) {
@@ -36,13 +36,30 @@ export async function reportChange(
   }
 }
 
-/** Before anything was published. What waits for decisions still does. */
-async function interrupted(context: CommandContext, change: Change): Promise<CommandResult> {
+/**
+ * The process that began the change died before it was published. Its `claw` may have outlived it: what
+ * that publishes has yet to be started. What waits for decisions is taken up again.
+ */
+async function afterInterruption(context: CommandContext, change: Change): Promise<CommandResult> {
+  await untilUnlocked(context);
+  if ((await readTree(context)).state !== change.state) return { kind: 'restart', data: change };
   const waiting = await readWaiting(context);
   const said = `${titleOf(change)} was interrupted. Nothing was changed`;
   const isSame = waiting !== null && !('exitCode' in waiting) && waiting.verb === change.verb;
   if (!isSame) return { kind: 'answer', text: `${said}; say it again.` };
-  return await takeUp(context, { asksModel: false, note: `${said}.` });
+  return await takeUp(context, { isFresh: false, note: `${said}.` });
+}
+
+const MAX_WAITS = 200;
+const LOCKED = 5;
+
+/** Each call waits for the lock on its own, for two seconds, and finishes what a kill left. */
+async function untilUnlocked({ claw, say }: CommandContext): Promise<void> {
+  for (let waits = 0; waits < MAX_WAITS; waits += 1) {
+    const { exitCode } = await claw(['recover']);
+    if (exitCode !== LOCKED) return;
+    if (waits === 0) say('A change that was begun before is still under way. Waiting for it.');
+  }
 }
 
 function titleOf({ verb, args }: Change): string {

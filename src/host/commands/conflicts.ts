@@ -2,7 +2,8 @@ import { readArguments } from '../change/arguments.ts';
 import { answer } from '../change/change.ts';
 import { refusalOf } from '../change/refusal.ts';
 import { reportChange } from '../change/report.ts';
-import { giveUp, settle, takeUp } from '../change/settle.ts';
+import { giveUp, settle } from '../change/settle.ts';
+import { takeUp } from '../change/take-up.ts';
 import { operationName, readWaiting } from '../change/waiting.ts';
 import type { OwnerCommand } from '../command.ts';
 
@@ -16,7 +17,7 @@ export const command: OwnerCommand = {
     if (said === 'give up' || said === 'abort') return await giveUp(context);
     const given = readArguments(argument);
     if (given === null || given.words.length > 0) return answer(USAGE);
-    return await takeUp(context, { asksModel: false, allow: given.allow });
+    return await takeUp(context, { isFresh: false, allow: given.allow });
   },
   confirm: settle,
   resume: reportChange,

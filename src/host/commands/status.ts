@@ -77,6 +77,6 @@ async function describeTree({ claw }: CommandContext): Promise<string> {
   if (!tree.initialised) return 'the core as it came, no skills';
   const layers = tree.layers.map(({ name, version }) => `${name} ${version}`).join(', ');
   const edits = tree.edits.length > 0 ? `, ${tree.edits.length} files with edits of your own` : '';
-  const pending = tree.pending ? ', an operation waits (`npx claw conflicts`)' : '';
+  const pending = tree.pending ? ', a change waits for your decision (`/conflicts`)' : '';
   return `core and ${layers || 'no skills'}${edits}${pending}`;
 }
