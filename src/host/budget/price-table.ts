@@ -1,4 +1,4 @@
-/** When the prices below were read off the providers' lists. */
+/** The day of the prices below, as far as they were known then: lists change, and MODEL_PRICE rules. */
 export const PRICES_OF = '2026-11-21';
 
 /**
