@@ -18,41 +18,6 @@ export const assistantVerbs: readonly ((program: Command, run: RunVerb) => void)
         const root = join(import.meta.dirname, '../..');
         process.exitCode = await startHere(root, service ? ['--service'] : []);
       }),
-  defineLogs,
-  defineService,
-  (program, run) =>
-    program
-      .command('chat')
-      .description('talk to the assistant: a session, or one message and its answers')
-      .argument('[text...]', 'what to say; an owner’s command too, such as /status')
-      .action((words: readonly string[]) =>
-        run('chat', async (invocation) => {
-          const { chat } = await import('./assistant/chat.ts');
-          return await chat(invocation, words);
-        }),
-      ),
-  (program, run) =>
-    program
-      .command('groups')
-      .description('chats that are registered and known; register, unregister, trigger, allow')
-      .argument('[words...]', 'a part of a name, or as in the chat: register "Family" as family')
-      .action((words: readonly string[]) =>
-        run('groups', async (invocation) => {
-          const { groups } = await import('./assistant/lists.ts');
-          return await groups(invocation, words);
-        }),
-      ),
-  (program, run) =>
-    program
-      .command('tasks')
-      .description('what is scheduled; pause, resume, cancel, run, log and a number')
-      .argument('[words...]', 'as in the chat: pause 3')
-      .action((words: readonly string[]) =>
-        run('tasks', async (invocation) => {
-          const { tasks } = await import('./assistant/lists.ts');
-          return await tasks(invocation, words);
-        }),
-      ),
   (program, run) =>
     program
       .command('setup')
@@ -83,4 +48,42 @@ export const assistantVerbs: readonly ((program: Command, run: RunVerb) => void)
           return await setUpModelAlone(invocation, options);
         }),
       ),
+  (program, run) =>
+    program
+      .command('chat')
+      .description('talk to the assistant: a session, or one message and its answers')
+      .argument(
+        '[text...]',
+        'what to say; an owner’s command too, such as /status; - adds what is piped in',
+      )
+      .action((words: readonly string[]) =>
+        run('chat', async (invocation) => {
+          const { chat } = await import('./assistant/chat.ts');
+          return await chat(invocation, words);
+        }),
+      ),
+  (program, run) =>
+    program
+      .command('groups')
+      .description('chats that are registered and known; register, unregister, trigger, allow')
+      .argument('[words...]', 'a part of a name, or as in the chat: register "Family" as family')
+      .action((words: readonly string[]) =>
+        run('groups', async (invocation) => {
+          const { groups } = await import('./assistant/lists.ts');
+          return await groups(invocation, words);
+        }),
+      ),
+  (program, run) =>
+    program
+      .command('tasks')
+      .description('what is scheduled; pause, resume, cancel, run, log and a number')
+      .argument('[words...]', 'as in the chat: pause 3')
+      .action((words: readonly string[]) =>
+        run('tasks', async (invocation) => {
+          const { tasks } = await import('./assistant/lists.ts');
+          return await tasks(invocation, words);
+        }),
+      ),
+  defineLogs,
+  defineService,
 ];

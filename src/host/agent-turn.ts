@@ -34,7 +34,7 @@ export async function runAgentTurn(options: AgentTurnOptions, turn: Turn): Promi
   if (settings.model.apiKey === null) {
     return failed(
       'NO_KEY',
-      'No model is configured yet. Add a key with `npx claw setup`, then say `/restart` and ask again.',
+      'No model is configured yet. Add a key with `npx claw setup` and ask again.',
     );
   }
   const isTask = task !== null;

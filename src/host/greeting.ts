@@ -15,7 +15,7 @@ export async function greetingOf({ settings, sandbox }: GreetingParts): Promise<
   const { assistantName, model } = settings;
   const modelLine =
     model.apiKey === null
-      ? 'No model yet: `npx claw setup` adds a key, then say /restart.'
+      ? 'No model yet: `npx claw setup` adds a key.'
       : `Model: ${model.provider}/${model.model}.`;
   if (sandbox === null) {
     return `${assistantName} is here. /help lists what you can say. ${modelLine}`;

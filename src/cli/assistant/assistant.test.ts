@@ -55,6 +55,24 @@ test('lines that are piped in are said one by one, until /exit', async () => {
   expect(stdout).toMatch(/^Registered:\n\n1\. [^\n]*\nThere is no command `\/bogus`[^\n]*\n$/);
 });
 
+test('a dash adds all that is piped in to one message', async () => {
+  const { code, stdout } = await claw(['chat', '/groups', '-'], 'zzz\n');
+  expect([code, stdout]).toEqual([0, 'Registered:\n\nnone of that name\n']);
+  const tooLong = await claw(['chat', '-'], 'x'.repeat(2 ** 21));
+  expect(tooLong).toMatchObject({ code: 2, stderr: 'USAGE: A message may have 1 MB at most.\n' });
+});
+
+test('a session on a terminal shows answers until Ctrl-D', async () => {
+  const command = `stty cols 60 rows 30; exec ${process.execPath} bin/claw.js chat`;
+  await using session = new Conversation(tree, ['script', '-qefc', command, '/dev/null']);
+  await session.sees('\u001b[1G\u001b[0J> ');
+  session.write('/groups\r');
+  await session.sees('Registered:');
+  await session.sees('is typing');
+  session.write('\u0004');
+  expect(await session.end()).toBe(0);
+});
+
 test('shells that talk at the same time each get their own answers', async () => {
   const runs = await Promise.all(
     ['a', 'b', 'c'].map((word) => claw(['chat', `/groups ${word}zz`])),

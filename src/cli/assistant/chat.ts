@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { ClawError, type VerbResult } from '../../engine/index.ts';
 import { isLeaving } from '../../terminal/owner-console.ts';
 import type { Invocation } from '../main.ts';
@@ -7,10 +8,16 @@ import { withAssistant } from './talk.ts';
 import { collectingView } from './view.ts';
 
 /**
- * Says something in the owner's chat and prints the answers. Without words it is a session on a
- * terminal, and what is piped in is said line by line.
+ * Says something in the owner's chat and prints the answers; `-` at the end adds what is piped in.
+ * Without words it is a session on a terminal, and what is piped in is said line by line.
  */
 export async function chat(invocation: Invocation, words: readonly string[]): Promise<VerbResult> {
+  if (words.at(-1) === '-') {
+    const piped = (await text(process.stdin)).trimEnd();
+    return await sayAll(invocation, 'chat', [
+      [words.slice(0, -1).join(' '), piped].join('\n\n').trim(),
+    ]);
+  }
   if (words.length > 0) return await sayAll(invocation, 'chat', [words.join(' ')]);
   if (process.stdin.isTTY !== true) return await sayAll(invocation, 'chat', pipedLines());
   if (invocation.options.json !== true) return await chatOnTerminal(invocation);

@@ -17,7 +17,8 @@ export interface Conversation {
   /**
    * Says something, and resolves when it is answered.
    *
-   * @throws ClawError ASSISTANT_STOPPED when the assistant ends before, INTERRUPTED
+   * @throws ClawError ASSISTANT_STOPPED when the assistant ends before, USAGE when it does not take the
+   *   text, INTERRUPTED
    */
   say(text: string): Promise<void>;
   /** From here on also what nobody asked for is shown. */
@@ -35,6 +36,7 @@ export async function openConversation(
 ): Promise<Conversation | null> {
   const { promise: ended, resolve: onEnd } = Promise.withResolvers<void>();
   let onSettled: (() => void) | null = null;
+  let refusal: string | null = null;
 
   function onMessage(message: AssistantMessage): void {
     switch (message.kind) {
@@ -43,8 +45,10 @@ export async function openConversation(
         else view.onAnswer(message.text);
         return;
       case 'notice':
+        view.onProgress(message.text);
+        return;
       case 'refused':
-        view.onProgress(message.kind === 'notice' ? message.text : message.message);
+        refusal = message.message;
         return;
       case 'activity':
         view.onActivity(message.text);
@@ -66,7 +70,8 @@ export async function openConversation(
       onSettled = () => resolve(true);
       control.send({ kind: 'say', text });
       const isSettled = await Promise.race([settled, ended.then(() => false)]);
-      if (!isSettled) throw unanswered(signal);
+      if (isSettled) return;
+      throw refusal === null ? unanswered(signal) : new ClawError('USAGE', refusal);
     },
     watch: () => control.send({ kind: 'watch' }),
     ended,
