@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
+import { digestBytes } from '../engine/digest.ts';
 import { pipedConsole } from '../terminal/piped-console.ts';
 import { skillFiles } from '../testing/codebase.ts';
 import { readEnvironment } from './environment.ts';
@@ -124,7 +125,8 @@ test('without claw, a file that was edited since keeps the whole tree as it is',
   const backup = join(tree.dir, '.claw/backup');
   const record = join(backup, readdirSync(backup)[0] ?? '', 'record.json');
   const text = readFileSync(record, 'utf8');
-  writeFileSync(record, JSON.stringify({ ...JSON.parse(text), verb: 'undo' }));
+  const json = (text.split('\n')[0] ?? '').replace('"verb":"apply"', '"verb":"undo"');
+  writeFileSync(record, `${json}\n${digestBytes(json)}\n`);
   expect(await rollBack({ ...options, environment, undoMs: 500 })).toEqual({ ok: true });
   expect(existsSync(fine)).toBe(true);
   writeFileSync(record, text);
