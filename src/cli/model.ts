@@ -5,6 +5,9 @@ import { readSettings, type Settings, SettingsError } from '../config.ts';
 import { ClawError, type ModelPrompt, type ModelReply } from '../engine/index.ts';
 import { completeText } from '../sandbox/completion.ts';
 
+/** One answer takes less time than a turn of an agent may. */
+const ANSWER_TIMEOUT_MS = 600_000;
+
 /**
  * Asks the owner's model, as `.env` and the environment name it at that moment.
  *
@@ -15,7 +18,8 @@ export async function askModel(
   { root, signal }: { readonly root: string; readonly signal: AbortSignal },
 ): Promise<ModelReply> {
   const { model, turnTimeoutMs } = settingsOf(root);
-  const answer = await completeText(model, prompt, { timeoutMs: turnTimeoutMs, signal });
+  const timeoutMs = Math.min(turnTimeoutMs, ANSWER_TIMEOUT_MS);
+  const answer = await completeText(model, prompt, { timeoutMs, signal });
   if (!answer.ok) throw new ClawError('MODEL_REFUSED', `${answer.message} Nothing was decided.`);
   return { text: answer.text, model: `${model.provider}/${model.model}` };
 }
