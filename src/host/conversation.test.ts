@@ -228,3 +228,24 @@ test('a group has one turn at a time, and four groups work side by side', async 
   await vi.waitFor(() => expect(assistant.store.turns.counts().queued).toBe(0));
   await assistant.stop();
 });
+
+test('as many agents work at the same time as the settings say', async () => {
+  using project = new TestProject();
+  const first = Promise.withResolvers<void>();
+  const folders: string[] = [];
+  const assistant = await project.start({
+    agent: async ({ folder }) => {
+      folders.push(folder);
+      if (folders.length === 1) await first.promise;
+      return answers('ok');
+    },
+    environment: { CLAW_MAX_AGENTS: '1' },
+  });
+  const { chat, store } = assistant;
+  await chat.say('hello', { jid: 'chat:a' });
+  await chat.say('hello', { jid: 'chat:b' });
+  expect(store.turns.counts()).toMatchObject({ queued: 1, running: 1 });
+  first.resolve();
+  await vi.waitFor(() => expect(folders).toEqual(['chat-a', 'chat-b']));
+  await assistant.stop();
+});
