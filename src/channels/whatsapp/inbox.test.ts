@@ -1,3 +1,6 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { LinkedChannel } from '../../testing/whatsapp/linked-channel.ts';
 import type { Person } from '../../testing/whatsapp/person.ts';
@@ -60,4 +63,31 @@ test('what was stored is not handed over again', async () => {
   await server.say(anna, 'two');
   await linked.until(() => linked.messages.length === 2);
   expect(said()).toEqual(['one', 'two']);
+});
+
+test('what was acknowledged is on disk by then, as a kill in that moment would find it', async () => {
+  const { promise: isOver, resolve: goOn } = Promise.withResolvers<void>();
+  linked.beforeStored = () => isOver;
+  const images: string[] = [];
+  const { mailbox } = server;
+  const acknowledge = mailbox.acknowledge.bind(mailbox);
+  mailbox.acknowledge = (node) => {
+    const before = mailbox.size;
+    acknowledge(node);
+    if (mailbox.size === before) return;
+    const image = mkdtempSync(join(tmpdir(), 'claw-image-'));
+    cpSync(linked.dataDir, image, { recursive: true });
+    images.push(image);
+  };
+  await server.say(anna, 'one');
+  await server.say(anna, 'two');
+  await expect.poll(() => images.length).toBe(2);
+  const [, image = ''] = images;
+  goOn();
+  await linked.close();
+  linked = new LinkedChannel(server, {}, {}, image);
+  await linked.connect();
+  await linked.until(() => linked.messages.length === 2);
+  expect(said()).toEqual(['one', 'two']);
+  for (const folder of images) rmSync(folder, { recursive: true, force: true });
 });
