@@ -14,16 +14,23 @@ export const examination: Examination = {
     const { projectDir, settings } = subject;
     if (settings === null) return [];
     const look = await examineSandbox({ projectDir, settings });
-    return [engineFinding(look), ...imageFinding(look), ...leftovers(look, subject), ...room(look)];
+    const wanted = engineFinding(look, settings.sandbox);
+    return [wanted, ...imageFinding(look), ...leftovers(look, subject), ...room(look)];
   },
 };
 
 const INSTALL =
   'Install Docker (Debian: `sudo apt install docker.io`; macOS: Docker Desktop) or bubblewrap.';
 
-function engineFinding({ chosen, description, refused }: SandboxLook): Finding {
+function engineFinding(
+  { chosen, description, refused }: SandboxLook,
+  wanted: SandboxLook['chosen'],
+): Finding {
   const reasons = refused.map(({ name, reason }) => `${name}: ${reason}`).join(' ');
-  if (chosen === null) return ill(AREA, `Agents cannot run. ${reasons}`, INSTALL);
+  if (chosen === null) {
+    const only = `CLAW_SANDBOX asks for ${wanted}: start that, or take the line out of .env.`;
+    return ill(AREA, `Agents cannot run. ${reasons}`, wanted === null ? INSTALL : only);
+  }
   if (chosen !== 'bubblewrap') return well(AREA, `agents run in ${description}`);
   const better = refused.length === 0 ? null : `Docker would limit them as a whole. ${reasons}`;
   return well(AREA, `agents run in ${description}`, better);
