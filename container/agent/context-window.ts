@@ -84,9 +84,19 @@ export class ContextWindow {
     const { text, from } = this.#summary;
     const kept = messages.slice(from);
     const asksFirst = kept[0]?.role === 'user';
-    const before = asksFirst ? text : `${text}\n\n${questionBefore(messages, from)}`;
+    const before = asksFirst ? text : `${text}\n\n${this.#asked(messages.slice(0, from))}`;
     // Between two of the user's messages stands one of the assistant's: some models insist on it.
     return [...system, textMessage('user', before), ...(asksFirst ? [GO_ON] : []), ...kept];
+  }
+
+  /** What is being answered, where it is among the messages that a summary stands for. */
+  #asked(older: Prompt): string {
+    const questions = older.flatMap((message, at) => (message.role === 'user' ? [at] : []));
+    const begin = this.#parts.session.conversation.said.length;
+    const ofThisTurn = questions.filter((at) => at >= begin);
+    const asked = ofThisTurn.length > 0 ? ofThisTurn : questions.slice(-1);
+    const texts = asked.flatMap((at) => older.slice(at, at + 1)).map(textOf);
+    return `You are answering this:\n${texts.join('\n')}`;
   }
 
   #lengthOf(params: StreamCall['params'], messages: Prompt): number {
@@ -160,12 +170,6 @@ function cutOf(messages: Prompt, from: number, maxTokens: number | null): number
   if (fits(from)) return null;
   const step = cut(({ role }) => role !== 'tool');
   return step > from ? step : null;
-}
-
-/** What is being answered, where it is among the messages that a summary stands for. */
-function questionBefore(messages: Prompt, from: number): string {
-  const question = messages.slice(0, from).findLast(({ role }) => role === 'user');
-  return question === undefined ? '' : `You are answering this message:\n${textOf(question)}`;
 }
 
 function estimate(value: unknown): number {

@@ -144,7 +144,11 @@ await describeWithEngine('bubblewrap', 'a conversation that fills the window of 
 
   test('is summarised in the middle of a turn, and no tool is called again', async () => {
     await using project = await projectWith(WINDOW);
-    expect(await project.answer('work')).toContain('re:');
+    const outcome = await project.turn('work', {
+      onOpen: (tell) => void tell({ id: 'more', text: 'and do it well' }),
+    });
+    if (outcome.kind === 'failed') throw new Error(outcome.message);
+    expect(outcome.text).toContain('re:');
     const { requests } = project.server;
     expect(requests.some(isSummary)).toBe(true);
     const calls = await readFile(join(project.dir, 'groups/family/done'), 'utf8');
@@ -152,9 +156,18 @@ await describeWithEngine('bubblewrap', 'a conversation that fills the window of 
     expect(calls).toBe('x\n'.repeat(asked));
     const last = requests.at(-1);
     expect(last === undefined ? '' : textsOf(last)[0]).toContain(
-      'answering this message:\nUser: work',
+      'You are answering this:\nUser: work\nUser: and do it well',
     );
-    expect((await transcriptOf(project)).match(/"tool-call"/g)).toHaveLength(asked);
+    const transcript = await transcriptOf(project);
+    expect(transcript.match(/"tool-call"/g)).toHaveLength(asked);
+    expect(transcript.match(/and do it well/g)).toHaveLength(1);
+    expect(transcript).not.toContain('"summary"');
+    // The next turn finds all of it in the transcript, and summarises it for good.
+    await project.turn('thank you', { session: outcome.session });
+    const next = requests.at(-1);
+    expect(next === undefined ? '' : textsOf(next)[0]).toContain(SUMMARY);
+    expect((await transcriptOf(project)).match(/"kind":"summary"/g)).toHaveLength(1);
+    expect((await transcriptOf(project)).startsWith(transcript)).toBe(true);
   });
 
   test('is summarised when the server refuses it, whatever was thought of its window', async () => {
