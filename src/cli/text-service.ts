@@ -15,7 +15,7 @@ const NO_ANSWER =
 const FILES = {
   absent: 'is not there; `claw service install` writes it',
   installed: 'is as claw writes it',
-  outdated: 'was written by another claw, or for another place; `claw service install` renews it',
+  outdated: 'was written by another version of claw, or is of another installation',
   edited: 'holds changes of yours',
 } as const;
 

@@ -93,7 +93,7 @@ function refuseEdited(path: string, before: string, text: string): void {
   const shown = difference(before, text);
   throw new ClawError(
     'SETUP_REFUSED',
-    `${path} holds changes that are not claw's, and stays as it is.${shown} Say --yes to replace it.`,
+    `${path} holds changes that are not claw's, and stays as it is.${shown} Say --yes to go on all the same.`,
     { path },
   );
 }
