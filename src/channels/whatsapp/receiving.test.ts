@@ -108,6 +108,21 @@ test('messages of a group carry who wrote them and what the group is called', as
   ]);
 });
 
+test('a group that is renamed is told under its new name, at once and after a pause', async () => {
+  const jid = '120363000000000001@g.us';
+  const group = server.group({ jid, subject: 'Family', addressing: 'lid', members: [anna] });
+  await linked.connect();
+  const names = () => linked.chats.filter((chat) => chat.jid === jid).map(({ name }) => name);
+  await linked.until(() => names().length === 1);
+  server.rename(group, 'The family', anna);
+  await linked.until(() => names().length === 2);
+  await linked.channel.disconnect();
+  server.rename(server.groups.find((each) => each.jid === jid) ?? group, 'Home', anna);
+  await linked.restart();
+  await linked.until(() => names().includes('Home'));
+  expect(names()).toEqual(['Family', 'The family', 'Home']);
+});
+
 test('a mention of the account and an answer to the assistant are meant for it', async () => {
   await linked.connect();
   await server.say(anna, { extendedTextMessage: { text: 'hey' } });

@@ -2,6 +2,7 @@ import { type BinaryNode, Curve, type proto } from '@whiskeysockets/baileys';
 import { silenceLibsignal } from '../../channels/whatsapp/quiet-libsignal.ts';
 import { admit, versionOf } from './admission.ts';
 import { trustTestRoot } from './certificate.ts';
+import type { Group } from './group.ts';
 import { InOrder } from './in-order.ts';
 import { type Saying, stanzaFrom, stanzaFromPhone } from './incoming.ts';
 import { Line } from './line.ts';
@@ -112,6 +113,22 @@ export class WhatsAppServer extends World {
     const { path, content, fields } = await sealMedia(file);
     this.#loopback.keep(path, content);
     return { ...fields, directPath: path };
+  }
+
+  /** Somebody in the group gives it another name, and the device is told. */
+  rename(group: Group, subject: string, by: Person): void {
+    this.renamed(group, subject);
+    const t = String(Math.floor(Date.now() / 1000));
+    const attrs = {
+      id: `rename-${subject}`,
+      from: group.jid,
+      participant: by.lid,
+      type: 'w:gp2',
+      t,
+    };
+    this.#line?.send(
+      node('notification', attrs, [node('subject', { subject, s_t: t, s_o: by.lid })]),
+    );
   }
 
   /** The network breaks. */

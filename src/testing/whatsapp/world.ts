@@ -22,6 +22,11 @@ export class World {
     return group;
   }
 
+  /** Gives a group another name, which those learn who ask for it. */
+  protected renamed(group: Group, subject: string): void {
+    this.groups.splice(this.groups.indexOf(group), 1, { ...group, subject });
+  }
+
   end(): void {
     for (const { peer } of this.people) peer.close();
     this.account.phone.close();
