@@ -44,12 +44,12 @@ type Given = {
   readonly online?: boolean;
 };
 
-/** What is found of an area in a project whose agents would run in bubblewrap. */
+/** What is found of an area. Podman is soonest asked: where it is not, nothing is tried out. */
 async function found(
   area: string,
   { env = {}, now, online = false }: Given = {},
 ): Promise<readonly Finding[]> {
-  const environment = { CLAW_SANDBOX: 'bubblewrap', ANTHROPIC_API_KEY: TEST_KEY, ...env };
+  const environment = { CLAW_SANDBOX: 'podman', ANTHROPIC_API_KEY: TEST_KEY, ...env };
   let settings = null;
   try {
     settings = readSettings(environment, folder);
