@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
+import { openStore } from '../store/store.ts';
 import {
   ask,
   hears,
@@ -210,6 +211,32 @@ test('killed while it is carried out, the next process starts what its claw has 
   await hears(last, 'slow 1.0.0 is in.');
   await vi.waitFor(() => expect(last.terminal.settled).not.toEqual([]));
   await last.stop();
+}, 60_000);
+
+test('a change that another version began, or that cannot be read any more, is told all the same', async () => {
+  using project = new TestProject({
+    ...CORE,
+    ...skills({ c: { add: { 'src/c.txt': 'c\n' } }, d: { add: { 'src/d.txt': 'd\n' } } }),
+  });
+  const first = await project.start();
+  await first.terminal.say('/add-c');
+  await stopsForRestart(project, first);
+  const store = openStore({ path: join(project.dir, 'data/claw.db'), now: Date.now() });
+  const [turn] = store.turns.leftBy({ not: 'test' });
+  store.turns.adopt(turn?.id ?? '', { owner: 'test', until: Date.now() });
+  const kept = { kind: 'kept', command: 'add-<skill>', data: { skill: 'c' } };
+  store.turns.keep(turn?.id ?? '', 'test', kept);
+  store.turns.suspend(turn?.id ?? '', 'test');
+  store.close();
+  const second = await project.start({}, 'The stars were wrong.');
+  await hears(second, 'The change was taken back');
+  await hears(second, 'The stars were wrong.');
+  await second.terminal.say('/add-d');
+  await stopsForRestart(project, second);
+  write(project, { '.claw/state.yaml': 'nonsense: [\n' });
+  const third = await project.start();
+  await hears(third, 'Adding d did not end well. ');
+  await third.stop();
 }, 60_000);
 
 /** The script of an assistant that is killed once it has said `part`. */

@@ -2,7 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { type Digest, digestBytes, digestFile } from '../digest.ts';
-import { readTreeFile } from '../state/disk.ts';
+import { ClawError } from '../errors.ts';
+import { treeReader } from '../state/disk.ts';
 import type { Operation } from './operation.ts';
 import { PENDING } from './pending.ts';
 
@@ -33,12 +34,23 @@ export function mayKeepProof(root: string): boolean {
  * the layers with their tests, planned and present.
  *
  * @param paths every file of the present tree
+ * @returns null where one of them cannot be read by its path alone, as below a linked folder
  */
-export function proofKey(operation: Operation, paths: readonly string[]): Digest {
+export function proofKey(operation: Operation, paths: readonly string[]): Digest | null {
+  try {
+    return keyOf(operation, paths);
+  } catch (error) {
+    if (error instanceof ClawError) return null;
+    throw error;
+  }
+}
+
+function keyOf(operation: Operation, paths: readonly string[]): Digest {
   const { plan, installed, installation } = operation;
+  const readDisk = treeReader(installation.root);
   const changed = new Map(plan.changes.map(({ path, after }) => [path, after]));
   const files = [...new Set([...paths, ...changed.keys()])].sort().map((path) => {
-    const file = changed.has(path) ? changed.get(path) : readTreeFile(installation.root, path);
+    const file = changed.has(path) ? changed.get(path) : readDisk(path);
     return [path, file ? digestFile(file) : null];
   });
   const layers = [plan.layers, installed].map((list) => list.map(({ digest }) => digest));

@@ -109,8 +109,13 @@ const Status = z
   })
   .catch({ state: null, core: null, layers: [], pending: null });
 
-/** What the code is made of now; `state` names the composition, and is null before the first change. */
+/**
+ * What the code is made of now; `state` names the composition, and is null before the first change.
+ * Where `refusal` says why that cannot be told, the rest is empty.
+ */
 export async function readTree({ claw }: Pick<CommandContext, 'claw'>) {
-  const { state, core, layers, pending } = Status.parse((await claw(['status'])).data);
-  return { state, coreVersion: core?.version ?? null, applied: layers, pending };
+  const result = await claw(['status']);
+  const { state, core, layers, pending } = Status.parse(result.data);
+  const refusal = refusalOf(result);
+  return { state, coreVersion: core?.version ?? null, applied: layers, pending, refusal };
 }

@@ -1,5 +1,5 @@
 import type { CommandContext, CommandResult, Resumption } from '../command.ts';
-import { Change, readTree } from './change.ts';
+import { answer, Change, readTree } from './change.ts';
 import { setupSteps } from './setup-steps.ts';
 import { takeUp } from './take-up.ts';
 import { readWaiting } from './waiting.ts';
@@ -12,11 +12,16 @@ export async function reportChange(
   data: unknown,
   { rolledBack }: Resumption,
 ): Promise<string | CommandResult> {
-  const change = Change.parse(data);
+  // Another version may have kept it in another form: that is no reason to be silent.
+  const change = Change.safeParse(data).data ?? null;
   if (rolledBack !== null) {
-    return `${titleOf(change)} was taken back: the assistant did not come up with it.\n\n${rolledBack}`;
+    const title = change === null ? 'The change' : titleOf(change);
+    return `${title} was taken back: the assistant did not come up with it.\n\n${rolledBack}`;
   }
+  if (change === null)
+    return 'The change is over: `/skills` and `/status` tell how the code is now.';
   const now = await readTree(context);
+  if (now.refusal !== null) return `${titleOf(change)} did not end well. ${now.refusal}`;
   if (now.state === change.state) return await afterInterruption(context, change);
   const names = now.applied.map(({ name }) => name);
   const listed = `Skills that are in now: ${names.join(', ') || 'none'}.`;
@@ -42,11 +47,13 @@ export async function reportChange(
  */
 async function afterInterruption(context: CommandContext, change: Change): Promise<CommandResult> {
   await untilUnlocked(context);
-  if ((await readTree(context)).state !== change.state) return { kind: 'restart', data: change };
+  const now = await readTree(context);
+  if (now.refusal !== null) return answer(`${titleOf(change)} was interrupted. ${now.refusal}`);
+  if (now.state !== change.state) return { kind: 'restart', data: change };
   const waiting = await readWaiting(context);
   const said = `${titleOf(change)} was interrupted. Nothing was changed`;
   const isSame = waiting !== null && !('exitCode' in waiting) && waiting.verb === change.verb;
-  if (!isSame) return { kind: 'answer', text: `${said}; say it again.` };
+  if (!isSame) return answer(`${said}; say it again.`);
   return await takeUp(context, { isFresh: false, note: `${said}.` });
 }
 

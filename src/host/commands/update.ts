@@ -17,7 +17,8 @@ export const command: OwnerCommand = {
     const given = readArguments(argument);
     const [wanted, more] = given?.words ?? [];
     if (given === null || more !== undefined) return answer(USAGE);
-    const { state, coreVersion, pending } = await readTree(context);
+    const { state, coreVersion, pending, refusal: unreadable } = await readTree(context);
+    if (unreadable !== null) return answer(unreadable);
     if (pending !== null) {
       return answer(pendingText({ verb: pending.verb, args: pending.arguments }));
     }
