@@ -170,6 +170,14 @@ test('without a running assistant one is started for the chat, also below a long
   );
 }, 30_000);
 
+test('an assistant that cannot start says why', async () => {
+  const environment = { CLAW_DATA: join(tree.dir, 'other'), MODEL: 'nonsense' };
+  const run = await claw(['chat', '/groups'], '', environment);
+  expect(run).toMatchObject({ code: 1, stdout: '' });
+  expect(run.stderr).toContain('ASSISTANT_STOPPED: The assistant did not start.');
+  expect(run.stderr).toContain('MODEL in .env');
+}, 30_000);
+
 test('a killed assistant leaves nothing in the way, and the shell is told', async () => {
   running.child.kill('SIGKILL');
   await once(running.child, 'close');

@@ -31,6 +31,8 @@ export async function chatOnTerminal({ root, signal }: Invocation): Promise<Verb
     onAnswer: screen.print,
     onProgress: screen.notice,
     onActivity: screen.setActivity,
+    onWelcome: (name: string) =>
+      screen.notice(`${name} is here. /help lists what you can say; Ctrl-D leaves.`),
   };
   const conversation = await openConversation(dataDir, view, signal);
   if (conversation === null) {

@@ -8,6 +8,8 @@ export type ConversationView = {
   readonly onAnswer: (markdown: string) => void;
   /** How far a command is, or something to know: no answer. */
   readonly onProgress: (text: string) => void;
+  /** Who is there. */
+  readonly onWelcome?: (name: string) => void;
   /** What is under way; null for nothing. */
   readonly onActivity: (activity: string | null) => void;
 };
@@ -57,6 +59,7 @@ export async function openConversation(
         onSettled?.();
         return;
       case 'welcome':
+        view.onWelcome?.(message.name);
         return;
     }
   }

@@ -7,8 +7,8 @@ import { ClawError } from '../../engine/index.ts';
 
 /** An assistant that runs for the time of a command. */
 export type StartedAssistant = {
-  /** Lets it finish what is under way. */
-  stop(): Promise<void>;
+  /** Lets it finish what is under way; why it ended, where that was not in good order. */
+  stop(): Promise<string | null>;
 };
 
 /** The supervisor of the assistant in a project. @throws ClawError USAGE where there is none */
@@ -19,43 +19,35 @@ export function supervisorOf(root: string): string {
 }
 
 /**
- * Starts the assistant without a terminal of its own. It can be talked to when this resolves, and ends
- * when this process does.
- *
- * @throws ClawError ASSISTANT_STOPPED with what it said
+ * Starts the assistant without a terminal of its own, and resolves when it can be talked to or has
+ * ended. It ends when this process does, and is told to when `signal` is aborted.
  */
-export async function startForAWhile(root: string): Promise<StartedAssistant> {
-  // A group of its own: Ctrl-C is for this command, which then ends its input in good order.
+export async function startForAWhile(root: string, signal: AbortSignal): Promise<StartedAssistant> {
+  // A group of its own: Ctrl-C is for this command, which then ends it in good order.
   const child = spawn(process.execPath, [supervisorOf(root)], {
     cwd: root,
     stdio: ['pipe', 'pipe', 'pipe'],
     detached: true,
   });
   const closed = once(child, 'close');
+  signal.addEventListener('abort', () => child.kill('SIGTERM'));
   // It may be gone before its input is ended.
   child.stdin.on('error', () => {});
-  const said: string[] = [];
+  let said = '';
   createInterface({ input: child.stderr }).on('line', (line) => {
-    said.push(line);
     process.stderr.write(`${line}\n`);
   });
-  let printed = '';
-  const { promise: isUp, resolve } = Promise.withResolvers<true>();
+  const { promise: isUp, resolve } = Promise.withResolvers<void>();
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    printed += text;
-    resolve(true);
+    said += text;
+    resolve();
   });
-  const isRunning = await Promise.race([isUp, closed.then(() => false)]);
-  // It prints before its end only why it ends: its greeting comes when it runs.
-  if (!isRunning || child.exitCode !== null) {
-    await closed;
-    const why = [...said, printed.trim()].join('\n');
-    throw new ClawError('ASSISTANT_STOPPED', `The assistant did not start. ${why}`.trim());
-  }
+  await Promise.race([isUp, closed]);
   return {
     async stop() {
       child.stdin.end();
       await closed;
+      return child.exitCode === 0 ? null : said.trim();
     },
   };
 }

@@ -23,16 +23,19 @@ export async function withAssistant<T>(
   const running = await openConversation(dataDir, view, signal);
   if (running !== null) return await talkAndLeave(running, talk);
   ui.progress({ kind: 'note', text: 'The assistant does not run: starting it for this.' });
-  const started = await startForAWhile(root);
+  const started = await startForAWhile(root, signal);
+  let came: { readonly value: T } | null = null;
+  let failure: unknown = null;
   try {
     const conversation = await openConversation(dataDir, view, signal);
-    if (conversation === null) {
-      throw new ClawError('ASSISTANT_STOPPED', 'The assistant started and cannot be talked to.');
-    }
-    return await talkAndLeave(conversation, talk);
-  } finally {
-    await started.stop();
+    if (conversation !== null) came = { value: await talkAndLeave(conversation, talk) };
+  } catch (error) {
+    failure = error;
   }
+  const why = await started.stop();
+  if (came !== null) return came.value;
+  if (failure !== null && (signal.aborted || why === null)) throw failure;
+  throw new ClawError('ASSISTANT_STOPPED', `The assistant did not start. ${why ?? ''}`.trim());
 }
 
 async function talkAndLeave<T>(

@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import { renderMarkdown } from '../../terminal/markdown.ts';
 import { printable } from '../../terminal/printable.ts';
+import { wrap } from '../../terminal/wrap.ts';
 import { screenOf } from '../screen.ts';
 import type { ConversationView } from './conversation.ts';
 
@@ -39,7 +40,7 @@ export function collectingView({ isQuiet }: { readonly isQuiet: boolean }): Coll
       if (isQuiet) return;
       const text = hasColours
         ? renderMarkdown(markdown, columns ?? Number.POSITIVE_INFINITY)
-        : printable(markdown);
+        : wrap(printable(markdown), columns ?? Number.POSITIVE_INFINITY);
       process.stdout.write(`${text}\n`);
     },
     onProgress(text) {
