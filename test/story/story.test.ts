@@ -58,7 +58,7 @@ await describeWithEngine('docker', 'the whole story, on Docker', () => {
   test('/add-telegram shows three lines and asks, and yes brings the channel up, losing no input', async () => {
     const plan = await assistant.ask('/add-telegram');
     expect(plan).toMatch(
-      /^telegram 1\.0\.0 brings:\n- files: .*\n- packages: grammy@.*\n- settings: TELEGRAM_.*\n\nAdd it\? Say yes or no\.$/,
+      /^telegram \d+\.\d+\.\d+ brings:\n- files: .*\n- packages: grammy@.*\n- settings: TELEGRAM_.*\n\nAdd it\? Say yes or no\.$/,
     );
     expect(telegram.calls).toEqual([]);
 
@@ -79,7 +79,7 @@ await describeWithEngine('docker', 'the whole story, on Docker', () => {
       expect(told).toContain(step);
     }
     expect(told).toMatch(
-      /telegram 1\.0\.0 is in: \d+ files changed\.\n\nChannel telegram: connected\./,
+      /telegram \d+\.\d+\.\d+ is in: \d+ files changed\.\n\nChannel telegram: connected\./,
     );
     const heard = told.match(/^Heard: .*$/gm);
     expect(heard).toEqual(said.map((line) => `Heard: ${line}`));
