@@ -28,4 +28,4 @@ test('update finds the newest release of the remote, shows it, and asks before i
   await ask(second, '/update v9', 'v9 is neither a folder nor a ref that git knows here.');
   await ask(second, '/upgrade', 'There is no skill in the code yet');
   await second.stop();
-}, 60_000);
+}, 120_000);
