@@ -12,7 +12,7 @@ import { WhatsAppError } from './whatsapp/failure.ts';
 import type { FarEnd } from './whatsapp/far-end.ts';
 import { UNPAIRED } from './whatsapp/outcome.ts';
 import type { Link } from './whatsapp/paired-link.ts';
-import { hasVault } from './whatsapp/vault.ts';
+import { forgetChat, hasVault, openVault } from './whatsapp/vault.ts';
 
 /** WhatsApp as a device linked to the owner's phone. Silent until `claw setup whatsapp` has paired it. */
 export const channel: ChannelDefinition = {
@@ -98,7 +98,16 @@ export class WhatsAppChannel implements Channel {
   }
 
   forgetChat(jid: string): void {
-    this.#link?.forgetChat(jid);
+    const { dataDir } = this.#context.settings;
+    if (this.#link !== null) this.#link.forgetChat(jid);
+    else if (hasVault(dataDir)) {
+      const vault = openVault(dataDir, Date.now());
+      try {
+        forgetChat(vault, jid);
+      } finally {
+        vault.close();
+      }
+    }
   }
 
   ownsJid(jid: string): boolean {

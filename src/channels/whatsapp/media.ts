@@ -30,8 +30,6 @@ export interface Media {
   keep(jid: string, messageId: string, part: MediaPart): void;
   /** @throws WhatsAppError MEDIA_UNKNOWN, MEDIA_TOO_LARGE, MEDIA_GONE */
   fetch(jid: string, messageId: string): Promise<FetchedAttachment>;
-  /** Drops the references to a chat's files. */
-  forget(jid: string): void;
 }
 
 export function mediaIn(vault: Vault, baileys: Baileys, options: MediaOptions): Media {
@@ -40,7 +38,6 @@ export function mediaIn(vault: Vault, baileys: Baileys, options: MediaOptions): 
     'INSERT OR IGNORE INTO media (jid, id, json, seen_at) VALUES (?, ?, ?, ?)',
   );
   const find = vault.database.prepare('SELECT json FROM media WHERE jid = ? AND id = ?');
-  const forget = vault.database.prepare('DELETE FROM media WHERE jid = ?');
   const folder = join(vault.folder, 'media');
   // What a crash left between its download and whoever asked for it.
   rmSync(folder, { recursive: true, force: true });
@@ -67,7 +64,6 @@ export function mediaIn(vault: Vault, baileys: Baileys, options: MediaOptions): 
       writeWhole(path, content);
       return { path, mimeType, sizeBytes: content.length, name: kept.name };
     },
-    forget: (jid) => void forget.run(jid),
   };
 }
 

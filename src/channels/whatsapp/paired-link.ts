@@ -18,7 +18,7 @@ import { REMOVED } from './outcome.ts';
 import { type Sent, sentIn } from './sent.ts';
 import { openSocket } from './socket.ts';
 import { Typing } from './typing.ts';
-import type { Vault } from './vault.ts';
+import { forgetChat, type Vault } from './vault.ts';
 import { keepVersion, versionIn } from './version.ts';
 
 /** What exists from `connect` to `disconnect`, once the assistant is paired. */
@@ -139,8 +139,8 @@ export class PairedLink implements Link {
   }
 
   forgetChat(jid: string): void {
-    this.#media.forget(jid);
-    this.#sent.forget(jid);
+    this.#ledger.flush();
+    forgetChat(this.#parts.vault, jid);
   }
 
   chatOf(jid: string): string {

@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FAST, LinkedChannel } from '../../testing/whatsapp/linked-channel.ts';
 import type { Person } from '../../testing/whatsapp/person.ts';
@@ -101,4 +103,23 @@ test('the account is seen typing while an answer is made, and is online no longe
   await expect
     .poll(shown)
     .toEqual(['available', 'composing', 'composing', 'paused', 'unavailable']);
+});
+
+test('of a chat that is deleted no word stays in the link’s file, connected or not', async () => {
+  const { channel, dataDir } = linked;
+  const file = join(dataDir, 'whatsapp/link.db');
+  const isKept = (words: string) =>
+    [file, `${file}-wal`].some((path) => existsSync(path) && readFileSync(path).includes(words));
+  await channel.send({ id: 'a', jid: anna.pn, text: 'the first secret' });
+  expect(isKept('the first secret')).toBe(true);
+  channel.forgetChat(anna.pn);
+  expect(isKept('the first secret')).toBe(false);
+  await channel.send({ id: 'b', jid: anna.pn, text: 'the second secret' });
+  linked.beforeStored = () => Promise.reject(new Error('the disk is full'));
+  await server.say(anna, 'the third secret', { as: 'lid' });
+  await expect.poll(() => isKept('the third secret')).toBe(true);
+  await channel.disconnect();
+  channel.forgetChat(anna.pn);
+  expect(isKept('the second secret')).toBe(false);
+  expect(isKept('the third secret')).toBe(false);
 });

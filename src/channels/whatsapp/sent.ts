@@ -11,8 +11,6 @@ export interface Sent {
   markTaken(id: string): void;
   /** For a recipient who could not decrypt it, and asks again. */
   textOf(id: string): string | null;
-  /** Drops what was said in a chat. */
-  forget(jid: string): void;
 }
 
 export function sentIn({ database }: Vault): Sent {
@@ -20,7 +18,6 @@ export function sentIn({ database }: Vault): Sent {
     'INSERT OR IGNORE INTO sent (id, jid, text, sent_at) VALUES (?, ?, ?, ?)',
   );
   const find = database.prepare('SELECT text, is_taken FROM sent WHERE id = ?');
-  const forget = database.prepare('DELETE FROM sent WHERE jid = ?');
   const taken = database.prepare('UPDATE sent SET is_taken = 1 WHERE id = ?');
   const row = (id: string) => (database.open ? Row.optional().parse(find.get(id)) : undefined);
   return {
@@ -32,7 +29,6 @@ export function sentIn({ database }: Vault): Sent {
       if (database.open) taken.run(id);
     },
     textOf: (id) => row(id)?.text ?? null,
-    forget: (jid) => void forget.run(jid),
   };
 }
 

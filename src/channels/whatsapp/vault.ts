@@ -89,6 +89,26 @@ export function openVault(dataDir: string, now: number): Vault {
   return { database, folder, close: () => void database.close() };
 }
 
+/**
+ * Deletes what is kept of a chat beside its addresses: references to its files, what was sent there, and
+ * what came from there and nobody has stored. No byte of it stays in the file.
+ */
+export function forgetChat({ database }: Vault, jid: string): void {
+  database.pragma('secure_delete = ON');
+  database.transaction(() => {
+    database.prepare('DELETE FROM media WHERE jid = ?').run(jid);
+    database.prepare('DELETE FROM sent WHERE jid = ?').run(jid);
+    // A received message is named by the address that it came under, which may be the chat's other one.
+    database
+      .prepare(`
+        DELETE FROM inbox WHERE substr(message, 1, instr(message, ' ') - 1) IN
+          (SELECT :jid UNION SELECT jid FROM addresses WHERE chat = :jid)`)
+      .run({ jid });
+  })();
+  database.pragma('secure_delete = OFF');
+  database.pragma('wal_checkpoint(TRUNCATE)');
+}
+
 /** The file in the link's folder. */
 export function vaultPath(folder: string): string {
   return join(folder, 'link.db');
