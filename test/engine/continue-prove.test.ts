@@ -9,7 +9,7 @@ const B_TEST = `import test from 'node:test';
 test('b', async () => {
   const { two } = await import('../../../src/a.ts');
   if (two !== 'b') throw new Error('b is lost');
-}, 60_000);
+});
 `;
 
 /** Two skills that disagree on one line; the second has a test. */
