@@ -146,6 +146,7 @@ export class WhatsAppChannel implements Channel {
     if (state === status.state && detail === status.detail) return;
     this.#status = status;
     if (status.state === 'unpaired') this.#letGo();
-    events.onStatus(status);
+    // One that was never paired needs nobody: a pairing that was broken off is not told as a trouble.
+    if (status !== UNPAIRED) events.onStatus(status);
   }
 }

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { LinkedChannel } from '../../testing/whatsapp/linked-channel.ts';
 import type { Person } from '../../testing/whatsapp/person.ts';
 import { startWhatsAppServer, type WhatsAppServer } from '../../testing/whatsapp/server.ts';
+import { openVault } from './vault.ts';
 
 let server: WhatsAppServer;
 let linked: LinkedChannel;
@@ -30,6 +31,13 @@ test('without a pairing the channel is silent', async () => {
   });
   expect(linked.statuses).toEqual([]);
   await linked.channel.setTyping(anna.pn, true);
+});
+
+test('after a pairing that was broken off the channel is silent, too', async () => {
+  openVault(linked.dataDir, Date.now()).close();
+  await linked.connect();
+  expect(linked.channel.status().state).toBe('unpaired');
+  expect(states()).toEqual(['connecting']);
 });
 
 test('without a pairing Baileys is not even loaded', () => {

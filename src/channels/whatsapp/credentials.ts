@@ -48,6 +48,11 @@ export function hasPairing({ database }: Vault): boolean {
   );
 }
 
+/** Whether WhatsApp has removed the device that a vault holds. */
+export function wasRemoved({ database }: Vault): boolean {
+  return Row.optional().parse(database.prepare(LOAD).get())?.is_removed === 1;
+}
+
 /** The credentials in a vault; every change is one transaction, so that a crash leaves old or new. */
 export function credentialsIn({ database }: Vault, baileys: Baileys): Credentials {
   const { BufferJSON, proto } = baileys;

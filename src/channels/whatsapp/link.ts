@@ -1,7 +1,7 @@
 import { loadBaileys } from './baileys.ts';
-import { hasPairing } from './credentials.ts';
+import { hasPairing, wasRemoved } from './credentials.ts';
 import { inboxIn } from './inbox.ts';
-import { UNPAIRED } from './outcome.ts';
+import { REMOVED, UNPAIRED } from './outcome.ts';
 import { type Link, type LinkOptions, PairedLink } from './paired-link.ts';
 import { openVault } from './vault.ts';
 
@@ -15,8 +15,9 @@ export async function openLink(options: LinkOptions): Promise<Link | null> {
   const { settings, events } = options;
   const vault = openVault(settings.dataDir, Date.now());
   if (!hasPairing(vault)) {
+    const status = wasRemoved(vault) ? REMOVED : UNPAIRED;
     vault.close();
-    events.onStatus(UNPAIRED);
+    events.onStatus(status);
     return null;
   }
   try {
