@@ -48,10 +48,10 @@ export interface Supervisor {
   run(): Promise<number>;
   /** Lets the assistant finish, and ends. */
   end(): void;
-  /** A shell has connected, and takes part from here on. */
-  admit(shell: Shell): ShellEvents;
   /** The same at first; said again, it ends the assistant at once. */
   interrupt(): void;
+  /** A shell has connected, and takes part from here on. */
+  admit(shell: Shell): ShellEvents;
 }
 
 /**
