@@ -61,11 +61,11 @@ export async function proxyModelCall(
   if (given === null) return refuse(response, 413, 'The request is longer than 20 MB.');
   const signal = AbortSignal.any([turn.signal, goneSignal(response)]);
   const call = { ...parts, turn, url, signal, headers: request.headers };
-  if (isFree(url)) {
-    return forward(response, { ...call, body: given, bill: null });
-  }
   const checked = checkCall(model, given);
   if (typeof checked === 'string') return refuse(response, 400, checked);
+  if (isFree(url)) {
+    return forward(response, { ...call, body: checked.body, bill: null });
+  }
   const admission = await turn.silence.during(turn.admit(checked.atMost, signal));
   if (admission.kind === 'refused') {
     // Nobody waits any more: that says nothing about the budget.

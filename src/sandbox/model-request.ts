@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ModelSettings } from '../config.ts';
+import { plainBetas } from './plain-request.ts';
 
 /** The only headers of an agent's request that go on to the model; a key among them never does. */
-const PASSED_ON = ['accept', 'anthropic-beta', 'anthropic-version', 'content-type'];
+const PASSED_ON = ['accept', 'anthropic-version', 'content-type'];
 
 /** The calls that an agent may make, by provider, as paths on its socket. */
 const MODEL_PATHS = {
@@ -42,6 +43,8 @@ export function modelHeaders(
     const value = given[name];
     if (typeof value === 'string') headers[name] = value;
   }
+  const betas = plainBetas(String(given['anthropic-beta'] ?? ''));
+  if (betas !== null) headers['anthropic-beta'] = betas;
   return { ...headers, ...keyHeader(model) };
 }
 

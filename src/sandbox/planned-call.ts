@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { ModelSettings } from '../config.ts';
+import { requestProblem } from './plain-request.ts';
 import type { TokenCounts } from './sandbox.ts';
 
-/** What the calls that cost something have in common; everything else goes on as it is. */
+/** What tells what a call may cost. */
 const Request = z.looseObject({
   model: z.string(),
   stream: z.boolean().nullish(),
@@ -28,11 +29,12 @@ export type CheckedCall = {
 };
 
 /**
- * Checks a call that will cost something, before it goes on.
+ * Checks a call before it goes on.
  *
  * It is for the model of the settings, whose price is known: another may cost any multiple of it. It
- * is written anew from what was read here, so that nothing in it (the same key twice, an answer
- * without its counts) means something else to the model's server.
+ * asks for nothing but an answer, see `plain-request.ts`. It is written anew from what was read here, so
+ * that nothing in it (the same key twice, an answer without its counts) means something else to the
+ * model's server.
  *
  * @returns one sentence when it cannot go on
  */
@@ -40,6 +42,8 @@ export function checkCall(model: ModelSettings, body: Buffer): CheckedCall | str
   const request = Request.safeParse(parseJson(body)).data;
   if (request === undefined) return 'The request is none that the model could read.';
   if (request.model !== model.model) return `Only the model ${model.model} can be called here.`;
+  const problem = requestProblem(model, request);
+  if (problem !== null) return problem;
   const isStream = request.stream === true;
   const counted =
     model.provider === 'openai' && isStream
