@@ -16,6 +16,7 @@ import { realTimer } from './host/scheduler/alarm.ts';
 import { describeTools, discoverTools } from './host/tool.ts';
 import { StoreError } from './store/error.ts';
 import { openStore } from './store/store.ts';
+import { settleAfterStart } from './supervisor/after-start.ts';
 import { modelKeyIn, secretValues, withoutSecrets } from './supervisor/environment.ts';
 import { EXIT_SETTINGS } from './supervisor/frames.ts';
 import { openLog } from './supervisor/log.ts';
@@ -107,6 +108,7 @@ store.meta.set('greeted', 'yes');
 await host.start({ rolledBack: start.rolledBack });
 link.send({ kind: 'healthy' });
 openSandboxSoon();
+settleAfterStart();
 
 /** What the owner has to put right ends the start with one sentence; trying again would not help. */
 function orExit<T>(open: () => T): T {

@@ -43,6 +43,16 @@ const CALLS_EACH = 50;
 const GOAL_PER_SECOND = 5_000;
 const PREFILL_AT_ONCE = 50_000;
 
+export type IngestPlan = {
+  readonly small: Scale;
+  readonly large: Scale;
+  readonly rounds: number;
+  /** The rate at which messages arrive when it is not as fast as can be. */
+  readonly perSecond: number;
+};
+
+const GOAL: IngestPlan = { small: SMALL, large: LARGE, rounds: 5, perSecond: GOAL_PER_SECOND };
+
 if (import.meta.main) printIngest(await benchIngest());
 
 /** Prints a measurement with its goals. */
@@ -56,16 +66,6 @@ export function printIngest(found: IngestBench): void {
   }
   console.log(`  large by small at ${GOAL_PER_SECOND}/s: ${found.ratio.toFixed(2)}, goal 1.00`);
 }
-
-export type IngestPlan = {
-  readonly small: Scale;
-  readonly large: Scale;
-  readonly rounds: number;
-  /** The rate at which messages arrive when it is not as fast as can be. */
-  readonly perSecond: number;
-};
-
-const GOAL: IngestPlan = { small: SMALL, large: LARGE, rounds: 5, perSecond: GOAL_PER_SECOND };
 
 /** Measures both in turns, so that a busy machine slows both. */
 export async function benchIngest(plan: IngestPlan = GOAL): Promise<IngestBench> {

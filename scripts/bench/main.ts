@@ -1,11 +1,12 @@
 /**
- * Everything that has a goal, in one run on one machine: commands, merging, containers, messages.
+ * Everything that has a goal, in one run on one machine: commands, merging, containers, messages, idling.
  *
  *     npm run bench
  */
 import { benchCommands, printCommands } from './commands.ts';
 import { benchContainer, printContainer } from './container.ts';
 import { benchHistory, printHistory } from './history.ts';
+import { benchIdle, printIdle } from './idle.ts';
 import { benchIngest, printIngest } from './ingest.ts';
 import { benchLarge, printLarge } from './large.ts';
 import { benchMerge, printMerge } from './merge.ts';
@@ -18,3 +19,4 @@ printContainer(await benchContainer(10));
 printIngest(await benchIngest());
 printHistory(await benchHistory());
 printWarm(await benchWarm(300));
+printIdle(await benchIdle(30));

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import type { BuildOptions } from 'esbuild';
 
 /** Libraries that end up in the bundle, and the one that makes it: another version is another bundle. */
 const BUNDLED = ['ai', '@ai-sdk/anthropic', '@ai-sdk/openai-compatible', 'esbuild', 'zod'];
@@ -89,29 +90,35 @@ function turnsEntry(sources: readonly string[]): string {
 }
 
 async function build(agentDir: string, sources: readonly string[], path: string): Promise<void> {
+  // Loaded when needed: a start with a finished bundle is quicker without it.
+  const esbuild = await import('esbuild');
   const unfinished = `${path}.${process.pid}`;
-  await bundleOne(agentDir, ENTRY, `${unfinished}/agent.mjs`);
-  await bundleOne(agentDir, turnsEntry(sources), `${unfinished}/turns.mjs`);
+  const options = (contents: string, name: string): BuildOptions => ({
+    ...OPTIONS,
+    stdin: { contents, resolveDir: agentDir, sourcefile: 'agent.ts', loader: 'ts' },
+    outfile: join(unfinished, name),
+  });
+  try {
+    await esbuild.build(options(ENTRY, 'agent.mjs'));
+    await esbuild.build(options(turnsEntry(sources), 'turns.mjs'));
+  } finally {
+    // Its process would stay for as long as the host, with 70 MB.
+    await esbuild.stop();
+  }
   // Renamed when complete, so that a folder of that name is always a whole bundle.
   await rename(unfinished, path);
 }
 
-async function bundleOne(agentDir: string, contents: string, outfile: string): Promise<void> {
-  // Loaded when needed: a start with a finished bundle is quicker without it.
-  const { build: esbuild } = await import('esbuild');
-  await esbuild({
-    stdin: { contents, resolveDir: agentDir, sourcefile: 'agent.ts', loader: 'ts' },
-    outfile,
-    bundle: true,
-    external: ['./turns.mjs'],
-    format: 'esm',
-    platform: 'node',
-    target: 'node24',
-    minify: true,
-    logLevel: 'silent',
-    // Some libraries still call require for Node's own modules.
-    banner: {
-      js: "import { createRequire as claw } from 'node:module'; const require = claw(import.meta.url);",
-    },
-  });
-}
+const OPTIONS: BuildOptions = {
+  bundle: true,
+  external: ['./turns.mjs'],
+  format: 'esm',
+  platform: 'node',
+  target: 'node24',
+  minify: true,
+  logLevel: 'silent',
+  // Some libraries still call require for Node's own modules.
+  banner: {
+    js: "import { createRequire as claw } from 'node:module'; const require = claw(import.meta.url);",
+  },
+};

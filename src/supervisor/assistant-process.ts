@@ -33,10 +33,18 @@ export type ProcessOptions = {
 
 const KEPT_LINES = 20;
 
+/** It waits more than it computes: a small heap costs a start a few milliseconds. */
+const NODE_FLAGS = [
+  '--disable-warning=ExperimentalWarning',
+  '--max-semi-space-size=2',
+  '--optimize-for-size',
+  '--expose-gc',
+];
+
 /** Starts the assistant from the tree as it is now, with a channel for frames. */
 export function startAssistant(options: ProcessOptions): AssistantProcess {
   const { nodePath, mainPath, projectDir, environment, onFrame } = options;
-  const child = spawn(nodePath, ['--disable-warning=ExperimentalWarning', mainPath], {
+  const child = spawn(nodePath, [...NODE_FLAGS, mainPath], {
     cwd: projectDir,
     env: { ...environment },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -28,7 +28,7 @@ export function servicePartsOf(home: string, searchPath: string): ServiceParts {
     node,
     anyNode: other ?? node,
     prepare: join(home, 'scripts/prepare.js'),
-    start: join(home, 'src/supervisor/start.ts'),
+    start: join(home, 'src/supervisor/entry.js'),
     path: folders.join(':'),
   };
 }

@@ -1,0 +1,21 @@
+// Starts the supervisor with what is compiled kept in data/cache/code, by the content of each file: types
+// are stripped once and not at each start, and the 20 MB that strip them are not loaded at all. This file
+// is JavaScript for that reason, and sets nothing that the assistant would not run without.
+import { mkdirSync } from 'node:fs';
+import { enableCompileCache } from 'node:module';
+import { join, resolve } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+
+const projectDir = resolve(import.meta.dirname, '../..');
+const dataDir = resolve(projectDir, process.env['CLAW_DATA'] || 'data');
+try {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  // The assistant inherits it.
+  process.env['NODE_COMPILE_CACHE'] ??= join(dataDir, 'cache/code');
+  enableCompileCache(process.env['NODE_COMPILE_CACHE']);
+} catch {
+  // Without a place to write it starts all the same, and says itself what is wrong with its data folder.
+}
+// It waits for weeks and computes nothing.
+setFlagsFromString('--optimize-for-size');
+await import('./start.ts');
