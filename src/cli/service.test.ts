@@ -154,7 +154,7 @@ test('the unit’s command runs without a terminal until it is told to stop, and
   });
   const line = /^ExecStart=:(.*)$/m.exec(printed.stdout)?.[1] ?? '';
   const [program = '', ...args] = [...line.matchAll(/"([^"]*)"/g)].map(([, word]) => word ?? '');
-  expect(args).toEqual([join(tree.dir, 'src/supervisor/start.ts'), '--service']);
+  expect(args).toEqual([join(tree.dir, 'src/supervisor/entry.js'), '--service']);
   // A session of its own has no terminal.
   const child = spawn(program, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -176,4 +176,6 @@ test('the unit’s command runs without a terminal until it is told to stop, and
   expect(await once(child, 'close')).toEqual([0, null]);
   expect(performance.now() - startedAt).toBeLessThan(10_000);
   expect(log).toContain('I am Andy');
+  // What was compiled is kept for the next start.
+  expect(existsSync(join(tree.dataDir, 'cache/code'))).toBe(true);
 }, 60_000);
