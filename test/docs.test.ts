@@ -13,6 +13,7 @@ const OTHERS = [
   'faults.md',
   'groups.md',
   'memory.md',
+  'performance.md',
   'running.md',
   'service.md',
   'shell.md',
