@@ -147,7 +147,7 @@ export class SlackServer {
   }
 
   /** Waits until it is so, here or at the other end of the line; rejects when it never is. */
-  async until(isSo: () => boolean, timeoutMs = 8_000): Promise<void> {
+  async until(isSo: () => boolean, timeoutMs = 20_000): Promise<void> {
     const end = Date.now() + timeoutMs;
     while (!isSo()) {
       if (Date.now() > end) {

@@ -197,7 +197,7 @@ test.concurrent('after disconnecting nothing keeps the process alive', async () 
   const child = await promisify(execFile)(
     process.execPath,
     ['--input-type=module', '--eval', script, api.url],
-    { timeout: 5_000 },
+    { timeout: 20_000 },
   );
   expect(JSON.parse(child.stdout)).toEqual({
     messages: 1,
