@@ -13,6 +13,7 @@ import { openFollowUps } from './follow-ups.ts';
 import { makeGroupFolder } from './group-folder.ts';
 import { openLateDigest } from './late-digest.ts';
 import { leave } from './leave.ts';
+import { upToLimit } from './message-limit.ts';
 import type { HostOptions } from './options.ts';
 import { noteReach, ownersChats, registerTerminal } from './owners-chats.ts';
 import { takeOver } from './recover.ts';
@@ -74,8 +75,9 @@ export function openHost(options: HostOptions): Host {
         };
     const agentCommands = openAgentCommands({ ...commandOptions(turn), jid: turn.jid });
     const ownerCommand = agentCommands.call;
-    const sayHere = (jid: string, text: string) =>
-      say(jid, text, isAsked && jid === turn.jid ? turn.id : null);
+    const sayHere = upToLimit((jid, text) =>
+      say(jid, text, isAsked && jid === turn.jid ? turn.id : null),
+    );
     const onTool = (call: Parameters<typeof callTool>[1]) =>
       callTool(
         {

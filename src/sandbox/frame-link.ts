@@ -2,6 +2,9 @@ import type { Duplex } from 'node:stream';
 import type { z } from 'zod';
 import { MAX_FRAME_BYTES } from './protocol.ts';
 
+/** What the other side may leave unread: enough for everything that a turn says at once. */
+const MAX_UNREAD_BYTES = 8 * MAX_FRAME_BYTES;
+
 export type FrameLinkParts<Incoming> = {
   readonly stream: Duplex;
   readonly schema: z.ZodType<Incoming>;
@@ -21,7 +24,8 @@ export type FrameLink<Outgoing> = {
 /**
  * Speaks newline-delimited JSON frames over a connected stream.
  *
- * Never holds more than one frame's worth of unread bytes: what does not end in time is garbage.
+ * Never holds more than one frame's worth of what comes in: what does not end in time is garbage. Nor
+ * more than eight of what goes out: whoever asks and does not read the answers is let go.
  */
 export function openFrameLink<Incoming, Outgoing>(
   parts: FrameLinkParts<Incoming>,
@@ -57,6 +61,9 @@ export function openFrameLink<Incoming, Outgoing>(
       const line = `${JSON.stringify(frame)}\n`;
       if (Buffer.byteLength(line) > MAX_FRAME_BYTES) return false;
       if (isOpen) stream.write(line);
+      if (isOpen && stream.writableLength > MAX_UNREAD_BYTES) {
+        refuse('messages without reading the answers');
+      }
       return true;
     },
     close: () => stream.end(),

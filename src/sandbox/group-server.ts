@@ -5,6 +5,9 @@ import { type ModelProxyParts, type PayingTurn, proxyModelCall } from './model-p
 import type { AgentUser } from './ownership.ts';
 import { socketPath } from './socket-folder.ts';
 
+/** One for frames and a few for calls of the model, each of which may hold a long request. */
+const MAX_CONNECTIONS = 32;
+
 export type GroupServerParts = {
   readonly socketDir: string;
   readonly user: AgentUser;
@@ -28,6 +31,7 @@ export async function openGroupServer(parts: GroupServerParts): Promise<GroupSer
     // A stream that breaks on either side has been answered, or has nobody left to answer.
     proxyModelCall(request, response, { ...parts.proxy, turn }).catch(() => response.destroy());
   });
+  server.maxConnections = MAX_CONNECTIONS;
   let agent: Duplex | null = null;
   server.on('upgrade', (request: IncomingMessage, stream: Duplex) => {
     stream.on('error', () => stream.destroy());

@@ -23,6 +23,9 @@ export type TurnParts = {
   readonly onUsage: (usage: Usage) => void;
 };
 
+/** Models call a few tools at once; each of these may hold a file, or a place in a queue. */
+const MAX_CALLS = 32;
+
 type TurnFrames = Exclude<AgentFrame, { type: 'ready' }>;
 
 /**
@@ -41,6 +44,8 @@ export class Turn implements PayingTurn {
   readonly #settle: (outcome: TurnOutcome) => void;
   #usage = NO_USAGE;
   #modelFailure: ModelFailure | null = null;
+  /** Calls of the host's tools that are under way. */
+  #calls = 0;
 
   constructor(parts: TurnParts) {
     this.#parts = parts;
@@ -127,13 +132,17 @@ export class Turn implements PayingTurn {
   async #callTool(id: string, name: string, input: unknown): Promise<void> {
     const { events, toolNames, request, send } = this.#parts;
     let result: HostToolResult = { ok: false, value: `There is no tool "${name}".` };
+    this.#calls += 1;
     try {
-      if (toolNames.has(name)) {
+      if (this.#calls > MAX_CALLS) result = { ok: false, value: TOO_MANY };
+      else if (toolNames.has(name)) {
         const call = events.onTool({ folder: request.folder, name, input });
         result = await this.silence.during(call);
       }
     } catch (error) {
       result = { ok: false, value: sentenceOf(error) };
+    } finally {
+      this.#calls -= 1;
     }
     if (this.signal.aborted) return;
     const { ok, value = null } = result;
@@ -142,6 +151,7 @@ export class Turn implements PayingTurn {
   }
 }
 
+const TOO_MANY = 'These are too many calls at once. Wait for the results of the others.';
 const FREE: Admission = { kind: 'admitted', settle: () => {} };
 
 function sentenceOf(error: unknown): string {

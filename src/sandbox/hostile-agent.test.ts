@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest';
+import { describeWithEngine } from '../testing/engine.ts';
+import { sandboxProject } from '../testing/sandbox-project.ts';
+
+const LOOK = { name: 'look', description: 'Looks.', inputSchema: { type: 'object' } };
+
+/** An agent that says frames of its own making, as any command in the container can. */
+const hostileAgent = (onTurn: string) => `
+  import { connect } from 'node:net';
+  import { connectToHost } from './connection.ts';
+  export async function runAgent() {
+    const stream = await connectToHost('/run/claw/host.sock');
+    const say = (frame) => stream.write(JSON.stringify(frame) + '\\n');
+    say({ type: 'ready', protocol: 1 });
+    stream.once('data', (data) => {
+      const turn = JSON.parse(String(data)).id;
+      const call = (id) => say({ type: 'tool_call', id: String(id), turn, name: 'look', input: {} });
+      const done = (text) => say({
+        type: 'done', turn, text, session: 's', usage: { inputTokens: 0, outputTokens: 0 },
+      });
+      ${onTurn}
+    });
+    setInterval(() => {}, 1000);
+  }`;
+
+function projectOf(onTurn: string) {
+  return sandboxProject({
+    engine: 'bubblewrap',
+    tools: [LOOK],
+    files: { 'container/agent/main.ts': hostileAgent(onTurn) },
+  });
+}
+
+await describeWithEngine('bubblewrap', 'an agent that means harm', () => {
+  test('does not fill the memory of the host with results that it never reads', async () => {
+    await using project = await projectOf(`
+      stream.pause();
+      for (let id = 0; id < 2000; id += 1) call(id);`);
+    let called = 0;
+    const value = 'x'.repeat(100_000);
+    const onTool = async () => {
+      called += 1;
+      return { ok: true, value };
+    };
+    expect(await project.turn('hello', { onTool })).toMatchObject({
+      kind: 'failed',
+      code: 'AGENT_GARBAGE',
+    });
+    // 2,000 of them would be 200 MB.
+    expect(called).toBeLessThan(500);
+  });
+
+  test('does not keep the host busy with more tools than a model calls at once', async () => {
+    await using project = await projectOf(`
+      let refused = 0;
+      stream.on('data', (data) => {
+        refused += String(data).split('too many').length - 1;
+        if (refused === 968) done('refused ' + refused);
+      });
+      for (let id = 0; id < 1000; id += 1) call(id);`);
+    let running = 0;
+    const ended = Promise.withResolvers<{ ok: boolean; value: unknown }>();
+    const onTool = () => {
+      running += 1;
+      return ended.promise;
+    };
+    const outcome = project.turn('hello', { onTool });
+    expect(await outcome).toMatchObject({ kind: 'answered', text: 'refused 968' });
+    expect(running).toBe(32);
+    ended.resolve({ ok: true, value: null });
+  });
+
+  test('is refused more connections than an agent needs', async () => {
+    await using project = await projectOf(`
+      let open = 0;
+      let ended = 0;
+      const settled = () => { if (open + ended === 200) done('open ' + open); };
+      for (let count = 0; count < 200; count += 1) {
+        const line = connect('/run/claw/host.sock');
+        line.on('error', () => {});
+        // A line that is let in says that this is no request; one that is not just ends.
+        line.on('connect', () => line.write('GET / HTTP/1.1\\r\\nHost: h\\r\\n\\r\\n'));
+        line.once('data', () => { line.heard = true; open += 1; line.pause(); settled(); });
+        line.once('close', () => { if (!line.heard) { ended += 1; settled(); } });
+      }`);
+    const outcome = await project.turn('hello');
+    if (outcome.kind !== 'answered') throw new Error(outcome.message);
+    expect(Number(outcome.text.slice('open '.length))).toBeLessThan(40);
+  });
+});
