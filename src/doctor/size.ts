@@ -22,8 +22,16 @@ export function folderBytes(path: string): number {
   return entriesOf(path).reduce((sum, entry) => {
     const inside = join(path, entry.name);
     if (entry.isDirectory()) return sum + folderBytes(inside);
-    return sum + (lstatSync(inside, { throwIfNoEntry: false })?.size ?? 0);
+    return sum + fileBytes(inside);
   }, 0);
+}
+
+function fileBytes(path: string): number {
+  try {
+    return lstatSync(path).size;
+  } catch {
+    return 0; // Gone just now, or where an agent has made it hard to get at.
+  }
 }
 
 function entriesOf(path: string): readonly Dirent[] {

@@ -1,8 +1,8 @@
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { mediaFolder } from '../sandbox/sandbox.ts';
 import { folderNameProblem } from './folder-name.ts';
+import { removeTree, removeTreeAtOnce } from './remove-tree.ts';
 
 /** Where the folders of groups lie, and what their agents keep beside them. */
 export type FolderPlaces = { readonly projectDir: string; readonly dataDir: string };
@@ -43,15 +43,15 @@ export async function deleteGroupFolder(places: FolderPlaces, folder: string): P
   const problem = folderNameProblem(folder);
   if (problem !== null) throw new Error(`groups/${folder} is not deleted: the name ${problem}.`);
   for (const parent of [join(places.projectDir, 'groups'), join(places.dataDir, 'sessions')]) {
-    await rm(join(parent, folder), { recursive: true, force: true });
+    await removeTree(join(parent, folder));
   }
-  await rm(mediaFolder(places.dataDir, folder), { recursive: true, force: true });
+  await removeTree(mediaFolder(places.dataDir, folder));
 }
 
 /** Deletes the conversations of a folder's agent and the files it was shown, which its next chat must not get to read. */
 export function forgetConversations({ dataDir }: FolderPlaces, folder: string): void {
-  rmSync(join(dataDir, 'sessions', folder), { recursive: true, force: true });
-  rmSync(mediaFolder(dataDir, folder), { recursive: true, force: true });
+  removeTreeAtOnce(join(dataDir, 'sessions', folder));
+  removeTreeAtOnce(mediaFolder(dataDir, folder));
 }
 
 function unlessThere(make: () => void): void {

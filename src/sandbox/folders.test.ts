@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { lstat, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,6 +30,16 @@ test.runIf(isRoot)('giving a folder away gives links away, never what they point
   expect(await owners('secret')).toBe(0);
   expect(await owners('outside')).toBe(0);
   expect(await owners('outside/file')).toBe(0);
+});
+
+test.runIf(isRoot)('a folder deeper than any path can name does not stop its group', async () => {
+  await mkdir(join(dir, 'group'));
+  const name = 'd'.repeat(200);
+  const deeper = `for i in $(seq 30); do mkdir ${name} && cd ${name} || exit 1; done`;
+  execFileSync('bash', ['-c', deeper], { cwd: join(dir, 'group') });
+  await giveFolder(join(dir, 'group'), { uid: 1000, gid: 1000 });
+  expect((await lstat(join(dir, 'group', name))).uid).toBe(1000);
+  execFileSync('rm', ['-rf', join(dir, 'group')]);
 });
 
 test('root gives the agent a user of its own, anybody else runs it as themselves', () => {

@@ -27,7 +27,12 @@ export async function giveFolder(path: string, user: AgentUser): Promise<void> {
 }
 
 async function giveAway(path: string, user: AgentUser): Promise<void> {
-  const found = await lstat(path);
+  const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENAMETOOLONG') return null;
+    throw error;
+  });
+  // Deeper than a path can name: only its agent can have made that, and has it already.
+  if (found === null) return;
   if (found.uid !== user.uid || found.gid !== user.gid) await lchown(path, user.uid, user.gid);
   if (!found.isDirectory()) return;
   for (const name of await readdir(path)) await giveAway(join(path, name), user);

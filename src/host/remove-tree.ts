@@ -1,0 +1,35 @@
+import { chmodSync, readdirSync, rmSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/**
+ * Deletes a folder that an agent wrote to, whatever it left there: folders that are closed, and such
+ * as lie deeper than a path can name. Links are deleted, never followed; nothing may write there now.
+ */
+export async function removeTree(path: string): Promise<void> {
+  try {
+    await rm(path, { recursive: true, force: true });
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? '';
+    if (!['EACCES', 'EPERM', 'ENAMETOOLONG'].includes(code)) throw error;
+    removeTreeAtOnce(path);
+  }
+}
+
+/** The same, while everything else waits. It goes down folder by folder, not by whole paths. */
+export function removeTreeAtOnce(path: string): void {
+  openFolders(path);
+  rmSync(path, { recursive: true, force: true });
+}
+
+function openFolders(path: string): void {
+  try {
+    chmodSync(path, 0o700);
+    for (const entry of readdirSync(path, { withFileTypes: true })) {
+      // Of what a link leads to this says that it is no folder.
+      if (entry.isDirectory()) openFolders(join(path, entry.name));
+    }
+  } catch {
+    // Too deep for a path, or not ours: if that stands in the way, the deletion says so.
+  }
+}
