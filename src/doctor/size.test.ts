@@ -11,7 +11,7 @@ test('what an agent has hidden deeper than any path can name does not hide the r
   mkdirSync(join(dir, 'sessions'));
   writeFileSync(join(dir, 'claw.db'), 'x'.repeat(100));
   const name = 'd'.repeat(100);
-  const deeper = `for i in $(seq 60); do touch ${'f'.repeat(200)} && mkdir ${name} && cd ${name} || exit 1; done`;
+  const deeper = `for i in $(seq 45); do touch ${'f'.repeat(200)} && mkdir ${name} && cd ${name} || exit 1; done`;
   execFileSync('bash', ['-c', deeper], { cwd: join(dir, 'sessions') });
   expect(folderBytes(dir)).toBe(100);
 });

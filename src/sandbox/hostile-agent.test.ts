@@ -27,6 +27,7 @@ function projectOf(onTurn: string) {
   return sandboxProject({
     engine: 'bubblewrap',
     tools: [LOOK],
+    settings: { turnTimeoutMs: 20_000 },
     files: { 'container/agent/main.ts': hostileAgent(onTurn) },
   });
 }
@@ -71,20 +72,15 @@ await describeWithEngine('bubblewrap', 'an agent that means harm', () => {
   });
 
   test('is refused more connections than an agent needs', async () => {
+    // One is that of the frames; the others are requests that never end.
     await using project = await projectOf(`
-      let open = 0;
-      let ended = 0;
-      const settled = () => { if (open + ended === 200) done('open ' + open); };
+      let refused = 0;
       for (let count = 0; count < 200; count += 1) {
         const line = connect('/run/claw/host.sock');
         line.on('error', () => {});
-        // A line that is let in says that this is no request; one that is not just ends.
-        line.on('connect', () => line.write('GET / HTTP/1.1\\r\\nHost: h\\r\\n\\r\\n'));
-        line.once('data', () => { line.heard = true; open += 1; line.pause(); settled(); });
-        line.once('close', () => { if (!line.heard) { ended += 1; settled(); } });
+        line.on('connect', () => line.write('POST / HTTP/1.1\\r\\n'));
+        line.on('close', () => { refused += 1; if (refused === 169) done('refused'); });
       }`);
-    const outcome = await project.turn('hello');
-    if (outcome.kind !== 'answered') throw new Error(outcome.message);
-    expect(Number(outcome.text.slice('open '.length))).toBeLessThan(40);
+    expect(await project.turn('hello')).toMatchObject({ kind: 'answered', text: 'refused' });
   });
 });
