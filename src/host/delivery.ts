@@ -2,6 +2,7 @@ import { type Channel, UnknownDelivery } from '../channels/channel.ts';
 import { inTime } from '../in-time.ts';
 import type { Outbound } from '../store/store.ts';
 import type { HostOptions } from './options.ts';
+import { persist } from './persist.ts';
 
 /** After this many refusals by a connected channel, a message no longer holds up those behind it. */
 const MAX_ATTEMPTS = 10;
@@ -50,21 +51,41 @@ export function openDelivery(options: DeliveryOptions): Delivery {
   }
 
   async function deliver(channel: Channel, message: Outbound): Promise<void> {
-    store.outbox.markSending(message.messageId);
+    const { messageId, jid } = message;
+    await note(() => store.outbox.markSending(messageId));
+    if (isStopped) return;
+    const failure = await failureOf(channel, message);
+    await note(() =>
+      failure === null
+        ? store.outbox.markSent(messageId)
+        : noteFailure(channel, message, failure.error),
+    );
+    if (isStopped) return;
+    if (failure === null) {
+      log.info('a message was sent', { group: groupOf(jid), channel: channel.name, id: messageId });
+    }
+    underWay.delete(jid);
+    options.onDelivered(jid);
+    wake();
+  }
+
+  /** What was taken must not be sent again because that could not be written down. */
+  const note = (write: () => void) =>
+    persist(write, { log, pace, what: 'what was sent', isOver: () => isStopped });
+
+  /** Null for a message that was taken. */
+  async function failureOf(
+    channel: Channel,
+    message: Outbound,
+  ): Promise<{ readonly error: unknown } | null> {
+    const { messageId: id, jid, text } = message;
     try {
-      const { messageId: id, jid, text } = message;
       const sending = channel.send({ id, jid, text, ...askedBy(channel, message) });
       await withTimeout(sending, pace.sendTimeoutMs);
-      if (isStopped) return;
-      store.outbox.markSent(message.messageId);
-      log.info('a message was sent', { group: groupOf(jid), channel: channel.name, id });
+      return null;
     } catch (error) {
-      if (!isStopped) handleFailure(channel, message, error);
+      return { error };
     }
-    if (isStopped) return;
-    underWay.delete(message.jid);
-    options.onDelivered(message.jid);
-    wake();
   }
 
   function askedBy(channel: Channel, { turnId }: Outbound) {
@@ -72,7 +93,7 @@ export function openDelivery(options: DeliveryOptions): Delivery {
     return { answersTo: store.turns.asked(turnId) };
   }
 
-  function handleFailure(channel: Channel, message: Outbound, error: unknown): void {
+  function noteFailure(channel: Channel, message: Outbound, error: unknown): void {
     const { messageId, jid, attempts } = message;
     const reason = error instanceof Error ? error.message : String(error);
     const { name } = channel;

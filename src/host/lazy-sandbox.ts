@@ -2,7 +2,7 @@ import type { SandboxReady, SandboxUnavailable } from '../sandbox/sandbox.ts';
 
 /** What runs the agents, opened when it is first needed: finding an engine takes longer than a first prompt may. */
 export interface LazySandbox {
-  /** Every call gets the same answer; one that failed is tried again. */
+  /** Every call gets the same sandbox. Where there was none, it is looked for again: an engine may come up later. */
   open(): Promise<SandboxReady | SandboxUnavailable>;
   /** Ends the container of a group, if there is one; opens nothing for that. */
   stop(folder: string): Promise<void>;
@@ -22,6 +22,7 @@ export function lazySandbox(
       opening ??= openSandbox().then(
         (opened) => {
           if (opened.kind === 'ready') warm = () => opened.sandbox.warm();
+          else opening = null;
           return opened;
         },
         (error: unknown) => {

@@ -1,6 +1,8 @@
 import { inTime } from '../in-time.ts';
+import { isPassing } from '../store/error.ts';
 import type { Turn } from '../store/store.ts';
 import type { HostOptions } from './options.ts';
+import { persist } from './persist.ts';
 import { failed, gaveUp, type TurnResult } from './turn-result.ts';
 
 export interface Work {
@@ -51,11 +53,24 @@ export function openWork(options: WorkOptions): Work {
   const { store, settings, instance, now, newId, log, pace } = options;
   const running = new Set<Running>();
   let isDraining = false;
+  let again: NodeJS.Timeout | undefined;
 
   const lease = () => ({ owner: instance, until: now() + pace.leaseMs });
   const agents = () => [...running].filter(({ turn }) => turn.kind === 'agent');
 
   function wake(): void {
+    clearTimeout(again);
+    try {
+      startAll();
+    } catch (error) {
+      // The messages are stored, and whoever brought them need not bring them again.
+      if (!isPassing(error)) throw error;
+      log.error('the database takes nothing now, turns wait', { error: String(error) });
+      again = setTimeout(wake, pace.retryMs);
+    }
+  }
+
+  function startAll(): void {
     for (;;) {
       if (isDraining) return;
       const turn =
@@ -92,7 +107,15 @@ export function openWork(options: WorkOptions): Work {
     if (isDraining && came.kind === 'ended' && came.error === 'AGENT_DIED') return release(work);
     const isAnswered = came.kind === 'ended' && came.state === 'answered';
     const result = options.toTell(turn, work.isCancelled && !isAnswered ? CANCELLED : came);
-    if (!write(turn, result)) {
+    const isOver = () => work.isLost;
+    const written = await persist(() => write(turn, result), {
+      log,
+      pace,
+      what: 'the end of a turn',
+      isOver,
+    });
+    if (isOver()) return;
+    if (written !== true) {
       log.error('a turn lost its lease, its result is dropped', { group, turn: turn.id });
       return;
     }
@@ -119,7 +142,12 @@ export function openWork(options: WorkOptions): Work {
 
   function release(work: Running): void {
     work.isLost = true;
-    store.turns.release(work.turn.id, instance);
+    try {
+      store.turns.release(work.turn.id, instance);
+    } catch (error) {
+      // It stays claimed, and the next process takes it over all the same.
+      log.error('a turn was not given back', { turn: work.turn.id, error: String(error) });
+    }
   }
 
   function write(turn: Turn, result: TurnResult): boolean {
@@ -149,6 +177,7 @@ export function openWork(options: WorkOptions): Work {
     },
     async drain(graceMs) {
       isDraining = true;
+      clearTimeout(again);
       await inTime(Promise.all([...running].map(({ done }) => done)), graceMs);
     },
     putBack() {

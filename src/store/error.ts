@@ -1,3 +1,5 @@
+import Database from 'better-sqlite3';
+
 /** What the store refuses, in words for the owner. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
@@ -7,4 +9,9 @@ export class StoreError extends Error {
     super(message);
     this.code = code;
   }
+}
+
+/** Whether waiting helps: the disk is full, or somebody else holds the database. */
+export function isPassing(error: unknown): boolean {
+  return error instanceof Database.SqliteError && /^SQLITE_(BUSY|FULL)/.test(error.code);
 }
