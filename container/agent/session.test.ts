@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ModelMessage } from 'ai';
@@ -75,3 +75,34 @@ test.each(['{"role":"user","cont', '{"kind":"siz', '\0\0\0'])(
     expect((await Session.open(dir, session.id)).messages).toEqual([asked, said]);
   },
 );
+
+test('wherever a crash cuts the file, the next turn is one that a model takes', async () => {
+  const result: ModelMessage = {
+    role: 'tool',
+    content: [
+      {
+        type: 'tool-result',
+        toolCallId: '1',
+        toolName: 'shell',
+        output: { type: 'text', value: 'ok' },
+      },
+    ],
+  };
+  const whole = await Session.open(dir, null);
+  await whole.append([asked, said], 10);
+  await whole.append([asked, call, result, said], 20);
+  const path = join(dir, `${whole.id}.jsonl`);
+  const bytes = await readFile(path);
+  const answered = bytes.indexOf('{"kind":"size","tokens":10}');
+  for (let cut = answered; cut <= bytes.length; cut += 1) {
+    await writeFile(path, bytes.subarray(0, cut));
+    await (await Session.open(dir, whole.id)).append([asked, said], 30);
+    const { messages } = await Session.open(dir, whole.id);
+    expect(messages.slice(0, 2)).toEqual([asked, said]);
+    expect(messages.slice(-2)).toEqual([asked, said]);
+    for (const [at, message] of messages.entries()) {
+      const isCall = JSON.stringify(message) === JSON.stringify(call);
+      expect(messages[at + 1]?.role === 'tool', `cut at ${cut}`).toBe(isCall);
+    }
+  }
+});

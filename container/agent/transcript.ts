@@ -36,8 +36,12 @@ export function parseTranscript(text: string): Conversation {
     if (isNote(line)) continue;
     const message = modelMessageSchema.safeParse(parseJson(line)).data;
     if (message === undefined) dropBroken(said);
-    else said.push({ line: from + at, message });
+    else {
+      if (message.role !== 'tool') dropCall(said);
+      said.push({ line: from + at, message });
+    }
   }
+  dropCall(said);
   const size = Size.safeParse(parseJson(lines.at(-1) ?? '')).data;
   return {
     summary: summary?.text ?? null,
@@ -79,6 +83,12 @@ function dropBroken(said: Said[]): void {
     0,
     said.findLastIndex(({ message }) => message.role === 'user'),
   );
+}
+
+/** The same turn, cut between two lines. */
+function dropCall(said: Said[]): void {
+  const last = said.at(-1)?.message;
+  if (last?.role === 'assistant' && callsTool(last)) dropBroken(said);
 }
 
 function callsTool({ content }: ModelMessage): boolean {
