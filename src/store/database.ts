@@ -1,6 +1,7 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
+import { unusable } from './error.ts';
 import { applyMigrations, type Migration } from './migrations.ts';
 
 export type { Database } from 'better-sqlite3';
@@ -11,7 +12,7 @@ export type { Database } from 'better-sqlite3';
  * `synchronous=FULL` because a message is acknowledged to the far end once it is stored here:
  * a commit that a power cut can undo would lose it.
  *
- * @throws StoreError when a migration is refused
+ * @throws StoreError when a migration is refused, or what is there cannot be used
  */
 export function openDatabase(
   path: string,
@@ -22,10 +23,15 @@ export function openDatabase(
   // SQLite gives its own files the mode of the database.
   closeSync(openSync(path, 'a', 0o600));
   const database = new Database(path);
-  database.pragma('journal_mode = WAL');
-  database.pragma('synchronous = FULL');
-  database.pragma('foreign_keys = ON');
-  database.pragma('busy_timeout = 2000');
-  applyMigrations(database, migrations, now);
+  try {
+    database.pragma('journal_mode = WAL');
+    database.pragma('synchronous = FULL');
+    database.pragma('foreign_keys = ON');
+    database.pragma('busy_timeout = 2000');
+    applyMigrations(database, migrations, now);
+  } catch (error) {
+    database.close();
+    throw unusable(path, error);
+  }
   return database;
 }

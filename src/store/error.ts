@@ -3,7 +3,12 @@ import Database from 'better-sqlite3';
 /** What the store refuses, in words for the owner. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
-  readonly code: 'MIGRATION_REFUSED' | 'MIGRATION_CHANGED' | 'FOLDER_TAKEN' | 'ROW_INVALID';
+  readonly code:
+    | 'MIGRATION_REFUSED'
+    | 'MIGRATION_CHANGED'
+    | 'FOLDER_TAKEN'
+    | 'ROW_INVALID'
+    | 'DATABASE_UNUSABLE';
 
   constructor(code: StoreError['code'], message: string) {
     super(message);
@@ -15,3 +20,23 @@ export class StoreError extends Error {
 export function isPassing(error: unknown): boolean {
   return error instanceof Database.SqliteError && /^SQLITE_(BUSY|FULL)/.test(error.code);
 }
+
+/** In words for the owner, what an error of SQLite says about a whole database; others as they are. */
+export function unusable(path: string, error: unknown): unknown {
+  if (!(error instanceof Database.SqliteError)) return error;
+  const advice = ADVICE.find(([codes]) => codes.test(error.code))?.[1];
+  if (advice === undefined) return error;
+  return new StoreError(
+    'DATABASE_UNUSABLE',
+    `The database ${path} cannot be used: ${error.message}. ${advice}`,
+  );
+}
+
+const ADVICE: readonly (readonly [RegExp, string])[] = [
+  [/^SQLITE_FULL/, 'Make room on its disk and start again: nothing in it is lost.'],
+  [/^SQLITE_(READONLY|CANTOPEN|PERM)/, 'Make it and its folder writable and start again.'],
+  [
+    /^SQLITE_(CORRUPT|NOTADB)/,
+    'Put a copy of it back, or move it away together with the files beside it that begin with its name, and start with an empty one.',
+  ],
+];

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -100,4 +100,18 @@ test('a database from before the digests takes those of the files it is first op
   expect(tables()).toEqual(['a', 'migrations']);
   migration('core/1', 'CREATE TABLE a (y);');
   expect(open).toThrow(/core\/1\.sql was changed/);
+});
+
+test('a file that is no database is left alone, and said so', () => {
+  migration('core/1', 'CREATE TABLE a (x);');
+  const path = join(folder, 'a.db');
+  writeFileSync(path, 'a photograph, perhaps, or half of a copy\n'.repeat(100));
+  const before = readFileSync(path);
+  expect(open).toThrow(
+    expect.objectContaining({
+      code: 'DATABASE_UNUSABLE',
+      message: expect.stringMatching(/a\.db cannot be used: file is not a database\. Put a copy/),
+    }),
+  );
+  expect(readFileSync(path).equals(before)).toBe(true);
 });

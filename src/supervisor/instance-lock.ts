@@ -16,6 +16,18 @@ const LOOK_MS = 250;
  * it the garbage collector would take the lock.
  */
 export function lockInstance(dataDir: string, pid: number): InstanceLock {
+  try {
+    return lock(dataDir, pid);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return {
+      kind: 'refused',
+      message: `The data folder ${dataDir} cannot be used: ${reason}. Make room there or make it writable, or set CLAW_DATA to another folder.`,
+    };
+  }
+}
+
+function lock(dataDir: string, pid: number): InstanceLock {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const pidPath = join(dataDir, 'instance.pid');
   const path = join(dataDir, 'instance.db');
@@ -29,8 +41,16 @@ export function lockInstance(dataDir: string, pid: number): InstanceLock {
     if (!isBusy(error)) throw error;
     return { kind: 'refused', message: refusal(dataDir, pidPath) };
   }
-  writeFileSync(pidPath, `${pid}\n`, { mode: 0o600 });
+  notePid(pidPath, pid);
   return { kind: 'held', release: () => database.close() };
+}
+
+function notePid(path: string, pid: number): void {
+  try {
+    writeFileSync(path, `${pid}\n`, { mode: 0o600 });
+  } catch {
+    // Its number is a courtesy, which a full disk does without.
+  }
 }
 
 /** Who runs on a data folder: its process number, '' where that is not known, null for nobody. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 
@@ -7,6 +7,7 @@ import { z } from 'zod';
 export interface LastHealthy {
   /** Whether a transaction has published another composition since: only that can be rolled back. */
   isPublishedSince(): boolean;
+  /** Never throws: on a full disk, this process remembers it alone. */
   record(): void;
 }
 
@@ -15,18 +16,30 @@ const File = z.object({ composition: z.string() });
 /** Every transaction rewrites `.claw/state.yaml`, so its digest names the composition. */
 export function lastHealthyOf(projectDir: string, dataDir: string): LastHealthy {
   const path = join(dataDir, 'last-healthy.json');
+  let unwritten: string | null = null;
   return {
     isPublishedSince() {
-      const known = readKnown(path);
+      const known = unwritten ?? readKnown(path);
       return known !== null && known !== compositionOf(projectDir);
     },
     record() {
       const composition = compositionOf(projectDir);
+      unwritten = null;
       if (composition === readKnown(path)) return;
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-      writeFileSync(path, `${JSON.stringify({ composition })}\n`, { mode: 0o600 });
+      try {
+        write(path, composition);
+      } catch {
+        unwritten = composition;
+      }
     },
   };
+}
+
+/** Whole or not at all: a torn one would say that nothing can be rolled back. */
+function write(path: string, composition: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  writeFileSync(`${path}.new`, `${JSON.stringify({ composition })}\n`, { mode: 0o600 });
+  renameSync(`${path}.new`, path);
 }
 
 function compositionOf(projectDir: string): string {

@@ -163,6 +163,25 @@ test('only a composition published after a healthy one can be taken back', () =>
   expect(healthy.isPublishedSince()).toBe(false);
 });
 
+test('what cannot be written down about a healthy tree is remembered, and harms nobody', () => {
+  mkdirSync(join(folder, 'data/last-healthy.json.new'), { recursive: true });
+  mkdirSync(join(folder, '.claw'));
+  const healthy = lastHealthyOf(folder, join(folder, 'data'));
+  healthy.record();
+  expect(healthy.isPublishedSince()).toBe(false);
+  writeFileSync(join(folder, '.claw/state.yaml'), 'layers: [a]\n');
+  expect(healthy.isPublishedSince()).toBe(true);
+});
+
+test('a data folder that cannot be used is refused with what to do', () => {
+  const path = join(folder, 'data');
+  writeFileSync(path, '');
+  expect(lockInstance(path, process.pid)).toEqual({
+    kind: 'refused',
+    message: expect.stringMatching(/^The data folder .* cannot be used: EEXIST.* set CLAW_DATA/),
+  });
+});
+
 test('the fifth crash within a minute is the last, and slow ones never are', () => {
   const quick = countCrashes(100);
   expect([0, 1, 2, 3, 4].map((time) => quick.next(time))).toEqual([100, 200, 400, 800, null]);

@@ -28,7 +28,7 @@ export function findExposed(dataDir: string): readonly Exposed[] {
 /** Takes the rights away that `findExposed` finds, as far as the files are ours, and makes the folders closed. */
 export function closeData(dataDir: string): void {
   for (const name of [...PRIVATE, ...CLOSED]) {
-    mkdirSync(join(dataDir, name), { recursive: true, mode: FOLDER });
+    makeFolder(join(dataDir, name));
   }
   for (const { path, wanted } of findExposed(dataDir)) {
     try {
@@ -36,6 +36,14 @@ export function closeData(dataDir: string): void {
     } catch {
       // Somebody else's, or gone by now: `claw doctor` names what stays.
     }
+  }
+}
+
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true, mode: FOLDER });
+  } catch {
+    // No room for it, or something else has its name: whoever needs it says so.
   }
 }
 
