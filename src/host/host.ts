@@ -1,19 +1,15 @@
 import type { Channel } from '../channels/channel.ts';
 import type { Task, Turn } from '../store/store.ts';
-import { openAgentCommands } from './agent-command.ts';
-import { runAgentTurn } from './agent-turn.ts';
 import { attachmentFetcher } from './attachments.ts';
 import { openBudgets } from './budget/budgets.ts';
 import { channelEvents } from './channel-events.ts';
 import { openChannelWatch } from './channel-watch.ts';
-import type { CommandContext, Resumption } from './command.ts';
-import { resumeCommandTurn, runCommandTurn } from './command-turn.ts';
+import type { Resumption } from './command.ts';
 import { openDelivery } from './delivery.ts';
 import { openFollowUps } from './follow-ups.ts';
 import { makeGroupFolder } from './group-folder.ts';
 import { openLateDigest } from './late-digest.ts';
 import { leave } from './leave.ts';
-import { upToLimit } from './message-limit.ts';
 import type { HostOptions } from './options.ts';
 import { noteReach, ownersChats, registerTerminal } from './owners-chats.ts';
 import { takeOver } from './recover.ts';
@@ -21,12 +17,10 @@ import { openRegistry } from './registry.ts';
 import { openScheduler } from './scheduler/scheduler.ts';
 import { openTaskBook } from './scheduler/task-book.ts';
 import { taskResult } from './scheduler/task-result.ts';
-import { taskOfTurn } from './scheduler/task-turn.ts';
 import { openSettling } from './settled.ts';
 import { openStrangerDigest } from './stranger-digest.ts';
-import { callTool } from './tool-calls.ts';
 import type { TurnResult } from './turn-result.ts';
-import { openTyping } from './typing.ts';
+import { openTurnRunners } from './turn-runners.ts';
 import { openWork } from './work.ts';
 
 export interface Host {
@@ -45,9 +39,15 @@ export function openHost(options: HostOptions): Host {
   const delivery = openDelivery({ ...options, onDelivered: settling.check, onGivenUp });
   const toTell = (turn: Turn, result: TurnResult) => taskResult(store, turn, result);
   const stopAgent = options.sandbox.stop;
-  const work = openWork({ ...options, runAgent, runCommand, stopAgent, toTell, onEnded });
+  const work = openWork({
+    ...options,
+    runAgent: (turn) => runners.runAgent(turn),
+    runCommand: (turn) => runners.runCommand(turn),
+    stopAgent,
+    toTell,
+    onEnded,
+  });
   const followUps = openFollowUps(options);
-  const typing = openTyping(pace.typingMs);
   const onFired = () => work.wake();
   const scheduler = openScheduler({ ...options, onFired, onBroken });
   const tasks = openTaskBook({ ...options, onChanged: scheduler.wake, onFired });
@@ -59,86 +59,23 @@ export function openHost(options: HostOptions): Host {
   const budgets = openBudgets({ ...options, ...toOwner });
   const late = openLateDigest({ ...options, ...toOwner });
   const watch = openChannelWatch({ ...options, say });
+  const runners = openTurnRunners({
+    ...options,
+    budgets,
+    registry,
+    tasks,
+    addressOf,
+    channelOf,
+    fetchAttachment,
+    meanwhile: followUps,
+    say,
+    retryFailed,
+    cancelTurns: work.cancel,
+  });
 
   function say(jid: string, text: string, turnId: string | null = null): void {
     store.outbox.add({ messageId: newId(), jid, text, turnId }, now());
     delivery.wake();
-  }
-
-  function runAgent(turn: Turn): Promise<TurnResult> {
-    let isSilent = false;
-    const isAsked = taskOfTurn(store, turn) === null;
-    const staySilent = isAsked
-      ? null
-      : () => {
-          isSilent = true;
-        };
-    const agentCommands = openAgentCommands({ ...commandOptions(turn), jid: turn.jid });
-    const ownerCommand = agentCommands.call;
-    const sayHere = upToLimit((jid, text) =>
-      say(jid, text, isAsked && jid === turn.jid ? turn.id : null),
-    );
-    const onTool = (call: Parameters<typeof callTool>[1]) =>
-      callTool(
-        {
-          ...options,
-          jid: turn.jid,
-          send: sayHere,
-          tasks,
-          registry,
-          fetchAttachment,
-          ownerCommand,
-          staySilent,
-        },
-        call,
-      );
-    const parts = { ...options, budgets, onTool, isSilent: () => isSilent };
-    const run = async (given: Parameters<typeof runAgentTurn>[0]) =>
-      agentCommands.withQuestion(await runAgentTurn(given, turn));
-    // Nobody waits for a task, and perhaps it has nothing to say; what is asked then is another matter.
-    if (!isAsked) return run(parts);
-    const asked = { ...parts, followUps: followUps.eventsOf(turn) };
-    return whileTyping(turn, () => run(asked)).finally(() => followUps.close(turn));
-  }
-
-  function runCommand(turn: Turn): Promise<TurnResult> {
-    return whileTyping(turn, () => runCommandTurn(commandOptions(turn), turn));
-  }
-
-  function whileTyping<T>({ jid }: Turn, run: () => Promise<T>): Promise<T> {
-    return typing.during({ jid, channel: channelOf(jid) }, run);
-  }
-
-  function commandOptions(turn: Turn) {
-    const context: Omit<CommandContext, 'keep'> = {
-      ...options,
-      channels: () =>
-        channels.map((channel) => ({
-          name: channel.name,
-          status: channel.status(),
-          isOpen: channel.isOpen === true,
-        })),
-      addressOf,
-      budgets,
-      registry,
-      sandbox: describeSandbox,
-      progressMs: pace.progressMs,
-      say: (text) => say(turn.jid, text, turn.id),
-      retryFailed,
-      cancelTurns: work.cancel,
-      tasks,
-    };
-    return {
-      context,
-      keep: (payload: unknown) => store.turns.keep(turn.id, options.instance, payload),
-    };
-  }
-
-  async function describeSandbox(): Promise<string> {
-    const opened = await options.sandbox.open();
-    if (opened.kind === 'unavailable') return opened.advice;
-    const warm = opened.sandbox.warm();
-    return `${opened.sandbox.description}, ${warm} ${warm === 1 ? 'container' : 'containers'}`;
   }
 
   function retryFailed(): number {
@@ -239,7 +176,7 @@ export function openHost(options: HostOptions): Host {
         tellOwner(`The new version was taken back: ${resumption.rolledBack}`);
       }
       for (const turn of toResume) {
-        work.start(turn, () => resumeCommandTurn(commandOptions(turn), turn, resumption));
+        work.start(turn, () => runners.resumeCommand(turn, resumption));
       }
       settling.check(options.mainChat.jid);
     },
