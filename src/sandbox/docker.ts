@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import Docker, { type DockerOptions } from 'dockerode';
+import { inTime, LATE } from '../in-time.ts';
 import { containerOptions } from './container-options.ts';
 import type { Box, BoxSpec, Engine, EngineParts } from './engine.ts';
 import { EngineUnusable } from './engine.ts';
@@ -7,6 +8,8 @@ import { ensureImage, IMAGE_NAME } from './image.ts';
 import type { AgentUser } from './ownership.ts';
 
 const PING_TIMEOUT_MS = 3_000;
+/** For questions that a daemon answers from what it knows, on a busy machine too. */
+const ANSWER_TIMEOUT_MS = 20_000;
 const INSTANCE_LABEL = 'patchclaw.instance';
 const GROUP_LABEL = 'patchclaw.group';
 
@@ -27,25 +30,50 @@ export type DockerParts = EngineParts & {
  * Makes an engine of a daemon that answers: the agent's image is built where it is missing, and what a
  * killed host left behind is removed.
  *
- * @throws EngineUnusable when the image can neither be found nor built
+ * @throws EngineUnusable when the image can neither be found nor built, or the daemon hangs
  */
 export async function openDocker(parts: DockerParts): Promise<Engine> {
   const { docker, name, instanceId } = parts;
-  const image = await ensureImage(docker, parts);
-  await removeLeftovers(docker, instanceId);
-  const { Version } = await docker.version();
-  const placement = await placementOf(parts);
+  const left = await inAnswerTime(ownContainers(docker, instanceId));
+  const { Version } = await inAnswerTime(docker.version());
+  const placement = await inAnswerTime(placementOf(parts));
+  let image = await ensureImage(docker, parts);
+  await removeAll(docker, left);
+
+  const start = (spec: BoxSpec): Promise<Box> =>
+    startContainer(docker, spec, (folder) => ({
+      ...placement,
+      image,
+      name: `patchclaw-${instanceId}-${folder}-${randomBytes(3).toString('hex')}`,
+      labels: { [INSTANCE_LABEL]: instanceId, [GROUP_LABEL]: folder },
+    }));
   return {
     name,
     description: `${name} ${Version}, image ${IMAGE_NAME}`,
-    startBox: (spec) =>
-      startContainer(docker, spec, (folder) => ({
-        ...placement,
-        image,
-        name: `patchclaw-${instanceId}-${folder}-${randomBytes(3).toString('hex')}`,
-        labels: { [INSTANCE_LABEL]: instanceId, [GROUP_LABEL]: folder },
-      })),
+    async startBox(spec) {
+      try {
+        return await start(spec);
+      } catch (error) {
+        if (!isMissing(error)) throw error;
+        // Somebody has cleared up: between two turns, no container keeps an image from being removed.
+        image = await ensureImage(docker, parts);
+        return await start(spec);
+      }
+    },
   };
+}
+
+/** A daemon can hang and still say that it is there. */
+async function inAnswerTime<T>(asked: Promise<T>): Promise<T> {
+  const answer = await inTime(asked, ANSWER_TIMEOUT_MS);
+  if (answer !== LATE) return answer;
+  throw new EngineUnusable(
+    `its daemon does not answer within ${ANSWER_TIMEOUT_MS / 1000} s; restart it.`,
+  );
+}
+
+function isMissing(error: unknown): boolean {
+  return (error as { readonly statusCode?: number }).statusCode === 404;
 }
 
 type Placement = {
@@ -84,9 +112,10 @@ export function ownContainers(
   return docker.listContainers({ all: true, filters });
 }
 
-async function removeLeftovers(docker: Docker, instanceId: string): Promise<void> {
-  const found = await ownContainers(docker, instanceId);
-  await Promise.all(found.map(({ Id }) => removeContainer(docker.getContainer(Id))));
+/** One that cannot be removed is no reason to wait: the next start tries again. */
+async function removeAll(docker: Docker, left: readonly Docker.ContainerInfo[]): Promise<void> {
+  const removing = left.map(({ Id }) => removeContainer(docker.getContainer(Id)));
+  await inTime(Promise.all(removing), ANSWER_TIMEOUT_MS);
 }
 
 type Naming = (
