@@ -37,11 +37,16 @@ const Jid = z.object({ jid: z.string() });
 /** SQL for the address that the chat `:jid` goes by. */
 export const CURRENT_JID = 'coalesce((SELECT merged_into FROM chats WHERE chats.jid = :jid), :jid)';
 
+/** How exactly it is kept when a chat was last seen. */
+const SEEN_TO_MS = 60_000;
+
 export function chatsOf(database: Database): Chats {
+  // A chat is seen with each of its messages: what is known to the minute is not written again.
   const see = database.prepare(`
     INSERT INTO chats (jid, channel, name, is_direct, seen_at)
     VALUES (:jid, :channel, :name, :isDirect, :now)
-    ON CONFLICT (jid) DO UPDATE SET name = coalesce(:name, name), seen_at = :now`);
+    ON CONFLICT (jid) DO UPDATE SET name = coalesce(:name, name), seen_at = :now
+    WHERE name IS NOT coalesce(:name, name) OR abs(:now - seen_at) > ${SEEN_TO_MS}`);
   const columns = 'SELECT jid, channel, name, is_direct FROM chats';
   const byJid = database.prepare(`${columns} WHERE jid = ${CURRENT_JID}`);
   const current = database.prepare(`SELECT ${CURRENT_JID} AS jid`);
