@@ -1,3 +1,4 @@
+import { printable } from '../terminal/printable.ts';
 import type { ChatEntry, TaskEntry } from './assistant/lists.ts';
 
 const STOPPED = 'The assistant does not run; this is what it knew last.';
@@ -16,7 +17,7 @@ export function groupLines(data: unknown): readonly string[] {
       ? []
       : ['Known:', ...known.map(({ name, jid }) => `  ${name ?? jid} (${jid})`)]),
     STOPPED,
-  ];
+  ].map(printable);
 }
 
 function groupLine({ name, folder, isMain, needsTrigger, trigger }: ChatEntry): string {
@@ -29,7 +30,7 @@ export function taskLines(data: unknown): readonly string[] {
   if (!Array.isArray(data)) return [];
   const tasks = data as readonly TaskEntry[];
   if (tasks.length === 0) return ['Nothing is scheduled.', STOPPED];
-  return [...tasks.flatMap(linesOfTask), STOPPED];
+  return [...tasks.flatMap(linesOfTask), STOPPED].map(printable);
 }
 
 function linesOfTask(task: TaskEntry): readonly string[] {

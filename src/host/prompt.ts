@@ -30,11 +30,14 @@ export function conversationOf({ messages, leftOut, timeZone }: PromptParts): st
   const more = leftOut > 0 ? [`(and ${leftOut} more messages before these)`] : [];
   const lines = messages.map((message) => {
     const name = oneLine(message.senderName ?? message.sender);
-    return `[${clock.format(message.sentAt)}] ${name}: ${message.text.replace(/\r?\n/g, '\n    ')}`;
+    return `[${clock.format(message.sentAt)}] ${name}: ${message.text.replace(LINE_END, '\n    ')}`;
   });
   return [...more, ...lines].join('\n');
 }
 
+/** All that some model may take for the end of a line. */
+const LINE_END = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/g;
+
 function oneLine(name: string): string {
-  return name.replace(/[\u0000-\u001f\u007f:]+/g, ' ').trim();
+  return name.replace(/[\p{Cc}\u2028\u2029:]+/gu, ' ').trim();
 }
