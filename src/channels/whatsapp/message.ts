@@ -14,8 +14,8 @@ export type Reader = {
   readonly assistantName: string;
   readonly nameOf: (person: string) => string | null;
   readonly chatNameOf: (chat: string) => string | null;
-  /** What the assistant said under that id, or null. */
-  readonly ourText: (messageId: string) => string | null;
+  /** What the assistant said in a chat under that id, or null. */
+  readonly ourText: (jid: string, messageId: string) => string | null;
   /** Takes the wrappings off: disappearing messages, view-once, captions. */
   readonly unwrap: (message: proto.IMessage) => proto.IMessage | undefined;
 };
@@ -36,6 +36,7 @@ export function readMessage(raw: WAMessage, reader: Reader): ReadMessage | null 
   const isDirect = !key.remoteJid.endsWith('@g.us');
   const jid = addresses.chatOf(key.remoteJid, key.remoteJidAlt);
   const sender = senderOf(raw, jid, reader);
+  const answered = content.quoted === null ? null : reader.ourText(jid, content.quoted.id);
   const senderName = raw.pushName || reader.nameOf(sender);
   const message = {
     id: key.id,
@@ -47,8 +48,8 @@ export function readMessage(raw: WAMessage, reader: Reader): ReadMessage | null 
     sender,
     senderName,
     isOwner: sender === owner,
-    mentionsAssistant: mentions(content, reader),
-    text: withQuotation({ ...content, text: withNames(content, reader) }, reader),
+    mentionsAssistant: mentions(content, answered !== null, reader),
+    text: withQuotation({ ...content, text: withNames(content, reader) }, answered, reader),
     sentAt: Number(raw.messageTimestamp ?? 0) * 1_000,
     isContext: content.isContext,
     attachments: content.attachment === null ? [] : [content.attachment.attachment],
@@ -72,8 +73,12 @@ function senderOf({ key }: WAMessage, jid: string, { addresses, self }: Reader):
 }
 
 /** By name, or by answering something that the assistant said. */
-function mentions({ mentioned, quoted }: Content, { addresses, self, ourText }: Reader): boolean {
-  if (quoted !== null && ourText(quoted.id) !== null) return true;
+function mentions(
+  { mentioned }: Content,
+  answersUs: boolean,
+  { addresses, self }: Reader,
+): boolean {
+  if (answersUs) return true;
   return mentioned.some((jid) => addresses.find(jid) === self);
 }
 
@@ -87,8 +92,8 @@ function withNames({ text, mentioned }: Content, reader: Reader): string {
 }
 
 /** The quotation follows the words: what begins with the assistant's name must go on beginning with it. */
-function withQuotation({ text, quoted }: Content, reader: Reader): string {
-  const words = quoted === null ? '' : quoted.text || oneLine(reader.ourText(quoted.id) ?? '');
+function withQuotation({ text, quoted }: Content, answered: string | null, reader: Reader): string {
+  const words = quoted === null ? '' : quoted.text || oneLine(answered ?? '');
   if (quoted === null || words === '') return text;
   const said = words.length > QUOTE_CHARACTERS ? `${words.slice(0, QUOTE_CHARACTERS)}…` : words;
   const person =

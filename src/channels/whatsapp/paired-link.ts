@@ -229,7 +229,7 @@ export class PairedLink implements Link {
       assistantName,
       nameOf: (person) => this.#names.personOf(person),
       chatNameOf: (chat) => this.#names.groupOf(chat),
-      ourText: this.#sent.textOf,
+      ourText: this.#sent.textIn,
       unwrap: this.#parts.baileys.normalizeMessageContent,
     };
   }

@@ -144,6 +144,21 @@ test('a mention of the account and an answer to the assistant are meant for it',
   ]);
 });
 
+test('what was said in one chat is repeated in no other, and nothing there answers it', async () => {
+  await linked.connect();
+  const bert = server.person(BERT);
+  await linked.channel.send({ id: 'out', jid: anna.pn, text: 'The safe opens with 1234' });
+  const { id: stanzaId } = await anna.next();
+  const quotedMessage = { conversation: '' };
+  const contextInfo = { stanzaId, participant: server.account.lid, quotedMessage };
+  await server.say(bert, { extendedTextMessage: { text: 'what?', contextInfo } });
+  const key = { remoteJid: bert.lid, id: stanzaId, fromMe: false };
+  await server.say(bert, { reactionMessage: { key, text: '👍' } });
+  const messages = await heard(2);
+  expect(JSON.stringify(messages)).not.toContain('1234');
+  expect(messages[0]).toMatchObject({ mentionsAssistant: false });
+});
+
 test('reactions and corrections are there to be known, not to be answered', async () => {
   await linked.connect();
   await linked.channel.send({ id: 'out', jid: anna.pn, text: 'Dinner\nat eight' });

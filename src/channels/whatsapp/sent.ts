@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Vault } from './vault.ts';
 
-const Row = z.object({ text: z.string(), is_taken: z.int() });
+const Row = z.object({ jid: z.string(), text: z.string(), is_taken: z.int() });
 
 /** What the assistant said, stored before it is sent. */
 export interface Sent {
@@ -11,13 +11,15 @@ export interface Sent {
   markTaken(id: string): void;
   /** For a recipient who could not decrypt it, and asks again. */
   textOf(id: string): string | null;
+  /** The same where it was said in that chat: whoever knows the id of another's message learns nothing. */
+  textIn(jid: string, id: string): string | null;
 }
 
 export function sentIn({ database }: Vault): Sent {
   const insert = database.prepare(
     'INSERT OR IGNORE INTO sent (id, jid, text, sent_at) VALUES (?, ?, ?, ?)',
   );
-  const find = database.prepare('SELECT text, is_taken FROM sent WHERE id = ?');
+  const find = database.prepare('SELECT jid, text, is_taken FROM sent WHERE id = ?');
   const taken = database.prepare('UPDATE sent SET is_taken = 1 WHERE id = ?');
   const row = (id: string) => (database.open ? Row.optional().parse(find.get(id)) : undefined);
   return {
@@ -29,6 +31,10 @@ export function sentIn({ database }: Vault): Sent {
       if (database.open) taken.run(id);
     },
     textOf: (id) => row(id)?.text ?? null,
+    textIn(jid, id) {
+      const found = row(id);
+      return found?.jid === jid ? found.text : null;
+    },
   };
 }
 
