@@ -168,7 +168,7 @@ export class PairedLink implements Link {
       inbox,
       ledger: this.#ledger,
       log,
-      textOf: this.#sent.textOf,
+      textFor: (jid, id) => this.#textFor(jid, id),
       membersOf: (jid) => this.#names.membersOf(jid),
     });
     socket.ev.on('creds.update', () => {
@@ -208,6 +208,13 @@ export class PairedLink implements Link {
 
   async #phoneOf(lid: string): Promise<string | null> {
     return (await this.#socket?.signalRepository.lidMapping.getPNForLID(lid)) ?? null;
+  }
+
+  /** Nobody else gets it than the chat in which it was said, whoever asks. */
+  async #textFor(asking: string, id: string): Promise<string | null> {
+    const phone = asking.endsWith('@lid') ? await this.#phoneOf(asking) : null;
+    if (phone !== null) this.#addresses.join(phone, asking);
+    return this.#sent.textIn(this.chatOf(asking), id);
   }
 
   async #refreshVersion(): Promise<boolean> {

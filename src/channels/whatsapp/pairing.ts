@@ -126,7 +126,7 @@ async function runOnce(attempt: Attempt, isAccepted: boolean): Promise<End> {
     inbox,
     ledger: null,
     log,
-    textOf: () => null,
+    textFor: async () => null,
     membersOf: () => undefined,
   });
   const { promise: end, resolve } = Promise.withResolvers<End>();

@@ -59,6 +59,20 @@ test('everybody in a group reads an answer, and so does somebody who wrote there
   }
 });
 
+test('what could not be read is sent again to those it was for, and to nobody else', async () => {
+  const bert = server.person(BERT);
+  await linked.channel.send({ id: 'out', jid: anna.pn, text: 'The safe opens with 1234' });
+  const { id } = await anna.next();
+  // The process that has sent it keeps it in its memory, too, and looks there first.
+  await linked.restart();
+  server.askAgain(bert.lid, id);
+  server.askAgain(bert.pn, id);
+  server.askAgain(anna.lid, id);
+  expect(await anna.next()).toMatchObject({ id, text: 'The safe opens with 1234' });
+  await linked.channel.send({ id: 'last', jid: bert.pn, text: 'hello Bert' });
+  expect(await bert.next()).toMatchObject({ text: 'hello Bert' });
+});
+
 test('an answer reaches the owner’s own chat on the phone', async () => {
   await linked.channel.send({ id: 'note', jid: server.account.pn, text: 'noted' });
   expect(server.account.phone.heard).toEqual([{ to: server.account.pn, text: 'noted' }]);

@@ -9,7 +9,7 @@ export interface Sent {
   /** Notes what is about to go out. @returns whether WhatsApp has taken it already, before a crash */
   begin(part: { readonly id: string; readonly jid: string; readonly text: string }): boolean;
   markTaken(id: string): void;
-  /** For a recipient who could not decrypt it, and asks again. */
+  /** What was said under that id, in whichever chat: not for anybody outside. */
   textOf(id: string): string | null;
   /** The same where it was said in that chat: whoever knows the id of another's message learns nothing. */
   textIn(jid: string, id: string): string | null;

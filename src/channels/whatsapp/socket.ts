@@ -26,15 +26,15 @@ export type SocketOptions = {
   /** Holds back what goes out until its keys are stored; null where they are stored at once. */
   readonly ledger: Ledger | null;
   readonly log: ChannelLog;
-  /** What was said under that id, for a recipient who asks again. */
-  readonly textOf: (messageId: string) => string | null;
+  /** What was said in that chat under that id, for a recipient who asks again. */
+  readonly textFor: (jid: string, messageId: string) => Promise<string | null>;
   /** Who is in a group, where that is known. */
   readonly membersOf: (jid: string) => GroupMetadata | undefined;
 };
 
 /** Opens one connection. It lives until it ends, and is never used again. */
 export function openSocket(options: SocketOptions): WASocket {
-  const { baileys, auth, inbox, textOf } = options;
+  const { baileys, auth, inbox, textFor } = options;
   const [major, minor, patch] = options.version;
   const { makeSignalRepository } = baileys.DEFAULT_CONNECTION_CONFIG;
   const { INITIAL_BOOTSTRAP, PUSH_NAME } = baileys.proto.HistorySync.HistorySyncType;
@@ -54,8 +54,8 @@ export function openSocket(options: SocketOptions): WASocket {
     // What everybody shows to everybody is said to nobody here.
     shouldIgnoreJid: (jid) => /@(broadcast|newsletter)$/.test(jid),
     cachedGroupMetadata: async (jid) => options.membersOf(jid),
-    getMessage: async ({ id }) => {
-      const text = id ? textOf(id) : null;
+    getMessage: async ({ id, remoteJid }) => {
+      const text = id && remoteJid ? await textFor(remoteJid, id) : null;
       return text === null ? undefined : { extendedTextMessage: { text } };
     },
     makeSignalRepository: (signal, logger, lidsOf): SignalRepositoryWithLIDStore => {

@@ -131,6 +131,13 @@ export class WhatsAppServer extends World {
     );
   }
 
+  /** Says that a message could not be read, and should be sent again, whosever it was. */
+  askAgain(from: string, id: string): void {
+    const t = String(Math.floor(Date.now() / 1000));
+    const retry = node('retry', { count: '1', id, t, v: '1' });
+    this.#line?.send(node('receipt', { id, from, type: 'retry', t }, [retry]));
+  }
+
   /** The network breaks. */
   cut(): void {
     this.#line?.cut();
