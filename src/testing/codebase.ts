@@ -1,20 +1,17 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { CLAW, type Printed, runClaw } from './claw.ts';
 
-const HOME = join(import.meta.dirname, '../..');
-export const CLAW = join(HOME, 'bin/claw.js');
+export { CLAW };
 
 /** Content of a file; an executable one as an object. */
 export type Content = string | Buffer | { readonly text: string; readonly mode: number };
 export type Files = Readonly<Record<string, Content>>;
 
 /** What `claw --json` printed, and how it ended. */
-export type ClawRun = {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
+export type ClawRun = Printed & {
   // The tests look into it by the contract's field names.
   readonly json: {
     readonly ok: boolean;
@@ -87,7 +84,7 @@ export function openCodebase(root: string): Codebase {
         cwd: root,
         encoding: 'utf8',
       }),
-    claw: (...args) => runClaw(root, args),
+    claw: (...args) => runJson(root, args),
     [Symbol.asyncDispose]: async () => fs.rmSync(root, { recursive: true, force: true }),
   };
 }
@@ -175,24 +172,12 @@ function snapshot(root: string, isWanted: (name: string) => boolean): Record<str
   return Object.fromEntries(Object.entries(found).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-async function runClaw(cwd: string, args: readonly string[]): Promise<ClawRun> {
-  const child = spawn(process.execPath, [CLAW, ...args, '--json', '--cwd', cwd], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.on('data', (chunk: Buffer) => {
-    stdout += chunk.toString();
-  });
-  child.stderr.on('data', (chunk: Buffer) => {
-    stderr += chunk.toString();
-  });
-  const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
+async function runJson(cwd: string, args: readonly string[]): Promise<ClawRun> {
+  const run = await runClaw([...args, '--json', '--cwd', cwd]);
   try {
-    return { code, stdout, stderr, json: JSON.parse(stdout) };
-  } catch (error) {
-    throw new Error(`claw ${args.join(' ')} printed no JSON:\n${stdout}\n${stderr}`, {
-      cause: error,
-    });
+    return { ...run, json: JSON.parse(run.stdout) };
+  } catch (cause) {
+    const printed = `${run.stdout}\n${run.stderr}`;
+    throw new Error(`claw ${args.join(' ')} printed no JSON:\n${printed}`, { cause });
   }
 }
