@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import { isIndexDamage } from './search-index.ts';
 
 /** What became of one piece of work: its result, or the error that undid it and it alone. */
 export type Settled<T> =
@@ -24,6 +25,8 @@ function attempt<T>(database: Database, work: () => T): Settled<T> {
   } catch (error) {
     // SQLite itself has taken everything back: what came before is lost too, and must not pass for stored.
     if (!database.inTransaction) throw error;
+    // Perhaps what came before has done it, and is not stored either.
+    if (isIndexDamage(error)) throw error;
     return { kind: 'failed', error };
   }
 }

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
 import { CURRENT_JID } from './chats.ts';
+import { throughIndexOf } from './search-index.ts';
 
 export type NewOutbound = {
   readonly messageId: string;
@@ -85,13 +86,15 @@ export function outboxOf(database: Database): Outbox {
     "SELECT 1 FROM outbox WHERE turn_id = ? AND state IN ('queued', 'sending') LIMIT 1",
   );
 
+  const throughIndex = throughIndexOf(database);
+
   function markUnknown(messageId: string, nextTryAt: number, error: string) {
     if (repeat.run({ messageId, nextTryAt, error }).changes > 0) return 'repeated';
     setState.run({ messageId, state: 'unknown', error });
     return 'unknown';
   }
   return {
-    add: (message, now) => void insert.run({ turnId: null, ...message, now }),
+    add: (message, now) => void throughIndex(() => insert.run({ turnId: null, ...message, now })),
     heads: () => heads.all().map((row) => Row.parse(row)),
     markSending: (messageId) => void setState.run({ messageId, state: 'sending', error: null }),
     markSent: (messageId) => void setState.run({ messageId, state: 'sent', error: null }),

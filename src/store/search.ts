@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
+import { throughIndexOf } from './search-index.ts';
 import { parseSearch } from './search-query.ts';
 
 export type SearchWish = {
@@ -77,23 +78,26 @@ export function searchOf(database: Database): Search {
     };
   });
 
+  const throughIndex = throughIndexOf(database);
   return {
-    find({ jids, text, ...range }) {
-      bringUpToDate();
-      const { match, pieces } = parseSearch(text, jids);
-      // Nothing but signs, of which no message is made.
-      if (match === null && pieces.length === 0 && text.trim() !== '') return [];
-      const like = pieces.map((piece) => `%${piece.replace(/[\\%_]/g, '\\$&')}%`);
-      const given = { ...range, pieces: JSON.stringify(like) };
-      const rows = sources.flatMap(({ indexed, scanned }) =>
-        match === null
-          ? scanned.all({ ...given, first: pieces[0] ?? '', jids: JSON.stringify(jids) })
-          : indexed.all({ ...given, match }),
-      );
-      return rows
-        .map((row) => Row.parse(row))
-        .sort((one, other) => other.saidAt - one.saidAt)
-        .slice(0, range.limit);
-    },
+    find: (wish) => throughIndex(() => find(wish)),
   };
+
+  function find({ jids, text, ...range }: SearchWish): readonly Hit[] {
+    bringUpToDate();
+    const { match, pieces } = parseSearch(text, jids);
+    // Nothing but signs, of which no message is made.
+    if (match === null && pieces.length === 0 && text.trim() !== '') return [];
+    const like = pieces.map((piece) => `%${piece.replace(/[\\%_]/g, '\\$&')}%`);
+    const given = { ...range, pieces: JSON.stringify(like) };
+    const rows = sources.flatMap(({ indexed, scanned }) =>
+      match === null
+        ? scanned.all({ ...given, first: pieces[0] ?? '', jids: JSON.stringify(jids) })
+        : indexed.all({ ...given, match }),
+    );
+    return rows
+      .map((row) => Row.parse(row))
+      .sort((one, other) => other.saidAt - one.saidAt)
+      .slice(0, range.limit);
+  }
 }

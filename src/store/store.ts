@@ -16,6 +16,7 @@ import { type Outbox, outboxOf } from './outbox.ts';
 import { type Questions, questionsOf } from './questions.ts';
 import { groupRemoverOf } from './remove-group.ts';
 import { type Search, searchOf } from './search.ts';
+import { throughIndexOf } from './search-index.ts';
 import { type Senders, sendersOf } from './senders.ts';
 import { type Sessions, sessionsOf } from './sessions.ts';
 import { type Strangers, strangersOf } from './strangers.ts';
@@ -93,6 +94,11 @@ export function openStore({ path, migrationsDir, now }: StoreOptions): Store {
   const sessions = sessionsOf(database);
   const questions = questionsOf(database);
   const taskRuns = taskRunsOf(database);
+  const finish = finisherOf(database, { outbox, sessions, questions, taskRuns });
+  const mergeChats = chatMergerOf(database, { chats, groups });
+  const removeGroup = groupRemoverOf(database, { chats, folders, groups, messages });
+  const batch = batchOf(database);
+  const throughIndex = throughIndexOf(database);
   return {
     attachments: attachmentsOf(database),
     budgets: budgetsOf(database),
@@ -113,11 +119,11 @@ export function openStore({ path, migrationsDir, now }: StoreOptions): Store {
     questions,
     meta: metaOf(database),
     usage: usageOf(database),
-    finishTurn: finisherOf(database, { outbox, sessions, questions, taskRuns }),
-    mergeChats: chatMergerOf(database, { chats, groups }),
-    removeGroup: groupRemoverOf(database, { chats, folders, groups, messages }),
-    transaction: (work) => database.transaction(work)(),
-    batch: batchOf(database),
+    finishTurn: (end, at) => throughIndex(() => finish(end, at)),
+    mergeChats: (from, to) => throughIndex(() => mergeChats(from, to)),
+    removeGroup: (jid) => throughIndex(() => removeGroup(jid)),
+    transaction: (work) => throughIndex(() => database.transaction(work)()),
+    batch: (works) => throughIndex(() => batch(works)),
     close: () => void database.close(),
   };
 }
