@@ -92,6 +92,57 @@ test('a file of another chat, none at all, and one that is gone are refused in w
   await assistant.stop();
 });
 
+test('an agent that asks for many files at once gets one after the other', async () => {
+  using project = new TestProject();
+  const results: HostToolResult[] = [];
+  const agent: AgentScript = async ({ folder }, { onTool }) => {
+    const call = { folder, name: 'get_attachment', input: { message_id: 'm1' } };
+    results.push(...(await Promise.all(Array.from({ length: 20 }, () => onTool(call)))));
+    return answers('pong');
+  };
+  const assistant = await project.start({ agent });
+  const { chat } = assistant;
+  const dir = join(project.dir, 'data/far-end');
+  mkdirSync(dir, { recursive: true });
+  let underWay = 0;
+  let most = 0;
+  chat.fetchAttachment = async () => {
+    underWay += 1;
+    most = Math.max(most, underWay);
+    await new Promise(setImmediate);
+    underWay -= 1;
+    writeFileSync(join(dir, NAME), 'x');
+    return { path: join(dir, NAME), mimeType: 'image/png', sizeBytes: 1, name: null };
+  };
+  await ask(assistant, 'look', { isDirect: true, id: 'm1', attachments: [PHOTO] });
+  expect(results.filter(({ ok }) => ok)).toHaveLength(20);
+  expect(most).toBe(1);
+  await assistant.stop();
+});
+
+test('a file that comes when its chat is gone is not kept', async () => {
+  using project = new TestProject();
+  const { assistant, results } = await startFetching(project);
+  await ask(assistant, '', { ...FAMILY, id: 'm1', attachments: [PHOTO] });
+  const fetch = assistant.chat.fetchAttachment;
+  const arrived = Promise.withResolvers<void>();
+  assistant.chat.fetchAttachment = async (jid, messageId) => {
+    await arrived.promise;
+    if (fetch === undefined) throw new Error('no channel with files');
+    return await fetch(jid, messageId);
+  };
+  await assistant.chat.say('get m1', FAMILY);
+  await assistant.terminal.say('/unregister Family delete');
+  await vi.waitFor(() => expect(textsOf(assistant.terminal).at(-1)).toContain('Say yes or no'));
+  await assistant.terminal.say('yes');
+  await vi.waitFor(() => expect(textsOf(assistant.terminal).at(-1)).toContain('is deleted'));
+  arrived.resolve();
+  await vi.waitFor(() => expect(results).toHaveLength(1));
+  expect(results[0]).toMatchObject({ ok: false });
+  expect(existsSync(join(project.dir, 'data/media/family'))).toBe(false);
+  await assistant.stop();
+});
+
 test('with a chat its files are deleted, and its channel forgets what it keeps of it', async () => {
   using project = new TestProject();
   const { assistant } = await startFetching(project);

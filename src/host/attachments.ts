@@ -1,7 +1,9 @@
+import { rmSync } from 'node:fs';
 import type { Attachment, Channel, InboundMessage } from '../channels/channel.ts';
 import { MEDIA_DIR } from '../sandbox/sandbox.ts';
 import type { Group } from '../store/store.ts';
 import { pruneMedia, shelve } from './media-folder.ts';
+import { oneByOne } from './one-by-one.ts';
 import type { HostOptions } from './options.ts';
 import { plainName } from './plain-name.ts';
 
@@ -24,7 +26,10 @@ type AttachmentOptions = Pick<HostOptions, 'store' | 'settings' | 'now'> & {
 /** @returns a function that rejects, in words for the agent, where there is no such file in its chat */
 export function attachmentFetcher(options: AttachmentOptions): FetchAttachment {
   const { store, settings, now, channelOf } = options;
-  return async ({ jid, folder }, messageId) => {
+  // Each is held in memory as a whole while it comes.
+  const inTurn = oneByOne();
+
+  async function fetch({ jid, folder }: Group, messageId: string): Promise<AgentFile> {
     if (store.attachments.of(jid, messageId).length === 0) {
       throw new Error(`No message of this chat with the id ${messageId} came with a file.`);
     }
@@ -33,11 +38,17 @@ export function attachmentFetcher(options: AttachmentOptions): FetchAttachment {
       throw new Error('Files of this chat cannot be fetched.');
     }
     const file = await channel.fetchAttachment(jid, messageId);
+    if (store.groups.byJid(jid)?.folder !== folder) {
+      rmSync(file.path, { force: true });
+      throw new Error('This chat is not registered any more.');
+    }
     const name = shelve(settings.dataDir, folder, file.path, now());
     pruneMedia(settings.dataDir, now());
     const { mimeType, sizeBytes } = file;
     return { path: `${MEDIA_DIR}/${name}`, type: mimeType, sizeBytes, name: file.name };
-  };
+  }
+
+  return (caller, messageId) => inTurn(caller.folder, () => fetch(caller, messageId));
 }
 
 /** A message's words, and behind them a line in brackets for each file: what it is, and the id to ask for it. */
