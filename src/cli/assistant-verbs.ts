@@ -6,6 +6,8 @@ import type { RunVerb } from './main.ts';
 import { defineService } from './service.ts';
 import type { SetupOptions } from './setup.ts';
 
+type SetupVerbOptions = SetupOptions & { readonly restart: boolean };
+
 /** The assistant's verbs. */
 export const assistantVerbs: readonly ((program: Command, run: RunVerb) => void)[] = [
   (program) =>
@@ -27,25 +29,27 @@ export const assistantVerbs: readonly ((program: Command, run: RunVerb) => void)
       .option('--provider <name>', 'anthropic, or openai for any server that speaks its protocol')
       .option('--model <name>', 'the model, where the default does not fit')
       .option('--base-url <url>', 'the address of the model’s server')
+      .option('--no-restart', 'leave an assistant that runs as it is, until its next start')
       // A step has options of its own, which it reads itself.
       .allowUnknownOption()
-      .action((given: string | undefined, args: readonly string[], options: SetupOptions) =>
+      .action((given: string | undefined, args: readonly string[], all: SetupVerbOptions) =>
         run('setup', async (invocation) => {
+          const { restart, ...options } = all;
           const name = given ?? (Object.keys(options).length > 0 ? 'model' : null);
           if (name === null) {
             const { setUpEverything } = await import('./setup-walk.ts');
-            return await setUpEverything(invocation);
+            return await setUpEverything(invocation, restart);
           }
           if (name !== 'model') {
             const { runSetupStep } = await import('./setup-step.ts');
-            return await runSetupStep(invocation, name, args);
+            return await runSetupStep(invocation, { name, args, restart });
           }
           const [unknown] = args;
           if (unknown !== undefined) {
             throw new ClawError('USAGE', `"${unknown}" is nothing that \`claw setup\` knows.`);
           }
           const { setUpModelAlone } = await import('./setup-model.ts');
-          return await setUpModelAlone(invocation, options);
+          return await setUpModelAlone(invocation, options, restart);
         }),
       ),
   (program, run) =>

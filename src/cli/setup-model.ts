@@ -7,10 +7,11 @@ import { type SetupOptions, setUpModel } from './setup.ts';
 export async function setUpModelAlone(
   invocation: Invocation,
   options: SetupOptions,
+  restart: boolean,
 ): Promise<VerbResult> {
   const result = await setUpModel(invocation, options);
-  const rest = restartedText(await restartRunning(invocation));
-  const summary = `The model answers; .env holds the key. ${rest}`;
+  const rest = restart ? restartedText(await restartRunning(invocation)) : '';
+  const summary = `The model answers; .env holds the key. ${rest}`.trim();
   return { ...result, data: { ...asObject(result.data), summary } };
 }
 

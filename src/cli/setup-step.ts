@@ -12,6 +12,13 @@ import { environmentOf, settingsOf } from './settings.ts';
 /** A library that a step used may leave timers behind, which nobody waits for. */
 const LINGER_MS = 500;
 
+type NamedStep = {
+  readonly name: string;
+  readonly args: readonly string[];
+  /** False where the assistant itself asks: it could not start anew before its own command has ended. */
+  readonly restart: boolean;
+};
+
 /**
  * Runs a step of `src/setup/` by its name, and lets a running assistant take up what it set.
  *
@@ -19,8 +26,7 @@ const LINGER_MS = 500;
  */
 export async function runSetupStep(
   invocation: Invocation,
-  name: string,
-  args: readonly string[],
+  { name, args, restart }: NamedStep,
 ): Promise<VerbResult> {
   const steps = await discoverSetupSteps();
   const step = steps.find((candidate) => candidate.name === name);
@@ -30,8 +36,8 @@ export async function runSetupStep(
   }
   try {
     const { summary, data } = await runStep(invocation, step, args);
-    const rest = restartedText(await restartRunning(invocation));
-    return resultOf({ summary: `${summary} ${rest}`, data });
+    const rest = restart ? restartedText(await restartRunning(invocation)) : '';
+    return resultOf({ summary: `${summary} ${rest}`.trim(), data });
   } finally {
     endSoon();
   }

@@ -23,7 +23,10 @@ type Stage = {
  *
  * @throws ClawError USAGE where nobody can be asked
  */
-export async function setUpEverything(invocation: Invocation): Promise<VerbResult> {
+export async function setUpEverything(
+  invocation: Invocation,
+  restart: boolean,
+): Promise<VerbResult> {
   const steps = await discoverSetupSteps();
   if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) throw sayWhat(steps);
   const stages = [
@@ -50,15 +53,19 @@ export async function setUpEverything(invocation: Invocation): Promise<VerbResul
       log.message(came.text, { output });
       if (came.isDone) done.push(name);
     }
-    return resultOf(done, await summaryOf(invocation, done));
+    return resultOf(done, await summaryOf(invocation, done, restart));
   } finally {
     endSoon();
   }
 }
 
-async function summaryOf(invocation: Invocation, done: readonly string[]): Promise<string> {
+async function summaryOf(
+  invocation: Invocation,
+  done: readonly string[],
+  restart: boolean,
+): Promise<string> {
   if (done.length === 0) return 'Nothing was changed.';
-  const isTakenUp = done.some((name) => name !== 'service');
+  const isTakenUp = restart && done.some((name) => name !== 'service');
   const rest = isTakenUp ? ` ${restartedText(await restartRunning(invocation))}` : '';
   return `Set up: ${done.join(', ')}.${rest}`;
 }

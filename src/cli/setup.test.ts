@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test, vi } from 'vitest';
@@ -124,3 +125,30 @@ test('on a terminal, without a name, it walks through everything and takes a no'
   expect(code).toBe(0);
   expect(codebase.read('.env')).toBe('ANTHROPIC_API_KEY=sk-test-key\n');
 }, 20_000);
+
+test('an assistant that runs is left alone when it asks for the set-up itself', async () => {
+  await using codebase = temporaryCodebase({ '.env': '' });
+  const model = await startAnthropicServer(() => [{ type: 'text', text: 'ok' }]);
+  mkdirSync(codebase.path('data'));
+  let calls = 0;
+  const assistant = createServer((socket) => {
+    calls += 1;
+    socket.destroy();
+  });
+  await new Promise<void>((resolve) =>
+    assistant.listen(codebase.path('data/control.sock'), resolve),
+  );
+  try {
+    const run = await setup(codebase.root, 'sk-key', '--base-url', model.url, '--no-restart');
+    expect(run).toMatchObject({
+      code: 0,
+      json: { data: { summary: 'The model answers; .env holds the key.' } },
+    });
+    expect(calls).toBe(0);
+    await setup(codebase.root, 'sk-key', '--base-url', model.url);
+    expect(calls).toBe(1);
+  } finally {
+    assistant.close();
+    await model.close();
+  }
+});

@@ -31,7 +31,7 @@ export function groupAndRest(
   if (found !== null) return { group: found.meant, rest: found.rest };
   const typed = words[0]?.text ?? '';
   throw new GroupRefused(
-    `No registered chat is called ${typed}. \`/groups\` lists them with their numbers.`,
+    `No registered chat ${/^\d+$/.test(typed) ? 'has the number' : 'is called'} ${typed}. \`/groups\` lists them with their numbers.`,
   );
 }
 

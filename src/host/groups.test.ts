@@ -129,6 +129,8 @@ test('what does not fit is said, and nothing is registered', async () => {
   const said = async (text: string) => await ask(assistant, text);
   expect(await said('/register')).toContain('Say `/register 3`');
   expect(await said('/register Nobody as x')).toContain('No chat is called Nobody.');
+  expect(await said('/register 99')).toContain('There is no chat with the number 99.');
+  expect(await said('/trigger 99 x')).toContain('No registered chat has the number 99.');
   expect(await said('/register Club')).toContain('Several chats are called Club.');
   expect(await said('/register Family Chat loudly')).toContain('“loudly” is not understood');
   for (const name of ['main', 'GLOBAL', 'con', 'LPT1']) {

@@ -58,7 +58,7 @@ const unreachable: Outcome = {
 export const REMOVED: ChannelStatus = {
   state: 'unpaired',
   detail:
-    'WhatsApp has removed this device. Pair it again: say `/pair`, or run `npx claw setup whatsapp` and restart.',
+    'WhatsApp has removed this device. Pair it again: say `/pair`, or run `npx claw setup whatsapp`.',
 };
 
 /** What the owner is told when there has been no pairing. */

@@ -99,7 +99,11 @@ async function acceptOnPhone(attempt: Attempt): Promise<void> {
     }
     await delay(PAUSE_MS, undefined, { signal }).catch(() => {});
   }
-  throw failed(wasAsked ? 'nobody answered on the phone' : 'WhatsApp cannot be reached');
+  throw failed(
+    wasAsked
+      ? 'nobody answered on the phone. Try again'
+      : 'WhatsApp cannot be reached. Look at the network of this machine, and try again',
+  );
 }
 
 type End =

@@ -26,9 +26,9 @@ export const command: OwnerCommand = {
 function listOf({ store, channels }: CommandContext): string {
   const limited = store.groups
     .all()
-    .map(({ name, jid }) => ({ name, senders: store.senders.ofGroup(jid) }))
+    .map(({ name, jid }) => ({ name, jid, senders: store.senders.ofGroup(jid) }))
     .filter(({ senders }) => senders.length > 0)
-    .map(({ name, senders }) => `- in ${name}: ${senders.join(', ')}`);
+    .map(({ name, jid, senders }) => `- in ${name}: ${named(store, jid, senders)}`);
   const direct = channels()
     .filter(({ isOpen }) => isOpen)
     .map(
@@ -50,7 +50,7 @@ function allowInGroup(context: CommandContext, words: readonly Word[]): string {
   }
   const senders = itemsOf(rest).map((typed) => senderIn(context, group, typed));
   context.store.senders.limitGroup(jid, senders);
-  return `In ${name} only these may call, and you: ${senders.join(', ')}. What others say there is context.`;
+  return `In ${name} only these may call, and you: ${named(context.store, jid, senders)}. What others say there is context.`;
 }
 
 function allowOnChannel(
@@ -69,6 +69,18 @@ function allowOnChannel(
   return isNobody
     ? `Nobody new may write directly on ${name}. ${registered}`
     : `These may write directly on ${name}: ${senders.join(', ')}. ${registered}`;
+}
+
+/** Addresses as people know them: what each called themselves last, and the address that counts. */
+function named(
+  { messages }: CommandContext['store'],
+  jid: string,
+  senders: readonly string[],
+): string {
+  const known = new Map(messages.sendersOf(jid).map(({ sender, name }) => [sender, name]));
+  return senders
+    .map((sender) => (known.get(sender) ? `${known.get(sender)} (${sender})` : sender))
+    .join(', ');
 }
 
 function isWord(words: readonly Word[], wanted: string): boolean {

@@ -41,21 +41,21 @@ async function pairing(typed: string, { said, result }: { said: string[]; result
 test('the owner pairs from the chat, is shown where the code is, and WhatsApp starts', async () => {
   const said = ['It is at data/whatsapp/pairing.svg and at http://127.0.0.1:1/x'];
   const { asked, texts } = await pairing('/pair', { said, result: RESULT });
-  expect(asked).toContainEqual(['setup', 'whatsapp']);
+  expect(asked).toContainEqual(['setup', '--no-restart', 'whatsapp']);
   expect(texts).toEqual([...said, 'WhatsApp is paired with +4915112345678.']);
 });
 
 test('with a number the code is typed on the phone; what went wrong is said', async () => {
-  const error = { code: 'SETUP_REFUSED', message: 'nobody answered on the phone.' };
+  const error = { code: 'SETUP_REFUSED', message: 'Nobody answered on the phone.' };
   const result = { ...RESULT, ok: false, exitCode: 1, error };
   const { asked, texts } = await pairing('/pair +49 151 1234', {
     said: ['Then type ABCD-EFGH'],
     result,
   });
-  expect(asked).toContainEqual(['setup', 'whatsapp', '--phone=+49 151 1234']);
+  expect(asked).toContainEqual(['setup', '--no-restart', 'whatsapp', '--phone=+49 151 1234']);
   expect(texts).toEqual([
     'Then type ABCD-EFGH',
-    'WhatsApp was not paired: nobody answered on the phone.',
+    'WhatsApp was not paired. Nobody answered on the phone.',
   ]);
 });
 
@@ -66,4 +66,13 @@ test('a phone that is linked is not asked again', async () => {
   await terminal.say('/pair');
   await vi.waitFor(() => expect(textsOf(terminal)[0]).toContain('paired already (connected)'));
   await assistant.stop();
+});
+
+test('what is no number is said to be none, in words of the chat', async () => {
+  const error = { code: 'USAGE', message: 'Use: claw setup whatsapp [--phone NUMBER]' };
+  const result = { ...RESULT, ok: false, exitCode: 2, error };
+  const { texts } = await pairing('/pair Ada', { said: [], result });
+  expect(texts).toEqual([
+    '“Ada” is no phone number with its country’s. Say `/pair` for a QR code, or `/pair +49 151 23456789` for a code to type.',
+  ]);
 });

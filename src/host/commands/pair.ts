@@ -4,6 +4,8 @@ import type { OwnerCommand } from '../command.ts';
 const Paired = z.looseObject({ phoneNumber: z.string() });
 const Kept = z.object({ phoneNumber: z.string() });
 
+const USAGE = 'Say `/pair` for a QR code, or `/pair +49 151 23456789` for a code to type.';
+
 export const command: OwnerCommand = {
   name: 'pair',
   help: 'links WhatsApp to your phone by a QR code, or with your number behind it by a code to type',
@@ -15,11 +17,16 @@ export const command: OwnerCommand = {
         text: `WhatsApp is paired already (${status.state}). To move to another phone, stop the assistant and run \`npx claw setup whatsapp --again\`.`,
       };
     }
+    // This command restarts by itself; a restart from outside would wait for this command to end.
     const phone = argument.trim() === '' ? [] : [`--phone=${argument.trim()}`];
-    const result = await context.claw(['setup', 'whatsapp', ...phone], context.say);
+    const result = await context.claw(['setup', '--no-restart', 'whatsapp', ...phone], context.say);
     if (!result.ok) {
       const reason = result.error?.message ?? 'claw did not say why.';
-      return { kind: 'answer', text: `WhatsApp was not paired: ${reason}` };
+      const text =
+        result.error?.code === 'USAGE'
+          ? `“${argument.trim()}” is no phone number with its country’s. ${USAGE}`
+          : `WhatsApp was not paired. ${reason}`;
+      return { kind: 'answer', text };
     }
     const { phoneNumber } = Paired.parse(result.data);
     return { kind: 'restart', data: { phoneNumber } };

@@ -74,7 +74,9 @@ function wishOf(
   const end = words.findIndex((word, index) => index > 0 && keywordOf(word) !== null);
   const name = joined(end === -1 ? words : words.slice(0, end));
   throw new GroupRefused(
-    `No chat is called ${name}. It shows in \`/groups\` once something was said there.`,
+    /^\d+$/.test(name)
+      ? `There is no chat with the number ${name}. \`/groups\` lists them.`
+      : `No chat is called ${name}. It shows in \`/groups\` once something was said there.`,
   );
 }
 
