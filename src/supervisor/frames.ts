@@ -20,6 +20,8 @@ const ChildFrameSchema = z.discriminatedUnion('kind', [
   /** All channels were started: this tree works. */
   z.object({ kind: z.literal('healthy') }),
   z.object({ kind: z.literal('restart') }),
+  /** The answer to `ping`: it does not hang. */
+  z.object({ kind: z.literal('pong') }),
 ]);
 
 /** What the supervisor tells the assistant's process. */
@@ -41,6 +43,7 @@ const SupervisorFrameSchema = z.discriminatedUnion('kind', [
     typedAt: z.int(),
   }),
   z.object({ kind: z.literal('stop') }),
+  z.object({ kind: z.literal('ping') }),
 ]);
 
 export type ChildFrame = z.output<typeof ChildFrameSchema>;

@@ -4,6 +4,7 @@ import type { Audience } from './audience.ts';
 import type { Environment } from './environment.ts';
 import type { ChildFrame, StartFrame } from './frames.ts';
 import type { Lines } from './lines.ts';
+import { openPulse } from './pulse.ts';
 
 export type RunOptions = {
   readonly nodePath: string;
@@ -20,6 +21,8 @@ export type RunOptions = {
   /** Takes secrets out of what the assistant prints. */
   readonly scrub: (text: string) => string;
   readonly stopMs: number;
+  /** How often an assistant that is healthy is asked whether it still is. */
+  readonly pulseMs: number;
   readonly onPrompt: (prompt: string) => void;
   readonly onHealthy: () => void;
 };
@@ -28,6 +31,7 @@ export type RunEnd = ProcessEnd & {
   readonly wantsRestart: boolean;
   readonly wasHealthy: boolean;
   readonly isLate: boolean;
+  readonly isHung: boolean;
 };
 
 /** One process of the assistant, from its start to its end. */
@@ -44,6 +48,7 @@ export function runAssistant(options: RunOptions): Run {
   let wantsRestart = false;
   let wasHealthy = false;
   let isLate = false;
+  let isHung = false;
 
   function onFrame(frame: ChildFrame): void {
     switch (frame.kind) {
@@ -74,10 +79,15 @@ export function runAssistant(options: RunOptions): Run {
       case 'healthy':
         wasHealthy = true;
         clearTimeout(deadline);
+        pulse.start();
         options.onHealthy();
+        return;
+      case 'pong':
+        pulse.heard();
         return;
       case 'restart':
         wantsRestart = true;
+        pulse.stop();
         lines.detach();
         audience.setPhase('Restarting');
         assistant.stop(stopMs);
@@ -94,6 +104,14 @@ export function runAssistant(options: RunOptions): Run {
     isLate = true;
     assistant.kill();
   });
+  const pulse = openPulse({
+    intervalMs: options.pulseMs,
+    ask: () => assistant.send({ kind: 'ping' }),
+    onLost() {
+      isHung = true;
+      assistant.kill();
+    },
+  });
   assistant.send(start);
   return {
     pid: assistant.pid,
@@ -101,8 +119,9 @@ export function runAssistant(options: RunOptions): Run {
     kill: assistant.kill,
     ended: assistant.ended.then((end) => {
       clearTimeout(deadline);
+      pulse.stop();
       lines.detach();
-      return { ...end, wantsRestart, wasHealthy, isLate };
+      return { ...end, wantsRestart, wasHealthy, isLate, isHung };
     }),
   };
 }

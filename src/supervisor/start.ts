@@ -61,9 +61,9 @@ async function start(): Promise<number> {
     timing: DEFAULT_TIMING,
   });
   process.on('SIGINT', () => supervisor.interrupt());
-  for (const signal of ['SIGTERM', 'SIGHUP'] as const) {
-    process.on(signal, () => supervisor.end());
-  }
+  process.on('SIGTERM', () => supervisor.end());
+  // A service has no terminal that could be closed, and would not be started again after ending well.
+  process.on('SIGHUP', () => isService || supervisor.end());
   // Nobody reads the answers any more: the same as leaving, but for a service, which has channels.
   process.stdout.on('error', () => isService || supervisor.end());
   process.stderr.on('error', () => {});

@@ -28,6 +28,7 @@ export function connectSupervisor(process: ProcessWithChannel): SupervisorLink {
       onStart(frame);
     } else if (frame?.kind === 'line') onLine?.(frame);
     else if (frame?.kind === 'stop') onStop();
+    else if (frame?.kind === 'ping') tell({ kind: 'pong' });
   });
   process.on('disconnect', () => onStop());
   process.on('SIGTERM', () => onStop());

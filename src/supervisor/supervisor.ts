@@ -36,9 +36,16 @@ export type Timing = {
   readonly stopMs: number;
   /** Before the start that follows a first crash. */
   readonly crashPauseMs: number;
+  /** How often the assistant is asked whether it hangs. */
+  readonly pulseMs: number;
 };
 
-export const DEFAULT_TIMING: Timing = { healthyMs: 30_000, stopMs: 9_500, crashPauseMs: 250 };
+export const DEFAULT_TIMING: Timing = {
+  healthyMs: 30_000,
+  stopMs: 9_500,
+  crashPauseMs: 250,
+  pulseMs: 60_000,
+};
 
 /** One Ctrl-C comes twice where npm passes on what the terminal has sent to both. */
 const ONE_KEY_MS = 500;
@@ -113,6 +120,7 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
       greets: !hasGreeted,
       healthyMs: isPublished ? timing.healthyMs : null,
       stopMs: timing.stopMs,
+      pulseMs: timing.pulseMs,
       onPrompt(prompt) {
         hasGreeted = true;
         ownerConsole.open(prompt, { onLine: (text) => lines.add(owner, text), onEnd });
@@ -133,8 +141,8 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
   async function afterRun(last: RunEnd, isPublished: boolean): Promise<number | null> {
     if (ending.signal.aborted) return 0;
     if (last.wantsRestart) return null;
-    const { exitCode, signal, isLate, lastLines } = last;
-    log.error('the assistant ended', { exitCode, signal, isLate, lastLines });
+    const { exitCode, signal, isLate, isHung, lastLines } = last;
+    log.error('the assistant ended', { exitCode, signal, isLate, isHung, lastLines });
     if (isPublished && !last.wasHealthy) {
       audience.setPhase('Taking the change back');
       return await takeBack(last);
@@ -147,7 +155,8 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
         last,
       );
     }
-    ownerConsole.notice('The assistant ended unexpectedly. Starting it again.');
+    const what = isHung ? 'did not answer any more' : 'ended unexpectedly';
+    ownerConsole.notice(`The assistant ${what}. Starting it again.`);
     await pause(pauseMs, ending.signal);
     return null;
   }

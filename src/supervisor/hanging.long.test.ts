@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { setTimeout as later } from 'node:timers/promises';
+import { expect, test, vi } from 'vitest';
+import { pipedConsole } from '../terminal/piped-console.ts';
+import { readEnvironment } from './environment.ts';
+import { DEFAULT_TIMING, openSupervisor } from './supervisor.ts';
+import { Conversation, environmentOf, TestTree } from './test-project.ts';
+
+test('an assistant that hangs is started again and answers', async () => {
+  using tree = new TestTree();
+  const input = new PassThrough();
+  const output = new PassThrough();
+  const errors = new PassThrough();
+  let said = '';
+  for (const stream of [output, errors]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+    });
+  }
+  const pids: unknown[] = [];
+  const log = {
+    debug() {},
+    info: (_message: string, data?: Readonly<Record<string, unknown>>) => pids.push(data?.['pid']),
+    warn() {},
+    error() {},
+  };
+  const supervisor = openSupervisor({
+    projectDir: tree.dir,
+    dataDir: tree.dataDir,
+    nodePath: process.execPath,
+    mainPath: join(tree.dir, 'src/main.ts'),
+    clawPath: join(tree.dir, 'bin/claw.js'),
+    readEnvironment: () => readEnvironment(tree.dir, environmentOf(tree)),
+    ownerConsole: pipedConsole({ input, output, errors }),
+    log,
+    scrub: (text) => text,
+    runId: 'run',
+    now: Date.now,
+    timing: { ...DEFAULT_TIMING, pulseMs: 1_000 },
+  });
+  const ended = supervisor.run();
+  await isHealthy(tree);
+  // It answers this behind the first question whether it hangs.
+  input.write('/help\n');
+  await vi.waitFor(() => expect(said).toContain('- `/help`: '), 20_000);
+  process.kill(Number(pids[0]), 'SIGSTOP');
+  input.end('/groups\n');
+  expect(await ended).toBe(0);
+  expect(said).toContain('The assistant did not answer any more. Starting it again.');
+  expect(said).toContain('Registered:');
+}, 60_000);
+
+test('a terminal that is closed ends what runs in it', async () => {
+  using tree = new TestTree();
+  await using conversation = Conversation.start(tree);
+  await isHealthy(tree);
+  conversation.child.kill('SIGHUP');
+  expect(await conversation.end()).toBe(0);
+}, 60_000);
+
+test('a service goes on: nobody would start it again', async () => {
+  using tree = new TestTree();
+  const command = [process.execPath, 'src/supervisor/start.ts', '--service'];
+  await using conversation = new Conversation(tree, command);
+  await isHealthy(tree);
+  conversation.child.kill('SIGHUP');
+  await later(1_000);
+  expect(conversation.child.exitCode).toBeNull();
+}, 60_000);
+
+async function isHealthy({ dataDir }: TestTree): Promise<void> {
+  const path = join(dataDir, 'last-healthy.json');
+  await vi.waitFor(() => expect(readFileSync(path, 'utf8')).not.toBe(''), 20_000);
+}
