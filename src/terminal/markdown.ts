@@ -1,4 +1,5 @@
 import { lexer, type Token, type Tokens } from 'marked';
+import { unlessNested } from '../nested-markdown.ts';
 import { renderInline, styled } from './inline.ts';
 import { printable } from './printable.ts';
 import { renderTable } from './table.ts';
@@ -11,7 +12,11 @@ import { wrap } from './wrap.ts';
  * @param columns how wide the terminal is; Infinity breaks nothing
  */
 export function renderMarkdown(text: string, columns: number): string {
-  return renderBlocks(lexer(printable(text)), '\n\n', columns);
+  return unlessNested(
+    printable(text),
+    (markdown) => renderBlocks(lexer(markdown), '\n\n', columns),
+    (plain) => wrap(plain, columns),
+  );
 }
 
 function renderBlocks(tokens: readonly Token[], separator: string, columns: number): string {

@@ -1,4 +1,5 @@
 import { Marked, type Token, type Tokens } from 'marked';
+import { unlessNested } from '../../nested-markdown.ts';
 import { splitMarkdown } from '../parts.ts';
 
 /** WhatsApp takes far more, but hides what is behind the first screens. */
@@ -13,7 +14,8 @@ export function formatParts(markdown: string, limit: number = LIMIT): readonly s
 
 /** Markdown in WhatsApp's dialect: one star for bold, underscores, tildes, no headings, links in full. */
 export function toWhatsApp(markdown: string): string {
-  return blocks(new Marked().lexer(markdown)).trim();
+  const read = (text: string) => blocks(new Marked().lexer(text));
+  return unlessNested(markdown, read, (plain) => plain).trim();
 }
 
 function blocks(tokens: readonly Token[]): string {
