@@ -162,7 +162,10 @@ test('the link to WhatsApp: not there, paired, in use, removed', async () => {
   expect(await said()).toMatchObject({ ok: true, message: 'paired' });
   vault.database.exec('UPDATE credentials SET is_removed = 1');
   vault.close();
-  expect(await said()).toMatchObject({ ok: false, advice: expect.stringContaining('--again') });
+  expect(await said()).toMatchObject({
+    ok: false,
+    advice: '`claw setup whatsapp` pairs it again.',
+  });
   const again = openVault(data, 0);
   again.database.exec('UPDATE credentials SET is_removed = 0');
   again.close();

@@ -17,7 +17,9 @@ export const examination: Examination = {
       case 'unpaired':
         return [well(AREA, 'not paired; `claw setup whatsapp` links it to your phone')];
       case 'removed':
-        return [ill(AREA, 'The phone has removed this device.', AGAIN)];
+        return [
+          ill(AREA, 'The phone has removed this device.', '`claw setup whatsapp` pairs it again.'),
+        ];
       case 'in-use':
         return [stateFinding(subject, 'paired')];
       case 'paired':

@@ -70,3 +70,19 @@ test('a channel that goes on trying gets half a minute before the owner hears of
   await told(assistant, ['The channel chat does not work: Update it.', BACK]);
   await assistant.stop();
 });
+
+test('what the owner was told is no warning beside it; what nobody could be told is one', async () => {
+  using project = new TestProject();
+  const logged: string[] = [];
+  const note = (level: string) => (message: string) => {
+    if (message === 'a channel needs the owner') logged.push(level);
+  };
+  const log = { info: note('info'), warn: note('warn'), error() {} };
+  const assistant = await project.start({ over: { log } });
+  assistant.chat.become(UNPAIRED);
+  await told(assistant, [TOLD]);
+  // The terminal is the only chat of the owner's here.
+  assistant.terminal.become(UNPAIRED);
+  expect(logged).toEqual(['info', 'warn']);
+  await assistant.stop();
+});

@@ -31,13 +31,16 @@ export function openChannelWatch(options: ChannelWatchOptions): ChannelWatch {
     return chats.length > 0;
   }
 
-  function tellTrouble(channel: Channel, { state, detail }: ChannelStatus): void {
+  /** @returns whether the owner knows, now or from before */
+  function tellTrouble(channel: Channel, { state, detail }: ChannelStatus): boolean {
     const key = keyOf(channel);
     // What a refused channel lacks may be another thing after the owner has added the first.
     const trouble = state === 'refused' ? `${state} ${detail}` : state;
-    if (store.meta.get(key) === trouble) return;
+    if (store.meta.get(key) === trouble) return true;
     const text = `The channel ${channel.name} does not work: ${detail ?? state}`;
-    if (tell(channel, text)) store.meta.set(key, trouble);
+    const isTold = tell(channel, text);
+    if (isTold) store.meta.set(key, trouble);
+    return isTold;
   }
 
   function stopWaiting({ name }: Channel): void {
@@ -57,8 +60,9 @@ export function openChannelWatch(options: ChannelWatchOptions): ChannelWatch {
         tell(channel, `The channel ${channel.name} works again.`);
       } else if (state === 'unpaired' || state === 'refused') {
         stopWaiting(channel);
-        log.warn('a channel needs the owner', data);
-        tellTrouble(channel, status);
+        // A warning shows in the terminal, where the owner has read it already.
+        const isKnown = tellTrouble(channel, status);
+        log[isKnown ? 'info' : 'warn']('a channel needs the owner', data);
       } else if (state === 'failed') {
         log.warn('a channel does not work', data);
         if (waiting.has(channel.name)) return;

@@ -7,7 +7,7 @@ import {
   type OwnerCommand,
   type Resumption,
 } from './command.ts';
-import { parseQuestion, type Question, type Reply } from './question.ts';
+import { isAmong, parseQuestion, type Question, type Reply } from './question.ts';
 import { answered, failed, type TurnResult } from './turn-result.ts';
 
 /** What a command turn was queued with. */
@@ -118,6 +118,11 @@ function callOfReply(
   const command = commands.find(({ name }) => name === question?.command);
   if (question === null || command?.confirm === undefined) {
     return { kind: 'said', text: 'The question that this answers is not known any more.' };
+  }
+  if (!isAmong(question, reply)) {
+    const { run: _, ...again } = question;
+    const text = `There is no ${reply.word}. Say a number from 1 to ${question.choices.length}.`;
+    return { kind: 'called', command, run: async () => ({ kind: 'ask', ...again, text }) };
   }
   // Where a no is one of the choices, what it leads to is the command's to say.
   if (reply.word === 'no' && question.choices.length === 0) {

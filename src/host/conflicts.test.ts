@@ -87,6 +87,8 @@ test('without a model several conflicts are asked one by one, and `all` takes a 
   const asked = await ask(first, '/add-two', 'Say a number');
   expect(asked).toContain('1 of 2: `src/b.txt:1`, core against two.');
   expect(asked).not.toContain('let the agent try');
+  // A number that no choice has is a slip, and no word to the agent.
+  await ask(first, '9', 'There is no 9. Say a number from 1 to 5.');
   await ask(first, '/undo', '“apply two” waits: `/conflicts`');
   await ask(first, '/conflicts', '1 of 2');
   expect(await ask(first, '1', '2 of 2: `src/a.ts:3`')).not.toContain('all 1');

@@ -28,7 +28,7 @@ export function parseQuestion(payload: unknown): Question | null {
   return Question.safeParse(payload).data ?? null;
 }
 
-/** What the owner answered: the word of a choice, `yes` or `no` where there are none. */
+/** What the owner answered: a choice's word, `yes` or `no` where there are none, or a number too high. */
 export type Reply = {
   readonly word: string;
   /** What stands behind the word of a choice that takes a text; empty else. */
@@ -37,7 +37,7 @@ export type Reply = {
   readonly isForAll: boolean;
 };
 
-/** Reads a text as an answer; null for one that says something else. */
+/** Reads a text as an answer, which may be a number that no choice has; null for other talk. */
 export function replyTo(question: Question, text: string): Reply | null {
   const all = question.mayBeForAll ? /^all\s+/i.exec(text.trim()) : null;
   const said = text.trim().slice(all?.[0].length ?? 0);
@@ -48,10 +48,17 @@ export function replyTo(question: Question, text: string): Reply | null {
     const isReply = answer === 'yes' || answer === 'no';
     return isReply ? { word: answer, text: '', isForAll } : null;
   }
-  const numbered = /^\d{1,2}$/.test(plain) ? question.choices[Number(plain) - 1] : undefined;
+  const isNumber = /^\d{1,2}$/.test(plain);
+  const numbered = isNumber ? question.choices[Number(plain) - 1] : undefined;
   const found = numbered ?? question.choices.find(({ word }) => word.toLowerCase() === answer);
   if (found !== undefined) return { word: found.word, text: '', isForAll };
+  if (isNumber) return { word: plain, text: '', isForAll };
   return withText(question, said, isForAll);
+}
+
+/** Whether the answer is one of the choices, and not a number beside them. */
+export function isAmong({ choices }: Question, { word }: Reply): boolean {
+  return choices.length === 0 || choices.some((choice) => choice.word === word);
 }
 
 /** The choices as the owner reads them. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { matchCommand } from './command.ts';
 import { FOLDER_NAME, folderNameFor, folderNameProblem } from './folder-name.ts';
-import { choiceLines, parseQuestion, replyTo } from './question.ts';
+import { choiceLines, isAmong, parseQuestion, replyTo } from './question.ts';
 import { isTriggered, triggerProblem } from './trigger.ts';
 import { wordsOf } from './words.ts';
 
@@ -146,7 +146,10 @@ test('a choice is made by its number or its word, for all where that is meant', 
   expect(replyTo(one, 'value  A b: 1')).toEqual({ word: 'value', text: 'A b: 1', isForAll: false });
   expect(replyTo(one, '2 -x')).toEqual({ word: 'value', text: '-x', isForAll: false });
   expect(replyTo(many, 'all 1')).toEqual({ word: 'ours', text: '', isForAll: true });
-  for (const other of ['0', '5', '1 2', 'ours is better', 'all 1', 'yes', '', '1e0']) {
+  expect(replyTo(one, '5')).toEqual({ word: '5', ...plain });
+  expect(isAmong(one, { word: '5', ...plain })).toBe(false);
+  expect(isAmong(one, { word: 'ours', ...plain })).toBe(true);
+  for (const other of ['1 2', 'ours is better', 'all 1', 'yes', '', '1e0']) {
     expect(replyTo(one, other), other).toBeNull();
   }
   expect(choiceLines(choices)).toBe('1. keep\n2. another\n3. give up\n4. no');

@@ -120,7 +120,7 @@ export class PairedLink implements Link {
       refreshVersion: () => this.#refreshVersion(),
       markRemoved: () => {
         this.#credentials.markRemoved();
-        this.#parts.log.warn(REMOVED.detail ?? '');
+        this.#parts.log.info(REMOVED.detail ?? '');
       },
       slowness: this.#far.slowness,
     });

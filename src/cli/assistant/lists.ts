@@ -57,7 +57,10 @@ export async function tasks(invocation: Invocation, words: readonly string[]) {
   const isCommand = words.length > 0;
   if (isCommand && !TASK_COMMANDS.includes(words[0] ?? '')) {
     const known = TASK_COMMANDS.join(', ');
-    throw new ClawError('USAGE', `With a task can be done: ${known}. Say claw tasks pause 2.`);
+    throw new ClawError(
+      'USAGE',
+      `A task can be told: ${known}; then its number, as in \`claw tasks pause 2\`.`,
+    );
   }
   const command = `/tasks ${typed(words)}`.trim();
   return await tellOrLook(invocation, { verb: 'tasks', command, isCommand }, (database) =>
