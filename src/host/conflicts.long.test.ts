@@ -24,9 +24,9 @@ const CORE = { 'package.json': '{ "name": "demo", "version": "1.0.0" }\n', ...CO
 const envSkill = (example: string) => ({
   manifest: { structured: { env_additions: [{ name: 'RANGE', example }] } },
 });
-/** A test of a skill that takes its time. */
+/** A test of a skill that still runs when a next process is up, also on a busy machine. */
 const SLOW_TEST = `import test from 'node:test';
-test('slow', () => new Promise((resolve) => setTimeout(resolve, 3000)));
+test('slow', () => new Promise((resolve) => setTimeout(resolve, 8000)));
 `;
 
 test('a value is settled by a side, or by another one in words', async () => {

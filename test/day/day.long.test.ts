@@ -129,8 +129,11 @@ test(`a day in the life: 2,000 messages in 20 groups (CLAW_SEED=${SEED})`, async
   await delay(2_000);
   expect(complaints()).toEqual([]);
   expect(whatsapp.mailbox.size).toBe(0);
-  const notices = town.heardByOwner().filter((text) => /80 ?%|100 ?%/.test(text));
-  expect(notices).toHaveLength(2);
+  const notices = town.heardByOwner().filter((text) => /^Today’s budget of/.test(text));
+  expect(notices).toEqual([
+    expect.stringMatching(/is nearly used up: .*80%/),
+    expect.stringMatching(/is used up: .*100%/),
+  ]);
 }, 600_000);
 
 /** A clone of the project on a machine of its own, paired with the server and with a model. */
