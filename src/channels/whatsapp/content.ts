@@ -137,7 +137,7 @@ function readPeople(message: proto.IMessage): Reading | null {
   const contacts = contactsArrayMessage?.contacts ?? (contactMessage ? [contactMessage] : []);
   if (contacts.length === 0) return null;
   const people = contacts.map(({ displayName, vcard }) => {
-    const numbers = [...(vcard ?? '').matchAll(/^TEL[^:]*:(.+)$/gm)].map(([, number]) => number);
+    const numbers = [...(vcard ?? '').matchAll(/^TEL[^:\n]*:(.+)$/gm)].map(([, number]) => number);
     return [oneLine(displayName ?? ''), ...numbers.map((number) => number?.trim())].join(' ');
   });
   return { words: '', note: `contact ${people.join('; ')}` };

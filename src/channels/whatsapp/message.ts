@@ -25,6 +25,7 @@ export type ReadMessage = { readonly message: InboundMessage; readonly media: Me
 
 /** Only the first part of a long quotation is repeated. */
 const QUOTE_CHARACTERS = 200;
+const NAME_CHARACTERS = 100;
 
 /** Reads a message as the host takes it; null where there is nothing in it for people. */
 export function readMessage(raw: WAMessage, reader: Reader): ReadMessage | null {
@@ -37,7 +38,8 @@ export function readMessage(raw: WAMessage, reader: Reader): ReadMessage | null 
   const jid = addresses.chatOf(key.remoteJid, key.remoteJidAlt);
   const sender = senderOf(raw, jid, reader);
   const answered = content.quoted === null ? null : reader.ourText(jid, content.quoted.id);
-  const senderName = raw.pushName || reader.nameOf(sender);
+  const givenName = raw.pushName || reader.nameOf(sender);
+  const senderName = givenName ? shortName(givenName) : null;
   const message = {
     id: key.id,
     jid,
@@ -82,13 +84,21 @@ function mentions(
   return mentioned.some((jid) => addresses.find(jid) === self);
 }
 
-/** A mention stands in the text as the number of an address, which tells nobody who is meant. */
+/**
+ * A mention stands in the text as the number of an address, which tells nobody who is meant. All are
+ * replaced in one go: a name may hold the number that it stands for.
+ */
 function withNames({ text, mentioned }: Content, reader: Reader): string {
-  return mentioned.reduce((named, jid) => {
+  const names = new Map<string, string>();
+  for (const jid of new Set(mentioned)) {
     const person = reader.addresses.find(jid);
     const name = person === reader.self ? reader.assistantName : person && reader.nameOf(person);
-    return name ? named.replaceAll(`@${jid.split('@', 1)[0]}`, `@${oneLine(name)}`) : named;
-  }, text);
+    if (name) names.set(jid.split('@', 1)[0] ?? '', shortName(name));
+  }
+  return text.replace(/@(\d+)/g, (whole, number: string) => {
+    const name = names.get(number);
+    return name === undefined ? whole : `@${name}`;
+  });
 }
 
 /** The quotation follows the words: what begins with the assistant's name must go on beginning with it. */
@@ -98,6 +108,12 @@ function withQuotation({ text, quoted }: Content, answered: string | null, reade
   const said = words.length > QUOTE_CHARACTERS ? `${words.slice(0, QUOTE_CHARACTERS)}…` : words;
   const person =
     quoted.sender === null ? null : (reader.addresses.find(quoted.sender) ?? quoted.sender);
-  const name = person === null ? null : (reader.nameOf(person) ?? person.split('@', 1)[0]);
+  const name =
+    person === null ? null : shortName(reader.nameOf(person) ?? person.split('@', 1)[0] ?? '');
   return `${text}\n[in answer to ${name === null ? '' : `${name}: `}"${said}"]`;
+}
+
+/** What somebody calls themselves, who may call themselves a book. */
+function shortName(name: string): string {
+  return oneLine(name.slice(0, NAME_CHARACTERS));
 }
