@@ -12,7 +12,7 @@ export function countCrashes(firstPauseMs: number): Crashes {
   let times: number[] = [];
   return {
     next(now) {
-      times = [...times.filter((time) => now - time < WINDOW_MS), now];
+      times = [...times.filter((time) => Math.abs(now - time) < WINDOW_MS), now];
       if (times.length >= MAX_IN_WINDOW) return null;
       return Math.min(firstPauseMs * 2 ** (times.length - 1), MAX_PAUSE_MS);
     },

@@ -189,6 +189,11 @@ test('the fifth crash within a minute is the last, and slow ones never are', () 
   expect([0, 1, 2, 3, 4].map((time) => slow.next(time * 61_000))).toEqual([
     100, 100, 100, 100, 100,
   ]);
+  // Set back each time by more than there was between them.
+  const turnedBack = countCrashes(100);
+  expect([0, 1, 2, 3, 4].map((time) => turnedBack.next(-time * 61_000))).toEqual([
+    100, 100, 100, 100, 100,
+  ]);
 });
 
 test('the data folder is closed to others, with what an earlier version left open', () => {
