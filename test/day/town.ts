@@ -1,5 +1,5 @@
 import type { Group } from '../../src/testing/whatsapp/group.ts';
-import type { Person, ReadMessage } from '../../src/testing/whatsapp/person.ts';
+import type { Person } from '../../src/testing/whatsapp/person.ts';
 import type { WhatsAppServer } from '../../src/testing/whatsapp/server.ts';
 import type { Plan, PlannedChat, PlannedMessage } from './plan.ts';
 
@@ -55,7 +55,8 @@ export class Town {
   /** What the owner hears in their own chat. */
   heardByOwner(): readonly string[] {
     const { phone, pn, lid } = this.#server.account;
-    return phone.heard.filter(({ to }) => to === pn || to === lid).map(({ text }) => text);
+    const own = phone.heard.filter(({ to }) => to === pn || to === lid);
+    return onceEach(own).map(({ text }) => text);
   }
 
   sayAsOwner(text: string): Promise<string> {
@@ -72,7 +73,7 @@ function person(server: WhatsAppServer, index: number): Person {
   });
 }
 
-function onceEach(messages: readonly ReadMessage[]): readonly Heard[] {
+function onceEach(messages: readonly Heard[]): readonly Heard[] {
   const byId = new Map(messages.map(({ id, text }) => [id, { id, text }]));
   return [...byId.values()];
 }

@@ -26,7 +26,7 @@ export type ScannedCode = {
  */
 export class Phone extends Peer {
   /** What the device under test sent, as the owner sees it on the phone, and in which chat. */
-  readonly heard: { readonly to: string; readonly text: string }[] = [];
+  readonly heard: { readonly id: string; readonly to: string; readonly text: string }[] = [];
   #pairing: { readonly shared: Buffer } | null = null;
 
   /** Reads a QR code as the camera does. */
