@@ -14,7 +14,7 @@ import { lazySandbox } from './host/lazy-sandbox.ts';
 import { DEFAULT_PACE } from './host/options.ts';
 import { realTimer } from './host/scheduler/alarm.ts';
 import { describeTools, discoverTools } from './host/tool.ts';
-import { StoreError } from './store/error.ts';
+import { StoreError, unusable } from './store/error.ts';
 import { openStore } from './store/store.ts';
 import { settleAfterStart } from './supervisor/after-start.ts';
 import { modelKeyIn, secretValues, withoutSecrets } from './supervisor/environment.ts';
@@ -105,7 +105,11 @@ const isFirstStart = store.meta.get('greeted') === null;
 const greeting = await greetingOf({ settings, sandbox: isFirstStart ? sandbox : null });
 link.send({ kind: 'hello', name: settings.assistantName, greeting });
 store.meta.set('greeted', 'yes');
-await host.start({ rolledBack: start.rolledBack });
+await host.start({ rolledBack: start.rolledBack }).catch((error: unknown) =>
+  orExit(() => {
+    throw unusable(join(settings.dataDir, 'claw.db'), error);
+  }),
+);
 link.send({ kind: 'healthy' });
 openSandboxSoon();
 settleAfterStart();

@@ -43,7 +43,7 @@ function damaged(path: string, reason: string): Finding {
 }
 
 function changedFinding(message: string): Finding {
-  return ill(AREA, message, 'The assistant does not start before.');
+  return ill(AREA, message, 'The assistant does not start like that.');
 }
 
 function writeAheadLog(path: string): readonly Finding[] {

@@ -20,7 +20,11 @@ export const examination: Examination = {
     const drift = probe.serverTime === null ? null : now() - probe.serverTime;
     const answer = probe.ok
       ? well('model', `${name} answered in ${seconds} s`)
-      : ill('model', probe.message, 'No agent answers before; `claw setup` sets key and model.');
+      : ill(
+          'model',
+          probe.message,
+          '`claw setup` sets key and model; until then no agent answers.',
+        );
     return [answer, ...clock(drift)];
   },
 };

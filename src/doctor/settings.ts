@@ -18,7 +18,11 @@ function whetherTheyParse({ environment, projectDir }: Subject): Finding {
     return well(AREA, `called ${assistantName}, thinks with ${model.provider}/${model.model}`);
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
-    return ill(AREA, `${error.message}.`, 'Mend that line: the assistant does not start before.');
+    return ill(
+      AREA,
+      `${error.message}.`,
+      'Mend that line; until then the assistant does not start.',
+    );
   }
 }
 

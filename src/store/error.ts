@@ -37,6 +37,6 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
   [/^SQLITE_(READONLY|CANTOPEN|PERM)/, 'Make it and its folder writable and start again.'],
   [
     /^SQLITE_(CORRUPT|NOTADB)/,
-    'Put a copy of it back, or move it away together with the files beside it that begin with its name, and start with an empty one.',
+    '`npx claw doctor` says how to save what can be read. Or put a copy of it back, or move it away together with the files beside it that begin with its name, and start with an empty one.',
   ],
 ];

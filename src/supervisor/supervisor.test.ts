@@ -184,6 +184,22 @@ test('wrong settings end the start with one line that names them', async () => {
   await using conversation = Conversation.start(tree);
   expect(await conversation.end('/help\n')).toBe(1);
   expect(conversation.stdout).toContain('MODEL in .env');
+  // What the log keeps for whoever looks for the cause is not thrown at the owner as well.
+  expect(conversation.stderr).not.toContain('lastLines');
+}, 60_000);
+
+test('a database that turns out damaged while it is used ends the start with what to do', async () => {
+  using tree = new TestTree();
+  await using first = Conversation.start(tree);
+  expect(await first.end()).toBe(0);
+  const path = join(tree.dataDir, 'claw.db');
+  const bytes = readFileSync(path);
+  bytes.fill(0xa5, 3 * 4096, 5 * 4096);
+  writeFileSync(path, bytes);
+  await using second = Conversation.start(tree);
+  expect(await second.end()).toBe(1);
+  expect(second.stdout).toContain('`npx claw doctor` says how to save what can be read.');
+  expect(second.stderr).not.toContain('Starting it again.');
 }, 60_000);
 
 test('a second start on the same data folder is refused in one line', async () => {

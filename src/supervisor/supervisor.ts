@@ -142,7 +142,10 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
     if (ending.signal.aborted) return 0;
     if (last.wantsRestart) return null;
     const { exitCode, signal, isLate, isHung, lastLines } = last;
-    log.error('the assistant ended', { exitCode, signal, isLate, isHung, lastLines });
+    const level = exitCode === EXIT_SETTINGS ? 'info' : 'error';
+    log[level]('the assistant ended', { exitCode, signal, isLate, isHung });
+    // For the file alone: whoever sits at the terminal has seen them there.
+    log.info('what it said last', { lastLines });
     if (isPublished && !last.wasHealthy) {
       audience.setPhase('Taking the change back');
       return await takeBack(last);
