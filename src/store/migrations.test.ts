@@ -110,7 +110,9 @@ test('a file that is no database is left alone, and said so', () => {
   expect(open).toThrow(
     expect.objectContaining({
       code: 'DATABASE_UNUSABLE',
-      message: expect.stringMatching(/a\.db cannot be used: file is not a database\. Put a copy/),
+      message: expect.stringMatching(
+        /a\.db cannot be used: file is not a database\. `npx claw doctor` says/,
+      ),
     }),
   );
   expect(readFileSync(path).equals(before)).toBe(true);
