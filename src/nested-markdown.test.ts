@@ -10,7 +10,9 @@ test.each([
   ['numbers in numbers', `${'1. '.repeat(40_000)}hello`],
   ['both', `${'> - '.repeat(20_000)}hello`],
   ['steps', `${stairs} hello`],
-])('what is nested without end is shown as it is, at once: %s', (_name, text) => {
+  ['one sign', `hello ${'!'.repeat(300_000)}`],
+  ['spaces', `hello${' '.repeat(200_000)}`],
+])('what has no end is shown as it is, at once: %s', (_name, text) => {
   const begun = performance.now();
   expect(renderMarkdown(text, 80)).toContain('hello');
   expect(toWhatsApp(text)).toContain('hello');

@@ -1,9 +1,13 @@
 /** Marks of lists and quotes, and the spaces between them. */
 const DEEP = /^(?:[ \t]|>|[*+-](?=[ \t])|\d{1,9}[.)](?=[ \t])){200}/m;
 
+/** So often nobody writes one sign in a row. */
+const LONG_RUN = 1_000;
+
 /**
- * Calls what reads Markdown, unless lists or quotes are nested deeper than anybody writes: reading that
- * takes minutes, or all of the stack, and it may be a model or a stranger who wrote it.
+ * Calls what reads Markdown, unless lists or quotes are nested deeper than anybody writes, or one sign
+ * is repeated without end: reading that takes minutes, or all of the stack, and it may be a model or a
+ * stranger who wrote it.
  *
  * @returns what `otherwise` makes of the text then
  */
@@ -12,11 +16,20 @@ export function unlessNested<T>(
   read: (markdown: string) => T,
   otherwise: (markdown: string) => T,
 ): T {
-  if (DEEP.test(markdown)) return otherwise(markdown);
+  if (DEEP.test(markdown) || hasLongRun(markdown)) return otherwise(markdown);
   try {
     return read(markdown);
   } catch (error) {
     if (error instanceof RangeError) return otherwise(markdown);
     throw error;
   }
+}
+
+function hasLongRun(text: string): boolean {
+  let run = 1;
+  for (let at = 1; at < text.length; at += 1) {
+    run = text.charCodeAt(at) === text.charCodeAt(at - 1) ? run + 1 : 1;
+    if (run >= LONG_RUN && text[at] !== ' ') return true;
+  }
+  return false;
 }

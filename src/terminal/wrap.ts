@@ -17,7 +17,7 @@ function wrapLine(line: string, width: number): readonly string[] {
   if (widthOf(line) <= width) return [line];
   const lines: string[] = [];
   let current = '';
-  for (const [, space = '', word = ''] of line.matchAll(/(\s*)(\S+)/g)) {
+  for (const [, space = '', word = ''] of line.trimEnd().matchAll(/(\s*)(\S+)/g)) {
     if (current !== '' && widthOf(current + space + word) > width) {
       lines.push(current);
       current = '';
