@@ -27,7 +27,8 @@ export class DayAssistant {
   crash(): void {
     const pid = this.#child.pid;
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
-    for (const child of children) process.kill(Number(child), 'SIGKILL');
+    // Between two processes there is none, and 0 would mean everybody's.
+    for (const child of children) if (child !== '') process.kill(Number(child), 'SIGKILL');
   }
 
   /** Asks it to end. @returns exit code, and how long that took in milliseconds */
