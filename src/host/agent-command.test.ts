@@ -56,6 +56,8 @@ test('what the main agent calls only looks, or is put to the owner and runs at t
   await terminal.say('yes', { isOwner: false });
   await vi.waitFor(() => expect(terminal.sent.length).toBeGreaterThan(before));
   expect(existsSync(join(project.dir, '.claw'))).toBe(false);
+  // Their answer stands behind the question now: what a yes means is asked once more.
+  await ask(first, 'yes', 'To be sure, once more:');
   await terminal.say('yes');
   await stopsForRestart(project, first);
   const second = await project.start({ agent: caller });
@@ -82,6 +84,7 @@ test('an agent’s question never takes the place of one that the owner was aske
   await ask(assistant, '/unregister chat:club delete', 'Say yes or no.');
   isOpen.resolve();
   await hears(assistant, 'Andy wants to run `/undo`. Say it yourself if you want that.');
+  await ask(assistant, 'yes', 'To be sure, once more:');
   await ask(assistant, 'yes', 'Everything of Club is deleted.');
   await assistant.stop();
 }, 120_000);

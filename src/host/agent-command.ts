@@ -70,7 +70,7 @@ export function openAgentCommands({ context, jid }: AgentCommandsOptions): Agent
       }
       const text = `${name} wants to run \`${proposed}\`, which changes its own code. Run it? Say yes or no.`;
       const declined = `\`${proposed}\` was not run.`;
-      const question = { command: proposed, data: null, declined, run: proposed };
+      const question = { command: proposed, data: null, text, declined, run: proposed };
       return { ...result, texts: [...result.texts, text], question };
     },
   };

@@ -87,7 +87,7 @@ test('the conversation on the page about resolving goes as it says', async () =>
     'package.json': manifest('1.0.0'),
     'claw.config.yaml': 'check: []\nexclude: [data/**]\n',
     'app.mjs': LOUD,
-    'greeting.mjs': 'export const greeting = (name) => `Hello, ${name}.`;\n',
+    'greeting.mjs': 'export const greeting = (name) => "Hello, " + name + ".";\n',
     ...skills({
       polite: { modify: { 'app.mjs': [APP, POLITE] }, tests: { 'a.test.mjs': POLITE_TEST } },
     }),

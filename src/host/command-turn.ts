@@ -13,7 +13,13 @@ import { answered, failed, type TurnResult } from './turn-result.ts';
 /** What a command turn was queued with. */
 export type CommandRequest =
   | { readonly kind: 'run'; readonly text: string }
-  | { readonly kind: 'reply'; readonly question: Question; readonly reply: Reply };
+  | {
+      readonly kind: 'reply';
+      readonly question: Question;
+      readonly reply: Reply;
+      /** Something else was said after the question, which may be what the owner answers. */
+      readonly isOvertaken: boolean;
+    };
 
 const GivenReply = z.union([
   // As an older tree queued it.
@@ -23,7 +29,12 @@ const GivenReply = z.union([
 
 const Request = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('run'), text: z.string() }),
-  z.object({ kind: z.literal('reply'), question: z.unknown(), reply: GivenReply }),
+  z.object({
+    kind: z.literal('reply'),
+    question: z.unknown(),
+    reply: GivenReply,
+    isOvertaken: z.boolean().default(false),
+  }),
 ]);
 
 /** What is kept so that another process can finish the command. */
@@ -42,6 +53,7 @@ export async function runCommandTurn(
 ): Promise<TurnResult> {
   const call = callOf(turn.payload, context.commands);
   if (call.kind === 'said') return answered(call.text);
+  if (call.kind === 'asked again') return answered(askAgain(call.question), call);
   const keepFor = (data: unknown): void => keep({ kind: 'kept', command: call.command.name, data });
   return endOf(call.command, await call.run({ ...context, keep: keepFor }), keepFor);
 }
@@ -56,8 +68,8 @@ function endOf(
     return { kind: 'suspended' };
   }
   if (result.kind === 'answer') return answered(result.text);
-  const { kind: _, text, ...asked } = result;
-  return answered(text, { question: { command: name, ...asked } });
+  const { kind: _, ...asked } = result;
+  return answered(asked.text, { question: { command: name, ...asked } });
 }
 
 /** Finishes, in a new process, a command that an earlier one began. */
@@ -81,6 +93,7 @@ export async function resumeCommandTurn(
 
 type Call =
   | { readonly kind: 'said'; readonly text: string }
+  | { readonly kind: 'asked again'; readonly question: Question }
   | {
       readonly kind: 'called';
       readonly command: OwnerCommand;
@@ -89,9 +102,17 @@ type Call =
 
 function callOf(payload: unknown, commands: readonly OwnerCommand[]): Call {
   const request = Request.parse(payload);
-  return request.kind === 'run'
-    ? callOfText(request.text, commands)
-    : callOfReply(parseQuestion(request.question), request.reply, commands);
+  if (request.kind === 'run') return callOfText(request.text, commands);
+  const question = parseQuestion(request.question);
+  // A yes to something else must not change the code.
+  if (request.isOvertaken && question !== null && question.text !== '') {
+    return { kind: 'asked again', question };
+  }
+  return callOfReply(question, request.reply, commands);
+}
+
+function askAgain({ text }: Question): string {
+  return `Something else was said here since I asked. To be sure, once more:\n\n${text}`;
 }
 
 function callOfText(text: string, commands: readonly OwnerCommand[]): Call {
@@ -120,7 +141,7 @@ function callOfReply(
     return { kind: 'said', text: 'The question that this answers is not known any more.' };
   }
   if (!isAmong(question, reply)) {
-    const { run: _, ...again } = question;
+    const { run: _, text: __, ...again } = question;
     const text = `There is no ${reply.word}. Say a number from 1 to ${question.choices.length}.`;
     return { kind: 'called', command, run: async () => ({ kind: 'ask', ...again, text }) };
   }

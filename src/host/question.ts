@@ -9,6 +9,8 @@ const Choice = z.object({
 const Question = z.object({
   command: z.string(),
   data: z.unknown(),
+  /** As it was asked; empty where an older tree asked it. */
+  text: z.string().default(''),
   declined: z.string(),
   /** None: it is answered with yes or no. */
   choices: z.array(Choice).default([]),

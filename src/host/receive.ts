@@ -113,7 +113,8 @@ function commandRequest(store: Store, { jid, text }: InboundMessage): CommandReq
   if (isCommandText(text)) return { kind: 'run', text: text.trim() };
   const question = parseQuestion(store.questions.pending(jid));
   const reply = question === null ? null : replyTo(question, text);
-  return question === null || reply === null ? null : { kind: 'reply', question, reply };
+  if (question === null || reply === null) return null;
+  return { kind: 'reply', question, reply, isOvertaken: store.questions.isOvertaken(jid) };
 }
 
 /** A question is answered by the next thing the owner says, or not at all: a later yes means something else. */

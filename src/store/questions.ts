@@ -8,6 +8,8 @@ export interface Questions {
   /** What was kept with the open question, as it was given; undefined when none is open. */
   pending(jid: string): unknown;
   close(jid: string): void;
+  /** Whether something that is no answer to a command was said in the chat after the question. */
+  isOvertaken(jid: string): boolean;
 }
 
 const Row = z.object({ payload: z.string() });
@@ -18,6 +20,11 @@ export function questionsOf(database: Database): Questions {
     ON CONFLICT (jid) DO UPDATE SET payload = :payload, asked_at = :now`);
   const pending = database.prepare('SELECT payload FROM questions WHERE jid = ?');
   const close = database.prepare('DELETE FROM questions WHERE jid = ?');
+  const overtaken = database.prepare(`
+    SELECT 1 FROM questions JOIN outbox ON outbox.jid = questions.jid
+    LEFT JOIN turns ON turns.id = outbox.turn_id
+    WHERE questions.jid = ? AND outbox.created_at > questions.asked_at
+    AND turns.kind IS NOT 'command' LIMIT 1`);
   return {
     open: (jid, payload, now) => void open.run({ jid, payload: JSON.stringify(payload), now }),
     pending(jid) {
@@ -25,5 +32,6 @@ export function questionsOf(database: Database): Questions {
       return row === undefined ? undefined : JSON.parse(Row.parse(row).payload);
     },
     close: (jid) => void close.run(jid),
+    isOvertaken: (jid) => overtaken.get(jid) !== undefined,
   };
 }
