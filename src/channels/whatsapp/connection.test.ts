@@ -94,6 +94,15 @@ test('a removed device says that it needs pairing again, in this run and in the 
 test('a removed device is paired again while the assistant runs', async () => {
   await linked.pair();
   await linked.connect();
+  const members = [anna];
+  const family = server.group({ jid: '1@g.us', subject: 'Family', addressing: 'lid', members });
+  const all = async (text: string) => {
+    await server.sayOnPhone(text);
+    await server.say(anna, text);
+    await server.say(anna, text, { group: family });
+  };
+  await all('before');
+  await linked.until(() => linked.messages.length === 3);
   server.logOut();
   await linked.until(() => states().includes('unpaired'));
   const again = () =>
@@ -105,6 +114,9 @@ test('a removed device is paired again while the assistant runs', async () => {
   await expect(linked.channel.fetchAttachment(anna.pn, 'x')).rejects.toThrow('not connected');
   await linked.restart();
   expect(linked.channel.status().state).toBe('connected');
+  await all('after');
+  await linked.until(() => linked.messages.length === 6);
+  expect(linked.messages.slice(3).map(({ text }) => text)).toEqual(['after', 'after', 'after']);
 });
 
 test('a web version that WhatsApp no longer takes is replaced by the newest, for good', async () => {

@@ -3,9 +3,6 @@ import { SERVER } from './node.ts';
 import type { Recipient } from './peer.ts';
 import { Phone } from './phone.ts';
 
-/** The companion device under test gets this number; the phone itself is device 0. */
-const DEVICE = 1;
-
 /** The account under test: its two addresses, its phone, and what its companion device left with the server. */
 export class Account {
   readonly phone = new Phone();
@@ -14,6 +11,8 @@ export class Account {
   /** Null until a device was paired, and again after it was logged out. */
   paired: { readonly staticKey: Buffer } | null = null;
   keys: UploadedKeys | null = null;
+  /** Of the companion device under test; the phone itself is device 0. */
+  #device = 1;
 
   constructor(phoneNumber: string, lidNumber: string) {
     this.phoneNumber = phoneNumber;
@@ -29,15 +28,22 @@ export class Account {
   }
 
   get devicePn(): string {
-    return `${this.phoneNumber}:${DEVICE}@${SERVER}`;
+    return `${this.phoneNumber}:${this.#device}@${SERVER}`;
   }
 
   get deviceLid(): string {
-    return `${this.lidNumber}:${DEVICE}@lid`;
+    return `${this.lidNumber}:${this.#device}@lid`;
   }
 
   get devices(): readonly number[] {
-    return this.paired === null ? [0] : [0, DEVICE];
+    return this.paired === null ? [0] : [0, this.#device];
+  }
+
+  /** A number is never given out again: peers would take a new device for one that they have a session with. */
+  removeDevice(): void {
+    if (this.keys !== null) this.#device += 1;
+    this.paired = null;
+    this.keys = null;
   }
 
   owns(jid: string): boolean {

@@ -58,7 +58,6 @@ export class Pairing {
       return true;
     }
     if (childOf(received, 'pair-device-sign') === undefined) return received.attrs['id'] === 'pair';
-    this.#account.keys = null;
     this.#account.paired = { staticKey: Buffer.from(this.#staticKey) };
     this.#line.send(node('stream:error', { code: '515' }));
     this.#line.close();
@@ -78,6 +77,7 @@ export class Pairing {
   }
 
   #confirm(code: Pick<ScannedCode, 'identityKey' | 'advSecret'>): void {
+    this.#account.removeDevice();
     const { phone, devicePn, deviceLid } = this.#account;
     const content = [
       node('device-identity', {}, phone.vouch(code)),

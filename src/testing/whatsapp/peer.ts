@@ -59,8 +59,9 @@ export class Peer {
       { group: to.group, meId: to.as, data: encodeWAMessage(message) },
     );
     const sealed = node('enc', { v: '2', type: 'skmsg' }, ciphertext);
-    if (this.#sharedSenderKeys.has(to.group)) return [sealed];
-    this.#sharedSenderKeys.add(to.group);
+    const shared = `${to.group} ${to.jid}`;
+    if (this.#sharedSenderKeys.has(shared)) return [sealed];
+    this.#sharedSenderKeys.add(shared);
     const key = {
       groupId: to.group,
       axolotlSenderKeyDistributionMessage: senderKeyDistributionMessage,
