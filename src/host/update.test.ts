@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ask, hears, read, stopsForRestart, write } from '../testing/owner-chat.ts';
+import { ask, hears, read, skills, stopsForRestart, write } from '../testing/owner-chat.ts';
 import { CODE, cloneOfReleases, manifest, release } from '../testing/releases.ts';
 
 const CORE_2 = CODE.replace('three = 3', 'three = 33');
@@ -27,5 +27,12 @@ test('update finds the newest release of the remote, shows it, and asks before i
   await hears(second, 'The core is 2.0.0 now: 2 files changed. Skills that are in now: none.');
   await ask(second, '/update v9', 'v9 is neither a folder nor a ref that git knows here.');
   await ask(second, '/upgrade', 'There is no skill in the code yet');
+  release(remote, 'v2.1.0', {
+    'package.json': manifest('2.1.0'),
+    'skills/b/SKILL.md': '# In other words\n',
+    ...skills({ c: { modify: { 'src/a.ts': [CORE_2, CORE_2.replace('= 33', '= 3')] } } }),
+  });
+  const skillsToo = await ask(second, '/update', 'Say yes or no.');
+  expect(skillsToo).toContain('- brings: c\n- changes: b\n');
   await second.stop();
 }, 120_000);
