@@ -11,9 +11,13 @@ export const examination: Examination = {
   area: AREA,
   order: 30,
   async examine(subject) {
-    const { projectDir, settings } = subject;
+    const { projectDir, settings, environment } = subject;
     if (settings === null) return [];
-    const look = await examineSandbox({ projectDir, settings });
+    const look = await examineSandbox({
+      projectDir,
+      settings,
+      dockerHost: environment['DOCKER_HOST'] ?? null,
+    });
     const wanted = engineFinding(look, settings.sandbox);
     return [wanted, ...imageFinding(look), ...leftovers(look, subject), ...room(look)];
   },

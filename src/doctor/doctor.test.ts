@@ -289,6 +289,15 @@ test('the whole command: a running assistant, its channel, no secret, and within
   expect(other.stdout).not.toContain('whatsapp');
 }, 60_000);
 
+test('Docker is looked for where the environment says, and nowhere else', async () => {
+  const env = { CLAW_SANDBOX: 'docker', DOCKER_HOST: 'unix:///nowhere/docker.sock' };
+  const [engine] = await found('containers', { env });
+  expect(engine).toMatchObject({
+    ok: false,
+    message: expect.stringContaining('no daemon answers'),
+  });
+});
+
 await describeWithEngine('docker', 'the doctor with Docker', () => {
   test('names engine, image, and what a killed assistant left', async () => {
     const env = { CLAW_SANDBOX: 'docker' };

@@ -29,6 +29,8 @@ type Found = Omit<SandboxLook, 'chosen' | 'refused'>;
 export async function examineSandbox(parts: {
   readonly projectDir: string;
   readonly settings: Settings;
+  /** `DOCKER_HOST` of the environment, where it is set. */
+  readonly dockerHost: string | null;
 }): Promise<SandboxLook> {
   const { sandbox } = parts.settings;
   const refused: { name: SandboxEngine; reason: string }[] = [];
@@ -55,11 +57,11 @@ async function lookAtBubblewrap(): Promise<Found> {
 
 async function lookAtDaemon(
   name: 'docker' | 'podman',
-  { projectDir, settings }: { readonly projectDir: string; readonly settings: Settings },
+  { projectDir, settings, dockerHost }: Parameters<typeof examineSandbox>[0],
 ): Promise<Found> {
   const { ownContainers, pingDocker, unusable } = await import('./docker.ts');
   const uid = process.getuid?.() ?? null;
-  for (const address of engineAddresses(name, { dockerHost: null, uid, homeDir: homedir() })) {
+  for (const address of engineAddresses(name, { dockerHost, uid, homeDir: homedir() })) {
     const docker = await pingDocker(address);
     if (docker === null) continue;
     const look = async (): Promise<Found> => {
