@@ -82,7 +82,9 @@ async function ask(options: SetupOptions): Promise<Answers> {
   const model = isOpen
     ? (options.model ?? given(await text({ message: 'The name of the model', output })))
     : (options.model ?? null);
-  const key = given(await password({ message: 'The key', output }));
+  const made = isOpen ? 'the web console of its provider' : 'the Anthropic Console, under API keys';
+  const message = `The key, made in ${made}`;
+  const key = given(await password({ message, output }));
   return { provider, key: String(key).trim(), baseUrl, model };
 }
 

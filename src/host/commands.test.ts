@@ -64,6 +64,8 @@ test('help lists every command, and an unknown one names the nearest', async () 
   }
   await assistant.terminal.say('/statsu');
   await hears(assistant, 'There is no command `/statsu`. Nearest: `/status`');
+  await assistant.terminal.say('/nonsense');
+  await hears(assistant, 'There is no command `/nonsense`. `/help` lists the commands.');
   await assistant.stop();
 });
 

@@ -1,6 +1,7 @@
 /**
  * The names that are the fewest edits away from `name`, nearest first, at most `count` of them, and
- * none that is clearly farther than the nearest. A parameter (`<…>`) at a name's end does not count.
+ * none that is clearly farther than the nearest or shares little with it: at most a
+ * third of the letters may differ, two in a short name. A parameter (`<…>`) at a name's end does not count.
  */
 export function nearestNames(
   name: string,
@@ -13,7 +14,8 @@ export function nearestNames(
       return { candidate, distance: editDistance(name, written) };
     })
     .sort((one, other) => one.distance - other.distance);
-  const limit = (sorted[0]?.distance ?? 0) + 1;
+  const near = Math.max(2, Math.floor(name.length / 3));
+  const limit = Math.min((sorted[0]?.distance ?? 0) + 1, near);
   return sorted
     .filter(({ distance }) => distance <= limit)
     .slice(0, count)

@@ -13,6 +13,7 @@ const PROMPT_LENGTH = 80;
 export const command: OwnerCommand = {
   name: 'tasks',
   help: 'scheduled tasks; `pause`, `resume`, `cancel`, `run … now`, `log` and a number',
+  isQuick: true,
   async run(context, argument) {
     const said = argument.trim().toLowerCase();
     if (said === '') return { kind: 'answer', text: listOf(context) };
@@ -57,7 +58,9 @@ function lineOf({ store, tasks }: CommandContext, task: Task): string {
       ? 'never run'
       : `last ${localTime(last.dueAt, tasks.timeZone)}: ${howOf(last)}`;
   const what = `**${id}.** ${oneLine(prompt, PROMPT_LENGTH)} (${chatOf(store, folder)})`;
-  return `${what}\n${describeSchedule(schedule)} · ${when} · ${how}`;
+  // What runs once has one time, and its schedule tells it.
+  const isSaid = schedule.kind === 'at' && state === 'active' && nextRun === schedule.anchor;
+  return `${what}\n${[describeSchedule(schedule), ...(isSaid ? [] : [when]), how].join(' · ')}`;
 }
 
 function logOf({ store, tasks }: CommandContext, task: Task): string {

@@ -22,6 +22,6 @@ export function checkTimeZone(name: string): string {
   throw new TaskRefused(
     isOffset
       ? `"${name}" is an offset, which knows no daylight saving. Name the zone, such as Europe/Berlin.`
-      : `There is no time zone "${name}". Nearest: ${hint}.`,
+      : `There is no time zone "${name}". ${hint === '' ? 'Name one such as Europe/Berlin.' : `Nearest: ${hint}.`}`,
   );
 }
