@@ -7,7 +7,7 @@ import { type Received, receive } from './receive.ts';
 
 export type ChannelEventParts = Pick<
   HostOptions,
-  'store' | 'settings' | 'projectDir' | 'now' | 'newId' | 'log'
+  'store' | 'settings' | 'projectDir' | 'commands' | 'now' | 'newId' | 'log'
 > & {
   /** Something new is stored: there may be turns to run and messages to send. */
   readonly onStored: (jids: ReadonlySet<string>) => void;

@@ -24,3 +24,23 @@ test('the model’s key reaches the command that asks the model, and no other', 
   }
   rmSync(projectDir, { recursive: true });
 });
+
+test('a command that is stopped is interrupted, and its own word on that is the result', async () => {
+  const projectDir = mkdtempSync(join(tmpdir(), 'claw-runner-'));
+  const clawPath = join(projectDir, 'claw.js');
+  writeFileSync(
+    clawPath,
+    `process.on('SIGINT', () => {
+      console.log(JSON.stringify({ ok: false, data: null, error: { code: 'INTERRUPTED', message: '' } }));
+      process.exit(130);
+    });
+    setInterval(() => {}, 1000);
+    console.error('waits');\n`,
+  );
+  const nodePath = process.execPath;
+  const claw = clawRunner({ nodePath, clawPath, projectDir, environment: {}, modelKey: {} });
+  const stopping = new AbortController();
+  const result = await claw(['setup'], () => stopping.abort(), stopping.signal);
+  expect(result).toMatchObject({ exitCode: 130, error: { code: 'INTERRUPTED' } });
+  rmSync(projectDir, { recursive: true });
+});

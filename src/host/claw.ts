@@ -33,6 +33,8 @@ export type ClawResult = z.output<typeof Result> & { readonly exitCode: number }
 export type Claw = (
   args: readonly string[],
   onProgress?: (line: string) => void,
+  /** Interrupts the command, which then ends in good order. */
+  signal?: AbortSignal,
 ) => Promise<ClawResult>;
 
 export type ClawOptions = {
@@ -51,7 +53,7 @@ export type ClawOptions = {
  */
 export function clawRunner(options: ClawOptions): Claw {
   const { nodePath, clawPath, projectDir, environment, modelKey } = options;
-  return async (args, onProgress) => {
+  return async (args, onProgress, signal) => {
     const { execa } = await import('execa');
     const child = execa(nodePath, [clawPath, ...args, '--json', '--cwd', projectDir], {
       cwd: projectDir,
@@ -63,7 +65,11 @@ export function clawRunner(options: ClawOptions): Claw {
     });
     const progress =
       onProgress === undefined ? null : relay(child.iterable({ from: 'stderr' }), onProgress);
+    const interrupt = (): void => void child.kill('SIGINT');
+    if (signal?.aborted === true) interrupt();
+    signal?.addEventListener('abort', interrupt, { once: true });
     const { stdout, stderr, exitCode } = await child;
+    signal?.removeEventListener('abort', interrupt);
     await progress;
     return parseResult(stdout, stderr, exitCode ?? 1);
   };

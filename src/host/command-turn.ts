@@ -7,12 +7,18 @@ import {
   type OwnerCommand,
   type Resumption,
 } from './command.ts';
+import { titleOf } from './command-title.ts';
 import { isAmong, parseQuestion, type Question, type Reply } from './question.ts';
 import { answered, failed, type TurnResult } from './turn-result.ts';
 
 /** What a command turn was queued with. */
 export type CommandRequest =
-  | { readonly kind: 'run'; readonly text: string }
+  | {
+      readonly kind: 'run';
+      readonly text: string;
+      /** Read by the store: it runs beside other commands. */
+      readonly isQuick?: boolean;
+    }
   | {
       readonly kind: 'reply';
       readonly question: Question;
@@ -38,7 +44,13 @@ const Request = z.discriminatedUnion('kind', [
 ]);
 
 /** What is kept so that another process can finish the command. */
-const Kept = z.object({ kind: z.literal('kept'), command: z.string(), data: z.unknown() });
+const Kept = z.object({
+  kind: z.literal('kept'),
+  command: z.string(),
+  data: z.unknown(),
+  /** What to call it while it is at work. */
+  title: z.string().optional(),
+});
 
 /** The part of the context that belongs to one turn. */
 export type CommandTurnOptions = {
@@ -54,8 +66,17 @@ export async function runCommandTurn(
   const call = callOf(turn.payload, context.commands);
   if (call.kind === 'said') return answered(call.text);
   if (call.kind === 'asked again') return answered(askAgain(call.question), call);
-  const keepFor = (data: unknown): void => keep({ kind: 'kept', command: call.command.name, data });
+  const keepFor = keeperOf(keep, call.command, turn);
   return endOf(call.command, await call.run({ ...context, keep: keepFor }), keepFor);
+}
+
+function keeperOf(
+  keep: CommandTurnOptions['keep'],
+  { name }: OwnerCommand,
+  turn: Turn,
+): (data: unknown) => void {
+  const title = titleOf(turn.payload);
+  return (data) => keep({ kind: 'kept', command: name, data, title });
 }
 
 function endOf(
@@ -85,7 +106,7 @@ export async function resumeCommandTurn(
     const said = text?.kind === 'run' ? `\`${text.text}\`` : 'What you asked for';
     return failed('INTERRUPTED', `${said} was interrupted by a restart. Say it again.`);
   }
-  const keepFor = (data: unknown): void => keep({ kind: 'kept', command: command.name, data });
+  const keepFor = keeperOf(keep, command, turn);
   const result = await command.resume({ ...context, keep: keepFor }, kept.data, resumption);
   if (typeof result === 'string') return answered(result);
   return endOf(command, result, keepFor);
@@ -120,7 +141,8 @@ function callOfText(text: string, commands: readonly OwnerCommand[]): Call {
   if (match.kind === 'unknown') {
     const names = match.nearest.map((name) => `\`/${name}\``).join(', ');
     const typed = text.split(/\s/, 1)[0];
-    return { kind: 'said', text: `There is no command \`${typed}\`. Nearest: ${names}.` };
+    const hint = names === '' ? '`/help` lists the commands.' : `Nearest: ${names}.`;
+    return { kind: 'said', text: `There is no command \`${typed}\`. ${hint}` };
   }
   const { command, argument } = match;
   return { kind: 'called', command, run: (context) => command.run(context, argument) };

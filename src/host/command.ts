@@ -11,6 +11,7 @@ import { nearestNames } from './nearest.ts';
 import type { SilentChannel } from './options.ts';
 import type { Choice, Reply } from './question.ts';
 import type { Registry } from './registry.ts';
+import type { CancelledCommand } from './running-command.ts';
 import type { TaskBook } from './scheduler/task-book.ts';
 
 /** What a command may know and do. */
@@ -45,6 +46,10 @@ export type CommandContext = {
   readonly retryFailed: () => number;
   /** Ends what the agent of a folder is doing; how many turns that were. */
   readonly cancelTurns: (folder: string) => number;
+  /** Ends the owner's command that is under way, where it may be ended. */
+  readonly cancelCommand: () => CancelledCommand | null;
+  /** Aborted when the owner has this command stopped; only those that are `isCancellable` are. */
+  readonly signal: AbortSignal;
   readonly tasks: TaskBook;
   readonly now: () => number;
   readonly newId: () => string;
@@ -95,6 +100,13 @@ export type OwnerCommand = {
   look?(context: CommandContext, argument: string): Promise<string>;
   /** Whether that agent may propose it: then it runs at the owner's yes. */
   readonly isForAgents?: boolean;
+  /**
+   * It looks, or writes a word to the database: it runs beside a longer command instead of after it,
+   * leaves an open question open, and asks none.
+   */
+  readonly isQuick?: boolean;
+  /** Whether `/stop` may end it at any time, by the context's `signal`. */
+  readonly isCancellable?: boolean;
 };
 
 const Command = z.custom<OwnerCommand>(

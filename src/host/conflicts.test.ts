@@ -90,6 +90,7 @@ test('without a model several conflicts are asked one by one, and `all` takes a 
   // A number that no choice has is a slip, and no word to the agent.
   await ask(first, '9', 'There is no 9. Say a number from 1 to 5.');
   await ask(first, '/undo', '“apply two” waits: `/conflicts`');
+  await hears(first, '“apply two” waits for your decision first');
   await ask(first, '/conflicts', '1 of 2');
   expect(await ask(first, '1', '2 of 2: `src/a.ts:3`')).not.toContain('all 1');
   await ask(first, 'give up', 'Given up. Everything is as it was.');

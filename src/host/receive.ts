@@ -2,6 +2,7 @@ import type { Channel, InboundMessage } from '../channels/channel.ts';
 import type { Group, Store } from '../store/store.ts';
 import { textWithFiles } from './attachments.ts';
 import { isCommandText } from './command.ts';
+import { commandOf, titleOf } from './command-title.ts';
 import type { CommandRequest } from './command-turn.ts';
 import type { HostOptions } from './options.ts';
 import { plainName } from './plain-name.ts';
@@ -9,7 +10,10 @@ import { parseQuestion, replyTo } from './question.ts';
 import { freeFolder } from './registry.ts';
 import { ALWAYS, isTriggered } from './trigger.ts';
 
-type ReceiveOptions = Pick<HostOptions, 'store' | 'settings' | 'projectDir' | 'now' | 'newId'>;
+type ReceiveOptions = Pick<
+  HostOptions,
+  'store' | 'settings' | 'projectDir' | 'commands' | 'now' | 'newId'
+>;
 type Source = Pick<Channel, 'name' | 'isOpen'>;
 
 /** Whose message was stored: a group's, which may have registered itself with it, or nobody's. */
@@ -83,18 +87,22 @@ function registerDirect(
 }
 
 function queueTurn(
-  { store, settings, now, newId }: ReceiveOptions,
+  options: ReceiveOptions,
   group: Group,
   message: InboundMessage,
   seq: number,
 ): void {
+  const { store, settings, now, newId } = options;
   if (message.isContext || message.isLate) return;
   const turn = { id: newId(), jid: group.jid, seq };
   const isOwnersWord = group.isMain && message.isOwner;
-  const request = isOwnersWord ? commandRequest(store, message) : null;
-  if (isOwnersWord) withdrawQuestion({ store, now, newId }, group.jid, request);
-  if (request !== null) store.turns.queueCommand(turn, request, now());
-  else if (isForAssistant(message, group, settings.assistantName) && mayCall(store, message)) {
+  const request = isOwnersWord ? commandRequest(options, message) : null;
+  const isQuick = request?.kind === 'run' && request.isQuick === true;
+  if (isOwnersWord && !isQuick) withdrawQuestion(options, group.jid, request);
+  if (request !== null) {
+    if (!isQuick) sayWhatIsAtWork(options, group, request);
+    store.turns.queueCommand(turn, request, now());
+  } else if (isForAssistant(message, group, settings.assistantName) && mayCall(store, message)) {
     store.turns.queueAgent(turn, now());
   }
 }
@@ -109,15 +117,37 @@ function mayCall(store: Store, { jid, sender, isOwner }: InboundMessage): boolea
   return isOwner || store.senders.mayCall(jid, sender);
 }
 
-function commandRequest(store: Store, { jid, text }: InboundMessage): CommandRequest | null {
-  if (isCommandText(text)) return { kind: 'run', text: text.trim() };
+function commandRequest(
+  { store, commands }: ReceiveOptions,
+  { jid, text }: InboundMessage,
+): CommandRequest | null {
+  if (isCommandText(text)) {
+    const request = { kind: 'run', text: text.trim() } as const;
+    return commandOf(request, commands)?.isQuick === true ? { ...request, isQuick: true } : request;
+  }
   const question = parseQuestion(store.questions.pending(jid));
   const reply = question === null ? null : replyTo(question, text);
   if (question === null || reply === null) return null;
   return { kind: 'reply', question, reply, isOvertaken: store.questions.isOvertaken(jid) };
 }
 
-/** A question is answered by the next thing the owner says, or not at all: a later yes means something else. */
+/** The owner's commands run one after the other, and the one before may take minutes. */
+function sayWhatIsAtWork(
+  { store, now, newId }: ReceiveOptions,
+  { jid, folder }: Group,
+  request: CommandRequest,
+): void {
+  const atWork = store.turns.commandAtWork(folder);
+  if (atWork === undefined) return;
+  const what = request.kind === 'run' ? titleOf(request) : 'your answer';
+  const text = `${titleOf(atWork)} is still at work; ${what} comes after it.`;
+  store.outbox.add({ messageId: newId(), jid, text }, now());
+}
+
+/**
+ * A question is answered by the next thing the owner says, or not at all: a later yes means something
+ * else. Only a look in between leaves it open.
+ */
 function withdrawQuestion(
   { store, now, newId }: Pick<ReceiveOptions, 'store' | 'now' | 'newId'>,
   jid: string,

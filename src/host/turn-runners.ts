@@ -7,6 +7,7 @@ import { type CommandTurnOptions, resumeCommandTurn, runCommandTurn } from './co
 import type { FollowUps } from './follow-ups.ts';
 import { upToLimit } from './message-limit.ts';
 import type { HostOptions } from './options.ts';
+import { openRunningCommand } from './running-command.ts';
 import { taskOfTurn } from './scheduler/task-turn.ts';
 import { callTool } from './tool-calls.ts';
 import type { TurnResult } from './turn-result.ts';
@@ -37,6 +38,8 @@ export type TurnRunnerParts = HostOptions &
 export function openTurnRunners(parts: TurnRunnerParts): TurnRunners {
   const { store, channels, channelOf, meanwhile, say, pace } = parts;
   const typing = openTyping(pace.typingMs);
+  const runningCommand = openRunningCommand(parts.commands);
+  const unstoppable = new AbortController().signal;
 
   function runAgent(turn: Turn): Promise<TurnResult> {
     const isAsked = taskOfTurn(store, turn) === null;
@@ -70,10 +73,12 @@ export function openTurnRunners(parts: TurnRunnerParts): TurnRunners {
     return typing.during({ jid, channel: channelOf(jid) }, run);
   }
 
-  function commandOptions(turn: Turn): CommandTurnOptions {
+  function commandOptions(turn: Turn, signal = unstoppable): CommandTurnOptions {
     return {
       context: {
         ...parts,
+        signal,
+        cancelCommand: runningCommand.cancel,
         channels: () =>
           channels.map((channel) => ({
             name: channel.name,
@@ -97,7 +102,13 @@ export function openTurnRunners(parts: TurnRunnerParts): TurnRunners {
 
   return {
     runAgent,
-    runCommand: (turn) => whileTyping(turn, () => runCommandTurn(commandOptions(turn), turn)),
-    resumeCommand: (turn, resumption) => resumeCommandTurn(commandOptions(turn), turn, resumption),
+    runCommand: (turn) =>
+      whileTyping(turn, () =>
+        runningCommand.during(turn, (signal) => runCommandTurn(commandOptions(turn, signal), turn)),
+      ),
+    resumeCommand: (turn, resumption) =>
+      runningCommand.during(turn, (signal) =>
+        resumeCommandTurn(commandOptions(turn, signal), turn, resumption),
+      ),
   };
 }

@@ -4,6 +4,11 @@ import { parseTurn, TURN_COLUMNS, type Turn, type TurnKind } from './turn.ts';
 
 export type Lease = { readonly owner: string; readonly until: number };
 
+/** In SQL: whether a turn needs nothing that another one of its group may be changing. */
+export function isQuick(table: string): string {
+  return `coalesce(json_extract(${table}.payload, '$.isQuick'), 0)`;
+}
+
 const Next = z.object({ seq: z.int(), folder: z.string(), is_task: z.int() });
 
 /**
@@ -12,16 +17,19 @@ const Next = z.object({ seq: z.int(), folder: z.string(), is_task: z.int() });
  * A group, which is a folder, has one turn of a kind under way at a time. Of the groups that wait, the
  * one whose last turn began longest ago is next, so nobody is served twice while another waits. Within
  * a group, people and tasks take turns where both wait; otherwise the oldest turn is first.
+ *
+ * A turn whose payload says `isQuick` waits for no other, and no other waits for it.
  */
 export function claimerOf(database: Database): (kind: TurnKind, lease: Lease) => Turn | null {
   const next = database.prepare(`
     SELECT waiting.seq, groups.folder, waiting.payload IS NOT NULL AS is_task
     FROM turns AS waiting JOIN groups ON groups.jid = waiting.jid
     LEFT JOIN served ON served.folder = groups.folder AND served.kind = waiting.kind
-    WHERE waiting.state = 'queued' AND waiting.kind = :kind AND NOT EXISTS (
+    WHERE waiting.state = 'queued' AND waiting.kind = :kind AND (
+      ${isQuick('waiting')} OR NOT EXISTS (
       SELECT 1 FROM turns AS busy JOIN groups AS its ON its.jid = busy.jid
       WHERE busy.kind = waiting.kind AND busy.state IN ('claimed', 'resuming')
-      AND its.folder = groups.folder)
+      AND its.folder = groups.folder AND NOT ${isQuick('busy')}))
     ORDER BY coalesce(served.number, 0),
       coalesce((waiting.payload IS NOT NULL) = served.was_task, 0), waiting.seq
     LIMIT 1`);

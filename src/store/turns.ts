@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
-import { claimerOf, type Lease } from './claim.ts';
+import { claimerOf, isQuick, type Lease } from './claim.ts';
 import { countTurns, type QueueCounts } from './queue-counts.ts';
 import { parseTurn, TURN_COLUMNS, type Turn, type TurnKind } from './turn.ts';
 
@@ -37,6 +37,8 @@ export interface Turns {
   requeue(id: string): void;
   /** The newest failed turn of each chat that nothing has answered since; without those of tasks. */
   failed(): readonly Turn[];
+  /** The payload of the command that others of a folder wait for; undefined when none is under way. */
+  commandAtWork(folder: string): unknown;
   /** Whether anything of this chat is still queued, claimed or to be resumed. */
   isOpen(jid: string): boolean;
   /** The channel's ids of the messages that this turn answers; none where nobody asked. */
@@ -48,6 +50,7 @@ export interface Turns {
 export const MESSAGES_SHOWN = 50;
 
 const Asked = z.object({ id: z.string() });
+const Payload = z.object({ payload: z.string() });
 
 /**
  * The table's writes are single statements, so each is a transaction of its own.
@@ -98,6 +101,10 @@ export function turnsOf(database: Database): Turns {
       SELECT max(seq) FROM turns AS newest
       WHERE newest.jid = turns.jid AND newest.kind = 'agent' AND newest.payload IS NULL)
     ORDER BY seq`);
+  const atWork = database.prepare(`
+    SELECT turns.payload FROM turns JOIN groups ON groups.jid = turns.jid
+    WHERE turns.kind = 'command' AND turns.state IN ('claimed', 'resuming')
+    AND groups.folder = ? AND NOT ${isQuick('turns')} ORDER BY turns.seq LIMIT 1`);
   const isOpen = database.prepare(`
     SELECT 1 FROM turns
     WHERE jid = ? AND state IN ('queued', 'claimed', 'resuming') LIMIT 1`);
@@ -133,6 +140,10 @@ export function turnsOf(database: Database): Turns {
     adopt: (id, lease) => void adopt.run({ id, ...lease }),
     requeue: (id) => void requeue.run({ id }),
     failed: () => failed.all().map(parseTurn),
+    commandAtWork(folder) {
+      const row = atWork.get(folder);
+      return row === undefined ? undefined : JSON.parse(Payload.parse(row).payload);
+    },
     isOpen: (jid) => isOpen.get(jid) !== undefined,
     asked: (id) => asked.all(id).map((row) => Asked.parse(row).id),
     counts: () => countTurns(database),

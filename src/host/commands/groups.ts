@@ -7,6 +7,7 @@ const MAX_LISTED = 40;
 export const command: OwnerCommand = {
   name: 'groups',
   help: 'chats that are registered and those that are known, with numbers; or those called like a word',
+  isQuick: true,
   async run(context, argument) {
     const wanted = argument.trim().toLowerCase();
     const isWanted = (name: string): boolean => name.toLowerCase().includes(wanted);

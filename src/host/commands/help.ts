@@ -3,6 +3,7 @@ import type { OwnerCommand } from '../command.ts';
 export const command: OwnerCommand = {
   name: 'help',
   help: 'lists these commands',
+  isQuick: true,
   async run({ commands, settings }) {
     const lines = commands.map(({ name, help }) => `- \`/${name}\`: ${help}`);
     const text = [

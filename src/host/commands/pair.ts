@@ -9,6 +9,7 @@ const USAGE = 'Say `/pair` for a QR code, or `/pair +49 151 23456789` for a code
 export const command: OwnerCommand = {
   name: 'pair',
   help: 'links WhatsApp to your phone by a QR code, or with your number behind it by a code to type',
+  isCancellable: true,
   async run(context, argument) {
     const { status } = context.channels().find(({ name }) => name === 'whatsapp') ?? {};
     if (status !== undefined && status.state !== 'unpaired' && status.state !== 'stopped') {
@@ -19,7 +20,11 @@ export const command: OwnerCommand = {
     }
     // This command restarts by itself; a restart from outside would wait for this command to end.
     const phone = argument.trim() === '' ? [] : [`--phone=${argument.trim()}`];
-    const result = await context.claw(['setup', '--no-restart', 'whatsapp', ...phone], context.say);
+    const asked = ['setup', '--no-restart', 'whatsapp', ...phone];
+    const result = await context.claw(asked, context.say, context.signal);
+    if (!result.ok && context.signal.aborted) {
+      return { kind: 'answer', text: 'Pairing was stopped. Say `/pair` when you want it.' };
+    }
     if (!result.ok) {
       const reason = result.error?.message ?? 'claw did not say why.';
       const text =

@@ -1,11 +1,13 @@
 import type { OwnerCommand } from '../command.ts';
 import { answerOrRefusal, groupAndRest } from '../group-command.ts';
 import { GroupRefused } from '../group-refused.ts';
+import type { CancelledCommand } from '../running-command.ts';
 import { joined, wordsOf } from '../words.ts';
 
 export const command: OwnerCommand = {
   name: 'stop',
-  help: 'ends what the agent is doing here, or in the chat with that number or name',
+  help: 'ends what the agent is doing here, or in the chat with that number or name; or a `/pair`',
+  isQuick: true,
   run: (context, argument) =>
     answerOrRefusal(async () => {
       const words = wordsOf(argument);
@@ -14,9 +16,17 @@ export const command: OwnerCommand = {
         throw new GroupRefused(`“${joined(named.rest)}” is not understood.`);
       }
       const where = named === null || named.group.isMain ? 'here' : `in ${named.group.name}`;
-      if (context.cancelTurns(named?.group.folder ?? 'main') === 0) {
-        return { kind: 'answer', text: `The agent is not at work ${where}.` };
+      if (context.cancelTurns(named?.group.folder ?? 'main') > 0) {
+        return { kind: 'answer', text: `Stopping the agent ${where}.` };
       }
-      return { kind: 'answer', text: `Stopping the agent ${where}.` };
+      const command = named === null ? context.cancelCommand() : null;
+      const text = command === null ? `The agent is not at work ${where}.` : textOf(command);
+      return { kind: 'answer', text };
     }),
 };
+
+function textOf({ name, isCancelled }: CancelledCommand): string {
+  return isCancelled
+    ? `Stopping ${name}.`
+    : `${name} is at work and cannot be stopped half way: what it does ends as a whole or not at all.`;
+}
