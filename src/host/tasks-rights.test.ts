@@ -141,5 +141,10 @@ test('the owner lists, pauses, resumes, runs and cancels tasks, and reads their 
   expect(await commands(assistant, '/tasks pause 7')).toContain('There is no task 7.');
   expect(await commands(assistant, '/tasks delete 1')).toContain('Say `/tasks` for the list');
   expect(await commands(assistant, '/tasks')).toContain('Nothing is scheduled.');
+  const once = { ...remind, kind: 'at', time_zone: 'Europe/Berlin', schedule: '2026-12-24T18:00' };
+  await scheduleInFamily(assistant, once);
+  expect(await commands(assistant, '/tasks')).toContain(
+    '\nonce at Thu 24 Dec 2026, 18:00 (Europe/Berlin) · never run',
+  );
   await assistant.stop();
 });

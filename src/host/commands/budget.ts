@@ -13,6 +13,7 @@ const USAGE =
 export const command: OwnerCommand = {
   name: 'budget',
   help: 'what was spent today; with a chat and `10 usd`, `500000 tokens`, `none` or `default` what it may spend',
+  isQuick: true,
   run: (context, argument) =>
     answerOrRefusal(async () => {
       const words = wordsOf(argument);

@@ -58,8 +58,7 @@ function lineOf({ store, tasks }: CommandContext, task: Task): string {
       ? 'never run'
       : `last ${localTime(last.dueAt, tasks.timeZone)}: ${howOf(last)}`;
   const what = `**${id}.** ${oneLine(prompt, PROMPT_LENGTH)} (${chatOf(store, folder)})`;
-  // What runs once has one time, and its schedule tells it.
-  const isSaid = schedule.kind === 'at' && state === 'active' && nextRun === schedule.anchor;
+  const isSaid = when !== state && schedule.kind === 'at' && schedule.timeZone === tasks.timeZone;
   return `${what}\n${[describeSchedule(schedule), ...(isSaid ? [] : [when]), how].join(' · ')}`;
 }
 
