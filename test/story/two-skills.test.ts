@@ -100,6 +100,7 @@ async function applyAround(clone: Clone, first: string, second: string): Promise
 async function apply(clone: Clone, skills: readonly string[]): Promise<void> {
   const missing = skills.filter((skill) => !clone.has(`.claw/packages/${skill}`));
   const run = await clone.claw('apply', ...missing);
+  expect(run.json.error).toBeNull();
   expect(run).toMatchObject({ code: 0, json: { outcome: 'done', warnings: [], conflicts: [] } });
   expect(run.stderr).toContain(`test: ${skills.join(', ')}`);
 }
