@@ -26,6 +26,10 @@ export function openDatabase(
   try {
     database.pragma('journal_mode = WAL');
     database.pragma('synchronous = FULL');
+    // Of a million messages each new one meets other pages of the indexes: 16 MB of them stay at hand, and
+    // are written into the database four times less often than by default.
+    database.pragma('cache_size = -16384');
+    database.pragma('wal_autocheckpoint = 4000');
     database.pragma('foreign_keys = ON');
     database.pragma('busy_timeout = 2000');
     applyMigrations(database, migrations, now);
