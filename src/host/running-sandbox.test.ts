@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { type AnthropicScript, lastToolResults, lastUserText } from '../testing/anthropic.ts';
 import { describeWithEngine } from '../testing/engine.ts';
 import { sandboxProject } from '../testing/sandbox-project.ts';
-import { startAssistant, TestProject, textsOf } from './test-assistant.ts';
+import { borrowed, startAssistant, TestProject, textsOf } from './test-assistant.ts';
 
 await describeWithEngine('bubblewrap', 'an agent at work in its container', () => {
   test('hears what is said meanwhile, is stopped at the owner’s word, and comes back', async () => {
@@ -19,12 +19,7 @@ await describeWithEngine('bubblewrap', 'an agent at work in its container', () =
     const { sandbox, server } = boxes;
     const assistant = await startAssistant(project.dir, {
       over: {
-        sandbox: {
-          open: async () => ({ kind: 'ready', sandbox }),
-          stop: (folder) => sandbox.stop(folder),
-          warm: () => sandbox.warm(),
-          close: async () => {},
-        },
+        sandbox: borrowed(sandbox),
       },
     });
     const { terminal, store } = assistant;

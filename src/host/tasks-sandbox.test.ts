@@ -7,7 +7,7 @@ import {
 } from '../testing/anthropic.ts';
 import { sandboxProject } from '../testing/sandbox-project.ts';
 import { TestClock } from './scheduler/test-clock.ts';
-import { startAssistant, TestProject, textsOf } from './test-assistant.ts';
+import { borrowed, startAssistant, TestProject, textsOf } from './test-assistant.ts';
 import { describeTools, discoverTools } from './tool.ts';
 
 /** Schedules what it is asked to, and in a task says the time or, from the second on, nothing. */
@@ -32,12 +32,7 @@ test('a model schedules a task, does it in its container when it is due, and may
     over: {
       now: clock.now,
       setTimer: clock.setTimer,
-      sandbox: {
-        open: async () => ({ kind: 'ready', sandbox }),
-        stop: (folder) => sandbox.stop(folder),
-        warm: () => sandbox.warm(),
-        close: async () => {},
-      },
+      sandbox: borrowed(sandbox),
     },
   });
   const { terminal, store } = assistant;

@@ -16,7 +16,7 @@ import { clawRunner } from './claw.ts';
 import { discoverCommands } from './command.ts';
 import { gitRunner } from './git.ts';
 import { type Host, openHost } from './host.ts';
-import { lazySandbox } from './lazy-sandbox.ts';
+import { type LazySandbox, lazySandbox } from './lazy-sandbox.ts';
 import { DEFAULT_PACE, type HostOptions } from './options.ts';
 import { realTimer } from './scheduler/alarm.ts';
 import { discoverTools } from './tool.ts';
@@ -131,6 +131,16 @@ function testSandbox(script: AgentScript): Sandbox {
     runTurn: script,
     stop: async () => {},
     warm: () => 0,
+    close: async () => {},
+  };
+}
+
+/** A sandbox that the test closes itself, so that one serves several assistants. */
+export function borrowed(sandbox: Sandbox): LazySandbox {
+  return {
+    open: async () => ({ kind: 'ready', sandbox }),
+    stop: (folder) => sandbox.stop(folder),
+    warm: () => sandbox.warm(),
     close: async () => {},
   };
 }

@@ -4,7 +4,7 @@ import { describeWithEngine } from '../../testing/engine.ts';
 import { startOpenAiServer } from '../../testing/openai.ts';
 import { type SandboxProject, sandboxProject, TEST_KEY } from '../../testing/sandbox-project.ts';
 import { TestClock } from '../scheduler/test-clock.ts';
-import { TestProject, textsOf } from '../test-assistant.ts';
+import { borrowed, TestProject, textsOf } from '../test-assistant.ts';
 import { FAMILY, isIdle } from '../test-tasks.ts';
 
 /** Each answer of the test's server reads 100 tokens and writes 20: 20 cents at this price. */
@@ -169,12 +169,7 @@ async function start(
     over: {
       now: clock.now,
       setTimer: clock.setTimer,
-      sandbox: {
-        open: async () => ({ kind: 'ready', sandbox }),
-        stop: (folder) => sandbox.stop(folder),
-        warm: () => sandbox.warm(),
-        close: async () => {},
-      },
+      sandbox: borrowed(sandbox),
     },
   });
   for (const [jid, folder] of [
