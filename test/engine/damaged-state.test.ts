@@ -62,6 +62,42 @@ test('a state that names files outside the project is no state', async () => {
   }
 });
 
+test.each([
+  '.git/config',
+  'src/.GIT/hooks/pre-commit',
+  '.claw/packages/demo/manifest.yaml',
+  'GIT~1/config',
+  'node_modules/a/index.js',
+])('a state that claims %s is no state, and no command rewrites it', async (path) => {
+  await using codebase = await installation();
+  const good = codebase.read('.claw/state.yaml');
+  const bad = good.replace('files:\n', `files:\n  ${path}: sha256:${'0'.repeat(64)}\n`);
+  codebase.write({ '.claw/state.yaml': bad });
+  for (const verb of [['replay'], ['status'], ['remove', 'demo']]) {
+    const run = await codebase.claw(...verb);
+    expect(run).toMatchObject({ code: 1, json: { error: { code: 'STATE_INVALID' } } });
+    expect(run.json.error?.message).toContain(path);
+  }
+  expect(codebase.read('.claw/state.yaml')).toBe(bad);
+  const inferred = good.replace(
+    /( {4}installed: .*\n)/,
+    `$1    inferred_bases:\n      ${path}: unknown\n`,
+  );
+  codebase.write({ '.claw/state.yaml': inferred });
+  const run = await codebase.claw('replay');
+  expect(run).toMatchObject({ code: 1, json: { error: { code: 'STATE_INVALID' } } });
+});
+
+test('a customisation may have changed what no skill may, and its state is a state', async () => {
+  await using codebase = await installation({ '.npmrc': 'audit=false\n' });
+  codebase.write({ '.npmrc': 'audit=true\n', 'claw.config.yaml': 'protected: [locked/**]\n' });
+  const allowed = ['--allow', '.npmrc', '--allow', 'claw.config.yaml'];
+  expect((await codebase.claw('customize', 'settings', ...allowed)).code).toBe(0);
+  expect((await codebase.claw('replay')).code).toBe(0);
+  expect((await codebase.claw('status')).code).toBe(0);
+  expect(codebase.read('.claw/state.yaml')).toContain('claw.config.yaml: sha256:');
+});
+
 test('verify names the kept file that is damaged', async () => {
   await using codebase = await installation();
   codebase.write({ '.claw/composed/src/a.ts': 'tampered\n' });

@@ -38,13 +38,20 @@ test.each(['^1.2.3', '~0.4', '1.x', '>=1 <3', '1 || 2', '1.2.3 - 2.0.0', '^2.0.0
   },
 );
 
-test.each(['../a', '@a', 'a b', '.a', 'node_modules', 'a/b', `a${'b'.repeat(214)}`])(
-  'an npm package named %j is refused',
+test.each([
+  ...['../a', '@a', 'a b', '.a', '_a', 'node_modules', 'NODE_MODULES', 'a/b', '@s/.a'],
+  ...['--prefix', '-g', `a${'b'.repeat(214)}`],
+])('an npm package named %j is refused', (name) => {
+  expect(refusal({ container: { npm_dependencies: { [name]: '^1.0.0' } } })).toEqual({
+    code: 'DEPENDENCY_REFUSED',
+    path: `manifest.yaml:structured.container.npm_dependencies.${name}`,
+  });
+});
+
+test.each(['a', 'A', '~a', 'a.b', 'a_b', '@scope/a', '@s-1/a', '@s/_a'])(
+  'an npm package named %j is taken',
   (name) => {
-    expect(refusal({ container: { npm_dependencies: { [name]: '^1.0.0' } } })).toEqual({
-      code: 'DEPENDENCY_REFUSED',
-      path: `manifest.yaml:structured.container.npm_dependencies.${name}`,
-    });
+    expect(refusal({ npm_dependencies: { [name]: '^1.0.0' } })).toBeNull();
   },
 );
 

@@ -3,7 +3,9 @@ import minVersion from 'semver/ranges/min-version.js';
 import { ClawError } from '../errors.ts';
 import type { Structured } from './manifest.ts';
 
-const NPM_NAME = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-zA-Z0-9~-][a-zA-Z0-9._~-]*$/;
+// npm's own rules (`validate-npm-package-name`, where old packages count): outside a scope a name begins
+// with no dot, no underscore, and no dash, which a command would take for an option.
+const NPM_NAME = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/[a-zA-Z0-9~_-]|[a-zA-Z0-9~])[a-zA-Z0-9._~-]*$/;
 const NPM_RESERVED = new Set(['node_modules', 'favicon.ico']);
 const MAX_NPM_NAME = 214;
 const MAX_RANGE = 256;
@@ -27,7 +29,11 @@ export function checkDependencies({ npmDependencies, container }: Structured): v
 function checkNpm(dependencies: Readonly<Record<string, string>>, place: string): void {
   for (const [name, range] of Object.entries(dependencies)) {
     const key = `${place}.${name}`;
-    if (!NPM_NAME.test(name) || name.length > MAX_NPM_NAME || NPM_RESERVED.has(name)) {
+    if (
+      !NPM_NAME.test(name) ||
+      name.length > MAX_NPM_NAME ||
+      NPM_RESERVED.has(name.toLowerCase())
+    ) {
       throw refusal(key, `${JSON.stringify(name)} is no name of an npm package`);
     }
     const fault = rangeFault(range);

@@ -1,6 +1,6 @@
 import { ClawError } from '../errors.ts';
 import { matchesGlob } from './glob.ts';
-import { showPath } from './paths.ts';
+import { pathFault, showPath } from './paths.ts';
 
 // What would let a package leave the engine's hands: git's and the engine's own files, the settings
 // with their secrets, and installed code that no plan shows. `.env.example` is exempt below.
@@ -47,6 +47,17 @@ export function createCustomisationProtection(): Protection {
   return protectionOf(UNTOUCHABLE_GLOBS);
 }
 
+/**
+ * Why a path is never one of a composed tree, whoever names it: no canonical path, or one that not even
+ * the owner's customisations can carry. Null for every other.
+ */
+export function treePathFault(path: string): string | null {
+  const fault = pathFault(path);
+  if (fault !== null) return fault;
+  const glob = NEVER.protectedBy(path);
+  return glob && `nothing may be made at ${glob}`;
+}
+
 /** @throws ClawError PATH_PROTECTED whose path is the protected one */
 export function checkProtected(path: string, protection: Protection): void {
   const glob = protection.protectedBy(path);
@@ -65,6 +76,7 @@ export function needsConsent(path: string): boolean {
 }
 
 const CONSENT = protectionOf(CONSENT_GLOBS);
+const NEVER = protectionOf(UNTOUCHABLE_GLOBS);
 
 function protectionOf(globs: readonly string[]): Protection {
   const folded = globs.map((glob) => ({ glob, pattern: fold(glob) }));

@@ -4,8 +4,9 @@ import validRange from 'semver/ranges/valid.js';
 import { z } from 'zod';
 import { ClawError } from '../errors.ts';
 import type { PathMap } from '../skill/path-map.ts';
-import { pathFault } from '../skill/paths.ts';
+
 import { parsePlainYaml } from '../skill/plain-yaml.ts';
+import { treePathFault } from '../skill/protection.ts';
 import type { TreeFile } from '../tree.ts';
 
 export const MIGRATIONS_PATH = 'migrations.yaml';
@@ -19,7 +20,7 @@ const Wanted = z
 // A folder moves as a whole; its names may end with a slash.
 const MovedPath = z
   .string()
-  .refine((path) => pathFault(path.replace(/\/$/, '')) === null, 'is no path of a project');
+  .refine((path) => treePathFault(path.replace(/\/$/, '')) === null, 'is no path of a project');
 
 const Entry = z
   .strictObject({

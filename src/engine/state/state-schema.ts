@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Digest, FileDigest } from '../digest.ts';
-import { pathFault } from '../skill/paths.ts';
+import { treePathFault } from '../skill/protection.ts';
 
 const NEWEST = 1;
 
@@ -13,10 +13,10 @@ const FileDigestText = z.custom<FileDigest>(
   'must be sha256: and 64 hexadecimal digits, with " +x" behind it for an executable file',
 );
 
-// Read and written below the project, so never a way out of it.
-const ProjectPath = z
-  .string()
-  .refine((path) => pathFault(path) === null, 'is no path of a project');
+// Read and written below the project, so never a way out of it, nor into git's own files or ours.
+const ProjectPath = z.string().refine((path) => treePathFault(path) === null, {
+  error: ({ input }) => `is no path of a project: ${treePathFault(String(input))}`,
+});
 const Name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'is no name of a skill');
 const Commit = z.string().regex(/^[0-9a-f]{40,64}$/, 'is no commit');
 const Key = z.string().regex(/^[0-9a-f]{16}$/, 'is no key of a resolution');
