@@ -36,7 +36,7 @@ describe.each(PAGES.filter((name) => !OTHERS.includes(name)))('docs/%s', (name) 
     const printed = runPage(page);
     if (isUpdating) writeFileSync(path, printed);
     else expect(page).toBe(printed);
-  }, 120_000);
+  });
 });
 
 const DOCUMENTS = [

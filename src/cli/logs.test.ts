@@ -99,14 +99,11 @@ test('following goes on across midnight, waits for whole lines, and ends well', 
   const child = spawn(process.execPath, [CLAW, 'logs', 'family', '-f', '--json', '--cwd', root]);
   onTestFinished(() => void child.kill('SIGKILL'));
   const seen = collected(child);
-  await vi.waitFor(() => expect(seen()).toEqual(['before']), { timeout: 10_000, interval: 10 });
+  await vi.waitFor(() => expect(seen()).toEqual(['before']));
   write('assistant', '"group":"family","msg":"whole"}\n', line('not theirs', { group: 'main' }));
   const tomorrow = logFile('assistant', Date.now() + DAY);
   appendFileSync(tomorrow, line('next day', { time: Date.now() + DAY, group: 'family' }));
-  await vi.waitFor(() => expect(seen()).toEqual(['before', 'whole', 'next day']), {
-    timeout: 10_000,
-    interval: 10,
-  });
+  await vi.waitFor(() => expect(seen()).toEqual(['before', 'whole', 'next day']));
   child.kill('SIGINT');
   expect(await once(child, 'close')).toEqual([0, null]);
 });
@@ -127,7 +124,7 @@ test('a reader who has seen enough is no error', async () => {
   shell.stderr.on('data', (text) => {
     err += text;
   });
-  await vi.waitFor(() => expect(out).toContain('line 0'), { timeout: 10_000, interval: 10 });
+  await vi.waitFor(() => expect(out).toContain('line 0'));
   // The pipe is found broken with the next line.
   write('assistant', line('one more'));
   await once(shell, 'close');

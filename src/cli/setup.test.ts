@@ -117,14 +117,14 @@ test('on a terminal, without a name, it walks through everything and takes a no'
     'service: the system',
   ];
   for (const question of questions) {
-    await vi.waitFor(() => expect(seen).toContain(question), 10_000);
+    await vi.waitFor(() => expect(seen).toContain(question));
     child.stdin.write('n');
   }
   const code = await new Promise((resolve) => child.on('close', resolve));
   expect(seen).toContain('Nothing was changed.');
   expect(code).toBe(0);
   expect(codebase.read('.env')).toBe('ANTHROPIC_API_KEY=sk-test-key\n');
-}, 20_000);
+});
 
 test('an assistant that runs is left alone when it asks for the set-up itself', async () => {
   await using codebase = temporaryCodebase({ '.env': '' });

@@ -287,7 +287,7 @@ test('the whole command: a running assistant, its channel, no secret, and within
   );
   expect(other.stdout).toContain('node');
   expect(other.stdout).not.toContain('whatsapp');
-}, 60_000);
+});
 
 test('Docker is looked for where the environment says, and nowhere else', async () => {
   const env = { CLAW_SANDBOX: 'docker', DOCKER_HOST: 'unix:///nowhere/docker.sock' };

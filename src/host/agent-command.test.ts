@@ -63,7 +63,7 @@ test('what the main agent calls only looks, or is put to the owner and runs at t
   const second = await project.start({ agent: caller });
   await hears(second, 'greeting 1.0.0 is in: 1 file changed.');
   await second.stop();
-}, 120_000);
+});
 
 test('an agent’s question never takes the place of one that the owner was asked', async () => {
   using project = new TestProject(PROJECT);
@@ -87,4 +87,4 @@ test('an agent’s question never takes the place of one that the owner was aske
   await ask(assistant, 'yes', 'To be sure, once more:');
   await ask(assistant, 'yes', 'Everything of Club is deleted.');
   await assistant.stop();
-}, 120_000);
+});

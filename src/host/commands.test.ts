@@ -50,7 +50,7 @@ const PROJECT = {
 };
 
 async function hears(assistant: TestAssistant, part: string): Promise<string> {
-  await vi.waitFor(() => expect(textsOf(assistant.terminal).join('\n')).toContain(part), 10_000);
+  await vi.waitFor(() => expect(textsOf(assistant.terminal).join('\n')).toContain(part));
   return textsOf(assistant.terminal).join('\n');
 }
 
@@ -124,7 +124,7 @@ test('a skill without packages is added at once, and the next process reports it
   using project = new TestProject(PROJECT);
   const first = await project.start();
   await first.terminal.say('/add-greeting');
-  await vi.waitFor(() => expect(project.restarts).toBe(1), 15_000);
+  await vi.waitFor(() => expect(project.restarts).toBe(1));
   expect(textsOf(first.terminal).join('\n')).toContain('files: 2 new');
   expect(first.terminal.settled).toHaveLength(1);
   await first.stop();
@@ -138,31 +138,31 @@ test('a skill without packages is added at once, and the next process reports it
   await vi.waitFor(() => expect(second.terminal.settled).toHaveLength(1));
 
   await second.terminal.say('/remove-greeting');
-  await vi.waitFor(() => expect(project.restarts).toBe(2), 15_000);
+  await vi.waitFor(() => expect(project.restarts).toBe(2));
   await second.stop();
   expect(existsSync(join(project.dir, 'src/greeting.txt'))).toBe(false);
   const third = await project.start();
   await hears(third, 'greeting is out');
   await third.terminal.say('/undo');
-  await vi.waitFor(() => expect(project.restarts).toBe(3), 15_000);
+  await vi.waitFor(() => expect(project.restarts).toBe(3));
   await third.stop();
   const fourth = await project.start();
   await hears(fourth, 'The last change is undone');
   expect(existsSync(join(project.dir, 'src/greeting.txt'))).toBe(true);
   await fourth.stop();
-}, 60_000);
+});
 
 test('a tree that was taken back is told with the reason', async () => {
   using project = new TestProject(PROJECT);
   const first = await project.start();
   await first.terminal.say('/add-greeting');
-  await vi.waitFor(() => expect(project.restarts).toBe(1), 15_000);
+  await vi.waitFor(() => expect(project.restarts).toBe(1));
   await first.stop();
   const second = await project.start({}, 'It ended with code 1.');
   const told = await hears(second, 'Adding greeting was taken back');
   expect(told).toContain('It ended with code 1.');
   await second.stop();
-}, 30_000);
+});
 
 test('a skill with packages is asked for, and anything but a yes leaves it out', async () => {
   using project = new TestProject(PROJECT);
@@ -175,7 +175,7 @@ test('a skill with packages is asked for, and anything but a yes leaves it out',
   await assistant.terminal.say('no');
   await hears(assistant, 'packed was not added.');
   await assistant.terminal.say('/add-packed');
-  await vi.waitFor(() => expect(textsOf(assistant.terminal)).toHaveLength(3), 10_000);
+  await vi.waitFor(() => expect(textsOf(assistant.terminal)).toHaveLength(3));
   await assistant.terminal.say('what was that again?');
   await vi.waitFor(() => expect(textsOf(assistant.terminal)).toHaveLength(5));
   await assistant.terminal.say('yes');
@@ -187,7 +187,7 @@ test('a skill with packages is asked for, and anything but a yes leaves it out',
   ]);
   expect(project.restarts).toBe(0);
   await assistant.stop();
-}, 30_000);
+});
 
 test('a question outlives a restart', async () => {
   using project = new TestProject(PROJECT);
@@ -199,7 +199,7 @@ test('a question outlives a restart', async () => {
   await second.terminal.say('No.');
   await hears(second, 'packed was not added.');
   await second.stop();
-}, 30_000);
+});
 
 test('a blocked plan names file and skill, and a missing skill is an answer too', async () => {
   using project = new TestProject({ ...PROJECT, 'src/greeting.txt': 'my own\n' });
@@ -215,4 +215,4 @@ test('a blocked plan names file and skill, and a missing skill is an answer too'
   await hears(assistant, 'There is no skill "greetin".');
   expect(project.restarts).toBe(0);
   await assistant.stop();
-}, 30_000);
+});

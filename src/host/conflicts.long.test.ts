@@ -47,7 +47,7 @@ test('a value is settled by a side, or by another one in words', async () => {
   await second.terminal.say('yes');
   await stopsForRestart(project, second);
   expect(read(project, '.env.example')).toContain('RANGE=^1.5.0');
-}, 120_000);
+});
 
 test('a file that one side has taken away is kept or goes, as the owner says', async () => {
   using project = new TestProject({
@@ -70,7 +70,7 @@ test('a file that one side has taken away is kept or goes, as the owner says', a
   await hears(third, 'b is out');
   expect(existsSync(join(project.dir, 'src/a.ts'))).toBe(false);
   await third.stop();
-}, 120_000);
+});
 
 test('an undo that meets later edits is decided in the same way', async () => {
   using project = new TestProject({
@@ -92,7 +92,7 @@ test('an undo that meets later edits is decided in the same way', async () => {
   await hears(third, 'The last change is undone');
   expect(read(project, 'src/a.ts')).toContain("two = 'mine'");
   await third.stop();
-}, 120_000);
+});
 
 test('what stands in the way is moved by the owner, and looked at again', async () => {
   using project = new TestProject({
@@ -111,7 +111,7 @@ test('what stands in the way is moved by the owner, and looked at again', async 
   await assistant.terminal.say('yes');
   await stopsForRestart(project, assistant);
   expect(read(project, 'src/c.txt')).toBe('c\n');
-}, 120_000);
+});
 
 test('a model that fails leaves the choice to the owner, with the reason', async () => {
   let isDown = true;
@@ -132,7 +132,7 @@ test('a model that fails leaves the choice to the owner, with the reason', async
   await ask(assistant, '/conflicts abort', 'Given up. Everything is as it was.');
   await ask(assistant, '/conflicts now', 'Say `/conflicts` to go on');
   await assistant.stop();
-}, 120_000);
+});
 
 test('an answer to a question about something that does not wait any more does nothing', async () => {
   using project = new TestProject({
@@ -153,7 +153,7 @@ test('an answer to a question about something that does not wait any more does n
   await ask(assistant, '1', '“apply c” does: say `/conflicts`.');
   expect(read(project, 'src/a.ts')).toBe(A);
   await assistant.stop();
-}, 120_000);
+});
 
 test('killed while the model thinks, the next process takes up what waits', async () => {
   const asked = Promise.withResolvers<void>();
@@ -176,7 +176,7 @@ test('killed while the model thinks, the next process takes up what waits', asyn
   await next.terminal.say('yes');
   await stopsForRestart(project, next);
   expect(read(project, 'src/a.ts')).toBe(B);
-}, 120_000);
+});
 
 test('killed while it is proved, the next process waits for the proof and asks', async () => {
   using project = new TestProject({
@@ -196,7 +196,7 @@ test('killed while it is proved, the next process waits for the proof and asks',
   await next.terminal.say('yes');
   await stopsForRestart(project, next);
   expect(read(project, 'src/a.ts')).toBe(B);
-}, 120_000);
+});
 
 test('killed while it is carried out, the next process starts what its claw has published', async () => {
   using project = new TestProject({
@@ -211,7 +211,7 @@ test('killed while it is carried out, the next process starts what its claw has 
   await hears(last, 'slow 1.0.0 is in.');
   await vi.waitFor(() => expect(last.terminal.settled).not.toEqual([]));
   await last.stop();
-}, 120_000);
+});
 
 test('a change that another version began, or that cannot be read any more, is told all the same', async () => {
   using project = new TestProject({
@@ -237,7 +237,7 @@ test('a change that another version began, or that cannot be read any more, is t
   const third = await project.start();
   await hears(third, 'Adding d did not end well. ');
   await third.stop();
-}, 120_000);
+});
 
 /** The script of an assistant that is killed once it has said `part`. */
 function sayUntil(text: string, part: string, environment: object): string {

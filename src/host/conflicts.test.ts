@@ -79,7 +79,7 @@ test('what the agent proposes is proved before it is shown, and committed at the
   await ask(fourth, '/conflicts', 'Nothing waits for a decision.');
   await fourth.stop();
   expect(model.requests).toHaveLength(2);
-}, 120_000);
+});
 
 test('without a model several conflicts are asked one by one, and `all` takes a side for the rest', async () => {
   using project = new TestProject(PROJECT);
@@ -106,4 +106,4 @@ test('without a model several conflicts are asked one by one, and `all` takes a 
   await stopsForRestart(project, first);
   expect(read(project, 'src/a.ts')).toBe(B.replace('three = 3', "three = 'edited'"));
   expect(read(project, 'src/b.txt')).toBe('theirs\n');
-}, 120_000);
+});

@@ -27,7 +27,7 @@ test('a question that brings the process down three times is given up, and that 
   await vi.waitFor(() => expect(textsOf(assistant.terminal)).toHaveLength(2));
   expect(textsOf(assistant.terminal)[1]).toBe('pong');
   await assistant.stop();
-}, 30_000);
+});
 
 test('an answer that was being sent is sent again as the same message', async () => {
   using project = new TestProject();

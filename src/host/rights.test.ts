@@ -36,13 +36,13 @@ await describeWithEngine('docker', 'the assistant with its agents in containers'
     const owner = async (text: string): Promise<string> => {
       const before = terminal.sent.length;
       await terminal.say(text);
-      await vi.waitFor(() => expect(terminal.sent.length).toBeGreaterThan(before), 20_000);
+      await vi.waitFor(() => expect(terminal.sent.length).toBeGreaterThan(before));
       return terminal.sent[before]?.text ?? '';
     };
     const club = async (text: string): Promise<string> => {
       const before = chat.sent.length;
       await chat.say(text, { jid: 'chat:club', isDirect: false, isOwner: false });
-      await vi.waitFor(() => expect(chat.sent.length).toBeGreaterThan(before), 20_000);
+      await vi.waitFor(() => expect(chat.sent.length).toBeGreaterThan(before));
       return chat.sent[before]?.text ?? '';
     };
 
@@ -65,7 +65,7 @@ await describeWithEngine('docker', 'the assistant with its agents in containers'
     await chat.say('call send_message {"text":"x"}', { jid: 'chat:club', isDirect: false });
     expect(store.groups.byJid('chat:club')).toBeNull();
     await assistant.stop();
-  }, 60_000);
+  });
 
   test('ends the container of a chat that is deleted, and its folder goes', async () => {
     await using project = await sandboxProject({ engine: 'docker' });
@@ -80,14 +80,14 @@ await describeWithEngine('docker', 'the assistant with its agents in containers'
     await vi.waitFor(() => expect(terminal.sent).toHaveLength(1));
     const inClub = { jid: 'chat:club', isDirect: false, isOwner: true, chatName: 'Club' };
     await chat.say('shell: echo a > a.txt; ln -s ../other linked; echo made', inClub);
-    await vi.waitFor(() => expect(textsOf(chat)[0]).toContain('made'), 20_000);
+    await vi.waitFor(() => expect(textsOf(chat)[0]).toContain('made'));
     expect(await readFile(join(project.dir, 'groups/club/a.txt'), 'utf8')).toBe('a\n');
     await chat.say('shell: sleep 20; echo late > late.txt', inClub);
     await vi.waitFor(() => expect(assistant.store.turns.counts().running).toBe(1));
     await terminal.say('/unregister Club delete');
     await vi.waitFor(() => expect(terminal.sent).toHaveLength(2));
     await terminal.say('yes');
-    await vi.waitFor(() => expect(terminal.sent).toHaveLength(3), 20_000);
+    await vi.waitFor(() => expect(terminal.sent).toHaveLength(3));
     expect(textsOf(terminal)[2]).toBe('Everything of Club is deleted.');
     await expect(readFile(join(project.dir, 'groups/club/a.txt'))).rejects.toThrow('ENOENT');
     expect(await readFile(join(project.dir, 'groups/other/secret.txt'), 'utf8')).toContain(
@@ -95,5 +95,5 @@ await describeWithEngine('docker', 'the assistant with its agents in containers'
     );
     expect(textsOf(chat).slice(1)).toEqual([]);
     await assistant.stop();
-  }, 60_000);
+  });
 });

@@ -26,19 +26,19 @@ await describeWithEngine('bubblewrap', 'an agent at work in its container', () =
     say = (text) => terminal.say(text);
 
     await say('feed the cat');
-    await vi.waitFor(() => expect(textsOf(terminal)).toEqual(['Done: and the dog']), 10_000);
+    await vi.waitFor(() => expect(textsOf(terminal)).toEqual(['Done: and the dog']));
     const [, second, ...more] = server.requests;
     expect(more).toEqual([]);
     expect(second && lastToolResults(second).join()).toContain('fed');
     expect(store.turns.counts()).toMatchObject({ queued: 0, running: 0, failed: 0 });
 
     await say('think for ever');
-    await vi.waitFor(() => expect(server.requests).toHaveLength(3), 10_000);
+    await vi.waitFor(() => expect(server.requests).toHaveLength(3));
     await say('/stop');
     await vi.waitFor(() => expect(textsOf(terminal)).toContain('Stopped, as the owner asked.'));
     expect(sandbox.warm()).toBe(0);
     await say('hello');
-    await vi.waitFor(() => expect(textsOf(terminal).at(-1)).toBe('Done: hello'), 10_000);
+    await vi.waitFor(() => expect(textsOf(terminal).at(-1)).toBe('Done: hello'));
     await assistant.stop();
   });
 });

@@ -34,10 +34,10 @@ test('an answer that was given is sent, once, whoever holds the database at that
   });
   const assistant = await project.start({ agent, over: { pace: PACE } });
   await assistant.terminal.say('ping');
-  await vi.waitFor(() => expect(textsOf(assistant.terminal)).toEqual(['pong']), 10_000);
+  await vi.waitFor(() => expect(textsOf(assistant.terminal)).toEqual(['pong']));
   expect(agent).toHaveBeenCalledTimes(1);
   await assistant.stop();
-}, 15_000);
+});
 
 test('a message that was sent is not sent again because that could not be written down', async () => {
   using project = new TestProject();
@@ -50,10 +50,10 @@ test('a message that was sent is not sent again because that could not be writte
   await assistant.terminal.say('ping');
   const isSent = () => !assistant.store.outbox.hasUnsent('terminal:main');
   await vi.waitFor(() => expect(textsOf(assistant.terminal)).toEqual(['pong']));
-  await vi.waitFor(() => expect(isSent()).toBe(true), 10_000);
+  await vi.waitFor(() => expect(isSent()).toBe(true));
   expect(textsOf(assistant.terminal)).toEqual(['pong']);
   await assistant.stop();
-}, 15_000);
+});
 
 test('a turn that cannot be claimed now is claimed later', async () => {
   using project = new TestProject();
@@ -77,7 +77,7 @@ test('a turn that cannot be claimed now is claimed later', async () => {
   hold(project);
   work.wake();
   expect(store.turns.isOpen('terminal:main')).toBe(true);
-  await vi.waitFor(() => expect(store.outbox.heads()).toMatchObject([{ text: 'pong' }]), 10_000);
+  await vi.waitFor(() => expect(store.outbox.heads()).toMatchObject([{ text: 'pong' }]));
   await work.drain(0);
   await stop();
-}, 15_000);
+});

@@ -67,7 +67,7 @@ await describeWithEngine('docker', 'what survives what', () => {
   async function command(text: string): Promise<string> {
     const before = assistant.terminal.sent.length;
     await assistant.terminal.say(text);
-    await vi.waitFor(() => expect(assistant.terminal.sent.length).toBeGreaterThan(before), 20_000);
+    await vi.waitFor(() => expect(assistant.terminal.sent.length).toBeGreaterThan(before));
     return textsOf(assistant.terminal).at(-1) ?? '';
   }
 
@@ -78,7 +78,7 @@ await describeWithEngine('docker', 'what survives what', () => {
     const sentAt = clock.now() + said;
     const over = { jid: FAMILY, chatName: 'Family', isDirect: false, sentAt };
     await assistant.chat.say(`@Andy ${text}`, over);
-    await vi.waitFor(() => expect(assistant.chat.sent.length).toBeGreaterThan(before), 20_000);
+    await vi.waitFor(() => expect(assistant.chat.sent.length).toBeGreaterThan(before));
     return textsOf(assistant.chat).at(-1) ?? '';
   }
 

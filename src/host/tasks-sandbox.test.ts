@@ -37,13 +37,13 @@ test('a model schedules a task, does it in its container when it is due, and may
   });
   const { terminal, store } = assistant;
   await terminal.say('{ "prompt": "Say when it is time", "kind": "every", "schedule": "1h" }');
-  await vi.waitFor(() => expect(terminal.sent).toHaveLength(1), 20_000);
+  await vi.waitFor(() => expect(terminal.sent).toHaveLength(1));
   expect(textsOf(terminal)[0]).toContain('Task 1: active, every hour, next Sat 21 Nov 2026, 13:00');
   clock.pass(3_600_000);
-  await vi.waitFor(() => expect(terminal.sent).toHaveLength(2), 20_000);
+  await vi.waitFor(() => expect(terminal.sent).toHaveLength(2));
   expect(textsOf(terminal)[1]).toBe('It is time.');
   clock.pass(3_600_000);
-  await vi.waitFor(() => expect(store.taskRuns.last(1, 1)[0]?.outcome).toBe('silent'), 20_000);
+  await vi.waitFor(() => expect(store.taskRuns.last(1, 1)[0]?.outcome).toBe('silent'));
   expect(terminal.sent).toHaveLength(2);
   // The task went on with the conversation in which it was made.
   expect(boxes.server.requests.at(-1)?.body.messages[0]).toMatchObject({ role: 'user' });

@@ -54,7 +54,7 @@ test('a blocked update and an upgrade go the same way to the owner’s yes', asy
   await hears(fourth, 'Upgraded, these are in now: b 1.1.0: 1 file changed.');
   expect(read(project, 'src/a.ts')).toContain("two = 'b2'");
   await fourth.stop();
-}, 120_000);
+});
 
 test('where releases come from is told, and what stands in the way', async () => {
   const { project, remote } = cloneOfReleases();
@@ -75,7 +75,7 @@ test('where releases come from is told, and what stands in the way', async () =>
   const shown = await ask(assistant, `/update ${remote.dir}`, 'Say yes or no.');
   expect(shown).toContain('Core 1.0.0 → 2.0.0');
   await assistant.stop();
-}, 120_000);
+});
 
 test('what runs or steers programs is changed only where the owner names it', async () => {
   const { project, remote } = cloneOfReleases();
@@ -101,4 +101,4 @@ test('what runs or steers programs is changed only where the owner names it', as
   await stopsForRestart(project, second);
   expect(read(project, hook)).toBe('on: push\n');
   expect(read(project, 'src/a.ts')).toContain("two = 'b'");
-}, 120_000);
+});

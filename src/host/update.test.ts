@@ -35,4 +35,4 @@ test('update finds the newest release of the remote, shows it, and asks before i
   const skillsToo = await ask(second, '/update', 'Say yes or no.');
   expect(skillsToo).toContain('- brings: c\n- changes: b\n');
   await second.stop();
-}, 120_000);
+});

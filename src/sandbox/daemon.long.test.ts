@@ -61,5 +61,5 @@ await describeWithEngine('docker', 'an image that was cleared away', () => {
     expect((await look()).isThere).toBe(false);
     expect(await project.answer('hello')).toContain('hello');
     expect((await look()).isThere).toBe(true);
-  }, 60_000);
+  });
 });

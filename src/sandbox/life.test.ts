@@ -54,7 +54,7 @@ await describeWithEngine('docker', 'containers', () => {
     await using project = await sandboxProject({ engine: 'docker', settings: { idleMs: 1_000 } });
     await project.answer('hello');
     const before = await containersOf(project);
-    await vi.waitFor(async () => expect(await containersOf(project)).toEqual([]), 5_000);
+    await vi.waitFor(async () => expect(await containersOf(project)).toEqual([]));
     expect(await project.answer('hello')).toBe('You said: hello');
     expect(await containersOf(project)).not.toEqual(before);
   });
@@ -62,7 +62,7 @@ await describeWithEngine('docker', 'containers', () => {
   test('are stopped in the middle of a turn, which is told so', async () => {
     await using project = await sandboxProject({ engine: 'docker' });
     const turn = project.turn('shell: sleep 30');
-    await vi.waitFor(() => expect(project.server.requests).toHaveLength(1), 5_000);
+    await vi.waitFor(() => expect(project.server.requests).toHaveLength(1));
     await project.sandbox.stop('family');
     expect(await turn).toMatchObject({ kind: 'failed', code: 'AGENT_DIED' });
     expect(await containersOf(project)).toEqual([]);

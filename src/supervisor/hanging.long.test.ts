@@ -44,13 +44,13 @@ test('an assistant that hangs is started again and answers', async () => {
   await isHealthy(tree);
   // It answers this behind the first question whether it hangs.
   input.write('/help\n');
-  await vi.waitFor(() => expect(said).toContain('- `/help`: '), 20_000);
+  await vi.waitFor(() => expect(said).toContain('- `/help`: '));
   process.kill(Number(pids[0]), 'SIGSTOP');
   input.end('/groups\n');
   expect(await ended).toBe(0);
   expect(said).toContain('The assistant did not answer any more. Starting it again.');
   expect(said).toContain('Registered:');
-}, 60_000);
+});
 
 test('a terminal that is closed ends what runs in it', async () => {
   using tree = new TestTree();
@@ -58,7 +58,7 @@ test('a terminal that is closed ends what runs in it', async () => {
   await isHealthy(tree);
   conversation.child.kill('SIGHUP');
   expect(await conversation.end()).toBe(0);
-}, 60_000);
+});
 
 test('a service goes on: nobody would start it again', async () => {
   using tree = new TestTree();
@@ -68,9 +68,9 @@ test('a service goes on: nobody would start it again', async () => {
   conversation.child.kill('SIGHUP');
   await later(1_000);
   expect(conversation.child.exitCode).toBeNull();
-}, 60_000);
+});
 
 async function isHealthy({ dataDir }: TestTree): Promise<void> {
   const path = join(dataDir, 'last-healthy.json');
-  await vi.waitFor(() => expect(readFileSync(path, 'utf8')).not.toBe(''), 20_000);
+  await vi.waitFor(() => expect(readFileSync(path, 'utf8')).not.toBe(''));
 }

@@ -53,7 +53,7 @@ async function leaveInTheMiddle(
   await conversation.sees('> ');
   const before = server.requests.length;
   conversation.write('ping\n');
-  await vi.waitFor(() => expect(server.requests.length).toBe(before + 1), 20_000);
+  await vi.waitFor(() => expect(server.requests.length).toBe(before + 1));
   const startedAt = performance.now();
   const ended = once(conversation.child, 'exit');
   await leave(conversation);
@@ -91,7 +91,7 @@ await describeWithEngine(
       expect(exitCode).toBe(0);
       expect(ms).toBeLessThan(10_000);
       expect(await whatIsSaidNext(tree, environment)).toEqual({ answers: 1, requests: 1 });
-    }, 60_000);
+    });
 
     test('ends at once at the second Ctrl-C', async () => {
       using tree = new TestTree();
@@ -109,7 +109,7 @@ await describeWithEngine(
       );
       expect(exitCode).toBe(0);
       expect(ms).toBeLessThan(3_000);
-    }, 60_000);
+    });
   },
 );
 
@@ -126,5 +126,5 @@ await describeWithEngine('docker', 'an assistant around which everything hangs',
     expect(ms).toBeLessThan(10_000);
     const next = environmentFor({ CLAW_SANDBOX: 'docker' });
     expect(await whatIsSaidNext(tree, next)).toEqual({ answers: 1, requests: 1 });
-  }, 60_000);
+  });
 });

@@ -45,7 +45,7 @@ test('piped lines are answered one after the other, also across a restart, and t
     expect.stringContaining('Registered:'),
     '',
   ]);
-}, 60_000);
+});
 
 test('a skill is woven in and the new tree reports it, with what was piped in meanwhile', async () => {
   using tree = new TestTree(FINE);
@@ -59,7 +59,7 @@ test('a skill is woven in and the new tree reports it, with what was piped in me
   expect(order).not.toContain(-1);
   expect(stdout).not.toContain('git history');
   expect(existsSync(join(tree.dir, 'src/channels/fine.txt'))).toBe(false);
-}, 60_000);
+});
 
 test('a tree that does not come up is taken back, and the owner is told why', async () => {
   using tree = new TestTree(BROKEN);
@@ -70,7 +70,7 @@ test('a tree that does not come up is taken back, and the owner is told why', as
   expect(conversation.stdout + conversation.stderr).not.toContain('xoxb-4f2b9c81');
   expect(conversation.stdout).toContain('Registered:');
   expect(existsSync(join(tree.dir, 'src/channels/broken.ts'))).toBe(false);
-}, 60_000);
+});
 
 test('a tree that broke claw as well is taken back without it', async () => {
   const before = readFileSync(join(import.meta.dirname, '../cli/main.ts'), 'utf8');
@@ -92,7 +92,7 @@ test('a tree that broke claw as well is taken back without it', async () => {
   expect(existsSync(join(tree.dir, 'src/channels/broken.ts'))).toBe(false);
   expect(readFileSync(join(tree.dir, 'src/cli/main.ts'), 'utf8')).toBe(before);
   expect(existsSync(join(tree.dir, '.claw/state.yaml'))).toBe(false);
-}, 60_000);
+});
 
 test('without claw, a file that was edited since keeps the whole tree as it is', async () => {
   using tree = new TestTree(FINE);
@@ -133,7 +133,7 @@ test('without claw, a file that was edited since keeps the whole tree as it is',
   const nodePath = join(tree.dir, 'node_modules/gone/node');
   expect(await rollBack({ ...options, nodePath, environment })).toEqual({ ok: true });
   expect(existsSync(fine)).toBe(false);
-}, 60_000);
+});
 
 test('a tree that comes up without ever being ready is taken back when its time is over', async () => {
   using tree = new TestTree(HANGING);
@@ -164,7 +164,7 @@ test('a tree that comes up without ever being ready is taken back when its time 
   expect(said).toContain('It was not ready after 4 seconds.');
   expect(said).toContain('Registered:');
   expect(existsSync(join(tree.dir, 'src/channels/hanging.ts'))).toBe(false);
-}, 60_000);
+});
 
 test('an assistant that is killed is started again and answers what it had stored', async () => {
   using tree = new TestTree();
@@ -177,7 +177,7 @@ test('an assistant that is killed is started again and answers what it had store
   expect(await conversation.end('/help\n')).toBe(0);
   expect(conversation.stderr).toContain('Starting it again.');
   expect(conversation.stdout).toContain('- `/help`: ');
-}, 60_000);
+});
 
 test('wrong settings end the start with one line that names them', async () => {
   using tree = new TestTree({ '.env': 'MODEL=nonsense\n' });
@@ -186,7 +186,7 @@ test('wrong settings end the start with one line that names them', async () => {
   expect(conversation.stdout).toContain('MODEL in .env');
   // What the log keeps for whoever looks for the cause is not thrown at the owner as well.
   expect(conversation.stderr).not.toContain('lastLines');
-}, 60_000);
+});
 
 test('a database that turns out damaged while it is used ends the start with what to do', async () => {
   using tree = new TestTree();
@@ -200,7 +200,7 @@ test('a database that turns out damaged while it is used ends the start with wha
   expect(await second.end()).toBe(1);
   expect(second.stdout).toContain('`npx claw doctor` says how to save what can be read.');
   expect(second.stderr).not.toContain('Starting it again.');
-}, 60_000);
+});
 
 test('a second start on the same data folder is refused in one line', async () => {
   using tree = new TestTree();
@@ -213,7 +213,7 @@ test('a second start on the same data folder is refused in one line', async () =
   );
   expect(await first.end('/groups\n')).toBe(0);
   expect(findExposed(tree.dataDir)).toEqual([]);
-}, 60_000);
+});
 
 test('on a terminal, what is typed during a restart stays on the line and can be finished', async () => {
   using tree = new TestTree();
@@ -231,7 +231,7 @@ test('on a terminal, what is typed during a restart stays on the line and can be
   terminal.write('\u0004');
   expect(await terminal.end()).toBe(0);
   expect(readFileSync(join(tree.dataDir, 'history'), 'utf8')).toBe('/restart\n/groups\n');
-}, 60_000);
+});
 
 test('on a terminal, leaving while an answer is on its way is an end like any other', async () => {
   using tree = new TestTree();
@@ -243,4 +243,4 @@ test('on a terminal, leaving while an answer is on its way is an end like any ot
   terminal.write('\u0004');
   expect(await terminal.end()).toBe(0);
   expect(terminal.stdout).not.toContain('readline was closed');
-}, 60_000);
+});

@@ -54,4 +54,4 @@ test('an update restarts onto the new core, and one that does not come up is tak
   expect(conversation.stdout).toContain('- version: Patchclaw 1.1.0');
   expect(existsSync(join(tree.dir, 'src/channels/broken.ts'))).toBe(false);
   rmSync(join(tree.dir, 'remote.git'), { recursive: true });
-}, 120_000);
+});

@@ -48,8 +48,8 @@ function open() {
     type: (text: string) => void child.stdin.write(text),
     seen,
     raw: () => raw,
-    isReady: () => vi.waitFor(() => expect(raw).toContain('\u001b[?2004h'), 10_000),
-    sees: (part: string) => vi.waitFor(() => expect(seen()).toContain(part), 10_000),
+    isReady: () => vi.waitFor(() => expect(raw).toContain('\u001b[?2004h')),
+    sees: (part: string) => vi.waitFor(() => expect(seen()).toContain(part)),
     async end() {
       child.stdin.write('\u0004');
       const [code] = await once(child, 'close');

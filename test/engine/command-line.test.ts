@@ -40,7 +40,7 @@ test('wrong use exits 2, and with --json still prints one object that names the 
   expect(bare).toMatchObject({ code: 2, stdout: '' });
   expect(bare.stderr).toContain('Usage: claw <verb>');
   expect(codebase.has('.claw')).toBe(false);
-}, 30_000);
+});
 
 test('help and version are no mistakes', () => {
   expect(claw(['--help'])).toMatchObject({ code: 0, stderr: '' });

@@ -61,7 +61,7 @@ test('continue --prove runs checks and tests, and changes nothing; continue then
   expect(done).toMatchObject({ code: 0, json: { data: { proof: { tests: 1 } } } });
   expect(done.stderr).not.toContain('test: b');
   expect(codebase.read('src/a.ts')).toBe(B);
-}, 60_000);
+});
 
 test('what is edited after the proof is proved again, and a plan that is another one is not carried out', async () => {
   await using codebase = await disagreement();
@@ -80,7 +80,7 @@ test('what is edited after the proof is proved again, and a plan that is another
   expect(done.stderr).toContain('test: b');
   expect(codebase.read('src/a.ts')).toBe(B.replace('three = 3', "three = 'my own'"));
   expect(codebase.read('src/b.ts')).toBe('export const other = 1;\n');
-}, 60_000);
+});
 
 test('--expect holds any command to the plan that was looked at', async () => {
   await using codebase = temporaryCodebase({ 'src/a.ts': CODE });
@@ -95,7 +95,7 @@ test('--expect holds any command to the plan that was looked at', async () => {
   expect(codebase.read('src/a.ts')).toBe(mine);
   const now = (await codebase.claw('plan', 'apply', 'a')).json.data as { plan: string };
   expect((await codebase.claw('apply', 'a', '--expect', now.plan)).code).toBe(0);
-}, 60_000);
+});
 
 test('--both keeps the lines of both sides, in either order', async () => {
   await using codebase = temporaryCodebase({ 'src/a.ts': CODE });
@@ -110,7 +110,7 @@ test('--both keeps the lines of both sides, in either order', async () => {
   expect((await codebase.claw('continue')).code).toBe(0);
   expect(codebase.read('notes.md')).toContain('the d\nthe c\n');
   expect((await codebase.claw('resolve', 'x', '--both', 'nobody')).code).toBe(2);
-}, 60_000);
+});
 
 test('while the model thinks, other commands go on; its answer to what is gone decides nothing', async () => {
   const thinking = Promise.withResolvers<void>();
@@ -131,4 +131,4 @@ test('while the model thinks, other commands go on; its answer to what is gone d
   expect(await asked).toMatchObject({ code: 1, json: { error: { code: 'STATE_CHANGED' } } });
   expect((await codebase.claw('conflicts')).json.data).toMatchObject({ open: ['src/a.ts'] });
   await server.close();
-}, 60_000);
+});

@@ -176,7 +176,7 @@ test('a state that is cut short at any place is refused by every verb', async ()
   }
   await expectRefused(codebase, state.replace('      - TWO\n...\n', ''));
   await expectRefused(codebase, state.replace('- TWO\n...\n', '- TW'));
-}, 60_000);
+});
 
 test('a state that was edited into nonsense is refused by every verb', async () => {
   await using codebase = await installation();
@@ -201,7 +201,7 @@ test('a state that was edited into nonsense is refused by every verb', async () 
     expect(text).not.toBe(state);
     await expectRefused(codebase, text);
   }
-}, 60_000);
+});
 
 test('a state with git’s conflict markers in it is refused by every verb', async () => {
   await using codebase = await installation();

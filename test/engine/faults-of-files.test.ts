@@ -38,7 +38,7 @@ test('a skill that is taken out leaves no package, setting, service or image pac
   expect(codebase.read('container/packages.json')).toContain('ffmpeg');
   expect(await codebase.claw('remove', 'other')).toMatchObject(DONE);
   expect(codebase.tree()).toEqual(before);
-}, 60_000);
+});
 
 test('^0.1 and ^0.9 of one package have no version in common, and that is a conflict', async () => {
   await using codebase = temporaryCodebase({ 'package.json': versioned('1.0.0') }, { git: true });

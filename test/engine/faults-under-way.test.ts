@@ -84,7 +84,7 @@ test('SIGKILL before any rename, link or removal of an apply leaves before or af
     }
   }
   expect([...ends].sort()).toEqual(['after', 'before']);
-}, 120_000);
+});
 
 test('the lock of a command that runs is not taken away, however old it looks', async () => {
   await using codebase = temporaryCodebase({ 'a.txt': LINES }, { git: true });
@@ -109,7 +109,7 @@ test('the lock of a command that runs is not taken away, however old it looks', 
   expect(codebase.has('other.txt')).toBe(false);
   expect((await codebase.claw('apply', 'other')).code).toBe(0);
   expect((await codebase.claw('verify')).json.data).toMatchObject({ clean: true });
-}, 60_000);
+});
 
 test('six applies at one time are six that are done or named as locked, and none is lost', async () => {
   await using codebase = temporaryCodebase({ 'a.txt': LINES }, { git: true });
@@ -137,4 +137,4 @@ test('six applies at one time are six that are done or named as locked, and none
   }
   expect(codebase.read('a.txt')).toBe(expected);
   expect((await codebase.claw('verify')).json.data).toMatchObject({ clean: true });
-}, 60_000);
+});

@@ -224,4 +224,4 @@ test('a resolution is found again by every later verb, and on another machine', 
   expect(codebase.read('a.txt')).toBe(LINES);
   await done(codebase, 'replay');
   expect(codebase.tree()).toEqual(after);
-}, 60_000);
+});

@@ -48,7 +48,7 @@ test('a running command is named by status and by whoever waits for it in vain',
   expect(codebase.tree()).not.toHaveProperty('b.txt');
   const views = readdirSync(codebase.path('.claw/tx')).filter((name) => name.startsWith('view-'));
   expect(views).toEqual([]);
-}, 30_000);
+});
 
 for (const [signal, code] of [
   ['SIGINT', 130],

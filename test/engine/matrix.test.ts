@@ -181,7 +181,7 @@ test('checks and tests run on each composition, and only those that fail are fai
   const composed = await matrix(codebase, '--no-proof');
   expect(composed.code).toBe(0);
   expect(dataOf(composed)).toMatchObject({ proved: false, summary: { clean: 7 } });
-}, 60_000);
+});
 
 test('a check that the core alone fails is a warning, whatever the owner has on disk', async () => {
   const files = { 'a.txt': LINES, 'claw.config.yaml': "check: ['grep -q eight a.txt']\n" };
@@ -221,7 +221,7 @@ test('a skill is composed with what it depends on, and follows renames and path 
   expect(run.code).toBe(0);
   expect(dataOf(run).skills).toEqual(['mover', 'user']);
   expect(cellOf(run, 'mover', 'user')).toMatchObject({ shares: ['text/a.txt'], outcome: 'clean' });
-}, 60_000);
+});
 
 test('three skills that meet in one file are tried together, most in common first', async () => {
   await using codebase = temporaryCodebase({ 'a.txt': LINES, 'b.txt': LINES }, { git: true });
@@ -264,7 +264,7 @@ test('packages that a composition needs are installed for its proof, and nowhere
   expect(cellOf(run, 'five', 'six')).toMatchObject({ outcome: 'clean', shares: ['npm:is-number'] });
   expect(cellOf(run, 'never')?.failures).toMatchObject([{ kind: 'npm' }]);
   expect(cellOf(run, 'five', 'never')?.outcome).toBe('conflict');
-}, 120_000);
+});
 
 test('packages may lie anywhere; a name that nothing has is refused', async () => {
   await using codebase = temporaryCodebase({ 'a.txt': LINES }, { git: true });
@@ -355,7 +355,7 @@ test('Ctrl-C ends the proofs and leaves nothing behind', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ outcome: 'failed', error: { code: 'INTERRUPTED' } });
   expect(codebase.tree()).toEqual(before);
   expect(codebase.has('.claw')).toBe(false);
-}, 30_000);
+});
 
 test('a matrix of nothing says so', async () => {
   await using codebase = temporaryCodebase({ 'a.txt': LINES }, { git: true });

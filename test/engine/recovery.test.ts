@@ -49,5 +49,5 @@ for (const [decision, tree, undone] of decisions) {
     if (undone === null) return;
     expect((await codebase.claw('undo')).code).toBe(0);
     expect(PATHS.map((path) => codebase.read(path))).toEqual([LINES, LINES, undone]);
-  }, 30_000);
+  });
 }

@@ -102,7 +102,7 @@ test('every refused package names its code and place, and leaves no trace', asyn
   const [code, path] = CASES.at(-1) ?? [];
   const planned = await codebase.claw('plan', 'apply', 'bad');
   expect(planned).toMatchObject({ code: 1, json: { verb: 'plan', error: { code, path } } });
-}, 60_000);
+});
 
 test('the same beside an installed skill', async () => {
   await using codebase = plain();

@@ -302,4 +302,4 @@ test('Ctrl-C while something is fetched leaves nothing behind', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: { code: 'INTERRUPTED' } });
   expect(leftovers()).toEqual(before);
   expect(codebase.has('.claw')).toBe(false);
-}, 10_000);
+});

@@ -84,7 +84,7 @@ test('whatever the order, a set of skills is one tree, and the last one out leav
     for (const name of orders[(at + 1) % orders.length] ?? []) await step('remove', name);
   }
   expect([...known.keys()].length).toBeGreaterThan(6);
-}, 120_000);
+});
 
 test('what stays of the files says all that two skills want, and nothing else changed', async () => {
   await using codebase = temporaryCodebase(
@@ -118,7 +118,7 @@ test('what stays of the files says all that two skills want, and nothing else ch
     ),
   );
   expect(codebase.read('docker-compose.yaml')).toContain('redis:7');
-}, 60_000);
+});
 
 test('package.json keeps its indentation, its order and its missing last newline', async () => {
   const pkg =
@@ -139,4 +139,4 @@ test('package.json keeps its indentation, its order and its missing last newline
   expect(codebase.read('package.json')).toBe(pkg.replace('>=6', '^7.0.0'));
   await done(codebase, 'remove', 'narrow');
   expect(codebase.tree()).toEqual(before);
-}, 120_000);
+});

@@ -81,7 +81,7 @@ test('ranges, ports and examples are resolved with a value, once and for all', a
   expect(codebase.tree()).toEqual(both);
   await done(codebase, 'remove', 'beta', 'alpha');
   expect(codebase.tree()).toEqual(before);
-}, 120_000);
+});
 
 test('a service of the core and a skill’s other one of that name become what the owner says', async () => {
   await using codebase = temporaryCodebase({ 'compose.yml': COMPOSE }, { git: true });

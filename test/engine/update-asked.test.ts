@@ -1,9 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { addSkill, CLAW, type Codebase, temporaryCodebase } from '../../src/testing/codebase.ts';
 import { addRelease, versioned } from './releases.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const isSkipped = spawnSync('script', ['--version']).status !== 0;
 

@@ -3,12 +3,10 @@ import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { execa } from 'execa';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inject } from '../../src/engine/transaction/testing/strace.ts';
 import { type Codebase, commitAll, openCodebase } from '../../src/testing/codebase.ts';
 import { addRelease } from './releases.ts';
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const REPOSITORY = resolve(import.meta.dirname, '../..');
 const CALLS = 'rename,link,unlink';

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { census, inject } from '../../src/engine/transaction/testing/strace.ts';
 import {
   CLAW,
@@ -11,8 +11,6 @@ import {
   temporaryCodebase,
 } from '../../src/testing/codebase.ts';
 import { addRelease, packagedSkills, versioned } from './releases.ts';
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const LINES = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n';
 const line = (from: string, to: string, text = LINES) => text.replace(`${from}\n`, `${to}\n`);

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   addSkill,
   type Codebase,
@@ -8,8 +8,6 @@ import {
   temporaryCodebase,
 } from '../../src/testing/codebase.ts';
 import { addRelease, packagedSkills, versioned } from './releases.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const LINES = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n';
 const line = (from: string, to: string, text = LINES) => text.replace(`${from}\n`, `${to}\n`);

@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   addSkill,
   type Codebase,
@@ -7,8 +7,6 @@ import {
   temporaryCodebase,
 } from '../../src/testing/codebase.ts';
 import { addRelease, versioned } from './releases.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const IGNORED = 'node_modules\n';
 

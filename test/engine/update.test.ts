@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, realpathSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   addSkill,
   type Codebase,
@@ -10,8 +10,6 @@ import {
   temporaryCodebase,
 } from '../../src/testing/codebase.ts';
 import { addRelease, versioned } from './releases.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const LINES = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n';
 const line = (from: string, to: string, text = LINES) => text.replace(`${from}\n`, `${to}\n`);

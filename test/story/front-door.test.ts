@@ -29,7 +29,7 @@ test('npm start with four commands piped in prints four answers on stdout, and e
   expect(run.stdout).not.toMatch(/"level"|INFO/);
   expect(run.stderr).not.toMatch(/"level"|INFO/);
   expect(clone.git('status', '--porcelain')).toBe('');
-}, 90_000);
+});
 
 test('the second start is at its prompt at once', async () => {
   await using assistant = await Assistant.start(clone, 'npm');
@@ -37,4 +37,4 @@ test('the second start is at its prompt at once', async () => {
   expect(assistant.stdout).toMatch(/\n> $/);
   expect(await assistant.end()).toBe(0);
   expect(assistant.readyMs).toBeLessThan(MAX_SECOND_START_MS);
-}, 30_000);
+});

@@ -17,7 +17,7 @@ describe.skipIf(isSkipped)(isSkipped ? `${title} (strace is missing)` : title, (
     clone = cloneRepository();
     await killInSwap(clone);
     copy = copyClone(clone);
-  }, 180_000);
+  });
 
   afterAll(async () => {
     await clone?.[Symbol.asyncDispose]();
@@ -32,7 +32,7 @@ describe.skipIf(isSkipped)(isSkipped ? `${title} (strace is missing)` : title, (
       json: { outcome: 'done', data: { layers: [{ name: 'telegram' }], edits: [] } },
     });
     await expectTelegram(clone);
-  }, 60_000);
+  });
 
   test('is finished by scripts/prepare.js too, and the assistant starts', async () => {
     expect(copy.has('node_modules')).toBe(false);
@@ -43,7 +43,7 @@ describe.skipIf(isSkipped)(isSkipped ? `${title} (strace is missing)` : title, (
     await using assistant = await Assistant.start(copy, 'npm');
     expect(await assistant.ask('/status')).toContain('code: core and telegram 1.1.0');
     expect(await assistant.end()).toBe(0);
-  }, 60_000);
+  });
 });
 
 /**

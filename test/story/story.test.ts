@@ -53,7 +53,7 @@ await describeWithEngine('docker', 'the whole story, on Docker', () => {
     const answer = await assistant.ask(LOOK_AROUND);
     const [container] = await containersOf(clone.root);
     expect(answer).toContain(`1000\n${container?.id.slice(0, 12)}\n/workspace/group\nlo`);
-  }, 180_000);
+  });
 
   test('/add-telegram shows three lines and asks, and yes brings the channel up, losing no input', async () => {
     const plan = await assistant.ask('/add-telegram');
@@ -84,7 +84,7 @@ await describeWithEngine('docker', 'the whole story, on Docker', () => {
     const heard = told.match(/^Heard: .*$/gm);
     expect(heard).toEqual(said.map((line) => `Heard: ${line}`));
     withTelegram = { code: clone.code(), state: clone.state() };
-  }, 180_000);
+  });
 
   test('Ada gets answers on Telegram out of a container, a stranger gets nothing, the terminal still works', async () => {
     telegram.sendText(EVE, directChat(EVE), 'shell: cat /workspace/project/.env');
@@ -101,7 +101,7 @@ await describeWithEngine('docker', 'the whole story, on Docker', () => {
     expect(telegram.pending).toEqual([]);
     expect(telegram.sent.map(({ chatId }) => chatId)).toEqual([ADA.id]);
     expect(model.requests.some((request) => lastUserText(request).includes('.env'))).toBe(false);
-  }, 180_000);
+  });
 
   test('/remove-telegram brings every byte back, and Telegram goes silent', async () => {
     expect(await assistant.ask('/remove-telegram')).toMatch(/telegram is out: \d+ files changed\./);
@@ -117,7 +117,7 @@ await describeWithEngine('docker', 'the whole story, on Docker', () => {
     expect(await assistant.ask('and you?')).toBe('Heard: and you?');
     expect(telegram.calls).toHaveLength(calls);
     expect(telegram.sent).toHaveLength(1);
-  }, 180_000);
+  });
 
   test('added again it is the same tree, and what was said meanwhile is answered', async () => {
     await assistant.ask('/add-telegram');
@@ -128,7 +128,7 @@ await describeWithEngine('docker', 'the whole story, on Docker', () => {
     expect(untimed(clone.state())).toEqual(untimed(withTelegram.state));
     expect(await assistant.end()).toBe(0);
     expect(await containersOf(clone.root)).toEqual([]);
-  }, 180_000);
+  });
 
   test('replay on another clone gives the same tree from state.yaml, package-lock.json included', async () => {
     await using second = cloneAgain(clone);
@@ -137,7 +137,7 @@ await describeWithEngine('docker', 'the whole story, on Docker', () => {
     expect(await second.claw('replay')).toMatchObject({ code: 0, json: { warnings: [] } });
     expect(second.code()).toEqual(withTelegram.code);
     expect(second.state()).toEqual(clone.state());
-  }, 180_000);
+  });
 });
 
 await describeWithEngine('bubblewrap', 'the terminal, where there is only bubblewrap', () => {
@@ -156,7 +156,7 @@ await describeWithEngine('bubblewrap', 'the terminal, where there is only bubble
     expect(answer).not.toContain('eth0');
     expect(answer).not.toContain('sk-ant-test');
     expect(await assistant.end()).toBe(0);
-  }, 60_000);
+  });
 });
 
 /** A file of a snapshot as it can be written; folders come with their files. */

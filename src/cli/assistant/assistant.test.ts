@@ -13,7 +13,7 @@ beforeAll(async () => {
   tree = new TestTree();
   running = Conversation.start(tree);
   await running.sees('> ');
-}, 30_000);
+});
 afterAll(async () => {
   await running[Symbol.asyncDispose]();
   tree[Symbol.dispose]();
@@ -133,7 +133,7 @@ test('a restart that a shell asks for is answered there by the process that come
     stdout: 'Andy is back.\n',
     stderr: '',
   });
-}, 30_000);
+});
 
 test('what is set up counts at once in the assistant that runs', async () => {
   const server = await startAnthropicServer(() => [{ type: 'text', text: 'ok' }]);
@@ -142,7 +142,7 @@ test('what is set up counts at once in the assistant that runs', async () => {
   expect(run).toMatchObject({ code: 0, stdout: expect.stringContaining('Andy is back.') });
   expect((await claw(['chat', '/status'])).stdout).toContain('(key is set)');
   rmSync(join(tree.dir, '.env'));
-}, 30_000);
+});
 
 test('without a running assistant one is started for the chat, also below a long path', async () => {
   const data = join(tree.dir, 'x'.repeat(90), 'data');
@@ -168,7 +168,7 @@ test('without a running assistant one is started for the chat, also below a long
   expect((await claw(['groups'], '', environment)).stdout).toBe(
     'Registered:\n  Terminal (groups/main, your own chat)\nThe assistant does not run; this is what it knew last.\n',
   );
-}, 30_000);
+});
 
 test('an assistant that cannot start says why', async () => {
   const environment = { CLAW_DATA: join(tree.dir, 'other'), MODEL: 'nonsense' };
@@ -176,7 +176,7 @@ test('an assistant that cannot start says why', async () => {
   expect(run).toMatchObject({ code: 1, stdout: '' });
   expect(run.stderr).toContain('ASSISTANT_STOPPED: The assistant did not start.');
   expect(run.stderr).toContain('MODEL in .env');
-}, 30_000);
+});
 
 test('a killed assistant leaves nothing in the way, and the shell is told', async () => {
   running.child.kill('SIGKILL');
@@ -186,4 +186,4 @@ test('a killed assistant leaves nothing in the way, and the shell is told', asyn
   running = Conversation.start(tree);
   await running.sees('> ');
   expect((await claw(['chat', '/groups'])).stdout).toBe(GROUPS);
-}, 30_000);
+});

@@ -42,25 +42,20 @@ test.skipIf(!hasStrace)(
     const cases = points.map((point): Case => ({ commit: { ...point, effect: 'SIGKILL' } }));
     expect(await tryAll(matrix, cases)).toEqual([]);
   },
-  60_000,
 );
 
-test.skipIf(!hasStrace)(
-  'a kill in the middle of publishing, and in its recovery',
-  async () => {
-    using folder = temporaryFolder();
-    const matrix = new CrashMatrix(folder.path);
-    const renames = (await matrix.points()).filter(({ call }) => call === 'rename');
-    const cases = renames.slice(1, -1).map(
-      (point, index): Case => ({
-        commit: { ...point, effect: 'SIGKILL' },
-        recover: { call: index % 2 === 0 ? 'rename' : 'unlink', nth: 1, effect: 'SIGKILL' },
-      }),
-    );
-    expect(await tryAll(matrix, cases)).toEqual([]);
-  },
-  60_000,
-);
+test.skipIf(!hasStrace)('a kill in the middle of publishing, and in its recovery', async () => {
+  using folder = temporaryFolder();
+  const matrix = new CrashMatrix(folder.path);
+  const renames = (await matrix.points()).filter(({ call }) => call === 'rename');
+  const cases = renames.slice(1, -1).map(
+    (point, index): Case => ({
+      commit: { ...point, effect: 'SIGKILL' },
+      recover: { call: index % 2 === 0 ? 'rename' : 'unlink', nth: 1, effect: 'SIGKILL' },
+    }),
+  );
+  expect(await tryAll(matrix, cases)).toEqual([]);
+});
 
 test.skipIf(!hasStrace || !fs.existsSync(OLDER_NODE))(
   'an older Node can recover as well',
@@ -73,24 +68,19 @@ test.skipIf(!hasStrace || !fs.existsSync(OLDER_NODE))(
       .map((point): Case => ({ commit: { ...point, effect: 'SIGKILL' } }));
     expect(await tryAll(matrix, cases, OLDER_NODE)).toEqual([]);
   },
-  60_000,
 );
 
-test.skipIf(!hasStrace)(
-  'an error of the disk means before, success means after',
-  async () => {
-    using folder = temporaryFolder();
-    const matrix = new CrashMatrix(folder.path);
-    const effects = ['ENOSPC', 'EACCES', 'EIO'] as const;
-    const cases = sample(await matrix.points()).map(
-      (point, index): Case => ({
-        commit: { ...point, effect: effects[index % 3] ?? 'EIO', isPersistent: index % 2 === 1 },
-      }),
-    );
-    expect(await tryAll(matrix, cases)).toEqual([]);
-  },
-  60_000,
-);
+test.skipIf(!hasStrace)('an error of the disk means before, success means after', async () => {
+  using folder = temporaryFolder();
+  const matrix = new CrashMatrix(folder.path);
+  const effects = ['ENOSPC', 'EACCES', 'EIO'] as const;
+  const cases = sample(await matrix.points()).map(
+    (point, index): Case => ({
+      commit: { ...point, effect: effects[index % 3] ?? 'EIO', isPersistent: index % 2 === 1 },
+    }),
+  );
+  expect(await tryAll(matrix, cases)).toEqual([]);
+});
 
 function canMount(folder: string): boolean {
   return spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'none', folder]).status === 0;

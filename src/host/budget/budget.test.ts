@@ -189,10 +189,7 @@ test('a task that cannot be paid is in its log, and its chat hears the one line'
   await assistant.stop();
   const again = await start(project, { clock });
   clock.pass(3_600_000);
-  await vi.waitFor(
-    () => expect(again.store.taskRuns.last(2, 1)[0]?.outcome).toBe('skipped'),
-    20_000,
-  );
+  await vi.waitFor(() => expect(again.store.taskRuns.last(2, 1)[0]?.outcome).toBe('skipped'));
   await isIdle(again);
   expect(again.store.taskRuns.last(1, 1)[0]).toMatchObject({
     outcome: 'skipped',

@@ -1,0 +1,15 @@
+import { vi } from 'vitest';
+
+/** How long a test waits for an event: only a hang takes so long, also on a machine six times slower. */
+const PATIENCE_MS = 60_000;
+
+const waitFor = vi.waitFor;
+
+// `vi.waitFor` gives up after a second, and vitest has no setting for that. Workers share their modules
+// between files, so this may run again in the same worker.
+if (waitFor.name !== 'waitPatiently') {
+  vi.waitFor = function waitPatiently(check, options = {}) {
+    const given = typeof options === 'number' ? { timeout: options } : options;
+    return waitFor(check, { timeout: PATIENCE_MS, ...given });
+  };
+}
