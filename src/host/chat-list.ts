@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Chat, Group, Store } from '../store/store.ts';
-import { GroupRefused } from './group-refused.ts';
+import { type FittingChat, SeveralFit } from './group-refused.ts';
 
 /** How many unregistered chats are numbered; the others are found by name. */
 const MAX_KNOWN = 200;
@@ -33,11 +33,12 @@ export type AddressOf = (
 ) => { readonly channel: string; readonly jid: string } | null;
 
 /**
- * The chat that is meant by a number of the last list, an address, a name or a folder.
+ * The chat that is meant by a number of the last list, an address, a folder or a name. A folder spelt
+ * exactly comes before every name: it is the owner's word, and what a chat is called is its members'.
  *
- * @param among whether a registered chat is meant, or one that is to be registered, where both have that name
+ * @param among `registered` finds nothing where no registered chat fits
  * @returns null when there is none
- * @throws GroupRefused when several have that name
+ * @throws SeveralFit when more than one fits, registered or not
  */
 export function findChat(
   { store, addressOf }: { readonly store: Store; readonly addressOf: AddressOf },
@@ -45,15 +46,42 @@ export function findChat(
   among: 'registered' | 'known',
 ): Chat | null {
   const wanted = typed.trim();
-  const byNumber = /^\d{1,4}$/.test(wanted) ? numbered(store)[Number(wanted) - 1] : undefined;
-  const found =
-    store.chats.byJid(byNumber ?? wanted) ??
-    (among === 'known' ? knownNamed(store, wanted) : null) ??
-    registeredNamed(store, wanted);
-  if (among === 'registered') {
-    return found !== null && store.groups.byJid(found.jid) !== null ? found : null;
+  const found = fittingChats(store, wanted);
+  const isMeant = among === 'known' || found.some(({ jid }) => store.groups.byJid(jid) !== null);
+  if (found.length > 1 && isMeant) {
+    throw new SeveralFit(
+      wanted,
+      found.map((chat) => ({ ...chat, ...placeOf(store, chat.jid) })),
+    );
   }
-  return found ?? formerChat(store, wanted) ?? addressedChat(store, addressOf, wanted);
+  const [only] = found;
+  if (only !== undefined) return isMeant ? only : null;
+  return among === 'known' ? addressedChat(store, addressOf, wanted) : null;
+}
+
+function fittingChats(store: Store, wanted: string): readonly Chat[] {
+  const addressed = store.chats.byJid(wanted);
+  if (addressed !== null) return [addressed];
+  const inFolder = chatOfFolder(store, wanted);
+  const isFolder = inFolder !== null && wanted === wanted.toLowerCase();
+  const listed = chatOfNumber(store, wanted);
+  if (listed !== null) return distinct([listed, isFolder ? inFolder : null]);
+  return distinct(isFolder ? [inFolder] : [...chatsNamed(store, wanted), inFolder]);
+}
+
+function distinct(chats: readonly (Chat | null)[]): readonly Chat[] {
+  const present = chats.filter((chat) => chat !== null);
+  return [...new Map(present.map((chat) => [chat.jid, chat])).values()];
+}
+
+function placeOf(store: Store, jid: string): Pick<FittingChat, 'folder' | 'isRegistered'> {
+  const group = store.groups.byJid(jid);
+  return { folder: group?.folder ?? store.folders.of(jid), isRegistered: group !== null };
+}
+
+function chatOfNumber(store: Store, wanted: string): Chat | null {
+  const jid = /^\d{1,4}$/.test(wanted) ? numbered(store)[Number(wanted) - 1] : undefined;
+  return jid === undefined ? null : store.chats.byJid(jid);
 }
 
 function numbered(store: Store): readonly string[] {
@@ -62,34 +90,17 @@ function numbered(store: Store): readonly string[] {
   return listed ?? store.groups.all().map(({ jid }) => jid);
 }
 
-function registeredNamed(store: Store, wanted: string): Chat | null {
-  const jid =
-    store.groups.byFolder(wanted)?.jid ?? onlyNamed(store.groups.all(), wanted)?.jid ?? null;
-  return jid === null ? null : store.chats.byJid(jid);
-}
-
-function knownNamed(store: Store, wanted: string): Chat | null {
-  return onlyNamed(store.chats.unregistered(Number.MAX_SAFE_INTEGER), wanted);
-}
-
-function onlyNamed<T extends { readonly name: string | null }>(
-  chats: readonly T[],
-  wanted: string,
-): T | null {
+function chatsNamed(store: Store, wanted: string): readonly (Chat | null)[] {
   const name = wanted.toLowerCase();
-  const found = chats.filter((chat) => chat.name?.trim().toLowerCase() === name);
-  const [only, another] = found;
-  if (another !== undefined) {
-    throw new GroupRefused(
-      `Several chats are called ${wanted}. Say \`/groups\`, and then the number instead of the name.`,
-    );
-  }
-  return only ?? null;
+  const isCalled = (chat: Pick<Chat, 'name'>): boolean => chat.name?.trim().toLowerCase() === name;
+  const registered = store.groups.all().filter(isCalled);
+  const others = store.chats.unregistered(Number.MAX_SAFE_INTEGER).filter(isCalled);
+  return [...registered.map(({ jid }) => store.chats.byJid(jid)), ...others];
 }
 
-/** A chat that was unregistered goes on by the name of the folder that it left. */
-function formerChat(store: Store, wanted: string): Chat | null {
-  const jid = store.folders.holder(wanted);
+/** The chat of a folder; one that was unregistered goes on by the name of the folder that it left. */
+function chatOfFolder(store: Store, wanted: string): Chat | null {
+  const jid = store.groups.byFolder(wanted)?.jid ?? store.folders.holder(wanted);
   return jid === null ? null : store.chats.byJid(jid);
 }
 

@@ -158,6 +158,9 @@ function callOfReply(
       ? callOfText(question.run, commands)
       : { kind: 'said', text: question.declined };
   }
+  const chosen = question?.choices.find(({ word }) => word === reply.word)?.run;
+  if (question !== null && chosen === null) return { kind: 'said', text: question.declined };
+  if (typeof chosen === 'string') return callOfText(chosen, commands);
   const command = commands.find(({ name }) => name === question?.command);
   if (question === null || command?.confirm === undefined) {
     return { kind: 'said', text: 'The question that this answers is not known any more.' };

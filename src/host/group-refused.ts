@@ -15,3 +15,33 @@ export class FolderLeft extends GroupRefused {
     this.folder = folder;
   }
 }
+
+/** A chat that a name may mean. */
+export type FittingChat = {
+  readonly jid: string;
+  readonly name: string | null;
+  /** The folder that it has or had. */
+  readonly folder: string | null;
+  readonly isRegistered: boolean;
+};
+
+/** A name fits several chats: the owner says which. */
+export class SeveralFit extends GroupRefused {
+  readonly typed: string;
+  readonly chats: readonly FittingChat[];
+
+  constructor(typed: string, chats: readonly FittingChat[]) {
+    const word = chats.every(({ folder }) => folder !== null) ? 'folder' : 'folder or the address';
+    super(
+      `Several chats fit ${typed}: ${chats.map(labelOf).join(', ')}. Say the ${word} instead of the name.`,
+    );
+    this.typed = typed;
+    this.chats = chats;
+  }
+}
+
+/** A chat in words that tell it from others of its name. */
+export function labelOf({ jid, name, folder, isRegistered }: FittingChat): string {
+  const place = folder === null ? jid : `groups/${folder}`;
+  return `${name ?? jid} (${place}${isRegistered ? '' : ', not registered'})`;
+}

@@ -131,7 +131,8 @@ test('what does not fit is said, and nothing is registered', async () => {
   expect(await said('/register Nobody as x')).toContain('No chat is called Nobody.');
   expect(await said('/register 99')).toContain('There is no chat with the number 99.');
   expect(await said('/trigger 99 x')).toContain('No registered chat has the number 99.');
-  expect(await said('/register Club')).toContain('Several chats are called Club.');
+  expect(await said('/register Club')).toContain('Several chats fit Club. Which one?');
+  expect(await said('no')).toBe('`/register Club` was not run.');
   expect(await said('/register Family Chat loudly')).toContain('“loudly” is not understood');
   for (const name of ['main', 'GLOBAL', 'con', 'LPT1']) {
     expect(await said(`/register Family Chat as ${name}`)).toContain('is reserved');
@@ -153,7 +154,8 @@ test('a second chat cannot take a folder, in any case', async () => {
     'groups/home belongs to Family Chat. Choose another folder.',
   );
   await assistant.chat.meet('chat:b', 'Home');
-  await ask(assistant, '/register Home');
+  expect(await ask(assistant, '/register Home')).toContain('2. Family Chat (groups/home)');
+  await ask(assistant, '1');
   expect(assistant.store.groups.byJid('chat:b')?.folder).toBe('home-2');
   await assistant.stop();
 });

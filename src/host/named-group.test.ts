@@ -32,5 +32,7 @@ test('a chat that calls itself by another’s folder, or by the owner’s, gets 
 
 test('a name that two chats have means none of them', () => {
   const groups = [main, group('one', 'Club'), group('two', 'Club')];
-  expect(() => find(groups, main, 'club')).toThrow('Use the folder: one, two.');
+  expect(() => find(groups, main, 'club')).toThrow(
+    'Club (groups/one), Club (groups/two). Say the folder instead of the name.',
+  );
 });

@@ -1,11 +1,12 @@
 import type { Group } from '../store/store.ts';
+import { SeveralFit } from './group-refused.ts';
 import type { ToolContext } from './tool.ts';
 
 /**
- * The group that an agent names, by folder or name; its own when it names none. A folder is the owner's
- * word and comes first: what a chat is called is up to its members.
+ * The group that an agent names, by folder or name; its own when it names none. A folder spelt exactly
+ * is the owner's word and comes first: what a chat is called is up to its members.
  *
- * @throws Error in words for the agent when there is none, or when it may not name another than its own
+ * @throws Error in words for the agent when there is none, when several fit, or when it may not name another than its own
  */
 export function namedGroup(
   { caller, store }: Pick<ToolContext, 'caller' | 'store'>,
@@ -13,20 +14,23 @@ export function namedGroup(
   refusal: string,
 ): Group {
   const name = wanted?.toLowerCase() ?? caller.folder;
-  const isCalledLikeCaller = name === caller.name.toLowerCase();
-  if (name === caller.folder || (isCalledLikeCaller && !caller.isMain)) return caller;
-  if (!caller.isMain) throw new Error(refusal);
+  const isCaller = name === caller.folder || name === caller.name.toLowerCase();
+  if (!caller.isMain && !isCaller) throw new Error(refusal);
+  if (!caller.isMain || wanted === undefined || wanted === caller.folder) return caller;
   const groups = store.groups.all();
-  const inFolder = groups.find((group) => group.folder === name);
+  const inFolder = groups.find(({ folder }) => folder === wanted);
   if (inFolder !== undefined) return inFolder;
-  if (isCalledLikeCaller) return caller;
-  const found = groups.filter((group) => group.name.toLowerCase() === name);
-  const [only] = found;
-  if (found.length === 1 && only !== undefined) return only;
-  const known = groups.map((group) => group.folder).join(', ');
-  throw new Error(
-    found.length === 0
-      ? `No registered chat is called ${wanted}. There are: ${known}.`
-      : `Several chats are called ${wanted}. Use the folder: ${found.map((group) => group.folder).join(', ')}.`,
+  const found = groups.filter(
+    (group) => group.folder === name || group.name.toLowerCase() === name,
   );
+  const [only] = found;
+  if (found.length > 1) {
+    throw new SeveralFit(
+      wanted,
+      found.map((group) => ({ ...group, isRegistered: true })),
+    );
+  }
+  if (only !== undefined) return only;
+  const known = groups.map((group) => group.folder).join(', ');
+  throw new Error(`No registered chat is called ${wanted}. There are: ${known}.`);
 }

@@ -4,6 +4,8 @@ const Choice = z.object({
   word: z.string(),
   label: z.string(),
   takesText: z.boolean().default(false),
+  /** What runs as if the owner had typed it; null runs nothing. Left out, the command's `confirm` does. */
+  run: z.string().nullish(),
 });
 
 const Question = z.object({

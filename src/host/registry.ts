@@ -24,7 +24,7 @@ export type Wish = {
 /** Which chats the assistant takes part in, and how: what the owner's commands and main's tools share. */
 export interface Registry {
   list(): ChatList;
-  /** @throws GroupRefused when several chats are called that */
+  /** @throws SeveralFit when it fits more than one */
   find(typed: string, among: 'registered' | 'known'): Chat | null;
   /** @throws GroupRefused saying what is wrong with the wish; FolderLeft when only the owner can allow it */
   register(wish: Wish): Group;

@@ -20,7 +20,7 @@ export const command: OwnerCommand = {
           ? allowInGroup(context, words)
           : allowOnChannel(context, channel, words.slice(1));
       return { kind: 'answer', text };
-    }),
+    }, `allow ${argument}`),
 };
 
 function listOf({ store, channels }: CommandContext): string {

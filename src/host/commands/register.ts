@@ -23,7 +23,7 @@ export const command: OwnerCommand = {
     answerOrRefusal(async () => {
       const { chat, options } = wishOf(context, wordsOf(argument));
       return register(context, { chat, ...options });
-    }),
+    }, `register ${argument}`),
   confirm: (context, data) =>
     answerOrRefusal(async () => {
       const { jid, ...wish } = Asked.parse(data);

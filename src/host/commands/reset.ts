@@ -22,5 +22,5 @@ export const command: OwnerCommand = {
         kind: 'answer',
         text: `The next message${where} begins a new conversation. What is written down in groups/${folder} stays, and what was said can be searched. What is being worked on now is still answered.`,
       };
-    }),
+    }, `reset ${argument}`),
 };

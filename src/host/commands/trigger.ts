@@ -19,5 +19,5 @@ export const command: OwnerCommand = {
       const { name, ...now } = store.groups.byJid(group.jid) ?? group;
       const how = describeTrigger(now, settings.assistantName);
       return { kind: 'answer', text: `${settings.assistantName} ${how} in ${name}.` };
-    }),
+    }, `trigger ${argument}`),
 };

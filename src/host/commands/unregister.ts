@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { CommandContext, CommandResult, OwnerCommand } from '../command.ts';
 import { answerOrRefusal, groupAndRest } from '../group-command.ts';
 import { GroupRefused } from '../group-refused.ts';
-import { joined, longestMeant, type Word, wordsOf } from '../words.ts';
+import { joined, type Word, wordsOf } from '../words.ts';
 
 const Asked = z.object({ jid: z.string() });
 
@@ -22,7 +22,7 @@ export const command: OwnerCommand = {
         kind: 'answer',
         text: `${group.name} is not listened to any more. groups/${group.folder} stays; \`/register ${group.name}\` takes it up again.`,
       };
-    }),
+    }, `unregister ${argument}`),
   confirm: (context, data) =>
     answerOrRefusal(async () => {
       const { jid } = Asked.parse(data);
@@ -35,13 +35,13 @@ export const command: OwnerCommand = {
 /** Asks before a chat is deleted that `… delete` means; null where something else was said. */
 function toDelete(context: CommandContext, words: readonly Word[]): CommandResult | null {
   const { store, registry } = context;
-  const found = longestMeant(
-    words,
-    (typed) => registry.find(typed, 'registered') ?? registry.find(typed, 'known'),
-  );
-  const [last, more] = found?.rest ?? [];
-  if (found === null || more !== undefined || last?.text.toLowerCase() !== 'delete') return null;
-  const { jid } = found.meant;
+  const last = words.at(-1);
+  if (words.length < 2 || last?.isQuoted !== false || last.text.toLowerCase() !== 'delete') {
+    return null;
+  }
+  const found = registry.find(joined(words.slice(0, -1)), 'known');
+  if (found === null) return null;
+  const { jid } = found;
   const group = store.groups.byJid(jid);
   if (group?.isMain) throw new GroupRefused('Your own chat cannot be taken out.');
   const folder = group?.folder ?? store.folders.of(jid);
