@@ -9,6 +9,7 @@ import {
 } from '../../src/sandbox/frames.ts';
 import type { AgentTool } from './agent-tool.ts';
 import { HostTools } from './host-tools.ts';
+import { countProcesses } from './processes.ts';
 import { runTurn } from './turn.ts';
 
 /**
@@ -17,6 +18,7 @@ import { runTurn } from './turn.ts';
  * @param tools those of `container/agent/tools/`, listed by the bundle's entry
  */
 export function serveTurns(stream: Duplex, tools: readonly AgentTool[]): void {
+  const ownProcesses = countProcesses();
   const hostTools = new HostTools((frame) => link.send(frame));
   let running = { turn: '', steering: createSteering() };
   const link = openFrameLink<HostFrame, AgentFrame>({
@@ -39,7 +41,8 @@ export function serveTurns(stream: Duplex, tools: readonly AgentTool[]): void {
   function run(frame: TurnFrame): Promise<void> {
     running = { turn: frame.id, steering: createSteering() };
     const { steering } = running;
-    return runTurn(frame, { tools, hostTools, steering, send: (sent) => link.send(sent) });
+    const send = (sent: AgentFrame) => link.send(sent);
+    return runTurn(frame, { tools, hostTools, steering, ownProcesses, send });
   }
 
   function follow({ turn, id, text }: MessageFrame): void {

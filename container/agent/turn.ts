@@ -13,6 +13,7 @@ import { ContextWindow } from './context-window.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { systemPrompt } from './memory.ts';
 import { languageModel } from './model.ts';
+import { countProcesses } from './processes.ts';
 import { Session } from './session.ts';
 import { type ToolParts, toolSet } from './toolset.ts';
 
@@ -22,6 +23,8 @@ const MAX_DELTA_CHARS = 100_000;
 
 export type TurnParts = ToolParts & {
   readonly send: (frame: AgentFrame) => boolean;
+  /** Processes that were there before the first turn. */
+  readonly ownProcesses: number;
   /** Brings in what is said in the chat while the turn runs. */
   readonly steering: Steering;
 };
@@ -33,7 +36,13 @@ export async function runTurn(frame: TurnFrame, parts: TurnParts): Promise<void>
   try {
     await answer(frame, { ...parts, tools });
   } catch (error) {
-    parts.send({ type: 'failed', turn: frame.id, code: 'MODEL_FAILED', message: reason(error) });
+    parts.send({
+      type: 'failed',
+      turn: frame.id,
+      code: 'MODEL_FAILED',
+      message: reason(error),
+      leftBehind: leftBehind(parts),
+    });
   } finally {
     heartbeat.end();
   }
@@ -76,8 +85,18 @@ async function answer(frame: TurnFrame, parts: TurnParts): Promise<void> {
   await session.append(said, window.tokens);
   const { inputTokens = 0, outputTokens = 0 } = await result.totalUsage;
   const usage = { inputTokens, outputTokens };
-  const done = { type: 'done', turn: frame.id, session: session.id, usage } as const;
+  const done = {
+    type: 'done',
+    turn: frame.id,
+    session: session.id,
+    usage,
+    leftBehind: leftBehind(parts),
+  } as const;
   if (!parts.send({ ...done, text: text.whole })) parts.send({ ...done, text: null });
+}
+
+function leftBehind({ ownProcesses }: TurnParts): number {
+  return Math.max(0, countProcesses() - ownProcesses);
 }
 
 /** A step as the session keeps it: what was brought in before it, and what came of it. */

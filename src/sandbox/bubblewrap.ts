@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { lstat, readlink } from 'node:fs/promises';
 import { execa } from 'execa';
-import { type Box, type BoxSpec, type Engine, EngineUnusable } from './engine.ts';
+import { AGENT_NODE_FLAGS, type Box, type BoxSpec, type Engine, EngineUnusable } from './engine.ts';
 import { EXTRA } from './extra-mounts.ts';
 import type { AgentUser } from './ownership.ts';
 
@@ -30,18 +30,19 @@ export async function openBubblewrap(parts: BubblewrapParts): Promise<Engine> {
   const version = await bwrapVersion();
   const system = await systemMounts();
   const hasLimits = await isInstalled('prlimit');
+  const isolated = await workingIsolation(parts, system);
   const prepare = (spec: BoxSpec) => [
-    ...isolation(parts),
+    ...isolated.namespaces,
     ...system,
     ...filesystem(spec, parts.nodePath),
     ...(hasLimits ? limits(spec, parts) : []),
-    ...identity(parts),
+    ...isolated.identity,
   ];
-  await tryOut(parts, system);
   return {
     name: 'bubblewrap',
     description: `bubblewrap ${version}, ${hasLimits ? 'limits per process only' : 'without limits'}`,
-    startBox: async (spec) => startBwrap([...prepare(spec), NODE, '/opt/claw/agent.mjs']),
+    startBox: async (spec) =>
+      startBwrap([...prepare(spec), NODE, ...AGENT_NODE_FLAGS, '/opt/claw/agent.mjs']),
   };
 }
 
@@ -56,12 +57,44 @@ async function isInstalled(program: string): Promise<boolean> {
   return asked.exitCode === 0;
 }
 
-/** Whether namespaces can be made here at all, which containers and some distributions forbid. */
-async function tryOut(parts: BubblewrapParts, system: readonly string[]): Promise<void> {
-  const args = [...isolation(parts), ...system, ...identity(parts), '/usr/bin/env', 'true'];
-  const tried = await execa('bwrap', args, { reject: false, env: { PATH: SYSTEM_PATH } });
-  if (tried.exitCode === 0) return;
-  throw new EngineUnusable(`bwrap does not work here: ${tried.stderr.trim() || 'no reason given'}`);
+/** bwrap's options around the mounts: before them the namespaces, after them who the agent is. */
+type Isolation = { readonly namespaces: readonly string[]; readonly identity: readonly string[] };
+
+/**
+ * Returns the strictest isolation that works here. An old bwrap, or one outside the mounted system
+ * folders, cannot forbid namespaces inside the sandbox; the agent then runs without that.
+ *
+ * @throws EngineUnusable where namespaces cannot be made at all, as in most containers
+ */
+async function workingIsolation(
+  parts: BubblewrapParts,
+  system: readonly string[],
+): Promise<Isolation> {
+  let reason = '';
+  for (const isolated of [closedIsolation(parts), plainIsolation(parts)]) {
+    // A bwrap inside needs a /tmp to build its root in.
+    const files = [...system, '--tmpfs', '/tmp'];
+    const args = [...isolated.namespaces, ...files, ...isolated.identity, '/usr/bin/env', 'true'];
+    const tried = await execa('bwrap', args, { reject: false, env: { PATH: SYSTEM_PATH } });
+    if (tried.exitCode === 0) return isolated;
+    reason = tried.stderr.trim();
+  }
+  throw new EngineUnusable(`bwrap does not work here: ${reason || 'no reason given'}`);
+}
+
+function plainIsolation(parts: BubblewrapParts): Isolation {
+  return { namespaces: isolation(parts), identity: identity(parts) };
+}
+
+/**
+ * The agent cannot make user namespaces, in which it would be root to more of the kernel. bwrap
+ * forbids them only in a user namespace of its own: root's agent gets one inside, as its own user.
+ */
+function closedIsolation(parts: BubblewrapParts): Isolation {
+  const { namespaces, identity: user } = plainIsolation(parts);
+  if (!parts.isRoot) return { namespaces: [...namespaces, '--disable-userns'], identity: user };
+  const inner = ['bwrap', '--unshare-user', '--disable-userns', '--dev-bind', '/', '/'];
+  return { namespaces, identity: [...user, ...inner, '--'] };
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { ContainerCreateOptions } from 'dockerode';
-import type { BoxSpec } from './engine.ts';
+import { AGENT_NODE_FLAGS, type BoxSpec } from './engine.ts';
 
 export type ContainerParts = {
   readonly spec: BoxSpec;
@@ -26,7 +26,7 @@ export function containerOptions(parts: ContainerParts): ContainerCreateOptions 
     name: parts.name,
     Image: parts.image,
     Labels: { ...parts.labels },
-    Entrypoint: ['node', '/opt/claw/agent.mjs'],
+    Entrypoint: ['node', ...AGENT_NODE_FLAGS, '/opt/claw/agent.mjs'],
     Cmd: [],
     Env: ['HOME=/home/node'],
     User: parts.user,

@@ -53,6 +53,9 @@ export class EngineUnusable extends Error {
 /** The agent's numeric user where the host is root and can give files away; see `ownership.ts`. */
 export const AGENT_UID = 1000;
 
+/** Without the first, `kill -USR1` from a command would open an inspector in the agent. */
+export const AGENT_NODE_FLAGS = ['--disable-sigusr1'];
+
 export const DEFAULT_LIMITS: BoxLimits = {
   memoryBytes: 1024 ** 3,
   processes: 128,

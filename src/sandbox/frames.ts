@@ -12,11 +12,13 @@
  *     host   → message {turn, id, text}                    said in the chat since the turn began
  *     agent  → took {turn, id}                             the next step's model call holds that message
  *     agent  → alive {turn}                                while a tool of its own runs, each second
- *     agent  → done {turn, text, session, usage}           or failed {turn, code, message}
+ *     agent  → done {turn, text, session, usage, leftBehind}
+ *              or failed {turn, code, message, leftBehind}
  *     host   → stop                                        the agent ends itself
  *
  * One turn runs at a time. The text of `done` is all deltas of the turn joined, or null where that
- * would not fit a frame. A message goes only to an agent that said `followUps` when it was ready, and
+ * would not fit a frame. `leftBehind` counts processes that the turn's commands left running; where it
+ * is large, the next turn gets a fresh container. A message goes only to an agent that said `followUps` when it was ready, and
  * one at a time; it is part of the turn once the agent took it, and otherwise of a turn to come. An
  * agent from which nothing is heard for too long is stopped; what its model sends, and calls of the
  * host's tools that are under way, speak for it. Any other request on the socket is a model call, see
@@ -31,6 +33,8 @@ export const SessionId = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/);
 
 const Id = z.string().min(1).max(200);
 const Tokens = z.number().int().nonnegative();
+/** Processes that commands of the turn left running in the container. */
+const LeftBehind = z.number().int().nonnegative().optional();
 
 const ToolDeclaration = z.strictObject({
   name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/),
@@ -96,12 +100,14 @@ export const AgentFrame = z.discriminatedUnion('type', [
     text: z.string().nullable(),
     session: SessionId,
     usage: z.strictObject({ inputTokens: Tokens, outputTokens: Tokens }),
+    leftBehind: LeftBehind,
   }),
   z.strictObject({
     type: z.literal('failed'),
     turn: Id,
     code: z.enum(['MODEL_FAILED', 'MODEL_TIMEOUT', 'AGENT_DIED']),
     message: z.string(),
+    leftBehind: LeftBehind,
   }),
 ]);
 

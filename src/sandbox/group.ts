@@ -1,3 +1,4 @@
+import { CALL_BURST, CALLS_PER_SECOND, CallLimit } from './call-limit.ts';
 import type { TurnFrame } from './frames.ts';
 import { oneLine } from './model-failure.ts';
 import type { TurnOutcome } from './sandbox.ts';
@@ -13,7 +14,7 @@ export type GroupParts = {
 
 /** What one turn is made of. */
 export type GroupTurn = {
-  readonly parts: Omit<TurnParts, 'send'>;
+  readonly parts: Omit<TurnParts, 'send' | 'callLimit'>;
   readonly frame: TurnFrame;
   readonly limits: TurnLimits;
 };
@@ -21,6 +22,11 @@ export type GroupTurn = {
 /** One group's agent over time: started for a turn, kept warm, stopped when idle, replaced when lost. */
 export class Group {
   readonly #parts: GroupParts;
+  readonly #callLimit = new CallLimit({
+    burst: CALL_BURST,
+    perSecond: CALLS_PER_SECOND,
+    now: () => performance.now(),
+  });
   #agent: WarmAgent | null = null;
   /** Settles when everything asked for so far is done: turns of one group never overlap. */
   #tail: Promise<unknown> = Promise.resolve();
@@ -80,7 +86,8 @@ export class Group {
     if (this.#idle !== null) clearTimeout(this.#idle);
     try {
       const agent = await this.#warmAgent();
-      return await agent.run(new Turn({ ...parts, send: agent.send }), frame, limits);
+      const turn = new Turn({ ...parts, callLimit: this.#callLimit, send: agent.send });
+      return await agent.run(turn, frame, limits);
     } catch (error) {
       return startFailure(error);
     } finally {

@@ -71,6 +71,22 @@ await describeWithEngine('bubblewrap', 'an agent that means harm', () => {
     ended.resolve({ ok: true, value: null });
   });
 
+  test('floods no tool: what it calls beyond the limit never reaches one, and it is stopped', async () => {
+    await using project = await projectOf('for (let id = 0; id < 20_000; id += 1) call(id);');
+    let called = 0;
+    const onTool = async () => {
+      called += 1;
+      return { ok: true, value: null };
+    };
+    expect(await project.turn('hello', { onTool })).toMatchObject({
+      kind: 'failed',
+      code: 'AGENT_GARBAGE',
+      message: expect.stringContaining('a flood of tool calls'),
+    });
+    // The burst, and what a machine under load earns while it reads the frames.
+    expect(called).toBeLessThan(1_000);
+  });
+
   test('is refused more connections than an agent needs', async () => {
     // One is that of the frames; the others are requests that never end.
     await using project = await projectOf(`

@@ -1,4 +1,5 @@
 import { AnswerText, cutText, MAX_ANSWER_BYTES } from './answer-text.ts';
+import type { CallLimit } from './call-limit.ts';
 import type { AgentFrame, HostFrame } from './frames.ts';
 import { type ModelFailure, oneLine } from './model-failure.ts';
 import type { PayingTurn } from './model-proxy.ts';
@@ -19,12 +20,16 @@ export type TurnParts = {
   readonly events: TurnEvents;
   /** The names of the host's tools; a call of any other is answered here. */
   readonly toolNames: ReadonlySet<string>;
+  /** Counts the calls of this group, over all its turns. */
+  readonly callLimit: Pick<CallLimit, 'take'>;
   readonly send: (frame: HostFrame) => boolean;
   readonly onUsage: (usage: Usage) => void;
 };
 
 /** Models call a few tools at once; each of these may hold a file, or a place in a queue. */
 const MAX_CALLS = 32;
+/** An agent that goes on after so many refusals in one turn does not listen, and is stopped. */
+const MAX_REFUSED_CALLS = 1_000;
 
 type TurnFrames = Exclude<AgentFrame, { type: 'ready' }>;
 
@@ -46,12 +51,19 @@ export class Turn implements PayingTurn {
   #modelFailure: ModelFailure | null = null;
   /** Calls of the host's tools that are under way. */
   #calls = 0;
+  #refusedCalls = 0;
+  #leftBehind = 0;
 
   constructor(parts: TurnParts) {
     this.#parts = parts;
     const { promise, resolve } = Promise.withResolvers<TurnOutcome>();
     this.outcome = promise;
     this.#settle = resolve;
+  }
+
+  /** Processes that the turn's commands left running, by the agent's own count. */
+  get leftBehind(): number {
+    return this.#leftBehind;
   }
 
   get signal(): AbortSignal {
@@ -101,12 +113,13 @@ export class Turn implements PayingTurn {
       case 'text':
         return this.#addText(frame.delta);
       case 'tool_call':
-        void this.#callTool(frame.id, frame.name, frame.input);
-        return null;
+        return this.#acceptCall(frame);
       case 'done':
+        this.#leftBehind = frame.leftBehind ?? 0;
         this.#answered(frame.text, frame.session);
         return null;
       case 'failed':
+        this.#leftBehind = frame.leftBehind ?? 0;
         this.end({
           kind: 'failed',
           ...(this.#modelFailure ?? {
@@ -129,13 +142,25 @@ export class Turn implements PayingTurn {
     this.end({ kind: 'answered', ...answer, session, usage: this.#usage });
   }
 
+  /** Refuses a call beyond the limits before any tool sees it. */
+  #acceptCall({ id, name, input }: Extract<AgentFrame, { type: 'tool_call' }>): string | null {
+    const isWithinLimits = this.#calls < MAX_CALLS && this.#parts.callLimit.take();
+    if (isWithinLimits) {
+      void this.#callTool(id, name, input);
+      return null;
+    }
+    this.#refusedCalls += 1;
+    if (this.#refusedCalls > MAX_REFUSED_CALLS) return 'a flood of tool calls';
+    this.#parts.send({ type: 'tool_result', id, ok: false, value: TOO_MANY });
+    return null;
+  }
+
   async #callTool(id: string, name: string, input: unknown): Promise<void> {
     const { events, toolNames, request, send } = this.#parts;
     let result: HostToolResult = { ok: false, value: `There is no tool "${name}".` };
     this.#calls += 1;
     try {
-      if (this.#calls > MAX_CALLS) result = { ok: false, value: TOO_MANY };
-      else if (toolNames.has(name)) {
+      if (toolNames.has(name)) {
         const call = events.onTool({ folder: request.folder, name, input });
         result = await this.silence.during(call);
       }
@@ -151,7 +176,8 @@ export class Turn implements PayingTurn {
   }
 }
 
-const TOO_MANY = 'These are too many calls at once. Wait for the results of the others.';
+const TOO_MANY =
+  'These are too many calls at once. Wait for the results of the others, and call less often.';
 const FREE: Admission = { kind: 'admitted', settle: () => {} };
 
 function sentenceOf(error: unknown): string {

@@ -16,6 +16,8 @@ const REMOVE_TIMEOUT_MS = 10_000;
 const READY_TIMEOUT_MS = 30_000;
 /** How long an agent that was asked to end may take before it is killed. */
 const STOP_GRACE_MS = 500;
+/** A command may leave a server or two running for later turns; a fork bomb leaves dozens. */
+const MAX_LEFT_BEHIND = 16;
 
 export type WarmAgentParts = {
   readonly engine: Engine;
@@ -90,7 +92,8 @@ export class WarmAgent {
     const outcome = await turn.outcome;
     clearTimeout(timer);
     this.#life.turn = null;
-    if (isHung(outcome) || !this.isAlive) await this.stop();
+    const isCrowded = turn.leftBehind > MAX_LEFT_BEHIND;
+    if (isHung(outcome) || isCrowded || !this.isAlive) await this.stop();
     return outcome;
   }
 

@@ -1,0 +1,11 @@
+import { readdirSync } from 'node:fs';
+
+/** Counts the processes of this container, its own among them; 0 where /proc cannot be read. */
+export function countProcesses(): number {
+  try {
+    return readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name)).length;
+  } catch {
+    // The count only decides whether the next turn gets a fresh container.
+    return 0;
+  }
+}
