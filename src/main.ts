@@ -13,7 +13,7 @@ import { openHost } from './host/host.ts';
 import { lazySandbox } from './host/lazy-sandbox.ts';
 import { DEFAULT_PACE } from './host/options.ts';
 import { realTimer } from './host/scheduler/alarm.ts';
-import { describeTools, discoverTools } from './host/tool.ts';
+import { discoverTools } from './host/tool.ts';
 import { StoreError, unusable } from './store/error.ts';
 import { openStore } from './store/store.ts';
 import { settleAfterStart } from './supervisor/after-start.ts';
@@ -54,7 +54,6 @@ const sandbox = lazySandbox(async () => {
   return await openSandbox({
     projectDir,
     settings,
-    tools: describeTools(tools),
     dockerHost: process.env['DOCKER_HOST'] ?? null,
     onProgress: (line) => log.info(line),
     onContainer: (group, { kind, ...data }) => log.info(`a container ${kind}`, { group, ...data }),

@@ -1,4 +1,4 @@
-import type { TurnEvents, TurnOutcome } from '../sandbox/sandbox.ts';
+import type { TurnEvents, TurnOutcome, TurnRequest } from '../sandbox/sandbox.ts';
 import type { Group, Turn } from '../store/store.ts';
 import type { Budgets } from './budget/budgets.ts';
 import { overBudget } from './budget/over-budget.ts';
@@ -8,6 +8,7 @@ import { saidBetween } from './said.ts';
 import { silently } from './scheduler/task-result.ts';
 import { type TaskTurn, taskOfTurn, taskPrompt } from './scheduler/task-turn.ts';
 import { systemPrompt } from './system-prompt.ts';
+import type { ToolTurn } from './tool.ts';
 import {
   conversationOfTurn,
   nextConversation,
@@ -18,6 +19,8 @@ import { answered, failed, type TurnResult } from './turn-result.ts';
 type AgentTurnOptions = Pick<HostOptions, 'store' | 'settings' | 'sandbox' | 'now' | 'timeZone'> & {
   readonly budgets: Budgets;
   readonly onTool: TurnEvents['onTool'];
+  /** The tools that an agent is offered, by whose turn it is. */
+  readonly toolsFor: (turn: ToolTurn) => TurnRequest['tools'];
   /** Whether the agent has asked to end this turn without a message. */
   readonly isSilent: () => boolean;
   /** Absent where nothing that is said meanwhile is for this turn. */
@@ -51,6 +54,7 @@ export async function runAgentTurn(options: AgentTurnOptions, turn: Turn): Promi
       session: conversation.session,
       system: systemFor(options, group, conversation),
       prompt: promptFor(options, turn, task),
+      tools: options.toolsFor({ isMain: group.isMain, isTask }),
     },
     {
       onText: () => {},

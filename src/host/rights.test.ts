@@ -7,7 +7,6 @@ import { describeWithEngine } from '../testing/engine.ts';
 import { sandboxProject } from '../testing/sandbox-project.ts';
 import { lazySandbox } from './lazy-sandbox.ts';
 import { startAssistant, textsOf } from './test-assistant.ts';
-import { describeTools, discoverTools } from './tool.ts';
 
 /** Calls the tool that the last message names, with its input, and answers with the result. */
 const toolScript: AnthropicScript = (request) => {
@@ -22,7 +21,6 @@ await describeWithEngine('docker', 'the assistant with its agents in containers'
     await using project = await sandboxProject({
       engine: 'docker',
       script: toolScript,
-      tools: describeTools(await discoverTools()),
     });
     // Stands for a database in tests of the sandbox alone.
     rmSync(join(project.dataDir, 'claw.db'));
@@ -51,12 +49,16 @@ await describeWithEngine('docker', 'the assistant with its agents in containers'
     );
     expect(await readFile(join(project.dir, 'groups/club/CLAUDE.md'), 'utf8')).toContain('Memory');
     expect(await club('call register_group {"chat":"Book Circle"}')).toContain(
-      'Only the main chat may use register_group.',
+      "tried to call unavailable tool 'register_group'",
     );
+    const offered = project.server.requests.at(-1)?.body.tools?.map(({ name }) => name);
+    expect(offered).toContain('send_message');
+    expect(offered).not.toContain('register_group');
+    expect(offered).not.toContain('stay_silent');
     expect(
       await club('call send_message {"text":"psst","group":"Terminal","folder":"main"}'),
     ).toContain('This chat may write to itself only.');
-    expect(await club('call list_groups {"caller":"main"}')).toContain('Only the main chat may');
+    expect(await club('call list_groups {"caller":"main"}')).toContain('unavailable tool');
     expect(store.groups.byJid('chat:b')).toBeNull();
 
     await owner('call send_message {"text":"a note","group":"Club"}');

@@ -14,7 +14,6 @@ import { type SandboxProject, sandboxProject, TEST_KEY } from '../testing/sandbo
 import { lazySandbox } from './lazy-sandbox.ts';
 import { TestClock } from './scheduler/test-clock.ts';
 import { startAssistant, type TestAssistant, textsOf } from './test-assistant.ts';
-import { describeTools, discoverTools } from './tool.ts';
 
 const FAMILY = 'chat:family';
 const DAY_MS = 86_400_000;
@@ -46,7 +45,6 @@ await describeWithEngine('docker', 'what survives what', () => {
   });
 
   async function start(): Promise<void> {
-    const tools = describeTools(await discoverTools());
     const environment = {
       ANTHROPIC_BASE_URL: project.server.url,
       ANTHROPIC_API_KEY: TEST_KEY,
@@ -56,7 +54,6 @@ await describeWithEngine('docker', 'what survives what', () => {
       openSandbox({
         projectDir: project.dir,
         settings: readSettings(environment, project.dir),
-        tools,
         onProgress: () => {},
       }),
     );

@@ -8,7 +8,6 @@ import {
 import { sandboxProject } from '../testing/sandbox-project.ts';
 import { TestClock } from './scheduler/test-clock.ts';
 import { borrowed, startAssistant, TestProject, textsOf } from './test-assistant.ts';
-import { describeTools, discoverTools } from './tool.ts';
 
 /** Schedules what it is asked to, and in a task says the time or, from the second on, nothing. */
 const script: AnthropicScript = (request) => {
@@ -23,8 +22,7 @@ const script: AnthropicScript = (request) => {
 };
 
 test('a model schedules a task, does it in its container when it is due, and may stay silent', async () => {
-  const tools = describeTools(await discoverTools());
-  await using boxes = await sandboxProject({ engine: 'bubblewrap', script, tools });
+  await using boxes = await sandboxProject({ engine: 'bubblewrap', script });
   using project = new TestProject();
   const clock = new TestClock('2026-11-21T12:00:00Z');
   const { sandbox } = boxes;

@@ -27,6 +27,8 @@ export type AgentTool = {
   readonly name: string;
   readonly description: string;
   readonly isMainOnly: boolean;
+  /** Offered in scheduled tasks and nowhere else. False by default. */
+  readonly isTaskOnly?: boolean;
   readonly input: z.ZodType;
   /** Gets input that has passed the schema. What it throws becomes the agent's error text. */
   run(context: ToolContext, input: unknown): Promise<unknown>;
@@ -47,11 +49,28 @@ export function discoverTools(
   return discoverExports(folder, 'tool', Tool);
 }
 
-/** The tools as the sandbox offers them to agents. */
-export function describeTools(tools: readonly AgentTool[]): readonly HostTool[] {
-  return tools.map(({ name, description, input }) => ({
-    name,
-    description,
-    inputSchema: z.toJSONSchema(input),
+/** The turn that tools are offered to. */
+export type ToolTurn = { readonly isMain: boolean; readonly isTask: boolean };
+
+/**
+ * Returns a function that lists the tools of one turn: those that its agent may call, and no others,
+ * because every description costs tokens on every call of the model.
+ */
+export function createToolOffer(
+  tools: readonly AgentTool[],
+): (turn: ToolTurn) => readonly HostTool[] {
+  const described = tools.map((tool) => ({
+    tool,
+    offered: {
+      name: tool.name,
+      description: tool.description,
+      inputSchema: z.toJSONSchema(tool.input),
+    },
   }));
+  return (turn) =>
+    described.filter(({ tool }) => isForTurn(tool, turn)).map(({ offered }) => offered);
+}
+
+function isForTurn({ isMainOnly, isTaskOnly = false }: AgentTool, turn: ToolTurn): boolean {
+  return (turn.isMain || !isMainOnly) && (turn.isTask || !isTaskOnly);
 }

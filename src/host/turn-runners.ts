@@ -9,6 +9,7 @@ import { upToLimit } from './message-limit.ts';
 import type { HostOptions } from './options.ts';
 import { openRunningCommand } from './running-command.ts';
 import { taskOfTurn } from './scheduler/task-turn.ts';
+import { createToolOffer } from './tool.ts';
 import { callTool } from './tool-calls.ts';
 import type { TurnResult } from './turn-result.ts';
 import { openTyping } from './typing.ts';
@@ -39,6 +40,7 @@ export function openTurnRunners(parts: TurnRunnerParts): TurnRunners {
   const { store, channels, channelOf, meanwhile, say, pace } = parts;
   const typing = openTyping(pace.typingMs);
   const runningCommand = openRunningCommand(parts.commands);
+  const toolsFor = createToolOffer(parts.tools);
   const unstoppable = new AbortController().signal;
 
   function runAgent(turn: Turn): Promise<TurnResult> {
@@ -58,6 +60,7 @@ export function openTurnRunners(parts: TurnRunnerParts): TurnRunners {
     const given: AgentTurnParts = {
       ...parts,
       onTool: (call) => callTool(tools, call),
+      toolsFor,
       isSilent: () => isSilent,
     };
     const run = async (more: Pick<AgentTurnParts, 'followUps'>) =>

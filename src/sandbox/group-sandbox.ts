@@ -38,7 +38,6 @@ export class GroupSandbox implements Sandbox {
   readonly engine: Engine['name'];
   readonly description: string;
   readonly #parts: GroupSandboxParts;
-  readonly #toolNames: ReadonlySet<string>;
   readonly #groups = new Map<string, Group>();
   #isClosed = false;
 
@@ -46,18 +45,17 @@ export class GroupSandbox implements Sandbox {
     this.engine = parts.engine.name;
     this.description = parts.engine.description;
     this.#parts = parts;
-    this.#toolNames = new Set(parts.options.tools.map((tool) => tool.name));
   }
 
   async runTurn(request: TurnRequest, events: TurnEvents): Promise<TurnOutcome> {
-    const { settings, tools, onUsage } = this.#parts.options;
+    const { settings, onUsage } = this.#parts.options;
     const refusal = this.#refusal(request);
     if (refusal !== null) return refusal;
     return this.#group(request).run({
       parts: {
         request,
         events,
-        toolNames: this.#toolNames,
+        toolNames: new Set(request.tools.map((tool) => tool.name)),
         onUsage: (usage) => onUsage?.(request.folder, usage),
       },
       frame: {
@@ -71,7 +69,7 @@ export class GroupSandbox implements Sandbox {
           model: settings.model.model,
           contextTokens: contextTokensOf(settings),
         },
-        tools: tools.map((tool) => ({ ...tool, inputSchema: { ...tool.inputSchema } })),
+        tools: request.tools.map((tool) => ({ ...tool, inputSchema: { ...tool.inputSchema } })),
         maxRounds: MAX_TOOL_ROUNDS,
       },
       limits: { timeoutMs: settings.turnTimeoutMs, idleMs: settings.idleMs },

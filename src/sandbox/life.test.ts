@@ -133,7 +133,6 @@ test('without an engine the advice says what to install', async () => {
       ...readSettings({ ANTHROPIC_API_KEY: 'k' }, '/nonexistent'),
       sandbox: 'docker',
     },
-    tools: [],
     onProgress: () => {},
     dockerHost: 'unix:///nonexistent/docker.sock',
   });

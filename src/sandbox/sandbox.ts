@@ -21,6 +21,8 @@ export type TurnRequest = {
   readonly session: string | null;
   readonly system: string;
   readonly prompt: string;
+  /** The host's tools that this turn is offered; calls of any other are refused. */
+  readonly tools: readonly HostTool[];
 };
 
 /** A call of a host tool by the agent; whose it is was decided by the socket it came through. */
@@ -121,7 +123,6 @@ export type ContainerEvent =
 export type SandboxOptions = {
   readonly projectDir: string;
   readonly settings: Settings;
-  readonly tools: readonly HostTool[];
   readonly onProgress: (line: string) => void;
   /** What each answer of the model cost, counted by the host as it passed; turns report their sum. */
   readonly onUsage?: (folder: string, usage: Usage) => void;

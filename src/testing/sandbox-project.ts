@@ -69,7 +69,6 @@ export async function sandboxProject(parts: SandboxProjectParts): Promise<Sandbo
   const opened = await openSandbox({
     projectDir: dir,
     settings: settings(dataDir, server.url, parts),
-    tools: parts.tools ?? [],
     onProgress: () => {},
     onUsage: (folder, counts) => usage.push({ folder, ...counts }),
     ...parts.options,
@@ -97,6 +96,7 @@ export async function sandboxProject(parts: SandboxProjectParts): Promise<Sandbo
       session,
       system: 'You are Andy.',
       prompt,
+      tools: parts.tools ?? [],
     };
     return sandbox.runTurn(request, { onText, onTool, onOpen, onTook });
   };

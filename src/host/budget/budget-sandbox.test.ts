@@ -106,6 +106,7 @@ for (const engine of ['bubblewrap', 'docker'] as const) {
           session: null,
           system: 'You are Andy.',
           prompt: 'hello',
+          tools: [],
         },
         {
           onText: () => {},

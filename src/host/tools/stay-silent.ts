@@ -6,6 +6,7 @@ export const tool: AgentTool = {
   description:
     'Only in a scheduled task: nothing that you write in this turn is sent to the chat, for when there is nothing worth a message.',
   isMainOnly: false,
+  isTaskOnly: true,
   input: z.object({}),
   async run({ staySilent }) {
     if (staySilent === null) throw new Error('Somebody has asked and waits for an answer.');

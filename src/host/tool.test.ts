@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { createToolOffer, discoverTools } from './tool.ts';
+
+const MAIN_ONLY = [
+  'list_groups',
+  'owner_command',
+  'register_group',
+  'set_trigger',
+  'unregister_group',
+];
+
+const offer = createToolOffer(await discoverTools());
+const names = (isMain: boolean, isTask: boolean) =>
+  offer({ isMain, isTask }).map(({ name }) => name);
+
+test('an agent is offered only what it may call, whatever its chat', () => {
+  const everything = names(true, true);
+  expect(everything).toEqual(expect.arrayContaining([...MAIN_ONLY, 'stay_silent', 'send_message']));
+  const without = (...left: readonly string[]) => everything.filter((name) => !left.includes(name));
+  expect(names(false, true)).toEqual(without(...MAIN_ONLY));
+  expect(names(true, false)).toEqual(without('stay_silent'));
+  expect(names(false, false)).toEqual(without(...MAIN_ONLY, 'stay_silent'));
+});
+
+test('a tool is described by its schema, for the model to fill in', () => {
+  const [send] = offer({ isMain: false, isTask: false }).filter(
+    ({ name }) => name === 'send_message',
+  );
+  expect(send?.inputSchema).toMatchObject({ type: 'object', required: ['text'] });
+});
