@@ -8,6 +8,7 @@ import type { Holder } from './journal.ts';
 import { liveHolder, writeHolder } from './recover.js';
 
 const RETRY_MS = 25;
+const LOCK = 'lock.db';
 
 // What is kept here is committed to the byte, whatever the rules of the project around it say.
 const IGNORED = '!*\n/pending/\n/backup/\n/tx/\n/lock.db*\n/cache/\n';
@@ -18,7 +19,8 @@ const ATTRIBUTES = '* -text -ident -filter !working-tree-encoding -export-ignore
  *
  * The lock is an exclusive SQLite transaction on `.claw/lock.db`, so the kernel drops it when this
  * process dies. Nothing else in the process may open that file: closing it would drop the lock.
- * Makes `.claw/` where there is none, and takes it away again if it was left unused.
+ * What it has to make for that, down to `.claw/` itself, it takes away again where nothing was published
+ * and nothing waits: a refused command leaves nothing that git would trip over on another branch.
  *
  * @throws ClawError LOCK_HELD naming the holder, after `timeoutMs`; whatever `work` throws
  */
@@ -27,32 +29,38 @@ export async function withLock<T>(
   options: { readonly verb: string; readonly timeoutMs?: number },
   work: () => T | Promise<T>,
 ): Promise<T> {
-  const isNew = !fs.existsSync(join(root, '.claw'));
+  const made = new Set<string>();
   const until = performance.now() + (options.timeoutMs ?? 2000);
-  let lock = await tryLock(root);
+  let lock = await tryLock(root, made);
   while (lock === null) {
     if (performance.now() >= until) throw lockHeldBy(liveHolder(root));
     await sleep(RETRY_MS);
-    lock = await tryLock(root);
+    lock = await tryLock(root, made);
   }
+  // SQLite's journal lies beside its file as long as the lock is held.
+  const kept = new Set(['.', ...namesIn(root)].filter((name) => !made.has(lockOr(name))));
+  const before = usesOf(root);
   try {
+    writeIfAbsent(join(root, '.claw/.gitignore'), IGNORED);
+    writeIfAbsent(join(root, '.claw/.gitattributes'), ATTRIBUTES);
     writeHolder(root, options.verb);
     return await work();
   } finally {
     fs.rmSync(join(root, '.claw/cache/holder.json'), { force: true });
-    if (isNew) removeUnused(root);
+    const isUsed = [...usesOf(root)].some(([name, mark]) => mark !== (before.get(name) ?? ''));
+    if (!isUsed) removeUnused(root, kept);
     lock.close();
   }
 }
 
 /** @returns null while another process has it, or has just taken an unused `.claw/` away */
-async function tryLock(root: string): Promise<Database | null> {
+async function tryLock(root: string, made: Set<string>): Promise<Database | null> {
   // Loaded for who locks: verbs that only read do without.
   const { default: Sqlite } = await import('better-sqlite3');
-  const path = join(root, '.claw/lock.db');
+  const path = join(root, '.claw', LOCK);
   let database: Database | null = null;
   try {
-    makeFolder(root);
+    makeFolder(root, made);
     const expected = inode(path);
     database = new Sqlite(path, { timeout: 0 });
     database.exec('BEGIN EXCLUSIVE');
@@ -82,33 +90,67 @@ function cannotLock(path: string, cause: unknown): ClawError {
   return new ClawError('IO_FAILED', message, { path, cause });
 }
 
-function makeFolder(root: string): void {
-  fs.mkdirSync(join(root, '.claw'), { recursive: true });
+/** @param made gets what was not there: `.` for `.claw/` itself, and the name of the lock */
+function makeFolder(root: string, made: Set<string>): void {
+  if (fs.mkdirSync(join(root, '.claw'), { recursive: true }) !== undefined) made.add('.');
   // SQLite locks a file on a read-only disk as well; nothing could be published there.
   fs.accessSync(join(root, '.claw'), fs.constants.W_OK);
-  writeIfAbsent(join(root, '.claw/.gitignore'), IGNORED);
-  writeIfAbsent(join(root, '.claw/.gitattributes'), ATTRIBUTES);
-  writeIfAbsent(join(root, '.claw/lock.db'), '');
+  if (writeIfAbsent(join(root, '.claw', LOCK), '')) made.add(LOCK);
 }
 
-/** Never opens a file that is there: closing `lock.db` would drop a lock held in this process. */
-function writeIfAbsent(path: string, text: string): void {
+/**
+ * Never opens a file that is there: closing `lock.db` would drop a lock held in this process.
+ *
+ * @returns whether it was absent
+ */
+function writeIfAbsent(path: string, text: string): boolean {
   try {
     fs.writeFileSync(path, text, { flag: 'wx' });
+    return true;
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    throw error;
   }
 }
 
-/** A command that was refused leaves no trace in a codebase that claw has nothing to do with. */
-function removeUnused(root: string): void {
-  const folder = join(root, '.claw');
-  const isUsed = (name: string) =>
-    !/^(\.git(ignore|attributes)|cache|lock\.db.*)$/.test(name) &&
-    !(['tx', 'backup'].includes(name) && fs.readdirSync(join(folder, name)).length === 0);
-  if (fs.readdirSync(folder).some(isUsed)) return;
+/** What a lock needs and caches; all else below `.claw/` is of use to a later command. */
+const SCAFFOLD = /^(\.git(ignore|attributes)|cache|lock\.db.*)$/;
+
+/** What is of use below `.claw/`, each entry with a mark that changes where it is replaced or put into. */
+function usesOf(root: string): ReadonlyMap<string, string> {
+  const uses = new Map<string, string>();
+  for (const name of namesIn(root).filter((one) => !SCAFFOLD.test(one))) {
+    const path = join(root, '.claw', name);
+    const { ino, mtimeNs } = fs.lstatSync(path, { bigint: true });
+    // Views come and go in there; only an unfinished transaction stays.
+    if (name === 'tx') uses.set(name, namesIn(root, name).filter(isTransaction).join(' '));
+    else if (name !== 'backup' || namesIn(root, name).length > 0)
+      uses.set(name, `${ino} ${mtimeNs}`);
+  }
+  return uses;
+}
+
+function namesIn(root: string, below = '.'): readonly string[] {
+  return fs.readdirSync(join(root, '.claw', below));
+}
+
+function lockOr(name: string): string {
+  return name.startsWith(LOCK) ? LOCK : name;
+}
+
+function isTransaction(name: string): boolean {
+  return /^\d{6}-/.test(name);
+}
+
+/** @param kept what was there before this command */
+function removeUnused(root: string, kept: ReadonlySet<string>): void {
+  // In alphabetical order the lock is the last: who makes one of their own then finds the rest gone.
+  for (const name of [...namesIn(root)].sort().filter((one) => !kept.has(one))) {
+    fs.rmSync(join(root, '.claw', name), { recursive: true, force: true });
+  }
+  if (kept.has('.')) return;
   try {
-    fs.rmSync(folder, { recursive: true });
+    fs.rmdirSync(join(root, '.claw'));
   } catch (error) {
     // A waiting command has put something there meanwhile, and will take it away itself.
     if (!(error instanceof Error && 'code' in error && error.code === 'ENOTEMPTY')) throw error;
