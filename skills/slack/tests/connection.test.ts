@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
-import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { expect, test, vi } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import {
   ADA,
   ADA_DIRECT,
@@ -12,6 +11,9 @@ import {
   settingsOf,
   startWorkspace,
 } from './fixtures.ts';
+import type { SlackServer } from './slackServer.ts';
+
+afterAll(() => vi.unstubAllGlobals());
 
 test.concurrent('connecting ends when Slack has said hello', async () => {
   await using slack = await startWorkspace();
@@ -38,13 +40,17 @@ test.concurrent.each([{ SLACK_BOT_TOKEN: 'xoxb-wrong' }, { SLACK_APP_TOKEN: 'xap
 
 test.concurrent('tokens that are revoked later are refused, and Slack is not asked again', async () => {
   await using slack = await startWorkspace();
-  await using connected = await connectChannel(slack);
-  slack.failNext('auth.test', { body: { ok: false, error: 'token_revoked' } });
+  slack.failNext('auth.test', { body: { ok: false, error: 'token_revoked' } }, 1);
+  // A process in which something waited to ask again would not end.
+  const child = runScript(
+    slack,
+    `const { inbox } = await connectChannel({ url: process.argv[1] });
+     process.on('exit', () => console.log(inbox.statuses.map(({ state }) => state).join(' ')));`,
+  );
+  await slack.until(() => slack.connections === 1);
   slack.recycle();
-  await slack.until(() => connected.channel.status().state === 'refused');
-  const before = slack.calls.length;
-  await delay(1_100);
-  expect(slack.calls).toHaveLength(before);
+  expect((await child).stdout).toBe('connecting connected connecting refused\n');
+  expect(slack.calls.filter(({ method }) => method === 'auth.test')).toHaveLength(2);
 });
 
 test.concurrent('when Slack is down at the start, connecting ends with the reason and goes on by itself', async () => {
@@ -97,7 +103,7 @@ test.concurrent('errors of Slack and pauses that it asks for are waited out', as
   const started = Date.now();
   await using connected = await connectChannel(slack);
   await slack.until(() => connected.channel.status().state === 'connected');
-  expect(Date.now() - started).toBeGreaterThanOrEqual(1_000);
+  expect(Date.now() - started).toBeGreaterThanOrEqual(950);
   expect(connected.inbox.statuses.map(({ detail }) => detail)).toEqual([
     null,
     'Slack asks for a pause. Trying again.',
@@ -137,26 +143,24 @@ test.concurrent('a channel that was disconnected can be connected again', async 
   await expect(sending).rejects.toMatchObject({ code: 'NOT_CONNECTED' });
 });
 
-test.concurrent('disconnecting is quick while Slack is down', async () => {
+test.concurrent('disconnecting does not wait for Slack while it is down', async () => {
   await using slack = await startWorkspace();
   await slack.goDown();
   const { channel } = await connectChannel(slack);
-  const started = Date.now();
   await channel.disconnect();
-  expect(Date.now() - started).toBeLessThan(4_000);
+  expect(channel.status().state).toBe('stopped');
 });
 
-test.concurrent('disconnecting is quick while Slack lets the app wait, and connecting ends with it', async () => {
+test.concurrent('disconnecting does not wait until Slack says hello, and connecting ends with it', async () => {
   await using slack = await startWorkspace();
   slack.fallSilent(true);
+  withoutLongTimers();
   const inbox = new Inbox();
   const channel = createChannel(settingsOf(slack), inbox);
   const connecting = channel?.connect(inbox);
   await slack.until(() => slack.connections === 1);
-  const started = Date.now();
   await channel?.disconnect();
   await connecting;
-  expect(Date.now() - started).toBeLessThan(4_000);
   expect(channel?.status().state).toBe('stopped');
 });
 
@@ -167,36 +171,49 @@ test.concurrent('disconnecting right after connecting leaves no line behind', as
   const connecting = channel?.connect(inbox);
   await channel?.disconnect();
   await connecting;
-  await delay(200);
-  expect(slack.connections).toBe(0);
+  // A line that was left behind would be there before a later channel's.
+  await using later = await connectChannel(slack);
+  slack.sendText(ADA, ADA_DIRECT, 'anyone?');
+  await slack.until(() => later.inbox.messages.length === 1);
+  expect(slack.connections).toBe(1);
+  expect(inbox.messages).toEqual([]);
   expect(channel?.status().state).toBe('stopped');
 });
 
 test.concurrent('after disconnecting nothing keeps the process alive', async () => {
   await using slack = await startWorkspace();
   slack.sendText(ADA, GENERAL, 'hello');
-  const script = `
-    import { setTimeout as delay } from 'node:timers/promises';
-    import { connectChannel } from '${import.meta.dirname}/fixtures.ts';
-    const { channel, inbox } = await connectChannel({ url: process.argv[1] });
-    await channel.send({ id: 'm', jid: 'slack:${GENERAL}', text: 'bye' });
-    while (inbox.messages.length === 0) await delay(5);
-    await channel.disconnect();
-    console.log(JSON.stringify({ messages: inbox.messages.length, status: channel.status() }));
-    const disconnectedAt = Date.now();
-    process.on('exit', () => console.error(Date.now() - disconnectedAt));
-  `;
-  const child = await promisify(execFile)(
-    process.execPath,
-    ['--input-type=module', '--eval', script, slack.url],
-    { timeout: 20_000 },
+  const child = await runScript(
+    slack,
+    `     const { channel, inbox } = await connectChannel({ url: process.argv[1] });
+     await channel.send({ id: 'm', jid: 'slack:${GENERAL}', text: 'bye' });
+     while (inbox.messages.length === 0) await new Promise((go) => setTimeout(go, 5));
+     await channel.disconnect();
+     console.log(JSON.stringify({ messages: inbox.messages.length, status: channel.status() }));`,
   );
   expect(JSON.parse(child.stdout)).toEqual({
     messages: 1,
     status: { state: 'stopped', detail: null },
   });
-  expect(child.stderr).toMatch(/^\d+\n$/);
-  expect(Number(child.stderr)).toBeLessThan(4_000);
+  expect(child.stderr).toBe('');
   expect(slack.posted.map(({ text }) => text)).toEqual(['bye']);
   expect(slack.pending).toHaveLength(0);
 });
+
+/** From now on a timer of ten seconds or more never elapses: whatever waits for one waits for ever. */
+function withoutLongTimers(): void {
+  const plain = setTimeout;
+  vi.stubGlobal('setTimeout', (run: () => void, ms = 0, ...args: unknown[]) =>
+    ms < 10_000 ? plain(run, ms, ...args) : plain(() => {}, ms).unref(),
+  );
+}
+
+/** Runs a script in a process of its own, with the address of Slack as its argument, to its end. */
+function runScript(
+  slack: SlackServer,
+  script: string,
+): Promise<{ stdout: string; stderr: string }> {
+  const fixtures = `import { connectChannel } from '${import.meta.dirname}/fixtures.ts';`;
+  const args = ['--input-type=module', '--eval', `${fixtures}\n${script}`, slack.url];
+  return promisify(execFile)(process.execPath, args, { timeout: 60_000 });
+}

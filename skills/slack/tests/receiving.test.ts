@@ -120,8 +120,9 @@ test.concurrent('a message that was not stored is not acknowledged and comes aga
     await store(message);
   };
   slack.sendText(ADA, GENERAL, 'one');
-  await slack.until(() => attempts === 1);
+  await slack.until(() => inbox.log.length === 1);
   expect(slack.pending).toHaveLength(1);
+  slack.repeat();
   await slack.until(() => slack.pending.length === 0);
   expect(inbox.messages.map(({ text }) => text)).toEqual(['one']);
   expect(attempts).toBe(2);
@@ -142,10 +143,32 @@ test.concurrent('while a message is being stored it is not acknowledged, and its
     await store(message);
   };
   slack.sendText(ADA, GENERAL, 'one');
-  await slack.until(() => (slack.pending[0]?.attempt ?? 0) >= 1);
+  await slack.until(() => inbox.chats.length === 1);
+  slack.repeat();
+  slack.push({ type: 'reaction_added', user: ADA });
+  // What came after the repetition is acknowledged, so the app has seen the repetition as well.
+  await slack.until(() => slack.pending.length === 1);
+  expect(slack.pending).toMatchObject([{ attempts: 2 }]);
   finish();
   await slack.until(() => slack.pending.length === 0);
   expect(inbox.messages).toHaveLength(1);
+});
+
+test.concurrent('a late acknowledgement counts, whether the event went out again before it or after', async () => {
+  await using slack = await startWorkspace();
+  await using connected = await connectChannel(slack);
+  const { inbox } = connected;
+  const { promise: stored, resolve: finish } = Promise.withResolvers<void>();
+  inbox.onMessage = () => stored;
+  slack.sendText(ADA, GENERAL, 'one');
+  await slack.until(() => inbox.chats.length === 1);
+  slack.repeat();
+  finish();
+  await slack.until(() => slack.pending.length === 0);
+  // The repetition is acknowledged as well, before what comes after it.
+  slack.push({ type: 'reaction_added', user: ADA });
+  await slack.until(() => slack.pending.length === 0);
+  expect(slack.strays).toEqual([]);
 });
 
 test.concurrent('a chat that could not be stored holds its message back', async () => {
@@ -158,6 +181,8 @@ test.concurrent('a chat that could not be stored holds its message back', async 
     throw new Error('disk full');
   };
   slack.sendText(ADA, GENERAL, 'one');
+  await slack.until(() => inbox.log.length === 1);
+  slack.repeat();
   await slack.until(() => inbox.messages.length === 1);
   expect(inbox.chats).toHaveLength(1);
 });

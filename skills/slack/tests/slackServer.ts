@@ -16,19 +16,17 @@ type Answer = { readonly status?: number; readonly headers?: Record<string, stri
   | { readonly cutLine: true }
 );
 
-/** An event on its way to the app; it goes out again until it is acknowledged. */
-type Pending = { readonly payload: Fields; attempt: number; envelopeId: string; sentAt: number };
-
-/** Slack waits three seconds for an acknowledgement, and longer after each repetition. */
-const REDELIVER_MS = 300;
+/** An event on its way to the app. It was sent `attempts` times, each time under another envelope id. */
+type Pending = { readonly payload: Fields; attempts: number };
 
 /**
  * Slack's side of socket mode and of the few Web API methods that a channel needs, for one workspace
  * and one app, on loopback, by Node's built-ins alone.
  *
  * A WebSocket needs a ticket of `apps.connections.open`; events come in envelopes, one by one
- * acknowledged by their id, and again under a new id when they were not. Events wait while no app is
- * connected (Slack gives up after some minutes; this server does not).
+ * acknowledged by their id. What was not acknowledged comes again under a new id over the next line, or
+ * when `repeat` says that Slack's three seconds are over: no clock decides, so that a slow machine sees
+ * the same. Events wait while no app is connected (Slack gives up after some minutes; this server does not).
  */
 export class SlackServer {
   readonly botUserId = 'U0BOT';
@@ -36,6 +34,8 @@ export class SlackServer {
   readonly calls: { method: string; fields: Fields }[] = [];
   /** Events that the app has not acknowledged. */
   readonly pending: Pending[] = [];
+  /** The event of every envelope that ever went out: an acknowledgement may meet a repetition. */
+  readonly #envelopes = new Map<string, Pending>();
   /** What came over the WebSocket and was no acknowledgement of anything. */
   readonly strays: string[] = [];
   connections = 0;
@@ -49,7 +49,6 @@ export class SlackServer {
   #app: WebSocketPeer | null = null;
   #server: Server = createServer();
   #port = 0;
-  #timer: NodeJS.Timeout | undefined;
   #clock = 1_700_000_000;
 
   constructor(tokens: { bot: string; app: string }) {
@@ -75,13 +74,11 @@ export class SlackServer {
     this.#server.listen(this.#port, '127.0.0.1');
     await once(this.#server, 'listening');
     this.#port = (this.#server.address() as AddressInfo).port;
-    this.#timer = setInterval(() => this.#deliver(), 20);
   }
 
   /** Drops every connection and refuses new ones. */
   async goDown(): Promise<void> {
     if (!this.#server.listening) return;
-    clearInterval(this.#timer);
     this.#app = null;
     const closed = once(this.#server, 'close');
     this.#server.close();
@@ -103,6 +100,11 @@ export class SlackServer {
     const payload = { type: 'disconnect', reason: 'refresh_requested', debug_info: { host: 'h' } };
     this.#app?.send(JSON.stringify(payload));
     this.#app = null;
+  }
+
+  /** Sends everything that is not acknowledged once more, as Slack does after three seconds. */
+  repeat(): void {
+    for (const event of this.pending) this.#deliver(event);
   }
 
   /** WebSockets are accepted, but nothing ever comes back over them. */
@@ -137,8 +139,9 @@ export class SlackServer {
       authorizations: [{ team_id: 'T1', user_id: this.botUserId, is_bot: true }],
       event,
     };
-    this.pending.push({ payload, attempt: 0, envelopeId: '', sentAt: 0 });
-    this.#deliver();
+    const pending = { payload, attempts: 0 };
+    this.pending.push(pending);
+    this.#deliver(pending);
   }
 
   /** The next request of that method, or the one that many later, is answered so. */
@@ -147,12 +150,12 @@ export class SlackServer {
   }
 
   /** Waits until it is so, here or at the other end of the line; rejects when it never is. */
-  async until(isSo: () => boolean, timeoutMs = 20_000): Promise<void> {
+  async until(isSo: () => boolean, timeoutMs = 60_000): Promise<void> {
     const end = Date.now() + timeoutMs;
     while (!isSo()) {
       if (Date.now() > end) {
-        const methods = this.calls.map(({ method }) => method).join(' ');
-        throw new Error(`still not so after ${timeoutMs} ms: ${isSo}; calls: ${methods}`);
+        const methods = this.calls.slice(-20).map(({ method }) => method);
+        throw new Error(`still not so after ${timeoutMs} ms: ${isSo}; last calls: ${methods}`);
       }
       await delay(5);
     }
@@ -163,32 +166,26 @@ export class SlackServer {
     return `${this.#clock}.000100`;
   }
 
-  #deliver(): void {
-    const now = Date.now();
-    for (const event of this.pending) {
-      if (this.#app === null) return;
-      const isFirst = event.envelopeId === '';
-      if (!isFirst && now - event.sentAt < REDELIVER_MS) continue;
-      if (!isFirst) event.attempt += 1;
-      event.envelopeId = randomUUID();
-      event.sentAt = now;
-      const envelope = {
-        envelope_id: event.envelopeId,
-        type: 'events_api',
-        payload: event.payload,
-        accepts_response_payload: false,
-        retry_attempt: event.attempt,
-        retry_reason: isFirst ? '' : 'timeout',
-      };
-      this.#app.send(JSON.stringify(envelope));
-    }
+  #deliver(event: Pending): void {
+    if (this.#app === null) return;
+    const envelope = {
+      envelope_id: randomUUID(),
+      type: 'events_api',
+      payload: event.payload,
+      accepts_response_payload: false,
+      retry_attempt: event.attempts,
+      retry_reason: event.attempts === 0 ? '' : 'timeout',
+    };
+    event.attempts += 1;
+    this.#envelopes.set(envelope.envelope_id, event);
+    this.#app.send(JSON.stringify(envelope));
   }
 
   #onFrame(text: string): void {
     const { envelope_id } = JSON.parse(text) as { envelope_id?: string };
-    const index = this.pending.findIndex(({ envelopeId }) => envelopeId === envelope_id);
-    if (index === -1) this.strays.push(text);
-    else this.pending.splice(index, 1);
+    const event = this.#envelopes.get(envelope_id ?? '');
+    if (event === undefined) this.strays.push(text);
+    else if (this.pending.includes(event)) this.pending.splice(this.pending.indexOf(event), 1);
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex): void {
@@ -217,7 +214,7 @@ export class SlackServer {
         debug_info: { host: 'h', approximate_connection_time: 18_060 },
       }),
     );
-    this.#deliver();
+    this.repeat();
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {

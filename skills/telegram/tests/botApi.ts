@@ -61,6 +61,10 @@ export class BotApi {
   readonly calls: Call[] = [];
   /** Updates that the bot has not confirmed. */
   readonly pending: Update[] = [];
+  /** An empty answer comes at once, as from a gateway that holds no request back. */
+  isHasty = false;
+  /** Updates that the bot has confirmed come again and again. */
+  isForgetful = false;
   readonly #token: string;
   readonly #chats = new Map<number, BotApiChat>();
   readonly #failures: { method: string; error: Failure; later: number }[] = [];
@@ -150,12 +154,12 @@ export class BotApi {
   }
 
   /** Waits until it is so, here or at the other end of the line; rejects when it never is. */
-  async until(isSo: () => boolean, timeoutMs = 20_000): Promise<void> {
+  async until(isSo: () => boolean, timeoutMs = 60_000): Promise<void> {
     const end = Date.now() + timeoutMs;
     while (!isSo()) {
       if (Date.now() > end) {
-        const methods = this.calls.map(({ method }) => method).join(' ');
-        throw new Error(`still not so after ${timeoutMs} ms: ${isSo}; calls: ${methods}`);
+        const methods = this.calls.slice(-20).map(({ method }) => method);
+        throw new Error(`still not so after ${timeoutMs} ms: ${isSo}; last calls: ${methods}`);
       }
       await delay(5);
     }
@@ -262,7 +266,7 @@ export class BotApi {
       );
       return;
     }
-    const offset = Number(payload['offset'] ?? 0);
+    const offset = this.isForgetful ? 0 : Number(payload['offset'] ?? 0);
     const confirmed = offset < 0 ? this.pending.length + offset : this.#countBelow(offset);
     this.pending.splice(0, Math.max(0, confirmed));
     if (Array.isArray(payload['allowed_updates'])) this.#allowed = payload['allowed_updates'];
@@ -281,7 +285,7 @@ export class BotApi {
     };
     const timer = setTimeout(
       () => finish({ result: [] }),
-      find().length > 0 ? 0 : Number(payload['timeout'] ?? 0) * 1_000,
+      find().length > 0 || this.isHasty ? 0 : Number(payload['timeout'] ?? 0) * 1_000,
     );
     const poll: Poll = {
       answer: (news) => finish('error_code' in news ? news : { result: find() }),

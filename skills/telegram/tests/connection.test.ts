@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { type BotApi, startBotApi } from './botApi.ts';
@@ -58,14 +57,15 @@ test.concurrent.each(['4242:AAwrong', 'nonsense'])(
 
 test.concurrent('a token that is revoked is refused, and Telegram is not asked again', async () => {
   await using api = await startBotApi({ token: TOKEN });
-  await using connected = await connectChannel(api);
-  await api.until(() => polls(api) === 2);
-  api.failNext('getUpdates', { error_code: 401, description: 'Unauthorized' });
-  api.sendText(ADA, ADA_DIRECT, 'wake up');
-  await api.until(() => connected.channel.status().state === 'refused');
-  const before = api.calls.length;
-  await delay(700);
-  expect(api.calls).toHaveLength(before);
+  api.failNext('getUpdates', { error_code: 401, description: 'Unauthorized' }, 1);
+  // A process in which something waited to ask again would not end.
+  const { stdout } = await runScript(
+    api,
+    `const { channel, inbox } = await connectChannel({ url: process.argv[1] });
+     process.on('exit', () => console.log(inbox.statuses.map(({ state }) => state).join(' ')));`,
+  );
+  expect(stdout).toBe('connecting connected refused\n');
+  expect(polls(api)).toBe(2);
 });
 
 test.concurrent('a second program with the same token is named, and later ends by itself', async () => {
@@ -135,13 +135,39 @@ test.concurrent('errors of Telegram and pauses that it asks for are waited out',
   const started = Date.now();
   await using connected = await connectChannel(api);
   await api.until(() => connected.channel.status().state === 'connected');
-  expect(Date.now() - started).toBeGreaterThanOrEqual(1_000);
+  expect(Date.now() - started).toBeGreaterThanOrEqual(950);
   expect(connected.inbox.statuses.map(({ detail }) => detail)).toEqual([
     null,
     'Telegram cannot be reached (FetchError). Trying again.',
     'Telegram asks for a pause. Trying again.',
     null,
   ]);
+});
+
+test.concurrent('a far end that answers empty at once is asked once a second, and messages still arrive', async () => {
+  await using api = await startBotApi({ token: TOKEN });
+  api.isHasty = true;
+  const started = performance.now();
+  await using connected = await connectChannel(api);
+  const { channel, inbox } = connected;
+  // The first request and the one after it show that all is well; from then on there is a second between.
+  await api.until(() => polls(api) >= 5);
+  expect(performance.now() - started).toBeGreaterThanOrEqual(3 * 990);
+  expect(channel.status()).toEqual({ state: 'connected', detail: null });
+  api.sendText(ADA, ADA_DIRECT, 'hello');
+  await api.until(() => inbox.messages.length === 1);
+});
+
+test.concurrent('a far end that repeats what it was told is known is not asked without a pause', async () => {
+  await using api = await startBotApi({ token: TOKEN });
+  await using connected = await connectChannel(api);
+  api.isForgetful = true;
+  api.sendText(ADA, ADA_DIRECT, 'hello');
+  await api.until(() => connected.inbox.messages.length >= 1);
+  const started = performance.now();
+  const before = polls(api);
+  await api.until(() => polls(api) >= before + 4);
+  expect(performance.now() - started).toBeGreaterThanOrEqual(2 * 990);
 });
 
 test.concurrent('a channel that was disconnected can be connected again', async () => {
@@ -163,9 +189,8 @@ test.concurrent('disconnecting while Telegram is down does not wait for it', asy
   await using api = await startBotApi({ token: TOKEN });
   await api.goDown();
   const { channel } = await connectChannel(api);
-  const started = Date.now();
   await channel.disconnect();
-  expect(Date.now() - started).toBeLessThan(4_000);
+  expect(channel.status().state).toBe('stopped');
 });
 
 test.concurrent('disconnecting right after connecting ends both', async () => {
@@ -185,19 +210,14 @@ test.concurrent('disconnecting right after connecting ends both', async () => {
 test.concurrent('after disconnecting nothing keeps the process alive', async () => {
   await using api = await startBotApi({ token: TOKEN });
   api.sendText(ADA, ADA_DIRECT, 'hello');
-  const script = `
-    import { connectChannel, TOKEN } from '${import.meta.dirname}/fixtures.ts';
-    const { channel, inbox } = await connectChannel({ url: process.argv[1] });
-    await channel.send({ id: 'm', jid: 'telegram:1001', text: 'bye' });
-    await channel.setTyping('telegram:1001', true);
-    await channel.disconnect();
-    const handles = process.getActiveResourcesInfo().filter((name) => name === 'Timeout');
-    console.log(JSON.stringify({ messages: inbox.messages.length, handles, status: channel.status() }));
-  `;
-  const child = await promisify(execFile)(
-    process.execPath,
-    ['--input-type=module', '--eval', script, api.url],
-    { timeout: 20_000 },
+  const child = await runScript(
+    api,
+    `const { channel, inbox } = await connectChannel({ url: process.argv[1] });
+     await channel.send({ id: 'm', jid: 'telegram:1001', text: 'bye' });
+     await channel.setTyping('telegram:1001', true);
+     await channel.disconnect();
+     const handles = process.getActiveResourcesInfo().filter((name) => name === 'Timeout');
+     console.log(JSON.stringify({ messages: inbox.messages.length, handles, status: channel.status() }));`,
   );
   expect(JSON.parse(child.stdout)).toEqual({
     messages: 1,
@@ -208,3 +228,10 @@ test.concurrent('after disconnecting nothing keeps the process alive', async () 
   expect(api.sent.map(({ text }) => text)).toEqual(['bye']);
   expect(api.pending).toHaveLength(0);
 });
+
+/** Runs a script in a process of its own, with the address of the Bot API as its argument, to its end. */
+function runScript(api: BotApi, script: string): Promise<{ stdout: string; stderr: string }> {
+  const fixtures = `import { connectChannel } from '${import.meta.dirname}/fixtures.ts';`;
+  const args = ['--input-type=module', '--eval', `${fixtures}\n${script}`, api.url];
+  return promisify(execFile)(process.execPath, args, { timeout: 60_000 });
+}

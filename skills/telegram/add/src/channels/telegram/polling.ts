@@ -16,6 +16,13 @@ export type Polling = {
   readonly report: (status: ChannelStatus) => void;
 };
 
+/**
+ * The least time from one request to the next when the answer brought nothing new. Telegram holds such a
+ * request for `longPollSeconds`; a gateway or a Bot API server that answers at once must not be asked
+ * hundreds of times a second.
+ */
+const QUIET_POLL_MS = 1_000;
+
 /** A last word to Telegram must not keep a restart waiting. */
 const CONFIRM_MS = 2_000;
 
@@ -36,11 +43,16 @@ export async function pollUpdates(polling: Polling): Promise<void> {
   while (!signal.aborted) {
     try {
       me ??= await introduce(polling);
+      const isLongPoll = timeout > 0;
+      const { offset } = cursor;
+      const askedAt = performance.now();
       const updates = await fetchUpdates(polling, cursor, timeout);
       report({ state: 'connected', detail: null });
       timeout = polling.longPollSeconds;
       if (await storeInOrder(polling, { updates, me, cursor })) {
         failures = 0;
+        const isQuiet = isLongPoll && cursor.offset <= offset;
+        if (isQuiet) await pause(QUIET_POLL_MS - (performance.now() - askedAt), signal);
         continue;
       }
       await pause(backoffMs(failures, Math.random()), signal);
@@ -112,6 +124,7 @@ async function confirm({ api, log }: Polling, { offset }: Cursor): Promise<void>
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  if (ms <= 0) return;
   try {
     await delay(ms, undefined, { signal });
   } catch {
