@@ -2,11 +2,23 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Case, CrashMatrix, type Verdict } from '../src/engine/transaction/testing/matrix.ts';
+import { type Starved, StarvedCommand } from '../src/testing/starved-command.ts';
+import { SCENARIOS } from '../src/testing/starved-scenarios.ts';
 
-// Breaks a commit at every call that changes a folder, and its recovery as well. Needs strace.
+// Breaks a commit at every call that changes a folder, and its recovery as well; then whole commands, on a
+// disk that stays broken from each of their calls on. Needs strace. `npm run crash-matrix -- commands`
+// runs the second part alone.
 const ERRORS = ['ENOSPC', 'EACCES', 'EIO'] as const;
 const folder = mkdtempSync(join(tmpdir(), 'crash-matrix-'));
 try {
+  const isRight = process.argv[2] === 'commands' || (await breakCommits());
+  const areRight = await starveCommands();
+  process.exitCode = isRight && areRight ? 0 : 1;
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function breakCommits(): Promise<boolean> {
   const matrix = new CrashMatrix(folder);
   const points = await matrix.points();
   const cases: readonly (readonly [name: string, cases: readonly Case[]])[] = [
@@ -30,19 +42,39 @@ try {
   const wrong: Verdict[] = [];
   for (const [name, list] of cases) {
     const verdicts = await inPairs(list, (tried) => matrix.try(tried));
-    const count = (tree: Verdict['tree']) => verdicts.filter((one) => one.tree === tree).length;
     const bad = verdicts.filter((verdict) => !verdict.isRight);
     wrong.push(...bad);
-    console.log(
-      `${name}: ${verdicts.length} points, ${count('before')} before, ${count('after')} after, ` +
-        `${count('mixed')} mixed, ${bad.length} wrong`,
-    );
+    console.log(`${name}: ${counted(verdicts)}, ${bad.length} wrong`);
   }
   for (const { tried, tree, detail } of wrong.slice(0, 20))
     console.log(JSON.stringify(tried), tree, detail);
-  process.exitCode = wrong.length === 0 ? 0 : 1;
-} finally {
-  rmSync(folder, { recursive: true, force: true });
+  return wrong.length === 0;
+}
+
+async function starveCommands(): Promise<boolean> {
+  const wrong: Starved[] = [];
+  for (const scenario of SCENARIOS) {
+    const command = new StarvedCommand(folder, scenario);
+    const points = await command.points();
+    for (const error of ['ENOSPC', 'EIO'] as const) {
+      const runs = await inPairs(points, (point) => command.try({ ...point, error }));
+      const hits = runs.filter(({ isHit }) => isHit);
+      const bad = runs.filter(({ faults }) => faults.length > 0);
+      wrong.push(...bad);
+      console.log(
+        `${scenario.name}, ${error} from then on: ${counted(hits)}, ${bad.length} wrong, ` +
+          `${runs.length - hits.length} missed`,
+      );
+    }
+  }
+  for (const one of wrong.slice(0, 20)) console.log(JSON.stringify(one));
+  return wrong.length === 0;
+}
+
+function counted(runs: readonly { readonly tree: 'before' | 'after' | 'mixed' }[]): string {
+  const count = (tree: 'before' | 'after' | 'mixed') =>
+    runs.filter((one) => one.tree === tree).length;
+  return `${runs.length} points, ${count('before')} before, ${count('after')} after, ${count('mixed')} mixed`;
 }
 
 async function inPairs<T, R>(

@@ -20,8 +20,6 @@ const FAILURES: readonly ErrorCode[] = [
 
 /** The exit code of the command line's contract: 0 done, 1 refused or failed, 3 blocked, and by error. */
 export function exitCodeOf({ outcome, error }: VerbResult): number {
-  // A disk that refused the way back as well: neither before nor after until recovery ran.
-  if (error?.data['isUnfinished'] === true) return 6;
   if (error) return BY_CODE[error.code] ?? 1;
   if (outcome === 'failed') return 1;
   return outcome === 'blocked' ? 3 : 0;

@@ -2,7 +2,15 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { ClawError } from '../errors.ts';
 import type { Journal } from './journal.ts';
-import { discard, publish, syncPath, takeBack, transactionIds, turnBack } from './recover.js';
+import {
+  discard,
+  finish,
+  publish,
+  syncPath,
+  takeBack,
+  transactionIds,
+  turnBack,
+} from './recover.js';
 import { type Change, journalText, stage, treeChanged, writeSynced } from './stage.ts';
 
 export type { Change } from './stage.ts';
@@ -10,30 +18,31 @@ export type { Change } from './stage.ts';
 /**
  * Makes a change of the project happen as a whole or not at all, whatever ends this process.
  *
- * The caller holds the lock and has recovered. Returns exactly when the tree is *after*; throws
- * exactly when it is *before*, apart from a disk that refuses the way back as well, which leaves
- * the journal for the next command. Synchronous, so that nothing of ours runs in between.
+ * The caller holds the lock and has recovered. Returns exactly when the next command finds the tree
+ * *after*, and throws when it finds it *before*. On a disk that stays broken that next command may have
+ * something left to do in the same direction. Synchronous, so that nothing of ours runs in between.
  *
+ * @returns `isEnded`: false where the disk refused the end, so that what the transaction keeps is needed
  * @throws ClawError TREE_CHANGED where a target is not what the step expects (plan again);
- *   LINK_REFUSED; IO_FAILED with its cause, and `data.isUnfinished` if recovery has to go on
+ *   LINK_REFUSED; IO_FAILED with its cause; RECOVERY_NEEDS_DECISION where the disk refused the way back
+ *   from a target that was edited meanwhile
  */
 export function commitSteps(
   root: string,
   change: Change,
   options: { readonly now?: () => Date } = {},
-): { readonly id: string } {
+): { readonly id: string; readonly isEnded: boolean } {
   const id = nextId(root, change.verb);
   const committedAt = (options.now ?? (() => new Date()))().toISOString();
   const journal = prepare(root, id, change, committedAt);
   try {
     syncPath(join(root, '.claw/tx', id));
-    publish(root, journal, (step) => {
-      throw treeChanged(step.path);
-    });
+    publishAll(root, journal);
   } catch (error) {
-    throw rolledBack(root, journal, error);
+    if (!isTurned(root, id)) return { id, isEnded: goOn(root, journal, error) };
+    throw takenBack(root, journal, error);
   }
-  return { id };
+  return { id, isEnded: end(root, id) };
 }
 
 /** Stages everything; the rename at the end is the point from which on the change happens. */
@@ -54,19 +63,68 @@ function prepare(root: string, id: string, change: Change, committedAt: string):
   }
 }
 
-function rolledBack(root: string, journal: Journal, error: unknown): ClawError {
+function publishAll(root: string, journal: Journal): void {
+  publish(root, journal, (step) => {
+    throw treeChanged(step.path);
+  });
+}
+
+/** @returns whether it ended; what is left is a rename, which recovery makes up for */
+function end(root: string, id: string): boolean {
   try {
-    turnBack(root, journal.id);
+    finish(root, id);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether the transaction goes back from here on. */
+function isTurned(root: string, id: string): boolean {
+  try {
+    turnBack(root, id);
+    return true;
+  } catch {
+    return false; // The journal stands as it was, so recovery goes forward.
+  }
+}
+
+/** Takes back what was published before an error, as far as the disk lets it. */
+function takenBack(root: string, journal: Journal, error: unknown): ClawError {
+  try {
     takeBack(root, journal, false);
     return asClawError(error, 'Everything is as it was before.');
   } catch (cause) {
     const message =
-      'The disk failed while publishing, and again on the way back. Run claw recover.';
-    return new ClawError('IO_FAILED', message, {
-      data: { isUnfinished: true, first: String(error) },
-      cause,
-    });
+      'The disk failed while publishing, and again on the way back. The next claw command puts back ' +
+      'what is left: make sure first that the disk works and has room.';
+    return new ClawError('IO_FAILED', message, { data: { first: String(error) }, cause });
   }
+}
+
+/**
+ * Tries once more where there is no way back, in case only a moment was bad. Whatever comes of it, the
+ * journal stands, so the next command finishes what is left.
+ *
+ * @returns whether it ended
+ */
+function goOn(root: string, journal: Journal, error: unknown): boolean {
+  try {
+    if (isEdit(error)) throw error;
+    publishAll(root, journal);
+  } catch (cause) {
+    if (!isEdit(cause)) return false;
+    const message =
+      `${cause.path} was edited while it was published, and the disk refused the way back. ` +
+      'Run claw recover with --keep-mine, --roll-forward or --roll-back.';
+    const { path } = cause;
+    throw new ClawError('RECOVERY_NEEDS_DECISION', message, { path, cause });
+  }
+  return end(root, journal.id);
+}
+
+function isEdit(error: unknown): error is ClawError {
+  return error instanceof ClawError && error.code === 'TREE_CHANGED';
 }
 
 function asClawError(error: unknown, outcome: string): ClawError {

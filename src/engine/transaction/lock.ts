@@ -46,10 +46,18 @@ export async function withLock<T>(
     writeHolder(root, options.verb);
     return await work();
   } finally {
-    fs.rmSync(join(root, '.claw/cache/holder.json'), { force: true });
-    const isUsed = [...usesOf(root)].some(([name, mark]) => mark !== (before.get(name) ?? ''));
-    if (!isUsed) removeUnused(root, kept);
-    lock.close();
+    attempt(() => fs.rmSync(join(root, '.claw/cache/holder.json'), { force: true }));
+    attempt(() => removeUnused(root, { kept, before }));
+    attempt(() => lock.close());
+  }
+}
+
+/** The work is done or has failed by then, and what stays is litter: an error here would hide which. */
+function attempt(tidy: () => void): void {
+  try {
+    tidy();
+  } catch {
+    // The holder's name is read only while its process lives; the lock goes with this process.
   }
 }
 
@@ -142,19 +150,19 @@ function isTransaction(name: string): boolean {
   return /^\d{6}-/.test(name);
 }
 
-/** @param kept what was there before this command */
-function removeUnused(root: string, kept: ReadonlySet<string>): void {
+/** @param found `kept`: what was there before this command; `before`: what of it was of use */
+function removeUnused(
+  root: string,
+  { kept, before }: { kept: ReadonlySet<string>; before: ReadonlyMap<string, string> },
+): void {
+  const isUsed = [...usesOf(root)].some(([name, mark]) => mark !== (before.get(name) ?? ''));
+  if (isUsed) return;
   // In alphabetical order the lock is the last: who makes one of their own then finds the rest gone.
   for (const name of [...namesIn(root)].sort().filter((one) => !kept.has(one))) {
     fs.rmSync(join(root, '.claw', name), { recursive: true, force: true });
   }
-  if (kept.has('.')) return;
-  try {
-    fs.rmdirSync(join(root, '.claw'));
-  } catch (error) {
-    // A waiting command has put something there meanwhile, and will take it away itself.
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOTEMPTY')) throw error;
-  }
+  // Where a waiting command has put something there meanwhile this fails: it takes that away itself.
+  if (!kept.has('.')) fs.rmdirSync(join(root, '.claw'));
 }
 
 function inode(path: string): bigint | null {

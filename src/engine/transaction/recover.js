@@ -96,13 +96,13 @@ export function rollBack(root, id, options = {}) {
 }
 
 /**
- * Publishes every step of a journal that stands, and ends the transaction.
+ * Publishes every step of a journal. From then on the tree is *after*; `finish` ends the transaction.
  *
  * @param {string} root
  * @param {Journal} journal
  * @param {(step: FileStep, n: number) => boolean} onEdited called for a target that is neither old
  *   nor new, which is left alone; returning false keeps the transaction open
- * @returns {boolean} whether the transaction ended
+ * @returns {boolean} whether the transaction may end
  */
 export function publish(root, journal, onEdited) {
   const needed = new Set(
@@ -117,8 +117,25 @@ export function publish(root, journal, onEdited) {
     if (!isWrite(step)) removeEmpty(root, parents(step.path), needed);
   }
   syncFolders(root, journal);
-  if (isComplete) finish(root, journal.id);
   return isComplete;
+}
+
+/**
+ * Ends a published transaction by one rename; what comes after it is only tidying.
+ *
+ * @param {string} root @param {string} id
+ */
+export function finish(root, id) {
+  const { tx, backup } = placesOf(root, id);
+  saveConflicts(root, id);
+  fs.renameSync(join(tx, 'journal.json'), join(backup, 'record.json'));
+  try {
+    syncPath(backup);
+    remove(tx);
+    pruneBackups(join(root, '.claw/backup'));
+  } catch {
+    // The tree is done. What could not be removed now is swept by the next command.
+  }
 }
 
 /**
@@ -151,7 +168,11 @@ export function takeBack(root, journal, isForced) {
 export function turnBack(root, id) {
   const { tx } = placesOf(root, id);
   fs.renameSync(join(tx, 'journal.json'), join(tx, 'rollback.json'));
-  syncPath(tx);
+  try {
+    syncPath(tx);
+  } catch {
+    // A power failure may bring the journal back, and with it the other whole tree: never a mixed one.
+  }
 }
 
 /**
@@ -332,14 +353,17 @@ function recoverOne(root, id, decision) {
   }
   /** @type {string[]} */
   const kept = [];
-  const hasEnded = publish(root, journal, (step, n) => {
+  const isPublished = publish(root, journal, (step, n) => {
     kept.push(step.path);
     keepVersions(root, id, step.path, n);
     if (decision === 'roll-forward') return publishFile(root, id, step, n, true);
     if (decision === 'keep-mine') fillBackup(root, id, step, n);
     return decision === 'keep-mine';
   });
-  if (hasEnded) return recovery('rolled-forward', { ...facts, kept });
+  if (isPublished) {
+    finish(root, id);
+    return recovery('rolled-forward', { ...facts, kept });
+  }
   return recovery('needs-decision', { ...facts, kept, reason: 'edited' });
 }
 
@@ -458,24 +482,6 @@ function isUndoable(root, journal, step, n) {
     return isThere(target) === (step.prepared !== null) && (!step.hadFolder || isThere(swapped(n)));
   }
   return isSame(fingerprint(target), step.after) && (step.before === null || isThere(before(n)));
-}
-
-/**
- * The end of a transaction is one rename; what comes after it is only tidying.
- *
- * @param {string} root @param {string} id
- */
-function finish(root, id) {
-  const { tx, backup } = placesOf(root, id);
-  saveConflicts(root, id);
-  fs.renameSync(join(tx, 'journal.json'), join(backup, 'record.json'));
-  try {
-    syncPath(backup);
-    remove(tx);
-    pruneBackups(join(root, '.claw/backup'));
-  } catch {
-    // The tree is done. What could not be removed now is swept by the next command.
-  }
 }
 
 /** @param {string} folder */

@@ -28,7 +28,7 @@ export async function changing(
     for (let attempt = 1; ; attempt += 1) {
       try {
         const result = await work();
-        return { ...result, warnings: [...notes, ...result.warnings] };
+        return { ...result, warnings: [...notes, ...result.warnings, ...leftOver(context.root)] };
       } catch (error) {
         const isStale = error instanceof ClawError && error.code === 'TREE_CHANGED';
         if (!isStale || attempt === 3) throw error;
@@ -57,6 +57,15 @@ export async function reading<T extends Pick<VerbResult, 'warnings'>>(
       return { ...result, warnings: [...notes, ...running, ...result.warnings] };
     }
   }
+}
+
+/** What a disk that refused the end of a transaction leaves to the next command. */
+function leftOver(root: string): readonly string[] {
+  if (!hasPending(root)) return [];
+  return [
+    'The disk failed towards the end. The change is decided, and the next claw command finishes and tidies ' +
+      'what is left of it: make sure first that the disk works and has room.',
+  ];
 }
 
 /** Verbs that deal with an operation that waits, or that it cannot get in the way of: but not a second time. */

@@ -210,8 +210,9 @@ function commit(context: EngineContext, operation: Operation, packages: Packages
     },
     { now },
   );
-  rememberState(root, kept.state, digestBytes(kept.bytes));
-  if (brought) saveBaseDigests(root, brought.digests);
+  // Caches, which are read anew where they could not be written.
+  tidyUp(() => rememberState(root, kept.state, digestBytes(kept.bytes)));
+  if (brought) tidyUp(() => saveBaseDigests(root, brought.digests));
   onProgress({ kind: 'done', text: isRecord ? 'Written' : `Published ${files}` });
   return true;
 }

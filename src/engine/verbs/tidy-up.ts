@@ -1,10 +1,10 @@
 /**
- * Removes what a command no longer needs. By then the tree is decided, so a disk that refuses must not
- * make a failure of it: what stays is swept by a later command.
+ * Removes what a command no longer needs, or fills a cache. By then the tree is decided, so a disk that
+ * refuses must not make a failure of it: a later command sweeps what stays.
  */
-export function tidyUp(remove: () => void): void {
+export function tidyUp(work: () => void): void {
   try {
-    remove();
+    work();
   } catch {
     // Only litter is left, and only until a later command.
   }

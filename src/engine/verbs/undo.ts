@@ -69,7 +69,7 @@ export async function undo(context: PlanningContext): Promise<VerbResult> {
       ...files.map(({ path, before, after }) => stepOf(path, before, after)),
       ...swaps.steps,
     ];
-    const { id } = commitSteps(
+    const { id, isEnded } = commitSteps(
       root,
       {
         verb: 'undo',
@@ -81,8 +81,8 @@ export async function undo(context: PlanningContext): Promise<VerbResult> {
       { now: context.now },
     );
     // First the older one: a kill in between leaves an undo that can itself be undone.
-    tidyUp(() => dropTransaction(root, transaction.id));
-    tidyUp(() => dropTransaction(root, id));
+    if (isEnded) tidyUp(() => dropTransaction(root, transaction.id));
+    if (isEnded) tidyUp(() => dropTransaction(root, id));
     tidyUp(() => clearUndone(root));
     return resultOf('undo', 'done', report);
   } finally {

@@ -67,7 +67,9 @@ export class CrashMatrix {
       tree === 'mixed' ? 'the tree is mixed' : '',
       recovery.outcome === 'needs-decision' ? 'a decision was asked for' : '',
       this.#leftovers(root),
-      tried.commit.effect === 'SIGKILL' ? '' : errorFault(tried.commit, run.stdout, atOnce),
+      tried.commit.effect === 'SIGKILL'
+        ? ''
+        : errorFault(run.stdout, tried.commit.isPersistent === true ? tree : atOnce),
     ].filter((fault) => fault !== '');
     rmSync(root, { recursive: true, force: true });
     const detail = faults.join('; ') || recovery.outcome;
@@ -94,9 +96,11 @@ export class CrashMatrix {
   }
 }
 
-/** After an error the tree is right at once, unless the way back was barred too and that was said. */
-function errorFault(injection: Injection, stdout: string, atOnce: Verdict['tree']): string {
-  if (stdout === 'done') return atOnce === 'after' ? '' : `"done", but the tree was ${atOnce}`;
-  if (injection.isPersistent === true) return '';
-  return stdout === 'IO_FAILED' && atOnce === 'before' ? '' : `"${stdout}", the tree was ${atOnce}`;
+/**
+ * Success means after, an error of the disk means before: at once, and on a disk that stays broken once
+ * the next command has recovered on a good one.
+ */
+function errorFault(stdout: string, tree: Verdict['tree']): string {
+  const wanted = stdout === 'done' ? 'after' : stdout === 'IO_FAILED' ? 'before' : null;
+  return tree === wanted ? '' : `"${stdout}", the tree was ${tree}`;
 }
