@@ -31,8 +31,8 @@ function ownership({ dataDir }: Subject, uid: number): readonly Finding[] {
   return [ill(AREA, `${dataDir} belongs to another user.`, `sudo chown -R "$USER" ${dataDir}`)];
 }
 
-function exposure({ dataDir }: Subject): readonly Finding[] {
-  const exposed = findExposed(dataDir);
+function exposure({ projectDir, dataDir }: Subject): readonly Finding[] {
+  const exposed = findExposed({ projectDir, dataDir });
   const [first] = exposed;
   if (first === undefined) return [];
   const name = relative(dataDir, first.path) || 'it';

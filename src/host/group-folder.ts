@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { mediaFolder } from '../sandbox/sandbox.ts';
 import { folderNameProblem } from './folder-name.ts';
@@ -7,11 +7,8 @@ import { removeTree, removeTreeAtOnce } from './remove-tree.ts';
 /** Where the folders of groups lie, and what their agents keep beside them. */
 export type FolderPlaces = { readonly projectDir: string; readonly dataDir: string };
 
-const MEMORY = `# Memory of this chat
-
-What is worth remembering about the people here, their wishes and their plans belongs in this file:
-one line each, the newest at the end, outdated ones taken out.
-`;
+/** First memories of chats, shipped with the project; `groups/` itself is private and not in git. */
+const TEMPLATES = 'container/memory';
 
 /**
  * Makes a group's folder with its memory and its logs, or what of it is missing.
@@ -20,12 +17,34 @@ one line each, the newest at the end, outdated ones taken out.
  * is, and nothing is opened through it.
  */
 export function makeGroupFolder({ projectDir }: FolderPlaces, folder: string): void {
-  const path = join(projectDir, 'groups', folder);
-  mkdirSync(join(projectDir, 'groups'), { recursive: true });
-  unlessThere(() => mkdirSync(path));
-  // With `wx` the name itself must be new: a link is not followed, not even one that leads nowhere.
-  unlessThere(() => writeFileSync(join(path, 'CLAUDE.md'), MEMORY, { flag: 'wx' }));
+  const path = makeMemory(projectDir, folder, folder === 'main' ? 'main.md' : 'group.md');
   unlessThere(() => mkdirSync(join(path, 'logs')));
+}
+
+/** Makes the folder of the memory that all groups share, or what of it is missing. */
+export function makeSharedFolder({ projectDir }: Pick<FolderPlaces, 'projectDir'>): void {
+  makeMemory(projectDir, 'global', 'global.md');
+}
+
+/** Returns the folder. */
+function makeMemory(projectDir: string, folder: string, template: string): string {
+  const path = join(projectDir, 'groups', folder);
+  mkdirSync(join(projectDir, 'groups'), { recursive: true, mode: 0o700 });
+  unlessThere(() => mkdirSync(path));
+  const memory = () => readTemplate(projectDir, template);
+  // With `wx` the name itself must be new: a link is not followed, not even one that leads nowhere.
+  unlessThere(() => writeFileSync(join(path, 'CLAUDE.md'), memory(), { flag: 'wx' }));
+  return path;
+}
+
+function readTemplate(projectDir: string, name: string): string {
+  try {
+    return readFileSync(join(projectDir, TEMPLATES, name), 'utf8');
+  } catch (error) {
+    // A project without templates still has memories; they begin with a heading.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '# Memory of this chat\n';
+    throw error;
+  }
 }
 
 /** Whether something of a folder is on disk, in any case: files, or what its agent remembered. */

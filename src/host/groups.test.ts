@@ -142,7 +142,7 @@ test('what does not fit is said, and nothing is registered', async () => {
   expect(await said(`/register Family Chat trigger ${'x'.repeat(65)}`)).toContain('64 characters');
   expect(await said('/trigger Family Chat')).toContain('No registered chat is called Family.');
   expect(assistant.store.groups.all()).toHaveLength(1);
-  expect(readdirSync(join(project.dir, 'groups'))).toEqual(['main']);
+  expect(readdirSync(join(project.dir, 'groups'))).toEqual(['global', 'main']);
   await assistant.stop();
 });
 
@@ -265,6 +265,23 @@ test('the owner’s own chat can be neither taken out nor deleted', async () => 
     expect(await ask(assistant, text)).toBe('Your own chat cannot be taken out.');
   }
   expect(existsSync(join(project.dir, 'groups/main/CLAUDE.md'))).toBe(true);
+  await assistant.stop();
+});
+
+test('first memories come from the templates of the project, and what is there is never replaced', async () => {
+  using project = new TestProject({
+    'groups/global/CLAUDE.md': 'We speak English.\n',
+    'container/memory/global.md': 'of all\n',
+    'container/memory/main.md': 'of the owner\n',
+    'container/memory/group.md': 'of a group\n',
+  });
+  const assistant = await startWithChats(project);
+  await ask(assistant, '/register Club');
+  const memory = (folder: string) =>
+    readFileSync(join(project.dir, 'groups', folder, 'CLAUDE.md'), 'utf8');
+  expect(memory('club')).toBe('of a group\n');
+  expect(memory('main')).toBe('of the owner\n');
+  expect(memory('global')).toBe('We speak English.\n');
   await assistant.stop();
 });
 

@@ -7,7 +7,7 @@ import { openChannelWatch } from './channel-watch.ts';
 import type { Resumption } from './command.ts';
 import { openDelivery } from './delivery.ts';
 import { openFollowUps } from './follow-ups.ts';
-import { makeGroupFolder } from './group-folder.ts';
+import { makeGroupFolder, makeSharedFolder } from './group-folder.ts';
 import { openLateDigest } from './late-digest.ts';
 import { leave } from './leave.ts';
 import type { HostOptions } from './options.ts';
@@ -116,9 +116,9 @@ export function openHost(options: HostOptions): Host {
   }
 
   /** One folder that cannot be made is no reason to leave all chats without an answer. */
-  function completeFolder(folder: string): void {
+  function complete(folder: string, make: () => void): void {
     try {
-      makeGroupFolder(places, folder);
+      make();
     } catch (error) {
       log.warn('the folder of a group is not complete', { folder, error: String(error) });
     }
@@ -164,7 +164,9 @@ export function openHost(options: HostOptions): Host {
     async start(resumption) {
       registerTerminal(options);
       noteReach(options);
-      for (const { folder } of store.groups.all()) completeFolder(folder);
+      for (const { folder } of store.groups.all())
+        complete(folder, () => makeGroupFolder(places, folder));
+      complete('global', () => makeSharedFolder(places));
       const { toEnd, toResume } = takeOver(options);
       for (const { turn, result } of toEnd) work.start(turn, async () => result);
       work.wake();

@@ -157,7 +157,7 @@ export class TestProject {
   restarts = 0;
 
   constructor(files: Readonly<Record<string, string>> = {}) {
-    const given = { 'groups/main/CLAUDE.md': '', 'claw.config.yaml': 'check: []\n', ...files };
+    const given = { 'claw.config.yaml': 'check: []\n', ...files };
     for (const [path, text] of Object.entries(given)) {
       mkdirSync(dirname(join(this.dir, path)), { recursive: true });
       writeFileSync(join(this.dir, path), text);

@@ -22,7 +22,7 @@ import { readEnvironment, secretValues, withoutSecrets } from './environment.ts'
 import { lockInstance } from './instance-lock.ts';
 import { lastHealthyOf } from './last-healthy.ts';
 import { openLog } from './log.ts';
-import { closeData, findExposed } from './private-data.ts';
+import { closePrivate, findExposed } from './private-data.ts';
 
 let folder: string;
 
@@ -196,8 +196,10 @@ test('the fifth crash within a minute is the last, and slow ones never are', () 
   ]);
 });
 
-test('the data folder is closed to others, with what an earlier version left open', () => {
+test('data and memories are closed to others, with what an earlier version left open', () => {
   const data = join(folder, 'data');
+  const places = { projectDir: folder, dataDir: data };
+  mkdirSync(join(folder, 'groups/main'), { recursive: true, mode: 0o755 });
   const open = ['claw.db', 'claw.db-wal', 'logs/a.log', 'whatsapp/link.db', 'cache/agent.mjs'];
   for (const path of open) {
     mkdirSync(join(data, dirname(path)), { recursive: true, mode: 0o755 });
@@ -205,18 +207,19 @@ test('the data folder is closed to others, with what an earlier version left ope
   }
   mkdirSync(join(data, 'sessions/main'), { recursive: true, mode: 0o755 });
   symlinkSync(join(data, 'cache/agent.mjs'), join(data, 'link'));
-  expect(findExposed(data).map(({ path, mode }) => [relative(data, path), mode])).toEqual([
+  expect(findExposed(places).map(({ path, mode }) => [relative(data, path), mode])).toEqual([
     ['', 0o755],
     ['logs', 0o755],
     ['whatsapp', 0o755],
     ['sessions', 0o755],
+    ['../groups', 0o755],
     ['claw.db', 0o644],
     ['claw.db-wal', 0o644],
     ['logs/a.log', 0o644],
     ['whatsapp/link.db', 0o644],
   ]);
-  closeData(data);
-  expect(findExposed(data)).toEqual([]);
+  closePrivate(places);
+  expect(findExposed(places)).toEqual([]);
   // An agent of another user reads it through its mount.
   expect(statSync(join(data, 'cache/agent.mjs')).mode & 0o777).toBe(0o644);
 });

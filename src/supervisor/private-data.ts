@@ -1,6 +1,9 @@
 import { chmodSync, type Dirent, lstatSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
+/** Where the assistant keeps what is nobody else's business. */
+export type PrivatePlaces = { readonly projectDir: string; readonly dataDir: string };
+
 /** A file or folder of the assistant's that others on this machine may look into. */
 export type Exposed = { readonly path: string; readonly mode: number; readonly wanted: number };
 
@@ -12,31 +15,37 @@ const PRIVATE = ['', 'logs', 'whatsapp'];
 const CLOSED = ['media', 'run', 'sessions'];
 
 /**
- * What in the data folder has wider rights than it should. A mask for new files would do as well, but
+ * What in the data folder, and of the groups' folders, has wider rights than it should. A mask for new files would do as well, but
  * `claw`, a child of the assistant, would publish files of the project under it that agents then could
  * not read.
  */
-export function findExposed(dataDir: string): readonly Exposed[] {
-  const folders = [...PRIVATE, ...CLOSED].map((name) => join(dataDir, name));
+export function findExposed(places: PrivatePlaces): readonly Exposed[] {
+  const { dataDir } = places;
   const files = PRIVATE.flatMap((name) => filesIn(join(dataDir, name)));
   return [
-    ...folders.flatMap((path) => exposed(path, FOLDER)),
+    ...privateFolders(places).flatMap((path) => exposed(path, FOLDER)),
     ...files.flatMap((path) => exposed(path, FILE)),
   ];
 }
 
 /** Takes the rights away that `findExposed` finds, as far as the files are ours, and makes the folders closed. */
-export function closeData(dataDir: string): void {
-  for (const name of [...PRIVATE, ...CLOSED]) {
-    makeFolder(join(dataDir, name));
-  }
-  for (const { path, wanted } of findExposed(dataDir)) {
+export function closePrivate(places: PrivatePlaces): void {
+  for (const folder of privateFolders(places)) makeFolder(folder);
+  for (const { path, wanted } of findExposed(places)) {
     try {
       chmodSync(path, wanted);
     } catch {
       // Somebody else's, or gone by now: `claw doctor` names what stays.
     }
   }
+}
+
+/** The memories of the groups lie in the project, for their agents and the owner's editor to find. */
+function privateFolders({ projectDir, dataDir }: PrivatePlaces): readonly string[] {
+  return [
+    ...[...PRIVATE, ...CLOSED].map((name) => join(dataDir, name)),
+    join(projectDir, 'groups'),
+  ];
 }
 
 function makeFolder(path: string): void {

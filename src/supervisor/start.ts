@@ -8,7 +8,7 @@ import { pipedConsole } from '../terminal/piped-console.ts';
 import { dataDirOf, readEnvironment, secretValues } from './environment.ts';
 import { lockInstance } from './instance-lock.ts';
 import { openLog } from './log.ts';
-import { closeData } from './private-data.ts';
+import { closePrivate } from './private-data.ts';
 import { scrubber } from './scrub.ts';
 import { serviceConsole } from './service-console.ts';
 import { DEFAULT_TIMING, openSupervisor } from './supervisor.ts';
@@ -32,7 +32,7 @@ async function start(): Promise<number> {
     process.stderr.write(`${lock.message}\n`);
     return 1;
   }
-  closeData(dataDir);
+  closePrivate({ projectDir, dataDir });
   const isService = process.argv.includes('--service');
   const ownerConsole = isService
     ? serviceConsole(process.stdout, process.stderr)

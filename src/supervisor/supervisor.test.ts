@@ -212,7 +212,7 @@ test('a second start on the same data folder is refused in one line', async () =
     `The assistant already runs on ${tree.dataDir} (pid ${first.child.pid}). End that one first, or set CLAW_DATA to another folder.`,
   );
   expect(await first.end('/groups\n')).toBe(0);
-  expect(findExposed(tree.dataDir)).toEqual([]);
+  expect(findExposed({ projectDir: tree.dir, dataDir: tree.dataDir })).toEqual([]);
 });
 
 test('on a terminal, what is typed during a restart stays on the line and can be finished', async () => {

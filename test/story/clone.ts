@@ -91,10 +91,7 @@ function asClone(codebase: Codebase): Clone {
   };
 }
 
-const NOT_CODE = new Set(['.git', '.claw', '.env', 'data', 'node_modules']);
-
-/** What a chat's agent finds and makes in its folder; of the owner's own, the memory came with the code. */
-const OF_CHATS = /^groups\/(?!(main|global)(\/CLAUDE\.md)?$)/;
+const NOT_CODE = new Set(['.git', '.claw', '.env', 'data', 'groups', 'node_modules']);
 
 function codeOf(root: string): Record<string, string> {
   const all = fs.readdirSync(root).filter((name) => !NOT_CODE.has(name));
@@ -103,8 +100,7 @@ function codeOf(root: string): Record<string, string> {
     const below = fs.readdirSync(join(root, name), { recursive: true, encoding: 'utf8' });
     return below.map((path) => join(name, path));
   });
-  const code = paths.filter((path) => !OF_CHATS.test(path)).sort();
-  return Object.fromEntries(code.map((path) => [path, contentOf(join(root, path))]));
+  return Object.fromEntries(paths.sort().map((path) => [path, contentOf(join(root, path))]));
 }
 
 /** A file's bytes and whether it can be run; a folder is part of the tree as well. */
