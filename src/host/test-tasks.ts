@@ -10,8 +10,6 @@ import {
 } from './test-assistant.ts';
 
 export const FAMILY = 'chat:family';
-/** Some commands start a process, which takes its time on a busy machine. */
-const PATIENCE_MS = 20_000;
 const START = '2026-11-21T12:00:00Z';
 
 /** An assistant on the test's clock, with a group beside the main chat. */
@@ -75,16 +73,13 @@ export async function scheduleInFamily(assistant: TestAssistant, wish: object): 
 export function isIdle({ store }: TestAssistant): Promise<void> {
   return vi.waitFor(() => {
     expect(store.turns.counts()).toMatchObject({ queued: 0, running: 0, unsent: 0 });
-  }, PATIENCE_MS);
+  });
 }
 
 export async function commands(assistant: TestAssistant, text: string): Promise<string> {
   const before = assistant.terminal.sent.length;
   await assistant.terminal.say(text);
-  await vi.waitFor(
-    () => expect(assistant.terminal.sent.length).toBeGreaterThan(before),
-    PATIENCE_MS,
-  );
+  await vi.waitFor(() => expect(assistant.terminal.sent.length).toBeGreaterThan(before));
   await isIdle(assistant);
   return textsOf(assistant.terminal).slice(before).join('\n');
 }

@@ -1,5 +1,5 @@
 import { Duplex, PassThrough } from 'node:stream';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { openFrameLink } from './frame-link.ts';
 import { AgentFrame, type HostFrame } from './frames.ts';
 import { MAX_FRAME_BYTES } from './protocol.ts';
@@ -8,8 +8,7 @@ test('frames arrive whole however the stream cuts them', async () => {
   const far = farEnd();
   const bytes = Buffer.from('{"type":"text","turn":"1","delta":"Grüße"}\n'.repeat(3));
   for (const byte of bytes) far.incoming.write(Buffer.from([byte]));
-  await settled();
-  expect(far.frames).toHaveLength(3);
+  await vi.waitFor(() => expect(far.frames).toHaveLength(3));
   expect(far.frames[2]).toEqual({ type: 'text', turn: '1', delta: 'Grüße' });
 });
 
@@ -22,17 +21,16 @@ test.each([
 ])('%s ends the link once, and nothing after it is read', async (_name, line) => {
   const far = farEnd();
   far.incoming.write(`${line}${line}{"type":"ready","protocol":1}\n`);
-  await settled();
+  await vi.waitFor(() => expect(far.closes).toBe(1));
   expect(far.garbage).toEqual(['a message that is not in the protocol']);
   expect(far.frames).toEqual([]);
-  expect(far.closes).toBe(1);
 });
 
 test('a line without end is refused as soon as it is too long', async () => {
   const far = farEnd();
   const piece = Buffer.alloc(65_536, 120);
   for (let sent = 0; sent <= MAX_FRAME_BYTES; sent += piece.length) far.incoming.write(piece);
-  await settled();
+  await vi.waitFor(() => expect(far.closes).toBe(1));
   expect(far.garbage).toEqual([`a message of more than ${MAX_FRAME_BYTES} bytes`]);
 });
 
@@ -60,8 +58,4 @@ function farEnd() {
     },
   });
   return Object.assign(seen, { incoming, outgoing, link });
-}
-
-function settled(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 50));
 }

@@ -27,7 +27,7 @@ function projectOf(onTurn: string) {
   return sandboxProject({
     engine: 'bubblewrap',
     tools: [LOOK],
-    settings: { turnTimeoutMs: 20_000 },
+    settings: { turnTimeoutMs: 120_000 },
     files: { 'container/agent/main.ts': hostileAgent(onTurn) },
   });
 }

@@ -51,7 +51,7 @@ await describeWithEngine('docker', 'containers', () => {
   });
 
   test('that idle are stopped, and the next turn starts another', async () => {
-    await using project = await sandboxProject({ engine: 'docker', settings: { idleMs: 1_000 } });
+    await using project = await sandboxProject({ engine: 'docker', settings: { idleMs: 5_000 } });
     await project.answer('hello');
     const before = await containersOf(project);
     await vi.waitFor(async () => expect(await containersOf(project)).toEqual([]));
@@ -61,7 +61,7 @@ await describeWithEngine('docker', 'containers', () => {
 
   test('are stopped in the middle of a turn, which is told so', async () => {
     await using project = await sandboxProject({ engine: 'docker' });
-    const turn = project.turn('shell: sleep 30');
+    const turn = project.turn('shell: sleep 600');
     await vi.waitFor(() => expect(project.server.requests).toHaveLength(1));
     await project.sandbox.stop('family');
     expect(await turn).toMatchObject({ kind: 'failed', code: 'AGENT_DIED' });

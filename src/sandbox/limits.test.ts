@@ -3,7 +3,8 @@ import { type AnthropicScript, lastUserText } from '../testing/anthropic.ts';
 import { describeWithEngine } from '../testing/engine.ts';
 import { sandboxProject, shellScript } from '../testing/sandbox-project.ts';
 
-const IDLE_MS = 1_500;
+// Long enough for an agent on a slow machine to load its libraries.
+const IDLE_MS = 6_000;
 
 /** An agent in the container's place that hangs, in one way or another, once it has its turn. */
 const hungAgent = (hang: string) => `
@@ -55,7 +56,7 @@ await describeWithEngine('bubblewrap', 'a turn without a sign of life', () => {
       return { ok: true, value: 'seen' };
     };
     const answers = await Promise.all([
-      project.answer('shell: sleep 2; echo slept', { folder: 'one' }),
+      project.answer('shell: sleep 6.5; echo slept', { folder: 'one' }),
       project.answer('slow', { folder: 'two' }),
       project.answer('host', { folder: 'three', onTool }),
     ]);

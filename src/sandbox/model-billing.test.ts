@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { type AnthropicScript, startAnthropicServer } from '../testing/anthropic.ts';
 import { startOpenAiServer } from '../testing/openai.ts';
@@ -128,7 +129,8 @@ test('whoever goes away in the middle of an answer pays for what was written', a
 test('whoever goes away before an answer pays for the question and the time', async () => {
   await using far = await startedServer(() => ({ kind: 'stall' }));
   await using proxy = await openProxy(far.url);
-  await proxy.abandon('/v1/messages', JSON.stringify(BODY), 300);
+  const asked = vi.waitFor(() => expect(far.requests).toHaveLength(1)).then(() => delay(300));
+  await proxy.abandon('/v1/messages', JSON.stringify(BODY), asked);
   await vi.waitFor(() => expect(proxy.settled).toHaveLength(1));
   const [counts] = proxy.settled;
   expect(counts?.inputTokens).toBeGreaterThan(100);

@@ -39,7 +39,7 @@ export async function openProxy(baseUrl: string, parts: TestProxyParts = {}) {
   const server = await openGroupServer({
     socketDir,
     user: { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 },
-    proxy: { model, timeoutMs: 1_000 },
+    proxy: { model, timeoutMs: 60_000 },
     currentTurn: () => (isIdle ? null : turn),
     onAgent: () => {},
   });
@@ -53,9 +53,9 @@ export async function openProxy(baseUrl: string, parts: TestProxyParts = {}) {
     endTurn: () => over.abort(),
     post: (path: string, body: string, headers = {}, method = 'POST') =>
       post({ socketPath, path, method, headers }, body),
-    /** Asks, and goes away with the first bytes of the answer, or without any after `ms`. */
-    abandon: (path: string, body: string, ms: number | null = null) =>
-      abandon({ socketPath, path, method: 'POST' }, body, ms),
+    /** Asks, and goes away with the first bytes of the answer, or when `leave` resolves. */
+    abandon: (path: string, body: string, leave: Promise<void> | null = null) =>
+      abandon({ socketPath, path, method: 'POST' }, body, leave),
     upgrade: (protocol: string) => upgradeStatus(socketPath, protocol),
     async [Symbol.asyncDispose]() {
       await server.close();
@@ -76,13 +76,13 @@ function post(options: object, body: string): Promise<{ status: number; text: st
   });
 }
 
-function abandon(options: object, body: string, ms: number | null): Promise<void> {
+function abandon(options: object, body: string, leave: Promise<void> | null): Promise<void> {
   return new Promise((resolve) => {
     const asked = request(options, (answer) => answer.once('data', () => asked.destroy()));
     asked.on('error', () => resolve());
     asked.on('close', () => resolve());
     asked.end(body);
-    if (ms !== null) setTimeout(() => asked.destroy(), ms);
+    void leave?.then(() => asked.destroy());
   });
 }
 

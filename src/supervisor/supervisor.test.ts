@@ -157,11 +157,11 @@ test('a tree that comes up without ever being ready is taken back when its time 
     scrub: (text) => text,
     runId: 'run',
     now: Date.now,
-    timing: { healthyMs: 4_000, stopMs: 10_000, crashPauseMs: 10, pulseMs: 60_000 },
+    timing: { healthyMs: 15_000, stopMs: 10_000, crashPauseMs: 10, pulseMs: 60_000 },
   });
   input.end('/add-hanging\n/groups\n');
   expect(await supervisor.run()).toBe(0);
-  expect(said).toContain('It was not ready after 4 seconds.');
+  expect(said).toContain('It was not ready after 15 seconds.');
   expect(said).toContain('Registered:');
   expect(existsSync(join(tree.dir, 'src/channels/hanging.ts'))).toBe(false);
 });

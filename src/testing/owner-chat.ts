@@ -6,7 +6,7 @@ import { type TestAssistant, type TestProject, textsOf } from '../host/test-assi
 import { type AnthropicReply, lastUserText, startAnthropicServer } from './anthropic.ts';
 import { type Files, skillFiles } from './codebase.ts';
 
-const WAIT_MS = 40_000;
+const WAIT_MS = 150_000;
 
 /** Says something as the owner, and waits until the chat is told something that holds `part`. */
 export async function ask(assistant: TestAssistant, text: string, part: string): Promise<string> {

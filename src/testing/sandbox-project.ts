@@ -161,7 +161,7 @@ function settings(dataDir: string, url: string, parts: SandboxProjectParts): Set
     dataDir,
     model: { provider: 'anthropic', model: 'claude-test', baseUrl: url, apiKey: TEST_KEY },
     sandbox: parts.engine,
-    turnTimeoutMs: 30_000,
+    turnTimeoutMs: 120_000,
     ...parts.settings,
   };
 }

@@ -10,7 +10,8 @@ import { addSkill, CLAW, type Codebase, temporaryCodebase } from '../../src/test
 
 const LINES = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n';
 const FAILS = `require('node:test').test('x', () => { throw new Error('no'); });`;
-const SLOW = `require('node:test').test('x', () => new Promise((r) => setTimeout(r, 4_000)));`;
+// Longer than another command needs to start and to wait for its turn, also on a slow machine.
+const SLOW = `require('node:test').test('x', () => new Promise((r) => setTimeout(r, 20_000)));`;
 
 test('what a skill that fails would have deleted, moved and changed is all there', async () => {
   const files = { 'src/gone.ts': LINES, 'src/moved.ts': LINES, 'a.txt': LINES };

@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { addSkill, CLAW, type Codebase, temporaryCodebase } from '../../src/testing/codebase.ts';
 
-const FOREVER = `require('node:test').test('x', () => new Promise((r) => setTimeout(r, 60_000)));`;
+const FOREVER = `require('node:test').test('x', () => new Promise((r) => setTimeout(r, 600_000)));`;
 
 function codebaseWithSlowTest(): Codebase {
   const codebase = temporaryCodebase({ 'a.txt': 'a\n' }, { git: true });
@@ -23,8 +22,11 @@ async function running(codebase: Codebase) {
     stdout += chunk.toString();
   });
   const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
-  await new Promise((resolve) => child.stderr.once('data', resolve));
-  await sleep(200);
+  let stderr = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+  await vi.waitFor(() => expect(stderr).toContain('test: slow'));
   return { child, ended, stdout: () => stdout };
 }
 

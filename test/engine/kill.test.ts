@@ -39,7 +39,7 @@ test(`SIGKILL at ${KILLS} random moments of an apply leaves exactly before or af
     if (isAfter) expect((await codebase.claw('remove', 'demo')).code).toBe(0);
   }
   expect(ends.before + ends.after).toBe(KILLS);
-}, 240_000);
+}, 600_000);
 
 async function applyAndKill(codebase: Codebase, afterMs: number): Promise<void> {
   const child = spawn(process.execPath, [CLAW, 'apply', 'demo', '--json', '--cwd', codebase.root], {

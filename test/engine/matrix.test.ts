@@ -331,7 +331,7 @@ const CHECK_XML = `
 
 test('Ctrl-C ends the proofs and leaves nothing behind', async () => {
   await using codebase = temporaryCodebase({ 'a.txt': LINES }, { git: true });
-  const forever = `import test from 'node:test';\ntest('x', () => new Promise((r) => setTimeout(r, 60_000)));\n`;
+  const forever = `import test from 'node:test';\ntest('x', () => new Promise((r) => setTimeout(r, 600_000)));\n`;
   for (const name of ['one', 'two', 'three']) {
     addSkill(codebase, name, { add: { [name]: 'x\n' }, tests: { 'slow.test.mjs': forever } });
   }

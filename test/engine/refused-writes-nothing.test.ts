@@ -82,7 +82,7 @@ test('on a branch without claw, no refused command leaves what git trips over', 
   const done = await codebase.claw('continue');
   expect(done).toMatchObject({ code: 0, json: { outcome: 'done' } });
   expect(codebase.read('a.txt')).toBe(LINES.replace('one', 'rival'));
-}, 120_000);
+});
 
 test('what is refused for want of a state writes nothing beside what another branch left', async () => {
   await using codebase = await twoBranches();
@@ -100,7 +100,7 @@ test('what is refused for want of a state writes nothing beside what another bra
   }
   codebase.git('checkout', '--quiet', 'main');
   expect((await codebase.claw('verify')).code).toBe(0);
-}, 120_000);
+});
 
 test('a codebase that claw has nothing to do with is left alone by what is refused', async () => {
   await using codebase = await twoBranches();
@@ -109,7 +109,7 @@ test('a codebase that claw has nothing to do with is left alone by what is refus
   const refused = WITHOUT_STATE.filter(([, verb]) => verb !== 'undo');
   await expectNothingWritten(codebase, [...refused, ['NOTHING_TO_UNDO', 'undo']]);
   expect(codebase.has('.claw')).toBe(false);
-}, 120_000);
+});
 
 test('an installation is the same to the byte after every refusal', async () => {
   await using codebase = await twoBranches();
@@ -122,7 +122,7 @@ test('an installation is the same to the byte after every refusal', async () => 
   commitAll(codebase, 'more skills');
   await expectNothingWritten(codebase, WITH_STATE);
   expect(codebase.git('status', '--porcelain')).toBe('');
-}, 120_000);
+});
 
 async function expectNothingWritten(
   codebase: Codebase,

@@ -54,7 +54,7 @@ function useModel(codebase: Codebase, url: string): void {
     'ANTHROPIC_API_KEY=sk-test',
     `ANTHROPIC_BASE_URL=${url}`,
     'MODEL=anthropic/claude-test',
-    'CLAW_TURN_TIMEOUT_MS=3000',
+    'CLAW_TURN_TIMEOUT_MS=10000',
   ];
   codebase.write({ '.env': `${settings.join('\n')}\n` });
 }
@@ -105,7 +105,7 @@ const garbage: readonly (readonly [string, Script, RegExp])[] = [
   ['giving up', () => ({ give_up: 'only you know' }), /gave up: only you know/],
   ['a page that is no model', () => ({ kind: 'garbage' }), /not a model's server/],
   ['a refused key', () => ({ kind: 'error', status: 401 }), /refused the API key/],
-  ['silence', () => ({ kind: 'stall' }), /said nothing for 3 s/],
+  ['silence', () => ({ kind: 'stall' }), /said nothing for 10 s/],
 ];
 
 test('whatever else it answers is refused with the reason, and nothing is decided', async () => {

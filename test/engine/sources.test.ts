@@ -2,8 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import {
   CLAW,
   type Codebase,
@@ -286,7 +285,7 @@ test('Ctrl-C while something is fetched leaves nothing behind', async () => {
     [CLAW, 'apply', address, '--json', '--cwd', codebase.root],
     {
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, GIT_SSH_COMMAND: 'sleep 30 #' },
+      env: { ...process.env, GIT_SSH_COMMAND: 'sleep 600 #' },
     },
   );
   let stdout = '';
@@ -295,8 +294,7 @@ test('Ctrl-C while something is fetched leaves nothing behind', async () => {
   });
   const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
   await new Promise((resolve) => child.stderr.once('data', resolve));
-  await sleep(500);
-  expect(leftovers().length).toBe(before.length + 1);
+  await vi.waitFor(() => expect(leftovers()).toHaveLength(before.length + 1));
   child.kill('SIGINT');
   expect(await ended).toBe(130);
   expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: { code: 'INTERRUPTED' } });

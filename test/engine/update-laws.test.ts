@@ -219,4 +219,4 @@ test(`${RUNS} random releases: an update is the same skills and edits on the new
     fc.asyncProperty(Case, async (drawn) => await expectLaws(modelOf(drawn))),
     { numRuns: RUNS },
   );
-}, 300_000);
+}, 900_000);

@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Clone, visitorsEnvironment } from './clone.ts';
 
-const ANSWER_MS = 120_000;
-const STOP_MS = 15_000;
+// Only what hangs takes so long.
+const ANSWER_MS = 300_000;
+const STOP_MS = 60_000;
 /** A prompt at the end of all output: everything said so far is answered. */
 const PROMPT = /(^|\n)> $/;
 

@@ -4,7 +4,7 @@ import { Assistant } from './assistant.ts';
 import { type Clone, cloneRepository } from './clone.ts';
 
 const SHARED = 'src/config.ts';
-const MINUTES = 3 * 60_000;
+const MINUTES = 15 * 60_000;
 
 let clone: Clone;
 let assistant: Assistant;

@@ -89,7 +89,7 @@ await describeWithEngine('docker', 'the whole story, on Docker', () => {
   test('Ada gets answers on Telegram out of a container, a stranger gets nothing, the terminal still works', async () => {
     telegram.sendText(EVE, directChat(EVE), 'shell: cat /workspace/project/.env');
     telegram.sendText(ADA, directChat(ADA), LOOK_AROUND);
-    await telegram.until(() => telegram.sent.length > 0, 60_000);
+    await telegram.until(() => telegram.sent.length > 0);
     const names = (await containersOf(clone.root)).map(({ id }) => id.slice(0, 12));
     expect(names).toHaveLength(2);
     const [answer] = telegram.sent;
@@ -122,7 +122,7 @@ await describeWithEngine('docker', 'the whole story, on Docker', () => {
   test('added again it is the same tree, and what was said meanwhile is answered', async () => {
     await assistant.ask('/add-telegram');
     await assistant.ask('yes');
-    await telegram.until(() => telegram.sent.length > 1, 60_000);
+    await telegram.until(() => telegram.sent.length > 1);
     expect(telegram.sent[1]?.text).toContain('are you there?');
     expect(clone.code()).toMatchObject(withTelegram.code);
     expect(untimed(clone.state())).toEqual(untimed(withTelegram.state));

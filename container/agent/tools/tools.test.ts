@@ -54,9 +54,9 @@ test('long output is cut, and says how long it was', async () => {
 });
 
 test('what a command leaves in the background does not hold it up', async () => {
-  const before = performance.now();
-  expect(await shell.run({ command: 'sleep 3 & echo $!' }, context)).toMatch(/\[exit code 0\]$/);
-  expect(performance.now() - before).toBeLessThan(2_000);
+  const output = await shell.run({ command: 'sleep 600 & echo $!' }, context);
+  const [, pid] = /^(\d+)\n\[exit code 0\]$/.exec(output) ?? [];
+  process.kill(Number(pid), 'SIGKILL');
 });
 
 test('an aborted turn ends its command with all that it started', async () => {

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { FAST, LinkedChannel } from '../../testing/whatsapp/linked-channel.ts';
+import { LinkedChannel } from '../../testing/whatsapp/linked-channel.ts';
 import { startWhatsAppServer } from '../../testing/whatsapp/server.ts';
 
 const MESSAGES = 100;
 
 test('somebody who writes while they are written to reads and is read, every time', async () => {
   const server = await startWhatsAppServer();
-  const linked = new LinkedChannel(server, {}, { pace: { ...FAST, ackMs: 20_000 } });
+  const linked = new LinkedChannel(server);
   await linked.pair();
   const anna = server.person({ phoneNumber: '4915111111111', lidNumber: '1000001', name: 'Anna' });
   await linked.connect();

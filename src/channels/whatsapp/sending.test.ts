@@ -80,7 +80,7 @@ test('an answer reaches the owner’s own chat on the phone', async () => {
 
 test('a message without an answer from WhatsApp is not sent, and sent again it is the same one', async () => {
   await linked.close();
-  linked = new LinkedChannel(server, {}, { pace: { ...FAST, ackMs: 1_000 } });
+  linked = new LinkedChannel(server, {}, { pace: { ...FAST, ackMs: 4_000 } });
   server.account.paired = null;
   await linked.pair();
   await linked.connect();

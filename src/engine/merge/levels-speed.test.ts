@@ -1,28 +1,28 @@
 import { expect, test } from 'vitest';
+import { costOfFourfold, LINEAR_AT_MOST } from '../../testing/growth.ts';
 import type { Versions } from '../tree.ts';
-import { fastestOf } from './fastest-of.ts';
 import { mergeText } from './merge-text.ts';
 
-// A quarter of a megabyte with something to settle on every page takes half a second on an idle machine.
-const LIMIT_MS = 2500;
+// Four times as much is a quarter of a megabyte with something to settle on every page.
+const SIZE = 50;
 
-test.each<[string, string, () => Versions<string>]>([
+test.each<[string, string, (size: number) => Versions<string>]>([
   [
-    'a key more in each of 190 objects on both sides',
+    'a key more in each of many objects on both sides',
     'a.ts',
-    () => {
+    (size) => {
       const keys = linesOf(40, (index) => `  key${index}: 'some value',`);
       const write = (word: string) =>
-        linesOf(190, (index) => `const v${index} = {\n${keys}  ${word}${index}: 1,\n};`);
+        linesOf(size, (index) => `const v${index} = {\n${keys}  ${word}${index}: 1,\n};`);
       return { base: write('same'), ours: write('mine'), theirs: write('other') };
     },
   ],
   [
-    'an import more in 200 places of one list on both sides',
+    'an import more in many places of one list on both sides',
     'a.ts',
-    () => {
+    (size) => {
       const write = (word: string) =>
-        linesOf(200, (place) => {
+        linesOf(size, (place) => {
           const imports = linesOf(20, (index) => `import { a${place}x${index} } from './a.ts';`);
           return imports + (word === '' ? '' : `import { ${word}${place} } from './${word}.ts';`);
         });
@@ -32,9 +32,9 @@ test.each<[string, string, () => Versions<string>]>([
   [
     'every line laid out anew on one side, every ninth changed on the other',
     'a.ts',
-    () => {
+    (size) => {
       const write = (indent: string, word: string) =>
-        linesOf(3000, (index) => {
+        linesOf(size * 15, (index) => {
           const value = index % 9 === 0 ? `${word}${index}` : `${index}`;
           return `function f${index}(a) {\n${indent}return a + '${value}';\n}`;
         });
@@ -42,33 +42,40 @@ test.each<[string, string, () => Versions<string>]>([
     },
   ],
   [
-    'a key more at the end of 9,000 on both sides',
+    'a key more at the end of thousands on both sides',
     'a.json',
-    () => {
-      const keys = Array.from({ length: 9000 }, (_, index) => `  "key number ${index}": ${index}`);
+    (size) => {
+      const keys = Array.from(
+        { length: size * 45 },
+        (_, index) => `  "key number ${index}": ${index}`,
+      );
       const write = (...more: string[]) => `{\n${[...keys, ...more].join(',\n')}\n}\n`;
       return { base: write(), ours: write('  "mine": 1'), theirs: write('  "other": 2') };
     },
   ],
   [
-    'a name declared at both ends of 9,000',
+    'a name declared at both ends of thousands',
     'a.ts',
-    () => {
-      const base = linesOf(9000, (index) => `const name${index} = call(${index});`);
+    (size) => {
+      const base = linesOf(size * 45, (index) => `const name${index} = call(${index});`);
       return { base, ours: `const a = 1;\n${base}`, theirs: `${base}const a = 2;\n` };
     },
   ],
   [
     'brackets nested deeper than a parser can follow',
     'a.ts',
-    () => {
-      const write = (inside: string) => `${'['.repeat(9000)}${inside}${']'.repeat(9000)}\n`;
+    (size) => {
+      const write = (inside: string) =>
+        `${'['.repeat(size * 180)}${inside}${']'.repeat(size * 180)}\n`;
       return { base: write(''), ours: write(' '), theirs: write('1') };
     },
   ],
-])('merges by syntax without delay: %s', (_, path, make) => {
-  const versions = make();
-  expect(fastestOf(3, LIMIT_MS, () => mergeText(versions, { path }))).toBeLessThan(LIMIT_MS);
+])('four times the text costs about four times as much: %s', (_, path, make) => {
+  const cost = costOfFourfold(SIZE, (size) => {
+    const versions = make(size);
+    return () => mergeText(versions, { path });
+  });
+  expect(cost).toBeLessThan(LINEAR_AT_MOST);
 });
 
 function linesOf(length: number, line: (index: number) => string): string {

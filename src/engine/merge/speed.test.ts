@@ -1,26 +1,27 @@
 import { expect, test } from 'vitest';
+import { costOfFourfold, LINEAR_AT_MOST } from '../../testing/growth.ts';
 import type { Versions } from '../tree.ts';
-import { fastestOf } from './fastest-of.ts';
 import { mergeText } from './merge-text.ts';
 
-// What took other mergers seconds to minutes.
-const LIMIT_MS = 1000;
-const LONG = 20_000;
+// Four times as many lines are 20,000 and more, for which other mergers took seconds to minutes.
+const LINES = 5_000;
 
-test.each<[string, (random: () => number) => Versions<readonly string[]>]>([
+test.each<[string, (lines: number, random: () => number) => Versions<readonly string[]>]>([
   [
     'lines drawn from 8 different ones, all three drawn anew',
-    (random) => {
-      const draw = () => repeat(LONG, () => `line ${Math.floor(random() * 8)}`);
+    (lines, random) => {
+      const draw = () => repeat(lines, () => `line ${Math.floor(random() * 8)}`);
       return { base: draw(), ours: draw(), theirs: draw() };
     },
   ],
   [
-    'lines drawn from 8 different ones, with 200 edits on each side',
-    (random) => {
-      const base = repeat(LONG, () => `line ${Math.floor(random() * 8)}`);
+    'lines drawn from 8 different ones, with an edit in every hundred on each side',
+    (lines, random) => {
+      const base = repeat(lines, () => `line ${Math.floor(random() * 8)}`);
       const edit = (word: string) => {
-        const places = new Set(Array.from({ length: 200 }, () => Math.floor(random() * LONG)));
+        const places = new Set(
+          Array.from({ length: lines / 100 }, () => Math.floor(random() * lines)),
+        );
         return base.map((line, index) => (places.has(index) ? `${word} ${index}` : line));
       };
       return { base, ours: edit('ours'), theirs: edit('theirs') };
@@ -28,16 +29,16 @@ test.each<[string, (random: () => number) => Versions<readonly string[]>]>([
   ],
   [
     'equal lines, some taken out at the head and some put in at the tail',
-    () => {
-      const base = repeat(LONG, () => '  {},');
-      const more = repeat(50, () => '  {},');
-      return { base, ours: base.slice(50), theirs: [...base, ...more] };
+    (lines) => {
+      const base = repeat(lines, () => '  {},');
+      const more = repeat(lines / 400, () => '  {},');
+      return { base, ours: base.slice(lines / 400), theirs: [...base, ...more] };
     },
   ],
   [
     'equal lines, every fifth of which each side changed',
-    (random) => {
-      const base = repeat(LONG, () => '  {},');
+    (lines, random) => {
+      const base = repeat(lines, () => '  {},');
       const edit = (word: string) =>
         base.map((line, index) => (random() < 0.2 ? `${word} ${index}` : line));
       return { base, ours: edit('ours'), theirs: edit('theirs') };
@@ -45,44 +46,44 @@ test.each<[string, (random: () => number) => Versions<readonly string[]>]>([
   ],
   [
     'two lines in turn, a tenth of them deleted on each side',
-    (random) => {
-      const base = repeat(LONG, (index) => (index % 2 === 0 ? '{' : '}'));
+    (lines, random) => {
+      const base = repeat(lines, (index) => (index % 2 === 0 ? '{' : '}'));
       const thin = () => base.filter(() => random() > 0.1);
       return { base, ours: thin(), theirs: thin() };
     },
   ],
   [
     'no line in common',
-    () => {
-      const of = (word: string) => repeat(LONG, (index) => `${word} ${index}`);
+    (lines) => {
+      const of = (word: string) => repeat(lines, (index) => `${word} ${index}`);
       return { base: of('base'), ours: of('ours'), theirs: of('theirs') };
     },
   ],
   [
     'two shuffles of unique lines',
-    (random) => {
-      const base = repeat(LONG, (index) => `line ${index}`);
+    (lines, random) => {
+      const base = repeat(lines, (index) => `line ${index}`);
       return { base, ours: shuffle(base, random), theirs: shuffle(base, random) };
     },
   ],
   [
     'two shuffles of lines that each stand twice',
-    (random) => {
-      const base = repeat(LONG, (index) => `line ${index >> 1}`);
+    (lines, random) => {
+      const base = repeat(lines, (index) => `line ${index >> 1}`);
       return { base, ours: shuffle(base, random), theirs: shuffle(base, random) };
     },
   ],
   [
-    'a line at the end of 200,000 on each side',
-    () => {
-      const base = repeat(200_000, (index) => `line ${index}`);
+    'a line at the end of ten times as many on each side',
+    (lines) => {
+      const base = repeat(lines * 10, (index) => `line ${index}`);
       return { base, ours: [...base, 'ours'], theirs: [...base, 'theirs'] };
     },
   ],
   [
-    '30,000 edits in 100,000 lines',
-    () => {
-      const base = repeat(100_000, (index) => `line ${index}`);
+    'an edit in every third of five times as many',
+    (lines) => {
+      const base = repeat(lines * 5, (index) => `line ${index}`);
       const edit = (word: string, rest: number) =>
         base.map((line, index) => (index % 6 === rest ? `${word} ${index}` : line));
       return { base, ours: edit('ours', 0), theirs: edit('theirs', 3) };
@@ -90,15 +91,18 @@ test.each<[string, (random: () => number) => Versions<readonly string[]>]>([
   ],
   [
     'one line of a megabyte, changed at either end',
-    () => {
-      const base = 'x'.repeat(1 << 20);
+    (lines) => {
+      const base = 'x'.repeat(lines * 52);
       return { base: [base], ours: [`a${base.slice(1)}`], theirs: [`${base.slice(1)}z`] };
     },
   ],
-])('merges without delay: %s', (_, make) => {
-  const { base, ours, theirs } = make(seededRandom(7));
-  const versions = { base: textOf(base), ours: textOf(ours), theirs: textOf(theirs) };
-  expect(fastestOf(3, LIMIT_MS, () => mergeText(versions))).toBeLessThan(LIMIT_MS);
+])('four times the lines cost about four times as much: %s', (_, make) => {
+  const cost = costOfFourfold(LINES, (lines) => {
+    const { base, ours, theirs } = make(lines, seededRandom(7));
+    const versions = { base: textOf(base), ours: textOf(ours), theirs: textOf(theirs) };
+    return () => mergeText(versions);
+  });
+  expect(cost).toBeLessThan(LINEAR_AT_MOST);
 });
 
 function repeat(length: number, line: (index: number) => string): readonly string[] {

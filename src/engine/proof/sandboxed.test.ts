@@ -176,19 +176,17 @@ for (const environment of isConfined ? [ENVIRONMENT, WITHOUT_BUBBLEWRAP] : [WITH
 
   test(`a command that never ends is killed with all it started, ${where}`, async () => {
     using project = temporaryProject(PROJECT);
-    const start = performance.now();
     const run = await runTest(
       project.root,
       `import { spawn } from 'node:child_process';
-       const child = spawn('sleep', ['61.5'], { stdio: 'inherit' });
+       const child = spawn('sleep', ['601.5'], { stdio: 'inherit' });
        console.log('started', child.pid);
        setInterval(() => {}, 1000);`,
-      { timeoutMs: 700, environment },
+      { timeoutMs: 2_000, environment },
     );
     expect(run.isOk).toBe(false);
-    expect(run.output).toContain('Killed after 0.7 s.');
-    expect(performance.now() - start).toBeLessThan(5000);
-    expect(runningCommands()).not.toContain('sleep\0' + '61.5');
+    expect(run.output).toContain('Killed after 2 s.');
+    expect(runningCommands()).not.toContain('sleep\0' + '601.5');
   });
 
   test(`endless output is cut at a megabyte and its end is kept, ${where}`, async () => {

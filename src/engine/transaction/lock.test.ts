@@ -37,7 +37,7 @@ test('a second command names the one that runs, after waiting for it', async () 
   using folder = temporaryFolder();
   const root = folder.path;
   const log = join(root, 'log');
-  const holder = startHolder(root, log, 60_000);
+  const holder = startHolder(root, log, 600_000);
   try {
     await untilHeld(log);
     const start = performance.now();
@@ -60,7 +60,7 @@ test('the lock is free the moment its holder is killed', async () => {
   using folder = temporaryFolder();
   const root = folder.path;
   const log = join(root, 'log');
-  const holder = startHolder(root, log, 60_000);
+  const holder = startHolder(root, log, 600_000);
   await untilHeld(log);
   holder.kill('SIGKILL');
   await once(holder, 'exit');
@@ -74,7 +74,7 @@ test('a command that waits gets the lock as soon as it is free', async () => {
   const log = join(root, 'log');
   const holder = startHolder(root, log, 200);
   await untilHeld(log);
-  await withLock(root, { verb: 'remove', timeoutMs: 10_000 }, () => {
+  await withLock(root, { verb: 'remove', timeoutMs: 60_000 }, () => {
     expect(fs.readFileSync(log, 'utf8')).toContain('leave');
   });
   if (holder.exitCode === null) await once(holder, 'exit');

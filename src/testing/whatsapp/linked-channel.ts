@@ -16,13 +16,13 @@ import type { WhatsAppServer } from './server.ts';
 
 const silent: ChannelLog = { info: () => {}, warn: () => {} };
 
-const WAIT_MS = 8_000;
+const WAIT_MS = 60_000;
 
 /** Nothing waits in tests that need not. */
 export const FAST: DeliveryPace = {
   perChat: { burst: 1_000, everyMs: 1 },
   overall: { burst: 1_000, everyMs: 1 },
-  ackMs: 2_000,
+  ackMs: 30_000,
   longestWaitMs: 1_000,
 };
 
