@@ -11,7 +11,7 @@ const only = (name, from, allowed, comment) => ({
 const ENGINE_LEAVES = '^src/engine/(errors|tree|digest|conflict|interrupted)\\.ts$';
 
 /** Leaves of the assistant that everybody in it may know. */
-const LEAVES = '^src/(config|discover|in-time|nested-markdown)\\.ts$';
+const LEAVES = '^src/(config|discover|env-file|in-time|nested-markdown|wrong-settings)\\.ts$';
 
 export default {
   forbidden: [
@@ -104,13 +104,13 @@ export default {
     only(
       'supervisor',
       '^src/supervisor/',
-      '^src/(supervisor/|terminal/|control/|config\\.ts$|channels/console[^/]*\\.ts$|engine/transaction/recover\\.js$)',
+      '^src/(supervisor/|terminal/|control/|config\\.ts$|env-file\\.ts$|channels/console[^/]*\\.ts$|engine/transaction/recover\\.js$)',
       'supervisor owns the terminal, starts the assistant, and takes back a tree that broke claw too.',
     ),
     only(
       'cli',
       '^src/cli/',
-      '^src/(cli/|engine/index\\.ts$|terminal/|control/|store/(budgets|glance|usage)\\.ts$|host/budget/(day|standing)\\.ts$|config\\.ts$|sandbox/completion\\.ts$|setup/step\\.ts$|doctor/examination\\.ts$)',
+      '^src/(cli/|engine/index\\.ts$|terminal/|control/|store/(budgets|glance|usage)\\.ts$|host/budget/(day|standing)\\.ts$|(config|env-file|wrong-settings)\\.ts$|sandbox/completion\\.ts$|setup/step\\.ts$|doctor/examination\\.ts$)',
       'cli calls; it does not do.',
     ),
     only(

@@ -155,15 +155,38 @@ export function readSettings(
   environment: Readonly<Record<string, string | undefined>>,
   projectDir: string,
 ): Settings {
+  const { settings, wrong } = readWhatFits(environment, projectDir);
+  const [first] = wrong;
+  if (first !== undefined) {
+    throw new SettingsError(`${first.name} in .env or the environment: ${first.problem}`);
+  }
+  return settings;
+}
+
+/** A setting whose value cannot be read, and what it must be. */
+export type WrongSetting = { readonly name: string; readonly problem: string };
+
+/** Reads the settings that are right, and takes the defaults of those that are not. Never throws. */
+export function readWhatFits(
+  environment: Readonly<Record<string, string | undefined>>,
+  projectDir: string,
+): { readonly settings: Settings; readonly wrong: readonly WrongSetting[] } {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const parsed = Environment.safeParse(given);
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    throw new SettingsError(
-      `${issue?.path.join('.')} in .env or the environment: ${issue?.message}`,
-    );
-  }
-  const env = parsed.data;
+  if (parsed.success) return { settings: settingsOf(parsed.data, projectDir), wrong: [] };
+  const issues = parsed.error.issues.map(
+    ({ path, message }) => [String(path[0]), message] as const,
+  );
+  // Of several things that are wrong with one setting, the first is said.
+  const problems = new Map(issues.toReversed());
+  const right = Object.entries(given).filter(([name]) => !problems.has(name));
+  return {
+    settings: settingsOf(Environment.parse(Object.fromEntries(right)), projectDir),
+    wrong: [...problems].toReversed().map(([name, problem]) => ({ name, problem })),
+  };
+}
+
+function settingsOf(env: z.output<typeof Environment>, projectDir: string): Settings {
   return {
     assistantName: env.ASSISTANT_NAME,
     budget: {

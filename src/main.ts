@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { discoverChannels } from './channels/discover.ts';
 import { openChannels } from './channels/open.ts';
 import { TERMINAL_JID } from './channels/terminal.ts';
-import { readSettings, SettingsError } from './config.ts';
+import { readWhatFits } from './config.ts';
 import { clawRunner } from './host/claw.ts';
 import { discoverCommands } from './host/command.ts';
 import { gitRunner } from './host/git.ts';
@@ -18,9 +18,10 @@ import { StoreError, unusable } from './store/error.ts';
 import { openStore } from './store/store.ts';
 import { settleAfterStart } from './supervisor/after-start.ts';
 import { modelKeyIn, secretValues, withoutSecrets } from './supervisor/environment.ts';
-import { EXIT_SETTINGS } from './supervisor/frames.ts';
+import { EXIT_UNUSABLE } from './supervisor/frames.ts';
 import { openLog } from './supervisor/log.ts';
 import { connectSupervisor } from './supervisor/supervisor-link.ts';
+import { findWrongSettings, settingsCheck, troubleOf } from './wrong-settings.ts';
 
 /** When the assistant is asked to stop, running turns get so long, and all of it together so long. */
 const GRACE_MS = 5_500;
@@ -33,7 +34,10 @@ if (process.send === undefined) {
 }
 const link = connectSupervisor(process);
 const start = await link.started;
-const settings = orExit(() => readSettings(process.env, projectDir));
+const { settings } = readWhatFits(process.env, projectDir);
+const wrong = findWrongSettings(process.env, projectDir);
+const trouble = wrong.problems.length === 0 ? null : troubleOf(wrong.problems);
+const settingsProblem = settingsCheck(process.env, projectDir);
 const log = await openLog({
   name: 'assistant',
   dataDir: settings.dataDir,
@@ -50,6 +54,8 @@ const [channelDefinitions, commands, tools] = await Promise.all([
 ]);
 const store = orExit(() => openStore({ path: join(settings.dataDir, 'claw.db'), now: Date.now() }));
 const sandbox = lazySandbox(async () => {
+  // What an agent may spend, see and reach is what the owner has set, and nothing else.
+  if (trouble !== null) return { kind: 'unavailable', advice: trouble };
   const { openSandbox } = await import('./sandbox/open.ts');
   return await openSandbox({
     projectDir,
@@ -64,7 +70,11 @@ const host = openHost({
   version: versionOf(projectDir),
   settings,
   store,
-  ...openChannels(channelDefinitions, { settings, log, ownerConsole: link.ownerConsole }),
+  ...openChannels(
+    channelDefinitions,
+    { settings, log, ownerConsole: link.ownerConsole },
+    wrong.names,
+  ),
   commands,
   tools,
   sandbox,
@@ -83,6 +93,8 @@ const host = openHost({
   newId: randomUUID,
   timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
   isSet: (setting) => Boolean(process.env[setting]),
+  settingsProblem,
+  trouble,
   log,
   requestRestart: () => link.send({ kind: 'restart' }),
   pace: DEFAULT_PACE,
@@ -118,9 +130,9 @@ function orExit<T>(open: () => T): T {
   try {
     return open();
   } catch (error) {
-    if (!(error instanceof SettingsError || error instanceof StoreError)) throw error;
+    if (!(error instanceof StoreError)) throw error;
     process.stderr.write(`${error.message}\n`);
-    process.exit(EXIT_SETTINGS);
+    process.exit(EXIT_UNUSABLE);
   }
 }
 
@@ -136,7 +148,8 @@ function openSandboxSoon(): void {
     (opened) => {
       if (opened.kind === 'ready')
         log.info('the sandbox is ready', { engine: opened.sandbox.engine });
-      else if (!isFirstStart) link.send({ kind: 'notice', text: opened.advice });
+      else if (!isFirstStart && trouble === null)
+        link.send({ kind: 'notice', text: opened.advice });
     },
     (error: unknown) => log.error('the sandbox did not open', { error: String(error) }),
   );

@@ -6,13 +6,22 @@ export type OpenChannels = {
   readonly silentChannels: readonly { readonly name: string; readonly needs: readonly string[] }[];
 };
 
+/**
+ * Opens the channels of this tree.
+ *
+ * @param wrong settings that could not be read: a channel that one is named after (`TELEGRAM_…` for
+ *   telegram) stays silent, because its default may let other people in
+ */
 export function openChannels(
   definitions: readonly ChannelDefinition[],
   context: ChannelContext,
+  wrong: readonly string[] = [],
 ): OpenChannels {
+  const isWrong = ({ name }: ChannelDefinition): boolean =>
+    wrong.some((setting) => setting.startsWith(`${name.toUpperCase()}_`));
   const made = definitions.map((definition) => ({
     definition,
-    channel: definition.create(context),
+    channel: isWrong(definition) ? null : definition.create(context),
   }));
   return {
     channels: made.map(({ channel }) => channel).filter((channel) => channel !== null),

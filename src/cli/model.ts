@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { parseEnv } from 'node:util';
 import { readSettings, type Settings, SettingsError } from '../config.ts';
 import { ClawError, type ModelPrompt, type ModelReply } from '../engine/index.ts';
+import { readEnvFile } from '../env-file.ts';
 import { completeText } from '../sandbox/completion.ts';
 
 /** One answer takes less time than a turn of an agent may. */
@@ -37,20 +35,11 @@ export function hasModel(root: string): boolean {
 
 function settingsOf(root: string): Settings {
   try {
-    return readSettings({ ...readDotenv(root), ...process.env }, root);
+    return readSettings({ ...readEnvFile(root), ...process.env }, root);
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
     throw new ClawError('MODEL_REFUSED', `${error.message}. Nothing was decided.`, {
       cause: error,
     });
-  }
-}
-
-function readDotenv(root: string): Readonly<Record<string, string | undefined>> {
-  try {
-    return parseEnv(readFileSync(join(root, '.env'), 'utf8'));
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return {};
-    throw error;
   }
 }

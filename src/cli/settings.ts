@@ -1,19 +1,13 @@
-import { readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { parseEnv } from 'node:util';
+import { resolve } from 'node:path';
 import { readSettings, type Settings, SettingsError } from '../config.ts';
 import { ClawError } from '../engine/index.ts';
+import { readEnvFile } from '../env-file.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** `.env` of a project, and the environment over it. */
 export function environmentOf(root: string): Environment {
-  try {
-    return { ...parseEnv(readFileSync(join(root, '.env'), 'utf8')), ...process.env };
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return process.env;
-    throw error;
-  }
+  return { ...readEnvFile(root), ...process.env };
 }
 
 /** The settings in an environment. @throws ClawError USAGE naming the setting that is wrong */

@@ -71,7 +71,7 @@ async function found(
 
 test('settings that do not parse are named, and all else is looked at', async () => {
   expect(await found('settings', { env: { MODEL: 'gpt' } })).toMatchObject([
-    { ok: false, message: expect.stringMatching(/^MODEL in \.env/) },
+    { ok: false, message: expect.stringMatching(/^MODEL in the environment/) },
   ]);
   expect(await found('database', { env: { MODEL: 'gpt' } })).toMatchObject([{ ok: true }]);
   writeFileSync(join(folder, '.env'), '', { mode: 0o644 });

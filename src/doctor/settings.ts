@@ -1,6 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import { readSettings, SettingsError } from '../config.ts';
+import { readSettings } from '../config.ts';
+import { findWrongSettings } from '../wrong-settings.ts';
 import { type Examination, type Finding, ill, type Subject, well } from './examination.ts';
 
 const AREA = 'settings';
@@ -9,21 +10,17 @@ const AREA = 'settings';
 export const examination: Examination = {
   area: AREA,
   order: 10,
-  examine: async (subject) => [whetherTheyParse(subject), ...whoCanRead(subject)],
+  examine: async (subject) => [...whetherTheyParse(subject), ...whoCanRead(subject)],
 };
 
-function whetherTheyParse({ environment, projectDir }: Subject): Finding {
-  try {
-    const { assistantName, model } = readSettings(environment, projectDir);
-    return well(AREA, `called ${assistantName}, thinks with ${model.provider}/${model.model}`);
-  } catch (error) {
-    if (!(error instanceof SettingsError)) throw error;
-    return ill(
-      AREA,
-      `${error.message}.`,
-      'Mend that line; until then the assistant does not start.',
-    );
+function whetherTheyParse({ environment, projectDir }: Subject): readonly Finding[] {
+  const { problems } = findWrongSettings(environment, projectDir);
+  if (problems.length > 0) {
+    const advice = 'Mend that and say `/restart`; until then no agent runs.';
+    return problems.map((problem) => ill(AREA, problem, advice));
   }
+  const { assistantName, model } = readSettings(environment, projectDir);
+  return [well(AREA, `called ${assistantName}, thinks with ${model.provider}/${model.model}`)];
 }
 
 function whoCanRead({ projectDir }: Subject): readonly Finding[] {

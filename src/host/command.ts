@@ -36,6 +36,8 @@ export type CommandContext = {
   readonly sandbox: () => Promise<string>;
   /** Whether a setting has a value, in `.env` or the environment. */
   readonly isSet: (setting: string) => boolean;
+  /** Says what is wrong with the settings as the next start would read them; null when nothing is. */
+  readonly settingsProblem: () => string | null;
   /** Progress is said at most this often, in milliseconds. */
   readonly progressMs: number;
   /** Says something in the chat while the command runs. */

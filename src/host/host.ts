@@ -110,6 +110,11 @@ export function openHost(options: HostOptions): Host {
     delivery.wake();
   }
 
+  /** For what stops everything: wherever the owner looks first, they find it. */
+  function tellOwnersChats(text: string): void {
+    for (const { jid } of ownersChats(options)) say(jid, text);
+  }
+
   function queueForOwner(text: string): void {
     const jid = ownersChats(options)[0]?.jid ?? options.mainChat.jid;
     store.outbox.add({ messageId: newId(), jid, text }, now());
@@ -174,6 +179,7 @@ export function openHost(options: HostOptions): Host {
       await Promise.all(channels.map(connect));
       strangers.wake();
       late.wake();
+      if (options.trouble !== null) tellOwnersChats(options.trouble);
       if (resumption.rolledBack !== null && toResume.length === 0) {
         tellOwner(`The new version was taken back: ${resumption.rolledBack}`);
       }

@@ -32,6 +32,10 @@ export type HostOptions = {
   readonly newId: () => string;
   readonly timeZone: string;
   readonly isSet: (setting: string) => boolean;
+  /** Says what is wrong with the settings as the next start would read them; null when nothing is. */
+  readonly settingsProblem: () => string | null;
+  /** What the owner has to know at the start, in their own chats; null for nothing. */
+  readonly trouble: string | null;
   readonly log: HostLog;
   /** Asks for a new process on the tree as it is now. */
   readonly requestRestart: () => void;

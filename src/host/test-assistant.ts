@@ -219,6 +219,8 @@ export async function startAssistant(
     newId: randomUUID,
     timeZone: 'UTC',
     isSet: (setting) => setting in environment,
+    settingsProblem: () => null,
+    trouble: null,
     log: { info() {}, warn() {}, error() {} },
     requestRestart: () => {},
     pace: { ...DEFAULT_PACE, retryMs: 10, progressMs: 10 },

@@ -1,17 +1,15 @@
-import { readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { parseEnv } from 'node:util';
+import { resolve } from 'node:path';
+import { readEnvFile } from '../env-file.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The environment with `.env` merged in, read anew at each call. What is set outside wins. */
+/**
+ * The environment with `.env` merged in, read anew at each call. What is set outside wins.
+ *
+ * @throws the file system's error where `.env` is there and cannot be read
+ */
 export function readEnvironment(projectDir: string, outside: Environment): Environment {
-  try {
-    return { ...parseEnv(readFileSync(join(projectDir, '.env'), 'utf8')), ...outside };
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return outside;
-    throw error;
-  }
+  return { ...readEnvFile(projectDir), ...outside };
 }
 
 /**

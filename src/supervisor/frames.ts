@@ -60,5 +60,5 @@ export function parseSupervisorFrame(value: unknown): SupervisorFrame | null {
   return SupervisorFrameSchema.safeParse(value).data ?? null;
 }
 
-/** How the assistant's process ends when its settings are wrong: trying again would not help. */
-export const EXIT_SETTINGS = 2;
+/** How the assistant's process ends when only the owner can put things right: trying again would not help. */
+export const EXIT_UNUSABLE = 2;

@@ -5,7 +5,7 @@ import { historyFile } from '../terminal/history.ts';
 import { interactiveConsole } from '../terminal/interactive-console.ts';
 import type { OwnerConsole } from '../terminal/owner-console.ts';
 import { pipedConsole } from '../terminal/piped-console.ts';
-import { dataDirOf, readEnvironment, secretValues } from './environment.ts';
+import { dataDirOf, type Environment, readEnvironment, secretValues } from './environment.ts';
 import { lockInstance } from './instance-lock.ts';
 import { openLog } from './log.ts';
 import { closePrivate } from './private-data.ts';
@@ -20,12 +20,17 @@ process.exit();
 async function start(): Promise<number> {
   const projectDir = resolve(import.meta.dirname, '../..');
   const secrets = new Set<string>();
+  let environment: Environment = process.env;
   const readNow = () => {
-    const environment = readEnvironment(projectDir, process.env);
+    try {
+      environment = readEnvironment(projectDir, process.env);
+    } catch {
+      // It is there and cannot be read: what was read last stays, and the assistant says what is wrong.
+    }
     for (const secret of secretValues(environment)) secrets.add(secret);
     return environment;
   };
-  const environment = readNow();
+  readNow();
   const dataDir = dataDirOf(projectDir, environment);
   const lock = lockInstance(dataDir, process.pid);
   if (lock.kind === 'refused') {

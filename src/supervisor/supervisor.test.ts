@@ -1,5 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
@@ -27,6 +35,12 @@ const FINE = oneFileSkill('fine', 'src/channels/fine.txt', 'fine\n');
 /** The answers of a piped conversation, by the prompts between them. */
 function answersOf({ stdout }: Conversation): readonly string[] {
   return stdout.split(/^> \n?/m).map((text) => text.trim());
+}
+
+/** The process of the assistant that was started last. */
+function assistantPid(tree: TestTree): number {
+  const log = readFileSync(tree.logFile('supervisor'), 'utf8');
+  return Number([...log.matchAll(/"pid":(\d+),"isPublished"/g)].at(-1)?.[1]);
 }
 
 test('piped lines are answered one after the other, also across a restart, and the end is exit 0', async () => {
@@ -170,8 +184,7 @@ test('an assistant that is killed is started again and answers what it had store
   using tree = new TestTree();
   await using conversation = Conversation.start(tree);
   await conversation.sees('> ');
-  const log = readFileSync(tree.logFile('supervisor'), 'utf8');
-  const pid = Number(/"pid":(\d+)/.exec(log)?.[1]);
+  const pid = assistantPid(tree);
   conversation.write('/groups\n');
   process.kill(pid, 'SIGKILL');
   expect(await conversation.end('/help\n')).toBe(0);
@@ -179,13 +192,57 @@ test('an assistant that is killed is started again and answers what it had store
   expect(conversation.stdout).toContain('- `/help`: ');
 });
 
-test('wrong settings end the start with one line that names them', async () => {
-  using tree = new TestTree({ '.env': 'MODEL=nonsense\n' });
+test('wrong settings keep agents from running and nothing else, and name each line to mend', async () => {
+  using tree = new TestTree({ '.env': 'BUDGET_USD=1\nMODEL=nonsense\nBUDGET_TOKENS=many\n' });
+  await using conversation = Conversation.start(tree, { OPENAI_API_KEY: 'sk-test' });
+  expect(await conversation.end('/groups\nhello\n')).toBe(0);
+  expect(conversation.stdout).toContain('MODEL in line 2 of .env: must be anthropic/<model>');
+  expect(conversation.stdout).toContain('BUDGET_TOKENS in line 3 of .env: must be');
+  expect(conversation.stdout).toContain('Registered:');
+  expect(conversation.stderr).not.toContain('Error');
+});
+
+test('a restart is refused while the settings are wrong, and nothing goes down for it', async () => {
+  using tree = new TestTree({ '.env': 'ASSISTANT_NAME=Bob\n' });
   await using conversation = Conversation.start(tree);
-  expect(await conversation.end('/help\n')).toBe(1);
-  expect(conversation.stdout).toContain('MODEL in .env');
-  // What the log keeps for whoever looks for the cause is not thrown at the owner as well.
-  expect(conversation.stderr).not.toContain('lastLines');
+  await conversation.sees('I am Bob');
+  writeFileSync(join(tree.dir, '.env'), 'ASSISTANT_NAME=Bob\n\nCLAW_MAX_AGENTS=lots\n');
+  conversation.write('/restart\n');
+  await conversation.sees('CLAW_MAX_AGENTS in line 3 of .env');
+  writeFileSync(join(tree.dir, '.env'), 'CLAW_DATA=elsewhere\n');
+  conversation.write('/restart\n');
+  await conversation.sees('CLAW_DATA');
+  rmSync(join(tree.dir, '.env'));
+  mkdirSync(join(tree.dir, '.env'));
+  conversation.write('/restart\n');
+  await conversation.sees('.env cannot be read');
+  rmdirSync(join(tree.dir, '.env'));
+  writeFileSync(join(tree.dir, '.env'), 'ASSISTANT_NAME=Eve\n');
+  expect(await conversation.end('/restart\n')).toBe(0);
+  expect(conversation.stdout).toContain('Eve is back.');
+  expect(conversation.stdout).not.toContain('Bob is back.');
+});
+
+test('an assistant that ends while its settings are wrong comes up again to say so', async () => {
+  using tree = new TestTree({ '.env': 'ASSISTANT_NAME=Bob\n' });
+  await using conversation = Conversation.start(tree);
+  await conversation.sees('> ');
+  writeFileSync(join(tree.dir, '.env'), 'CLAW_MAX_AGENTS=lots\n');
+  process.kill(assistantPid(tree), 'SIGKILL');
+  await conversation.sees('CLAW_MAX_AGENTS in line 1 of .env');
+  rmSync(join(tree.dir, '.env'));
+  mkdirSync(join(tree.dir, '.env'));
+  process.kill(assistantPid(tree), 'SIGKILL');
+  await conversation.sees('.env cannot be read');
+  expect(await conversation.end('/groups\n')).toBe(0);
+  expect(conversation.stdout).toContain('Registered:');
+});
+
+test('a byte-order mark in front of .env takes no setting away', async () => {
+  using tree = new TestTree({ '.env': '\ufeffASSISTANT_NAME=Bob\n' });
+  await using conversation = Conversation.start(tree);
+  expect(await conversation.end('/groups\n')).toBe(0);
+  expect(conversation.stdout).toContain('I am Bob');
 });
 
 test('a database that turns out damaged while it is used ends the start with what to do', async () => {

@@ -3,7 +3,7 @@ import type { OwnerConsole } from '../terminal/owner-console.ts';
 import { openAudience, type Participant } from './audience.ts';
 import { countCrashes } from './crashes.ts';
 import { type Environment, withoutSecrets } from './environment.ts';
-import { EXIT_SETTINGS } from './frames.ts';
+import { EXIT_UNUSABLE } from './frames.ts';
 import { lastHealthyOf } from './last-healthy.ts';
 import { type Lines, openLines } from './lines.ts';
 import type { Log } from './log.ts';
@@ -142,7 +142,7 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
     if (ending.signal.aborted) return 0;
     if (last.wantsRestart) return null;
     const { exitCode, signal, isLate, isHung, lastLines } = last;
-    const level = exitCode === EXIT_SETTINGS ? 'info' : 'error';
+    const level = exitCode === EXIT_UNUSABLE ? 'info' : 'error';
     log[level]('the assistant ended', { exitCode, signal, isLate, isHung });
     // For the file alone: whoever sits at the terminal has seen them there.
     log.info('what it said last', { lastLines });
@@ -150,7 +150,7 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
       audience.setPhase('Taking the change back');
       return await takeBack(last);
     }
-    if (exitCode === EXIT_SETTINGS) return giveUp('The assistant cannot start:', last);
+    if (exitCode === EXIT_UNUSABLE) return giveUp('The assistant cannot start:', last);
     const pauseMs = crashes.next(now());
     if (pauseMs === null) {
       return giveUp(

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -171,11 +171,14 @@ test('without a running assistant one is started for the chat, also below a long
 });
 
 test('an assistant that cannot start says why', async () => {
-  const environment = { CLAW_DATA: join(tree.dir, 'other'), MODEL: 'nonsense' };
+  const other = join(tree.dir, 'other');
+  mkdirSync(other);
+  writeFileSync(join(other, 'claw.db'), 'no database at all'.repeat(100));
+  const environment = { CLAW_DATA: other };
   const run = await claw(['chat', '/groups'], '', environment);
   expect(run).toMatchObject({ code: 1, stdout: '' });
   expect(run.stderr).toContain('ASSISTANT_STOPPED: The assistant did not start.');
-  expect(run.stderr).toContain('MODEL in .env');
+  expect(run.stderr).toContain('cannot be used');
 });
 
 test('a killed assistant leaves nothing in the way, and the shell is told', async () => {

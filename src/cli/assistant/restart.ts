@@ -1,4 +1,6 @@
+import { findWrongSettings } from '../../wrong-settings.ts';
 import type { Invocation } from '../main.ts';
+import { environmentOf } from '../settings.ts';
 import { openConversation } from './conversation.ts';
 import { dataDirOf } from './talk.ts';
 
@@ -10,6 +12,9 @@ export type Restarted =
 
 /** Lets the running assistant start anew, so that what was set up counts. Never throws. */
 export async function restartRunning({ root, signal }: Invocation): Promise<Restarted> {
+  const { problems } = findWrongSettings(environmentOf(root), root);
+  // It would refuse to restart, which reads like an answer here.
+  if (problems.length > 0) return { kind: 'failed', message: problems.join(' ') };
   const said: string[] = [];
   const view = {
     onAnswer: (text: string) => void said.push(text),

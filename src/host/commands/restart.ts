@@ -4,7 +4,12 @@ export const command: OwnerCommand = {
   name: 'restart',
   help: 'starts the assistant anew, with `.env` read again',
   isForAgents: true,
-  run: async () => ({ kind: 'restart', data: null }),
+  async run({ settingsProblem }) {
+    const problem = settingsProblem();
+    if (problem === null) return { kind: 'restart', data: null };
+    const text = `Not restarted, and everything runs on: with these settings it would not come back as it was.\n\n${problem}\n\nMend that and say \`/restart\` again.`;
+    return { kind: 'answer', text };
+  },
   resume: async ({ settings }, _data, { rolledBack }) =>
     rolledBack === null
       ? `${settings.assistantName} is back.`

@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+
+/**
+ * Reads the names and values in a project's `.env`; none where there is no such file.
+ *
+ * @throws the file system's error where it is there and cannot be read
+ */
+export function readEnvFile(projectDir: string): Readonly<Record<string, string | undefined>> {
+  return parseEnv(textOf(projectDir));
+}
+
+/** Returns the line of a project's `.env` that sets a name, counted from 1; null for none. */
+export function lineInEnvFile(projectDir: string, name: string): number | null {
+  const lines = textOf(projectDir).split('\n');
+  const at = lines.findLastIndex((line) => /^\s*(?:export\s+)?(\w+)\s*=/.exec(line)?.[1] === name);
+  return at === -1 ? null : at + 1;
+}
+
+function textOf(projectDir: string): string {
+  try {
+    // Some editors put a byte-order mark in front, which would be part of the first name.
+    return readFileSync(join(projectDir, '.env'), 'utf8').replace(/^\uFEFF/, '');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
+    throw error;
+  }
+}

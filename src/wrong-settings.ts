@@ -1,0 +1,103 @@
+import { readWhatFits } from './config.ts';
+import { lineInEnvFile, readEnvFile } from './env-file.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What is wrong with the settings: which, and a sentence for each that names the line to mend. */
+export type WrongSettings = {
+  readonly names: readonly string[];
+  readonly problems: readonly string[];
+};
+
+/**
+ * Looks for settings that are wrong. Finds none where all are right.
+ *
+ * @param environment `.env` and the environment over it
+ */
+export function findWrongSettings(environment: Environment, projectDir: string): WrongSettings {
+  const unreadable = readingProblem(projectDir);
+  if (unreadable !== null) return { names: [], problems: [unreadable] };
+  const { wrong } = readWhatFits(environment, projectDir);
+  return {
+    names: wrong.map(({ name }) => name),
+    problems: wrong.map(
+      ({ name, problem }) => `${name} in ${placeOf(name, environment, projectDir)}: ${problem}.`,
+    ),
+  };
+}
+
+function readingProblem(projectDir: string): string | null {
+  try {
+    readEnvFile(projectDir);
+    return null;
+  } catch (error) {
+    return `.env cannot be read: ${error instanceof Error ? error.message : String(error)}.`;
+  }
+}
+
+function placeOf(name: string, environment: Environment, projectDir: string): string {
+  if (readEnvFile(projectDir)[name] !== environment[name]) return 'the environment';
+  const line = lineInEnvFile(projectDir, name);
+  return line === null ? '.env' : `line ${line} of .env`;
+}
+
+/**
+ * Makes the check that a restart asks first: what is wrong with the settings as the next process would
+ * get them, in words for the owner; null when nothing is.
+ *
+ * @param environment this process's own, in which the supervisor has merged `.env` as it was
+ */
+export function settingsCheck(environment: Environment, projectDir: string): () => string | null {
+  const outside = withoutEnvFile(environment, projectDir);
+  return () => {
+    const next = nextEnvironment(outside, projectDir);
+    const { problems } = findWrongSettings(next, projectDir);
+    const moved = problems.length > 0 ? null : movedData({ environment, next, projectDir });
+    const all = moved === null ? problems : [moved];
+    return all.length === 0 ? null : all.map((problem) => `- ${problem}`).join('\n');
+  };
+}
+
+/** What the owner is told at a start that finds settings wrong. */
+export function troubleOf(problems: readonly string[]): string {
+  const lines = problems.map((problem) => `- ${problem}`).join('\n');
+  return `Some settings cannot be read, so no agent runs for now:\n\n${lines}\n\nMend that and say \`/restart\`.`;
+}
+
+function nextEnvironment(outside: Environment, projectDir: string): Environment {
+  try {
+    return { ...readEnvFile(projectDir), ...outside };
+  } catch {
+    return outside; // The check itself says that .env cannot be read.
+  }
+}
+
+/** What the supervisor got from outside: all but what `.env` has brought. */
+function withoutEnvFile(environment: Environment, projectDir: string): Environment {
+  const file = envFileOrNone(projectDir);
+  return Object.fromEntries(
+    Object.entries(environment).filter(([name, value]) => file[name] !== value),
+  );
+}
+
+function envFileOrNone(projectDir: string): Environment {
+  try {
+    return readEnvFile(projectDir);
+  } catch {
+    return {}; // Then the supervisor has found nothing in it either.
+  }
+}
+
+/** The supervisor holds the lock, the log and the socket in the data folder that it started on. */
+function movedData(parts: {
+  readonly environment: Environment;
+  readonly next: Environment;
+  readonly projectDir: string;
+}): string | null {
+  const [now, next] = [parts.environment, parts.next].map(
+    (environment) => readWhatFits(environment, parts.projectDir).settings.dataDir,
+  );
+  return now === next
+    ? null
+    : `CLAW_DATA names another folder (${next}): end the assistant, move ${now} there, and start it again.`;
+}
