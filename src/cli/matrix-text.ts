@@ -11,7 +11,6 @@ const MARKS: Readonly<Record<CellOutcome, string>> = {
 };
 const APART = '·';
 const NAME_WIDTH = 24;
-const SHOWN_LINES = 8;
 
 /** A triangular table of all pairs, skills alone on its edge; then what is to be said of cells. */
 export function matrixLines(data: MatrixData): readonly string[] {
@@ -83,19 +82,10 @@ function cellLines(cell: MatrixCell): readonly string[] {
       `    ${reason}`,
     ]),
     ...(resolutions.length > 0 ? [`  settled by ${resolutions.join(', ')}`] : []),
-    ...failures.flatMap(({ kind, name, output }) => [
+    ...failures.flatMap(({ kind, name, text }) => [
       `  ${kind === 'test' ? `tests of ${name}` : name}`,
-      ...firstLines(output).map((line) => `    ${line}`),
+      ...text.split('\n').map((line) => `    ${line}`),
     ]),
     ...(refusal ? [`  ${refusal.code}: ${refusal.message}`] : []),
-  ];
-}
-
-function firstLines(output: string): readonly string[] {
-  const lines = output.split('\n').filter((line) => line.trim() !== '');
-  const more = lines.length - SHOWN_LINES;
-  return [
-    ...lines.slice(0, SHOWN_LINES),
-    ...(more > 0 ? [`(${more} more lines with --json)`] : []),
   ];
 }

@@ -16,7 +16,15 @@ test('a skill whose tests fail is not published, and says which', async () => {
     code: 4,
     json: { ok: false, outcome: 'failed', error: { code: 'TESTS_FAILED' } },
   });
-  expect(run.json.error?.message).toContain('bad');
+  const message = run.json.error?.message ?? '';
+  expect(message.split('\n').slice(0, 3)).toEqual([
+    'The tests of bad, run by "node --test", failed on the new tree, so nothing was changed.',
+    '✗ skills/bad/tests/bad.test.mjs > fails',
+    '    Error: broken',
+  ]);
+  expect(message).not.toContain('\u001b');
+  const log = /^All of it: (.+)$/m.exec(message)?.[1] ?? '';
+  expect(codebase.read(log)).toContain('✖ failing tests:');
   expect([codebase.tree(), codebase.state()]).toEqual(before);
 });
 
@@ -50,4 +58,44 @@ test('a check that fails stops a command, unless it failed before', async () => 
   const run = await codebase.claw('apply', 'adds');
   expect(run.code).toBe(0);
   expect(run.json.warnings.join()).toContain('grep');
+});
+
+test('a layer that the tree already shows is proved as any other', async () => {
+  await using codebase = temporaryCodebase({ 'a.txt': 'a\n' }, { git: true });
+  codebase.write({ 'a.txt': 'a\nb\n' });
+  expect((await codebase.claw('pack', 'mine')).code).toBe(0);
+  codebase.write({
+    'skills/mine/tests/mine.test.mjs': failing,
+    'skills/mine/manifest.yaml': `${codebase.read('skills/mine/manifest.yaml').replace('test: []', 'test: [tests/mine.test.mjs]')}`,
+  });
+  const before = [codebase.tree(), codebase.state()];
+  const refused = await codebase.claw('apply', 'mine');
+  expect(refused).toMatchObject({ code: 4, json: { error: { code: 'TESTS_FAILED' } } });
+  expect([codebase.tree(), codebase.state()]).toEqual(before);
+  codebase.write({ 'skills/mine/tests/mine.test.mjs': passing });
+  const applied = await codebase.claw('apply', 'mine');
+  expect(applied).toMatchObject({ code: 0, json: { data: { proof: { tests: 1 } } } });
+});
+
+test('what an upgrade adds to its tests has to pass, also where the old ones fail', async () => {
+  await using codebase = temporaryCodebase({ 'a.txt': 'fine\n' }, { git: true });
+  const fine = `import test from 'node:test';\nimport { readFileSync } from 'node:fs';\n
+    test('fine', () => { if (readFileSync('a.txt', 'utf8') !== 'fine\\n') throw new Error('not fine'); });\n`;
+  addSkill(codebase, 'one', { add: { 'b.txt': 'b\n' }, tests: { 'old.test.mjs': fine } });
+  expect((await codebase.claw('apply', 'one')).code).toBe(0);
+  codebase.write({ 'a.txt': 'edited\n' });
+  const next = (added: string) =>
+    addSkill(codebase, 'one', {
+      version: '1.1.0',
+      add: { 'b.txt': 'c\n' },
+      tests: { 'old.test.mjs': fine, 'new.test.mjs': added },
+    });
+  next(failing);
+  const refused = await codebase.claw('upgrade', 'one');
+  expect(refused).toMatchObject({ code: 4, json: { error: { code: 'TESTS_FAILED' } } });
+  expect(refused.json.error?.message).toContain('broken');
+  next(passing);
+  const upgraded = await codebase.claw('upgrade', 'one');
+  expect(upgraded.code).toBe(0);
+  expect(upgraded.json.warnings).toContain('one fails, as it does without this change.');
 });

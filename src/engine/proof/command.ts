@@ -1,17 +1,26 @@
 /** A program and its arguments. */
 export type Command = { readonly file: string; readonly args: readonly string[] };
 
+const FILES = '{files}';
+
 /**
  * Takes a command line of the configuration apart, so that it runs without a shell; one that uses a
  * shell's operators is handed to `sh`.
  *
- * @param extra arguments appended as they are, such as the list of test files
+ * @param extra arguments handed over as they are, such as the list of test files: where `{files}` is a
+ *   word of the line, else behind it
  */
 export function parseCommand(line: string, extra: readonly string[] = []): Command {
   const words = needsShell(line) ? null : splitWords(line);
   const [file, ...args] = words ?? [];
-  if (file !== undefined) return { file, args: [...args, ...extra] };
-  return { file: 'sh', args: ['-c', extra.length === 0 ? line : `${line} "$@"`, 'sh', ...extra] };
+  const isPlaced = line.includes(FILES);
+  if (file !== undefined) {
+    if (!isPlaced) return { file, args: [...args, ...extra] };
+    return { file, args: args.flatMap((word) => (word === FILES ? extra : [word])) };
+  }
+  const behind = extra.length === 0 ? line : `${line} "$@"`;
+  const script = isPlaced ? line.replaceAll(FILES, '"$@"') : behind;
+  return { file: 'sh', args: ['-c', script, 'sh', ...extra] };
 }
 
 function needsShell(line: string): boolean {

@@ -107,7 +107,7 @@ confined(
        assert.ok(!existsSync('.env'));
        assert.deepEqual(readdirSync(process.env.HOME), []);
        const names = Object.keys(process.env).filter((name) => !/^NODE_|^PWD$/.test(name));
-       assert.deepEqual(names.sort(), ['CI', 'HOME', 'LANG', 'PATH']);
+       assert.deepEqual(names.sort(), ['CI', 'HOME', 'LANG', 'NO_COLOR', 'PATH']);
        assert.equal(process.env.NODE_ENV, 'test');
      });`,
     );

@@ -25,6 +25,8 @@ export type SandboxedOptions = {
 
 export type SandboxedRun = {
   readonly isOk: boolean;
+  /** It was killed at the end of its time. */
+  readonly isTimedOut: boolean;
   /** Standard output and error as they came, at most the last megabyte. */
   readonly output: string;
   /** Set when the command ran without bubblewrap. */
@@ -48,7 +50,7 @@ export async function runSandboxed(
   const nodeFolder = dirname(realpathSync(process.execPath));
   const path = [join(view, 'node_modules/.bin'), nodeFolder, ...SYSTEM_PATH].join(delimiter);
   const language = options.environment['LANG'] ?? 'C.UTF-8';
-  const env = { PATH: path, LANG: language, CI: '1', NODE_ENV: 'test' };
+  const env = { PATH: path, LANG: language, CI: '1', NODE_ENV: 'test', NO_COLOR: '1' };
   const limits = { timeoutMs: options.timeoutMs ?? 120_000, signal: options.signal };
   const { file, args } = command;
   if (bubblewrap === null) {
@@ -90,7 +92,7 @@ type Program = Command & {
   readonly signal: AbortSignal | undefined;
 };
 
-async function run(program: Program): Promise<{ isOk: boolean; output: string }> {
+async function run(program: Program): Promise<Omit<SandboxedRun, 'warning'>> {
   const child = execa(program.file, program.args, {
     cwd: program.cwd,
     env: program.env,
@@ -120,7 +122,11 @@ async function run(program: Program): Promise<{ isOk: boolean; output: string }>
     : 'code' in result && result.code === 'ENOENT'
       ? `\n${program.file} was not found.`
       : '';
-  return { isOk: result.exitCode === 0 && !isTimedOut, output: `${output()}${note}`.trim() };
+  return {
+    isOk: result.exitCode === 0 && !isTimedOut,
+    isTimedOut,
+    output: `${output()}${note}`.trim(),
+  };
 }
 
 /** The last megabyte of a stream, as text. */

@@ -33,6 +33,8 @@ export function layOutView(
     /** What differs in the view; null for a file that is not there. */
     readonly changed: ReadonlyMap<string, TreeFile | null>;
     readonly tests: readonly LayerTests[];
+    /** What tools left in an earlier view; a file of the tree at such a path is left alone. */
+    readonly kept?: ReadonlyMap<string, Buffer>;
   },
 ): View {
   const place = join(root, '.claw/tx');
@@ -50,6 +52,10 @@ export function layOutView(
       for (const [file, content] of files) {
         if (file.startsWith('tests/')) write(join(path, 'skills', skill, file), content);
       }
+    }
+    for (const [file, bytes] of contents.kept ?? []) {
+      const place = join(path, file);
+      if (!fs.existsSync(place)) write(place, { bytes, isExecutable: false });
     }
   } catch (error) {
     view.remove();

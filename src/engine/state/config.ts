@@ -14,18 +14,66 @@ export type CodebaseConfig = {
   readonly check: readonly string[];
   /** The command that test files are handed to. */
   readonly test: string;
+  /** The codebase's own tests that prove a change of the files they concern; null for none. */
+  readonly related: RelatedTests | null;
+  /** What checks leave in the tree's copy for the next one: a compiler's notes. */
+  readonly keep: readonly string[];
+};
+
+/** How tests of the codebase itself are found and run. */
+export type RelatedTests = {
+  /** Globs of the test files. */
+  readonly tests: readonly string[];
+  /** Globs of those that cannot run in a copy of the tree. */
+  readonly except: readonly string[];
+  /** The command that they are handed to, or, where it says `{changed}`, that changed files are. */
+  readonly command: string;
+  /** How long they may take in all. */
+  readonly seconds: number;
+  /** How many of them run at most, nearest first. */
+  readonly most: number;
 };
 
 /** Where it stands, below the project's root. */
 export const CONFIG_PATH = 'claw.config.yaml';
 
-const DEFAULTS = { exclude: [], protected: [], check: [], test: 'node --test' };
+const DEFAULTS: CodebaseConfig = {
+  exclude: [],
+  protected: [],
+  check: [],
+  test: 'node --test',
+  related: null,
+  keep: [],
+};
+
+const Related = z.strictObject({
+  tests: z.array(z.string().min(1)).min(1),
+  except: z.array(z.string().min(1)).default([]),
+  command: z.string().min(1).optional(),
+  seconds: z.int().min(1).max(3600).default(60),
+  most: z.int().min(1).default(40),
+});
+
+/** Below the tree, and none of what is never in a view. */
+const TreePath = z
+  .string()
+  .regex(
+    /^(?!\.git\/|\.claw\/|node_modules\/)[^/\\]+(\/[^/\\]+)*$/,
+    'is no path of a file in the tree',
+  )
+  .refine(
+    (path) => !path.split('/').some((part) => part === '..' || part === '.'),
+    'leaves the tree',
+  );
+const List = z.array(z.string().min(1)).readonly();
 
 const Schema = z.strictObject({
-  exclude: z.array(z.string().min(1)).default(DEFAULTS.exclude),
-  protected: z.array(z.string().min(1)).default(DEFAULTS.protected),
-  check: z.array(z.string().min(1)).default(DEFAULTS.check),
+  exclude: List.default(DEFAULTS.exclude),
+  protected: List.default(DEFAULTS.protected),
+  check: List.default(DEFAULTS.check),
   test: z.string().min(1).default(DEFAULTS.test),
+  related: Related.optional(),
+  keep: z.array(TreePath).default([]),
 });
 
 /**
@@ -53,7 +101,13 @@ export function parseConfig(text: string | null): CodebaseConfig {
     });
   }
   const parsed = Schema.safeParse(contentOf(document) ?? {});
-  if (parsed.success) return parsed.data;
+  if (parsed.success) {
+    const { related, ...rest } = parsed.data;
+    return {
+      ...rest,
+      related: related ? { ...related, command: related.command ?? rest.test } : null,
+    };
+  }
   const [issue] = parsed.error.issues;
   const place = ['claw.config.yaml', ...(issue?.path ?? [])].join(':');
   throw new ClawError('CONFIG_INVALID', `${place}: ${issue?.message}. Mend it and try again.`, {

@@ -49,7 +49,7 @@ function sealOf(root: string, name: string, content: string): string {
 function engineStamp(): string {
   const known = STAMPS.get(ENGINE);
   if (known !== undefined) return known;
-  const files = ['compose', 'merge', 'skill', 'state', 'structured'].flatMap((part) =>
+  const files = ['compose', 'merge', 'proof', 'skill', 'state', 'structured'].flatMap((part) =>
     listFolder(join(ENGINE, part)).map((path) => `${part}/${path}`),
   );
   const lines = files.map((path) => {

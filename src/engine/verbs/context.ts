@@ -1,6 +1,7 @@
 import type { Decision } from '../compose/settle.ts';
 import type { Conflict } from '../conflict.ts';
 import type { ClawError } from '../errors.ts';
+import type { ProofScope } from '../proof/own-tests.ts';
 
 /** What a verb is given: where it works, and its edges to the outside. */
 export type EngineContext = {
@@ -17,6 +18,8 @@ export type EngineContext = {
   readonly allow: readonly string[];
   /** The plan that the owner has seen, by `data.plan` of a result: carried out is this one or none. */
   readonly expect?: string | undefined;
+  /** Which tests prove a change; those of the skills and those that it concerns by default. */
+  readonly proof?: ProofScope | undefined;
   /** Asks the owner for a yes; null where nobody can be asked and a yes is assumed. */
   readonly confirm: ((summary: PlanSummary) => Promise<boolean>) | null;
   /** Asks the owner's model; rejects with MODEL_REFUSED. Absent where there is none to ask. */

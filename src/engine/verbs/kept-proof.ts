@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { type Digest, digestBytes, digestFile } from '../digest.ts';
 import { ClawError } from '../errors.ts';
+import type { ProofScope } from '../proof/own-tests.ts';
 import { treeReader } from '../state/disk.ts';
 import type { Operation } from './operation.ts';
 import { PENDING } from './pending.ts';
@@ -14,6 +15,8 @@ const Kept = z.object({
   warnings: z.array(z.string()),
   checks: z.int(),
   tests: z.int(),
+  reused: z.int(),
+  own: z.int(),
 });
 
 /** What ran on a planned tree and did not fail, and what is to be said of it. */
@@ -21,6 +24,10 @@ export type Proved = {
   readonly checks: number;
   /** Files of tests, of all layers. */
   readonly tests: number;
+  /** Of those, files that had passed before on the same files and did not run again. */
+  readonly reused: number;
+  /** Files of the codebase's own tests. */
+  readonly own: number;
   readonly warnings: readonly string[];
 };
 
@@ -31,21 +38,25 @@ export function mayKeepProof(root: string): boolean {
 
 /**
  * Names everything that a proof can depend on but installed packages: each file of the planned tree, and
- * the layers with their tests, planned and present.
+ * the layers with their tests, planned and present; and which tests run.
  *
  * @param paths every file of the present tree
  * @returns null where one of them cannot be read by its path alone, as below a linked folder
  */
-export function proofKey(operation: Operation, paths: readonly string[]): Digest | null {
+export function proofKey(
+  operation: Operation,
+  paths: readonly string[],
+  scope: ProofScope,
+): Digest | null {
   try {
-    return keyOf(operation, paths);
+    return keyOf(operation, paths, scope);
   } catch (error) {
     if (error instanceof ClawError) return null;
     throw error;
   }
 }
 
-function keyOf(operation: Operation, paths: readonly string[]): Digest {
+function keyOf(operation: Operation, paths: readonly string[], scope: ProofScope): Digest {
   const { plan, installed, installation } = operation;
   const readDisk = treeReader(installation.root);
   const changed = new Map(plan.changes.map(({ path, after }) => [path, after]));
@@ -54,7 +65,7 @@ function keyOf(operation: Operation, paths: readonly string[]): Digest {
     return [path, file ? digestFile(file) : null];
   });
   const layers = [plan.layers, installed].map((list) => list.map(({ digest }) => digest));
-  return digestBytes(JSON.stringify([files, layers]));
+  return digestBytes(JSON.stringify([files, layers, scope]));
 }
 
 /** What was proved of that very tree before, or null. */
@@ -68,6 +79,6 @@ export function readProof(root: string, key: Digest): Proved | null {
 }
 
 /** Keeps a proof for as long as the operation waits. */
-export function keepProof(root: string, key: Digest, { warnings, checks, tests }: Proved): void {
-  writeFileSync(join(root, PENDING, NAME), JSON.stringify({ key, warnings, checks, tests }));
+export function keepProof(root: string, key: Digest, proved: Proved): void {
+  writeFileSync(join(root, PENDING, NAME), JSON.stringify({ key, ...proved }));
 }

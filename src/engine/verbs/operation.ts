@@ -123,8 +123,8 @@ export async function carryOut(
   try {
     const proved = await proveTree(context, operation, packages);
     throwIfInterrupted(context.signal);
-    const { checks, tests } = proved;
-    const data = { ...asObject(planned.data), proof: { checks, tests } };
+    const { checks, tests, reused, own } = proved;
+    const data = { ...asObject(planned.data), proof: { checks, tests, reused, own } };
     if (context.isTrial === true) {
       const all = [...warnings, ...proved.warnings];
       return { ...planned, data: { ...data, isTrial: true }, warnings: all };

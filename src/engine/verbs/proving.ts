@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { ClawError } from '../errors.ts';
+import type { ProofFailure } from '../proof/prove.ts';
 import type { LayerTests } from '../proof/view.ts';
 import type { SkillPackage } from '../skill/package.ts';
 import { CONFIG_PATH, type CodebaseConfig, parseConfig } from '../state/config.ts';
@@ -14,7 +15,7 @@ import type { Operation } from './operation.ts';
  * that waits a proof is kept, and is not repeated as long as nothing that it depends on has changed.
  *
  * @returns what ran; warnings are what the present tree fails as well, and what could not be fenced in
- * @throws ClawError CHECKS_FAILED, TESTS_FAILED with the output's end in `data.output`
+ * @throws ClawError CHECKS_FAILED, TESTS_FAILED with what failed in `data.failures`
  */
 export async function proveTree(
   context: EngineContext,
@@ -25,18 +26,20 @@ export async function proveTree(
   const config = plannedConfig(operation);
   const { plan, installed, installation } = operation;
   const isTested = plan.layers.some(({ manifest }) => manifest.test.length > 0);
-  const nothing = { checks: 0, tests: 0, warnings: packages.warnings };
-  if (config.check.length === 0 && !isTested) return nothing;
+  const nothing = { checks: 0, tests: 0, reused: 0, own: 0, warnings: packages.warnings };
+  if (config.check.length === 0 && !isTested && config.related === null) return nothing;
   // Another release may move nothing but the versions of packages, which is a change of the tree too.
   const isMoved = operation.core != null && packages.nodeModules !== null;
-  if (plan.changes.length === 0 && !isMoved) return nothing;
+  if (plan.changes.length === 0 && !isMoved && !bringsTests(operation)) return nothing;
   const paths = await listProjectFiles(root, config);
   // Packages that npm has just prepared are others each time.
   const isKept = packages.nodeModules === null && mayKeepProof(root);
-  const key = isKept ? proofKey(operation, paths) : null;
+  const { proof: scope = 'related' } = context;
+  const key = isKept ? proofKey(operation, paths, scope) : null;
   const known = key && readProof(root, key);
   if (known) return known;
   const { prove } = await import('../proof/prove.ts');
+  const { openMemory } = await import('../proof/memory.ts');
   const proof = await prove({
     root,
     paths,
@@ -45,6 +48,11 @@ export async function proveTree(
     presentTests: installed.map(testsOf),
     checks: config.check,
     testCommand: config.test,
+    own: config.related,
+    scope,
+    keep: config.keep,
+    memory: openMemory(root),
+    logFolder: LOGS,
     present: { checks: installation.config.check, testCommand: installation.config.test },
     nodeModules: packages.nodeModules === null ? null : join(root, packages.nodeModules),
     environment: context.environment,
@@ -56,20 +64,48 @@ export async function proveTree(
     const proved = {
       checks: config.check.length,
       tests: plan.layers.reduce((sum, { manifest }) => sum + manifest.test.length, 0),
+      reused: proof.reused,
+      own: proof.own,
       warnings: [...packages.warnings, ...proof.warnings],
     };
     if (key !== null) keepProof(root, key, proved);
     return proved;
   }
-  const what =
-    failure.kind === 'check'
-      ? `The check "${failure.name}"`
-      : `The tests of ${failure.name}, run by "${config.test}",`;
-  throw new ClawError(
-    failure.kind === 'check' ? 'CHECKS_FAILED' : 'TESTS_FAILED',
-    `${what} failed on the new tree, so nothing was changed.\n${failure.output.trimEnd()}`,
-    { data: { failures: proof.failures } },
+  throw failed(failure, proof.failures, config);
+}
+
+/** Where the whole outputs of what failed are, until the next proof. */
+const LOGS = '.claw/cache/proof';
+
+function failed(
+  { kind, name, text, log }: ProofFailure,
+  failures: readonly ProofFailure[],
+  { test }: CodebaseConfig,
+): ClawError {
+  const what = {
+    check: `The check "${name}" failed`,
+    test: `The tests of ${name}, run by "${test}", failed`,
+    own: `Tests of the code itself fail with this change (${name})`,
+  };
+  const more =
+    failures.length > 1
+      ? `\nMore failed: ${failures
+          .slice(1)
+          .map((one) => one.name)
+          .join(', ')}.`
+      : '';
+  const whole = log === null ? '' : `\nAll of it: ${log}`;
+  return new ClawError(
+    kind === 'check' ? 'CHECKS_FAILED' : 'TESTS_FAILED',
+    `${what[kind]} on the new tree, so nothing was changed.\n${text}${more}${whole}`,
+    { data: { failures } },
   );
+}
+
+/** Whether a layer comes whose tests have never run on this tree, although it may change no byte of it. */
+function bringsTests({ plan, installed }: Operation): boolean {
+  const known = new Set(installed.map(({ digest }) => digest));
+  return plan.layers.some(({ manifest, digest }) => manifest.test.length > 0 && !known.has(digest));
 }
 
 /** What proves the planned tree is what that tree says: an update may bring other checks. */

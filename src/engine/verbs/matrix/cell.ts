@@ -14,11 +14,17 @@ export type CellConflict = {
   readonly reason: string;
 };
 
-/** `order`: the composition depended on the order in which the skills were given. */
+/**
+ * `order`: the composition depended on the order in which the skills were given. `own`: tests of the
+ * codebase itself.
+ */
 export type CellFailure = {
-  readonly kind: 'check' | 'test' | 'npm' | 'order';
+  readonly kind: 'check' | 'test' | 'own' | 'npm' | 'order';
   /** The check's command line, or the skill whose tests fail. */
   readonly name: string;
+  /** What failed, in a few lines. */
+  readonly text: string;
+  /** The end of what was printed. */
   readonly output: string;
 };
 

@@ -1,5 +1,6 @@
 import { ClawError } from '../../errors.ts';
 import { throwIfInterrupted } from '../../interrupted.ts';
+import { failureText } from '../../proof/failing-tests.ts';
 import { type Proof, prove } from '../../proof/prove.ts';
 import { sweepViews } from '../../proof/view.ts';
 import type { TreeFile } from '../../tree.ts';
@@ -109,7 +110,7 @@ async function stock(
   } catch (error) {
     if (!(error instanceof ClawError && error.code === 'NPM_FAILED')) throw error;
     const output = String(error.data['output'] ?? error.message);
-    return { failure: { kind: 'npm', name: 'npm install', output } };
+    return { failure: { kind: 'npm', name: 'npm install', text: failureText(output), output } };
   }
 }
 
@@ -128,12 +129,20 @@ async function proveOne(bench: Bench, trial: Trial, { nodeModules }: Shelf): Pro
     compared: { files: ground.files, nodeModules },
     checks: config.check,
     testCommand: config.test,
+    own: config.related,
+    scope: context.proof ?? 'related',
     nodeModules,
     environment: context.environment,
     signal: context.signal,
   });
   for (const warning of proof.warnings) warnings.add(warning);
-  trial.done({ failures: proof.failures, ms: performance.now() - started });
+  const failures = proof.failures.map(({ kind, name, text, output }) => ({
+    kind,
+    name,
+    text,
+    output,
+  }));
+  trial.done({ failures, ms: performance.now() - started });
 }
 
 function treeOf({ files }: Ground, { composition }: Standing): Map<string, TreeFile | null> {

@@ -71,10 +71,13 @@ export function conflictsOf(entries: readonly Entry[]): readonly Conflict[] {
   return [...found.values()];
 }
 
+const OTHER_ORDER = 'The composition is another one where the skills are given in the other order.';
+
 const ORDER: CellFailure = {
   kind: 'order',
   name: 'order',
-  output: 'The composition is another one where the skills are given in the other order.',
+  text: OTHER_ORDER,
+  output: OTHER_ORDER,
 };
 
 function refusalOf({ code, message }: ClawError): MatrixCell['refusal'] {
@@ -92,6 +95,7 @@ function outcomeOfFound(
 const CODES: Readonly<Record<CellFailure['kind'], ErrorCode>> = {
   check: 'CHECKS_FAILED',
   test: 'TESTS_FAILED',
+  own: 'TESTS_FAILED',
   npm: 'NPM_FAILED',
   order: 'CHECKS_FAILED',
 };

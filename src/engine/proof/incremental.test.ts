@@ -1,0 +1,127 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { openMemory } from './memory.ts';
+import { type ProofInput, prove } from './prove.ts';
+import { ENVIRONMENT, layer, temporaryProject, treeFile } from './testing/project.ts';
+
+const FILES = {
+  'package.json': '{"type":"module"}',
+  'src/value.js': "import { part } from './part.js'; export const value = part;",
+  'src/part.js': "export const part = 'right';",
+  'src/other.js': 'export {};',
+};
+const ASKS = `import test from 'node:test'; import assert from 'node:assert';
+  import { value } from '../../../src/value.js';
+  test('the value is right', () => assert.equal(value, 'right'));`;
+const READS = `import test from 'node:test'; import { readFileSync } from 'node:fs';
+  test('reads', () => { readFileSync('src/other.js'); });`;
+
+/** Proves a tree of the project with a memory, and tells what ran. */
+async function proveAgain(root: string, rest: Partial<ProofInput>) {
+  const told: string[] = [];
+  const proof = await prove({
+    root,
+    paths: Object.keys(FILES),
+    changed: new Map(),
+    tests: [],
+    presentTests: [],
+    checks: [],
+    testCommand: null,
+    nodeModules: null,
+    memory: openMemory(root),
+    environment: ENVIRONMENT,
+    onProgress: (line) => told.push(line),
+    ...rest,
+  });
+  return { ...proof, told };
+}
+
+test('a test that passed runs again only where a file changed that it reaches', async () => {
+  using project = temporaryProject(FILES);
+  const tests = [layer('one', ASKS)];
+  expect(await proveAgain(project.root, { tests })).toMatchObject({ told: ['test: one'] });
+
+  const other = new Map([['src/other.js', treeFile('export const changed = 1;')]]);
+  const reused = await proveAgain(project.root, { tests, changed: other });
+  expect(reused).toMatchObject({ ok: true, reused: 1 });
+  expect(reused.told).toEqual(['passed before on the same files: 1 of 1 files']);
+
+  const part = new Map([['src/part.js', treeFile("export const part = 'wrong';")]]);
+  const broken = await proveAgain(project.root, { tests, changed: part });
+  expect(broken).toMatchObject({ ok: false, failures: [{ name: 'one' }] });
+  // What failed is not remembered as anything.
+  expect(await proveAgain(project.root, { tests, changed: part })).toMatchObject({ ok: false });
+});
+
+test('it runs again with another test command, other packages, and other settings of the project', async () => {
+  using project = temporaryProject(FILES);
+  const tests = [layer('one', ASKS)];
+  const told = async (rest: Partial<ProofInput>) =>
+    (await proveAgain(project.root, { tests, ...rest })).told;
+  expect(await told({})).toEqual(['test: one']);
+  expect(await told({ testCommand: 'node --test --test-concurrency=1' })).toEqual(['test: one']);
+  const settings = new Map([['package.json', treeFile('{"type":"module","private":true}')]]);
+  expect(await told({ changed: settings })).toEqual(['test: one']);
+  fs.mkdirSync(join(project.root, 'node_modules'));
+  // Nothing tells which packages those are.
+  expect(await told({})).toEqual(['test: one']);
+  expect(await told({})).toEqual(['test: one']);
+  fs.writeFileSync(join(project.root, 'node_modules/.package-lock.json'), '{}');
+  expect(await told({})).toEqual(['test: one']);
+  expect(await told({})).toEqual(['passed before on the same files: 1 of 1 files']);
+});
+
+test('a test that reads files or starts programs always runs, others beside it need not', async () => {
+  using project = temporaryProject(FILES);
+  const tests = [layer('one', ASKS), layer('two', READS)];
+  await proveAgain(project.root, { tests });
+  const again = await proveAgain(project.root, { tests });
+  expect(again).toMatchObject({ ok: true, reused: 1 });
+  expect(again.told).toEqual(['passed before on the same files: 1 of 2 files', 'test: two']);
+});
+
+test('a file that a test has beside it counts, named or not', async () => {
+  using project = temporaryProject(FILES);
+  const withSnapshot = (text: string) => {
+    const one = layer('one', ASKS);
+    return [{ ...one, files: new Map([...one.files, ['tests/a.snap', treeFile(text)]]) }];
+  };
+  await proveAgain(project.root, { tests: withSnapshot('1') });
+  expect((await proveAgain(project.root, { tests: withSnapshot('1') })).reused).toBe(1);
+  expect((await proveAgain(project.root, { tests: withSnapshot('2') })).reused).toBe(0);
+});
+
+test('what is remembered counts only in the folder that it was learned in', async () => {
+  using project = temporaryProject(FILES);
+  using copy = temporaryProject(FILES);
+  const tests = [layer('one', ASKS)];
+  await proveAgain(project.root, { tests });
+  fs.cpSync(join(project.root, '.claw/cache'), join(copy.root, '.claw/cache'), { recursive: true });
+  expect((await proveAgain(copy.root, { tests })).reused).toBe(0);
+  expect((await proveAgain(project.root, { tests })).reused).toBe(1);
+});
+
+test('what a check leaves is there for the next one, and no test can change it', async () => {
+  using project = temporaryProject(FILES);
+  const script = [
+    "const fs = require('fs')",
+    "const spoilt = fs.existsSync('notes/a') && fs.readFileSync('notes/a', 'utf8') !== 'kept'",
+    "fs.mkdirSync('notes', { recursive: true })",
+    "fs.writeFileSync('notes/a', 'kept')",
+    'process.exit(spoilt ? 1 : 0)',
+  ];
+  const line = `node -e "${script.join('; ')}"`;
+  const spoils = `import test from 'node:test'; import { writeFileSync } from 'node:fs';
+    test('spoils', () => { writeFileSync('notes/a', 'spoilt'); });`;
+  const input = { checks: [line], keep: ['notes/a'], tests: [layer('one', spoils)] };
+  expect((await proveAgain(project.root, input)).ok).toBe(true);
+  expect(openMemory(project.root).readKept('notes/a')?.toString()).toBe('kept');
+  expect((await proveAgain(project.root, input)).ok).toBe(true);
+});
+
+test('a link that a check leaves is not followed', async () => {
+  using project = temporaryProject(FILES);
+  await proveAgain(project.root, { checks: ['ln -s /etc/passwd note'], keep: ['note'] });
+  expect(openMemory(project.root).readKept('note')).toBeNull();
+});

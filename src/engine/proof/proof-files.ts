@@ -1,0 +1,68 @@
+import { type Digest, digestBytes } from '../digest.ts';
+import { ClawError } from '../errors.ts';
+import { treeReader } from '../state/disk.ts';
+import type { TreeFile } from '../tree.ts';
+import type { LayerTests } from './view.ts';
+
+/** The files of a view, to be read without laying it out. */
+export type ProofFiles = {
+  readonly paths: readonly string[];
+  readonly has: (path: string) => boolean;
+  /** Null for what is not there, or cannot be read. */
+  readonly read: (path: string) => Buffer | null;
+  readonly digest: (path: string) => Digest | null;
+};
+
+/** The planned tree with the tests of its layers, at the paths that they have in the view. */
+export function proofFiles(input: {
+  readonly root: string;
+  readonly paths: readonly string[];
+  readonly changed: ReadonlyMap<string, TreeFile | null>;
+  readonly tests: readonly LayerTests[];
+}): ProofFiles {
+  const readDisk = treeReader(input.root);
+  const brought = new Map<string, TreeFile | null>(input.changed);
+  for (const { skill, files } of input.tests) {
+    for (const [path, file] of files) {
+      if (path.startsWith('tests/')) brought.set(testPath(skill, path), file);
+    }
+  }
+  const all = new Set([...input.paths, ...brought.keys()]);
+  for (const [path, file] of brought) if (file === null) all.delete(path);
+  const bytes = new Map<string, Buffer | null>();
+  const read = (path: string): Buffer | null => {
+    const known = bytes.get(path);
+    if (known !== undefined) return known;
+    const file = brought.has(path)
+      ? brought.get(path)
+      : all.has(path)
+        ? attempt(readDisk, path)
+        : null;
+    const found = file?.bytes ?? null;
+    bytes.set(path, found);
+    return found;
+  };
+  return {
+    paths: [...all].sort(),
+    has: (path) => all.has(path),
+    read,
+    digest: (path) => {
+      const content = read(path);
+      return content === null ? null : digestBytes(content);
+    },
+  };
+}
+
+/** Where a test of a layer is in the view. */
+export function testPath(skill: string, path: string): string {
+  return `skills/${skill}/${path}`;
+}
+
+function attempt(read: (path: string) => TreeFile | null, path: string): TreeFile | null {
+  try {
+    return read(path);
+  } catch (error) {
+    if (error instanceof ClawError) return null; // Below a linked folder.
+    throw error;
+  }
+}

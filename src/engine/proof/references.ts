@@ -1,0 +1,55 @@
+import { posix } from 'node:path';
+
+const EXTENSIONS = ['ts', 'tsx', 'mts', 'cts', 'js', 'jsx', 'mjs', 'cjs', 'json', 'vue', 'svelte'];
+const CODE = new RegExp(`\\.(${EXTENSIONS.join('|')})$`);
+const QUOTED = /(['"`])(\.{1,2}(?:\/[^'"`\n]*)?)\1/g;
+
+/** Erased before a module runs, so that it loads nothing. */
+const TYPES =
+  /\b(?:import|export)\s+type\s+(?:\{[^}]*\}|\*(?:\s+as\s+\w+)?|(?!from\b)\w+)\s+from\s*(['"])[^'"\n]*\1/g;
+
+/** Whether a file can name others in a way that `referencesOf` reads. */
+export function isCode(path: string): boolean {
+  return CODE.test(path);
+}
+
+/** The text without imports of types alone. */
+export function withoutTypes(text: string): string {
+  return text.replace(TYPES, '');
+}
+
+/**
+ * Lists the files that a file of JavaScript or TypeScript names by a relative path: in an import of any
+ * form but those of types, and in any other string, since `fork('./worker.js')` depends on that file as well. A comment
+ * that names a file counts too, which only makes the list longer.
+ *
+ * @param has whether there is such a file
+ */
+export function referencesOf(
+  path: string,
+  text: string,
+  has: (path: string) => boolean,
+): readonly string[] {
+  const found = new Set<string>();
+  for (const [, , named = ''] of withoutTypes(text).matchAll(QUOTED)) {
+    const target = posix.join(posix.dirname(path), named.replace(/[?#].*$/, ''));
+    const file = candidatesOf(target.replace(/\/$/, '')).find(has);
+    if (file !== undefined) found.add(file);
+  }
+  return [...found];
+}
+
+/** The files that a path may mean, in the order in which tools try them. */
+function candidatesOf(target: string): readonly string[] {
+  const typed = /\.[cm]?jsx?$/.test(target) ? [target.replace(/js(x?)$/, 'ts$1')] : [];
+  const extended = EXTENSIONS.map((extension) => `${target}.${extension}`);
+  return [target, ...typed, ...extended, ...EXTENSIONS.map((one) => `${target}/index.${one}`)];
+}
+
+const IMPORTED = /(?:\bfrom|\bimport|\brequire)\s*\(?\s*(['"])([^'"\n]+)\1/g;
+
+/** Lists the modules that a file imports by a bare name: packages, Node's own, aliases. */
+export function packagesOf(text: string): readonly string[] {
+  const named = [...withoutTypes(text).matchAll(IMPORTED)].map(([, , name = '']) => name);
+  return [...new Set(named.filter((name) => !/^\.{1,2}(\/|$)/.test(name)))];
+}

@@ -1,0 +1,47 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { failingTests, failureText } from './failing-tests.ts';
+import type { ProofFailure, ProofInput } from './prove.ts';
+import type { TrialRun } from './trial.ts';
+
+const REPORTED_LINES = 40;
+
+/** The warning for what the present tree fails as well. */
+export function failsAsBefore(name: string): string {
+  return `${name} fails, as it does without this change.`;
+}
+
+/** A failure with what is shown of it, its whole output written where logs are kept. */
+export function failureOf(
+  { root, logFolder = null }: ProofInput,
+  subject: Pick<ProofFailure, 'kind' | 'name'>,
+  { output }: TrialRun,
+): ProofFailure {
+  return {
+    ...subject,
+    text: failureText(output),
+    tests: failingTests(output),
+    output: output.split('\n').slice(-REPORTED_LINES).join('\n'),
+    log: logFolder === null ? null : writeLog(root, logFolder, subject.name, output),
+  };
+}
+
+/**
+ * Writes what a command printed where the owner can read it.
+ *
+ * @returns its path relative to the root; null where it cannot be written
+ */
+function writeLog(root: string, folder: string, name: string, output: string): string | null {
+  const plain = name
+    .replace(/[^A-Za-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 60);
+  const path = `${folder}/${plain || 'output'}.log`;
+  try {
+    mkdirSync(join(root, folder), { recursive: true });
+    writeFileSync(join(root, path), `${output}\n`);
+    return path;
+  } catch {
+    return null; // A full disk is no reason to hide what failed: its beginning is shown anyway.
+  }
+}

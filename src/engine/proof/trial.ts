@@ -1,0 +1,127 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { throwIfInterrupted } from '../interrupted.ts';
+import { readTreeFile } from '../state/disk.ts';
+import { parseCommand } from './command.ts';
+import { failingTests, plainText } from './failing-tests.ts';
+import type { ProofFiles } from './proof-files.ts';
+import type { ProofInput } from './prove.ts';
+import { runSandboxed } from './sandboxed.ts';
+import { layOutView, type View } from './view.ts';
+
+/** The two trees of a proof, and what is in the planned one. */
+export type Trials = {
+  readonly planned: Trial;
+  readonly present: Trial;
+  readonly files: ProofFiles;
+};
+
+/** How a command ended in one of the two trees. */
+export type TrialRun = {
+  readonly isOk: boolean;
+  readonly isTimedOut: boolean;
+  /** Plain text; paths are relative to the tree. */
+  readonly output: string;
+};
+
+/** A command, the files it is handed, and what the owner is told of it. */
+export type TrialCommand = {
+  readonly told: string;
+  readonly line: string;
+  readonly files?: readonly string[];
+  readonly timeoutMs?: number | undefined;
+};
+
+/** One of the two trees, laid out when it is first needed. */
+export class Trial {
+  readonly #input: ProofInput;
+  readonly #tree: 'planned' | 'present';
+  readonly warnings = new Set<string>();
+  #view: View | null = null;
+
+  constructor(input: ProofInput, tree: 'planned' | 'present') {
+    this.#input = input;
+    this.#tree = tree;
+  }
+
+  async run({ told, line, files = [], timeoutMs }: TrialCommand): Promise<TrialRun> {
+    const { root, environment, signal, onProgress } = this.#input;
+    onProgress?.(this.#tree === 'planned' ? told : `${told} (as it is now)`);
+    const view = this.#laidOut();
+    const limit = timeoutMs ?? this.#input.timeoutMs;
+    const run = await runSandboxed(view.path, parseCommand(line, files), {
+      root,
+      environment,
+      signal,
+      nodeModules: this.nodeModules(),
+      ...(limit === undefined ? {} : { timeoutMs: limit }),
+    });
+    throwIfInterrupted(signal);
+    if (run.warning !== null) this.warnings.add(run.warning);
+    const output = plainText(run.output)
+      .replaceAll(`file://${view.path}/`, '')
+      .replaceAll(`${view.path}/`, '');
+    return { isOk: run.isOk, isTimedOut: run.isTimedOut, output };
+  }
+
+  /** The packages of this tree, absolute; null for none. */
+  nodeModules(): string | null {
+    const { root, compared, nodeModules } = this.#input;
+    const prepared = this.#tree === 'planned' ? nodeModules : (compared?.nodeModules ?? null);
+    const own = join(root, 'node_modules');
+    return prepared ?? (existsSync(own) ? own : null);
+  }
+
+  /** What checks left at these paths. Links that they left there are not followed. */
+  keptFiles(paths: readonly string[]): ReadonlyMap<string, Buffer> {
+    const kept = new Map<string, Buffer>();
+    for (const path of paths) {
+      const file = this.#view === null ? null : readOrNull(this.#view.path, path);
+      if (file !== null) kept.set(path, file);
+    }
+    return kept;
+  }
+
+  remove(): void {
+    this.#view?.remove();
+  }
+
+  #laidOut(): View {
+    this.#view ??= this.#layOut();
+    return this.#view;
+  }
+
+  #layOut(): View {
+    const { root, paths, changed, tests, presentTests, compared, keep = [], memory } = this.#input;
+    const isPlanned = this.#tree === 'planned';
+    const kept = keep.flatMap((path) => {
+      const bytes = memory?.readKept(path) ?? null;
+      return bytes === null ? [] : [[path, bytes] as const];
+    });
+    return layOutView(root, {
+      paths,
+      changed: isPlanned ? changed : (compared?.files ?? new Map()),
+      tests: isPlanned ? tests : presentTests,
+      kept: new Map(kept),
+    });
+  }
+}
+
+/**
+ * Whether what fails in the planned tree failed before: the present tree fails as well, and in each of
+ * the tests that fail now, as far as the runner names them.
+ */
+export function failedBefore(planned: TrialRun, present: TrialRun): boolean {
+  if (present.isOk) return false;
+  const before = new Set(failingTests(present.output).map(({ name }) => name));
+  if (before.size === 0) return true;
+  return failingTests(planned.output).every(({ name }) => before.has(name));
+}
+
+function readOrNull(root: string, path: string): Buffer | null {
+  try {
+    return readTreeFile(root, path)?.bytes ?? null;
+  } catch {
+    return null; // A link, or no regular file: not worth keeping.
+  }
+}
