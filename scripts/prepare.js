@@ -1,5 +1,6 @@
 // Runs before `npm start` and `npm test`, on whatever Node there is (>= 18): finishes an interrupted
-// claw command, and installs the packages of package-lock.json where they are not there yet.
+// claw command, and installs the packages of package-lock.json and the pinned Node where they are not there
+// yet.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -9,6 +10,7 @@ import { hasPending, recover } from '../src/engine/transaction/recover.js';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const stamp = join(root, 'node_modules/.patchclaw-lock');
+const pinned = join(root, 'node_modules/node/bin/node');
 
 if (Number(process.versions.node.split('.')[0]) < 18) {
   fail('Patchclaw needs Node 18 or newer to install the Node that it runs on.');
@@ -16,7 +18,12 @@ if (Number(process.versions.node.split('.')[0]) < 18) {
 if (hasPending(root)) finishInterrupted();
 const lock = readFileSync(join(root, 'package-lock.json'));
 const wanted = createHash('sha256').update(lock).digest('hex');
-if (!isStamped() && !isInstalled()) install();
+if (!isStamped() && !isInstalled()) {
+  install();
+} else if (!existsSync(pinned)) {
+  process.stderr.write('The Node that Patchclaw runs on is missing; fetching it …\n');
+  fetchNode();
+}
 if (!isStamped()) writeFileSync(stamp, wanted);
 
 function finishInterrupted() {
@@ -47,8 +54,16 @@ function install() {
     'Installing packages; this happens once and after changes of package-lock.json …\n',
   );
   npm('ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error');
-  // The pinned Node comes by its install script, which package.json approves by name.
+  fetchNode();
+}
+
+// The pinned Node comes by its install script, which package.json approves by name. An `npm ci
+// --ignore-scripts` leaves the package without it, and the tests would run on the system's Node.
+function fetchNode() {
   npm('rebuild', 'node', '--ignore-scripts=false', '--loglevel=error');
+  if (!existsSync(pinned)) {
+    fail('npm did not bring it. Remove node_modules and try again, with install scripts allowed.');
+  }
 }
 
 /** @param {string[]} args */

@@ -1,0 +1,71 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+const REPOSITORY = resolve(import.meta.dirname, '..');
+const NEEDED = ['scripts/prepare.js', 'src/engine/transaction/recover.js'];
+
+/** As the package `node` does: its binary comes by its install script. */
+const FETCH = `const { mkdirSync, writeFileSync } = require('node:fs');
+mkdirSync('bin', { recursive: true });
+writeFileSync('bin/node', '#!/bin/sh\\n', { mode: 0o755 });`;
+
+let root: string;
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'claw-prepare-'));
+  for (const path of NEEDED) cpSync(join(REPOSITORY, path), join(root, path));
+  write('packed/package.json', {
+    name: 'node',
+    version: '24.0.0',
+    bin: { node: 'bin/node' },
+    scripts: { preinstall: 'node fetch.js' },
+  });
+  writeFileSync(join(root, 'packed/fetch.js'), FETCH);
+  npm('pack', './packed');
+  write('package.json', {
+    type: 'module',
+    private: true,
+    dependencies: { node: 'file:node-24.0.0.tgz' },
+    allowScripts: { node: true },
+  });
+  npm('install', '--package-lock-only');
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+test('packages that were installed without scripts lack their Node: it is fetched, and nothing else', () => {
+  npm('ci', '--ignore-scripts');
+  write('node_modules/mine.json', {});
+  expect(existsSync(join(root, 'node_modules/node/bin/node'))).toBe(false);
+  const first = prepare();
+  expect(first.stderr).toMatch(/^The Node that Patchclaw runs on is missing; fetching it …\n/);
+  expect(first.status).toBe(0);
+  expect(existsSync(join(root, 'node_modules/node/bin/node'))).toBe(true);
+  expect(existsSync(join(root, 'node_modules/mine.json'))).toBe(true);
+  expect(prepare()).toMatchObject({ status: 0, stdout: '', stderr: '' });
+});
+
+test('a Node that went missing later is fetched again', () => {
+  expect(prepare()).toMatchObject({ status: 0 });
+  expect(existsSync(join(root, 'node_modules/node/bin/node'))).toBe(true);
+  rmSync(join(root, 'node_modules/node/bin'), { recursive: true });
+  expect(prepare().stderr).toContain('fetching it');
+  expect(existsSync(join(root, 'node_modules/node/bin/node'))).toBe(true);
+});
+
+function write(path: string, content: object): void {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), JSON.stringify(content));
+}
+
+function npm(...args: string[]): void {
+  const options = ['--offline', '--no-audit', '--no-fund', '--loglevel=error'];
+  execFileSync('npm', [...args, ...options], { cwd: root, stdio: 'pipe' });
+}
+
+function prepare() {
+  const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], npm_config_offline: 'true' };
+  const script = join(root, 'scripts/prepare.js');
+  return spawnSync(process.execPath, [script], { cwd: root, encoding: 'utf8', env });
+}
