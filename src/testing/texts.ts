@@ -84,6 +84,35 @@ export const repetitiveVersions: fc.Arbitrary<Versions<string>> = editedVersions
   inserted: fc.constantFrom('a', 'b', 'x', 'y', '}', ''),
 });
 
+/**
+ * Edits of a text of packages, most of whose lines recur, where both sides put in one package more,
+ * mostly at the same place.
+ */
+export const sharedBlockVersions: fc.Arbitrary<Versions<string>> = fc
+  .record({
+    packages: fc.integer({ min: 1, max: 5 }),
+    block: fc.integer({ min: 1, max: 4 }),
+    at: fc.tuple(fc.nat(5), fc.nat(9)),
+    raised: fc.tuple(fc.subarray([0, 1, 2, 3, 4]), fc.subarray([0, 1, 2, 3, 4])),
+  })
+  .map(({ packages, block, at: [at, apart], raised }) => {
+    const base = Array.from({ length: packages }, (_, index) => packageLines(`p${index}`, 1));
+    const added = packageLines('added', block);
+    const side = (place: number, higher: readonly number[]) => {
+      const entries = base.map((lines, index) =>
+        higher.includes(index) ? packageLines(`p${index}`, 2) : lines,
+      );
+      return textOf(entries.toSpliced(place % (packages + 1), 0, added).flat());
+    };
+    const other = apart === 0 ? at + 1 : at;
+    return { base: textOf(base.flat()), ours: side(at, raised[0]), theirs: side(other, raised[1]) };
+  });
+
+function packageLines(name: string, version: number): readonly string[] {
+  const depends = Array.from({ length: version - 1 }, (_, index) => `  needs ${index}`);
+  return ['[package]', `name ${name}`, `version ${version}`, 'source', ...depends, ''];
+}
+
 function applyEdit(lines: readonly string[], { at, remove, insert }: Edit): readonly string[] {
   const start = at % (lines.length + 1);
   return [...lines.slice(0, start), ...insert, ...lines.slice(start + remove)];

@@ -49,7 +49,11 @@ function regionFinder(
   return (offset) => ends.findIndex((end) => offset < end);
 }
 
-function joinRegions(regions: readonly Region[], stretches: readonly Range[]): readonly Region[] {
+/** The regions with each stretch of them joined into one conflict. */
+export function joinRegions(
+  regions: readonly Region[],
+  stretches: readonly Range[],
+): readonly Region[] {
   const joined: Region[] = [];
   let end = 0;
   for (const { start, end: stretchEnd } of overlapping(stretches)) {

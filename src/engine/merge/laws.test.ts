@@ -4,6 +4,7 @@ import {
   anyBytes,
   mostlyUniqueVersions,
   repetitiveVersions,
+  sharedBlockVersions,
   wildText,
   wildVersions,
 } from '../../testing/texts.ts';
@@ -123,4 +124,17 @@ test('a line that stands once in every version is in the result or in a conflict
     for (const line of lines.base.filter(isEverywhere)) expect(present).toContain(line);
   };
   fc.assert(fc.property(mostlyUniqueVersions, law), RUNS);
+});
+
+test('a block that both sides put in is once in a clean result', () => {
+  let clean = 0;
+  const law = (versions: Versions<string>) => {
+    const merged = mergeTexts(versions);
+    if (merged.kind !== 'clean') return;
+    clean++;
+    expect(merged.text.match(/name added/g)).toHaveLength(1);
+  };
+  fc.assert(fc.property(sharedBlockVersions, law), { ...RUNS, seed: 1 });
+  // Else there was nothing to see.
+  expect(clean).toBeGreaterThan(100);
 });

@@ -6,6 +6,7 @@ import { closeLines, type LineEnds, mapVersions, mergeLineEnds, toTarget } from 
 import { contentOf, endLine } from './lines.ts';
 import { mergeValue } from './merge-value.ts';
 import { alignRegions, type Range, type Region, refineConflict } from './regions.ts';
+import { joinRepeats } from './repeats.ts';
 import { settleRegions } from './settle.ts';
 import type { Language } from './syntax/language.ts';
 
@@ -31,7 +32,7 @@ export function mergeLines(
   const lines = mapVersions(versions, withoutBom);
   const ends = mergeLineEnds(lines);
   const texts = internLines(lines);
-  const aligned = alignRegions(texts);
+  const aligned = joinRepeats(alignRegions(texts), texts);
   const regions = language === null ? aligned : settleRegions(aligned, lines, language);
   const refined = regions.flatMap((region) =>
     region.kind === 'conflict' ? refineConflict(region, texts) : [region],

@@ -87,18 +87,21 @@ export function refineConflict(region: Versions<Range>, texts: Interned): readon
   return regions;
 }
 
-function isEqual(one: Int32Array, other: Int32Array): boolean {
+/** Whether two stretches have the same lines. */
+export function isEqual(one: Int32Array, other: Int32Array): boolean {
   return one.length === other.length && commonHead(one, other) === one.length;
 }
 
-function commonHead(one: Int32Array, other: Int32Array): number {
+/** How many lines two stretches begin with alike. */
+export function commonHead(one: Int32Array, other: Int32Array): number {
   const limit = Math.min(one.length, other.length);
   let length = 0;
   while (length < limit && one[length] === other[length]) length++;
   return length;
 }
 
-function commonTail(one: Int32Array, other: Int32Array): number {
+/** How many lines two stretches end with alike. */
+export function commonTail(one: Int32Array, other: Int32Array): number {
   const limit = Math.min(one.length, other.length);
   let length = 0;
   while (length < limit && one.at(-1 - length) === other.at(-1 - length)) length++;
