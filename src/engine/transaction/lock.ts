@@ -87,8 +87,8 @@ async function tryLock(root: string, made: Set<string>): Promise<Database | null
 function isTemporary(error: unknown, path: string): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : null;
   if (typeof code === 'string' && code.startsWith('SQLITE_BUSY')) return true;
-  const isRefused = code === 'EACCES' || code === 'EROFS' || code === 'EPERM' || code === 'ENOSPC';
-  return !isRefused && !fs.existsSync(dirname(path));
+  const isGone = typeof code === 'string' && /^(ENOENT$|SQLITE_)/.test(code);
+  return isGone && !fs.existsSync(dirname(path));
 }
 
 function cannotLock(path: string, cause: unknown): ClawError {
@@ -100,7 +100,7 @@ function cannotLock(path: string, cause: unknown): ClawError {
 
 /** @param made gets what was not there: `.` for `.claw/` itself, and the name of the lock */
 function makeFolder(root: string, made: Set<string>): void {
-  if (fs.mkdirSync(join(root, '.claw'), { recursive: true }) !== undefined) made.add('.');
+  if (ifAbsent(() => fs.mkdirSync(join(root, '.claw')))) made.add('.');
   // SQLite locks a file on a read-only disk as well; nothing could be published there.
   fs.accessSync(join(root, '.claw'), fs.constants.W_OK);
   if (writeIfAbsent(join(root, '.claw', LOCK), '')) made.add(LOCK);
@@ -112,8 +112,12 @@ function makeFolder(root: string, made: Set<string>): void {
  * @returns whether it was absent
  */
 function writeIfAbsent(path: string, text: string): boolean {
+  return ifAbsent(() => fs.writeFileSync(path, text, { flag: 'wx' }));
+}
+
+function ifAbsent(make: () => void): boolean {
   try {
-    fs.writeFileSync(path, text, { flag: 'wx' });
+    make();
     return true;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
