@@ -27,8 +27,12 @@ export const engineVerbs: readonly Define[] = [
           'or a git url with #folder or #ref:folder',
       )
       .argument('<skill...>')
-      .action((skills: string[]) =>
-        run('apply', (invocation) => engine.apply(contextOf(invocation), skills)),
+      .option('--core-version <version>', 'as for init, where this is the first command')
+      .option('--release <ref or dir>', 'as for init, where this is the first command')
+      .action((skills: string[], options: ReleaseOptions) =>
+        run('apply', (invocation) =>
+          engine.apply(contextOf(invocation), skills, releaseOf(options)),
+        ),
       ),
   (program, run) =>
     program
@@ -98,8 +102,8 @@ export const engineVerbs: readonly Define[] = [
       .description('print what a verb would do, and touch nothing')
       .argument('<verb>', 'init, apply, remove, upgrade, replay, update, customize or rebase')
       .argument('[args...]')
-      .option('--core-version <version>', 'as for init')
-      .option('--release <ref or dir>', 'as for init, or for update')
+      .option('--core-version <version>', 'as for init and apply')
+      .option('--release <ref or dir>', 'as for init, apply and update')
       .action((verb: string, args: string[], options: ReleaseOptions) =>
         run('plan', (invocation) =>
           engine.plan(contextOf(invocation), { verb, args, release: releaseOf(options) }),

@@ -7,6 +7,8 @@ export const MARKS = { add: '+', modify: '~', delete: '-', rename: '>' } as cons
 export type StatusData = {
   readonly initialised: boolean;
   readonly core: { readonly version: string | null; readonly from: string } | null;
+  /** What the first command would take, where nothing is installed yet. */
+  readonly release?: { readonly version: string | null; readonly from: string };
   readonly layers: readonly {
     readonly name: string;
     readonly version: string;
@@ -24,6 +26,7 @@ const LISTED_EDITS = 20;
 export function statusLines({
   initialised,
   core,
+  release,
   layers,
   edits,
   pending,
@@ -34,7 +37,14 @@ export function statusLines({
     : [];
   const spent = assistant ? [`budget  ${assistant.budgets.summary}`] : [];
   if (!initialised) {
-    return ['Nothing is installed here yet: `claw apply <skill>` begins.', ...spent, ...waiting];
+    return [
+      'Nothing is installed here yet: `claw apply <skill>` begins.',
+      ...(release ? [`release ${release.version ?? 'without a version'} (${release.from})`] : []),
+      ...(release ? editLines(edits) : []),
+      ...(edits.length > LISTED_EDITS ? [`  and ${edits.length - LISTED_EDITS} more`] : []),
+      ...spent,
+      ...waiting,
+    ];
   }
   const own = layers.filter(({ kind }) => kind === 'customisation').map(({ name }) => name);
   const skills = layers
@@ -45,8 +55,7 @@ export function statusLines({
     `core    ${core?.version ?? 'without a version'} (${core?.from})`,
     `skills  ${skills || 'none'}`,
     ...(own.length === 0 ? [] : [`yours   ${own.join(', ')}`]),
-    `edits   ${edits.length === 0 ? 'none' : `${edits.length} not recorded`}`,
-    ...edits.slice(0, LISTED_EDITS).map(({ path, kind }) => `  ${MARKS[kind]} ${path}`),
+    ...editLines(edits),
     ...(edits.length > LISTED_EDITS
       ? [
           `  and ${edits.length - LISTED_EDITS} more: claw diff shows them. Where another core was merged in`,
@@ -55,6 +64,13 @@ export function statusLines({
       : []),
     ...spent,
     ...waiting,
+  ];
+}
+
+function editLines(edits: StatusData['edits']): readonly string[] {
+  return [
+    `edits   ${edits.length === 0 ? 'none' : `${edits.length} not recorded`}`,
+    ...edits.slice(0, LISTED_EDITS).map(({ path, kind }) => `  ${MARKS[kind]} ${path}`),
   ];
 }
 

@@ -36,16 +36,21 @@ export async function init(context: EngineContext, request: ReleaseRequest): Pro
   );
 }
 
-/** Weaves skills into the code: one operation, all of them or none. */
+/**
+ * Weaves skills into the code: one operation, all of them or none.
+ *
+ * @param request the release, where this is the first command
+ */
 export async function apply(
   context: EngineContext,
   wanted: readonly string[],
+  request?: ReleaseRequest,
 ): Promise<VerbResult> {
   const { planApply, requestPackages } = await import('./verbs/apply.ts');
   const { carryOut } = await import('./verbs/operation.ts');
-  const requested = await requestPackages(context, wanted);
+  const requested = await requestPackages(context, wanted, request ? { request } : {});
   return await changing(context, 'apply', async () =>
-    carryOut(context, await planApply(context, requested)),
+    carryOut(context, await planApply(context, requested, request)),
   );
 }
 

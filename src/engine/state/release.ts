@@ -37,6 +37,14 @@ export type ReleaseRequest = {
   readonly coreVersion: string | null;
 };
 
+/** Lets the codebase itself tell what its release is. */
+export const NO_REQUEST: ReleaseRequest = { release: null, coreVersion: null };
+
+/** Whether the owner says anything of the release. */
+export function isRequested({ release, coreVersion }: ReleaseRequest): boolean {
+  return release !== null || coreVersion !== null;
+}
+
 /**
  * Finds and reads the release of a codebase.
  *

@@ -1,5 +1,6 @@
 import {
   type BigIntStats,
+  existsSync,
   lstatSync,
   mkdirSync,
   readFileSync,
@@ -76,6 +77,8 @@ export class StatCache {
   /** Keeps what was learnt for the next command. Losing it only costs time. */
   save(): void {
     if (!this.#isChanged && this.#fresh.size === this.#entries.size) return;
+    // A codebase that claw has nothing to do with yet stays as it is.
+    if (!existsSync(join(this.#root, '.claw'))) return;
     const content = JSON.stringify(Object.fromEntries(this.#fresh));
     const body = `${digestBytes(content)}\n${content}`;
     const temporary = `${this.#path}.${process.pid}`;

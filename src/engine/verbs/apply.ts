@@ -6,7 +6,13 @@ import { type OpenedPackage, openPackage } from '../skill/sources/open.ts';
 import { findPackage } from '../skill/sources.ts';
 import { type CodebaseConfig, readConfig } from '../state/config.ts';
 import { listProjectFiles } from '../state/listing.ts';
-import { readReleaseVersion } from '../state/release.ts';
+import {
+  isRequested,
+  NO_REQUEST,
+  type ReleaseRequest,
+  readReleaseVersion,
+  takeRelease,
+} from '../state/release.ts';
 import { readState, type State } from '../state/state-file.ts';
 import { hasPending } from '../transaction/recover.js';
 import { adoptionNotes } from './adopted.ts';
@@ -25,16 +31,22 @@ export type Requested = OpenedPackage & {
   readonly wanted: string;
 };
 
+type RequestOptions = {
+  readonly mode?: 'add' | 'replace';
+  readonly request?: ReleaseRequest;
+};
+
 /**
  * Finds, reads and checks the packages of an `apply`: before any lock, before a byte is written.
  *
- * @param mode whether they join the applied ones, or replace those of the same names
- * @throws ClawError SKILL_NOT_FOUND, and every refusal of a package
+ * @param options `mode`: whether they join the applied ones, or replace those of the same names;
+ *   `request`: the release that the first command takes
+ * @throws ClawError SKILL_NOT_FOUND, ALREADY_INITIALISED, and every refusal of a package
  */
 export async function requestPackages(
   context: EngineContext,
   wanted: readonly string[],
-  mode: 'add' | 'replace' = 'add',
+  { mode = 'add', request = NO_REQUEST }: RequestOptions = {},
 ): Promise<readonly Requested[]> {
   const { root, cwd } = context;
   const config = readConfig(root);
@@ -50,20 +62,20 @@ export async function requestPackages(
   const names = requested.map((one) => one.package.manifest.skill);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw new ClawError('USAGE', `${twice} is named twice.`);
-  if (mode === 'add') await refuseUnfit(root, config, requested);
+  if (mode === 'add') await refuseUnfit({ root, config, request }, requested);
   return requested;
 }
 
 /** What does not fit the installation; asked again under the lock, where the state cannot change. */
 async function refuseUnfit(
-  root: string,
-  config: CodebaseConfig,
+  { root, config, request }: Place,
   requested: readonly Requested[],
 ): Promise<void> {
   // An unfinished command leaves no state to rely on; it is finished first.
   if (hasPending(root)) return;
   const state = readState(root);
-  const coreVersion = state ? state.core.version : await readReleaseVersion(root, config);
+  refuseOtherRelease(state, request);
+  const coreVersion = state ? state.core.version : await versionOf({ root, config, request });
   for (const one of requested) refuseOtherBytes(state, one.package);
   const fresh = requested.filter((one) => !isInstalled(state, one.package));
   for (const one of fresh) checkCoreVersion(one.package.manifest, coreVersion);
@@ -73,13 +85,39 @@ async function refuseUnfit(
   orderLayers(wanted);
 }
 
-/** Plans the same layers and some more. */
+type Place = {
+  readonly root: string;
+  readonly config: CodebaseConfig;
+  readonly request: ReleaseRequest;
+};
+
+async function versionOf({ root, config, request }: Place): Promise<string | null> {
+  if (!isRequested(request)) return await readReleaseVersion(root, config);
+  return (await takeRelease(root, config, request)).version;
+}
+
+function refuseOtherRelease(state: State | null, request: ReleaseRequest): void {
+  if (state === null || !isRequested(request)) return;
+  throw new ClawError(
+    'ALREADY_INITIALISED',
+    'The core is taken already (.claw/state.yaml), so apply takes no --release and no --core-version. ' +
+      '`claw update` brings another release.',
+  );
+}
+
+/**
+ * Plans the same layers and some more.
+ *
+ * @param request the release that the first command takes
+ */
 export async function planApply(
   context: PlanningContext,
   requested: readonly Requested[],
+  request: ReleaseRequest = NO_REQUEST,
 ): Promise<Operation> {
-  const installation = await readInstallation(context.root);
+  const installation = await readInstallation(context.root, { request });
   const { state } = installation;
+  refuseOtherRelease(state, request);
   const installed = readInstalledPackages(installation);
   for (const one of requested) refuseOtherBytes(state, one.package);
   const fresh = requested.filter((one) => !isInstalled(state, one.package));
@@ -94,6 +132,7 @@ export async function planApply(
     verb: 'apply',
     arguments: requested.map((one) => one.package.manifest.skill),
     retry: requested.map((one) => one.wanted),
+    ...(isRequested(request) ? { options: request } : {}),
     installation,
     installed,
     plan,

@@ -20,7 +20,13 @@ import {
   readKeptFiles,
 } from '../state/kept.ts';
 import { MIGRATIONS_PATH, pathMapsOf, readMigrations } from '../state/migrations.ts';
-import { findRelease, type Release, type ReleaseRequest, takeRelease } from '../state/release.ts';
+import {
+  findRelease,
+  NO_REQUEST,
+  type Release,
+  type ReleaseRequest,
+  takeRelease,
+} from '../state/release.ts';
 import type { Resolution } from '../state/resolution.ts';
 import { readResolutions } from '../state/resolutions.ts';
 import { type LayerState, readState, type State } from '../state/state-file.ts';
@@ -49,8 +55,6 @@ export type Installation = {
 
 /** Finds the digests of the kept core; null where that is not the pinned one. */
 type BaseReader = (root: string, core: State['core']) => TreeDigests | null;
-
-const NO_REQUEST: ReleaseRequest = { release: null, coreVersion: null };
 
 /**
  * Reads what is installed; where nothing is, takes the core as the first command on a codebase does.

@@ -62,8 +62,10 @@ export type BesideChange = Omit<FileChange, 'movedFrom'>;
 export function reportOperation(operation: Operation, outcome: VerbResult['outcome']): VerbResult {
   const { verb, plan, warnings } = operation;
   const subject = [verb, ...operation.arguments].join(' ');
+  // What a skill leaves behind is its doing, whoever else works on that file.
+  const causes = verb === 'remove' ? null : plan.target;
   return resultOf(verb, outcome, {
-    changes: reportChanges([...plan.changes, ...besideChanges(operation)], plan.target, subject),
+    changes: reportChanges([...plan.changes, ...besideChanges(operation)], causes, subject),
     conflicts: plan.conflicts,
     warnings: [
       ...(operation.installation.taken?.warnings ?? []),
@@ -172,7 +174,7 @@ function commit(context: EngineContext, operation: Operation, packages: Packages
   const isOther = core !== null && core.state.digest !== state?.core.digest;
   const brought = isOther ? core.release : taken;
   const kept = stateSteps(root, {
-    core: core?.state ?? state?.core ?? coreState(requireTaken(installation), verb !== 'init'),
+    core: core?.state ?? state?.core ?? coreState(requireTaken(installation), isAssumed(operation)),
     layers: plan.layers.map((layer) => ({ package: layer, state: operation.pin(layer) })),
     target: plan.target,
     resolutions: keepResolutions(
@@ -215,6 +217,11 @@ function commit(context: EngineContext, operation: Operation, packages: Packages
   if (brought) tidyUp(() => saveBaseDigests(root, brought.digests));
   onProgress({ kind: 'done', text: isRecord ? 'Written' : `Published ${files}` });
   return true;
+}
+
+/** Whether the owner has said nothing of what the release is. */
+function isAssumed({ verb, options = {} }: Operation): boolean {
+  return verb !== 'init' && (options['release'] ?? null) === null;
 }
 
 function customisationsOf({ plan, installed }: Operation): ReadonlySet<string> {

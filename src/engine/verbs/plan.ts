@@ -1,5 +1,5 @@
 import { ClawError } from '../errors.ts';
-import type { ReleaseRequest } from '../state/release.ts';
+import { NO_REQUEST, type ReleaseRequest } from '../state/release.ts';
 import { planApply, requestPackages } from './apply.ts';
 import { missingConsent } from './consent.ts';
 import type { EngineContext, PlanningContext, VerbResult } from './context.ts';
@@ -13,7 +13,7 @@ import { planReplay } from './replay.ts';
 import { planUpdate } from './update.ts';
 import { planUpgrade } from './upgrade.ts';
 
-/** A verb with its arguments; `release` is init's. */
+/** A verb with its arguments; `release` is what the owner says of the release, as those verbs take it. */
 export type PlannedVerb = {
   readonly verb: string;
   readonly args: readonly string[];
@@ -51,11 +51,16 @@ export async function planVerb(
   { verb, args, release }: PlannedVerb,
 ): Promise<Operation> {
   refuseMisuse(verb, args);
+  refuseOptions(verb, release ?? NO_REQUEST);
   switch (verb) {
     case 'init':
-      return await planInit(context, release ?? { release: null, coreVersion: null });
+      return await planInit(context, release ?? NO_REQUEST);
     case 'apply':
-      return await planApply(context, await requestPackages(context, args));
+      return await planApply(
+        context,
+        await requestPackages(context, args, { request: release ?? NO_REQUEST }),
+        release,
+      );
     case 'remove':
       return await planRemove(context, args);
     case 'upgrade':
@@ -88,6 +93,17 @@ function refuseMisuse(verb: string, args: readonly string[]): void {
   if (takesNothing && args.length > 0) {
     throw new ClawError('USAGE', `${verb} takes no arguments, but got ${args.join(' ')}.`);
   }
+}
+
+/** A plan takes what the verb itself takes, and says so of the rest. */
+function refuseOptions(verb: string, { release, coreVersion }: ReleaseRequest): void {
+  const wrong =
+    release !== null && !['init', 'apply', 'update'].includes(verb)
+      ? '--release'
+      : coreVersion !== null && !['init', 'apply'].includes(verb)
+        ? '--core-version'
+        : null;
+  if (wrong !== null) throw new ClawError('USAGE', `${verb} takes no ${wrong}.`);
 }
 
 function asObject(data: unknown): object {

@@ -5,11 +5,12 @@ import type { Change } from './context.ts';
 /**
  * What a plan does to the project, as commands report it: one line per path, renames as one.
  *
+ * @param target who works on which file; null where the subject alone causes all of it
  * @param subject who causes what no layer of the new composition touches (the verb and its skills)
  */
 export function reportChanges(
   changes: readonly FileChange[],
-  target: Composition,
+  target: Composition | null,
   subject: string,
 ): readonly Change[] {
   const sources = new Set(changes.flatMap(({ movedFrom }) => movedFrom ?? []));
@@ -18,7 +19,7 @@ export function reportChanges(
     .map((change) => ({
       path: change.path,
       kind: kindOf(change),
-      cause: target.files.get(change.path)?.layers.join(', ') || subject,
+      cause: target?.files.get(change.path)?.layers.join(', ') || subject,
     }))
     .sort((one, other) => (one.path < other.path ? -1 : 1));
 }

@@ -1,7 +1,8 @@
 import { readBaseDigests } from '../state/base-digests.ts';
 import { readConfig } from '../state/config.ts';
+import { isGitFolder } from '../state/git.ts';
 import { listProjectPaths } from '../state/listing.ts';
-import { findRelease } from '../state/release.ts';
+import { findRelease, NO_REQUEST, takeRelease } from '../state/release.ts';
 import { readState, type State, stateDigest } from '../state/state-file.ts';
 import { type EngineContext, resultOf, type VerbResult } from './context.ts';
 import { type Edit, listEdits } from './edits.ts';
@@ -12,7 +13,11 @@ export async function status({ root, now }: EngineContext): Promise<VerbResult> 
   const state = readState(root);
   const pending = readPending(root);
   if (state === null) {
-    const data = { initialised: false, state: null, core: null, layers: [], edits: [], pending };
+    const found = await beforeFirst(root, now);
+    const data = {
+      ...{ initialised: false, state: null, core: null, layers: [], pending },
+      ...found,
+    };
     return resultOf('status', 'done', { data });
   }
   const data = {
@@ -30,6 +35,17 @@ export async function status({ root, now }: EngineContext): Promise<VerbResult> 
     pending,
   };
   return resultOf('status', 'done', { data });
+}
+
+/** The release that the first command would take, and what the disk has beyond it. */
+async function beforeFirst(root: string, now: () => Date) {
+  // Without a history what is on disk is the release.
+  if (!isGitFolder(root)) return { edits: [] };
+  const config = readConfig(root);
+  const { version, commit, from, digests } = await takeRelease(root, config, NO_REQUEST);
+  const published = { release: digests.files, files: new Map() };
+  const edits = from === 'disk' ? [] : await listEdits(root, { config, published, now });
+  return { release: { version, commit, from }, edits };
 }
 
 /** The owner's edits: disk against what was published. */

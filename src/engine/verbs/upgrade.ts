@@ -88,8 +88,8 @@ async function findReplacements(
   for (const name of names) {
     const layer = layers.find((one) => one.name === name);
     const requested = layer
-      ? await requestPackages(fromRoot, [layer.source], 'replace')
-      : await requestPackages(context, [name], 'replace');
+      ? await requestPackages(fromRoot, [layer.source], { mode: 'replace' })
+      : await requestPackages(context, [name], { mode: 'replace' });
     found.push(...requested.map((one) => (layer ? { ...one, wanted: name } : one)));
   }
   const twice = found.find(({ package: { manifest } }, index) =>
@@ -100,7 +100,7 @@ async function findReplacements(
   const warnings: string[] = [];
   for (const { name, source } of layers.filter(({ kind }) => kind === 'skill')) {
     try {
-      found.push(...(await requestPackages(fromRoot, [source], 'replace')));
+      found.push(...(await requestPackages(fromRoot, [source], { mode: 'replace' })));
     } catch (error) {
       if (!(error instanceof ClawError)) throw error;
       if (error.code !== 'SKILL_NOT_FOUND' && error.code !== 'SOURCE_FAILED') throw error;
