@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { openStore } from './store/store.ts';
 import { Conversation, TestTree } from './supervisor/test-project.ts';
 import { startAnthropicServer } from './testing/anthropic.ts';
 import { describeWithEngine } from './testing/engine.ts';
@@ -35,6 +36,38 @@ await describeWithEngine('bubblewrap', 'the assistant as a whole', () => {
     for (const text of [...logged, conversation.stdout, conversation.stderr]) {
       expect(text).not.toContain(TEST_KEY);
     }
+  });
+
+  test('where Docker was lost no agent runs until the owner says so, once', async () => {
+    const server = await startAnthropicServer(shellScript);
+    using tree = new TestTree();
+    mkdirSync(tree.dataDir, { mode: 0o700 });
+    const store = openStore({ path: join(tree.dataDir, 'claw.db'), now: 1 });
+    store.engines.note({ kind: 'ready', engine: 'docker', description: 'docker 28.2' });
+    store.meta.set('greeted', 'yes');
+    store.close();
+    const environment = {
+      ANTHROPIC_BASE_URL: server.url,
+      ANTHROPIC_API_KEY: TEST_KEY,
+      CLAW_SANDBOX: '',
+      DOCKER_HOST: 'unix:///nowhere/docker.sock',
+    };
+    await using first = Conversation.start(tree, environment);
+    await first.sees('say `/sandbox bubblewrap` to let them run in bubblewrap');
+    first.write('hello there\n/groups\n');
+    await first.sees('Registered:');
+    expect(first.stdout).not.toContain('You said');
+    expect(await first.end('/sandbox bubblewrap\n/retry\n')).toBe(0);
+    expect(first.stdout).toContain('Now: bubblewrap');
+    expect(first.stdout).toContain('You said: hello there');
+    await using second = Conversation.start(tree, environment);
+    expect(await second.end('hello again\n')).toBe(0);
+    expect(second.stdout).toContain('You said: hello again');
+    expect(second.stdout).not.toContain('/sandbox');
+    await using third = Conversation.start(tree, environment);
+    expect(await third.end('/sandbox docker\nhello once more\n')).toBe(0);
+    expect(third.stdout).toContain('You said: hello once more');
+    await server.close();
   });
 
   test('a model that refuses is told in the chat, and retried when the owner says so', async () => {

@@ -53,17 +53,26 @@ const [channelDefinitions, commands, tools] = await Promise.all([
   discoverTools(),
 ]);
 const store = orExit(() => openStore({ path: join(settings.dataDir, 'claw.db'), now: Date.now() }));
+const { engines } = store;
+engines.forgetState();
 const sandbox = lazySandbox(async () => {
   // What an agent may spend, see and reach is what the owner has set, and nothing else.
   if (trouble !== null) return { kind: 'unavailable', advice: trouble };
   const { openSandbox } = await import('./sandbox/open.ts');
-  return await openSandbox({
+  const opened = await openSandbox({
     projectDir,
     settings,
+    least: engines.least(),
     dockerHost: process.env['DOCKER_HOST'] ?? null,
     onProgress: (line) => log.info(line),
     onContainer: (group, { kind, ...data }) => log.info(`a container ${kind}`, { group, ...data }),
   });
+  engines.note(
+    opened.kind === 'ready'
+      ? { kind: 'ready', engine: opened.sandbox.engine, description: opened.sandbox.description }
+      : opened,
+  );
+  return opened;
 });
 const host = openHost({
   projectDir,
@@ -148,6 +157,7 @@ function openSandboxSoon(): void {
     (opened) => {
       if (opened.kind === 'ready')
         log.info('the sandbox is ready', { engine: opened.sandbox.engine });
+      else if (opened.needsWord === true) host.tell(opened.advice);
       else if (!isFirstStart && trouble === null)
         link.send({ kind: 'notice', text: opened.advice });
     },

@@ -1,5 +1,10 @@
-import { statfsSync } from 'node:fs';
+import { existsSync, statfsSync } from 'node:fs';
+import { join } from 'node:path';
 import { examineSandbox, type SandboxLook } from '../sandbox/examine.ts';
+import { isWeaker } from '../sandbox/open.ts';
+import { type EngineState, enginesOf } from '../store/engines.ts';
+import { readOnly } from '../store/look.ts';
+import { metaOf } from '../store/meta.ts';
 import { isRunning } from '../supervisor/instance-lock.ts';
 import { type Examination, type Finding, ill, type Subject, well } from './examination.ts';
 import { freeBytes, LEAST_FREE, sizeText } from './size.ts';
@@ -18,26 +23,79 @@ export const examination: Examination = {
       settings,
       dockerHost: environment['DOCKER_HOST'] ?? null,
     });
-    const wanted = engineFinding(look, settings.sandbox);
-    return [wanted, ...imageFinding(look), ...leftovers(look, subject), ...room(look)];
+    const known = enginesIn(subject);
+    const now = isRunning(subject.dataDir) ? known.state : null;
+    const engine =
+      now === null ? engineFinding(look, settings.sandbox, known.least) : runningFinding(now, look);
+    return [engine, ...imageFinding(look), ...leftovers(look, subject), ...room(look)];
   },
 };
 
 const INSTALL =
   'Install Docker (Debian: `sudo apt install docker.io`; macOS: Docker Desktop) or bubblewrap.';
 
+/** What the assistant's database says of it; nothing where there is none. */
+function enginesIn({ dataDir }: Subject): {
+  readonly state: EngineState | null;
+  readonly least: SandboxLook['chosen'];
+} {
+  const path = join(dataDir, 'claw.db');
+  if (!existsSync(path)) return { state: null, least: null };
+  try {
+    const database = readOnly(path);
+    try {
+      const engines = enginesOf(metaOf(database));
+      return { state: engines.state(), least: engines.least() };
+    } finally {
+      database.close();
+    }
+  } catch {
+    return { state: null, least: null }; // A database that cannot be read is a finding of its own.
+  }
+}
+
+/** What runs agents now, which is not always what would after a restart. */
+function runningFinding(now: EngineState, { chosen, description, refused }: SandboxLook): Finding {
+  if (now.kind === 'unavailable') return ill(AREA, 'Agents do not run.', now.advice);
+  const message = `agents run in ${now.description}`;
+  if (now.engine === chosen) {
+    return well(AREA, message, chosen === 'bubblewrap' ? better(refused) : null);
+  }
+  if (isWeaker(now.engine, chosen)) {
+    return well(AREA, message, `${description} answers now; \`/restart\` lets them run there.`);
+  }
+  const reason = refused.find(({ name }) => name === now.engine)?.reason ?? 'it does not answer.';
+  return ill(AREA, `Agents run in ${now.engine}, and ${reason}`, `Start ${now.engine} again.`);
+}
+
 function engineFinding(
   { chosen, description, refused }: SandboxLook,
   wanted: SandboxLook['chosen'],
+  least: SandboxLook['chosen'],
 ): Finding {
-  const reasons = refused.map(({ name, reason }) => `${name}: ${reason}`).join(' ');
+  const reasons = reasonsOf(refused);
   if (chosen === null) {
     const only = `CLAW_SANDBOX asks for ${wanted}: start that, or take the line out of .env.`;
     return ill(AREA, `Agents cannot run. ${reasons}`, wanted === null ? INSTALL : only);
   }
-  if (chosen !== 'bubblewrap') return well(AREA, `agents run in ${description}`);
-  const better = refused.length === 0 ? null : `Docker would limit them as a whole. ${reasons}`;
-  return well(AREA, `agents run in ${description}`, better);
+  if (wanted === null && isWeaker(chosen, least)) {
+    const advice = `Start ${least} again, or say \`/sandbox ${chosen}\` to the assistant.`;
+    return ill(
+      AREA,
+      `Agents ran in ${least} and do not run in ${chosen} unasked. ${reasons}`,
+      advice,
+    );
+  }
+  const message = `agents run in ${description}`;
+  return well(AREA, message, chosen === 'bubblewrap' ? better(refused) : null);
+}
+
+function better(refused: SandboxLook['refused']): string | null {
+  return refused.length === 0 ? null : `Docker would limit them as a whole. ${reasonsOf(refused)}`;
+}
+
+function reasonsOf(refused: SandboxLook['refused']): string {
+  return refused.map(({ name, reason }) => `${name}: ${reason}`).join(' ');
 }
 
 function imageFinding({ image }: SandboxLook): readonly Finding[] {

@@ -26,6 +26,13 @@ import { examineAssistant, type Finding } from './examination.ts';
 const REPOSITORY = resolve(import.meta.dirname, '../..');
 const OK: AnthropicReply = [{ type: 'text', text: 'ok' }];
 
+/** An assistant as far as the lock goes, in a process of its own. */
+const HOLD_LOCK = `
+  const { lockInstance } = await import(process.argv[1] + '/src/supervisor/instance-lock.ts');
+  globalThis.lock = lockInstance(process.argv[2], process.pid);
+  process.stdout.write('held');
+  setInterval(() => {}, 1000);`;
+
 let folder: string;
 let data: string;
 
@@ -259,6 +266,8 @@ test('the whole command: a running assistant, its channel, no secret', async () 
   const environment = { ANTHROPIC_BASE_URL: server.url, ANTHROPIC_API_KEY: TEST_KEY };
   await using conversation = Conversation.start(tree, environment);
   await conversation.sees('> ');
+  conversation.write('/sandbox\n');
+  await conversation.sees('Now: bubblewrap');
   const child = spawn(process.execPath, [join(tree.dir, 'bin/claw.js'), 'doctor'], {
     cwd: tree.dir,
     env: { ...environmentOf(tree), ...environment },
@@ -293,6 +302,35 @@ test('Docker is looked for where the environment says, and nowhere else', async 
   expect(engine).toMatchObject({
     ok: false,
     message: expect.stringContaining('no daemon answers'),
+  });
+});
+
+await describeWithEngine('bubblewrap', 'the doctor where Docker was lost', () => {
+  test('tells what runs agents now, and what they wait for', async () => {
+    const store = openStore({ path: join(data, 'claw.db'), now: 1 });
+    onTestFinished(() => store.close());
+    store.engines.note({ kind: 'ready', engine: 'docker', description: 'docker 28.2' });
+    const env = { CLAW_SANDBOX: '', DOCKER_HOST: 'unix:///nowhere/docker.sock' };
+    const engine = async () => (await found('containers', { env }))[0];
+    expect(await engine()).toMatchObject({
+      ok: false,
+      message: expect.stringContaining(
+        'Agents ran in docker and do not run in bubblewrap unasked.',
+      ),
+      advice: expect.stringContaining('/sandbox bubblewrap'),
+    });
+    const holder = spawn(process.execPath, ['-e', HOLD_LOCK, REPOSITORY, data]);
+    onTestFinished(() => void holder.kill());
+    await once(holder.stdout, 'data');
+    expect(await engine()).toMatchObject({
+      ok: false,
+      message: 'Agents run in docker, and no daemon answers.',
+    });
+    store.engines.note({ kind: 'unavailable', advice: 'Say which.' });
+    expect(await engine()).toMatchObject({ ok: false, advice: 'Say which.' });
+    store.engines.note({ kind: 'ready', engine: 'bubblewrap', description: 'bubblewrap 0.8.0' });
+    store.engines.accept('bubblewrap');
+    expect((await engine())?.message).toBe('agents run in bubblewrap 0.8.0');
   });
 });
 

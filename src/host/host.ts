@@ -26,6 +26,8 @@ import { openWork } from './work.ts';
 export interface Host {
   /** Takes over what was left, connects all channels, and resolves when each has said where it stands. */
   start(resumption: Resumption): Promise<void>;
+  /** Says something in all of the owner's chats that can be reached. */
+  tell(text: string): void;
   /** Lets running turns end for `graceMs`, gives the others back, and leaves, in a bounded time. */
   stop(graceMs: number): Promise<void>;
 }
@@ -188,6 +190,7 @@ export function openHost(options: HostOptions): Host {
       }
       settling.check(options.mainChat.jid);
     },
+    tell: tellOwnersChats,
     async stop(graceMs) {
       scheduler.stop();
       strangers.stop();

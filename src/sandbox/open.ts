@@ -27,6 +27,10 @@ export async function openSandbox(
   const reasons: string[] = [];
   for (const name of settings.sandbox === null ? ENGINES : [settings.sandbox]) {
     try {
+      if (settings.sandbox === null && isWeaker(name, options.least ?? null)) {
+        await openEngine(name, options, user);
+        return { kind: 'unavailable', advice: weaker(name, reasons), needsWord: true };
+      }
       const engine = await openEngine(name, options, user);
       if (reasons.length > 0) onProgress(`agents run under ${name}: ${reasons.join(' ')}`);
       return await readySandbox(engine, options, user);
@@ -94,6 +98,19 @@ async function openDaemon(
     });
   }
   throw new EngineUnusable('no daemon answers.');
+}
+
+/** Docker and podman hold a whole container to its limits; bubblewrap only each process. */
+export function isWeaker(engine: SandboxEngine, least: SandboxEngine | null): boolean {
+  return engine === 'bubblewrap' && least !== null && least !== 'bubblewrap';
+}
+
+function weaker(engine: SandboxEngine, reasons: readonly string[]): string {
+  return (
+    `Agents ran in a stronger sandbox before (${reasons.join(' ')}), so none runs now. ` +
+    `Start that again and say \`/retry\`, or say \`/sandbox ${engine}\` to let them run in ${engine}, ` +
+    'which limits memory only for each process.'
+  );
 }
 
 function advice(wanted: SandboxEngine | null, reasons: readonly string[]): string {

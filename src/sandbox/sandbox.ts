@@ -130,6 +130,8 @@ export type SandboxOptions = {
   readonly onContainer?: (folder: string, event: ContainerEvent) => void;
   /** `DOCKER_HOST` of the environment, where it is set. */
   readonly dockerHost?: string | null;
+  /** The weakest engine that agents may get without the owner's word; null or left out for any. */
+  readonly least?: SandboxEngine | null;
   /** Base of the agent's image; by default `patchclaw-base:bookworm` if it is there, else node:24-slim. */
   readonly baseImage?: string | null;
   /** How long the model's server may say nothing. A minute by default. */
@@ -137,5 +139,10 @@ export type SandboxOptions = {
 };
 
 /** Why no agent can run here, and the one line that says what to install. */
-export type SandboxUnavailable = { readonly kind: 'unavailable'; readonly advice: string };
+export type SandboxUnavailable = {
+  readonly kind: 'unavailable';
+  readonly advice: string;
+  /** An engine is there, and weaker than what ran agents before: the owner decides. */
+  readonly needsWord?: boolean;
+};
 export type SandboxReady = { readonly kind: 'ready'; readonly sandbox: Sandbox };

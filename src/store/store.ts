@@ -3,6 +3,7 @@ import { batchOf, type Settled } from './batch.ts';
 import { type Budgets, budgetsOf } from './budgets.ts';
 import { type Chats, chatsOf } from './chats.ts';
 import { openDatabase } from './database.ts';
+import { type Engines, enginesOf } from './engines.ts';
 import { finisherOf, type TurnEnd } from './finish.ts';
 import { type Folders, foldersOf } from './folders.ts';
 import { type FollowUps, followUpsOf } from './follow-ups.ts';
@@ -45,6 +46,7 @@ export interface Store {
   readonly attachments: Attachments;
   readonly budgets: Budgets;
   readonly chats: Chats;
+  readonly engines: Engines;
   readonly folders: Folders;
   readonly followUps: FollowUps;
   readonly groups: Groups;
@@ -90,6 +92,7 @@ export function openStore({ path, migrationsDir, now }: StoreOptions): Store {
   const folders = foldersOf(database);
   const groups = groupsOf(database);
   const messages = messagesOf(database);
+  const meta = metaOf(database);
   const outbox = outboxOf(database);
   const sessions = sessionsOf(database);
   const questions = questionsOf(database);
@@ -103,6 +106,7 @@ export function openStore({ path, migrationsDir, now }: StoreOptions): Store {
     attachments: attachmentsOf(database),
     budgets: budgetsOf(database),
     chats,
+    engines: enginesOf(meta),
     folders,
     followUps: followUpsOf(database),
     groups,
@@ -117,7 +121,7 @@ export function openStore({ path, migrationsDir, now }: StoreOptions): Store {
     tasks: tasksOf(database),
     taskRuns,
     questions,
-    meta: metaOf(database),
+    meta,
     usage: usageOf(database),
     finishTurn: (end, at) => throughIndex(() => finish(end, at)),
     mergeChats: (from, to) => throughIndex(() => mergeChats(from, to)),
