@@ -174,7 +174,10 @@ export const engineVerbs: readonly Define[] = [
     program
       .command('conflicts')
       .description('what the operation that waits needs to know from you')
-      .action(() => run('conflicts', (invocation) => engine.conflicts(contextOf(invocation)))),
+      .option('--answers', 'print a file to fill in, for claw resolve --answers')
+      .action((options: { answers?: boolean }) =>
+        run('conflicts', (invocation) => engine.conflicts(contextOf(invocation), options)),
+      ),
   (program, run) =>
     program
       .command('resolve')
@@ -207,6 +210,12 @@ export const engineVerbs: readonly Define[] = [
         ),
       )
       .option('--agent', 'let the model propose; without a path, for all that is open')
+      .option('--all', 'all that is open, by --ours, --theirs, --both or --agent')
+      .addOption(
+        new Option('--answers <file>', 'YAML or JSON: for each path how it is resolved').conflicts([
+          ...['all', 'ours', 'theirs', 'both', 'with', 'recording', 'agent'],
+        ]),
+      )
       .action((path: string | undefined, options: ResolveOptions) =>
         run('resolve', async (invocation) => {
           const { resolveVerb } = await import('./resolve.ts');

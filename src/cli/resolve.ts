@@ -10,6 +10,8 @@ export type ResolveOptions = {
   readonly with?: string;
   readonly recording?: string;
   readonly agent?: boolean;
+  readonly all?: boolean;
+  readonly answers?: string;
 };
 
 /**
@@ -24,16 +26,32 @@ export async function resolveVerb(
   path: string | null,
   options: ResolveOptions,
 ): Promise<VerbResult> {
+  refuseTwo(path, options);
+  if (options.answers !== undefined) return await engine.resolveByAnswers(context, options.answers);
   if (options.agent) return await engine.resolveByModel(context, path);
   const choice = choiceOf(options);
+  if (options.all) {
+    if (choice?.kind === 'ours' || choice?.kind === 'theirs' || choice?.kind === 'both') {
+      return await engine.resolveAll(context, choice);
+    }
+    throw new ClawError('USAGE', 'Say how: --all with --ours, --theirs, --both or --agent.');
+  }
   if (choice === null && ui.canAsk && !json && !yes) {
     const { askAboutConflicts } = await import('./resolve-dialog.ts');
     return await askAboutConflicts(context, ui, path);
   }
   if (path === null) {
-    throw new ClawError('USAGE', 'Name the path to resolve: claw conflicts lists them.');
+    const others =
+      'For all that is open: --all with --ours, --theirs or --both; or --answers FILE.';
+    throw new ClawError('USAGE', `Name the path to resolve: claw conflicts lists them. ${others}`);
   }
   return await engine.resolve(context, path, choice ?? { kind: 'edited' });
+}
+
+function refuseTwo(path: string | null, { all, answers }: ResolveOptions): void {
+  const option = all ? '--all' : answers === undefined ? null : '--answers';
+  if (path === null || option === null) return;
+  throw new ClawError('USAGE', `${option} goes without a path. Leave out ${path}, or ${option}.`);
 }
 
 function choiceOf({

@@ -1,6 +1,8 @@
 import type { Conflict } from '../engine/index.ts';
 
 type ConflictsData = {
+  /** A file to fill in, where that was asked for: then it is all that is printed. */
+  readonly answers?: string;
   readonly operation: { readonly verb: string; readonly arguments: readonly string[] } | null;
   readonly details?: readonly {
     readonly path: string;
@@ -13,10 +15,11 @@ type ConflictsData = {
 
 /** What `claw conflicts` found: what waits, and of each conflict how it can be settled. */
 export function waitingLines(
-  { operation, details = [] }: ConflictsData,
+  { operation, details = [], answers }: ConflictsData,
   conflicts: readonly Conflict[],
 ): readonly string[] {
   if (operation === null) return ['Nothing waits.'];
+  if (answers !== undefined) return [answers.trimEnd()];
   const lines = details.flatMap(({ path, decided, text, values, offers }) => {
     if (decided) return [`  ✓ ${path}  decided`];
     const conflict = conflicts.find((one) => one.path === path);

@@ -133,10 +133,13 @@ export async function pack(
   return await changing(context, 'pack', () => verbs.pack(context, name, options));
 }
 
-/** The conflicts of the operation that waits. */
-export async function conflicts(context: EngineContext): Promise<VerbResult> {
+/** The conflicts of the operation that waits; with `answers` also a file of answers to fill in. */
+export async function conflicts(
+  context: EngineContext,
+  options: { readonly answers?: boolean } = {},
+): Promise<VerbResult> {
   const verbs = await import('./verbs/conflicts.ts');
-  return await reading(context, async () => verbs.conflicts(context));
+  return await reading(context, async () => verbs.conflicts(context, options));
 }
 
 /** Settles one conflict of the operation that waits; nothing is published yet. */
@@ -147,6 +150,20 @@ export async function resolve(
 ): Promise<VerbResult> {
   const { resolveConflict } = await import('./verbs/resolve.ts');
   return await changing(context, 'resolve', async () => resolveConflict(context, path, choice));
+}
+
+/** Settles every open conflict of the operation that waits in one way: all that can be, or none. */
+export async function resolveAll(context: EngineContext, choice: Choice): Promise<VerbResult> {
+  const verbs = await import('./verbs/resolve.ts');
+  return await changing(context, 'resolve', async () => verbs.resolveAll(context, choice));
+}
+
+/** Settles conflicts of the operation that waits by a file of answers: all of them or none. */
+export async function resolveByAnswers(context: EngineContext, file: string): Promise<VerbResult> {
+  const { resolveMany } = await import('./verbs/resolve.ts');
+  const { readAnswers } = await import('./verbs/answers.ts');
+  const choices = readAnswers(context.cwd, file);
+  return await changing(context, 'resolve', async () => resolveMany(context, choices));
 }
 
 /**

@@ -6,14 +6,22 @@ import type { Conflict } from '../conflict.ts';
 import { isSameSubject, subjectOf } from '../state/resolution.ts';
 import { readResolutions } from '../state/resolutions.ts';
 import { readState } from '../state/state-file.ts';
+import { answersTemplate } from './answers.ts';
 import { type EngineContext, resultOf, type VerbResult } from './context.ts';
 import { canBeDecided, isFinished } from './decide.ts';
-import { PENDING, readWaiting } from './pending.ts';
+import { PENDING, type Pending, readWaiting } from './pending.ts';
 import { notesPath } from './pending-files.ts';
 import { shownDecision } from './shown-decision.ts';
 
-/** The operation that waits, with its conflicts, what is decided, and recordings that may fit. */
-export function conflicts({ root }: EngineContext): VerbResult {
+/**
+ * The operation that waits, with its conflicts, what is decided, and recordings that may fit.
+ *
+ * @param options with `answers` also a file of answers to fill in, as `data.answers`
+ */
+export function conflicts(
+  { root }: EngineContext,
+  { answers = false }: { readonly answers?: boolean } = {},
+): VerbResult {
   const waiting = readWaiting(root);
   if (waiting === null)
     return resultOf('conflicts', 'done', { data: { operation: null, open: [] } });
@@ -40,8 +48,13 @@ export function conflicts({ root }: EngineContext): VerbResult {
     operation: { verb: pending.verb, arguments: pending.arguments },
     open: details.filter((one) => !one.decided).map(({ path }) => path),
     details,
+    ...(answers ? { answers: answersTemplate(nameOf(pending), waiting.conflicts, decisions) } : {}),
   };
   return resultOf('conflicts', 'done', { data, conflicts: waiting.conflicts });
+}
+
+function nameOf({ verb, arguments: args }: Pending): string {
+  return [verb, ...args].join(' ');
 }
 
 function decided(conflict: Conflict, decision: Decision | undefined) {

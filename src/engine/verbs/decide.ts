@@ -23,6 +23,8 @@ export type Choice =
   | { readonly kind: 'both'; readonly first: 'ours' | 'theirs' }
   /** A file with the finished text, or the value of a structured conflict. */
   | { readonly kind: 'with'; readonly given: string }
+  /** The finished text itself. */
+  | { readonly kind: 'text'; readonly text: string }
   /** The text under `.claw/pending/`, which the owner has finished there. */
   | { readonly kind: 'edited' }
   /** A recorded resolution that was offered. */
@@ -118,6 +120,8 @@ function decideBy(place: Place, conflict: Conflict, choice: Choice): DecidedText
       return conflict.values === null
         ? decideText(conflict, readGiven(place, choice.given))
         : { answer: valueOfText(conflict, choice.given), amended: null };
+    case 'text':
+      return finishedText(conflict, choice.text);
     case 'edited':
       return decideText(conflict, readEdited(place.root, conflict));
     case 'recording':
@@ -153,6 +157,12 @@ function bothOf(conflict: Conflict, first: 'ours' | 'theirs'): Answer {
     conflict,
     open.map(() => pick),
   );
+}
+
+function finishedText(conflict: Conflict, text: string): DecidedText {
+  const { path, values } = conflict;
+  if (values === null) return decideText(conflict, Buffer.from(text));
+  throw new ClawError('USAGE', `${path} takes a value, not a text.`, { path });
 }
 
 function valueOfText({ path, values }: Conflict, text: string): Answer {

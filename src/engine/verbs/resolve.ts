@@ -2,7 +2,7 @@ import type { Conflict } from '../conflict.ts';
 import { ClawError } from '../errors.ts';
 import { isSameSubject } from '../state/resolution.ts';
 import { type EngineContext, resultOf, type VerbResult } from './context.ts';
-import { type Choice, decide, isDecided } from './decide.ts';
+import { type Choice, canBeDecided, decide, isDecided } from './decide.ts';
 import { readWaiting, refuseOtherState, saveDecisions, type Waiting } from './pending.ts';
 
 /**
@@ -21,6 +21,46 @@ export function resolveConflict(context: EngineContext, path: string, choice: Ch
   const open = waiting.conflicts.filter((one) => !isDecided(one, decisions));
   const data = { path, origin: decision.origin, open: open.map((one) => one.path) };
   return resultOf('resolve', 'done', { data });
+}
+
+/**
+ * Settles every open conflict of the waiting operation in the same way: all that can be, or none.
+ *
+ * @throws ClawError what {@link resolveConflict} does, for the first one that the choice does not fit
+ */
+export function resolveAll(context: EngineContext, choice: Choice): VerbResult {
+  const { conflicts, decisions } = requireWaiting(context.root);
+  const open = conflicts.filter((one) => !isDecided(one, decisions) && canBeDecided(one));
+  return resolveMany(context, new Map(open.map(({ path }) => [path, choice])));
+}
+
+/**
+ * Settles several conflicts of the waiting operation, each in its own way: all of them or none.
+ *
+ * @param choices by path, as `conflicts` names it
+ * @throws ClawError what {@link resolveConflict} does, for the first one that does not fit
+ */
+export function resolveMany(
+  context: EngineContext,
+  choices: ReadonlyMap<string, Choice>,
+): VerbResult {
+  const waiting = requireWaiting(context.root);
+  const made = [...choices].map(([path, choice]) =>
+    decide(context, requireConflict(waiting, path), choice),
+  );
+  const others = waiting.decisions.filter(
+    (one) => !made.some(({ subject }) => isSameSubject(one.subject, subject)),
+  );
+  const decisions = [...others, ...made];
+  if (made.length > 0) saveDecisions(context.root, decisions);
+  const open = waiting.conflicts.filter((one) => !isDecided(one, decisions));
+  const paths = [...choices.keys()];
+  const data = {
+    path: paths.length === 0 ? null : paths.join(', '),
+    paths,
+    open: open.map((one) => one.path),
+  };
+  return resultOf('resolve', made.length === 0 ? 'nothing' : 'done', { data });
 }
 
 /** @throws ClawError USAGE where nothing waits, STATE_CHANGED */

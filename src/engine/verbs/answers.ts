@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { stringify } from 'yaml';
+import { z } from 'zod';
+import type { Decision } from '../compose/settle.ts';
+import type { Conflict } from '../conflict.ts';
+import { ClawError } from '../errors.ts';
+import { lstat } from '../skill/lstat.ts';
+import { parsePlainYaml } from '../skill/plain-yaml.ts';
+import { type Choice, canBeDecided, isDecided } from './decide.ts';
+import type { Pick } from './picks.ts';
+
+const LIMITS = { sizeBytes: 16 * 1024 * 1024, depth: 32 };
+
+const PickOf = z.union([
+  z.enum(['ours', 'theirs', 'ours-theirs', 'theirs-ours']),
+  z.strictObject({ text: z.string() }),
+]);
+
+const AnswerOf = z.union([
+  z.null(),
+  z.enum(['ours', 'theirs', 'ours-theirs', 'theirs-ours']),
+  z.strictObject({ text: z.string() }),
+  z.strictObject({ file: z.string() }),
+  z.strictObject({ value: z.json() }),
+  z.strictObject({ recording: z.string() }),
+  z.strictObject({ hunks: z.array(PickOf) }),
+]);
+
+const Answers = z.record(z.string(), AnswerOf);
+
+const FORMS = 'ours, theirs, ours-theirs, theirs-ours, text, file, value, recording or hunks';
+
+/**
+ * Reads a file of answers: YAML or JSON, a path in conflict → how it is resolved; null leaves it open.
+ *
+ * @throws ClawError FILE_MISSING, YAML_INVALID, LIMIT_EXCEEDED, SCHEMA_INVALID with the path in question
+ */
+export function readAnswers(cwd: string, given: string): ReadonlyMap<string, Choice> {
+  const place = resolve(cwd, given);
+  if (lstat(place)?.isFile() !== true) {
+    const message = `There is no file ${given} with answers. \`claw conflicts --answers\` prints one to fill in.`;
+    throw new ClawError('FILE_MISSING', message, { path: given });
+  }
+  const content = parsePlainYaml(readFileSync(place), given, LIMITS) ?? {};
+  const parsed = Answers.safeParse(content);
+  if (!parsed.success) throw unreadable(given, parsed.error);
+  return new Map(
+    Object.entries(parsed.data).flatMap(([path, answer]) =>
+      answer === null ? [] : [[path, choiceOf(answer)] as const],
+    ),
+  );
+}
+
+function choiceOf(answer: NonNullable<z.output<typeof AnswerOf>>): Choice {
+  if (answer === 'ours' || answer === 'theirs') return { kind: answer };
+  if (answer === 'ours-theirs') return { kind: 'both', first: 'ours' };
+  if (answer === 'theirs-ours') return { kind: 'both', first: 'theirs' };
+  if ('text' in answer) return { kind: 'text', text: answer.text };
+  if ('file' in answer) return { kind: 'with', given: answer.file };
+  if ('value' in answer) return { kind: 'value', value: answer.value };
+  if ('recording' in answer) return { kind: 'recording', key: answer.recording };
+  return { kind: 'picks', picks: answer.hunks satisfies readonly Pick[] };
+}
+
+function unreadable(file: string, { issues }: z.ZodError): ClawError {
+  const path = String(issues[0]?.path[0] ?? '');
+  const where = path === '' ? file : `${file}: the answer for ${path}`;
+  return new ClawError('SCHEMA_INVALID', `${where} is none of ${FORMS}.`, {
+    path: path === '' ? file : path,
+  });
+}
+
+/** A file of answers to fill in: every open conflict that an answer can resolve, with its sides. */
+export function answersTemplate(
+  operation: string,
+  conflicts: readonly Conflict[],
+  decisions: readonly Decision[],
+): string {
+  const open = conflicts.filter((one) => !isDecided(one, decisions) && canBeDecided(one));
+  const head = [
+    `# Answers for "${operation}". Fill in, then: claw resolve --answers FILE`,
+    '# Behind each path: ours, theirs, ours-theirs or theirs-ours (both, in that order);',
+    '# {text: |…} or {file: path} for a finished text, {value: …} for a key, {recording: key};',
+    '# {hunks: [ours, {text: …}, …]} for one after the other. Left empty, it stays open.',
+  ];
+  return `${[...head, ...open.flatMap(question)].join('\n')}\n`;
+}
+
+function question({ path, layers, reason, hunks, values }: Conflict): readonly string[] {
+  const count = hunks.filter(({ kind }) => kind === 'conflict').length;
+  const places = count > 1 ? [`# ${count} hunks`] : [];
+  const sides =
+    values === null
+      ? []
+      : [`# ours: ${JSON.stringify(values.ours)}`, `# theirs: ${JSON.stringify(values.theirs)}`];
+  return [
+    '',
+    `# ours is ${layers[0]}, theirs is ${layers[1]}: ${reason.replaceAll('\n', ' ')}`,
+    ...places,
+    ...sides,
+    `${stringify(path, { lineWidth: 0 }).trimEnd()}:`,
+  ];
+}
