@@ -4,6 +4,7 @@ import { restartedText, restartRunning } from './assistant/restart.ts';
 import type { Invocation } from './main.ts';
 import { environmentOf, settingsOf } from './settings.ts';
 import { setUpModel } from './setup.ts';
+import { dropTyped } from './setup-ask.ts';
 import { endSoon, runStep } from './setup-step.ts';
 
 /** One thing to set up, as the walk asks for it. */
@@ -18,8 +19,8 @@ type Stage = {
 };
 
 /**
- * Walks through everything that can be set up, showing what is, and asking for each. What is refused or
- * fails is told, and the walk goes on.
+ * Walks through everything that can be set up, showing what is, and asking for each. What fails is
+ * told and asked for again. The end says what works and what does not.
  *
  * @throws ClawError USAGE where nobody can be asked
  */
@@ -34,40 +35,80 @@ export async function setUpEverything(
     ...steps.map((step) => stepStage(invocation, step)),
     serviceStage(),
   ];
-  const { confirm, isCancel, log } = await import('@clack/prompts');
-  const output = process.stderr;
-  const done: string[] = [];
+  const came = new Map<string, Came>();
   try {
-    for (const { name, help, standing, run } of stages) {
-      const stands = await standing();
-      const state = stands === null ? 'Not set up. Do it now?' : `Set up: ${stands}. Do it anew?`;
-      const message = `${name}: ${help}. ${state}`;
-      const answer = await confirm({ message, initialValue: stands === null, output });
-      if (isCancel(answer)) break;
-      if (!answer) continue;
-      const came = await run().then(
-        (text) => ({ isDone: true, text }),
-        (error: unknown) => ({ isDone: false, text: reasonOf(error) }),
-      );
-      invocation.ui.stop(came.isDone);
-      log.message(came.text, { output });
-      if (came.isDone) done.push(name);
+    for (const stage of stages) {
+      const end = await walkThrough(stage, invocation);
+      came.set(stage.name, end);
+      if (end.kind === 'left') break;
     }
-    return resultOf(done, await summaryOf(invocation, done, restart));
+    return resultOf(came, await summaryOf({ invocation, stages, came, restart }));
   } finally {
     endSoon();
   }
 }
 
-async function summaryOf(
-  invocation: Invocation,
-  done: readonly string[],
-  restart: boolean,
-): Promise<string> {
-  if (done.length === 0) return 'Nothing was changed.';
+/** How one stage of the walk ended. */
+type Came =
+  | { readonly kind: 'done' | 'failed'; readonly text: string }
+  | { readonly kind: 'passed' | 'left' };
+
+/** Asks for one stage, and again where it fails. */
+async function walkThrough(
+  { name, help, standing, run }: Stage,
+  { ui }: Invocation,
+): Promise<Came> {
+  const { confirm, isCancel, log } = await import('@clack/prompts');
+  const output = process.stderr;
+  const stands = await standing();
+  const state = stands === null ? 'Not set up. Do it now?' : `Set up: ${stands}. Do it anew?`;
+  let message = `${name}: ${help}. ${state}`;
+  let initialValue = stands === null && name !== 'service';
+  let last: Came = { kind: 'passed' };
+  for (;;) {
+    await dropTyped();
+    const answer = await confirm({ message, initialValue, output });
+    if (isCancel(answer)) return last.kind === 'failed' ? last : { kind: 'left' };
+    if (!answer) return last;
+    try {
+      const text = await run();
+      ui.stop(true);
+      log.message(text, { output });
+      return { kind: 'done', text };
+    } catch (error) {
+      ui.stop(false);
+      log.error(reasonOf(error), { output });
+      if (error instanceof ClawError && error.code === 'INTERRUPTED') return { kind: 'left' };
+      last = { kind: 'failed', text: reasonOf(error) };
+      [message, initialValue] = [`${name}: that did not work. Try it again?`, false];
+    }
+  }
+}
+
+/** What works and what does not, a line each. */
+async function summaryOf(parts: {
+  readonly invocation: Invocation;
+  readonly stages: readonly Stage[];
+  readonly came: ReadonlyMap<string, Came>;
+  readonly restart: boolean;
+}): Promise<string> {
+  const { invocation, stages, came, restart } = parts;
+  const lines: string[] = [];
+  for (const { name, standing } of stages) {
+    const end = came.get(name);
+    const stands = await standing();
+    const text = stands === null ? 'not set up' : `set up, ${stands}`;
+    lines.push(`${name}: ${end?.kind === 'failed' ? `does not work: ${end.text}` : text}`);
+  }
+  const done = doneIn(came);
   const isTakenUp = restart && done.some((name) => name !== 'service');
+  const change = done.length === 0 ? 'Nothing was changed.' : `Changed: ${done.join(', ')}.`;
   const rest = isTakenUp ? ` ${restartedText(await restartRunning(invocation))}` : '';
-  return `Set up: ${done.join(', ')}.${rest}`;
+  return [...lines, `${change}${rest}`].join('\n');
+}
+
+function doneIn(came: ReadonlyMap<string, Came>): readonly string[] {
+  return [...came].filter(([, { kind }]) => kind === 'done').map(([name]) => name);
 }
 
 function modelStage(invocation: Invocation): Stage {
@@ -136,11 +177,14 @@ function sayWhat(steps: readonly SetupStep[]): ClawError {
   );
 }
 
-function resultOf(done: readonly string[], summary: string): VerbResult {
+function resultOf(came: ReadonlyMap<string, Came>, summary: string): VerbResult {
+  const done = doneIn(came);
+  const failed = [...came].filter(([, { kind }]) => kind === 'failed').map(([name]) => name);
+  const outcome = failed.length > 0 ? 'failed' : done.length > 0 ? 'done' : 'nothing';
   return {
     verb: 'setup',
-    outcome: done.length === 0 ? 'nothing' : 'done',
-    data: { summary, done },
+    outcome,
+    data: { summary, done, failed },
     changes: [],
     conflicts: [],
     warnings: [],

@@ -100,30 +100,100 @@ test('a step reads its own options, and the model’s set-up takes no others', a
   expect(codebase.has('data')).toBe(false);
 });
 
-test('on a terminal, without a name, it walks through everything and takes a no', async () => {
-  await using codebase = temporaryCodebase({ '.env': 'ANTHROPIC_API_KEY=sk-test-key\n' });
-  const claw = `exec ${process.execPath} ${CLAW} setup --cwd ${codebase.root}`;
-  const command = `stty cols 150 rows 40; ${claw}`;
-  const child = spawn('script', ['-qefc', command, '/dev/null'], {
-    env: { PATH: process.env['PATH'], HOME: codebase.root, TERM: 'xterm' },
+/** `claw setup` on a terminal of its own, which the test reads and types on. */
+function onTerminal(root: string, ...args: string[]) {
+  const claw = `exec ${process.execPath} ${CLAW} setup --cwd ${root} ${args.join(' ')}`;
+  const child = spawn('script', ['-qefc', `stty cols 150 rows 40; ${claw}`, '/dev/null'], {
+    env: { PATH: process.env['PATH'], HOME: root, TERM: 'xterm' },
   });
   let seen = '';
   child.stdout.on('data', (chunk) => {
     seen += stripVTControlCharacters(String(chunk));
   });
+  const code = new Promise((resolve) => child.on('close', resolve));
+  return {
+    code,
+    type: (keys: string) => void child.stdin.write(keys),
+    seen: () => seen,
+    /** Waits for a text, and forgets what was seen up to it. */
+    async sees(part: string) {
+      await vi.waitFor(() => expect(seen).toContain(part));
+      seen = seen.slice(seen.indexOf(part) + part.length);
+    },
+  };
+}
+
+test('on a terminal, without a name, it walks through everything and takes a no', async () => {
+  await using codebase = temporaryCodebase({ '.env': 'ANTHROPIC_API_KEY=sk-test-key\n' });
+  const terminal = onTerminal(codebase.root);
   const questions = [
     'with a key. Do it anew?',
     'whatsapp: link the assistant',
     'service: the system',
   ];
   for (const question of questions) {
-    await vi.waitFor(() => expect(seen).toContain(question));
-    child.stdin.write('n');
+    await terminal.sees(question);
+    terminal.type('n');
   }
-  const code = await new Promise((resolve) => child.on('close', resolve));
-  expect(seen).toContain('Nothing was changed.');
-  expect(code).toBe(0);
+  expect(await terminal.code).toBe(0);
+  expect(terminal.seen()).toContain('whatsapp: not set up');
+  expect(terminal.seen()).toContain('Nothing was changed.');
   expect(codebase.read('.env')).toBe('ANTHROPIC_API_KEY=sk-test-key\n');
+});
+
+test('a refused key is asked for again, and what is typed answers no other question', async () => {
+  const server = await startAnthropicServer(({ headers }) =>
+    headers['x-api-key'] === 'sk-good'
+      ? [{ type: 'text', text: 'ok' }]
+      : { kind: 'error', status: 401 },
+  );
+  await using codebase = temporaryCodebase({ '.env': `ANTHROPIC_BASE_URL=${server.url}\n` });
+  const terminal = onTerminal(codebase.root);
+  await terminal.sees('model: what answers');
+  terminal.type('y');
+  await terminal.sees('Which model shall answer?');
+  terminal.type('\r');
+  await terminal.sees('The key, made in');
+  terminal.type('\r');
+  await terminal.sees('Paste the key.');
+  terminal.type('sk-bad\r');
+  await terminal.sees('Once more, or Ctrl-C to leave it.');
+  await terminal.sees('The key, made in');
+  // With a y in it, as keys have: it must not say yes to WhatsApp or to the service.
+  terminal.type('sky-bad-yes\r');
+  await terminal.sees('Once more, or Ctrl-C to leave it.');
+  await terminal.sees('The key, made in');
+  terminal.type('sk-good\r');
+  await terminal.sees('The model answers');
+  for (const question of ['whatsapp: link', 'service: the system']) {
+    await terminal.sees(question);
+    terminal.type('n');
+  }
+  expect(await terminal.code).toBe(0);
+  await server.close();
+  expect(terminal.seen()).toMatch(
+    /model: set up, anthropic[\s\S]*whatsapp: not set up\s+service: not set up/,
+  );
+  expect(codebase.read('.env')).toContain('ANTHROPIC_API_KEY=sk-good\n');
+});
+
+test('an address is looked at when it is given, and never assumed', async () => {
+  await using codebase = temporaryCodebase({ '.env': '' });
+  const terminal = onTerminal(codebase.root, 'model', '--provider', 'openai', '--model', 'mine');
+  await terminal.sees('Its address');
+  terminal.type('\u0015\r');
+  await terminal.sees('Type the address of the server');
+  terminal.type('localhost:11434/v1\r');
+  await terminal.sees('An address begins with http://');
+  terminal.type('\u0003');
+  await terminal.sees('Set-up left; nothing was written.');
+  await terminal.code;
+  expect(codebase.read('.env')).toBe('');
+  for (const address of ['', 'localhost:11434']) {
+    const args = ['--provider', 'openai', '--model', 'mine', '--base-url', address];
+    const run = await setup(codebase.root, '', ...args);
+    expect(run).toMatchObject({ code: 2, json: { error: { code: 'USAGE' } } });
+  }
 });
 
 test('an assistant that runs is left alone when it asks for the set-up itself', async () => {

@@ -5,6 +5,14 @@ import { completeOnce } from '../sandbox/completion.ts';
 import { setInDotenv } from './dotenv.ts';
 import type { Invocation } from './main.ts';
 import { environmentOf, settingsOf } from './settings.ts';
+import {
+  type Answers,
+  type Asking,
+  addressProblem,
+  askForModel,
+  dropTyped,
+  type Provider,
+} from './setup-ask.ts';
 
 /** What the model's set-up needs to know; what is not given is asked for. */
 export type SetupOptions = {
@@ -13,36 +21,58 @@ export type SetupOptions = {
   readonly baseUrl?: string;
 };
 
-type Answers = {
-  readonly provider: 'anthropic' | 'openai';
-  readonly key: string;
-  readonly baseUrl: string | null;
-  readonly model: string | null;
-};
-
 /**
  * Asks for a model's key, makes one real completion with it, and only then writes `.env` (mode 0600).
- * Without a terminal, the key is the first line of standard input.
+ * What the model's server refuses is asked for again. Without a terminal, the key is the first line of
+ * standard input, and a refusal is the end.
  *
- * @throws ClawError USAGE, MODEL_REFUSED with what the model's server said; `.env` is then as before
+ * @throws ClawError USAGE, INTERRUPTED, MODEL_REFUSED with what the model's server said; `.env` is then as before
  */
 export async function setUpModel(
   invocation: Invocation,
   options: SetupOptions,
 ): Promise<VerbResult> {
   const { root, ui } = invocation;
-  const answers = process.stdin.isTTY ? await ask(options) : await readPiped(options);
+  const given = givenIn(options);
+  if (process.stdin.isTTY !== true) {
+    const result = await tryOut(invocation, await readPiped(given));
+    if (result.kind === 'refused') {
+      throw new ClawError('MODEL_REFUSED', `${result.message} Nothing was written.`);
+    }
+    return result.result;
+  }
+  const hasKey = (provider: Provider): boolean =>
+    Boolean(environmentOf(root)[provider === 'anthropic' ? 'ANTHROPIC_API_KEY' : 'OPENAI_API_KEY']);
+  for (let refused: Answers | null = null; ; ) {
+    const answers = await askForModel({ given, refused, hasKey });
+    const tried = await tryOut(invocation, answers);
+    if (tried.kind === 'works') return tried.result;
+    ui.stop(false);
+    const { log } = await import('@clack/prompts');
+    log.error(`${tried.message} Nothing was written. Once more, or Ctrl-C to leave it.`, {
+      output: process.stderr,
+    });
+    await dropTyped();
+    refused = answers;
+  }
+}
+
+type Tried =
+  | { readonly kind: 'works'; readonly result: VerbResult }
+  | { readonly kind: 'refused'; readonly message: string };
+
+/** Asks the model for one word, and only after that writes `.env`. */
+async function tryOut({ root, ui }: Invocation, answers: Answers): Promise<Tried> {
   const before = environmentOf(root);
   const values = answeredEnvironment(answers, before['MODEL'] ?? '');
   const settings = settingsOf({ ...before, ...values }, root);
   ui.progress({ kind: 'step', text: `Asking ${settings.model.model} for one word` });
   const completion = await completeOnce(settings.model);
-  if (!completion.ok)
-    throw new ClawError('MODEL_REFUSED', `${completion.message} Nothing was written.`);
+  if (!completion.ok) return { kind: 'refused', message: completion.message };
   ui.progress({ kind: 'done', text: 'The model answers' });
   setInDotenv(join(root, '.env'), values);
   const { provider, model } = settings.model;
-  return {
+  const result: VerbResult = {
     verb: 'setup',
     outcome: 'done',
     data: { model: `${provider}/${model}`, written: ['.env'] },
@@ -51,58 +81,30 @@ export async function setUpModel(
     warnings: [],
     error: null,
   };
+  return { kind: 'works', result };
 }
 
-async function ask(options: SetupOptions): Promise<Answers> {
-  const { isCancel, password, select, text } = await import('@clack/prompts');
-  const output = process.stderr;
-  const given = <T>(answer: T): Exclude<T, symbol> => {
-    if (isCancel(answer)) throw new ClawError('USAGE', 'Set-up left; nothing was written.');
-    return answer as Exclude<T, symbol>;
+/** @throws ClawError USAGE for what was given and makes no sense, before anything is asked */
+function givenIn({ provider, baseUrl, model }: SetupOptions): Asking['given'] {
+  const problem = baseUrl === undefined ? null : addressProblem(baseUrl);
+  if (problem !== null) throw new ClawError('USAGE', `--base-url ${baseUrl}: ${problem}`);
+  return {
+    provider: provider === undefined ? null : providerOf(provider),
+    baseUrl: baseUrl ?? null,
+    model: model ?? null,
   };
-  const provider =
-    options.provider !== undefined
-      ? providerOf(options.provider)
-      : given(
-          await select({
-            message: 'Which model shall answer?',
-            options: [
-              { value: 'anthropic' as const, label: 'Claude, by an Anthropic key' },
-              { value: 'openai' as const, label: 'any server that speaks the OpenAI protocol' },
-            ],
-            output,
-          }),
-        );
-  const isOpen = provider === 'openai';
-  const address = 'https://api.openai.com/v1';
-  const baseUrl = isOpen
-    ? (options.baseUrl ??
-      given(await text({ message: 'Its address', initialValue: address, output })))
-    : (options.baseUrl ?? null);
-  const model = isOpen
-    ? (options.model ?? given(await text({ message: 'The name of the model', output })))
-    : (options.model ?? null);
-  const made = isOpen ? 'the web console of its provider' : 'the Anthropic Console, under API keys';
-  const message = `The key, made in ${made}`;
-  const key = given(await password({ message, output }));
-  return { provider, key: String(key).trim(), baseUrl, model };
 }
 
-async function readPiped(options: SetupOptions): Promise<Answers> {
+async function readPiped({ provider, baseUrl, model }: Asking['given']): Promise<Answers> {
   const lines = createInterface({ input: process.stdin });
   for await (const line of lines) {
     lines.close();
-    return {
-      provider: providerOf(options.provider ?? 'anthropic'),
-      key: line.trim(),
-      baseUrl: options.baseUrl ?? null,
-      model: options.model ?? null,
-    };
+    return { provider: provider ?? 'anthropic', key: line.trim(), baseUrl, model };
   }
   throw new ClawError('USAGE', 'No key came in. Pipe it: claw setup < file-with-the-key');
 }
 
-function providerOf(name: string): 'anthropic' | 'openai' {
+function providerOf(name: string): Provider {
   if (name === 'anthropic' || name === 'openai') return name;
   throw new ClawError('USAGE', `The provider is anthropic or openai, not "${name}".`);
 }
