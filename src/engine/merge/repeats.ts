@@ -27,8 +27,10 @@ type Place = { readonly start: number; readonly region: number };
  * is taken for the same one if a side put in nothing else there, or if five lines are equal.
  */
 export function joinRepeats(regions: readonly Region[], texts: Interned): readonly Region[] {
-  const joined = joinRegions(regions, repeatsIn(regions, texts));
-  return joined.map((region) => settleContained(region, texts));
+  const known = new Set(regions);
+  return joinRegions(regions, repeatsIn(regions, texts)).map((region) =>
+    known.has(region) ? region : settleContained(region, texts),
+  );
 }
 
 /** The stretches of regions from the one place of such a block to the other. */
@@ -168,7 +170,7 @@ function spanOf(one: Place['region'], other: Place['region']): Range {
   return { start: Math.min(one, other), end: Math.max(one, other) + 1 };
 }
 
-/** A conflict as the side that holds all that the other side did there; as it is where none does. */
+/** What was joined as the side that holds all that the other side did there; a conflict where none does. */
 function settleContained(region: Region, texts: Interned): Region {
   if (region.kind !== 'conflict') return region;
   const { base, ours, theirs } = mapVersions(NAMES, (name) =>
