@@ -58,6 +58,7 @@ test('what the main agent calls only looks, or is put to the owner and runs at t
   expect(existsSync(join(project.dir, '.claw'))).toBe(false);
   // Their answer stands behind the question now: what a yes means is asked once more.
   await ask(first, 'yes', 'To be sure, once more:');
+  await ask(first, 'yes', 'Add it? Say yes or no.');
   await terminal.say('yes');
   await stopsForRestart(project, first);
   const second = await project.start({ agent: caller });

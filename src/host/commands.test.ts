@@ -120,13 +120,14 @@ test('skills lists what can be added', async () => {
   await assistant.stop();
 });
 
-test('a skill without packages is added at once, and the next process reports it with its set-up', async () => {
+test('a skill is added and undone at a yes, and the next process reports it with its set-up', async () => {
   using project = new TestProject(PROJECT);
   const first = await project.start();
   await first.terminal.say('/add-greeting');
+  expect(await hears(first, 'Add it? Say yes or no.')).toContain('files: 2 new');
+  await first.terminal.say('yes');
   await vi.waitFor(() => expect(project.restarts).toBe(1));
-  expect(textsOf(first.terminal).join('\n')).toContain('files: 2 new');
-  expect(first.terminal.settled).toHaveLength(1);
+  expect(first.terminal.settled).toHaveLength(2);
   await first.stop();
   expect(readFileSync(join(project.dir, 'src/greeting.txt'), 'utf8')).toBe('hello\n');
 
@@ -137,6 +138,8 @@ test('a skill without packages is added at once, and the next process reports it
   expect(report).not.toContain('Nothing.');
   await vi.waitFor(() => expect(second.terminal.settled).toHaveLength(1));
 
+  await second.terminal.say('/add-greeting');
+  await hears(second, 'greeting is in already.');
   await second.terminal.say('/remove-greeting');
   await vi.waitFor(() => expect(project.restarts).toBe(2));
   await second.stop();
@@ -144,6 +147,14 @@ test('a skill without packages is added at once, and the next process reports it
   const third = await project.start();
   await hears(third, 'greeting is out');
   await third.terminal.say('/undo');
+  const shown = await hears(third, 'Undo it? Say yes or no.');
+  expect(shown).toMatch(/Undoing `remove greeting`:\n- files: 2 new/);
+  await third.terminal.say('no');
+  await hears(third, 'Nothing was undone.');
+  expect(existsSync(join(project.dir, 'src/greeting.txt'))).toBe(false);
+  await third.terminal.say('/undo');
+  await vi.waitFor(() => expect(textsOf(third.terminal)).toHaveLength(4));
+  await third.terminal.say('yes');
   await vi.waitFor(() => expect(project.restarts).toBe(3));
   await third.stop();
   const fourth = await project.start();
@@ -156,6 +167,8 @@ test('a tree that was taken back is told with the reason', async () => {
   using project = new TestProject(PROJECT);
   const first = await project.start();
   await first.terminal.say('/add-greeting');
+  await hears(first, 'Say yes or no.');
+  await first.terminal.say('yes');
   await vi.waitFor(() => expect(project.restarts).toBe(1));
   await first.stop();
   const second = await project.start({}, 'It ended with code 1.');

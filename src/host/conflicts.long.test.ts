@@ -35,7 +35,8 @@ test('a value is settled by a side, or by another one in words', async () => {
     ...skills({ a: envSkill('^1.0.0'), b: envSkill('^2.0.0') }),
   });
   const first = await project.start({ environment: NO_MODEL });
-  await first.terminal.say('/add-a');
+  await ask(first, '/add-a', 'Say yes or no.');
+  await first.terminal.say('yes');
   await stopsForRestart(project, first);
   const second = await project.start({ environment: NO_MODEL });
   const asked = await ask(second, '/add-b', 'Say a number');
@@ -56,7 +57,8 @@ test('a file that one side has taken away is kept or goes, as the owner says', a
     ...skills({ b: { modify: { 'src/a.ts': [CODE, B] } } }),
   });
   const first = await project.start({ environment: NO_MODEL });
-  await first.terminal.say('/add-b');
+  await ask(first, '/add-b', 'Say yes or no.');
+  await first.terminal.say('yes');
   await stopsForRestart(project, first);
   rmSync(join(project.dir, 'src/a.ts'));
   const second = await project.start({ environment: NO_MODEL });
@@ -79,7 +81,8 @@ test('an undo that meets later edits is decided in the same way', async () => {
     ...skills({ b: { modify: { 'src/a.ts': [CODE, B] } } }),
   });
   const first = await project.start({ environment: NO_MODEL });
-  await first.terminal.say('/add-b');
+  await ask(first, '/add-b', 'Say yes or no.');
+  await first.terminal.say('yes');
   await stopsForRestart(project, first);
   write(project, { 'src/a.ts': B.replace("'b'", "'mine'") });
   const second = await project.start({ environment: NO_MODEL });
@@ -203,7 +206,10 @@ test('killed while it is carried out, the next process starts what its claw has 
     ...CORE,
     ...skills({ slow: { add: { 'src/c.txt': 'c\n' }, tests: { 'c.test.ts': SLOW_TEST } } }),
   });
-  await killAt(project, sayUntil('/add-slow', 'test: slow', NO_MODEL));
+  const first = await project.start({ environment: NO_MODEL });
+  await ask(first, '/add-slow', 'Say yes or no.');
+  await first.stop();
+  await killAt(project, sayUntil('yes', 'test: slow', NO_MODEL));
   const next = await project.start({ environment: NO_MODEL });
   await stopsForRestart(project, next);
   expect(read(project, 'src/c.txt')).toBe('c\n');
@@ -219,7 +225,8 @@ test('a change that another version began, or that cannot be read any more, is t
     ...skills({ c: { add: { 'src/c.txt': 'c\n' } }, d: { add: { 'src/d.txt': 'd\n' } } }),
   });
   const first = await project.start();
-  await first.terminal.say('/add-c');
+  await ask(first, '/add-c', 'Say yes or no.');
+  await first.terminal.say('yes');
   await stopsForRestart(project, first);
   const store = openStore({ path: join(project.dir, 'data/claw.db'), now: Date.now() });
   const [turn] = store.turns.leftBy({ not: 'test' });
@@ -231,7 +238,8 @@ test('a change that another version began, or that cannot be read any more, is t
   const second = await project.start({}, 'The stars were wrong.');
   await hears(second, 'The change was taken back');
   await hears(second, 'The stars were wrong.');
-  await second.terminal.say('/add-d');
+  await ask(second, '/add-d', 'Say yes or no.');
+  await second.terminal.say('yes');
   await stopsForRestart(project, second);
   write(project, { '.claw/state.yaml': 'nonsense: [\n' });
   const third = await project.start();

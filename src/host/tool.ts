@@ -12,6 +12,8 @@ export type ToolContext = {
   readonly store: Store;
   /** Queues a message for a registered group. */
   readonly send: (jid: string, text: string) => void;
+  /** Whether a chat can be written to: now, once its channel is connected, or not at all. */
+  readonly reachOf: (jid: string) => 'connected' | 'waiting' | 'gone';
   readonly registry: Registry;
   readonly tasks: TaskBook;
   readonly fetchAttachment: FetchAttachment;

@@ -54,6 +54,7 @@ export function openTurnRunners(parts: TurnRunnerParts): TurnRunners {
       ...parts,
       jid: turn.jid,
       send: upToLimit((jid, text) => say(jid, text, isAsked && jid === turn.jid ? turn.id : null)),
+      reachOf,
       ownerCommand: commands.call,
       staySilent: isAsked ? null : beSilent,
     };
@@ -70,6 +71,12 @@ export function openTurnRunners(parts: TurnRunnerParts): TurnRunners {
     return whileTyping(turn, () => run({ followUps: meanwhile.eventsOf(turn) })).finally(() =>
       meanwhile.close(turn),
     );
+  }
+
+  function reachOf(jid: string): ReturnType<Tools['reachOf']> {
+    const channel = channelOf(jid);
+    if (channel === undefined) return 'gone';
+    return channel.status().state === 'connected' ? 'connected' : 'waiting';
   }
 
   function whileTyping<T>({ jid }: Turn, run: () => Promise<T>): Promise<T> {

@@ -20,7 +20,8 @@ test('a blocked update and an upgrade go the same way to the owner’s yes', asy
   await using model = await startModel(() => ({ hunks: ["export const two = 'b22';\n"] }));
   const { environment } = model;
   const first = await project.start({ environment });
-  await first.terminal.say('/add-b');
+  await ask(first, '/add-b', 'Say yes or no.');
+  await first.terminal.say('yes');
   await stopsForRestart(project, first);
   release(remote, 'v3.0.0', { 'package.json': manifest('3.0.0'), 'src/a.ts': CORE_3 });
   const second = await project.start({ environment });
@@ -82,7 +83,8 @@ test('what runs or steers programs is changed only where the owner names it', as
   using _ = project;
   using __ = remote;
   const first = await project.start({ environment: { ANTHROPIC_API_KEY: '' } });
-  await first.terminal.say('/add-b');
+  await ask(first, '/add-b', 'Say yes or no.');
+  await first.terminal.say('yes');
   await stopsForRestart(project, first);
   const hook = '.github/workflows/ci.yml';
   release(remote, 'v2.0.0', { 'package.json': manifest('2.0.0'), [hook]: 'on: push\n' });

@@ -64,7 +64,7 @@ test('piped lines are answered one after the other, also across a restart, and t
 test('a skill is woven in and the new tree reports it, with what was piped in meanwhile', async () => {
   using tree = new TestTree(FINE);
   await using conversation = Conversation.start(tree);
-  expect(await conversation.end('/add-fine\n/remove-fine\n/groups\n')).toBe(0);
+  expect(await conversation.end('/add-fine\nyes\n/remove-fine\n/groups\n')).toBe(0);
   const { stdout } = conversation;
   const order = ['fine 1.0.0 is in', 'fine is out', 'Registered:'].map((part) =>
     stdout.indexOf(part),
@@ -78,7 +78,7 @@ test('a skill is woven in and the new tree reports it, with what was piped in me
 test('a tree that does not come up is taken back, and the owner is told why', async () => {
   using tree = new TestTree(BROKEN);
   await using conversation = Conversation.start(tree, { SLACK_BOT_TOKEN: 'xoxb-4f2b9c81' });
-  expect(await conversation.end('/add-broken\n/groups\n')).toBe(0);
+  expect(await conversation.end('/add-broken\nyes\n/groups\n')).toBe(0);
   expect(conversation.stdout).toContain('Adding broken was taken back');
   expect(conversation.stdout).toContain('no luck with [secret]');
   expect(conversation.stdout + conversation.stderr).not.toContain('xoxb-4f2b9c81');
@@ -99,7 +99,7 @@ test('a tree that broke claw as well is taken back without it', async () => {
   );
   using tree = new TestTree(Object.fromEntries(files));
   await using conversation = Conversation.start(tree);
-  expect(await conversation.end('/add-broken\n/groups\n')).toBe(0);
+  expect(await conversation.end('/add-broken\nyes\n/groups\n')).toBe(0);
   expect(conversation.stdout).toContain('Adding broken was taken back');
   expect(conversation.stdout).toContain('no luck');
   expect(conversation.stdout).toContain('Registered:');
@@ -173,7 +173,7 @@ test('a tree that comes up without ever being ready is taken back when its time 
     now: Date.now,
     timing: { healthyMs: 15_000, stopMs: 10_000, crashPauseMs: 10, pulseMs: 60_000 },
   });
-  input.end('/add-hanging\n/groups\n');
+  input.end('/add-hanging\nyes\n/groups\n');
   expect(await supervisor.run()).toBe(0);
   expect(said).toContain('It was not ready after 15 seconds.');
   expect(said).toContain('Registered:');

@@ -51,6 +51,29 @@ test('unrecorded edits survive apply, remove and undo', async () => {
   expect(codebase.read('notes.txt')).toBe('mine\n');
 });
 
+test('an undo can be planned: it names what would be taken back, and touches nothing', async () => {
+  await using codebase = temporaryCodebase({ 'src/a.ts': LINES }, { git: true });
+  expect((await codebase.claw('plan', 'undo')).json.error).toMatchObject({
+    code: 'NOTHING_TO_UNDO',
+  });
+  addSkill(codebase, 'demo', { modify: { 'src/a.ts': [LINES, LINES.replace('one', 'ONE')] } });
+  await codebase.claw('apply', 'demo');
+  const before = codebase.tree();
+  const planned = await codebase.claw('plan', 'undo');
+  expect(planned).toMatchObject({ code: 0, json: { verb: 'plan', outcome: 'done' } });
+  expect(planned.json.data).toMatchObject({ verb: 'undo', undone: 'apply demo' });
+  expect(planned.json.changes).toEqual([
+    { path: 'src/a.ts', kind: 'modify', cause: 'undo apply demo' },
+  ]);
+  expect(codebase.tree()).toEqual(before);
+  // Here is what an edit in the skill's own line makes of it.
+  codebase.write({ 'src/a.ts': LINES.replace('one', 'mine') });
+  expect(await codebase.claw('plan', 'undo')).toMatchObject({
+    code: 3,
+    json: { outcome: 'blocked' },
+  });
+});
+
 test('the order of applying does not matter', async () => {
   const files = { 'src/a.ts': LINES };
   await using one = temporaryCodebase(files, { git: true });

@@ -10,6 +10,7 @@ import { type Operation, reportOperation } from './operation.ts';
 import { planRebase } from './rebase.ts';
 import { planRemove } from './remove.ts';
 import { planReplay } from './replay.ts';
+import { planUndo } from './undo.ts';
 import { planUpdate } from './update.ts';
 import { planUpgrade } from './upgrade.ts';
 
@@ -27,6 +28,10 @@ export type PlannedVerb = {
  */
 export async function plan(context: EngineContext, planned: PlannedVerb): Promise<VerbResult> {
   const { verb } = planned;
+  if (verb === 'undo') {
+    refuseMisuse(verb, planned.args);
+    return planUndo(context);
+  }
   const operation = await planVerb(context, planned);
   const isBlocked = operation.plan.conflicts.length > 0;
   const report = reportOperation(operation, isBlocked ? 'blocked' : 'done');
@@ -77,14 +82,14 @@ export async function planVerb(
       throw new ClawError(
         'USAGE',
         `"${verb}" cannot be planned. These can: init, apply, remove, upgrade, replay, update, ` +
-          'customize, rebase.',
+          'customize, rebase, undo.',
       );
   }
 }
 
 function refuseMisuse(verb: string, args: readonly string[]): void {
   const takesSkills = verb === 'apply' || verb === 'remove';
-  const takesNothing = ['init', 'replay', 'rebase'].includes(verb);
+  const takesNothing = ['init', 'replay', 'rebase', 'undo'].includes(verb);
   const takesOne = { update: 'a folder or a git ref', customize: 'what you changed and why' }[verb];
   if (takesSkills && args.length === 0) throw new ClawError('USAGE', `Name a skill to ${verb}.`);
   if (takesOne !== undefined && args.length !== 1) {

@@ -34,28 +34,12 @@ import { tidyUp } from './tidy-up.ts';
  */
 export async function undo(context: PlanningContext): Promise<VerbResult> {
   const { root, decisions = [] } = context;
-  // One that cannot be read is said so, instead of being another branch's.
-  readState(root);
-  const transaction = lastTransaction(root);
-  const drafts = undoFiles(root, transaction, decisions);
-  const files = drafts.flatMap((draft) => draft.changes);
-  const conflicts = [
-    ...drafts.flatMap((draft) => draft.conflicts),
-    ...findTakenPlaces(root, files),
-  ];
-  const changes = files
-    .filter(({ path }) => !path.startsWith('.claw/'))
-    .map(({ path, before, after }) => {
-      const kind = before === null ? 'add' : after === null ? 'delete' : 'modify';
-      return { path, kind, cause: `undo ${transaction.summary}` } as const;
-    });
-  const plan = undoDigest(files);
-  const report = { changes, conflicts, data: { undone: transaction.summary, plan } };
-  if (conflicts.length > 0) {
+  const { transaction, files, settlements, report } = draftUndo(context);
+  const { plan } = report.data;
+  if (report.conflicts.length > 0) {
     const { cwd, allow } = context;
     const operation = { verb: 'undo', arguments: [], options: {}, cwd, allow, decisions };
-    const settlements = drafts.flatMap((draft) => draft.settlements);
-    const waiting = withDecided(conflicts, settlements);
+    const waiting = withDecided(report.conflicts, settlements);
     writePending(root, { ...operation, state: stateDigest(root) }, waiting);
     return resultOf('undo', 'blocked', report);
   }
@@ -88,6 +72,34 @@ export async function undo(context: PlanningContext): Promise<VerbResult> {
   } finally {
     tidyUp(swaps.remove);
   }
+}
+
+/** Returns what an undo would do, as `plan` reports it. Touches nothing. */
+export function planUndo(context: PlanningContext): VerbResult {
+  const { report } = draftUndo(context);
+  const outcome = report.conflicts.length > 0 ? 'blocked' : 'done';
+  return resultOf('plan', outcome, { ...report, data: { verb: 'undo', ...report.data } });
+}
+
+function draftUndo({ root, decisions = [] }: PlanningContext) {
+  // One that cannot be read is said so, instead of being another branch's.
+  readState(root);
+  const transaction = lastTransaction(root);
+  const drafts = undoFiles(root, transaction, decisions);
+  const files = drafts.flatMap((draft) => draft.changes);
+  const conflicts = [
+    ...drafts.flatMap((draft) => draft.conflicts),
+    ...findTakenPlaces(root, files),
+  ];
+  const changes = files
+    .filter(({ path }) => !path.startsWith('.claw/'))
+    .map(({ path, before, after }) => {
+      const kind = before === null ? 'add' : after === null ? 'delete' : 'modify';
+      return { path, kind, cause: `undo ${transaction.summary}` } as const;
+    });
+  const data = { undone: transaction.summary, plan: undoDigest(files) };
+  const settlements = drafts.flatMap((draft) => draft.settlements);
+  return { transaction, files, settlements, report: { changes, conflicts, data } };
 }
 
 /** Names what an undo would leave behind, as `planDigest` does for the other verbs. */

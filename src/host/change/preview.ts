@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ClawResult } from '../claw.ts';
 import type { CommandContext, CommandResult } from '../command.ts';
-import { answer, carryOut, type Wish } from './change.ts';
+import { answer, carryOut, readTree, type Wish } from './change.ts';
 import { bringsOf, planLines } from './plan.ts';
 import { consentText, isBlocked, refusalOf } from './refusal.ts';
 import { takeUp } from './take-up.ts';
@@ -10,8 +10,8 @@ import { takeUp } from './take-up.ts';
 export type Previewed = Wish & {
   /** The line above what the plan brings. */
   readonly title: (plan: ClawResult) => string;
-  /** Which plans need the owner's yes. */
-  readonly asks: 'always' | 'for changes' | 'for packages' | 'never';
+  /** Which plans need the owner's yes; one that changes nothing at all never does. */
+  readonly asks: 'always' | 'never';
   /** How the owner says it. */
   readonly typed: string;
   readonly question: string;
@@ -40,11 +40,7 @@ export async function previewChange(
     .join('\n\n');
   if (data.consent.length > 0)
     return answer(`${lines}\n\n${consentText(data.consent, wish.typed)}`);
-  const isAsked =
-    asks === 'always' ||
-    (asks === 'for changes' && plan.changes.length > 0) ||
-    (asks === 'for packages' && bringsOf(plan).packages.length > 0);
-  if (!isAsked) {
+  if (asks === 'never' || (await isIdle(context, verb, plan))) {
     if (plan.changes.length > 0) context.say(lines);
     return await carryOutChange(context, { verb, args, allow });
   }
@@ -54,6 +50,15 @@ export async function previewChange(
     data: { verb, args, allow, plan: data.plan, seen: plan.warnings },
     declined: wish.declined,
   };
+}
+
+/** Whether a plan leaves files and skills as they are. An undo may take back what no file shows. */
+async function isIdle(context: CommandContext, verb: string, plan: ClawResult): Promise<boolean> {
+  if (verb === 'undo' || plan.changes.length > 0) return false;
+  const { applied } = await readTree(context);
+  const now = applied.map(({ name, version }) => `${name}@${version}`);
+  const then = bringsOf(plan).skills.map(({ name, version }) => `${name}@${version}`);
+  return now.toSorted().join() === then.toSorted().join();
 }
 
 /** What the question of a preview keeps. */

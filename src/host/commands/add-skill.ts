@@ -34,7 +34,7 @@ function show(
     allow,
     title: (plan: Parameters<typeof bringsOf>[0]) =>
       `${titleOf(bringsOf(plan).skills, named)} brings:`,
-    asks: 'for packages',
+    asks: 'always',
     typed: `/add-${named}`,
     question: 'Add it?',
     declined: `${named} was not added. Say \`/add-${named}\` when you want it.`,

@@ -1,12 +1,14 @@
+import { z } from 'zod';
 import { answer, readTree } from '../change/change.ts';
-import { carryOutChange } from '../change/preview.ts';
+import { carryOutChange, PreviewedWish, previewChange } from '../change/preview.ts';
 import { pendingText } from '../change/refusal.ts';
 import { reportChange } from '../change/report.ts';
-import type { OwnerCommand } from '../command.ts';
+import type { ClawResult } from '../claw.ts';
+import type { CommandContext, CommandResult, OwnerCommand } from '../command.ts';
 
 export const command: OwnerCommand = {
   name: 'undo',
-  help: 'takes the last change of the code back',
+  help: 'takes the last change of the code back, after showing what goes',
   isForAgents: true,
   async run(context) {
     const { pending } = await readTree(context);
@@ -14,7 +16,30 @@ export const command: OwnerCommand = {
     if (pending !== null && pending.verb !== 'undo') {
       return answer(pendingText({ verb: pending.verb, args: pending.arguments }));
     }
-    return await carryOutChange(context, { verb: 'undo', args: [] });
+    return await show(context, '');
+  },
+  confirm(context, data) {
+    return carryOutChange(context, PreviewedWish.parse(data), (note) => show(context, note));
   },
   resume: reportChange,
 };
+
+function show(context: CommandContext, note: string): Promise<CommandResult> {
+  const wish = {
+    verb: 'undo',
+    args: [],
+    title: titleOf,
+    asks: 'always',
+    typed: '/undo',
+    question: 'Undo it?',
+    declined: 'Nothing was undone.',
+  } as const;
+  return previewChange(context, wish, note);
+}
+
+const Data = z.looseObject({ undone: z.string() });
+
+function titleOf(plan: ClawResult): string {
+  const undone = Data.safeParse(plan.data).data?.undone;
+  return undone === undefined ? 'Undoing the last change:' : `Undoing \`${undone}\`:`;
+}

@@ -39,7 +39,7 @@ async function show(
       args: skills,
       allow,
       title: (plan) => titleOf(plan, applied),
-      asks: 'for changes',
+      asks: 'always',
       typed,
       question: 'Upgrade?',
       declined: `Nothing was upgraded. Say \`${typed}\` when you want it.`,

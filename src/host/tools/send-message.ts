@@ -19,7 +19,15 @@ export const tool: AgentTool = {
   async run(context, input) {
     const { text, group } = Input.parse(input);
     const target = namedGroup(context, group, 'This chat may write to itself only.');
+    const reach = context.reachOf(target.jid);
+    if (reach === 'gone') {
+      throw new Error(
+        `Nothing was sent: the channel of ${target.name} (${target.jid}) is not in the assistant any more. ` +
+          'The owner can add its skill again, or take the chat out with /unregister.',
+      );
+    }
     context.send(target.jid, text);
-    return `Queued for ${target.name}.`;
+    if (reach === 'connected') return `Queued for ${target.name}.`;
+    return `Queued for ${target.name}: its channel is not connected now, and it is sent when it is.`;
   },
 };
