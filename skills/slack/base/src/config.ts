@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { z } from 'zod';
 
 /** The model behind the agent: which protocol it speaks, where it is, and the key, if there is one. */
@@ -10,32 +10,99 @@ export type ModelSettings = {
   readonly apiKey: string | null;
 };
 
+/** What tokens cost, in whole millionths of a dollar for a million of them. */
+export type Price = {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheWrite: number;
+  readonly cacheRead: number;
+};
+
+/** What may be spent in a day, money in whole millionths of a dollar; null is without a limit. */
+export type BudgetSettings = {
+  /** What each group may spend whose budget the owner has not set. */
+  readonly microUsd: number | null;
+  readonly tokens: number | null;
+  /** All groups together. */
+  readonly totalMicroUsd: number | null;
+};
+
 /**
  * What the owner can set, in `.env` or the environment. Fields are sorted by name, and the
  * environment below keeps the same order, so that skills which add one rarely meet on the same line.
  */
 export type Settings = {
   readonly assistantName: string;
+  readonly budget: BudgetSettings;
   /** Absolute path of the folder for database, sessions, credentials and logs. */
   readonly dataDir: string;
+  /**
+   * How long a container stays without a turn, and an agent in a turn without a sign of life, in
+   * milliseconds.
+   */
+  readonly idleMs: number;
   /** What is written to the log; on an interactive terminal only warnings are shown as well. */
   readonly logLevel: 'error' | 'warn' | 'info' | 'debug';
+  /** How many agents may work at the same time. */
+  readonly maxAgents: number;
+  /** How many containers are kept, with those that work. */
+  readonly maxContainers: number;
   readonly model: ModelSettings;
+  /** How many tokens the model can take; null for what is known of it. */
+  readonly modelContext: number | null;
+  /** What the model's tokens cost, where the owner says so; null leaves it to the list of known models. */
+  readonly modelPrice: Price | null;
+  /** Absolute path of the owner's list of what else agents may see, outside the project; null for none. */
+  readonly mountsFile: string | null;
   /** Null lets the best engine that is there run the agents. */
   readonly sandbox: 'docker' | 'podman' | 'bubblewrap' | null;
+  /** After how many hours of silence a group's next turn begins a new conversation; 0 for never. */
+  readonly sessionExpiryHours: number;
   /** Absolute path of a short folder for the groups' sockets; null puts them below `dataDir`. */
   readonly socketDir: string | null;
   /** How long one turn of the agent may take, in milliseconds. */
   readonly turnTimeoutMs: number;
+  /** The owner's phone number, in digits, where the WhatsApp account is the assistant's own; null else. */
+  readonly whatsappOwner: string | null;
 };
+
+/** `5` or `0.50` as whole millionths: money is never a fraction that drifts. */
+const Usd = z
+  .string()
+  .regex(/^\d{1,6}(\.\d{1,6})?$/, 'must be dollars such as 5 or 0.50')
+  .transform((usd) => Math.round(Number(usd) * 1_000_000));
+const UsdLimit = z.union([z.literal('none').transform(() => null), Usd], {
+  error: 'must be dollars such as 5 or 0.50, or none',
+});
+const TokenLimit = z.union(
+  [
+    z.literal('none').transform(() => null),
+    z
+      .string()
+      .regex(/^\d{1,12}$/)
+      .transform(Number),
+  ],
+  { error: 'must be a whole number of tokens, or none' },
+);
+const PRICE = /^\d{1,6}(\.\d{1,6})?(\/\d{1,6}(\.\d{1,6})?)(\/\d{1,6}(\.\d{1,6})?){0,2}$/;
 
 const Environment = z.object({
   // assistantName
   ASSISTANT_NAME: z.string().min(1).default('Andy'),
+  // budget
+  BUDGET_USD: UsdLimit.default(5_000_000),
+  BUDGET_TOKENS: TokenLimit.default(null),
+  BUDGET_TOTAL_USD: UsdLimit.default(null),
   // dataDir
   CLAW_DATA: z.string().min(1).default('data'),
+  // idleMs
+  CLAW_IDLE_MS: z.coerce.number().int().positive().default(600_000),
   // logLevel
   CLAW_LOG_LEVEL: z.enum(['error', 'warn', 'info', 'debug']).default('info'),
+  // maxAgents
+  CLAW_MAX_AGENTS: z.coerce.number().int().positive().default(4),
+  // maxContainers
+  CLAW_MAX_CONTAINERS: z.coerce.number().int().positive().default(8),
   // model
   MODEL: z
     .string()
@@ -45,12 +112,32 @@ const Environment = z.object({
   ANTHROPIC_BASE_URL: z.url().default('https://api.anthropic.com'),
   OPENAI_API_KEY: z.string().optional(),
   OPENAI_BASE_URL: z.url().default('https://api.openai.com/v1'),
+  // modelContext
+  MODEL_CONTEXT: z.coerce.number().int().min(1_000).optional(),
+  // modelPrice
+  MODEL_PRICE: z
+    .string()
+    .regex(PRICE, 'must be dollars for a million tokens read and written, such as 3/15')
+    .transform((prices) => prices.split('/').map((usd) => Usd.parse(usd)))
+    .optional(),
+  // mountsFile
+  CLAW_MOUNTS: z.string().min(1).optional(),
+  HOME: z.string().optional(),
+  XDG_CONFIG_HOME: z.string().optional(),
   // sandbox
   CLAW_SANDBOX: z.enum(['docker', 'podman', 'bubblewrap']).optional(),
+  // sessionExpiryHours
+  SESSION_EXPIRY_HOURS: z.coerce.number().min(0).max(87_600).default(24),
   // socketDir
   CLAW_SOCKETS: z.string().min(1).optional(),
   // turnTimeoutMs
-  CLAW_TURN_TIMEOUT_MS: z.coerce.number().int().positive().default(600_000),
+  CLAW_TURN_TIMEOUT_MS: z.coerce.number().int().positive().default(1_800_000),
+  // whatsappOwner
+  WHATSAPP_OWNER: z
+    .string()
+    .transform((number) => number.replace(/[\s()./-]/g, '').replace(/^\+/, ''))
+    .refine((number) => /^[1-9]\d{6,14}$/.test(number), 'must be a phone number such as +49 151 …')
+    .optional(),
 });
 
 /** What is wrong with a setting, in words for the owner. */
@@ -68,24 +155,76 @@ export function readSettings(
   environment: Readonly<Record<string, string | undefined>>,
   projectDir: string,
 ): Settings {
+  const { settings, wrong } = readWhatFits(environment, projectDir);
+  const [first] = wrong;
+  if (first !== undefined) {
+    throw new SettingsError(`${first.name} in .env or the environment: ${first.problem}`);
+  }
+  return settings;
+}
+
+/** A setting whose value cannot be read, and what it must be. */
+export type WrongSetting = { readonly name: string; readonly problem: string };
+
+/** Reads the settings that are right, and takes the defaults of those that are not. Never throws. */
+export function readWhatFits(
+  environment: Readonly<Record<string, string | undefined>>,
+  projectDir: string,
+): { readonly settings: Settings; readonly wrong: readonly WrongSetting[] } {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const parsed = Environment.safeParse(given);
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    throw new SettingsError(
-      `${issue?.path.join('.')} in .env or the environment: ${issue?.message}`,
-    );
-  }
-  const env = parsed.data;
+  if (parsed.success) return { settings: settingsOf(parsed.data, projectDir), wrong: [] };
+  const issues = parsed.error.issues.map(
+    ({ path, message }) => [String(path[0]), message] as const,
+  );
+  // Of several things that are wrong with one setting, the first is said.
+  const problems = new Map(issues.toReversed());
+  const right = Object.entries(given).filter(([name]) => !problems.has(name));
+  return {
+    settings: settingsOf(Environment.parse(Object.fromEntries(right)), projectDir),
+    wrong: [...problems].toReversed().map(([name, problem]) => ({ name, problem })),
+  };
+}
+
+function settingsOf(env: z.output<typeof Environment>, projectDir: string): Settings {
   return {
     assistantName: env.ASSISTANT_NAME,
+    budget: {
+      microUsd: env.BUDGET_USD,
+      tokens: env.BUDGET_TOKENS,
+      totalMicroUsd: env.BUDGET_TOTAL_USD,
+    },
     dataDir: resolve(projectDir, env.CLAW_DATA),
+    idleMs: env.CLAW_IDLE_MS,
     logLevel: env.CLAW_LOG_LEVEL,
+    maxAgents: env.CLAW_MAX_AGENTS,
+    maxContainers: env.CLAW_MAX_CONTAINERS,
     model: modelSettings(env),
+    modelContext: env.MODEL_CONTEXT ?? null,
+    modelPrice: modelPriceOf(env),
+    mountsFile: mountsFileOf(env, projectDir),
     sandbox: env.CLAW_SANDBOX ?? null,
+    sessionExpiryHours: env.SESSION_EXPIRY_HOURS,
     socketDir: env.CLAW_SOCKETS === undefined ? null : resolve(projectDir, env.CLAW_SOCKETS),
     turnTimeoutMs: env.CLAW_TURN_TIMEOUT_MS,
+    whatsappOwner: env.WHATSAPP_OWNER ?? null,
   };
+}
+
+/** Dollars read/written/cache write/cache read; what is read from the cache costs as any input by default. */
+function modelPriceOf({ MODEL_PRICE }: z.output<typeof Environment>): Price | null {
+  if (MODEL_PRICE === undefined) return null;
+  const [input = 0, output = 0, cacheWrite = input, cacheRead = input] = MODEL_PRICE;
+  return { input, output, cacheWrite, cacheRead };
+}
+
+function mountsFileOf(
+  { CLAW_MOUNTS, HOME, XDG_CONFIG_HOME }: z.output<typeof Environment>,
+  projectDir: string,
+): string | null {
+  if (CLAW_MOUNTS !== undefined) return resolve(projectDir, CLAW_MOUNTS);
+  const configDir = XDG_CONFIG_HOME ?? (HOME === undefined ? null : join(HOME, '.config'));
+  return configDir === null ? null : join(configDir, 'patchclaw', 'mounts.yaml');
 }
 
 function modelSettings(env: z.output<typeof Environment>): ModelSettings {
