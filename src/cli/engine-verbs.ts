@@ -3,6 +3,7 @@ import type { EngineContext, PlanSummary } from '../engine/index.ts';
 import * as engine from '../engine/index.ts';
 import type { Invocation, RunVerb } from './main.ts';
 import { drawMatrix, type MatrixOptions, matrixCommand, matrixRequest } from './matrix-options.ts';
+import { type PackArguments, packCommand, packVerb } from './pack-options.ts';
 import type { ResolveOptions } from './resolve.ts';
 import { renderText } from './text.ts';
 
@@ -80,27 +81,14 @@ export const engineVerbs: readonly Define[] = [
       .description('make one customisation of all skills and edits')
       .action(() => run('rebase', (invocation) => engine.rebase(contextOf(invocation)))),
   (program, run) =>
-    program
-      .command('pack')
-      .description('make a package under skills/ of your edits')
-      .argument('<name>', 'the name of the skill')
-      .addOption(new Option('--update', 'renew a package for the core here').conflicts('range'))
-      .option('--range <a..b>', 'what these commits changed, instead of the unrecorded edits')
-      .option('--description <text>', 'what the skill does, in a sentence')
-      .action((name: string, options: PackArguments) =>
-        run('pack', (invocation) =>
-          engine.pack(contextOf(invocation), name, {
-            update: options.update === true,
-            range: options.range ?? null,
-            description: options.description ?? null,
-          }),
-        ),
-      ),
+    packCommand(program).action((name: string, paths: string[], options: PackArguments) =>
+      run('pack', (invocation) => packVerb(contextOf(invocation), name, paths, options)),
+    ),
   (program, run) =>
     program
       .command('plan')
       .description('print what a verb would do, and touch nothing')
-      .argument('<verb>', 'init, apply, remove, upgrade, replay, update, customize or rebase')
+      .argument('<verb>', 'init, apply, remove, upgrade, replay, update, customize, rebase or pack')
       .argument('[args...]')
       .option('--core-version <version>', 'as for init and apply')
       .option('--release <ref or dir>', 'as for init, apply and update')
@@ -287,12 +275,6 @@ type ReleaseOptions = { readonly coreVersion?: string; readonly release?: string
 function releaseOf({ release, coreVersion }: ReleaseOptions) {
   return { release: release ?? null, coreVersion: coreVersion ?? null };
 }
-
-type PackArguments = {
-  readonly update?: boolean;
-  readonly range?: string;
-  readonly description?: string;
-};
 
 function decisionOf(options: Readonly<Record<string, boolean>>) {
   if (options['keepMine']) return 'keep-mine';

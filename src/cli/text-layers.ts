@@ -50,14 +50,6 @@ export function updateLines(data: UpdateData | null): readonly string[] {
   ];
 }
 
-/** What `claw pack` left to its author, where it wrote anything. */
-export type FillIn = { readonly fillIn?: readonly string[] } | null;
-
-/** The files of a package that wait for words of its author. */
-export function fillInLines(data: FillIn): readonly string[] {
-  return data?.fillIn === undefined ? [] : [`To fill in: ${data.fillIn.join(', ')}`];
-}
-
 function shortened(paths: readonly string[]): string {
   const rest = paths.length - 3;
   return paths.slice(0, 3).join(', ') + (rest > 0 ? ` and ${rest} more` : '');

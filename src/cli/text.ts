@@ -4,13 +4,8 @@ import { matrixLines } from './matrix-text.ts';
 import { PIPE, type Screen } from './screen.ts';
 import { groupLines, taskLines } from './text-assistant.ts';
 import { type DiffData, diffLines } from './text-diff.ts';
-import {
-  type FillIn,
-  fillInLines,
-  plannedRecordLines,
-  recordedLines,
-  updateLines,
-} from './text-layers.ts';
+import { plannedRecordLines, recordedLines, updateLines } from './text-layers.ts';
+import { type PackData, packLines } from './text-pack.ts';
 import { type ProposedData, proposalLines } from './text-proposals.ts';
 import { type ServiceData, serviceLines } from './text-service.ts';
 import { type ListEntry, listLines, MARKS, type StatusData, statusLines } from './text-status.ts';
@@ -69,7 +64,7 @@ function bodyOf(result: VerbResult, screen: Screen): readonly string[] {
       if (result.outcome === 'blocked') return changeLines(result);
       return recordedLines(result.data as Parameters<typeof recordedLines>[0]);
     case 'pack':
-      return [...changeLines(result), ...fillInLines(result.data as FillIn)];
+      return [...changeLines(result), ...packLines(result.data as PackData)];
     case 'update':
       return [
         ...updateLines(result.data as Parameters<typeof updateLines>[0]),
@@ -82,6 +77,9 @@ function bodyOf(result: VerbResult, screen: Screen): readonly string[] {
         ...(result.outcome === 'blocked'
           ? []
           : plannedRecordLines(result.data as Parameters<typeof recordedLines>[0])),
+        ...((result.data as { verb?: string } | null)?.verb === 'pack'
+          ? packLines(result.data as PackData)
+          : []),
       ];
     case 'undo': {
       if (result.outcome === 'blocked') return changeLines(result);

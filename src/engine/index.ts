@@ -6,6 +6,7 @@ import type { Choice } from './verbs/decide.ts';
 import { changing, needsDecision, reading } from './verbs/locked.ts';
 import type { MatrixRequest } from './verbs/matrix.ts';
 import type { PackOptions } from './verbs/pack/pack.ts';
+import type { RenewOptions } from './verbs/pack/update.ts';
 import type { PlannedVerb } from './verbs/plan.ts';
 
 // Each verb is loaded when it is called: most of the time that `claw status` takes is loading.
@@ -119,18 +120,24 @@ export async function rebase(context: EngineContext): Promise<VerbResult> {
   );
 }
 
-/** Makes a package under `skills/` of edits, or renews one for the core that is installed now. */
+/** Makes a package under `skills/` of edits. */
 export async function pack(
   context: EngineContext,
   name: string,
-  options: PackOptions & { readonly update: boolean },
+  options: PackOptions,
 ): Promise<VerbResult> {
-  if (options.update) {
-    const { packUpdate } = await import('./verbs/pack/update.ts');
-    return await changing(context, 'pack', () => packUpdate(context, name));
-  }
   const verbs = await import('./verbs/pack/pack.ts');
   return await changing(context, 'pack', () => verbs.pack(context, name, options));
+}
+
+/** Writes a package anew, for the core that is here and with the edits of its files folded in. */
+export async function renewPackage(
+  context: EngineContext,
+  name: string,
+  options: RenewOptions,
+): Promise<VerbResult> {
+  const { packUpdate } = await import('./verbs/pack/update.ts');
+  return await changing(context, 'pack', () => packUpdate(context, name, options));
 }
 
 /** The conflicts of the operation that waits; with `answers` also a file of answers to fill in. */

@@ -61,7 +61,7 @@ test('where the edits are already, applying their package changes nothing', asyn
   expect((await codebase.claw('status')).json.data).toMatchObject({ edits: [] });
 });
 
-test('a fresh package holds bases, intent notes to fill in, and a test that is not listed yet', async () => {
+test('a fresh package holds bases, intent notes to fill in, and a first test that is listed', async () => {
   await using codebase = temporaryCodebase(CORE, { git: true });
   codebase.write({ 'src/a.ts': LINES.replace('five', 'FIVE') });
   await codebase.claw('pack', 'demo', '--description', 'A demonstration');
@@ -70,7 +70,7 @@ test('a fresh package holds bases, intent notes to fill in, and a test that is n
   expect(codebase.read('skills/demo/tests/demo.test.ts')).toContain("from 'node:test'");
   expect(codebase.read('skills/demo/manifest.yaml')).toBe(
     'skill: demo\nversion: 1.0.0\ndescription: A demonstration\ncore_version: 1.0.0\nadds: []\n' +
-      'modifies:\n  - src/a.ts\ntest: []\n',
+      'modifies:\n  - src/a.ts\ntest:\n  - tests/demo.test.ts\n',
   );
 });
 
@@ -98,8 +98,11 @@ test('settings and packages are declared; what no skill may bring is told', asyn
     'docker-compose.yml': 'services:\n  cache:\n    image: redis:7\n',
   });
   const run = await codebase.claw('pack', 'demo');
-  expect(run.json.data).toMatchObject({ left: expect.arrayContaining(['package.json']) });
-  expect(run.json.warnings.join('\n')).toContain('claw customize');
+  expect(run.json.data).toMatchObject({
+    left: [
+      { path: 'package.json', what: ['scripts.demo'], why: expect.stringContaining('packages') },
+    ],
+  });
   const manifest = codebase.read('skills/demo/manifest.yaml');
   expect(manifest).toContain('name: DEMO_TOKEN');
   expect(manifest).toContain('image: redis:7');
@@ -200,7 +203,10 @@ test('what is protected stays the owner’s edit, and the rest is packed', async
   await using codebase = temporaryCodebase({ 'notes.txt': 'one\n' }, { git: true });
   codebase.write({ 'notes.txt': 'mine\n', 'claw.config.yaml': 'test: sh\n' });
   const packed = await codebase.claw('pack', 'demo');
-  expect(packed.json.data).toMatchObject({ modifies: ['notes.txt'], left: ['claw.config.yaml'] });
+  expect(packed.json.data).toMatchObject({
+    modifies: ['notes.txt'],
+    left: [{ path: 'claw.config.yaml' }],
+  });
   await codebase.claw('apply', 'demo');
   expect((await codebase.claw('status')).json.data).toMatchObject({
     edits: [{ path: 'claw.config.yaml' }],
@@ -224,4 +230,78 @@ test('edits beside the lines of another skill are packed against the core; edits
   expect((await codebase.claw('pack', 'bound')).code).toBe(0);
   expect(codebase.read('skills/bound/manifest.yaml')).toContain('depends:\n  - alpha\n');
   expect(await codebase.claw('apply', 'bound')).toMatchObject({ code: 0, json: { changes: [] } });
+});
+
+test('the first test imports what the skill brings, and fails where that is missing', async () => {
+  await using codebase = temporaryCodebase({ 'notes.txt': 'one\n' }, { git: true });
+  codebase.write({ 'src/dice.ts': 'export const roll = (): number => 4;\n', 'notes.txt': 'two\n' });
+  await codebase.claw('pack', 'dice');
+  const stub = codebase.read('skills/dice/tests/dice.test.ts');
+  expect(stub).toContain("from '../../../src/dice.ts'");
+  expect(codebase.read('skills/dice/manifest.yaml')).toContain('- tests/dice.test.ts');
+  codebase.write({
+    'skills/dice/add/src/dice.ts': 'export const throwAll = (): number => 4;\n',
+    'src/dice.ts': 'export const throwAll = (): number => 4;\n',
+  });
+  codebase.remove('src/dice.ts');
+  expect(await codebase.claw('apply', 'dice')).toMatchObject({
+    code: 4,
+    json: { error: { code: 'TESTS_FAILED' } },
+  });
+});
+
+test('of a skill without a module, the first test looks for a line that it writes', async () => {
+  await using codebase = temporaryCodebase({ 'notes.txt': 'one\n' }, { git: true });
+  codebase.write({ 'notes.txt': "one\nit's two\n" });
+  await codebase.claw('pack', 'demo');
+  codebase.write({ 'notes.txt': 'one\n' });
+  expect((await codebase.claw('apply', 'demo')).code).toBe(0);
+  codebase.write({ 'notes.txt': 'one\n' });
+  expect((await codebase.claw('remove', 'demo')).code).toBe(3);
+});
+
+test('the comment above a setting becomes its description, and no value of .env its example', async () => {
+  const example = '# Mine.\nHOST=localhost\n';
+  await using codebase = temporaryCodebase({ ...CORE, '.env.example': example }, { git: true });
+  codebase.write({
+    '.gitignore': '.env\n',
+    '.env': 'DEMO_TOKEN=abc\nDEMO_URL=https://a.example\n',
+    '.env.example': `${example}\n# Token of the demo.\n# From its page.\nDEMO_TOKEN=abc\nDEMO_SIZE=3\n`,
+  });
+  const run = await codebase.claw('pack', 'demo');
+  const manifest = codebase.read('skills/demo/manifest.yaml');
+  expect(manifest).toContain('Token of the demo.');
+  expect(manifest).toContain('From its page.');
+  expect(manifest).toContain('example: "3"');
+  expect(manifest).not.toContain('abc');
+  expect(run.json.data).toMatchObject({
+    left: expect.arrayContaining([
+      { path: '.env.example', what: ['DEMO_TOKEN'], why: expect.stringContaining('.env') },
+    ]),
+  });
+});
+
+test('a package that would hold a secret of .env is refused, whatever file it is in', async () => {
+  await using codebase = temporaryCodebase(CORE, { git: true });
+  codebase.write({
+    '.gitignore': '.env\n',
+    '.env': 'DEMO_TOKEN=4711-very-secret\n',
+    'src/new.ts': "export const token = '4711-very-secret';\n",
+  });
+  expect(await codebase.claw('pack', 'demo')).toMatchObject({
+    code: 1,
+    json: { error: { code: 'SECRET_FOUND', path: 'add/src/new.ts' } },
+  });
+  expect(codebase.has('skills')).toBe(false);
+});
+
+test('a skill that would change nothing is refused, with what stays out and why', async () => {
+  await using codebase = temporaryCodebase(CORE, { git: true });
+  codebase.write({
+    'package.json': PACKAGE.replace('"1.0.0"', '"1.0.0",\n  "scripts": { "demo": "true" }'),
+  });
+  const run = await codebase.claw('pack', 'demo');
+  expect(run).toMatchObject({ code: 2, json: { error: { code: 'USAGE' } } });
+  expect(run.json.error?.message).toContain('scripts.demo');
+  expect(codebase.has('skills')).toBe(false);
 });

@@ -169,7 +169,8 @@ function changedPaths({ changed, compared }: ProofInput): readonly string[] {
 }
 
 function isPresent({ paths, compared }: ProofInput, path: string): boolean {
-  return compared === undefined ? paths.includes(path) : compared.files.has(path);
+  const known = compared?.files.get(path);
+  return known === undefined ? paths.includes(path) : known !== null;
 }
 
 function shortList(paths: readonly string[]): string {

@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import type { Tree, TreeFile } from '../tree.ts';
+import type { TreeFile } from '../tree.ts';
 import type { FailingTest } from './failing-tests.ts';
 import { proveLayers } from './layer-tests.ts';
 import type { ProofMemory } from './memory.ts';
@@ -20,7 +20,10 @@ export type ProofInput = {
   readonly tests: readonly LayerTests[];
   readonly presentTests: readonly LayerTests[];
   /** What stands for the present tree where that is not the one on disk, and its packages. */
-  readonly compared?: { readonly files: Tree; readonly nodeModules: string | null };
+  readonly compared?: {
+    readonly files: ReadonlyMap<string, TreeFile | null>;
+    readonly nodeModules: string | null;
+  };
   /** Commands that prove a tree, from the configuration. */
   readonly checks: readonly string[];
   /** What test files are handed to; null for `node --test`. */

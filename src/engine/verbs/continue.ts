@@ -48,7 +48,7 @@ export async function planPending(
 ): Promise<Operation> {
   const release = options['release'] ?? null;
   const coreVersion = options['coreVersion'] ?? null;
-  return await planVerb(planning, { verb, args, release: { release, coreVersion } });
+  return await planVerb(planning, { verb, args, release: { release, coreVersion }, options });
 }
 
 function asObject(data: unknown): object {

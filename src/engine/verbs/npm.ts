@@ -59,7 +59,7 @@ export async function preparePackages(
   const present = readTreeFile(root, LOCK);
   if (wanted === null || !isInstallNeeded(operation, disk, wanted)) {
     // What is recorded of the disk includes the versions that the disk has.
-    const isRecorded = operation.verb === 'customize' || operation.verb === 'rebase';
+    const isRecorded = ['customize', 'rebase', 'pack'].includes(operation.verb);
     const lock = isRecorded ? (present ?? kept) : kept;
     return {
       ...nothingPrepared(isReleased ? null : (lock?.bytes ?? null), isLockOwners),

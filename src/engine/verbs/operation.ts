@@ -10,6 +10,7 @@ import type { Resolution } from '../state/resolution.ts';
 import { type LayerState, rememberState, type State } from '../state/state-file.ts';
 import { commitSteps } from '../transaction/commit.ts';
 import type { Step } from '../transaction/step.ts';
+import type { TreeFile } from '../tree.ts';
 import { checkConsent } from './consent.ts';
 import type { EngineContext, PlanningContext, VerbResult } from './context.ts';
 import { resultOf } from './context.ts';
@@ -49,6 +50,12 @@ export type Operation = {
   readonly resolutions?: readonly Resolution[];
   /** What the owner gives up by it, to be said before it is done. */
   readonly losses?: readonly string[];
+  /** How it is proved, where the tree on disk has its changes already. */
+  readonly proof?: {
+    readonly isSkipped: boolean;
+    /** What the tree was before those changes, where that is not what it is on disk. */
+    readonly compared: ReadonlyMap<string, TreeFile | null>;
+  };
   /** There is nothing to do, not even to take the core. */
   readonly isIdle?: boolean;
   /** What this verb has to tell beside what all of them tell. */

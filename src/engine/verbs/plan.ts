@@ -7,6 +7,8 @@ import { planCustomize } from './customize.ts';
 import { planInit } from './init.ts';
 import { foreseeScripts, NO_SCRIPTS } from './npm-scripts.ts';
 import { type Operation, reportOperation } from './operation.ts';
+import { planPackUpdate } from './pack/update.ts';
+import { LEVELS } from './pack/version.ts';
 import { planRebase } from './rebase.ts';
 import { planRemove } from './remove.ts';
 import { planReplay } from './replay.ts';
@@ -19,6 +21,8 @@ export type PlannedVerb = {
   readonly verb: string;
   readonly args: readonly string[];
   readonly release?: ReleaseRequest;
+  /** As an operation that waited keeps them. */
+  readonly options?: Readonly<Record<string, string | null>>;
 };
 
 /**
@@ -53,7 +57,7 @@ export async function plan(context: EngineContext, planned: PlannedVerb): Promis
  */
 export async function planVerb(
   context: PlanningContext,
-  { verb, args, release }: PlannedVerb,
+  { verb, args, release, options = {} }: PlannedVerb,
 ): Promise<Operation> {
   refuseMisuse(verb, args);
   refuseOptions(verb, release ?? NO_REQUEST);
@@ -78,17 +82,23 @@ export async function planVerb(
       return await planCustomize(context, args[0] ?? '');
     case 'rebase':
       return await planRebase(context);
+    case 'pack': {
+      const [name = '', ...named] = args;
+      const level = LEVELS.find((one) => one === options['level']) ?? null;
+      const isUnproved = options['proof'] === 'none';
+      return await planPackUpdate(context, name, { named, level, isUnproved });
+    }
     default:
       throw new ClawError(
         'USAGE',
         `"${verb}" cannot be planned. These can: init, apply, remove, upgrade, replay, update, ` +
-          'customize, rebase, undo.',
+          'customize, rebase, undo; and pack, of a package that is there.',
       );
   }
 }
 
 function refuseMisuse(verb: string, args: readonly string[]): void {
-  const takesSkills = verb === 'apply' || verb === 'remove';
+  const takesSkills = ['apply', 'remove', 'pack'].includes(verb);
   const takesNothing = ['init', 'replay', 'rebase', 'undo'].includes(verb);
   const takesOne = { update: 'a folder or a git ref', customize: 'what you changed and why' }[verb];
   if (takesSkills && args.length === 0) throw new ClawError('USAGE', `Name a skill to ${verb}.`);

@@ -4,6 +4,7 @@ import type { ProofFailure } from '../proof/prove.ts';
 import type { LayerTests } from '../proof/view.ts';
 import type { SkillPackage } from '../skill/package.ts';
 import { CONFIG_PATH, type CodebaseConfig, parseConfig } from '../state/config.ts';
+import { treeReader } from '../state/disk.ts';
 import { listProjectFiles } from '../state/listing.ts';
 import type { EngineContext } from './context.ts';
 import { keepProof, mayKeepProof, type Proved, proofKey, readProof } from './kept-proof.ts';
@@ -30,6 +31,8 @@ export async function proveTree(
   if (config.check.length === 0 && !isTested && config.related === null) return nothing;
   // Another release may move nothing but the versions of packages, which is a change of the tree too.
   const isMoved = operation.core != null && packages.nodeModules !== null;
+  const { proof: way } = operation;
+  if (way?.isSkipped === true) return nothing;
   if (plan.changes.length === 0 && !isMoved && !bringsTests(operation)) return nothing;
   const paths = await listProjectFiles(root, config);
   // Packages that npm has just prepared are others each time.
@@ -43,9 +46,10 @@ export async function proveTree(
   const proof = await prove({
     root,
     paths,
-    changed: new Map(plan.changes.map(({ path, after }) => [path, after])),
+    changed: changedFiles(operation),
     tests: plan.layers.map(testsOf),
     presentTests: installed.map(testsOf),
+    ...(way ? { compared: { files: way.compared, nodeModules: null } } : {}),
     checks: config.check,
     testCommand: config.test,
     own: config.related,
@@ -100,6 +104,13 @@ function failed(
     `${what[kind]} on the new tree, so nothing was changed.\n${text}${more}${whole}`,
     { data: { failures } },
   );
+}
+
+/** What the planned tree has otherwise than the one that it is compared with. */
+function changedFiles({ plan, proof, installation }: Operation) {
+  const read = treeReader(installation.root);
+  const edited = [...(proof?.compared.keys() ?? [])].map((path) => [path, read(path)] as const);
+  return new Map([...edited, ...plan.changes.map(({ path, after }) => [path, after] as const)]);
 }
 
 /** Whether a layer comes whose tests have never run on this tree, although it may change no byte of it. */

@@ -1,6 +1,9 @@
+import { type Document, isMap, isScalar, isSeq, type YAMLSeq } from 'yaml';
 import { structuredKind } from '../../structured/kind.ts';
 import { dataOf } from '../../structured/value-edit.ts';
 import type { TreeFile } from '../../tree.ts';
+import { readSettings } from './env-settings.ts';
+import { isOwnValue, type OwnValues } from './secrets.ts';
 
 /** A structured file before and after the edits that a package is made of. */
 export type StructuredEdit = {
@@ -9,62 +12,80 @@ export type StructuredEdit = {
   readonly after: TreeFile | null;
 };
 
-/** The `structured` part of a manifest, in its own spelling. */
-export type Declarations = {
-  readonly npm_dependencies?: Readonly<Record<string, string>>;
-  readonly env_additions?: readonly (
-    | string
-    | { readonly name: string; readonly example: string }
-  )[];
-  readonly docker_compose_services?: Readonly<Record<string, unknown>>;
-  readonly container?: {
-    readonly npm_dependencies?: Readonly<Record<string, string>>;
-    readonly apt_packages?: readonly string[];
-  };
+/** One key below `structured` of a manifest, and what it becomes; null where it goes. */
+export type Declaration = {
+  readonly section: readonly string[];
+  readonly key: string;
+  readonly value: unknown;
 };
 
 /**
- * What the edits of structured files declare: packages, settings and services that are new or changed.
- * What a skill cannot declare (npm scripts, removals) stays out; composing shows that it is missing.
+ * Returns what edits of structured files declare: packages, settings and services that are new, changed
+ * or gone. What a skill cannot declare (npm scripts) stays out; composing shows that it is missing.
+ *
+ * @param own values that no package may carry, so that they are no examples
  */
-export function declarationsOf(edits: readonly StructuredEdit[]): Declarations {
-  let declared: Declarations = {};
-  for (const edit of edits) declared = { ...declared, ...declaredBy(edit) };
-  return declared;
+export function declarationsOf(
+  edits: readonly StructuredEdit[],
+  own: OwnValues,
+): readonly Declaration[] {
+  return edits.flatMap((edit) => declaredBy(edit, own));
 }
 
-function declaredBy({ path, before, after }: StructuredEdit): Declarations {
-  if (after === null) return {};
-  const old = before ? dataOf(path, before.bytes) : {};
-  const now = dataOf(path, after.bytes);
-  switch (structuredKind(path)) {
-    case 'npm':
-      return unlessEmpty('npm_dependencies', changed(packagesOf(old), packagesOf(now)));
-    case 'env': {
-      const added = Object.entries(changed(asRecord(old), asRecord(now)));
-      const entries = added.map(([name, example]) =>
-        example === '' ? name : { name, example: String(example) },
-      );
-      return entries.length === 0 ? {} : { env_additions: entries };
-    }
-    case 'compose':
-      return unlessEmpty('docker_compose_services', changed(servicesOf(old), servicesOf(now)));
-    case 'container':
-      return containerOf(old, now);
-    default:
-      return {};
+/** Writes declarations into a manifest; everything else in it stays, comments included. */
+export function declare(document: Document, declarations: readonly Declaration[]): void {
+  for (const { section, key, value } of declarations) {
+    const place = ['structured', ...section];
+    const isList = ['env_additions', 'apt_packages'].includes(section.at(-1) ?? '');
+    if (isList) declareInList(document, place, key, value);
+    else if (value === null) document.deleteIn([...place, key]);
+    else document.setIn([...place, key], document.createNode(value));
+    for (let at = place.length; at > 0; at -= 1) dropEmpty(document, place.slice(0, at));
   }
 }
 
-function containerOf(old: unknown, now: unknown): Declarations {
-  const npm = changed(asRecord(asRecord(old)['npm']), asRecord(asRecord(now)['npm']));
-  const known = new Set(asList(asRecord(old)['apt']));
-  const apt = asList(asRecord(now)['apt']).filter((name) => !known.has(name));
-  const container = {
-    ...unlessEmpty('npm_dependencies', npm),
-    ...(apt.length === 0 ? {} : { apt_packages: apt }),
-  };
-  return Object.keys(container).length === 0 ? {} : { container };
+function declaredBy({ path, before, after }: StructuredEdit, own: OwnValues): Declaration[] {
+  const old = before ? dataOf(path, before.bytes) : {};
+  const now = after ? dataOf(path, after.bytes) : {};
+  switch (structuredKind(path)) {
+    case 'npm':
+      return changed(['npm_dependencies'], packagesOf(old), packagesOf(now));
+    case 'env':
+      return changed(['env_additions'], settingsIn(before, own), settingsIn(after, own));
+    case 'compose':
+      return changed(['docker_compose_services'], servicesOf(old), servicesOf(now));
+    case 'container':
+      return [
+        ...changed(
+          ['container', 'npm_dependencies'],
+          asRecord(asRecord(old)['npm']),
+          asRecord(asRecord(now)['npm']),
+        ),
+        ...changed(['container', 'apt_packages'], aptIn(old), aptIn(now)),
+      ];
+    default:
+      return [];
+  }
+}
+
+function settingsIn(file: TreeFile | null, own: OwnValues): Readonly<Record<string, unknown>> {
+  const entries = [...readSettings(file)].map(([name, { example, description }]) => {
+    const isShown = example !== '' && !isOwnValue(own, name, example);
+    const setting = {
+      name,
+      ...(description === null ? {} : { description }),
+      ...(isShown ? { example } : {}),
+    };
+    return [name, Object.keys(setting).length === 1 ? name : setting] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+function aptIn(data: unknown): Readonly<Record<string, unknown>> {
+  const names = asRecord(data)['apt'];
+  return Object.fromEntries(
+    (Array.isArray(names) ? names : []).map((name) => [String(name), String(name)]),
+  );
 }
 
 function packagesOf(data: unknown): Readonly<Record<string, unknown>> {
@@ -81,24 +102,56 @@ function servicesOf(data: unknown): Readonly<Record<string, unknown>> {
 }
 
 function changed(
+  section: readonly string[],
   old: Readonly<Record<string, unknown>>,
   now: Readonly<Record<string, unknown>>,
-): Readonly<Record<string, unknown>> {
-  const entries = Object.entries(now).filter(
-    ([key, value]) => JSON.stringify(value) !== JSON.stringify(old[key]),
-  );
-  return Object.fromEntries(entries);
+): Declaration[] {
+  return [...new Set([...Object.keys(old), ...Object.keys(now)])]
+    .filter((key) => JSON.stringify(old[key]) !== JSON.stringify(now[key]))
+    .map((key) => ({ section, key, value: now[key] ?? null }));
 }
 
-function unlessEmpty(key: string, content: Readonly<Record<string, unknown>>): Declarations {
-  return Object.keys(content).length === 0 ? {} : { [key]: content };
+/** Entries of a list are names, or maps with a `name`; what a map says beside the new value stays. */
+function declareInList(
+  document: Document,
+  place: readonly string[],
+  key: string,
+  value: unknown,
+): void {
+  const list = document.getIn(place);
+  if (!isSeq(list)) {
+    if (value !== null) document.setIn(place, document.createNode([value]));
+    return;
+  }
+  const at = list.items.findIndex((item) => nameOf(item) === key);
+  const present = at === -1 ? null : list.items[at];
+  if (value === null) {
+    if (at !== -1) list.items.splice(at, 1);
+  } else if (isMap(present)) {
+    const said = typeof value === 'string' ? { name: value } : asRecord(value);
+    // A secret's example never stands as a value in the file, so that its absence says nothing.
+    const known = ['description', ...(present.get('secret') === true ? [] : ['example'])];
+    for (const name of known) if (!(name in said)) present.delete(name);
+    for (const [name, text] of Object.entries(said)) present.set(name, text);
+  } else put(list, at, document.createNode(value));
+}
+
+function put(list: YAMLSeq, at: number, node: unknown): void {
+  if (at === -1) list.items.push(node);
+  else list.items[at] = node;
+}
+
+function nameOf(item: unknown): unknown {
+  if (isMap(item)) return item.get('name');
+  return isScalar(item) ? item.value : null;
+}
+
+function dropEmpty(document: Document, place: readonly string[]): void {
+  const node = document.getIn(place);
+  if ((isMap(node) || isSeq(node)) && node.items.length === 0) document.deleteIn(place);
 }
 
 function asRecord(value: unknown): Readonly<Record<string, unknown>> {
   const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value);
   return isRecord ? Object.fromEntries(Object.entries(value)) : {};
-}
-
-function asList(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 }

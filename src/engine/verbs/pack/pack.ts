@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { stringify } from 'yaml';
+import { parseDocument, stringify } from 'yaml';
 import { compose } from '../../compose/compose.ts';
 import { ClawError } from '../../errors.ts';
 import { changedLines } from '../../merge/changed-lines.ts';
@@ -14,11 +14,14 @@ import { isSameFile, type TreeFile } from '../../tree.ts';
 import { type EngineContext, resultOf, type VerbResult } from '../context.ts';
 import { editsOf } from '../customize.ts';
 import { type Installation, readInstallation, readInstalledPackages } from '../installation.ts';
-import { type Declarations, declarationsOf } from './declarations.ts';
+import { type Declaration, declarationsOf, declare } from './declarations.ts';
 import { groundEdits } from './ground.ts';
+import { type Left, leftOfStructured } from './left.ts';
 import { rangeEdits } from './range.ts';
 import { findRenames, type PackedEdit } from './renames.ts';
-import { intentNote, skillPage, testStub } from './templates.ts';
+import { type OwnValues, readOwnValues, refuseSecrets } from './secrets.ts';
+import { intentNote, skillPage } from './templates.ts';
+import { testStub } from './test-stub.ts';
 import { writePackage } from './write.ts';
 
 /** What a package is made of: the unrecorded edits, or what a range of commits (`a..b`) changed. */
@@ -42,10 +45,8 @@ export async function pack(
   if (listFolder(join(root, place)).length > 0) {
     throw new ClawError(
       'USAGE',
-      `${place} is there already. claw pack ${name} --update renews it.`,
-      {
-        path: place,
-      },
+      `${place} is there already. claw pack ${name} --update puts your edits back into it.`,
+      { path: place },
     );
   }
   const installation = await readInstallation(root);
@@ -66,9 +67,12 @@ export async function pack(
   const free = edits.filter(({ path }) => protection.protectedBy(path) === null);
   // Of nothing but protected files the package is refused, with the first of them.
   const packed = free.length > 0 ? free : edits;
-  const draft = draftPackage({ name, description, installation, installed, edits: packed });
+  const own = readOwnValues(root);
+  const draft = draftPackage({ name, description, installation, installed, edits: packed, own });
   const skill = packageFromFiles(draft, { protectedPaths: config.protected, projectDir: root });
-  const left = notGiven(installation, installed, skill, edits);
+  const left = notGiven({ installation, installed, edits, own }, skill);
+  refuseEmpty(skill, left);
+  refuseSecrets(draft, own);
   const changes = writePackage(context, place, draft, `pack ${name}`);
   const data = {
     skill: name,
@@ -82,11 +86,26 @@ export async function pack(
       ...(draft.has(testPath(name)) ? [`${place}/${testPath(name)}`] : []),
     ],
   };
-  const warnings = left.map(
-    (path) =>
-      `${path}: a skill cannot bring all of this edit; the rest stays yours (claw customize).`,
+  return resultOf('pack', 'done', { data, changes });
+}
+
+/** @throws ClawError USAGE for a skill that would change nothing */
+function refuseEmpty({ manifest }: SkillPackage, left: readonly Left[]): void {
+  const { adds, modifies, fileOps, structured } = manifest;
+  const declared = [
+    ...[structured.npmDependencies, structured.composeServices].flatMap(Object.keys),
+    ...structured.envAdditions,
+    ...Object.keys(structured.container.npmDependencies),
+    ...structured.container.aptPackages,
+  ];
+  if (adds.length + modifies.length + fileOps.length + declared.length > 0) return;
+  const reasons = left.map(({ path, what, why }) => `${[path, ...what].join(' ')}: ${why}`);
+  throw new ClawError(
+    'USAGE',
+    `Nothing of your edits is for a skill to bring, so that it would change nothing. ${reasons.join('; ')}. ` +
+      'claw customize records them.',
+    { data: { left } },
   );
-  return resultOf('pack', 'done', { data, changes, warnings });
 }
 
 async function treeEdits(
@@ -107,6 +126,7 @@ type Draft = {
   readonly installation: Installation;
   readonly installed: readonly SkillPackage[];
   readonly edits: readonly PackedEdit[];
+  readonly own: OwnValues;
 };
 
 function draftPackage(draft: Draft): Map<string, TreeFile> {
@@ -116,7 +136,8 @@ function draftPackage(draft: Draft): Map<string, TreeFile> {
   const put = (path: string, text: string) =>
     files.set(path, { bytes: Buffer.from(text), isExecutable: false });
   const plain = edits.filter(({ path }) => structuredKind(path) === null);
-  const declared = declarationsOf(edits.filter(({ path }) => structuredKind(path) !== null));
+  const isStructured = ({ path }: PackedEdit) => structuredKind(path) !== null;
+  const declared = declarationsOf(edits.filter(isStructured), draft.own);
   const renames = findRenames(plain);
   const moved = new Set(renames.values());
   const adds: string[] = [];
@@ -146,13 +167,14 @@ function draftPackage(draft: Draft): Map<string, TreeFile> {
     files.set(`modify/${path}`, after);
     put(`modify/${path}.intent.md`, intentNote(path, changedLines(base.bytes, after.bytes)));
   }
-  const settings = (declared.env_additions ?? []).map((one) =>
-    typeof one === 'string' ? one : one.name,
+  const settings = declared.flatMap(({ section, key, value }) =>
+    section[0] === 'env_additions' && value !== null ? [key] : [],
   );
   put('SKILL.md', skillPage(name, description, settings));
-  const stub = testStub(name, installation.config.test);
+  const stub = testStub(name, installation.config.test, plain);
   if (stub !== null) put(testPath(name), stub);
-  put('manifest.yaml', manifestOf(draft, { adds, modifies, fileOps, depends, declared }));
+  const test = stub === null ? [] : [testPath(name)];
+  put('manifest.yaml', manifestOf(draft, { adds, modifies, fileOps, depends, declared, test }));
   return files;
 }
 
@@ -165,47 +187,58 @@ type Contents = {
   readonly modifies: readonly string[];
   readonly fileOps: readonly object[];
   readonly depends: readonly string[];
-  readonly declared: Declarations;
+  readonly declared: readonly Declaration[];
+  readonly test: readonly string[];
 };
 
 function manifestOf(
   { name, description, installation }: Draft,
-  { adds, modifies, fileOps, depends, declared }: Contents,
+  { adds, modifies, fileOps, depends, declared, test }: Contents,
 ): string {
-  return stringify(
-    {
-      skill: name,
-      version: '1.0.0',
-      description,
-      core_version: installation.coreVersion ?? '0.0.0',
-      adds,
-      modifies,
-      ...(fileOps.length === 0 ? {} : { file_ops: fileOps }),
-      ...(depends.length === 0 ? {} : { depends }),
-      ...(Object.keys(declared).length === 0 ? {} : { structured: declared }),
-      test: [],
-    },
-    { lineWidth: 0 },
-  );
+  // What is no longer in a file was the core's, and no skill takes that away.
+  const wanted = declared.filter(({ value }) => value !== null);
+  const manifest = {
+    skill: name,
+    version: '1.0.0',
+    description,
+    core_version: installation.coreVersion ?? '0.0.0',
+    adds,
+    modifies,
+    ...(fileOps.length === 0 ? {} : { file_ops: fileOps }),
+    ...(depends.length === 0 ? {} : { depends }),
+    ...(wanted.length === 0 ? {} : { structured: {} }),
+    test,
+  };
+  const document = parseDocument(stringify(manifest, { lineWidth: 0 }));
+  declare(document, wanted);
+  return document.toString({ lineWidth: 0 });
 }
 
-/** Edited paths that the package, applied where the edits are not, would leave otherwise. */
+type Given = Pick<Draft, 'installation' | 'installed' | 'edits' | 'own'>;
+
+/** Edits that the package, applied where they are not, would not give, and why. */
 function notGiven(
-  { releaseFile, pathMaps, resolutions }: Installation,
-  installed: readonly SkillPackage[],
+  { installation, installed, edits, own }: Given,
   skill: SkillPackage,
-  edits: readonly PackedEdit[],
-): readonly string[] {
+): readonly Left[] {
+  const { releaseFile, pathMaps, resolutions, config } = installation;
+  const protection = createProtection(config.protected);
   const layers = orderLayers([
     ...installed.filter(({ manifest }) => manifest.skill !== skill.manifest.skill),
     skill,
   ]);
   const answers = { decisions: [], resolutions };
-  const { files } = compose({ release: releaseFile, layers, answers, pathMaps });
-  return edits
-    .filter(({ path, after }) => {
-      const composed = files.get(path);
-      return !isSameFile(composed ? composed.file : releaseFile(path), after);
-    })
-    .map(({ path }) => path);
+  const { files, conflicts } = compose({ release: releaseFile, layers, answers, pathMaps });
+  return edits.flatMap(({ path, after }): readonly Left[] => {
+    const glob = protection.protectedBy(path);
+    if (glob !== null)
+      return [{ path, what: [], why: `no skill may change it: ${glob} is protected` }];
+    const composed = files.get(path);
+    const given = composed ? composed.file : releaseFile(path);
+    if (isSameFile(given, after)) return [];
+    if (structuredKind(path) !== null) return leftOfStructured(path, given, after, own);
+    const conflict = conflicts.find((one) => one.path === path);
+    const why = conflict?.reason ?? 'together with the other layers the file becomes another';
+    return [{ path, what: [], why }];
+  });
 }

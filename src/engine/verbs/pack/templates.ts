@@ -41,19 +41,3 @@ What has to hold for the rest of the program to work.
 What a merge must not lose of this change.
 `;
 }
-
-/**
- * A test that the author has yet to write; the manifest does not list it before. Null where the test
- * command takes other files than TypeScript, as far as is known.
- */
-export function testStub(name: string, testCommand: string): string | null {
-  if (!/\b(vitest|node)\b/.test(testCommand)) return null;
-  const runner = /\bvitest\b/.test(testCommand)
-    ? "import { test } from 'vitest';"
-    : "import { test } from 'node:test';";
-  return `${runner}
-
-// Write what must hold once ${name} is applied, then list this file under \`test\` in manifest.yaml.
-test.todo('${name} does what it is for');
-`;
-}

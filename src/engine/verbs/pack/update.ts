@@ -1,147 +1,262 @@
-import { join } from 'node:path';
-import { parseDocument } from 'yaml';
-import { compose } from '../../compose/compose.ts';
-import type { Touch } from '../../compose/composition.ts';
+import { isAbsolute, relative, resolve, sep } from 'node:path';
+import gt from 'semver/functions/gt.js';
+import type { FileChange } from '../../compose/plan.ts';
 import { ClawError } from '../../errors.ts';
+import { digestPackage } from '../../skill/digest-package.ts';
 import { orderLayers } from '../../skill/order.ts';
 import type { SkillPackage } from '../../skill/package.ts';
-import { readPackage } from '../../skill/read-package.ts';
-import { bundledSkills } from '../../skill/sources.ts';
+import { readTreeFile } from '../../state/disk.ts';
+import { listFolder } from '../../state/kept.ts';
 import { structuredKind } from '../../structured/kind.ts';
 import { isSameFile, type TreeFile } from '../../tree.ts';
-import { type EngineContext, resultOf, type VerbResult } from '../context.ts';
-import { type Installation, readInstallation } from '../installation.ts';
-import { writePackage } from './write.ts';
+import type { EngineContext, PlanningContext, VerbResult } from '../context.ts';
+import { editsOf } from '../customize.ts';
+import { inferBases } from '../inference.ts';
+import { type Installation, readInstallation, readInstalledPackages } from '../installation.ts';
+import { pinning } from '../layers.ts';
+import { type BesideChange, carryOut, type Operation } from '../operation.ts';
+import { planLayers, type TargetPlan } from '../target.ts';
+import { type FoldedPackage, type FoldRequest, foldIntoPackage } from './folding.ts';
+import { findRenewable, type Renewable } from './renewable.ts';
+import { renewUnapplied } from './unapplied.ts';
+import { committedVersion, type Level, nextVersion } from './version.ts';
+
+/** How a package is renewed. */
+export type RenewOptions = {
+  /** Edits to take along beside those of the skill's own files: paths, relative to where the owner is. */
+  readonly named: readonly string[];
+  /** Which part of the version is raised; null raises it where others may have the present one. */
+  readonly level: Level | null;
+  /** Whether checks and tests are left out. */
+  readonly isUnproved?: boolean;
+  /** The version that others may have, where it is known already. */
+  readonly published?: string;
+};
 
 /**
- * Writes a package under `skills/` against the core that is installed now: each changed file is what
- * its merge gives here, each base the file that it was merged onto. Blocked where the merge is.
+ * Writes a package anew: against the core that is here, with the owner's edits that belong to it folded
+ * in. Where the skill is applied, the tree stands on the new package afterwards.
  *
- * @throws ClawError SKILL_NOT_FOUND
+ * @throws ClawError SKILL_NOT_FOUND; USAGE for a path without an edit; SECRET_FOUND; TESTS_FAILED
  */
-export async function packUpdate(context: EngineContext, name: string): Promise<VerbResult> {
-  const { root } = context;
-  if (!bundledSkills(root).includes(name)) {
-    throw new ClawError('SKILL_NOT_FOUND', `There is no package skills/${name} to renew.`, {
-      data: { nearest: [] },
-    });
-  }
-  const installation = await readInstallation(root);
-  const options = { protectedPaths: installation.config.protected };
-  const skill = readPackage(join(root, 'skills', name), options);
-  const layers = orderLayers([...neededBy(skill, root, options), skill]);
-  const { releaseFile, pathMaps, resolutions } = installation;
-  const answers = { decisions: [], resolutions };
-  const composition = compose({ release: releaseFile, layers, answers, pathMaps });
-  if (composition.conflicts.length > 0) {
-    return resultOf('pack', 'blocked', { conflicts: composition.conflicts });
-  }
-  const touches = new Map(
-    [...composition.files].flatMap(([path, { touches: all }]) => {
-      const own = all.filter(({ layer }) => layer === skill.manifest.skill);
-      const [first, last] = [own[0], own.at(-1)];
-      return first && last && structuredKind(path) === null
-        ? [[path, { ...last, before: first.before }] as const]
-        : [];
-    }),
-  );
-  const files = renewed(installation, skill, touches);
-  const changes = writePackage(context, `skills/${name}`, files, `pack --update ${name}`);
-  const outcome = changes.length === 0 ? 'nothing' : 'done';
-  const { coreVersion } = installation;
-  return resultOf('pack', outcome, { changes, data: { skill: name, coreVersion } });
+export async function packUpdate(
+  context: PlanningContext,
+  name: string,
+  options: RenewOptions,
+): Promise<VerbResult> {
+  const found = await findGround(context, name, options);
+  if (found.renewable.applied === null) return renewUnapplied(context, found);
+  return await carryOut(context, await planRenewal(context, found, options));
 }
 
-function neededBy(
-  { manifest }: SkillPackage,
-  root: string,
-  options: { readonly protectedPaths: readonly string[] },
-): readonly SkillPackage[] {
-  return manifest.depends.flatMap(({ name }) => {
-    const needed = readPackage(join(root, 'skills', name), options);
-    return [...neededBy(needed, root, options), needed];
+/** Plans `claw pack <name> --update` of an applied skill. */
+export async function planPackUpdate(
+  context: PlanningContext,
+  name: string,
+  options: RenewOptions,
+): Promise<Operation> {
+  const found = await findGround(context, name, options);
+  if (found.renewable.applied !== null) return await planRenewal(context, found, options);
+  throw new ClawError(
+    'USAGE',
+    `${name} is not applied, so that claw pack ${name} --update writes nothing but skills/${name}.`,
+  );
+}
+
+/** What a renewal starts from. */
+export type Ground = {
+  readonly installation: Installation;
+  readonly installed: readonly SkillPackage[];
+  readonly renewable: Renewable;
+  readonly edited: readonly string[];
+  readonly named: readonly string[];
+  readonly versionFor: FoldRequest['version'];
+};
+
+async function findGround(
+  context: EngineContext,
+  name: string,
+  options: RenewOptions,
+): Promise<Ground> {
+  const installation = await readInstallation(context.root);
+  const installed = readInstalledPackages(installation);
+  const found = findRenewable(installation, installed, name);
+  const rest = installed.filter((layer) => layer !== found.applied);
+  const inferred = await inferBases(installation, [found.skill], rest);
+  const renewable = { ...found, skill: inferred.packages[0] ?? found.skill };
+  const edited = (await editsOf(installation, context.now)).map(({ path }) => path);
+  const named = options.named.map((path) => nameOf(context, path, edited));
+  const versionFor = await versioning(context.root, renewable, options);
+  return { installation, installed, renewable, edited, named, versionFor };
+}
+
+/** A path as the project knows it. */
+function nameOf({ root, cwd }: EngineContext, given: string, edited: readonly string[]): string {
+  const path = relative(root, resolve(cwd, given)).split(sep).join('/');
+  const isThere = edited.some((one) => one === path || one.startsWith(`${path}/`) || path === '');
+  if (isThere && !isAbsolute(path)) return path;
+  throw new ClawError('USAGE', `You have no edit at ${given}; claw status lists them.`, {
+    path: given,
   });
 }
 
-function renewed(
-  { coreVersion, releaseFile }: Installation,
-  skill: SkillPackage,
-  touches: ReadonlyMap<string, Touch>,
-): Map<string, TreeFile> {
-  const { manifest } = skill;
-  const files = new Map(
-    [...skill.files].filter(([path]) => !/^(add|modify|base)\//.test(path) || isNote(path)),
-  );
-  const adds: string[] = [];
-  const modifies: string[] = [];
-  const deletes: string[] = [];
-  const renames = manifest.fileOps.flatMap((op) => (op.type === 'delete' ? [] : [op]));
-  const moved = new Map(renames.map(({ from, to }) => [to, from]));
-  for (const [path, { before, after }] of touches) {
-    const from = moved.get(path);
-    const base = from === undefined ? before : releaseFile(from);
-    if (renames.some((op) => op.from === path)) continue;
-    if (isSameFile(base, after)) continue;
-    if (after === null) {
-      deletes.push(path);
-      if (base) files.set(`base/${path}`, base);
-    } else if (base === null) {
-      adds.push(path);
-      files.set(`add/${path}`, after);
-    } else {
-      modifies.push(path);
-      files.set(`modify/${path}`, after);
-      files.set(`base/${from ?? path}`, base);
-    }
-  }
-  for (const { from } of renames) {
-    const file = releaseFile(from);
-    if (file) files.set(`base/${from}`, file);
-  }
-  const notes = [...files.keys()].filter(isNote);
-  for (const note of notes) {
-    if (!modifies.includes(note.slice('modify/'.length, -INTENT.length))) files.delete(note);
-  }
-  const ops = [...renames, ...deletes.map((path) => ({ type: 'delete', path }))];
-  const keys = { adds, modifies, file_ops: ops, core_version: coreVersion ?? manifest.coreVersion };
-  const text = files.get('manifest.yaml');
-  const isMoved = [...files].some(
-    ([path, file]) => !isSameFile(file, skill.files.get(path) ?? null),
-  );
-  const isFewer = [...skill.files.keys()].some((path) => !files.has(path));
-  if (text && (isMoved || isFewer || manifest.coreVersion !== keys.core_version)) {
-    files.set('manifest.yaml', {
-      ...text,
-      bytes: renewedManifest(text.bytes, keys, manifest.version),
+async function versioning(
+  root: string,
+  { skill, applied, folder, cameFrom }: Renewable,
+  { level, published: known }: RenewOptions,
+): Promise<FoldRequest['version']> {
+  const committed = await committedVersion(root, skill.manifest.skill, folder);
+  // Without git, or from elsewhere: others may have what is applied here.
+  const elsewhere = committed === undefined || cameFrom !== null ? (applied ?? skill) : null;
+  const published = known ?? elsewhere?.manifest.version ?? committed ?? null;
+  const versions = [skill, ...(applied ? [applied] : [])].map(({ manifest }) => manifest.version);
+  const [first = '1.0.0', second = first] = versions;
+  const present = gt(second, first) ? second : first;
+  return (files) => {
+    const isSame = digestPackage(files) === (applied ?? skill).digest;
+    return isSame && level === null ? present : nextVersion(present, published, level);
+  };
+}
+
+async function planRenewal(
+  context: PlanningContext,
+  ground: Ground,
+  options: RenewOptions,
+): Promise<Operation> {
+  const { installation, installed, renewable, versionFor } = ground;
+  const { skill, applied, source, folder } = renewable;
+  const { root } = installation;
+  const rest = installed.filter((layer) => layer !== applied);
+  const request = { installation, installed, decisions: context.decisions };
+  const brought = planLayers({ ...request, wanted: [...rest, skill] });
+  const after = new Map(brought.changes.map((change) => [change.path, change.after]));
+  const wanted = (path: string) =>
+    after.has(path) ? (after.get(path) ?? null) : readTreeFile(root, path);
+  const others = brought.layers.filter(({ manifest }) => manifest.skill !== skill.manifest.skill);
+  const fold = () =>
+    foldIntoPackage({
+      installation,
+      renewable,
+      others,
+      composition: brought.target,
+      edits: editsAgainst(brought, installation, [...ground.edited, ...after.keys()], wanted),
+      named: ground.named,
+      decisions: context.decisions ?? [],
+      version: versionFor,
     });
+  const made = brought.conflicts.length > 0 ? brought.conflicts : fold();
+  const operation = {
+    verb: 'pack',
+    arguments: [skill.manifest.skill],
+    retry: [skill.manifest.skill, ...ground.named],
+    options: { level: options.level, proof: options.isUnproved ? 'none' : null },
+    installation,
+    installed,
+    pin: pinning(
+      installation.state,
+      new Map([[skill.manifest.skill, { source, commit: null }]]),
+      context.now(),
+    ),
+  };
+  if (!('package' in made)) {
+    return { ...operation, plan: { ...brought, conflicts: made }, warnings: [] };
   }
-  return files;
+  const plan = planOf(brought, made, wanted);
+  const files = folderChanges(root, folder, made.package);
+  const published = ground.edited.map((path) => [path, installation.publishedFile(path)] as const);
+  return {
+    ...operation,
+    plan,
+    files,
+    warnings: warningsOf(renewable),
+    isIdle:
+      files.length === 0 && plan.changes.length === 0 && made.package.digest === applied?.digest,
+    proof: { isSkipped: options.isUnproved === true, compared: new Map(published) },
+    data: reportOf(made, installation),
+  };
 }
 
-const INTENT = '.intent.md';
-
-function isNote(path: string): boolean {
-  return path.startsWith('modify/') && path.endsWith(INTENT);
+/** The files that are not as the layers compose them once the folder's own changes are in. */
+function editsAgainst(
+  { target }: TargetPlan,
+  { releaseFile }: Installation,
+  paths: readonly string[],
+  wanted: (path: string) => TreeFile | null,
+): FoldRequest['edits'] {
+  return [...new Set(paths)]
+    .sort()
+    .map((path) => ({ path, wanted: wanted(path), composed: target.files.get(path) }))
+    .filter(
+      ({ path, wanted: file, composed }) =>
+        !isSameFile(file, composed ? composed.file : releaseFile(path)),
+    );
 }
 
-/** The manifest with other keys, its comments and order as they were; a changed package has a new version. */
-function renewedManifest(
-  bytes: Buffer,
-  keys: Readonly<Record<string, unknown>>,
-  version: string,
-): Buffer {
-  const document = parseDocument(bytes.toString('utf8'));
-  for (const [key, value] of Object.entries(keys)) {
-    const isAbsent = Array.isArray(value) && value.length === 0 && !document.has(key);
-    const isSame = JSON.stringify(plainOf(document.get(key))) === JSON.stringify(value);
-    if (!isAbsent && !isSame) document.set(key, document.createNode(value));
-  }
-  const [major, minor, patch] = version.split(/[.+-]/).map(Number);
-  document.set('version', `${major}.${minor}.${(patch ?? 0) + 1}`);
-  return Buffer.from(document.toString({ lineWidth: 0 }));
+/** The plan of the folder's own changes, on the package with the edits in it. */
+function planOf(
+  brought: TargetPlan,
+  made: FoldedPackage,
+  wanted: (path: string) => TreeFile | null,
+): TargetPlan {
+  const laidOut = made.folded.flatMap((path): readonly FileChange[] => {
+    const file = made.composition.files.get(path)?.file ?? null;
+    const present = wanted(path);
+    const isLayout =
+      structuredKind(path) !== null &&
+      made.left.every((left) => left.path !== path) &&
+      !isSameFile(file, present) &&
+      keepsComments(present, file);
+    return isLayout ? [{ path, before: present, after: file, movedFrom: null }] : [];
+  });
+  const isLaidOut = new Set(laidOut.map(({ path }) => path));
+  const kept = brought.changes.filter(({ path }) => !isLaidOut.has(path));
+  const before = new Map(brought.changes.map((change) => [change.path, change.before]));
+  const changes = [
+    ...kept,
+    ...laidOut.map((change) => ({ ...change, before: before.get(change.path) ?? change.before })),
+  ];
+  return {
+    layers: orderLayers([
+      ...brought.layers.filter(({ manifest }) => manifest.skill !== made.package.manifest.skill),
+      made.package,
+    ]),
+    target: made.composition,
+    changes: changes.filter((change) => !isSameFile(change.before, change.after)),
+    conflicts: [],
+    settlements: brought.settlements,
+    adopted: () => [],
+  };
 }
 
-function plainOf(value: unknown): unknown {
-  const isNode = typeof value === 'object' && value !== null && 'toJSON' in value;
-  return isNode && typeof value.toJSON === 'function' ? value.toJSON() : value;
+/** Whether every comment of the owner's stands in the file as it is composed. */
+function keepsComments(own: TreeFile | null, composed: TreeFile | null): boolean {
+  const commentsOf = (file: TreeFile | null) =>
+    (file?.bytes.toString('utf8') ?? '')
+      .split('\n')
+      .flatMap((line) => /#.*/.exec(line)?.[0].trim() ?? []);
+  const there = new Set(commentsOf(composed));
+  return commentsOf(own).every((comment) => there.has(comment));
+}
+
+function folderChanges(root: string, folder: string, made: SkillPackage): readonly BesideChange[] {
+  const wanted = new Map([...made.files].map(([path, file]) => [`${folder}/${path}`, file]));
+  const present = listFolder(`${root}/${folder}`).map((path) => `${folder}/${path}`);
+  return [...new Set([...present, ...wanted.keys()])].sort().flatMap((path) => {
+    const before = readTreeFile(root, path);
+    const after = wanted.get(path) ?? null;
+    return isSameFile(before, after) ? [] : [{ path, before, after }];
+  });
+}
+
+function warningsOf({ cameFrom, skill, folder }: Renewable): readonly string[] {
+  if (cameFrom === null) return [];
+  return [
+    `${skill.manifest.skill} came from ${cameFrom}. Your package of it is ${folder} now, and upgrades come from there.`,
+  ];
+}
+
+/** What a renewal reports beside what all verbs do. */
+export function reportOf(made: FoldedPackage, { coreVersion }: Installation): object {
+  const { skill, version } = made.package.manifest;
+  return { skill, version, coreVersion, folded: made.folded, left: made.left };
 }

@@ -1,0 +1,36 @@
+/** What `claw pack` made, left out and left to its author. */
+export type PackData = {
+  readonly skill?: string;
+  readonly version?: string;
+  readonly folded?: readonly string[];
+  readonly fillIn?: readonly string[];
+  readonly left?: readonly {
+    readonly path: string;
+    readonly what: readonly string[];
+    readonly why: string;
+  }[];
+} | null;
+
+/** What happened to edits, and what waits for words of the author. */
+export function packLines(data: PackData): readonly string[] {
+  const { folded = [], left = [], fillIn = [] } = data ?? {};
+  const taken =
+    folded.length === 0 ? [] : [`In ${data?.skill} ${data?.version} now: ${folded.join(', ')}`];
+  const stays = left.map(({ path, what, why }) => {
+    const keys = what.length === 0 ? '' : ` (${shown(what)})`;
+    return `  ${path}${keys}: ${why}`;
+  });
+  return [
+    ...taken,
+    ...(stays.length === 0
+      ? []
+      : ['Left out, and still your edits (claw customize records them):']),
+    ...stays,
+    ...(fillIn.length === 0 ? [] : [`To fill in: ${fillIn.join(', ')}`]),
+  ];
+}
+
+function shown(keys: readonly string[]): string {
+  const rest = keys.length - 4;
+  return keys.slice(0, 4).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
+}
