@@ -6,7 +6,7 @@ import type { Choice } from './verbs/decide.ts';
 import { changing, needsDecision, reading } from './verbs/locked.ts';
 import type { MatrixRequest } from './verbs/matrix.ts';
 import type { PackOptions } from './verbs/pack/pack.ts';
-import type { RenewOptions } from './verbs/pack/update.ts';
+import type { RenewOptions } from './verbs/pack/renewal.ts';
 import type { PlannedVerb } from './verbs/plan.ts';
 
 // Each verb is loaded when it is called: most of the time that `claw status` takes is loading.

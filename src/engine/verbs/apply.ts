@@ -171,7 +171,7 @@ function refuseOtherBytes(state: State | null, { manifest, digest }: SkillPackag
   throw new ClawError(
     'DIGEST_MISMATCH',
     `${known.name} ${known.version} is applied with other bytes than this package has. ` +
-      'A changed package needs a new version.',
+      `A changed package needs a new version: claw pack ${known.name} --update gives it one.`,
     { data: { applied: known.digest, offered: digest } },
   );
 }

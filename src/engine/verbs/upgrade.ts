@@ -116,7 +116,7 @@ function checkReplacement(state: State, { manifest, digest }: SkillPackage): voi
   throw new ClawError(
     'DIGEST_MISMATCH',
     `${known.name} ${known.version} is applied with other bytes than this package has. ` +
-      'A changed package needs a new version.',
+      `A changed package needs a new version: claw pack ${known.name} --update gives it one.`,
     { data: { applied: known.digest, offered: digest } },
   );
 }

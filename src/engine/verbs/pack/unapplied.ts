@@ -7,7 +7,7 @@ import { type EngineContext, resultOf, type VerbResult } from '../context.ts';
 import type { Installation } from '../installation.ts';
 import { composeKnown } from '../target.ts';
 import { foldIntoPackage, neededLayers } from './folding.ts';
-import { type Ground, reportOf } from './update.ts';
+import { type Ground, reportOf } from './renewal.ts';
 import { writePackage } from './write.ts';
 
 /**
