@@ -88,7 +88,10 @@ export const engineVerbs: readonly Define[] = [
     program
       .command('plan')
       .description('print what a verb would do, and touch nothing')
-      .argument('<verb>', 'init, apply, remove, upgrade, replay, update, customize, rebase or pack')
+      .argument(
+        '<verb>',
+        'init, apply, remove, upgrade, replay, update, customize, rebase, undo or pack',
+      )
       .argument('[args...]')
       .option('--core-version <version>', 'as for init and apply')
       .option('--release <ref or dir>', 'as for init, apply and update')
