@@ -1,8 +1,7 @@
 import type { Conflict } from '../conflict.ts';
 import type { Hunk } from '../merge/hunk.ts';
 import { mergeValue } from '../merge/merge-value.ts';
-import type { SyntaxFault } from '../merge/syntax/parse.ts';
-import { mergeFault } from '../merge/syntax/text-fault.ts';
+import { mergeFault, type TextFault } from '../merge/syntax/text-fault.ts';
 import type { Answer, AnsweredHunk, Resolution } from '../state/resolution.ts';
 import type { TreeFile, Versions } from '../tree.ts';
 
@@ -24,9 +23,9 @@ export function answeredFile(conflict: Conflict, answer: Answer): TreeFile | nul
   return { bytes: Buffer.from(lines.join(''), 'latin1'), isExecutable };
 }
 
-/** What keeps the file that settles a conflict from being read, where both of its sides can be. */
-export function answerFault({ path, sides }: Conflict, file: TreeFile | null): SyntaxFault | null {
-  return file === null ? null : mergeFault(path, file, [sides.ours, sides.theirs]);
+/** What spoils the file that settles a conflict and is in none of its inputs; null where nothing does. */
+export function answerFault({ path, sides }: Conflict, file: TreeFile | null): TextFault | null {
+  return file === null ? null : mergeFault(path, file, sides);
 }
 
 /** Whether an answer speaks of exactly the hunks of a conflict; of a whole file it always does. */

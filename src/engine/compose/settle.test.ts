@@ -131,7 +131,27 @@ test('a recording that does not parse where both sides do is not used', () => {
     'settled',
   );
   const left = settle(conflict, recorded(conflict, answerOf(conflict, 'let a = ;'), false));
-  expect(left.kind === 'open' && left.conflict.reason).toMatch(/line 1 would not parse/);
+  expect(left.kind === 'open' && left.conflict.reason).toMatch(/does not parse, line 1/);
+});
+
+test('a recording that declares twice what no input does is not used', () => {
+  const texts = ['let a = 1;\nlet b = 1;\n', 'let b = 2;\nlet c = 2;\n'] as const;
+  const conflict = conflictOf(...texts, { base: 'let d;\n', path: 'a.ts' });
+  expect(settle(conflict, recorded(conflict, answerOf(conflict, 'let b = 3;'), false)).kind).toBe(
+    'settled',
+  );
+  const twice = answerOf(conflict, 'let b = 1;\nlet b = 2;');
+  for (const isOwn of [true, false]) {
+    const left = settle(conflict, recorded(conflict, twice, isOwn));
+    expect(left.kind === 'open' && left.conflict.reason).toMatch(/has twice `b` \(lines 1 and 2\)/);
+  }
+});
+
+test('a whole file that was decided here settles the very same conflict, whatever it changed', () => {
+  const whole: Answer = { kind: 'file', file: file(change(['two', 'both'], ['eight', 'more'])) };
+  expect(settle(CONFLICT, recorded(CONFLICT, whole, true)).kind).toBe('settled');
+  const moved = conflictOf(change(['two', 'a'], ['seven', 'x']), change(['two', 'b']));
+  expect(settle(moved, recorded(CONFLICT, whole, true)).kind).toBe('open');
 });
 
 test('a finished text comes back from its recording, to the byte', () => {

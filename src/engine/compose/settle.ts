@@ -1,5 +1,6 @@
 import type { Conflict } from '../conflict.ts';
 import type { Hunk } from '../merge/hunk.ts';
+import { tellFault } from '../merge/syntax/text-fault.ts';
 import {
   type Answer,
   type AnsweredHunk,
@@ -60,7 +61,7 @@ export type Settled =
 export function settleConflict(conflict: Conflict, known: KnownAnswers): Settled {
   const subject = subjectOf(conflict);
   const exact = known.resolutions.filter(
-    (one) => isSameSubject(one.subject, subject) && fits(conflict, one.answer),
+    (one) => isSameSubject(one.subject, subject) && (isOwnFile(one) || fits(conflict, one.answer)),
   );
   const decision = known.decisions.find((one) => isSameSubject(one.subject, subject)) ?? null;
   const [first, ...others] = exact;
@@ -78,6 +79,11 @@ export function settleConflict(conflict: Conflict, known: KnownAnswers): Settled
   return decision === null ? checked(settled) : settled;
 }
 
+/** A whole file that was decided here may say something else around the conflict as well. */
+function isOwnFile({ isOwn, subject, answer }: Resolution): boolean {
+  return isOwn && answer.kind === 'file' && subject.kind !== 'structured';
+}
+
 /** A recording that spoils a file here settles nothing, wherever else it holds. */
 function checked(settled: Settled): Settled {
   if (settled.kind === 'open' || settled.settlement.answer.kind === 'value') return settled;
@@ -86,7 +92,7 @@ function checked(settled: Settled): Settled {
   if (fault === null) return settled;
   const reason =
     `${conflict.reason} The recording ${keys.join(', ')} does not fit any more: ` +
-    `line ${fault.line} would not parse (${fault.reason}).`;
+    `the file that it makes ${tellFault(fault)}.`;
   return { kind: 'open', conflict: { ...conflict, reason } };
 }
 

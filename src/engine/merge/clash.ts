@@ -1,6 +1,7 @@
 import type { Versions } from '../tree.ts';
 import { linesOf } from './region-lines.ts';
 import type { Region } from './regions.ts';
+import { type Format, isLanguage } from './syntax/language.ts';
 
 const KEYWORD =
   'const|let|var|function|class|interface|type|enum|namespace|import|default|as|get|set|static|' +
@@ -11,20 +12,43 @@ const DECLARED = new RegExp(
     `(?=\\s*(?:$|[:=,};<?!{\\])]|\\((?!["'\`])|(?:as|from|extends|implements|of|in)\\b))`,
   'g',
 );
+/** What has no name and may stand once: the label of a case, the default export. */
+const LABEL = /\bcase\s+([^:]+):|\bexport\s+(default|=)/g;
 const BRACKETS = /[()[\]{}]/g;
 
 /**
- * Whether a clean merge may have declared a name twice, or put brackets together that do not match:
- * both sides alone must then have had a part in it. Spares most merges the parser.
+ * Whether a merge may have declared a name twice, or put brackets together that do not match: both
+ * sides alone must then have had a part in it. Spares most merges the parser.
+ *
+ * Conflicts count as if each side stood there.
  */
-export function mayClash(regions: readonly Region[], lines: Versions<readonly string[]>): boolean {
+export function mayClash(
+  regions: readonly Region[],
+  lines: Versions<readonly string[]>,
+  format: Format,
+): boolean {
   const ours = regions.filter(({ kind }) => kind === 'ours');
   const theirs = regions.filter(({ kind }) => kind === 'theirs');
-  if (ours.length === 0 || theirs.length === 0) return false;
+  const open = regions.filter(({ kind }) => kind === 'conflict');
+  const isMixed =
+    open.length > 0 ? ours.length + theirs.length > 0 : ours.length * theirs.length > 0;
+  // Other formats than languages are short, and rare.
+  if (!isMixed || !isLanguage(format)) return isMixed;
   const isUneven = (region: Region) => !isEven(region, lines);
-  if (ours.some(isUneven) && theirs.some(isUneven)) return true;
-  const names = new Set(ours.flatMap((region) => namesIn(linesOf(region, lines))));
-  return theirs.some((region) => namesIn(linesOf(region, lines)).some((name) => names.has(name)));
+  if (open.length === 0 && ours.some(isUneven) && theirs.some(isUneven)) return true;
+  const namesOf = (some: readonly Region[], side: 'ours' | 'theirs') =>
+    new Set(some.flatMap((region) => namesIn(linesOf({ ...region, kind: side }, lines))));
+  const mine = namesOf(ours, 'ours');
+  const other = namesOf(theirs, 'theirs');
+  return (
+    isMet(mine, other) ||
+    isMet(mine, namesOf(open, 'theirs')) ||
+    isMet(namesOf(open, 'ours'), other)
+  );
+}
+
+function isMet(names: ReadonlySet<string>, others: ReadonlySet<string>): boolean {
+  return [...names].some((name) => others.has(name));
 }
 
 /** Whether a change leaves as many brackets open as there were before. */
@@ -46,5 +70,8 @@ function bracketsLeftBy(lines: readonly string[]): string {
 }
 
 function namesIn(lines: readonly string[]): readonly string[] {
-  return lines.flatMap((line) => [...line.trim().matchAll(DECLARED)].map(([, name = '']) => name));
+  return lines.flatMap((line) => {
+    const labels = [...line.matchAll(LABEL)].map(([, label, word]) => label?.trim() ?? word ?? '');
+    return [...labels, ...[...line.trim().matchAll(DECLARED)].map(([, name = '']) => name)];
+  });
 }

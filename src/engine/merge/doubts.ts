@@ -5,19 +5,22 @@ import type { Range, Region } from './regions.ts';
 import { decodeLines } from './syntax/side.ts';
 import type { Flaw } from './syntax/sound.ts';
 
+/** Regions, the same with one side in place of their conflicts, and the lines they are ranges of. */
+type Filled = {
+  readonly regions: readonly Region[];
+  readonly filled: readonly Region[];
+  readonly lines: Versions<readonly string[]>;
+};
+
 /** The regions with those that brought a flaw in joined into conflicts, as small as they can be. */
-export function disputeFlaw(
-  flaw: Flaw,
-  regions: readonly Region[],
-  lines: Versions<readonly string[]>,
-): readonly Region[] {
+export function disputeFlaw(flaw: Flaw, { regions, filled, lines }: Filled): readonly Region[] {
   const changed = indicesOf(regions, ({ kind }) => kind !== 'all');
   const all = { start: Math.min(...changed), end: Math.max(...changed) + 1 };
   if (flaw.kind === 'syntax') return joinRegions(regions, [all]);
-  const regionAt = regionFinder(regions, lines);
+  const regionAt = regionFinder(filled, lines);
   const stretches = flaw.duplicates.map(({ places }) => {
     const indices = [...new Set(places.map(regionAt))];
-    return nearestPair(regions, indices) ?? all;
+    return nearestPair(filled, indices) ?? all;
   });
   return joinRegions(regions, stretches);
 }

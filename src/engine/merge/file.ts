@@ -3,7 +3,7 @@ import type { Hunk } from './hunk.ts';
 import { mapVersions } from './line-ends.ts';
 import { splitLines } from './lines.ts';
 import { mergeValue, mergeWhole } from './merge-value.ts';
-import { type Language, languageOf } from './syntax/language.ts';
+import { type Format, formatOf } from './syntax/language.ts';
 import { mergeTexts } from './text.ts';
 
 /**
@@ -45,7 +45,7 @@ export function mergeFiles(
   }
   if (base === null) return mergeAdded({ ours: ours.bytes, theirs: theirs.bytes }, isExecutable);
   const bytes = mapVersions({ base, ours, theirs }, (file) => file.bytes);
-  return mergeContents(bytes, isExecutable, languageOf(path));
+  return mergeContents(bytes, isExecutable, formatOf(path));
 }
 
 /** Two files at one path with no ancestor: the same bytes or a conflict, never a guess. */
@@ -68,7 +68,7 @@ function mergeAdded(
 function mergeContents(
   bytes: Versions<Buffer>,
   isExecutable: boolean,
-  language: Language | null,
+  format: Format | null,
 ): FileMerge {
   const whole = mergeWhole(bytes, (one, other) => one.equals(other));
   if (whole !== null) return { kind: 'clean', file: { bytes: bytes[whole], isExecutable } };
@@ -76,7 +76,7 @@ function mergeContents(
     return { kind: 'conflict', conflict: 'binary', hunks: [], isExecutable };
   }
   const texts = mapVersions(bytes, (side) => side.toString('latin1'));
-  const merged = mergeTexts(texts, language);
+  const merged = mergeTexts(texts, format);
   if (merged.kind === 'conflict') {
     return { kind: 'conflict', conflict: 'content', hunks: merged.hunks, isExecutable };
   }

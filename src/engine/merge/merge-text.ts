@@ -1,7 +1,7 @@
 import type { Versions } from '../tree.ts';
 import type { Labels } from './hunk.ts';
 import { renderConflicts } from './markers.ts';
-import { languageOf } from './syntax/language.ts';
+import { formatOf } from './syntax/language.ts';
 import { mergeTexts } from './text.ts';
 
 /** A merged text, with markers where `conflicts`, the number of places in dispute, is not 0. */
@@ -24,7 +24,7 @@ export function mergeText(
   versions: Versions<string>,
   { path, labels = labelsFor(path) }: MergeTextOptions = {},
 ): MergedText {
-  const merged = mergeTexts(versions, languageOf(path));
+  const merged = mergeTexts(versions, formatOf(path));
   if (merged.kind === 'clean') return { text: merged.text, conflicts: 0 };
   const conflicts = merged.hunks.filter((hunk) => hunk.kind === 'conflict').length;
   return { text: renderConflicts(merged.hunks, labels).text, conflicts };

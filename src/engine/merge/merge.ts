@@ -8,7 +8,7 @@ import { mergeValue } from './merge-value.ts';
 import { alignRegions, type Range, type Region, refineConflict } from './regions.ts';
 import { joinRepeats } from './repeats.ts';
 import { settleRegions } from './settle.ts';
-import type { Language } from './syntax/language.ts';
+import type { Format } from './syntax/language.ts';
 
 /**
  * Merges two edits of one text, line by line; what that leaves open, by layout and syntax.
@@ -22,18 +22,18 @@ import type { Language } from './syntax/language.ts';
  * merged text's usual end. They never conflict; where both sides changed one, ours wins.
  *
  * @param versions arrays of lines, any of them empty; never binary
- * @param language null for a text that is merged by lines alone
+ * @param format null for a text that is merged by lines alone
  * @returns hunks in file order, settled and conflict in turn; disagreement is a hunk, never thrown
  */
 export function mergeLines(
   versions: Versions<readonly string[]>,
-  language: Language | null = null,
+  format: Format | null = null,
 ): readonly Hunk[] {
   const lines = mapVersions(versions, withoutBom);
   const ends = mergeLineEnds(lines);
   const texts = internLines(lines);
   const aligned = joinRepeats(alignRegions(texts), texts);
-  const regions = language === null ? aligned : settleRegions(aligned, lines, language);
+  const regions = format === null ? aligned : settleRegions(aligned, lines, format);
   const refined = regions.flatMap((region) =>
     region.kind === 'conflict' ? refineConflict(region, texts) : [region],
   );

@@ -4,7 +4,7 @@ import { mapVersions } from './line-ends.ts';
 import { splitLines } from './lines.ts';
 import { mergeLines } from './merge.ts';
 import { mergeWhole } from './merge-value.ts';
-import type { Language } from './syntax/language.ts';
+import type { Format } from './syntax/language.ts';
 
 /** A merged text, or the hunks of one that two sides disagree about. */
 export type TextMerge =
@@ -14,16 +14,14 @@ export type TextMerge =
 /**
  * Merges two edits of one text. Bytes pass unharmed when they are read and written as latin1.
  *
- * `language` lets layout and syntax decide where lines do not; null merges by lines alone.
+ * `format` lets layout and syntax decide where lines do not, and checks the result; null merges by
+ * lines alone.
  * Holds to the byte: a side that is the base yields the other side, equal sides yield themselves.
  */
-export function mergeTexts(
-  versions: Versions<string>,
-  language: Language | null = null,
-): TextMerge {
+export function mergeTexts(versions: Versions<string>, format: Format | null = null): TextMerge {
   const whole = mergeWhole(versions, (one, other) => one === other);
   if (whole !== null) return { kind: 'clean', text: versions[whole] };
-  const hunks = mergeLines(mapVersions(versions, splitLines), language);
+  const hunks = mergeLines(mapVersions(versions, splitLines), format);
   if (hunks.some((hunk) => hunk.kind === 'conflict')) return { kind: 'conflict', hunks };
   return { kind: 'clean', text: settledLines(hunks).join('') };
 }

@@ -1,4 +1,4 @@
-import { answeredFile } from '../compose/answer.ts';
+import { answeredFile, answerFault } from '../compose/answer.ts';
 import { extractAnswers } from '../compose/extract.ts';
 import type { Conflict } from '../conflict.ts';
 import { ClawError } from '../errors.ts';
@@ -26,8 +26,11 @@ export function decideText(conflict: Conflict, bytes: Buffer): DecidedText {
     hunks === null
       ? { kind: 'file', file: { bytes: joinedAnswer(conflict.hunks, bytes), isExecutable } }
       : { kind: 'hunks', hunks };
-  const isExact = answeredFile(conflict, answer)?.bytes.equals(bytes) === true;
-  return { answer, amended: isExact ? null : bytes };
+  const answered = answeredFile(conflict, answer);
+  if (answered?.bytes.equals(bytes) === true) return { answer, amended: null };
+  // An answer that only holds with what was changed around it is one with it.
+  if (answerFault(conflict, answered) === null) return { answer, amended: bytes };
+  return { answer: { kind: 'file', file: { bytes, isExecutable } }, amended: null };
 }
 
 /** Where conflicts run into each other: one answer to all of them, within what stands around them. */

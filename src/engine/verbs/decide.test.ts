@@ -96,6 +96,35 @@ test('what no side spoiled must not be spoiled by the answer', () => {
   );
 });
 
+test('no answer may declare twice what no input declares twice, whoever gives it', () => {
+  const line = (word: string) => `export const ${word} = 1;\n`;
+  const conflict = conflictOf('a.ts', [line('a'), line('b') + line('c'), line('c') + line('d')]);
+  const refused = expect.objectContaining({
+    code: 'RESOLUTION_INVALID',
+    message: expect.stringContaining('a.ts has twice `c` (lines 2 and 3). No side has.'),
+    data: { line: 3 },
+  });
+  const both: Choice = { kind: 'both', first: 'ours' };
+  const picks: Choice = { kind: 'picks', picks: ['ours-theirs'], origin: 'a model' };
+  for (const choice of [both, picks, { kind: 'with', given: 'x' }] as const) {
+    const text = line('b') + line('c') + line('c') + line('d');
+    expect(() => decided(conflict, choice, { x: text })).toThrow(refused);
+  }
+  expect(decided(conflict, { kind: 'ours' }).text).toBe(line('b') + line('c'));
+  const twice = conflictOf('a.ts', [line('a'), line('c') + line('c'), line('d')]);
+  expect(decided(twice, { kind: 'ours' }).text).toBe(line('c') + line('c'));
+});
+
+test('an answer that only holds with what was changed around it is one with it', () => {
+  const base = 'start();\nrun(1);\nend();\n\nstop();\n';
+  const ours = base.replace('run(1)', 'if (a) {\n  run(1)');
+  const conflict = conflictOf('a.ts', [base, `${ours}}\n`, base.replace('run(1)', 'run(2)')]);
+  const whole = base.replace('run(1)', 'run(2)');
+  expect(() => decided(conflict, { kind: 'theirs' })).toThrow(/a\.ts does not parse, line 6/);
+  const found = decided(conflict, { kind: 'with', given: 'x' }, { x: whole });
+  expect(found).toMatchObject({ kind: 'file', text: whole, amended: null });
+});
+
 test('a value is read by the rules of its key', () => {
   const values = { base: null, ours: '^1.0.0', theirs: '^2.0.0' };
   const path = 'package.json#dependencies.x';

@@ -1,6 +1,5 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { answeredFile, answerFault } from '../compose/answer.ts';
 import { type Decision, settleConflict } from '../compose/settle.ts';
 import type { Conflict } from '../conflict.ts';
 import { ClawError } from '../errors.ts';
@@ -15,6 +14,7 @@ import { PENDING, type Waiting } from './pending.ts';
 import { leftMarkers, markedText } from './pending-files.ts';
 import { answerOfPicks, type Pick } from './picks.ts';
 import { PLAN } from './places.ts';
+import { refuseSpoiled } from './spoiled.ts';
 
 /** How the owner, or a model that they asked, settles one conflict. */
 export type Choice =
@@ -38,7 +38,7 @@ export type Choice =
  * Turns a choice into a decision that `continue` can use.
  *
  * @throws ClawError MARKERS_PRESENT for a text that still has some, RESOLUTION_INVALID for one that does
- *   not parse although both sides do, USAGE for a choice that does not fit the conflict, FILE_MISSING,
+ *   not parse although both sides do, or has a name twice that no input has twice, USAGE for a choice that does not fit the conflict, FILE_MISSING,
  *   and for a value what a declaration is refused with
  */
 export function decide(
@@ -50,7 +50,7 @@ export function decide(
   const subject = subjectOf(conflict);
   const decided = decideBy({ root, cwd }, conflict, choice);
   if (leavesMarkers(decided.answer)) throw markersLeft(conflict.path);
-  refuseUnreadable(conflict, decided);
+  refuseSpoiled(conflict, decided);
   return { subject, origin: originOf(choice), ...decided };
 }
 
@@ -91,20 +91,6 @@ function refuseUndecidable(conflict: Conflict): void {
     ? 'Move that away, then claw continue.'
     : 'One of the two has to go, or to change: claw abort forgets this.';
   throw new ClawError('USAGE', `${path} is not settled by a text. ${reason} ${way}`, { path });
-}
-
-function refuseUnreadable(conflict: Conflict, { answer, amended }: DecidedText): void {
-  if (answer.kind === 'value') return;
-  const file = answeredFile(conflict, answer);
-  const fault = answerFault(conflict, file && amended ? { ...file, bytes: amended } : file);
-  if (fault === null) return;
-  const { path } = conflict;
-  throw new ClawError(
-    'RESOLUTION_INVALID',
-    `What settles ${path} does not parse, line ${fault.line}: ${fault.reason}. Both sides do; ` +
-      'correct it, and say again how it is resolved.',
-    { path, data: { line: fault.line } },
-  );
 }
 
 type Place = { readonly root: string; readonly cwd: string };
@@ -182,11 +168,13 @@ function decideRecorded(root: string, conflict: Conflict, key: string): DecidedT
   }
   const { answer } = recording;
   if (answer.kind === 'value') return { answer: plainValue(conflict, answer.value), amended: null };
-  // As if it were this installation's own, for these very layers: the owner says that it fits.
+  // As if it were this installation's own, for these very layers: the owner says that it fits. Of a
+  // whole file, which may reach beyond the conflict, nobody has looked at what it says there.
+  const isOwn = recording.isOwn || answer.kind === 'hunks';
   const subject = { ...recording.subject, path: conflict.path, layers: conflict.layers };
   const settled = settleConflict(conflict, {
     decisions: [],
-    resolutions: [{ ...recording, subject, answer: withoutAuthors(answer), isOwn: true }],
+    resolutions: [{ ...recording, subject, answer: withoutAuthors(answer), isOwn }],
   });
   if (settled.kind === 'settled') return { answer: settled.settlement.answer, amended: null };
   throw new ClawError(

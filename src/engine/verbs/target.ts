@@ -17,6 +17,7 @@ import { KnownMerges } from './known-merges.ts';
 import { findTakenPlaces } from './places.ts';
 import { reanchorLayers } from './reanchor.ts';
 import { remember } from './remember.ts';
+import { refuseSpoiledDecisions } from './spoiled.ts';
 
 /** The layers that a command wants, and what publishing them takes. */
 export type TargetPlan = {
@@ -60,7 +61,11 @@ export type TargetRequest = {
   readonly composed?: Composition | null;
 };
 
-/** Composes the wanted layers on a core and plans it against the disk. */
+/**
+ * Composes the wanted layers on a core and plans it against the disk.
+ *
+ * @throws ClawError RESOLUTION_INVALID for a decision that spoils its file
+ */
 export function planLayers(request: TargetRequest): TargetPlan {
   const { installation, installed, decisions = [], core } = request;
   const { root, state } = installation;
@@ -90,6 +95,7 @@ export function planLayers(request: TargetRequest): TargetPlan {
     { changes: plan.changes, settlements },
     { disk, renames: target.renames, answers },
   );
+  refuseSpoiledDecisions([...settlements, ...amended.settlements]);
   const blocked = new Set(plan.conflicts.map(({ path }) => path));
   const taken = findTakenPlaces(root, amended.changes);
   return {

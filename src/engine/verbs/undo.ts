@@ -23,6 +23,7 @@ import { reinstall } from './npm.ts';
 import { clearPending, hasDecisions, readPending, withDecided, writePending } from './pending.ts';
 import { findTakenPlaces } from './places.ts';
 import { refuseOtherPlan } from './plan-digest.ts';
+import { refuseSpoiledDecisions } from './spoiled.ts';
 import { stepOf } from './state-steps.ts';
 import { tidyUp } from './tidy-up.ts';
 
@@ -30,7 +31,8 @@ import { tidyUp } from './tidy-up.ts';
  * Takes back the last transaction: `merge3(what it wrote, disk, what was there before)` for every
  * path, so that what the owner edited since stays. Packages and state go back with it.
  *
- * @throws ClawError NOTHING_TO_UNDO; STATE_CHANGED when `state.yaml` is not what it left
+ * @throws ClawError NOTHING_TO_UNDO; STATE_CHANGED when `state.yaml` is not what it left;
+ *   RESOLUTION_INVALID for a decision that spoils its file
  */
 export async function undo(context: PlanningContext): Promise<VerbResult> {
   const { root, decisions = [] } = context;
@@ -99,6 +101,7 @@ function draftUndo({ root, decisions = [] }: PlanningContext) {
     });
   const data = { undone: transaction.summary, plan: undoDigest(files) };
   const settlements = drafts.flatMap((draft) => draft.settlements);
+  refuseSpoiledDecisions(settlements);
   return { transaction, files, settlements, report: { changes, conflicts, data } };
 }
 

@@ -1,3 +1,4 @@
+import { repeatedBindings, repeatedExports } from './bindings.ts';
 import { listsOf, type NamedList } from './members.ts';
 import { childrenOf, isNode, type Node, nodesIn } from './node.ts';
 import type { Syntax } from './parse.ts';
@@ -5,20 +6,34 @@ import type { Syntax } from './parse.ts';
 /** The head of a line up to a name that it declares. */
 const DECLARING = /\b(?:const|let|var|function|class|interface|type|enum|import)\b[^=;]*$/;
 
-/** A name that stands more often than it may, and the offsets at which it does, or may do so. */
-export type Duplicate = { readonly key: string; readonly places: readonly number[] };
+/**
+ * A name that stands more often than it may, and the offsets at which it does, or may do so. `key`
+ * tells it from the same name in another list.
+ */
+export type Duplicate = {
+  readonly key: string;
+  readonly name: string;
+  readonly places: readonly number[];
+};
 
 /**
- * Names that a text declares twice in one scope, exports twice, or has twice as the key of an
- * object or the member of a class, an interface or an enum.
+ * Finds the names that a text declares twice in one scope, exports twice, or has twice as the key of
+ * an object, the member of a class, an interface or an enum, or the label of a case.
  */
 export function duplicatesIn(text: string, syntax: Syntax): readonly Duplicate[] {
-  const inLists = listsOf(syntax.root, text).flatMap(repeatedIn);
-  const redeclared = syntax.redeclared.map(({ name, start }) => {
-    // The parser tells where the second one is; the first is among the other mentions.
-    return { key: `name ${name}`, places: [start, ...mentionsOf(name, text)] };
-  });
-  return [...inLists, ...redeclared, ...repeatedFunctions(syntax.root)];
+  const { root, redeclared } = syntax;
+  const found = [
+    ...listsOf(root, text).flatMap(repeatedIn),
+    ...repeatedBindings(root).map((one) => ({ key: `name ${one.name}`, ...one })),
+    ...repeatedExports(root).map((one) => ({ key: `export ${one.name}`, ...one })),
+    ...redeclared.map(({ name, start }) => {
+      // The parser tells where the second one is; the first is among the other mentions.
+      return { key: `name ${name}`, name, places: [start, ...mentionsOf(name, text)] };
+    }),
+    ...(text.includes('switch') ? repeatedCases(root, text) : []),
+  ];
+  // What was found in two ways is one: the first way knows the places better.
+  return [...new Map(found.toReversed().map((one) => [one.key, one])).values()].toReversed();
 }
 
 function repeatedIn({ kind, path, members }: NamedList): readonly Duplicate[] {
@@ -27,28 +42,50 @@ function repeatedIn({ kind, path, members }: NamedList): readonly Duplicate[] {
   const named = members.flatMap(({ names, isOverload, start }) =>
     isOverload ? [] : (names ?? []).map((name) => ({ name, start })),
   );
-  return repeated(named).map(({ key, places }) => ({ key: `${kind} ${path} ${key}`, places }));
+  // Which of several lists it is may change with any list before it.
+  const around = path.replace(/ \d+$/, '');
+  return repeated(named).map(({ name, places }) => ({
+    key: `${kind} ${around} ${name}`,
+    name: name.replace(/^(?:get|set) /, ''),
+    places,
+  }));
 }
 
-// In a script, as opposed to a module, the parser lets a function be declared again.
-function repeatedFunctions(root: Node): readonly Duplicate[] {
-  const statements = nodesIn(root['body']);
-  const declared = [...statements, ...statements.flatMap(childrenOf)].flatMap(({ type, id }) => {
-    if (type !== 'FunctionDeclaration' || !isNode(id)) return [];
-    return [{ name: String(id['name']), start: id.start }];
-  });
-  return repeated(declared).map(({ key, places }) => ({ key: `name ${key}`, places }));
+/** Labels that a switch has twice: the second one is never reached. */
+function repeatedCases(root: Node, text: string): readonly Duplicate[] {
+  const found: Duplicate[] = [];
+  const todo = [root];
+  for (let node = todo.pop(); node !== undefined; node = todo.pop()) {
+    todo.push(...childrenOf(node));
+    const { type, discriminant, cases } = node;
+    if (type !== 'SwitchStatement' || !isNode(discriminant)) continue;
+    const labels = nodesIn(cases).flatMap(({ test, start }) =>
+      isNode(test) ? [{ name: labelOf(test, text), start }] : [],
+    );
+    const about = text.slice(discriminant.start, discriminant.end);
+    for (const { name, places } of repeated(labels)) {
+      found.push({ key: `case ${about} ${name}`, name: `case ${name}`, places });
+    }
+  }
+  return found;
 }
 
-function repeated(
+function labelOf(test: Node, text: string): string {
+  return test.type === 'StringLiteral'
+    ? JSON.stringify(test['value'])
+    : text.slice(test.start, test.end);
+}
+
+/** The names that stand more than once. */
+export function repeated(
   named: readonly { readonly name: string; readonly start: number }[],
-): readonly Duplicate[] {
+): readonly Omit<Duplicate, 'key'>[] {
   return [...Map.groupBy(named, ({ name }) => name)]
     .filter(([, places]) => places.length > 1)
-    .map(([key, places]) => ({ key, places: places.map(({ start }) => start) }));
+    .map(([name, places]) => ({ name, places: places.map(({ start }) => start) }));
 }
 
-/** Where a name stands behind a word that declares it; if that is only one place, wherever it stands. */
+/** Where a name stands after a word that declares it; if that is only one place, wherever it stands. */
 function mentionsOf(name: string, text: string): readonly number[] {
   const places: number[] = [];
   for (let at = text.indexOf(name); at >= 0 && name !== ''; at = text.indexOf(name, at + 1)) {

@@ -1,8 +1,14 @@
 /** A language whose layout is no meaning and which we can parse. */
 export type Language = 'typescript' | 'declarations' | 'tsx' | 'javascript' | 'json';
 
-// Python, YAML, Markdown and make files are missing on purpose: there, indentation is meaning.
-const BY_EXTENSION: ReadonlyMap<string, Language> = new Map([
+/**
+ * What a merged text is checked as. Beside the languages there are YAML, and lines of `key = value`:
+ * there indentation is meaning or order is, so that they are merged by lines alone.
+ */
+export type Format = Language | 'yaml' | 'keyed-lines';
+
+// Python, Markdown and make files are missing on purpose: there, indentation is meaning.
+const LANGUAGES: ReadonlyMap<string, Language> = new Map([
   ['ts', 'typescript'],
   ['mts', 'typescript'],
   ['cts', 'typescript'],
@@ -14,11 +20,30 @@ const BY_EXTENSION: ReadonlyMap<string, Language> = new Map([
   ['json', 'json'],
   ['jsonc', 'json'],
 ]);
+const FORMATS: ReadonlyMap<string, Format> = new Map<string, Format>([
+  ...LANGUAGES,
+  ['yaml', 'yaml'],
+  ['yml', 'yaml'],
+  ['env', 'keyed-lines'],
+  ['toml', 'keyed-lines'],
+]);
 
-/** The language of a file by its name; null for all that is merged by lines alone. */
-export function languageOf(path: string | undefined): Language | null {
+/** The format of a file by its name; null for one whose text is never checked. */
+export function formatOf(path: string | undefined): Format | null {
   if (path === undefined) return null;
   const name = path.slice(path.lastIndexOf('/') + 1).toLowerCase();
   if (/\.d\.[cm]?ts$/.test(name)) return 'declarations';
-  return BY_EXTENSION.get(name.slice(name.lastIndexOf('.') + 1)) ?? null;
+  if (name.startsWith('.env.')) return 'keyed-lines';
+  return FORMATS.get(name.slice(name.lastIndexOf('.') + 1)) ?? null;
+}
+
+/** The language of a file by its name; null for all that is merged by lines alone. */
+export function languageOf(path: string | undefined): Language | null {
+  const format = formatOf(path);
+  return format !== null && isLanguage(format) ? format : null;
+}
+
+/** Whether layout and syntax may have a say in the merge, beside the check of its result. */
+export function isLanguage(format: Format): format is Language {
+  return format !== 'yaml' && format !== 'keyed-lines';
 }

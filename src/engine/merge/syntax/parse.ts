@@ -33,6 +33,9 @@ const REDECLARED: ReadonlySet<string> = new Set([
   'PrivateNameRedeclaration',
 ]);
 
+/** Exports are counted without the parser's help, which TypeScript does not get. */
+const EXPORTED: ReadonlySet<string> = new Set(['DuplicateExport', 'DuplicateDefaultExport']);
+
 const OPTIONS: ParserOptions = {
   sourceType: 'unambiguous',
   allowReturnOutsideFunction: true,
@@ -62,7 +65,8 @@ export function parseSyntax(
   try {
     const file = parse(text, language, tokens);
     if (!file.errors.every(({ reasonCode }) => REDECLARED.has(reasonCode))) return null;
-    const redeclared = file.errors.map(({ loc }) => {
+    const errors = file.errors.filter(({ reasonCode }) => !EXPORTED.has(reasonCode));
+    const redeclared = errors.map(({ loc }) => {
       const start = loc.index;
       return { name: /^#?[\w$\x80-\uffff]*/.exec(text.slice(start))?.[0] ?? '', start };
     });

@@ -1,55 +1,71 @@
-import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser';
-import { LineCounter, parseDocument } from 'yaml';
-import type { TreeFile } from '../../tree.ts';
-import { languageOf } from './language.ts';
-import { type SyntaxFault, syntaxFault } from './parse.ts';
+import type { TreeFile, Versions } from '../../tree.ts';
+import { formatOf } from './language.ts';
+import { type Flaw, flawIn } from './sound.ts';
+
+/** Names beyond these are only counted. */
+const MAX_TOLD = 3;
+
+/** A name that stands twice, and its lines, counted from 1. */
+type Twice = { readonly name: string; readonly lines: readonly number[] };
+
+/** What spoils a merged file, and the line to look at, counted from 1. */
+export type TextFault =
+  | { readonly kind: 'syntax'; readonly line: number; readonly reason: string }
+  | { readonly kind: 'twice'; readonly line: number; readonly names: readonly Twice[] };
 
 /**
- * What keeps a merged file from being read although both sides can be; null where nothing does, or
- * nobody here can tell. Files with comments in their JSON are measured by their sides.
+ * Finds what keeps a merged file from being read although both sides can be, or what it declares twice
+ * although no input does; null where there is nothing, or the format is not known. Files with comments
+ * in their JSON are measured by their sides.
  *
- * @param path its extension tells the language
+ * @param path its extension tells the format
  */
 export function mergeFault(
   path: string,
   merged: TreeFile,
-  sides: readonly (TreeFile | null)[],
-): SyntaxFault | null {
-  for (const faultIn of readersOf(path)) {
-    const isReadable = (side: TreeFile | null) => side === null || faultIn(textOf(side)) === null;
-    if (sides.every(isReadable)) return faultIn(textOf(merged));
+  inputs: Versions<TreeFile | null>,
+): TextFault | null {
+  const format = formatOf(path);
+  if (format === null) return null;
+  const { base, ours, theirs } = inputs;
+  const text = textOf(merged);
+  const flaw = flawIn(text, format, () => ({
+    base: base && textOf(base),
+    ours: ours && textOf(ours),
+    theirs: theirs && textOf(theirs),
+  }));
+  return flaw === null ? null : faultOf(flaw, text);
+}
+
+/** Says a fault as the end of a sentence about its file. */
+export function tellFault(fault: TextFault): string {
+  if (fault.kind === 'syntax') return `does not parse, line ${fault.line}: ${fault.reason}`;
+  const list = (words: readonly (string | number)[]) =>
+    new Intl.ListFormat('en').format(words.map(String));
+  const named = fault.names.map(({ name, lines }) => `\`${name}\` (lines ${list(lines)})`);
+  const more = named.length - MAX_TOLD;
+  return `has twice ${list(more > 0 ? [...named.slice(0, MAX_TOLD), `${more} more`] : named)}`;
+}
+
+function faultOf(flaw: Flaw, text: string): TextFault | null {
+  if (flaw.kind === 'syntax') return { kind: 'syntax', ...flaw.fault };
+  const lineAt = (offset: number) => text.slice(0, offset).split('\n').length;
+  const names = new Map<string, readonly number[]>();
+  for (const { name, places } of flaw.duplicates) {
+    const lines = [...(names.get(name) ?? []), ...places.map(lineAt)];
+    names.set(
+      name,
+      [...new Set(lines)].toSorted((one, other) => one - other),
+    );
   }
-  return null;
-}
-
-type Reader = (text: string) => SyntaxFault | null;
-
-/** From the strictest on. */
-function readersOf(path: string): readonly Reader[] {
-  if (/\.ya?ml$/i.test(path)) return [yamlFault];
-  const language = languageOf(path);
-  if (language === null) return [];
-  const lenient: Reader = (text) => syntaxFault(text, language);
-  return language === 'json' ? [jsonFault, lenient] : [lenient];
-}
-
-function jsonFault(text: string): SyntaxFault | null {
-  const errors: ParseError[] = [];
-  parse(text, errors, { disallowComments: true, allowTrailingComma: false });
-  const [error] = errors;
-  if (error === undefined) return null;
-  const words = printParseErrorCode(error.error).replaceAll(/(?<=.)([A-Z])/g, ' $1');
-  const reason = `not strict JSON (${words.toLowerCase()})`;
-  return { line: text.slice(0, error.offset).split('\n').length, reason };
-}
-
-function yamlFault(text: string): SyntaxFault | null {
-  const lineCounter = new LineCounter();
-  const [error] = parseDocument(text, { lineCounter, prettyErrors: false }).errors;
-  if (error === undefined) return null;
-  return { line: lineCounter.linePos(error.pos[0]).line, reason: error.message };
+  const twice = [...names].map(([name, lines]) => ({ name, lines }));
+  const line = twice[0]?.lines.at(-1) ?? 1;
+  return { kind: 'twice', line, names: twice };
 }
 
 function textOf({ bytes }: TreeFile): string {
-  return bytes.toString('utf8').replace(/^\uFEFF/, '');
+  return bytes
+    .toString('utf8')
+    .replace(/^\uFEFF/, '')
+    .replaceAll('\r\n', '\n');
 }

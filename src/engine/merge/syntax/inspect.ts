@@ -1,0 +1,44 @@
+import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser';
+import { type Duplicate, duplicatesIn } from './duplicates.ts';
+import { inspectKeyedLines, inspectYaml } from './keys.ts';
+import type { Format, Language } from './language.ts';
+import { parseSyntax, type SyntaxFault, syntaxFault } from './parse.ts';
+
+/** What is to be said against one text by itself: it cannot be read, or has names twice. */
+export type Inspection = {
+  readonly fault: SyntaxFault | null;
+  readonly duplicates: readonly Duplicate[];
+};
+
+/** Reads a text that is decoded and has line feeds only. */
+export type Reader = (text: string) => Inspection;
+
+/** The ways to read a format, from the strictest on. */
+export function readersOf(format: Format): readonly Reader[] {
+  if (format === 'yaml') return [inspectYaml];
+  if (format === 'keyed-lines') return [inspectKeyedLines];
+  const lenient: Reader = (text) => inspectProgram(text, format);
+  return format === 'json' ? [(text) => inspectStrictJson(text, lenient), lenient] : [lenient];
+}
+
+function inspectProgram(text: string, language: Language): Inspection {
+  const syntax = parseSyntax(text, language, { tokens: false });
+  if (syntax !== null) return { fault: null, duplicates: duplicatesIn(text, syntax) };
+  const fault = syntaxFault(text, language) ?? { line: 1, reason: 'it cannot be read' };
+  return { fault, duplicates: [] };
+}
+
+function inspectStrictJson(text: string, lenient: Reader): Inspection {
+  const fault = jsonFault(text);
+  return fault === null ? lenient(text) : { fault, duplicates: [] };
+}
+
+function jsonFault(text: string): SyntaxFault | null {
+  const errors: ParseError[] = [];
+  parse(text, errors, { disallowComments: true, allowTrailingComma: false });
+  const [error] = errors;
+  if (error === undefined) return null;
+  const words = printParseErrorCode(error.error).replaceAll(/(?<=.)([A-Z])/g, ' $1');
+  const reason = `not strict JSON (${words.toLowerCase()})`;
+  return { line: text.slice(0, error.offset).split('\n').length, reason };
+}
