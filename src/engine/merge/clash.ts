@@ -8,7 +8,7 @@ const KEYWORD =
   'public|private|protected|readonly|async|declare|abstract|override';
 /** A word where a declaration has its name: what may stand before it, the word, what may follow. */
 const DECLARED = new RegExp(
-  `(?:^|[{,;*"'#]|\\b(?:${KEYWORD})\\s)\\s*([\\w$\\x80-\\uffff]+)["']?` +
+  `(?:^|[{,;*"'#]|\\b(?<word>${KEYWORD})\\s)\\s*(?<name>[\\w$\\x80-\\uffff]+)["']?` +
     `(?=\\s*(?:$|[:=,};<?!{\\])]|\\((?!["'\`])|(?:as|from|extends|implements|of|in)\\b))`,
   'g',
 );
@@ -17,34 +17,33 @@ const LABEL = /\bcase\s+([^:]+):|\bexport\s+(default|=)/g;
 const BRACKETS = /[()[\]{}]/g;
 
 /**
- * Whether a merge may have declared a name twice, or put brackets together that do not match: both
- * sides alone must then have had a part in it. Spares most merges the parser.
+ * Finds out whether a merge may have declared a name twice, or put brackets together that do not
+ * match: both sides alone must then have had a part in it. Spares most merges the parser.
  *
- * Conflicts count as if each side stood there.
+ * @returns the sides that a look is worth for, each taken for all conflicts; one of them, where there
+ *   are none
  */
-export function mayClash(
+export function doubtfulSides(
   regions: readonly Region[],
   lines: Versions<readonly string[]>,
   format: Format,
-): boolean {
+): readonly ('ours' | 'theirs')[] {
   const ours = regions.filter(({ kind }) => kind === 'ours');
   const theirs = regions.filter(({ kind }) => kind === 'theirs');
   const open = regions.filter(({ kind }) => kind === 'conflict');
-  const isMixed =
-    open.length > 0 ? ours.length + theirs.length > 0 : ours.length * theirs.length > 0;
+  const parts = [ours, theirs, open].filter(({ length }) => length > 0);
+  if (parts.length < 2) return [];
   // Other formats than languages are short, and rare.
-  if (!isMixed || !isLanguage(format)) return isMixed;
+  if (!isLanguage(format)) return open.length > 0 ? ['ours', 'theirs'] : ['ours'];
   const isUneven = (region: Region) => !isEven(region, lines);
-  if (open.length === 0 && ours.some(isUneven) && theirs.some(isUneven)) return true;
+  if (open.length === 0 && ours.some(isUneven) && theirs.some(isUneven)) return ['ours'];
   const namesOf = (some: readonly Region[], side: 'ours' | 'theirs') =>
-    new Set(some.flatMap((region) => namesIn(linesOf({ ...region, kind: side }, lines))));
+    new Set(some.flatMap((region) => namesGained({ ...region, kind: side }, lines)));
   const mine = namesOf(ours, 'ours');
   const other = namesOf(theirs, 'theirs');
-  return (
-    isMet(mine, other) ||
-    isMet(mine, namesOf(open, 'theirs')) ||
-    isMet(namesOf(open, 'ours'), other)
-  );
+  const isOurs = isMet(mine, other) || isMet(namesOf(open, 'ours'), other);
+  const isTheirs = isMet(mine, namesOf(open, 'theirs'));
+  return [...(isOurs ? ['ours' as const] : []), ...(isTheirs ? ['theirs' as const] : [])];
 }
 
 function isMet(names: ReadonlySet<string>, others: ReadonlySet<string>): boolean {
@@ -69,9 +68,28 @@ function bracketsLeftBy(lines: readonly string[]): string {
   return `${left('(', ')')} ${left('[', ']')} ${left('{', '}')}`;
 }
 
-function namesIn(lines: readonly string[]): readonly string[] {
-  return lines.flatMap((line) => {
-    const labels = [...line.matchAll(LABEL)].map(([, label, word]) => label?.trim() ?? word ?? '');
-    return [...labels, ...[...line.trim().matchAll(DECLARED)].map(([, name = '']) => name)];
-  });
+/** The names that a change may declare: more often than before, with another word, or further in. */
+function namesGained(region: Region, lines: Versions<readonly string[]>): readonly string[] {
+  const before = lines.base.slice(region.base.start, region.base.end);
+  const counts = new Map<string, number>();
+  for (const { key } of before.flatMap(namesIn)) counts.set(key, (counts.get(key) ?? 0) + 1);
+  return linesOf(region, lines)
+    .flatMap(namesIn)
+    .flatMap(({ name, key }) => {
+      const left = counts.get(key) ?? 0;
+      counts.set(key, left - 1);
+      return left > 0 ? [] : [name];
+    });
+}
+
+/** The words of a line that may be names; `key` tells how they stand there. */
+function namesIn(line: string): readonly { readonly name: string; readonly key: string }[] {
+  const trimmed = line.trim();
+  const indent = line.length - line.trimStart().length;
+  const labels = [...trimmed.matchAll(LABEL)].map(([, label, word]) => label?.trim() ?? word ?? '');
+  const declared = [...trimmed.matchAll(DECLARED)].map(({ groups }) => groups ?? {});
+  return [
+    ...labels.map((name) => ({ name, key: `${indent} ${name}` })),
+    ...declared.map(({ name = '', word = '' }) => ({ name, key: `${indent} ${word} ${name}` })),
+  ];
 }

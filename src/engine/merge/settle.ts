@@ -1,5 +1,5 @@
 import type { Versions } from '../tree.ts';
-import { mayClash } from './clash.ts';
+import { doubtfulSides } from './clash.ts';
 import { disputeFlaw } from './doubts.ts';
 import { mapVersions } from './line-ends.ts';
 import { linesOf } from './region-lines.ts';
@@ -7,12 +7,14 @@ import type { Region } from './regions.ts';
 import { type Format, isLanguage } from './syntax/language.ts';
 import { settleConflicts } from './syntax/levels.ts';
 import { decodeLines, readSides } from './syntax/side.ts';
-import { type Flaw, flawIn } from './syntax/sound.ts';
+import { type Flaw, flawFinder } from './syntax/sound.ts';
 
 /** Longer texts are merged by lines alone: no input is slow. */
 const MAX_LENGTH = 1 << 18;
 /** Texts with more conflicts than this have little in common. */
 const MAX_CONFLICTS = 1000;
+
+const BOTH_SIDES = ['ours', 'theirs'] as const;
 
 type Lines = Versions<readonly string[]>;
 
@@ -30,37 +32,41 @@ export function settleRegions(
   if (Object.values(lines).some((side) => lengthOf(side) > MAX_LENGTH)) return regions;
   const conflicts = regions.filter(isConflict).length;
   if (conflicts > MAX_CONFLICTS) return regions;
-  const isDoubtful = mayClash(regions, lines, format);
+  const doubtful = doubtfulSides(regions, lines, format);
+  const findFlaw = flawFinder(format, () => mapVersions(lines, decodeLines));
+  const doubt = { lines, findFlaw };
   if (conflicts > 0 && isLanguage(format)) {
     const settled = settleConflicts(regions, readSides(lines, format), format);
     const isSettled = settled.some(({ kind }) => kind === 'settled');
-    const isOpen = settled.some(isConflict);
-    if (isSettled && isOpen && !isDoubtful) return settled;
-    if (isSettled && reopen(settled, lines, format) === settled) return settled;
+    // An insertion can be right for the lines around it, and wrong for the file.
+    const sides = settled.some(isConflict) ? doubtful : (['ours'] as const);
+    if (isSettled && reopen(settled, sides, doubt) === settled) return settled;
   }
-  return isDoubtful ? reopen(regions, lines, format) : regions;
+  return reopen(regions, doubtful, doubt);
 }
 
-/** The regions, in dispute where a flaw was brought in, whichever side conflicts are decided for. */
-function reopen(regions: readonly Region[], lines: Lines, format: Format): readonly Region[] {
-  let reopened = regions;
-  for (const side of ['ours', 'theirs'] as const) {
-    const isOpen = reopened.some(isConflict);
-    if (side === 'theirs' && !isOpen) break;
-    const filled = reopened.map(
+type Doubt = { readonly lines: Lines; readonly findFlaw: (merged: string) => Flaw | null };
+
+/** The regions, in dispute where a flaw is brought in when conflicts are decided for one of the sides. */
+function reopen(
+  regions: readonly Region[],
+  sides: readonly ('ours' | 'theirs')[],
+  doubt: Doubt,
+): readonly Region[] {
+  const { lines, findFlaw } = doubt;
+  const isOpen = regions.some(isConflict);
+  for (const side of sides) {
+    const filled = regions.map(
       (region): Region => (isConflict(region) ? { ...region, kind: side } : region),
     );
-    const flaw = flawOf(filled, lines, format);
+    const flaw = findFlaw(decodeLines(filled.flatMap((region) => linesOf(region, lines))));
     // Where a side of a conflict does not fit the lines around it, other words for it may.
     if (flaw === null || (flaw.kind === 'syntax' && isOpen)) continue;
-    reopened = disputeFlaw(flaw, { regions: reopened, filled, lines });
+    const disputed = disputeFlaw(flaw, { regions, filled, lines });
+    // Each round joins regions, so there is a last one.
+    return disputed.length < regions.length ? reopen(disputed, BOTH_SIDES, doubt) : disputed;
   }
-  return reopened;
-}
-
-function flawOf(regions: readonly Region[], lines: Lines, format: Format): Flaw | null {
-  const merged = decodeLines(regions.flatMap((region) => linesOf(region, lines)));
-  return flawIn(merged, format, () => mapVersions(lines, decodeLines));
+  return regions;
 }
 
 function isConflict({ kind }: Region): boolean {

@@ -1,6 +1,6 @@
 import type { Versions } from '../../tree.ts';
 import type { Duplicate } from './duplicates.ts';
-import { readersOf } from './inspect.ts';
+import { type Reader, readersOf } from './inspect.ts';
 import type { Format } from './language.ts';
 import type { SyntaxFault } from './parse.ts';
 
@@ -12,27 +12,45 @@ export type Flaw =
 /** The texts that met; null for an absent one. */
 export type Inputs = Versions<string | null>;
 
+/** The strictest way in which both sides can be read, and what the inputs have twice. */
+type Measure = { readonly read: Reader; readonly known: ReadonlySet<string> };
+
 /**
- * Finds what a merge has done to texts that can be read; null where nothing is wrong. What an input
- * holds twice may stand twice in the result.
+ * Makes a finder of what a merge has done to texts that can be read; it finds null where nothing is
+ * wrong. What an input has twice may stand twice in the result.
  *
- * @param merged decoded, with line feeds only; so are the inputs
- * @param readInputs called only where the merged text raises a question
+ * All texts are decoded, with line feeds only.
+ *
+ * @param readInputs called at most once, and only where a merged text raises a question
  */
-export function flawIn(merged: string, format: Format, readInputs: () => Inputs): Flaw | null {
+export function flawFinder(
+  format: Format,
+  readInputs: () => Inputs,
+): (merged: string) => Flaw | null {
   const readers = readersOf(format);
-  const first = readers[0]?.(merged);
-  if (first === undefined || (first.fault === null && first.duplicates.length === 0)) return null;
-  const { base, ours, theirs } = readInputs();
+  let measure: Measure | null | undefined;
+  return (merged) => {
+    const first = readers[0]?.(merged);
+    if (first === undefined || (first.fault === null && first.duplicates.length === 0)) return null;
+    if (measure === undefined) measure = measureOf(readInputs(), readers);
+    if (measure === null) return null;
+    const { read, known } = measure;
+    const { fault, duplicates } = read === readers[0] ? first : read(merged);
+    if (fault !== null) return { kind: 'syntax', fault };
+    const anew = duplicates.filter(({ key }) => !known.has(key));
+    return anew.length === 0 ? null : { kind: 'duplicates', duplicates: anew };
+  };
+}
+
+function measureOf({ base, ours, theirs }: Inputs, readers: readonly Reader[]): Measure | null {
   for (const read of readers) {
     const sides = [ours, theirs].flatMap((text) => (text === null ? [] : [read(text)]));
     if (sides.some(({ fault }) => fault !== null)) continue;
-    const { fault, duplicates } = read(merged);
-    if (fault !== null) return { kind: 'syntax', fault };
     const inputs = base === null ? sides : [...sides, read(base)];
-    const known = new Set(inputs.flatMap((input) => input.duplicates.map(({ key }) => key)));
-    const anew = duplicates.filter(({ key }) => !known.has(key));
-    return anew.length === 0 ? null : { kind: 'duplicates', duplicates: anew };
+    return {
+      read,
+      known: new Set(inputs.flatMap(({ duplicates }) => duplicates.map(({ key }) => key))),
+    };
   }
   return null;
 }

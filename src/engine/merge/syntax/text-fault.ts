@@ -1,6 +1,6 @@
 import type { TreeFile, Versions } from '../../tree.ts';
 import { formatOf } from './language.ts';
-import { type Flaw, flawIn } from './sound.ts';
+import { type Flaw, flawFinder } from './sound.ts';
 
 /** Names beyond these are only counted. */
 const MAX_TOLD = 3;
@@ -29,11 +29,12 @@ export function mergeFault(
   if (format === null) return null;
   const { base, ours, theirs } = inputs;
   const text = textOf(merged);
-  const flaw = flawIn(text, format, () => ({
+  const findFlaw = flawFinder(format, () => ({
     base: base && textOf(base),
     ours: ours && textOf(ours),
     theirs: theirs && textOf(theirs),
   }));
+  const flaw = findFlaw(text);
   return flaw === null ? null : faultOf(flaw, text);
 }
 
