@@ -40,7 +40,9 @@ export function mergeFault(
 
 /** Says a fault as the end of a sentence about its file. */
 export function tellFault(fault: TextFault): string {
-  if (fault.kind === 'syntax') return `does not parse, line ${fault.line}: ${fault.reason}`;
+  if (fault.kind === 'syntax') {
+    return `does not parse, line ${fault.line}: ${fault.reason.replace(/\.$/, '')}`;
+  }
   const list = (words: readonly (string | number)[]) =>
     new Intl.ListFormat('en').format(words.map(String));
   const named = fault.names.map(({ name, lines }) => `\`${name}\` (lines ${list(lines)})`);
