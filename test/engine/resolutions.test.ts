@@ -390,7 +390,9 @@ test('what settles a conflict must parse; a recording that would not any more is
   const blocked = await codebase.claw('upgrade', 'a');
   expect(blocked).toMatchObject({ code: 3, json: { conflicts: [{ path: 'src/a.ts' }] } });
   expect(blocked.json.conflicts[0]).toMatchObject({
-    reason: expect.stringMatching(/recording [0-9a-f]{16} does not fit any more: .* does not parse, line \d/),
+    reason: expect.stringMatching(
+      /recording [0-9a-f]{16} does not fit any more: .* does not parse, line \d/,
+    ),
   });
 });
 
