@@ -15,8 +15,6 @@ export class Assistant {
   readonly #ended: Promise<number | null>;
   stdout = '';
   stderr = '';
-  /** Milliseconds from the start to the first prompt. */
-  readyMs = 0;
 
   private constructor(clone: Clone, [file, ...args]: readonly [string, ...string[]]) {
     // A group of its own, so that all of it can be ended whatever state it is in.
@@ -39,7 +37,6 @@ export class Assistant {
 
   /** Starts the supervisor on the clone's own Node, or as `npm start` does, and waits for its prompt. */
   static async start(clone: Clone, way: 'supervisor' | 'npm' = 'supervisor'): Promise<Assistant> {
-    const started = performance.now();
     const assistant = new Assistant(
       clone,
       way === 'npm' ? ['npm', 'start'] : [clone.nodePath, 'src/supervisor/start.ts'],
@@ -50,7 +47,6 @@ export class Assistant {
       await assistant.stop();
       throw error;
     }
-    assistant.readyMs = performance.now() - started;
     return assistant;
   }
 

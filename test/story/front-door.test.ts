@@ -30,7 +30,6 @@ test('npm start with four commands piped in prints four answers on stdout, and e
 
 test('the second start is at its prompt too, and ends with its input', async () => {
   await using assistant = await Assistant.start(clone, 'npm');
-  console.log(`second start to the first prompt: ${Math.round(assistant.readyMs)} ms (goal 1500)`);
   expect(assistant.stdout).toMatch(/\n> $/);
   expect(await assistant.end()).toBe(0);
 });
