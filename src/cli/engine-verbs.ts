@@ -294,6 +294,7 @@ function contextOf({ root, cwd, options, ui, signal }: Invocation): EngineContex
     environment: process.env,
     onProgress: (event) => ui.progress(event),
     allow: options.allow,
+    skipsInstall: options.install === false,
     expect: options.expect,
     signal,
     askModel: async (prompt) => {

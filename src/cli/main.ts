@@ -18,6 +18,8 @@ export type GlobalOptions = {
   readonly json?: boolean;
   readonly cwd?: string;
   readonly yes?: boolean;
+  /** False with `--no-install`. */
+  readonly install?: boolean;
   readonly allow: readonly string[];
   readonly expect?: string;
 };
@@ -75,6 +77,9 @@ function createProgram(way: { isJson: boolean; exit: (code: number) => void }): 
     .addOption(new Option('--json', 'print one JSON object on stdout'))
     .addOption(new Option('--cwd <dir>', 'work in another folder').argParser(folderArgument))
     .addOption(new Option('--yes', 'do not ask'))
+    .addOption(
+      new Option('--no-install', 'leave npm packages to me; claw status says what is lacking'),
+    )
     .addOption(
       new Option('--expect <plan>', 'only if the plan is this one: data.plan of its --json'),
     )

@@ -15,6 +15,8 @@ export type StatusData = {
     readonly kind: 'skill' | 'customisation';
   }[];
   readonly edits: readonly { readonly path: string; readonly kind: keyof typeof MARKS }[];
+  /** npm packages that a command passed over, until they are installed. */
+  readonly lackingPackages?: readonly string[];
   readonly pending: { readonly verb: string; readonly arguments: readonly string[] } | null;
   readonly assistant?: AssistantData;
 };
@@ -29,6 +31,7 @@ export function statusLines({
   release,
   layers,
   edits,
+  lackingPackages = [],
   pending,
   assistant,
 }: StatusData): readonly string[] {
@@ -62,6 +65,11 @@ export function statusLines({
           '  by hand, claw update HEAD makes it known.',
         ]
       : []),
+    ...(lackingPackages.length === 0
+      ? []
+      : [
+          `lacks   ${lackingPackages.join(', ')} (--no-install): \`claw replay\` or \`npm install\` makes it good`,
+        ]),
     ...spent,
     ...waiting,
   ];

@@ -145,6 +145,18 @@ function cancelledBy(signal: AbortSignal | undefined) {
   return signal === undefined ? {} : { cancelSignal: signal };
 }
 
+/** What is installed in a project, as a lock that npm can start from; null where npm noted nothing. */
+export function installedLock(root: string): Buffer | null {
+  const hidden = hiddenLock(join(root, 'node_modules'));
+  if (hidden === null) return null;
+  try {
+    const { packages, ...rest } = JSON.parse(hidden.toString('utf8'));
+    return Buffer.from(JSON.stringify({ ...rest, packages: { '': {}, ...packages } }));
+  } catch {
+    return null; // Damaged: npm looks at the folders themselves.
+  }
+}
+
 /** What npm noted last of what is installed, or null. */
 function hiddenLock(nodeModules: string): Buffer | null {
   const path = join(nodeModules, '.package-lock.json');

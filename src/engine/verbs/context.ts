@@ -16,6 +16,8 @@ export type EngineContext = {
   readonly onProgress: (event: ProgressEvent) => void;
   /** Paths that the owner named with `--allow`. */
   readonly allow: readonly string[];
+  /** Leaves npm to the owner: packages and their lock stay as they are, which `status` says from then on. */
+  readonly skipsInstall?: boolean;
   /** The plan that the owner has seen, by `data.plan` of a result: carried out is this one or none. */
   readonly expect?: string | undefined;
   /** Which tests prove a change; those of the skills and those that it concerns by default. */

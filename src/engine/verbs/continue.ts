@@ -38,7 +38,8 @@ export function planningOf(
   decisions: readonly Decision[],
 ): PlanningContext {
   const allow = [...new Set([...pending.allow, ...context.allow])];
-  return { ...context, cwd: pending.cwd, allow, decisions };
+  const skipsInstall = context.skipsInstall === true || pending.options['install'] === 'no';
+  return { ...context, cwd: pending.cwd, allow, decisions, skipsInstall };
 }
 
 /** Plans a waiting operation again; not for `undo`, which plans itself. */

@@ -10,6 +10,7 @@ import type { Installation } from './installation.ts';
 import { mergeLocks } from './lock-merge.ts';
 import { allowedScripts, unapprovedScript } from './npm-scripts.ts';
 import type { Operation } from './operation.ts';
+import { lackingPackages, wasSkipped } from './packages-lacking.ts';
 import { releaseFileOf } from './released.ts';
 import { stepOf } from './state-steps.ts';
 
@@ -31,6 +32,8 @@ export type PreparedPackages = {
   readonly keptLock: Buffer | null;
   /** The owner had a lock of their own, which outlives the last skill. */
   readonly isLockOwners: boolean;
+  /** npm had work here, and the owner passed it over. */
+  readonly isSkipped: boolean;
   /** The prepared `node_modules`, relative to the root; null where the present one serves. */
   readonly nodeModules: string | null;
   readonly warnings: readonly string[];
@@ -54,13 +57,13 @@ export async function preparePackages(
   const disk = readTreeFile(root, 'package.json');
   const wanted = finalFile(operation, disk);
   const isReleased = isSameFile(wanted, releaseFile('package.json'));
-  const kept = readTreeFile(root, KEPT_LOCK);
+  const kept = isLockless(root) ? null : readTreeFile(root, KEPT_LOCK);
   const isLockOwners = hasOwnLock(operation.installation, kept);
   const present = readTreeFile(root, LOCK);
   if (wanted === null || !isInstallNeeded(operation, disk, wanted)) {
     // What is recorded of the disk includes the versions that the disk has.
     const isRecorded = ['customize', 'rebase', 'pack'].includes(operation.verb);
-    const lock = isRecorded ? (present ?? kept) : kept;
+    const lock = isRecorded && !isLockless(root) ? (present ?? kept) : kept;
     return {
       ...nothingPrepared(isReleased ? null : (lock?.bytes ?? null), isLockOwners),
       ...lockReleased(operation, present),
@@ -72,9 +75,17 @@ export async function preparePackages(
     const lock = lockReleased(operation, present);
     return { ...nothingPrepared(null, isLockOwners), ...lock, warnings: [warning] };
   }
+  if (context.skipsInstall === true) {
+    context.onProgress({ kind: 'note', text: SKIPPED });
+    const lock = isReleased ? null : (kept?.bytes ?? null);
+    const prepared = {
+      ...nothingPrepared(lock, isLockOwners),
+      ...lockReleased(operation, present),
+    };
+    return { ...prepared, isSkipped: true, warnings: [SKIPPED] };
+  }
   context.onProgress({ kind: 'step', text: 'Installing packages' });
   const isLockReleased = isReleased && !isLockOwners;
-  // Without any lock npm would leave in place what is no longer wanted.
   const start = isLockReleased
     ? (releaseFile(LOCK) ?? present)
     : operation.verb === 'replay' && kept
@@ -86,6 +97,7 @@ export async function preparePackages(
         });
   const installed = await install(context, wanted, start?.bytes ?? null);
   context.onProgress({ kind: 'done', text: 'Installed packages' });
+  if (isLockless(root)) return withoutLock(installed);
   const lock = isLockReleased
     ? releaseFile(LOCK)
     : { bytes: installed.lock, isExecutable: present?.isExecutable ?? false };
@@ -97,9 +109,43 @@ export async function preparePackages(
     changes: isSameFile(present, lock) ? [] : [lockChange(present, lock)],
     keptLock: isReleased ? null : (lock?.bytes ?? null),
     isLockOwners,
+    isSkipped: false,
     nodeModules: installed.nodeModules,
     warnings: installed.warnings,
     remove: installed.remove,
+  };
+}
+
+const SKIPPED =
+  'npm is passed over (--no-install): node_modules and the lock are not what package.json asks for. ' +
+  '`claw replay` makes it good, or `npm install`.';
+
+/**
+ * Whether npm has work with a planned command that passes it over.
+ *
+ * @returns what the owner is told of it, or nothing
+ */
+export function skippedNotes(context: EngineContext, operation: Operation): readonly string[] {
+  if (context.skipsInstall !== true) return [];
+  const disk = readTreeFile(context.root, 'package.json');
+  const wanted = finalFile(operation, disk);
+  return wanted !== null && isInstallNeeded(operation, disk, wanted) ? [SKIPPED] : [];
+}
+
+/** A project whose `.npmrc` wants no lock gets none, neither its own nor one of claw's. */
+function isLockless(root: string): boolean {
+  const settings = readTreeFile(root, '.npmrc')?.bytes.toString('utf8') ?? '';
+  const said = [...settings.matchAll(/^[ \t]*package-lock[ \t]*=[ \t]*(\S+)/gm)].at(-1)?.[1];
+  return said === 'false';
+}
+
+function withoutLock({ nodeModules, warnings, remove }: Installed): PreparedPackages {
+  return {
+    ...nothingPrepared(null, false),
+    steps: [{ kind: 'swap', path: 'node_modules', prepared: nodeModules }],
+    nodeModules,
+    warnings,
+    remove,
   };
 }
 
@@ -135,7 +181,7 @@ async function install(
   lock: Buffer | null,
 ): Promise<Installed> {
   // What runs npm is loaded for who needs it.
-  const { installPackages } = await import('../proof/packages.ts');
+  const { installPackages, installedLock } = await import('../proof/packages.ts');
   sweepViews(root);
   const view = layOutView(root, {
     paths: existsSync(join(root, '.npmrc')) ? ['.npmrc'] : [],
@@ -146,7 +192,8 @@ async function install(
     const installed = await installPackages({
       root,
       view: view.path,
-      lock,
+      // Without any lock npm would leave in place what is no longer wanted.
+      lock: isLockless(root) ? installedLock(root) : lock,
       allowScripts: allowedScripts(allow),
       environment,
       signal,
@@ -204,6 +251,8 @@ function finalFile({ plan }: Operation, disk: TreeFile | null): TreeFile | null 
 function isInstallNeeded(operation: Operation, disk: TreeFile | null, wanted: TreeFile): boolean {
   const { root, config } = operation.installation;
   if (dependenciesOf(disk) !== dependenciesOf(wanted)) return true;
+  if (wasSkipped(operation.installation.state) && lackingPackages(root, wanted).length > 0)
+    return true;
   if (
     isLockMoved(operation) &&
     (existsSync(join(root, 'node_modules')) || isLockChanged(operation))
@@ -244,6 +293,7 @@ function nothingPrepared(keptLock: Buffer | null, isLockOwners: boolean): Prepar
     changes: [],
     keptLock,
     isLockOwners,
+    isSkipped: false,
     nodeModules: null,
     warnings: [],
     remove: () => {},

@@ -192,6 +192,7 @@ function commit(context: EngineContext, operation: Operation, packages: Packages
     releaseFile: releaseFileOf(operation),
     lock: packages.keptLock,
     isLockOwners: packages.isLockOwners,
+    isInstallSkipped: packages.isSkipped,
   });
   const project = plan.changes.map(({ path, before, after }) => stepOf(path, before, after));
   const beside = besideChanges(operation).map((change) =>
@@ -251,7 +252,7 @@ function pendingOf(context: PlanningContext, operation: Operation) {
   return {
     verb,
     arguments: retry ?? operation.arguments,
-    options: operation.options ?? {},
+    options: { ...operation.options, ...(context.skipsInstall ? { install: 'no' } : {}) },
     cwd: context.cwd,
     allow: context.allow,
     state: installation.state?.digest ?? null,

@@ -5,6 +5,7 @@ import { missingConsent } from './consent.ts';
 import type { EngineContext, PlanningContext, VerbResult } from './context.ts';
 import { planCustomize } from './customize.ts';
 import { planInit } from './init.ts';
+import { skippedNotes } from './npm.ts';
 import { foreseeScripts, NO_SCRIPTS } from './npm-scripts.ts';
 import { type Operation, reportOperation } from './operation.ts';
 import { planPackUpdate } from './pack/update.ts';
@@ -41,11 +42,12 @@ export async function plan(context: EngineContext, planned: PlannedVerb): Promis
   const report = reportOperation(operation, isBlocked ? 'blocked' : 'done');
   const consent = missingConsent(operation.plan.changes, context.allow);
   const warnings = [...report.warnings, ...consent.map((path) => `This needs --allow ${path}.`)];
-  const scripts = isBlocked ? NO_SCRIPTS : await foreseeScripts(context, operation);
+  const isInstalled = !isBlocked && context.skipsInstall !== true;
+  const scripts = isInstalled ? await foreseeScripts(context, operation) : NO_SCRIPTS;
   return {
     ...report,
     verb: 'plan',
-    warnings: [...warnings, ...scripts.warnings],
+    warnings: [...warnings, ...skippedNotes(context, operation), ...scripts.warnings],
     data: { verb, ...asObject(report.data), consent, installScripts: scripts.packages },
   };
 }

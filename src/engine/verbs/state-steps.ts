@@ -40,6 +40,8 @@ export type NewState = {
   readonly lock: Buffer | null;
   /** The owner had a lock of their own before; see `hasOwnLock`. */
   readonly isLockOwners: boolean;
+  /** npm had work with it that the owner passed over. */
+  readonly isInstallSkipped: boolean;
 };
 
 /** The steps that make `.claw/` say what is installed, `state.yaml` among them, and the state's bytes. */
@@ -103,10 +105,18 @@ function presentFiles(root: string, whole: ReadonlySet<string>): readonly string
   );
 }
 
-function structuredState({ target, lock, isLockOwners }: NewState): State['structured'] {
-  const isRemembered = lock !== null && isLockOwners;
-  return isRemembered
-    ? { ...target.structured, 'package-lock.json': { edited: true } }
+function structuredState({
+  target,
+  lock,
+  isLockOwners,
+  isInstallSkipped,
+}: NewState): State['structured'] {
+  const remembered = {
+    ...(lock !== null && isLockOwners ? { edited: true } : {}),
+    ...(isInstallSkipped ? { skipped: true } : {}),
+  };
+  return Object.keys(remembered).length > 0
+    ? { ...target.structured, 'package-lock.json': remembered }
     : target.structured;
 }
 

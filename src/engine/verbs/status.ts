@@ -1,11 +1,13 @@
 import { readBaseDigests } from '../state/base-digests.ts';
 import { readConfig } from '../state/config.ts';
+import { readTreeFile } from '../state/disk.ts';
 import { isGitFolder } from '../state/git.ts';
 import { listProjectPaths } from '../state/listing.ts';
 import { findRelease, NO_REQUEST, takeRelease } from '../state/release.ts';
 import { readState, type State, stateDigest } from '../state/state-file.ts';
 import { type EngineContext, resultOf, type VerbResult } from './context.ts';
 import { type Edit, listEdits } from './edits.ts';
+import { lackingPackages, wasSkipped } from './packages-lacking.ts';
 import { readPending } from './pending.ts';
 
 /** What is installed, what waits, and what the owner has changed since. */
@@ -32,6 +34,10 @@ export async function status({ root, now }: EngineContext): Promise<VerbResult> 
       installed,
     })),
     edits: await findEdits(root, state, now),
+    // Looked for only where npm was passed over: otherwise they are the owner's to install.
+    lackingPackages: wasSkipped(state)
+      ? lackingPackages(root, readTreeFile(root, 'package.json'))
+      : [],
     pending,
   };
   return resultOf('status', 'done', { data });

@@ -70,7 +70,7 @@ export async function undo(context: PlanningContext): Promise<VerbResult> {
     if (isEnded) tidyUp(() => dropTransaction(root, transaction.id));
     if (isEnded) tidyUp(() => dropTransaction(root, id));
     tidyUp(() => clearUndone(root));
-    return resultOf('undo', 'done', report);
+    return resultOf('undo', 'done', { ...report, warnings: swaps.warnings });
   } finally {
     tidyUp(swaps.remove);
   }
@@ -259,18 +259,31 @@ function merge(
   return { file: amended, conflicts: [], settlements };
 }
 
+type UndoneSwaps = {
+  readonly steps: readonly Step[];
+  readonly remove: () => void;
+  readonly warnings: readonly string[];
+};
+
 async function undoSwaps(
   context: EngineContext,
   transaction: Transaction,
   files: readonly { path: string; after: TreeFile | null }[],
-): Promise<{ readonly steps: readonly Step[]; readonly remove: () => void }> {
+): Promise<UndoneSwaps> {
   const steps: Step[] = [];
+  const warnings: string[] = [];
   let remove = () => {};
   for (const { path, hadFolder, kept } of transaction.swaps) {
     const isOwners =
       path === 'node_modules' && !isPackageAsBefore(context.root, transaction, files);
     if (hadFolder && kept === null && path !== 'node_modules') continue; // The present one serves.
     if (isOwners || (hadFolder && kept === null)) {
+      if (context.skipsInstall === true) {
+        warnings.push(
+          'npm is passed over (--no-install): `npm install` brings node_modules up to date.',
+        );
+        continue;
+      }
       const installed = await reinstall(context, files);
       steps.push(...installed.steps);
       remove = installed.remove;
@@ -278,7 +291,7 @@ async function undoSwaps(
       steps.push({ kind: 'swap', path, prepared: hadFolder ? kept : null });
     }
   }
-  return { steps, remove };
+  return { steps, remove, warnings };
 }
 
 /** Whether undoing leads back to the very package.json that the kept node_modules was made for. */
