@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { TestProject, textsOf } from './test-assistant.ts';
 import { isIdle, startWithFamily, toolCaller } from './test-tasks.ts';
 
@@ -22,11 +22,14 @@ test('an agent hears whether its message goes now, later, or nowhere', async () 
   await isIdle(assistant);
 
   chat.become({ state: 'connecting', detail: null });
-  const [later] = await tools.call(assistant, 'main', [
+  const later = tools.call(assistant, 'main', [
     'send_message',
     { text: 'It is cold now.', group: 'family' },
   ]);
-  expect(later?.value).toContain('its channel is not connected now');
+  await vi.waitFor(() => expect(store.turns.counts().unsent).toBe(1));
   expect(textsOf(chat)).toEqual(['Tea is ready.']);
+  chat.become({ state: 'connected', detail: null });
+  expect((await later)[0]?.value).toContain('its channel is not connected now');
+  expect(textsOf(chat)).toEqual(['Tea is ready.', 'It is cold now.']);
   await assistant.stop();
 });
