@@ -134,7 +134,7 @@ export default {
     only(
       'setup',
       '^src/setup/',
-      `^src/(setup|channels)/|${LEAVES}`,
+      `^src/((setup|channels)/|terminal/terminal-code\\.ts$)|${LEAVES}`,
       'a set-up step prepares one part of the assistant, and knows no other.',
     ),
     {

@@ -101,6 +101,7 @@ const host = openHost({
   setTimer: realTimer,
   newId: randomUUID,
   timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+  drawsCodes: start.isInteractive,
   isSet: (setting) => Boolean(process.env[setting]),
   settingsProblem,
   trouble,

@@ -100,6 +100,8 @@ export interface Channel {
   readonly name: string;
   /** It has no allow-list and hands over everybody's messages: whom to hear is the owner's `/allow`. */
   readonly isOpen?: boolean;
+  /** The setting that is its own allow-list, where it has one: `TELEGRAM_ALLOW_FROM`. */
+  readonly allowSetting?: string;
   connect(events: ChannelEvents): Promise<void>;
   disconnect(): Promise<void>;
   /**

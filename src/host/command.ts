@@ -27,6 +27,8 @@ export type CommandContext = {
     readonly name: string;
     readonly status: ChannelStatus;
     readonly isOpen: boolean;
+    /** The setting that is the channel's own allow-list; null for none. */
+    readonly allowSetting: string | null;
   }[];
   readonly silentChannels?: readonly SilentChannel[];
   readonly addressOf: AddressOf;
@@ -34,6 +36,8 @@ export type CommandContext = {
   readonly registry: Registry;
   /** One line on what runs the agents, or what to install. */
   readonly sandbox: () => Promise<string>;
+  /** Whether this chat is a terminal that draws what stands in a block of the kind `qr`. */
+  readonly drawsCodes: boolean;
   /** Whether a setting has a value, in `.env` or the environment. */
   readonly isSet: (setting: string) => boolean;
   /** Says what is wrong with the settings as the next start would read them; null when nothing is. */

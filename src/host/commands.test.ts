@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
+import type { HostOptions } from './options.ts';
 import { type TestAssistant, TestProject, textsOf } from './test-assistant.ts';
 
 const SKILL_MD = `---
@@ -228,4 +229,49 @@ test('a blocked plan names file and skill, and a missing skill is an answer too'
   await hears(assistant, 'There is no skill "greetin".');
   expect(project.restarts).toBe(0);
   await assistant.stop();
+});
+
+test('what a chat cannot do is said with what can be done there', async () => {
+  using project = new TestProject();
+  const assistant = await project.start();
+  Object.assign(assistant.chat, { allowSetting: 'CHAT_ALLOW_FROM' });
+  await assistant.terminal.say('/setup');
+  await hears(assistant, 'Keys belong in no chat');
+  await assistant.terminal.say('/sotp');
+  await hears(assistant, 'Nearest: `/stop`.');
+  await assistant.terminal.say('/allow chat 5');
+  await hears(assistant, 'the setting CHAT_ALLOW_FROM in `.env`: add 5 there');
+  await assistant.terminal.say('/add-nonexistent');
+  const heard = await hears(assistant, 'There is no skill "nonexistent".');
+  expect(heard).toContain('`/skills` lists what can be added.');
+  expect(heard).not.toContain('claw list');
+  await assistant.stop();
+});
+
+test('a code of /pair is drawn in the terminal alone', async () => {
+  using project = new TestProject();
+  const asked: string[] = [];
+  const claw: HostOptions['claw'] = async (args, onProgress) => {
+    asked.push(args.join(' '));
+    if (args.includes('--relay')) onProgress?.('qr 2@abc,def==');
+    const error = { code: 'SETUP_REFUSED', message: 'Nobody answered.' };
+    return {
+      ok: false,
+      outcome: 'failed',
+      data: null,
+      changes: [],
+      conflicts: [],
+      warnings: [],
+      error,
+      exitCode: 1,
+    };
+  };
+  for (const drawsCodes of [true, false]) {
+    const assistant = await project.start({ over: { claw, drawsCodes } });
+    await assistant.terminal.say('/pair');
+    const heard = await hears(assistant, 'Nobody answered.');
+    expect(heard.includes('```qr\n2@abc,def==\n```')).toBe(drawsCodes);
+    await assistant.stop();
+  }
+  expect(asked).toEqual(['setup --no-restart whatsapp --relay', 'setup --no-restart whatsapp']);
 });

@@ -31,6 +31,8 @@ export type HostOptions = {
   readonly setTimer: SetTimer;
   readonly newId: () => string;
   readonly timeZone: string;
+  /** Whether the terminal draws a block of the kind `qr` as a code. */
+  readonly drawsCodes: boolean;
   readonly isSet: (setting: string) => boolean;
   /** Says what is wrong with the settings as the next start would read them; null when nothing is. */
   readonly settingsProblem: () => string | null;

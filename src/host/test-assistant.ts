@@ -218,6 +218,7 @@ export async function startAssistant(
     setTimer: realTimer,
     newId: randomUUID,
     timeZone: 'UTC',
+    drawsCodes: false,
     isSet: (setting) => setting in environment,
     settingsProblem: () => null,
     trouble: null,

@@ -88,12 +88,14 @@ export function openTurnRunners(parts: TurnRunnerParts): TurnRunners {
       context: {
         ...parts,
         signal,
+        drawsCodes: parts.drawsCodes && turn.jid === parts.mainChat.jid,
         cancelCommand: runningCommand.cancel,
         channels: () =>
           channels.map((channel) => ({
             name: channel.name,
             status: channel.status(),
             isOpen: channel.isOpen === true,
+            allowSetting: channel.allowSetting ?? null,
           })),
         sandbox: describeSandbox,
         progressMs: pace.progressMs,

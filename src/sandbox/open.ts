@@ -39,7 +39,7 @@ export async function openSandbox(
       reasons.push(`${name}: ${error.message}`);
     }
   }
-  return { kind: 'unavailable', advice: advice(settings.sandbox, reasons) };
+  return { kind: 'unavailable', advice: installAdvice(settings.sandbox, reasons) };
 }
 
 /** An agent that cannot be built, such as by a change to its source, must not keep the host from starting. */
@@ -113,11 +113,19 @@ function weaker(engine: SandboxEngine, reasons: readonly string[]): string {
   );
 }
 
-function advice(wanted: SandboxEngine | null, reasons: readonly string[]): string {
-  const install =
-    'To run agents, install Docker (Debian: `sudo apt install docker.io`; macOS: Docker Desktop) ' +
-    'or, on Debian, `sudo apt install bubblewrap`.';
+/** Says what to install or start for an engine, or for the best one. */
+export function installAdvice(wanted: SandboxEngine | null, reasons: readonly string[]): string {
+  const other = 'Or take CLAW_SANDBOX out of .env: then the best one that is here is used.';
   return wanted === null
-    ? `${install} Found: ${reasons.join('; ')}`
-    : `CLAW_SANDBOX is ${wanted}, which cannot be used here (${reasons.join('; ')}). ${install}`;
+    ? `To run agents, ${INSTALL.docker} or ${INSTALL.bubblewrap}. Found: ${reasons.join('; ')}`
+    : `CLAW_SANDBOX is ${wanted}, which cannot be used here (${reasons.join('; ')}). To use it, ${INSTALL[wanted]}. ${other}`;
 }
+
+/** How each engine is got and started, as part of a sentence. */
+const INSTALL: Readonly<Record<SandboxEngine, string>> = {
+  docker:
+    'install Docker (Debian: `sudo apt install docker.io`; macOS: Docker Desktop) and start it',
+  podman:
+    'install podman (Debian: `sudo apt install podman`) and start its service: `systemctl --user start podman.socket`, as root without `--user`',
+  bubblewrap: 'install bubblewrap (Debian: `sudo apt install bubblewrap`)',
+};

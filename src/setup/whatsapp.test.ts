@@ -74,6 +74,29 @@ test('without a terminal the QR code is a picture, and a page on this machine al
   expect(existsSync(picture)).toBe(false);
 });
 
+test('a code and its address are announced when there is one, and never where none comes', async () => {
+  const stop = new AbortController();
+  const say = (text: string) => {
+    said.push(text);
+    if (text.includes('Asking'))
+      expect(existsSync(join(dataDir, 'whatsapp', 'pairing.svg'))).toBe(false);
+    else {
+      expect(existsSync(join(dataDir, 'whatsapp', 'pairing.svg'))).toBe(true);
+      stop.abort();
+    }
+  };
+  const context = contextOf({ isInteractive: false, say, signal: stop.signal });
+  await expect(setUpWhatsApp(context, farEndOf(server))).rejects.toMatchObject({
+    name: 'SetupRefused',
+  });
+  expect(said).toEqual(['Asking WhatsApp for a code.', expect.stringContaining('It is at ')]);
+  said.length = 0;
+  const offline = { ...farEndOf(server), socketUrl: 'ws://127.0.0.1:9' };
+  const away = contextOf({ isInteractive: false });
+  await expect(setUpWhatsApp(away, offline)).rejects.toThrow('cannot be reached');
+  expect(said).toEqual(['Asking WhatsApp for a code.']);
+});
+
 test.each([[['--phone', '0151 123']], [['--colour']], [['now']]])(
   '%j is wrong use, and nothing is asked of WhatsApp',
   async (args) => {

@@ -25,7 +25,7 @@ export async function setUpWhatsApp(
   const { dataDir } = context.settings;
   const { pair } = await import('../channels/whatsapp/pairing.ts');
   const { WhatsAppError } = await import('../channels/whatsapp/failure.ts');
-  const display = wish.phoneNumber === null ? await displayOf(context, wish.qrFile) : null;
+  const display = wish.phoneNumber === null ? await displayOf(context, wish) : null;
   const { phoneNumber } = wish;
   const method: PairingMethod =
     phoneNumber === null
@@ -56,6 +56,7 @@ type Wish = {
   readonly phoneNumber: string | null;
   readonly qrFile: string | null;
   readonly isAgain: boolean;
+  readonly isRelayed: boolean;
 };
 
 function wishOf(args: readonly string[]): Wish {
@@ -63,6 +64,7 @@ function wishOf(args: readonly string[]): Wish {
     phone: { type: 'string' },
     'qr-file': { type: 'string' },
     again: { type: 'boolean', default: false },
+    relay: { type: 'boolean', default: false },
   } as const;
   try {
     const { values } = parseArgs({ args: [...args], options, allowPositionals: false });
@@ -70,7 +72,8 @@ function wishOf(args: readonly string[]): Wish {
     if (phoneNumber !== null && !/^[1-9]\d{6,14}$/.test(phoneNumber)) {
       throw new Error(`${values.phone} is no phone number with its country's, such as +49 151 …`);
     }
-    return { phoneNumber, qrFile: values['qr-file'] ?? null, isAgain: values.again };
+    const { again: isAgain, relay: isRelayed } = values;
+    return { phoneNumber, qrFile: values['qr-file'] ?? null, isAgain, isRelayed };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     const usage = 'claw setup whatsapp [--phone NUMBER] [--qr-file PATH] [--again]';
@@ -85,8 +88,8 @@ function codeText(code: string): string {
   );
 }
 
-async function displayOf(context: SetupContext, qrFile: string | null) {
+async function displayOf(context: SetupContext, { qrFile, isRelayed }: Wish) {
   const { openDisplay } = await import('./whatsapp/display.ts');
   const { isInteractive, say, settings } = context;
-  return await openDisplay({ isInteractive, say, qrFile, dataDir: settings.dataDir });
+  return await openDisplay({ isInteractive, say, qrFile, dataDir: settings.dataDir, isRelayed });
 }

@@ -98,7 +98,11 @@ export function runAssistant(options: RunOptions): Run {
   const assistant: AssistantProcess = startAssistant({
     ...options,
     onFrame,
-    onLogLine: (line) => ownerConsole.notice(line),
+    // What a tree that was just published says before it is up is in the log, and in the reason if it is
+    // taken back.
+    onLogLine: (line) => {
+      if (options.healthyMs === null || wasHealthy) ownerConsole.notice(line);
+    },
   });
   const deadline = deadlineOf(options.healthyMs, () => {
     isLate = true;

@@ -208,7 +208,19 @@ function reasonOf({ isLate, exitCode, signal, lastLines }: RunEnd, healthyMs: nu
   const how = isLate
     ? `It was not ready after ${healthyMs / 1000} seconds.`
     : `It ended with ${signal ?? `code ${exitCode}`}.`;
-  return lastLines.length === 0 ? how : `${how}\n\n\`\`\`\n${lastLines.join('\n')}\n\`\`\``;
+  const said = errorIn(lastLines);
+  return said === null ? how : `${how} ${said} \`npx claw logs\` has the rest.`;
+}
+
+/** Of what Node prints for an exception, the line that names it and the file; else the last line. */
+function errorIn(lines: readonly string[]): string | null {
+  const named = lines.findLast((line) => /^(Uncaught )?\w*Error\b/.test(line));
+  const place = lines.findLast((line) => /^(file:\/\/)?\/\S+:\d+$/.test(line));
+  const said = named ?? lines.findLast((line) => line.trim() !== '');
+  if (said === undefined) return null;
+  return place === undefined
+    ? `It said: ${said}.`
+    : `It said: ${said}, in ${place.replace('file://', '')}.`;
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

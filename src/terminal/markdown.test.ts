@@ -74,3 +74,11 @@ test('a table that is too wide is a list of its rows', () => {
     'name: a\ncount: 1\n\nname: b\ncount: 2',
   );
 });
+
+test('a block of the kind qr is drawn as a code, and one that is too long is text', () => {
+  const drawn = renderMarkdown('Scan this:\n\n```qr\n2@abc,def==,ghi\n```', 20);
+  const rows = drawn.split('\n').filter((line) => line.startsWith('\u001b[30;107m'));
+  expect(rows.length).toBeGreaterThan(10);
+  expect(drawn).not.toContain('2@abc');
+  expect(renderMarkdown(`\`\`\`qr\n${'x'.repeat(600)}\n\`\`\``, 20)).toContain('x'.repeat(600));
+});

@@ -3,6 +3,7 @@ import { unlessNested } from '../nested-markdown.ts';
 import { renderInline, styled } from './inline.ts';
 import { printable } from './printable.ts';
 import { renderTable } from './table.ts';
+import { terminalCode } from './terminal-code.ts';
 import { wrap } from './wrap.ts';
 
 /**
@@ -39,7 +40,7 @@ function renderBlock(token: Token, columns: number): string {
       return wrap(renderInline([token]), columns);
     case 'code':
       // What is to be copied is not broken: the terminal shows its long lines as they come.
-      return indent(styled('cyan', (token as Tokens.Code).text.trimEnd()), '    ');
+      return renderCode(token as Tokens.Code);
     case 'blockquote':
       return indent(
         renderBlocks((token as Tokens.Blockquote).tokens, '\n\n', columns - 2),
@@ -54,6 +55,14 @@ function renderBlock(token: Token, columns: number): string {
     default:
       return wrap(token.raw.trimEnd(), columns);
   }
+}
+
+/** The longest text that still makes a code which fits a terminal. */
+const MAX_QR_CHARS = 500;
+
+function renderCode({ lang, text }: Tokens.Code): string {
+  const isQr = lang === 'qr' && text.length <= MAX_QR_CHARS;
+  return isQr ? terminalCode(text.trim()) : indent(styled('cyan', text.trimEnd()), '    ');
 }
 
 function renderList(list: Tokens.List, columns: number): string {

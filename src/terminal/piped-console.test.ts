@@ -17,6 +17,23 @@ test.each(['/exit', '/quit'])(
   },
 );
 
+test('a prompt that something came after is shown again, and only where a line is wanted', async () => {
+  const [input, output, errors] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  const screen = pipedConsole({ input, output, errors });
+  const { promise: said, resolve: onLine } = Promise.withResolvers<string>();
+  screen.open('> ', { onLine, onEnd: () => {} });
+  screen.print('a reminder');
+  screen.notice('a warning');
+  input.write('/groups\n');
+  await said;
+  screen.notice('at work');
+  screen.print('answer');
+  screen.settled();
+  screen.close();
+  expect(String(output.read())).toBe('> \na reminder\n> \n> \nanswer\n> \n');
+  expect(String(errors.read())).toBe('a warning\nat work\n');
+});
+
 test('nothing but prompt and answers is on stdout', async () => {
   const [input, output, errors] = [new PassThrough(), new PassThrough(), new PassThrough()];
   const screen = pipedConsole({ input, output, errors });
@@ -28,7 +45,7 @@ test('nothing but prompt and answers is on stdout', async () => {
   screen.settled();
   screen.close();
   output.end();
-  expect(String(output.read())).toBe('hello\n> \n**answer** [2J\n> \n');
+  expect(String(output.read())).toBe('hello\n> \n> \n**answer** [2J\n> \n');
   expect(String(errors.read())).toBe('a warning\n');
   await once(output.resume(), 'end');
 });

@@ -16,6 +16,8 @@ export function pipedConsole({ input, output, errors }: PipedStreams): OwnerCons
   let prompt = '';
   let isPromptShown = false;
   let isLeft = false;
+  /** Lines that were said and are not answered. */
+  let unanswered = 0;
 
   function showPrompt(): void {
     if (lines === null || isPromptShown) return;
@@ -27,6 +29,14 @@ export function pipedConsole({ input, output, errors }: PipedStreams): OwnerCons
   function leavePrompt(): void {
     if (isPromptShown && prompt !== '') output.write('\n');
     isPromptShown = false;
+  }
+
+  /** What nobody asked for comes between a prompt and its line: the prompt is shown again. */
+  function interject(show: () => void): void {
+    const isWaiting = isPromptShown && unanswered === 0;
+    if (isWaiting) leavePrompt();
+    show();
+    if (isWaiting) showPrompt();
   }
 
   return {
@@ -42,17 +52,24 @@ export function pipedConsole({ input, output, errors }: PipedStreams): OwnerCons
           // What was read together with it still comes as lines, and is not said any more.
           isLeft = true;
           lines?.close();
-        } else if (line.trim() !== '') events.onLine(line);
+        } else if (line.trim() !== '') {
+          unanswered += 1;
+          events.onLine(line);
+        }
       });
       lines.on('close', events.onEnd);
     },
-    print(markdown) {
-      leavePrompt();
-      output.write(`${printable(markdown)}\n`);
-    },
-    notice: (text) => void errors.write(`${printable(text)}\n`),
+    print: (markdown) =>
+      interject(() => {
+        leavePrompt();
+        output.write(`${printable(markdown)}\n`);
+      }),
+    notice: (text) => interject(() => void errors.write(`${printable(text)}\n`)),
     setActivity: () => {},
-    settled: showPrompt,
+    settled() {
+      unanswered = Math.max(0, unanswered - 1);
+      showPrompt();
+    },
     close() {
       leavePrompt();
       lines?.close();

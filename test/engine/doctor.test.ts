@@ -65,6 +65,7 @@ test('a healthy installation is well in every respect', async () => {
     'edits',
   ]);
   expect(Object.values(found).filter(({ ok }) => !ok)).toEqual([]);
+  expect(found['packages']?.message).toBe('1 package, whole');
 });
 
 test('a codebase that claw has never seen is well, and stays untouched', async () => {

@@ -16,9 +16,18 @@ export function refusalOf(result: ClawResult): string | null {
   if (error === null) return `claw ended with code ${result.exitCode}.`;
   const pending = error.code === 'OPERATION_PENDING' ? Pending.safeParse(error.data).data : null;
   if (pending) return pendingText({ verb: pending.verb, args: pending.arguments });
+  if (error.code === 'SKILL_NOT_FOUND') return unknownSkill(error.message, error.data);
   const [first = '', ...rest] = error.message.split('\n');
   // What follows the first line is the output of a program: its layout is kept.
   return rest.length === 0 ? first : `${first}\n\n\`\`\`\n${rest.join('\n')}\n\`\`\``;
+}
+
+/** What can be said in a chat of a skill that is not there: a shell's commands are of no use here. */
+function unknownSkill(message: string, data: unknown): string {
+  const { nearest } = Nearest.parse(data);
+  const [what = ''] = message.split(/(?<=[.])\s/, 1);
+  const hint = nearest.map((name) => `\`${name}\``).join(', ');
+  return `${what}${hint === '' ? '' : ` Nearest: ${hint}.`} \`/skills\` lists what can be added.`;
 }
 
 /** What is in the way of another change, and what to say about it. */
@@ -38,4 +47,5 @@ export function consentText(paths: readonly string[], typed: string): string {
 }
 
 const Consent = z.looseObject({ paths: z.array(z.string()) });
+const Nearest = z.looseObject({ nearest: z.array(z.string()) }).catch({ nearest: [] });
 const Pending = z.looseObject({ verb: z.string(), arguments: z.array(z.string()) });

@@ -55,11 +55,16 @@ function allowInGroup(context: CommandContext, words: readonly Word[]): string {
 
 function allowOnChannel(
   context: CommandContext,
-  { name, isOpen }: { readonly name: string; readonly isOpen: boolean },
+  { name, isOpen, allowSetting }: ReturnType<CommandContext['channels']>[number],
   rest: readonly Word[],
 ): string {
   if (!isOpen) {
-    throw new GroupRefused(`Who may write on ${name} is one of its own settings; see \`/status\`.`);
+    const said = joined(rest) || 'them';
+    throw new GroupRefused(
+      allowSetting === null
+        ? `Nobody else can write on ${name}.`
+        : `Who may write on ${name} is the setting ${allowSetting} in \`.env\`: add ${said} there, then say \`/restart\`.`,
+    );
   }
   if (rest.length === 0) throw new GroupRefused(USAGE);
   const isNobody = isWord(rest, 'nobody');

@@ -20,8 +20,9 @@ export const command: OwnerCommand = {
     }
     // This command restarts by itself; a restart from outside would wait for this command to end.
     const phone = argument.trim() === '' ? [] : [`--phone=${argument.trim()}`];
-    const asked = ['setup', '--no-restart', 'whatsapp', ...phone];
-    const result = await context.claw(asked, context.say, context.signal);
+    const relay = context.drawsCodes ? ['--relay'] : [];
+    const asked = ['setup', '--no-restart', 'whatsapp', ...phone, ...relay];
+    const result = await context.claw(asked, (line) => context.say(drawn(line)), context.signal);
     if (!result.ok && context.signal.aborted) {
       return { kind: 'answer', text: 'Pairing was stopped. Say `/pair` when you want it.' };
     }
@@ -38,3 +39,9 @@ export const command: OwnerCommand = {
   },
   resume: async (_context, data) => `WhatsApp is paired with +${Kept.parse(data).phoneNumber}.`,
 };
+
+/** A code that is to be drawn stands in a block of its own, which the terminal knows. */
+function drawn(line: string): string {
+  const [, code] = /^qr (\S+)$/.exec(line) ?? [];
+  return code === undefined ? line : `\`\`\`qr\n${code}\n\`\`\``;
+}

@@ -1,8 +1,8 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { renderSVG } from 'uqr';
+import { terminalCode } from '../../terminal/terminal-code.ts';
 import { openCodePage } from './code-page.ts';
-import { terminalCode } from './terminal-code.ts';
 
 /** Shows QR codes to the owner, each in place of the one before. */
 export interface Display {
@@ -17,6 +17,8 @@ export type DisplayOptions = {
   /** Where a picture is written to; null writes one only where nobody looks at a terminal. */
   readonly qrFile: string | null;
   readonly dataDir: string;
+  /** Says each code itself as well, as `qr …` on a line: for the assistant, whose terminal draws it. */
+  readonly isRelayed: boolean;
 };
 
 const HOW = 'On the phone: WhatsApp, Linked devices, Link a device. Then scan this code.';
@@ -31,12 +33,17 @@ export async function openDisplay(options: DisplayOptions): Promise<Display> {
     options.qrFile ?? (isInteractive ? null : join(options.dataDir, 'whatsapp', 'pairing.svg'));
   const page = isInteractive ? null : await openCodePage();
   const places = [path, page?.url].filter((place) => typeof place === 'string');
-  if (places.length > 0) say(`${HOW}\nIt is at ${places.join(' and at ')}`);
+  let isAnnounced = places.length === 0;
+  if (!isAnnounced) say('Asking WhatsApp for a code.');
   return {
     show(qr) {
       const svg = renderSVG(qr, { border: 4 });
       if (path !== null) writePicture(path, svg);
       page?.show(svg);
+      // Offline none ever comes, and the address would lead to an empty page.
+      if (!isAnnounced) say(`${HOW}\nIt is at ${places.join(' and at ')}`);
+      isAnnounced = true;
+      if (options.isRelayed) say(`qr ${qr}`);
       if (isInteractive) say(`${HOW}\n\n${terminalCode(qr)}`);
     },
     async close(ending) {

@@ -45,7 +45,7 @@ async function lookAtBase({ root, state }: Installed): Promise<Look> {
 
 async function lookAtComposed({ root, state }: Installed): Promise<Look> {
   const damaged = [...state.files.keys()].filter((path) => !isComposedWhole(root, state, path));
-  if (damaged.length === 0) return well(`${state.files.size} composed files, whole`);
+  if (damaged.length === 0) return well(`${counted(state.files.size, 'composed file')}, whole`);
   const advice = await fromGit(root, COMPOSED, 'claw replay composes them anew');
   return ill(`Not what was published, or missing in ${COMPOSED}: ${listed(damaged)}.`, advice);
 }
@@ -62,7 +62,7 @@ function isComposedWhole(root: string, state: State, path: string): boolean {
 
 async function lookAtPackages({ root, state }: Installed): Promise<Look> {
   const damaged = state.layers.filter((layer) => !isPackageWhole(root, layer));
-  if (damaged.length === 0) return well(`${state.layers.length} packages, whole`);
+  if (damaged.length === 0) return well(`${counted(state.layers.length, 'package')}, whole`);
   const names = listed(damaged.map(({ name, version }) => `${name} ${version}`));
   const folder = placeOf(damaged[0]);
   const advice = await fromGit(
@@ -103,4 +103,8 @@ async function fromGit(root: string, folder: string, otherwise: string): Promise
   const isTracked =
     isGitFolder(root) && (await runGit(root, ['ls-files', '-z', '--', folder])).length > 0;
   return isTracked ? `git checkout HEAD -- ${folder}; or ${otherwise}.` : `${otherwise}.`;
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }

@@ -31,6 +31,7 @@ export const channel: ChannelDefinition = {
  */
 class SlackChannel implements Channel {
   readonly name = 'slack';
+  readonly allowSetting = 'SLACK_ALLOW_FROM';
   readonly #settings: SlackSettings;
   readonly #assistantName: string;
   readonly #log: ChannelLog;

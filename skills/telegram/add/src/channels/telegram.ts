@@ -46,6 +46,7 @@ type Connection = {
  */
 class TelegramChannel implements Channel {
   readonly name = 'telegram';
+  readonly allowSetting = 'TELEGRAM_ALLOW_FROM';
   readonly #settings: TelegramSettings;
   readonly #log: ChannelLog;
   #status: ChannelStatus = { state: 'stopped', detail: null };
