@@ -62,9 +62,11 @@ export const engineVerbs: readonly Define[] = [
       .description('bring another release of the core under the same skills and edits')
       .argument('<folder or ref>', 'a folder, or a tag, branch or commit that git knows here')
       .option('--release <ref or dir>', 'the old release, where no init ever named it')
-      .action((wanted: string, options: ReleaseOptions) =>
+      .addOption(retireOption())
+      .addOption(keepOption())
+      .action((wanted: string, options: UpdateArguments) =>
         run('update', (invocation) =>
-          engine.update(contextOf(invocation), wanted, { release: options.release ?? null }),
+          engine.update(contextOf(invocation), wanted, updateOf(options)),
         ),
       ),
   (program, run) =>
@@ -95,9 +97,16 @@ export const engineVerbs: readonly Define[] = [
       .argument('[args...]')
       .option('--core-version <version>', 'as for init and apply')
       .option('--release <ref or dir>', 'as for init, apply and update')
-      .action((verb: string, args: string[], options: ReleaseOptions) =>
+      .addOption(retireOption())
+      .addOption(keepOption())
+      .action((verb: string, args: string[], options: UpdateArguments) =>
         run('plan', (invocation) =>
-          engine.plan(contextOf(invocation), { verb, args, release: releaseOf(options) }),
+          engine.plan(contextOf(invocation), {
+            verb,
+            args,
+            release: releaseOf(options),
+            update: updateOf(options),
+          }),
         ),
       ),
   (program, run) =>
@@ -279,6 +288,35 @@ function releaseOf({ release, coreVersion }: ReleaseOptions) {
   return { release: release ?? null, coreVersion: coreVersion ?? null };
 }
 
+type UpdateArguments = ReleaseOptions & {
+  readonly retireContained?: boolean;
+  readonly keep?: readonly string[];
+};
+
+function retireOption(): Option {
+  const text = 'of an update: take out every skill that the release contains, without asking';
+  return new Option('--retire-contained', text);
+}
+
+function keepOption(): Option {
+  const text =
+    'of an update: a skill that stays, although the release contains it; may be repeated';
+  return repeatable(new Option('--keep <skill>', text));
+}
+
+function repeatable(option: Option): Option {
+  return option.argParser((value: string, before: readonly string[] = []) => [...before, value]);
+}
+
+function updateOf({ release, retireContained, keep }: UpdateArguments): engine.UpdateOptions {
+  return {
+    release: release ?? null,
+    retireContained: retireContained === true,
+    retire: [],
+    keep: keep ?? [],
+  };
+}
+
 function decisionOf(options: Readonly<Record<string, boolean>>) {
   if (options['keepMine']) return 'keep-mine';
   if (options['rollForward']) return 'roll-forward';
@@ -301,6 +339,7 @@ function contextOf({ root, cwd, options, ui, signal }: Invocation): EngineContex
       const { askModel } = await import('./model.ts');
       return await askModel(prompt, { root, signal });
     },
+    ask: isAsked ? (question) => ui.ask(question) : undefined,
     confirm: isAsked ? async (summary) => await confirm(ui, summary) : null,
   };
 }

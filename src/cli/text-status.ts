@@ -13,6 +13,7 @@ export type StatusData = {
     readonly name: string;
     readonly version: string;
     readonly kind: 'skill' | 'customisation';
+    readonly changesNothing: boolean;
   }[];
   readonly edits: readonly { readonly path: string; readonly kind: keyof typeof MARKS }[];
   /** npm packages that a command passed over, until they are installed. */
@@ -54,10 +55,12 @@ export function statusLines({
     .filter(({ kind }) => kind === 'skill')
     .map(({ name, version }) => `${name} ${version}`)
     .join(', ');
+  const idle = layers.filter(({ changesNothing }) => changesNothing).map(({ name }) => name);
   return [
     `core    ${core?.version ?? 'without a version'} (${core?.from})`,
     `skills  ${skills || 'none'}`,
     ...(own.length === 0 ? [] : [`yours   ${own.join(', ')}`]),
+    ...idleLines(idle),
     ...editLines(edits),
     ...(edits.length > LISTED_EDITS
       ? [
@@ -72,6 +75,16 @@ export function statusLines({
         ]),
     ...spent,
     ...waiting,
+  ];
+}
+
+/** Layers that could go, and nothing with them. */
+function idleLines(idle: readonly string[]): readonly string[] {
+  if (idle.length === 0) return [];
+  const which = idle.length === 1 ? 'it' : 'any one of them';
+  return [
+    `idle    ${idle.join(', ')}: nothing would change without ${which};`,
+    '        claw remove takes a skill out',
   ];
 }
 

@@ -8,6 +8,7 @@ import type { MatrixRequest } from './verbs/matrix.ts';
 import type { PackOptions } from './verbs/pack/pack.ts';
 import type { RenewOptions } from './verbs/pack/renewal.ts';
 import type { PlannedVerb } from './verbs/plan.ts';
+import type { UpdateOptions } from './verbs/update-options.ts';
 
 // Each verb is loaded when it is called: most of the time that `claw status` takes is loading.
 
@@ -27,6 +28,7 @@ export type {
 export type { Choice } from './verbs/decide.ts';
 export type { CellOutcome, MatrixCell, MatrixData } from './verbs/matrix/cell.ts';
 export type { MatrixRequest } from './verbs/matrix.ts';
+export type { UpdateOptions } from './verbs/update-options.ts';
 
 /** Takes the core of a codebase. Writes nothing outside `.claw/`. */
 export async function init(context: EngineContext, request: ReleaseRequest): Promise<VerbResult> {
@@ -93,13 +95,26 @@ export async function replay(context: EngineContext): Promise<VerbResult> {
 export async function update(
   context: EngineContext,
   wanted: string,
-  options: { readonly release: string | null },
+  options: Partial<UpdateOptions> = {},
 ): Promise<VerbResult> {
   const { planUpdate } = await import('./verbs/update.ts');
+  const { PLAIN_UPDATE } = await import('./verbs/update-options.ts');
   const { carryOut } = await import('./verbs/operation.ts');
+  const given = { ...PLAIN_UPDATE, ...options };
+  const ask = context.ask === undefined ? null : onlyOnce(context.ask);
   return await changing(context, 'update', async () =>
-    carryOut(context, await planUpdate(context, wanted, options)),
+    carryOut(context, await planUpdate(context, wanted, given, ask)),
   );
+}
+
+/** A tree that is edited meanwhile is planned again; what was answered then holds. */
+function onlyOnce(ask: (question: string) => Promise<boolean>): typeof ask {
+  const answers = new Map<string, Promise<boolean>>();
+  return (question) => {
+    const answer = answers.get(question) ?? ask(question);
+    answers.set(question, answer);
+    return answer;
+  };
 }
 
 /** Records the owner's edits as a layer of their own. */

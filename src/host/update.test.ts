@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { runClaw } from '../testing/claw.ts';
 import { ask, hears, read, skills, stopsForRestart, write } from '../testing/owner-chat.ts';
 import { CODE, cloneOfReleases, manifest, release } from '../testing/releases.ts';
 
@@ -35,4 +36,31 @@ test('update finds the newest release of the remote, shows it, and asks before i
   const skillsToo = await ask(second, '/update', 'Say yes or no.');
   expect(skillsToo).toContain('- brings: c\n- changes: b\n');
   await second.stop();
+});
+
+test('what the release contains is asked about before the update is shown', async () => {
+  const { project, remote } = cloneOfReleases();
+  using _ = project;
+  using __ = remote;
+  const mine = CODE.replace('one = 1', 'one = 11');
+  write(project, { 'src/a.ts': mine });
+  for (const args of [['init'], ['customize', 'eleven']]) {
+    expect((await runClaw(['--cwd', project.dir, ...args])).code).toBe(0);
+  }
+  release(remote, 'v2.0.0', { 'package.json': manifest('2.0.0'), 'src/a.ts': mine });
+  const first = await project.start();
+  const asked = await ask(first, '/update', 'Say a number.');
+  expect(asked).toContain('- custom-eleven: it would change nothing any more');
+  await ask(first, 'give up', 'The core stays as it is. Say `/update v2.0.0` when you want it.');
+  await ask(first, '/update', 'Say a number.');
+  const kept = await ask(first, 'keep', 'Say yes or no.');
+  expect(kept).not.toContain('retires');
+  await ask(first, 'no', 'Say `/update v2.0.0 --keep custom-eleven` when you want it.');
+  await ask(first, '/update', 'Say a number.');
+  const retired = await ask(first, '1', 'Say yes or no.');
+  expect(retired).toContain('- retires: custom-eleven');
+  await first.terminal.say('yes');
+  await stopsForRestart(project, first);
+  expect(read(project, 'src/a.ts')).toBe(mine);
+  expect(read(project, '.claw/state.yaml')).toContain('layers: []');
 });

@@ -33,6 +33,13 @@ const Structured = z.strictObject({
     .default({ npm_dependencies: {}, apt_packages: [] }),
 });
 
+const Oid = z.string().regex(/^[0-9a-f]{40,64}$/, 'is no id of git');
+const Origin = z.strictObject({
+  of: z.templateLiteral(['sha256:', z.string().regex(/^[0-9a-f]{64}$/)]),
+  patch: Oid.nullable(),
+  commits: z.record(Oid, Oid.nullable()),
+});
+
 const ManifestFile = z.strictObject({
   skill: z.string(),
   version: z.string(),
@@ -45,6 +52,7 @@ const ManifestFile = z.strictObject({
   conflicts: Names.default([]),
   structured: Structured.prefault({}),
   test: Names.default([]),
+  origin: Origin.nullable().default(null),
 });
 
 /**
@@ -70,6 +78,7 @@ export function readManifest(source: Buffer | string): Manifest {
     conflicts: file.conflicts,
     structured: toStructured(file.structured),
     test: file.test,
+    origin: file.origin,
   };
 }
 

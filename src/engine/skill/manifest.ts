@@ -1,3 +1,5 @@
+import type { Origin } from './origin.ts';
+
 export type FileOp =
   | { readonly type: 'rename' | 'move'; readonly from: string; readonly to: string }
   | { readonly type: 'delete'; readonly path: string };
@@ -36,4 +38,6 @@ export type Manifest = {
   readonly structured: Structured;
   /** Paths inside the package, such as `tests/telegram.test.ts`. */
   readonly test: readonly string[];
+  /** Null for a package that was not made of commits. */
+  readonly origin: Origin | null;
 };

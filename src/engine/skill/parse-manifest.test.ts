@@ -12,6 +12,7 @@ test('a manifest with only the required keys gets empty lists for the others', (
     coreVersion: '0.1.0',
     adds: [],
     modifies: [],
+    origin: null,
     fileOps: [],
     depends: [],
     conflicts: [],

@@ -32,6 +32,7 @@ const Layer = z.strictObject({
   inferred_bases: z
     .record(ProjectPath, z.union([FileDigestText, z.literal('unknown')]))
     .default({}),
+  changes_nothing: z.literal(true).optional(),
 });
 
 /** `state.yaml` as it is written; its spelling is snake_case. */
@@ -76,6 +77,8 @@ export type LayerState = {
   readonly installed: string;
   /** Ancestors that the package did not carry; `unknown` where no history told of one. */
   readonly inferredBases: Readonly<Record<string, FileDigest | 'unknown'>>;
+  /** The tree would be the same without it: the core, or another layer, does all that it does. */
+  readonly changesNothing?: true | undefined;
 };
 
 /** The core that the layers stand on. */
@@ -114,9 +117,10 @@ export type State = {
 export function fromStateFile(raw: RawState, digest: Digest): State {
   return {
     core: raw.core,
-    layers: raw.layers.map(({ inferred_bases, ...layer }) => ({
+    layers: raw.layers.map(({ inferred_bases, changes_nothing, ...layer }) => ({
       ...layer,
       inferredBases: inferred_bases,
+      ...(changes_nothing ? { changesNothing: changes_nothing } : {}),
     })),
     resolutions: new Map(Object.entries(raw.resolutions)),
     files: new Map(Object.entries(raw.files)),
@@ -146,9 +150,10 @@ export function toStateFile(state: Omit<State, 'digest'>): object {
   return {
     version: NEWEST,
     core: { ...core, ...unlessEmpty('skills', sorted(Object.entries(skills))) },
-    layers: state.layers.map(({ kind, inferredBases, ...layer }) => ({
+    layers: state.layers.map(({ kind, inferredBases, changesNothing, ...layer }) => ({
       ...layer,
       ...(kind === 'skill' ? {} : { kind }),
+      ...(changesNothing ? { changes_nothing: changesNothing } : {}),
       ...unlessEmpty('inferred_bases', sorted(Object.entries(inferredBases))),
     })),
     ...unlessEmpty('resolutions', sorted(state.resolutions)),

@@ -24,6 +24,8 @@ export type EngineContext = {
   readonly proof?: ProofScope | undefined;
   /** Asks the owner for a yes; null where nobody can be asked and a yes is assumed. */
   readonly confirm: ((summary: PlanSummary) => Promise<boolean>) | null;
+  /** Asks the owner a question on the way, to be answered by yes or no; absent where nobody can be asked. */
+  readonly ask?: ((question: string) => Promise<boolean>) | undefined;
   /** Asks the owner's model; rejects with MODEL_REFUSED. Absent where there is none to ask. */
   readonly askModel?: (prompt: ModelPrompt) => Promise<ModelReply>;
   /** Ends the verb before anything is published; what it runs is ended, what it laid out removed. */

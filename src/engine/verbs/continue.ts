@@ -5,6 +5,7 @@ import { carryOut, type Operation } from './operation.ts';
 import { type Pending, readWaiting, refuseOtherState } from './pending.ts';
 import { planVerb } from './plan.ts';
 import { undo } from './undo.ts';
+import { updateOptionsOf } from './update-options.ts';
 
 /**
  * Plans the waiting operation again with what was decided, and carries it out. Conflicts that are
@@ -49,7 +50,9 @@ export async function planPending(
 ): Promise<Operation> {
   const release = options['release'] ?? null;
   const coreVersion = options['coreVersion'] ?? null;
-  return await planVerb(planning, { verb, args, release: { release, coreVersion }, options });
+  const update = updateOptionsOf(options);
+  const request = { release, coreVersion };
+  return await planVerb(planning, { verb, args, release: request, options, update });
 }
 
 function asObject(data: unknown): object {

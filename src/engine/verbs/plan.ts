@@ -15,6 +15,7 @@ import { planRemove } from './remove.ts';
 import { planReplay } from './replay.ts';
 import { planUndo } from './undo.ts';
 import { planUpdate } from './update.ts';
+import { PLAIN_UPDATE, type UpdateOptions } from './update-options.ts';
 import { planUpgrade } from './upgrade.ts';
 
 /** A verb with its arguments; `release` is what the owner says of the release, as those verbs take it. */
@@ -24,6 +25,8 @@ export type PlannedVerb = {
   readonly release?: ReleaseRequest;
   /** As an operation that waited keeps them. */
   readonly options?: Readonly<Record<string, string | null>>;
+  /** What an update is told beside its release. */
+  readonly update?: UpdateOptions;
 };
 
 /**
@@ -59,10 +62,10 @@ export async function plan(context: EngineContext, planned: PlannedVerb): Promis
  */
 export async function planVerb(
   context: PlanningContext,
-  { verb, args, release, options = {} }: PlannedVerb,
+  { verb, args, release, options = {}, update }: PlannedVerb,
 ): Promise<Operation> {
   refuseMisuse(verb, args);
-  refuseOptions(verb, release ?? NO_REQUEST);
+  refuseOptions(verb, release ?? NO_REQUEST, update ?? PLAIN_UPDATE);
   switch (verb) {
     case 'init':
       return await planInit(context, release ?? NO_REQUEST);
@@ -79,7 +82,7 @@ export async function planVerb(
     case 'replay':
       return await planReplay(context);
     case 'update':
-      return await planUpdate(context, args[0] ?? '', { release: release?.release ?? null });
+      return await planUpdate(context, args[0] ?? '', update ?? PLAIN_UPDATE);
     case 'customize':
       return await planCustomize(context, args[0] ?? '');
     case 'rebase':
@@ -113,13 +116,22 @@ function refuseMisuse(verb: string, args: readonly string[]): void {
 }
 
 /** A plan takes what the verb itself takes, and says so of the rest. */
-function refuseOptions(verb: string, { release, coreVersion }: ReleaseRequest): void {
+function refuseOptions(
+  verb: string,
+  { release, coreVersion }: ReleaseRequest,
+  { retireContained, keep }: UpdateOptions,
+): void {
+  const isUpdate = verb === 'update';
   const wrong =
     release !== null && !['init', 'apply', 'update'].includes(verb)
       ? '--release'
       : coreVersion !== null && !['init', 'apply'].includes(verb)
         ? '--core-version'
-        : null;
+        : retireContained && !isUpdate
+          ? '--retire-contained'
+          : keep.length > 0 && !isUpdate
+            ? '--keep'
+            : null;
   if (wrong !== null) throw new ClawError('USAGE', `${verb} takes no ${wrong}.`);
 }
 

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import type { Composition } from '../compose/composition.ts';
+import { hasEffect } from '../compose/effect.ts';
 import { digestBytes, digestFile, type FileDigest } from '../digest.ts';
 import { lstat } from '../skill/lstat.ts';
+import { hasChanges } from '../skill/origin.ts';
 import type { SkillPackage } from '../skill/package.ts';
 import { treeReader } from '../state/disk.ts';
 import {
@@ -56,7 +58,7 @@ export function stateSteps(
   const composed = composedFiles(next);
   const state = {
     core: next.core,
-    layers: next.layers.map(({ state }) => state),
+    layers: next.layers.map((layer) => withEffect(layer, next)),
     resolutions: next.resolutions.known,
     files: new Map([...composed].map(([path, file]) => [path, pinOf(file)])),
     structured: structuredState(next),
@@ -78,6 +80,12 @@ export function stateSteps(
     bytes,
     state,
   };
+}
+
+function withEffect({ package: layer, state }: KeptLayer, next: NewState): LayerState {
+  const { changesNothing: _, ...rest } = state;
+  const isIdle = hasChanges(layer.manifest) && !hasEffect(layer, next.target, next.releaseFile);
+  return isIdle ? { ...rest, changesNothing: true } : rest;
 }
 
 function keepLayer(kept: Map<string, TreeFile>, layer: SkillPackage): void {

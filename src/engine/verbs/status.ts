@@ -26,12 +26,13 @@ export async function status({ root, now }: EngineContext): Promise<VerbResult> 
     initialised: true,
     state: stateDigest(root),
     core: state.core,
-    layers: state.layers.map(({ name, kind, version, source, installed }) => ({
+    layers: state.layers.map(({ name, kind, version, source, installed, changesNothing }) => ({
       name,
       kind,
       version,
       source,
       installed,
+      changesNothing: changesNothing === true,
     })),
     edits: await findEdits(root, state, now),
     // Looked for only where npm was passed over: otherwise they are the owner's to install.

@@ -10,26 +10,29 @@ import type { TreeFile } from '../tree.ts';
 import type { PlanningContext } from './context.ts';
 import { coreState } from './core.ts';
 import { readInstallation, readInstalledPackages, requireState } from './installation.ts';
-import { pinning } from './layers.ts';
+import { pinning, requireApplied } from './layers.ts';
 import { checkMapped, dueMigrations, lostMigrations, migrateLayers } from './migrate.ts';
 import { isOlder, newCore } from './new-core.ts';
 import { findNewRelease } from './new-release.ts';
 import { findOldCore } from './old-core.ts';
 import type { Operation } from './operation.ts';
 import { planBeside } from './release-beside.ts';
+import { type Ask, retireLayers } from './retire.ts';
 import { type NewCore, planLayers } from './target.ts';
+import { keptOptions, type UpdateOptions } from './update-options.ts';
 
 /**
  * Plans the same layers and edits on another release. Its moves are honoured, its migrations applied
  * in order, its packages and recordings brought.
  *
- * @param options `release` names what the installation stands on, where `init` never did
+ * @param ask asks the owner about layers that the release contains; null where they cannot be asked
  * @throws ClawError RELEASE_NOT_FOUND; CORE_TOO_OLD when a layer is newer than that release
  */
 export async function planUpdate(
   context: PlanningContext,
   wanted: string,
-  options: { readonly release: string | null },
+  given: UpdateOptions,
+  ask: Ask | null = null,
 ): Promise<Operation> {
   const installation = await readInstallation(context.root);
   const state = requireState(installation);
@@ -40,18 +43,40 @@ export async function planUpdate(
     state,
     installed,
     release,
-    named: options.release,
+    named: given.release,
   });
 
   const newFile = (path: string): TreeFile | null => release.files.get(path) ?? null;
   const migrations = readMigrations(newFile(MIGRATIONS_PATH));
   const due = dueMigrations(migrations, old, release.version);
   const migrated = migrateLayers(installed, due, { extras: release.extras, config });
-  for (const { manifest } of migrated.layers) {
+  const beside = planBeside(context.root, old, release);
+  const resolutions = beside.resolutions(installation.resolutions);
+  for (const name of given.keep) requireApplied(state, name);
+  const {
+    layers,
+    retired,
+    contained,
+    options,
+    notes: retirements,
+  } = await retireLayers(
+    migrated.layers,
+    {
+      root: context.root,
+      state,
+      releaseFile: (path) => release.files.get(path) ?? null,
+      pathMaps: pathMapsOf(migrations),
+      resolutions,
+      since: old.commit,
+      commit: release.commit,
+    },
+    { options: given, ask },
+  );
+  for (const { manifest } of layers) {
     checkCoreVersion(manifest, release.version, `claw remove ${manifest.skill} first.`);
   }
-  checkRelations(migrated.layers);
-  checkMapped(migrated.layers, pathMapsOf(migrations), config, installation.config);
+  checkRelations(layers);
+  checkMapped(layers, pathMapsOf(migrations), config, installation.config);
 
   const core = newCore(old, {
     release,
@@ -62,29 +87,35 @@ export async function planUpdate(
   const lost = isOlder(release.version, old.version)
     ? []
     : lostMigrations(old.migrations, migrations);
-  const beside = planBeside(context.root, old, release);
   const plan = planLayers({
     installation,
     installed,
-    wanted: migrated.layers,
+    wanted: layers,
     published: old.published,
     decisions: context.decisions,
-    resolutions: beside.resolutions(installation.resolutions),
+    resolutions,
     core,
   });
   const sources = new Map(migrated.applied.map((name) => [name, { source: name, commit: null }]));
   return {
     verb: 'update',
     arguments: [wanted],
-    options,
+    options: keptOptions(options),
     installation,
     installed,
     plan,
     pin: pinning(state, sources, context.now()),
-    warnings: [...old.warnings, ...notes, ...lost, ...migrated.notes, ...beside.notes],
+    warnings: [
+      ...old.warnings,
+      ...notes,
+      ...lost,
+      ...migrated.notes,
+      ...retirements,
+      ...beside.notes,
+    ],
     core: { release, state: knownCore(state, release) },
     files: beside.changes,
-    resolutions: beside.resolutions(installation.resolutions),
+    resolutions,
     data: {
       from: { version: old.version, commit: old.commit },
       to: { version: release.version, commit: release.commit },
@@ -96,8 +127,9 @@ export async function planUpdate(
         retire,
         pathMap: paths,
       })),
-      retired: migrated.retired,
-      affected: affectedLayers(migrated.layers, core),
+      retired: [...migrated.retired, ...retired],
+      contained,
+      affected: affectedLayers(layers, core),
       broughtSkills: beside.brought,
       keptSkills: beside.kept,
     },

@@ -1,22 +1,36 @@
-/** What stands behind a command: words, and the paths named with `--allow`. */
-export type Arguments = { readonly words: readonly string[]; readonly allow: readonly string[] };
+/** What is said after a command's name: words, options of its own, and the paths named with `--allow`. */
+export type Arguments = {
+  readonly words: readonly string[];
+  readonly options: readonly string[];
+  readonly allow: readonly string[];
+};
+
+/** Options that a command has beside `--allow`, and whether a word belongs to them. */
+type Known = Readonly<Record<string, 'alone' | 'with a word'>>;
 
 /** Reads `telegram --allow .github/workflows/ci.yml`; null for an option that there is not. */
-export function readArguments(argument: string): Arguments | null {
+export function readArguments(argument: string, known: Known = {}): Arguments | null {
   const words: string[] = [];
+  const options: string[] = [];
   const allow: string[] = [];
   const given = argument.split(/\s+/).filter((word) => word !== '');
   for (let at = 0; at < given.length; at += 1) {
     const word = given[at] ?? '';
-    if (word !== '--allow' && word.startsWith('-')) return null;
-    if (word !== '--allow') {
+    if (!word.startsWith('-')) {
       words.push(word);
       continue;
     }
+    const kind = word === '--allow' ? 'with a word' : known[word];
+    if (kind === undefined) return null;
+    if (kind === 'alone') {
+      options.push(word);
+      continue;
+    }
     at += 1;
-    const path = given[at];
-    if (path === undefined) return null;
-    allow.push(path);
+    const text = given[at];
+    if (text === undefined) return null;
+    if (word === '--allow') allow.push(text);
+    else options.push(word, text);
   }
-  return { words, allow };
+  return { words, options, allow };
 }

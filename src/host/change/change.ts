@@ -25,6 +25,8 @@ export type Change = z.output<typeof Change>;
 export type Wish = {
   readonly verb: string;
   readonly args: readonly string[];
+  /** What else they said of it: `--retire-contained`. */
+  readonly options?: readonly string[];
   /** Paths that the owner named because they run or steer programs. */
   readonly allow?: readonly string[];
   readonly plan?: string | null;
@@ -47,7 +49,7 @@ export type Ended =
 export async function carryOut(
   context: CommandContext,
   wish: Wish,
-  by: readonly string[] = [wish.verb, ...wish.args],
+  by: readonly string[] = [wish.verb, ...wish.args, ...(wish.options ?? [])],
 ): Promise<Ended> {
   const begun = await beginChange(context, wish);
   const { allow = [], plan = null, seen = [] } = wish;

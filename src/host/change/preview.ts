@@ -16,6 +16,8 @@ export type Previewed = Wish & {
   readonly typed: string;
   readonly question: string;
   readonly declined: string;
+  /** What has to be asked before the plan itself, or null. */
+  readonly asksFirst?: (plan: ClawResult) => CommandResult | null;
 };
 
 const Data = z
@@ -28,10 +30,12 @@ export async function previewChange(
   wish: Previewed,
   note = '',
 ): Promise<CommandResult> {
-  const { verb, args, allow = [], title, asks } = wish;
+  const { verb, args, allow = [], options = [], title, asks } = wish;
   const named = allow.flatMap((path) => ['--allow', path]);
-  const plan = await context.claw(['plan', verb, ...args, ...named]);
-  if (isBlocked(plan)) return await carryOutChange(context, { verb, args, allow });
+  const plan = await context.claw(['plan', verb, ...args, ...options, ...named]);
+  const first = wish.asksFirst?.(plan) ?? null;
+  if (first !== null) return first;
+  if (isBlocked(plan)) return await carryOutChange(context, { verb, args, options, allow });
   const refusal = refusalOf(plan);
   if (refusal !== null) return answer(refusal);
   const data = Data.parse(plan.data);
@@ -42,12 +46,12 @@ export async function previewChange(
     return answer(`${lines}\n\n${consentText(data.consent, wish.typed)}`);
   if (asks === 'never' || (await isIdle(context, verb, plan))) {
     if (plan.changes.length > 0) context.say(lines);
-    return await carryOutChange(context, { verb, args, allow });
+    return await carryOutChange(context, { verb, args, options, allow });
   }
   return {
     kind: 'ask',
     text: `${lines}\n\n${wish.question} Say yes or no.`,
-    data: { verb, args, allow, plan: data.plan, seen: plan.warnings },
+    data: { verb, args, options, allow, plan: data.plan, seen: plan.warnings },
     declined: wish.declined,
   };
 }
@@ -65,6 +69,7 @@ async function isIdle(context: CommandContext, verb: string, plan: ClawResult): 
 export const PreviewedWish = z.object({
   verb: z.string(),
   args: z.array(z.string()),
+  options: z.array(z.string()).default([]),
   allow: z.array(z.string()).default([]),
   plan: z.string().nullable().default(null),
   seen: z.array(z.string()).default([]),

@@ -4,9 +4,12 @@ import { findNewestRelease } from '../change/newest-release.ts';
 import { carryOutChange, PreviewedWish, previewChange } from '../change/preview.ts';
 import { pendingText, refusalOf } from '../change/refusal.ts';
 import { reportChange } from '../change/report.ts';
+import { retirementQuestion } from '../change/retirement.ts';
 import { updateTitle } from '../change/update-title.ts';
+import type { ClawResult } from '../claw.ts';
 import type { CommandContext, CommandResult, OwnerCommand } from '../command.ts';
 
+const OPTIONS = { '--retire-contained': 'alone', '--keep': 'with a word' } as const;
 const USAGE = 'Say `/update` for the newest release, or `/update v2.0.0` for a certain one.';
 
 export const command: OwnerCommand = {
@@ -14,7 +17,7 @@ export const command: OwnerCommand = {
   help: 'brings a newer core under your skills and edits, after showing what changes',
   isForAgents: true,
   async run(context, argument) {
-    const given = readArguments(argument);
+    const given = readArguments(argument, OPTIONS);
     const [wanted, more] = given?.words ?? [];
     if (given === null || more !== undefined) return answer(USAGE);
     const { state, coreVersion, pending, refusal: unreadable } = await readTree(context);
@@ -32,31 +35,39 @@ export const command: OwnerCommand = {
         ? await findNewestRelease(context.git, present)
         : { kind: 'found' as const, ref: wanted };
     if (found.kind === 'none') return answer(found.text);
-    return await show(context, found.ref, given.allow, '');
+    return await show(context, { ref: found.ref, ...given }, '');
   },
   confirm(context, data) {
     const wish = PreviewedWish.parse(data);
     const [ref = ''] = wish.args;
-    return carryOutChange(context, wish, (note) => show(context, ref, wish.allow, note));
+    return carryOutChange(context, wish, (note) => show(context, { ...wish, ref }, note));
   },
   resume: reportChange,
 };
 
+type Wanted = {
+  readonly ref: string;
+  readonly options: readonly string[];
+  readonly allow: readonly string[];
+};
+
 function show(
   context: CommandContext,
-  ref: string,
-  allow: readonly string[],
+  { ref, options, allow }: Wanted,
   note: string,
 ): Promise<CommandResult> {
+  const typed = ['/update', ref, ...options].join(' ');
   const wish = {
     verb: 'update',
     args: [ref],
+    options,
     allow,
     title: updateTitle,
     asks: 'always',
-    typed: `/update ${ref}`,
+    typed,
     question: 'Nothing is changed yet. Go on with this update?',
-    declined: `The core stays as it is. Say \`/update ${ref}\` when you want it.`,
+    declined: `The core stays as it is. Say \`${typed}\` when you want it.`,
+    asksFirst: (plan: ClawResult) => retirementQuestion(plan, typed),
   } as const;
   return previewChange(context, wish, note);
 }

@@ -4,6 +4,7 @@ import { compose } from '../../compose/compose.ts';
 import { ClawError } from '../../errors.ts';
 import { changedLines } from '../../merge/changed-lines.ts';
 import { orderLayers } from '../../skill/order.ts';
+import { hasChanges } from '../../skill/origin.ts';
 import type { SkillPackage } from '../../skill/package.ts';
 import { packageFromFiles } from '../../skill/package-from-files.ts';
 import { createProtection } from '../../skill/protection.ts';
@@ -17,6 +18,7 @@ import { type Installation, readInstallation, readInstalledPackages } from '../i
 import { type Declaration, declarationsOf, declare } from './declarations.ts';
 import { groundEdits } from './ground.ts';
 import { type Left, leftOfStructured } from './left.ts';
+import { recordOrigin } from './origin.ts';
 import { rangeEdits } from './range.ts';
 import { findRenames, type PackedEdit } from './renames.ts';
 import { type OwnValues, readOwnValues, refuseSecrets } from './secrets.ts';
@@ -51,10 +53,8 @@ export async function pack(
   }
   const installation = await readInstallation(root);
   const installed = readInstalledPackages(installation);
-  const edits =
-    options.range === null
-      ? await treeEdits(installation, context.now)
-      : await rangeEdits(installation, options.range);
+  const range = options.range === null ? null : await rangeEdits(installation, options.range);
+  const edits = range?.edits ?? (await treeEdits(installation, context.now));
   if (edits.length === 0) {
     throw new ClawError(
       'USAGE',
@@ -73,6 +73,7 @@ export async function pack(
   const left = notGiven({ installation, installed, edits, own }, skill);
   refuseEmpty(skill, left);
   refuseSecrets(draft, own);
+  if (range !== null) await recordOrigin(root, { draft, skill, range });
   const changes = writePackage(context, place, draft, `pack ${name}`);
   const data = {
     skill: name,
@@ -91,14 +92,7 @@ export async function pack(
 
 /** @throws ClawError USAGE for a skill that would change nothing */
 function refuseEmpty({ manifest }: SkillPackage, left: readonly Left[]): void {
-  const { adds, modifies, fileOps, structured } = manifest;
-  const declared = [
-    ...[structured.npmDependencies, structured.composeServices].flatMap(Object.keys),
-    ...structured.envAdditions,
-    ...Object.keys(structured.container.npmDependencies),
-    ...structured.container.aptPackages,
-  ];
-  if (adds.length + modifies.length + fileOps.length + declared.length > 0) return;
+  if (hasChanges(manifest)) return;
   const reasons = left.map(({ path, what, why }) => `${[path, ...what].join(' ')}: ${why}`);
   throw new ClawError(
     'USAGE',

@@ -5,15 +5,22 @@ import { isSameFile } from '../../tree.ts';
 import type { Installation } from '../installation.ts';
 import type { PackedEdit } from './renames.ts';
 
+/** What the commits of a range changed, and the two ends of it. */
+export type RangeEdits = {
+  readonly edits: readonly PackedEdit[];
+  readonly first: string;
+  readonly last: string;
+};
+
 /**
- * What the commits of a range changed, from its first end to its last.
+ * Reads what the commits of a range changed, from its first end to its last.
  *
  * @throws ClawError USAGE for a range that git does not know here
  */
 export async function rangeEdits(
   { root, config }: Installation,
   range: string,
-): Promise<readonly PackedEdit[]> {
+): Promise<RangeEdits> {
   const [from = '', to = ''] = range.split('..');
   const ends = isGitFolder(root)
     ? [await resolveCommit(root, from), await resolveCommit(root, to === '' ? 'HEAD' : to)]
@@ -25,8 +32,9 @@ export async function rangeEdits(
   const isCore = (path: string) => isProjectPath(path, config) && path !== 'package-lock.json';
   const before = await readCommit(root, first, isCore);
   const after = await readCommit(root, last, isCore);
-  return [...new Set([...before.keys(), ...after.keys()])]
+  const edits = [...new Set([...before.keys(), ...after.keys()])]
     .sort()
     .map((path) => ({ path, before: before.get(path) ?? null, after: after.get(path) ?? null }))
     .filter((edit) => !isSameFile(edit.before, edit.after));
+  return { edits, first, last };
 }

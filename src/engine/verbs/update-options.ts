@@ -1,0 +1,46 @@
+/** What the owner says of an update beside the release that they want. */
+export type UpdateOptions = {
+  /** What the installation stands on, where `init` never did say. */
+  readonly release: string | null;
+  /** Every layer goes that the release contains, also where it would still change the tree. */
+  readonly retireContained: boolean;
+  /** Layers that go for that reason, by name, as the owner answered. */
+  readonly retire: readonly string[];
+  /** Layers that stay, whatever the release contains. */
+  readonly keep: readonly string[];
+};
+
+export const PLAIN_UPDATE: UpdateOptions = {
+  release: null,
+  retireContained: false,
+  retire: [],
+  keep: [],
+};
+
+/** The options as an operation that waits keeps them. */
+export function keptOptions(options: UpdateOptions): Readonly<Record<string, string | null>> {
+  const { release, retireContained, retire, keep } = options;
+  return {
+    release,
+    ...(retireContained ? { retireContained: 'yes' } : {}),
+    ...(retire.length === 0 ? {} : { retire: JSON.stringify(retire) }),
+    ...(keep.length === 0 ? {} : { keep: JSON.stringify(keep) }),
+  };
+}
+
+/** What `keptOptions` kept. */
+export function updateOptionsOf(kept: Readonly<Record<string, string | null>>): UpdateOptions {
+  return {
+    release: kept['release'] ?? null,
+    retireContained: kept['retireContained'] === 'yes',
+    retire: listOf(kept['retire']),
+    keep: listOf(kept['keep']),
+  };
+}
+
+/** A file that somebody changed into something else says nothing. */
+function listOf(text: string | null | undefined): readonly string[] {
+  if (text == null) return [];
+  const list: unknown = JSON.parse(text);
+  return Array.isArray(list) ? list.map(String) : [];
+}
