@@ -26,6 +26,7 @@ const FileOp = z.discriminatedUnion('type', [
 
 const Structured = z.strictObject({
   npm_dependencies: Ranges.default({}),
+  npm_overrides: Ranges.default({}),
   env_additions: z.array(EnvAddition).default([]),
   docker_compose_services: z.record(z.string(), z.record(z.string(), z.unknown())).default({}),
   container: z
@@ -66,6 +67,7 @@ export function readManifest(source: Buffer | string): Manifest {
   const parsed = ManifestFile.safeParse(raw);
   if (!parsed.success) throw schemaError(parsed.error.issues);
   const file = parsed.data;
+  refuseTwice(file.structured);
   return {
     skill: file.skill,
     version: file.version,
@@ -82,9 +84,19 @@ export function readManifest(source: Buffer | string): Manifest {
   };
 }
 
+function refuseTwice({ npm_dependencies, npm_overrides }: z.output<typeof Structured>): void {
+  const name = Object.keys(npm_overrides).find((one) => Object.hasOwn(npm_dependencies, one));
+  if (name === undefined) return;
+  const path = `manifest.yaml:structured.npm_overrides.${name}`;
+  throw new ClawError('SCHEMA_INVALID', `${path}: is named among npm_dependencies as well.`, {
+    path,
+  });
+}
+
 function toStructured(file: z.output<typeof Structured>): Manifest['structured'] {
   return {
-    npmDependencies: file.npm_dependencies,
+    npmDependencies: { ...file.npm_dependencies, ...file.npm_overrides },
+    npmOverrides: Object.keys(file.npm_overrides),
     envAdditions: file.env_additions.map((entry) => ({
       name: entry.name,
       description: entry.description ?? null,

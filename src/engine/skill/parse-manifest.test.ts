@@ -19,6 +19,7 @@ test('a manifest with only the required keys gets empty lists for the others', (
     structured: {
       npmDependencies: {},
       envAdditions: [],
+      npmOverrides: [],
       composeServices: {},
       container: { npmDependencies: {}, aptPackages: [] },
     },
@@ -51,6 +52,7 @@ test('a full manifest is read into the engine’s own names', () => {
   ]);
   expect(manifest.structured).toEqual({
     npmDependencies: { grammy: '^1.46.0' },
+    npmOverrides: [],
     envAdditions: [
       { name: 'DEMO_TOKEN', description: null, example: null, isSecret: false },
       { name: 'DEMO_URL', description: null, example: 'http://x', isSecret: true },

@@ -2,6 +2,7 @@ import type { Declaration, Declared } from './declaration.ts';
 
 type Fixture = {
   readonly npm?: Readonly<Record<string, string>>;
+  readonly npmOverrides?: readonly string[];
   readonly env?: readonly (
     | string
     | { name: string; description?: string; example?: string; secret?: boolean }
@@ -15,6 +16,7 @@ type Fixture = {
 export function declaration(layer: string, fixture: Fixture): Declaration {
   const structured: Declared = {
     npmDependencies: fixture.npm ?? {},
+    npmOverrides: fixture.npmOverrides ?? [],
     envAdditions: (fixture.env ?? []).map((entry) => ({
       name: typeof entry === 'string' ? entry : entry.name,
       description: typeof entry === 'string' ? null : (entry.description ?? null),

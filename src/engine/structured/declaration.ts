@@ -12,6 +12,8 @@ export type DeclaredSetting = {
 /** What one layer declares for structured files: a manifest's `structured`, already checked. */
 export type Declared = {
   readonly npmDependencies: Readonly<Record<string, string>>;
+  /** Those of them that take the place of the core's range where the two have no version in common. */
+  readonly npmOverrides: readonly string[];
   readonly envAdditions: readonly DeclaredSetting[];
   readonly composeServices: Readonly<Record<string, unknown>>;
   readonly container: {

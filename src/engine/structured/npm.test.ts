@@ -113,3 +113,33 @@ test.each([
   ]);
   expect(result.conflicts[0]?.reason).toContain(`line ${line}`);
 });
+
+test('a range takes the place of the core’s only where it says so and the two have nothing in common', () => {
+  const apart = { npm: { alpha: '^2.0.0', gamma: '^2.1.0' } };
+  expect(compose(CORE, declaration('a', apart)).conflicts).toHaveLength(1);
+  const wish = declaration('a', { ...apart, npmOverrides: ['alpha', 'gamma', 'new'] });
+  const { text, conflicts, outcome } = compose(CORE, wish);
+  expect(conflicts).toEqual([]);
+  expect(text).toBe(
+    CORE.replace('^1.0.0', '^2.0.0').replace('"gamma": "^2.0.0"', '"gamma": "^2.1.0"'),
+  );
+  expect(outcome).toEqual({
+    npm_dependencies: { alpha: '^2.0.0', gamma: '^2.1.0' },
+    npm_overrides: { alpha: { core: '^1.0.0', range: '^2.0.0' } },
+  });
+});
+
+test('what one layer overrides, others still have to agree with', () => {
+  const raising = declaration('a', { npm: { alpha: '^2.0.0' }, npmOverrides: ['alpha'] });
+  const { text, conflicts } = compose(
+    CORE,
+    raising,
+    declaration('b', { npm: { alpha: '^2.3.0' } }),
+  );
+  expect(conflicts).toEqual([]);
+  expect(text).toContain('"alpha": "^2.3.0"');
+  const old = declaration('b', { npm: { alpha: '^1.2.0' } });
+  expect(compose(CORE, raising, old).conflicts).toEqual([
+    { path: 'package.json#dependencies.alpha', kind: 'structured', layers: ['a', 'b'] },
+  ]);
+});

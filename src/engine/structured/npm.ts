@@ -13,6 +13,9 @@ import { intersectRanges } from './ranges.ts';
 /** One party's wish for a package: the core's own range, or a layer's. */
 type Wish = { readonly party: string; readonly range: string };
 
+/** Ranges of layers that took the place of the core's, by package. */
+type Overrides = Readonly<Record<string, { readonly core: string; readonly range: string }>>;
+
 // npm reads the first of these that names a package; the range is narrowed where it stands.
 const SECTIONS = ['dependencies', 'optionalDependencies', 'devDependencies', 'peerDependencies'];
 
@@ -24,11 +27,18 @@ export function composeNpm(input: StructuredInput): StructuredResult {
   const file = readJson(bytes);
   if (!('root' in file)) return unreadableRelease(input, file);
   const wanted = declaredRanges(input.declarations, ({ structured }) => structured.npmDependencies);
-  const composed = composeRanges(file, { input, wanted, sections: SECTIONS });
+  const overriding = new Set(
+    input.declarations.flatMap(({ structured }) => structured.npmOverrides),
+  );
+  const composed = composeRanges(file, { input, wanted, sections: SECTIONS, overriding });
+  const { overrides } = composed;
   return {
     bytes: jsonBytes(composed.text, input.release),
     conflicts: composed.conflicts,
-    outcome: { npm_dependencies: composed.ranges },
+    outcome: {
+      npm_dependencies: composed.ranges,
+      ...(Object.keys(overrides).length > 0 ? { npm_overrides: overrides } : {}),
+    },
   };
 }
 
@@ -53,21 +63,26 @@ export function composeRanges(
     readonly input: StructuredInput;
     readonly wanted: ReadonlyMap<string, readonly Wish[]>;
     readonly sections: readonly string[];
+    /** Packages of which a layer's range may take the place of the core's; none by default. */
+    readonly overriding?: ReadonlySet<string>;
   },
 ): {
   readonly text: string;
   readonly conflicts: readonly Conflict[];
   readonly ranges: Readonly<Record<string, string>>;
+  readonly overrides: Overrides;
 } {
-  const { input, wanted, sections } = options;
+  const { input, wanted, sections, overriding = new Set() } = options;
   let { text } = file;
   const conflicts: Conflict[] = [];
   const ranges: Record<string, string> = {};
+  const overrides: Record<string, Overrides[string]> = {};
   for (const [name, wishes] of wanted) {
     const holding = sections.filter((section) => valueAt(file.root, [section, name]) !== null);
     const section = holding[0] ?? sections[0] ?? '';
     const own = holding.map((key) => ({ party: CORE, range: rangeAt(file, key, name) }));
-    const agreed = agree(`${input.path}#${section}.${name}`, [...own, ...wishes], input);
+    const met = overriding.has(name) ? own.filter((wish) => areTogether([wish, ...wishes])) : own;
+    const agreed = agree(`${input.path}#${section}.${name}`, [...met, ...wishes], input);
     conflicts.push(...agreed.conflicts);
     if (agreed.range === null) {
       if (agreed.conflicts.length === 0) text = removeValue(text, [section, name]);
@@ -75,13 +90,20 @@ export function composeRanges(
     }
     const { range } = agreed;
     ranges[name] = range;
+    if (own[0] !== undefined && met.length < own.length) {
+      overrides[name] = { core: own[0].range, range };
+    }
     if (own[0]?.range === range) continue;
     text = setValue(text, [section, name], {
       value: JSON.stringify(range),
       place: (keys) => sortedPlace(keys, name),
     });
   }
-  return { text, conflicts, ranges };
+  return { text, conflicts, ranges, overrides };
+}
+
+function areTogether(wishes: readonly Wish[]): boolean {
+  return intersectRanges(wishes.map(({ range }) => range)) !== null;
 }
 
 /** Where npm itself would put a name among others. */

@@ -19,6 +19,7 @@ import type { Installation } from './installation.ts';
 import { intentNotes } from './intent-notes.ts';
 import { preparePackages } from './npm.ts';
 import { originsOf } from './origins.ts';
+import { newOverrides, overrideNote } from './overrides.ts';
 import { clearPending, withDecided, writePending } from './pending.ts';
 import { planDigest, refuseOtherPlan } from './plan-digest.ts';
 import { proveTree } from './proving.ts';
@@ -77,6 +78,7 @@ export function reportOperation(operation: Operation, outcome: VerbResult['outco
     warnings: [
       ...(operation.installation.taken?.warnings ?? []),
       ...warnings,
+      ...newOverrides(operation).map(overrideNote),
       ...settledNotes(plan.settlements),
     ],
     data: {
@@ -125,7 +127,7 @@ export async function carryOut(
     return { ...planned, outcome: 'blocked' };
   }
   refuseOtherPlan(context, planDigest(operation));
-  checkConsent(plan.changes, context.allow);
+  checkConsent(operation, context.allow);
   for (const loss of losses) context.onProgress({ kind: 'note', text: loss });
   await askForYes(context, operation, planned);
   const packages = await preparePackages(context, operation);

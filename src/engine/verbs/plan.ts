@@ -43,7 +43,7 @@ export async function plan(context: EngineContext, planned: PlannedVerb): Promis
   const operation = await planVerb(context, planned);
   const isBlocked = operation.plan.conflicts.length > 0;
   const report = reportOperation(operation, isBlocked ? 'blocked' : 'done');
-  const consent = missingConsent(operation.plan.changes, context.allow);
+  const consent = missingConsent(operation, context.allow);
   const warnings = [...report.warnings, ...consent.map((path) => `This needs --allow ${path}.`)];
   const isInstalled = !isBlocked && context.skipsInstall !== true;
   const scripts = isInstalled ? await foreseeScripts(context, operation) : NO_SCRIPTS;

@@ -43,7 +43,17 @@ export function consentNeeded({ error }: ClawResult): readonly string[] {
 /** What to say about such paths. @param typed what the owner types to go on */
 export function consentText(paths: readonly string[], typed: string): string {
   const words = paths.map((path) => `--allow ${path}`).join(' ');
-  return `This changes ${paths.join(', ')}, which runs or steers programs. Nothing is changed yet: look at it, then say \`${typed} ${words}\`.`;
+  const files = paths.filter((path) => !path.includes('#'));
+  const ranges = paths.filter((path) => path.includes('#'));
+  const reasons = [
+    ...(files.length > 0
+      ? [`This changes ${files.join(', ')}, which runs or steers programs.`]
+      : []),
+    ...(ranges.length > 0
+      ? [`This takes a version that the core does not allow: ${ranges.join(', ')}.`]
+      : []),
+  ];
+  return `${reasons.join(' ')} Nothing is changed yet: look at it, then say \`${typed} ${words}\`.`;
 }
 
 const Consent = z.looseObject({ paths: z.array(z.string()) });

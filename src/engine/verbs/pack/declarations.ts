@@ -1,5 +1,6 @@
 import { type Document, isMap, isScalar, isSeq, type YAMLSeq } from 'yaml';
 import { structuredKind } from '../../structured/kind.ts';
+import { intersectRanges } from '../../structured/ranges.ts';
 import { dataOf } from '../../structured/value-edit.ts';
 import type { TreeFile } from '../../tree.ts';
 import { readSettings } from './env-settings.ts';
@@ -40,6 +41,9 @@ export function declare(document: Document, declarations: readonly Declaration[]
     if (isList) declareInList(document, place, key, value);
     else if (value === null) document.deleteIn([...place, key]);
     else document.setIn([...place, key], document.createNode(value));
+    const other = OTHER_SECTION[section[0] ?? ''];
+    const former = ['structured', other ?? '', key];
+    if (other !== undefined && document.hasIn(former)) document.deleteIn(former);
     for (let at = place.length; at > 0; at -= 1) dropEmpty(document, place.slice(0, at));
   }
 }
@@ -49,7 +53,7 @@ function declaredBy({ path, before, after }: StructuredEdit, own: OwnValues): De
   const now = after ? dataOf(path, after.bytes) : {};
   switch (structuredKind(path)) {
     case 'npm':
-      return changed(['npm_dependencies'], packagesOf(old), packagesOf(now));
+      return packagesDeclared(packagesOf(old), packagesOf(now));
     case 'env':
       return changed(['env_additions'], settingsIn(before, own), settingsIn(after, own));
     case 'compose':
@@ -66,6 +70,26 @@ function declaredBy({ path, before, after }: StructuredEdit, own: OwnValues): De
     default:
       return [];
   }
+}
+
+/** A package stands in one of the two. */
+const OTHER_SECTION: Readonly<Record<string, string>> = {
+  npm_dependencies: 'npm_overrides',
+  npm_overrides: 'npm_dependencies',
+};
+
+/** A range that has no version in common with the one before takes its place. */
+function packagesDeclared(
+  old: Readonly<Record<string, unknown>>,
+  now: Readonly<Record<string, unknown>>,
+): Declaration[] {
+  return changed(['npm_dependencies'], old, now).map((declaration) => {
+    const ranges = [old[declaration.key], declaration.value];
+    const isApart =
+      ranges.every((range) => typeof range === 'string') &&
+      intersectRanges(ranges.map(String)) === null;
+    return isApart ? { ...declaration, section: ['npm_overrides'] } : declaration;
+  });
 }
 
 function settingsIn(file: TreeFile | null, own: OwnValues): Readonly<Record<string, unknown>> {
