@@ -8,6 +8,7 @@ import { mergeValue } from './merge-value.ts';
 import { alignRegions, type Range, type Region, refineConflict } from './regions.ts';
 import { joinRepeats } from './repeats.ts';
 import { settleRegions } from './settle.ts';
+import { disputeStrays } from './strays.ts';
 import type { Format } from './syntax/language.ts';
 
 /**
@@ -32,7 +33,7 @@ export function mergeLines(
   const lines = mapVersions(versions, withoutBom);
   const ends = mergeLineEnds(lines);
   const texts = internLines(lines);
-  const aligned = joinRepeats(alignRegions(texts), texts);
+  const aligned = disputeStrays(joinRepeats(alignRegions(texts), texts), texts, lines);
   const regions = format === null ? aligned : settleRegions(aligned, lines, format);
   const refined = regions.flatMap((region) =>
     region.kind === 'conflict' ? refineConflict(region, texts) : [region],

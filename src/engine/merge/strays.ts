@@ -1,0 +1,179 @@
+import type { Versions } from '../tree.ts';
+import { joinRegions } from './doubts.ts';
+import { at } from './edits.ts';
+import type { Interned } from './intern.ts';
+import type { Range, Region } from './regions.ts';
+
+type Name = 'ours' | 'theirs';
+
+/** One version, as it is read from some line upwards. */
+type Text = { readonly lines: readonly string[]; readonly numbers: Int32Array };
+
+/** A line that tells what those below it belong to. */
+type Head = { readonly number: number; readonly place: number };
+
+/** What is left of the steps, and how often a line stands in a version. */
+type Search = {
+  steps: number;
+  readonly counts: (name: keyof Versions<unknown>) => Int32Array;
+  /** Whether one side left a line of the base where it was. */
+  readonly isPaired: (place: number, name: Name) => boolean;
+};
+
+/** Lines that one merge may read in search of heads, so that no input is slow. */
+const MAX_STEPS = 400_000;
+const OTHER: Readonly<Record<Name, Name>> = { ours: 'theirs', theirs: 'ours' };
+const WORD = /[\w\x80-\xff]/;
+
+/**
+ * Makes conflicts of edits that would land in another declaration than the one their side edited.
+ *
+ * Where neighbours have equal lines and one side moved one of them, alignment can pair the lines of
+ * the one with those of the other. What an edit belongs to is read from its heads: the lines above
+ * it that are indented less, or without any such line those above it in its paragraph. An edit has
+ * gone astray where a head is no longer above it, and another is that the base has elsewhere, or where
+ * the head itself was moved from its place. A head that was renamed or wrapped is no sign, nor is a
+ * new one where the head before it stayed: the lines were taken out into a declaration of their own.
+ */
+export function disputeStrays(
+  regions: readonly Region[],
+  texts: Interned,
+  lines: Versions<readonly string[]>,
+): readonly Region[] {
+  const isPaired = (place: number, name: Name) =>
+    regions.some(({ kind, base }) => kind !== name && base.start <= place && place < base.end);
+  const search = { steps: MAX_STEPS, counts: lineCounts(texts), isPaired };
+  const stretches: Range[] = [];
+  // The last region before the present one in which that side, or both, did something.
+  const last = { ours: -1, theirs: -1 };
+  for (const [index, region] of regions.entries()) {
+    if (region.kind === 'ours' || region.kind === 'theirs') {
+      const start = last[OTHER[region.kind]];
+      if (start >= 0 && isStray({ ...region, kind: region.kind }, texts, lines, search)) {
+        stretches.push({ start, end: index + 1 });
+      }
+      last[region.kind] = index;
+    } else if (region.kind === 'conflict') {
+      last.ours = index;
+      last.theirs = index;
+    }
+  }
+  return stretches.length === 0 ? regions : joinRegions(regions, stretches);
+}
+
+function isStray(
+  region: Versions<Range> & { readonly kind: Name },
+  texts: Interned,
+  lines: Versions<readonly string[]>,
+  search: Search,
+): boolean {
+  const mover = OTHER[region.kind];
+  const edited = firstLine(region, region.kind, lines);
+  if (edited === null) return false;
+  const { place, indent } = edited;
+  const from = { base: place, moved: region[mover].start + place - region.base.start, indent };
+  const base = { lines: lines.base, numbers: texts.base };
+  const heads = headsApart(base, { lines: lines[mover], numbers: texts[mover] }, from, search);
+  if (heads.base.length === 0 || heads.moved.length === 0) return false;
+  const isOnce = ({ number }: Head, name: Name | 'base') => search.counts(name)[number] === 1;
+  const isIn = (some: readonly Head[], { number }: Head) =>
+    some.some((other) => other.number === number);
+  const gone = heads.base.filter((head) => isOnce(head, 'base') && !isIn(heads.moved, head));
+  const come = heads.moved.filter((head) => isOnce(head, mover) && !isIn(heads.base, head));
+  if (gone.length === 0 || come.length === 0) return false;
+  const isMoved = (head: Head) => isOnce(head, mover) && !search.isPaired(head.place, mover);
+  return come.some((head) => isOnce(head, 'base')) || gone.some(isMoved);
+}
+
+/** Where in the base an edit begins, blank lines apart, and how deep; null where it is all blank. */
+function firstLine(
+  region: Region,
+  name: Name,
+  lines: Versions<readonly string[]>,
+): { readonly place: number; readonly indent: number } | null {
+  for (let place = region.base.start; place < region.base.end; place++) {
+    const indent = depthOf(lines.base[place] ?? '');
+    if (indent !== null) return { place, indent };
+  }
+  // What is put in behind a blank line stands for itself.
+  const indent = depthOf(lines[name][region[name].start] ?? '');
+  return indent === null || region.base.start < region.base.end
+    ? null
+    : { place: region.base.start, indent };
+}
+
+/** The heads of one place in two versions, but for those that they have in common. */
+function headsApart(
+  base: Text,
+  moved: Text,
+  from: { readonly base: number; readonly moved: number; readonly indent: number },
+  search: Search,
+): { readonly base: readonly Head[]; readonly moved: readonly Head[] } {
+  let [one, other, indent] = [from.base, from.moved, from.indent];
+  // Most edits stand in the same surroundings in both versions: no head needs to be looked at.
+  while (indent > 0 && one > 0 && other > 0 && search.steps > 0) {
+    if (at(base.numbers, one - 1) !== at(moved.numbers, other - 1)) break;
+    search.steps--;
+    one--;
+    other--;
+    indent = indentAbove(base.lines[one] ?? '', indent);
+  }
+  if (indent === 0 && from.indent > 0) return { base: [], moved: [] };
+  return { base: headsOf(base, one, indent, search), moved: headsOf(moved, other, indent, search) };
+}
+
+/** The lines above a place that are indented less, the nearest first; at depth 0 its paragraph's. */
+function headsOf(
+  { lines, numbers }: Text,
+  place: number,
+  depth: number,
+  search: Search,
+): readonly Head[] {
+  const heads: Head[] = [];
+  let indent = depth;
+  for (let index = place - 1; index >= 0 && search.steps > 0; index--) {
+    search.steps--;
+    const line = lines[index] ?? '';
+    const own = depthOf(line);
+    if (depth === 0) {
+      if (own === null) break;
+      heads.push({ number: at(numbers, index), place: index });
+    } else {
+      if (own !== null && own < indent && WORD.test(line))
+        heads.push({ number: at(numbers, index), place: index });
+      indent = indentAbove(line, indent);
+      if (indent === 0) break;
+    }
+  }
+  return heads;
+}
+
+/** How far lines must be indented less than, above a line, to be heads. */
+function indentAbove(line: string, indent: number): number {
+  const own = depthOf(line);
+  if (own === null || own >= indent) return indent;
+  // A bracket on a line of its own belongs to the line above it.
+  return WORD.test(line) ? own : own + 1;
+}
+
+/** How far a line is indented; null for a blank one. A closing bracket belongs to what it closes. */
+function depthOf(line: string): number | null {
+  let indent = 0;
+  while (line[indent] === ' ' || line[indent] === '\t') indent++;
+  const first = line[indent];
+  if (first === undefined || first === '\n' || first === '\r') return null;
+  return first === '}' || first === ')' || first === ']' ? indent + 1 : indent;
+}
+
+/** How often each line stands in a version, counted when it is first asked for. */
+function lineCounts(texts: Interned): (name: keyof Versions<unknown>) => Int32Array {
+  const known = new Map<string, Int32Array>();
+  return (name) => {
+    const counted = known.get(name);
+    if (counted !== undefined) return counted;
+    const counts = new Int32Array(texts.size);
+    for (const line of texts[name]) counts[line] = at(counts, line) + 1;
+    known.set(name, counts);
+    return counts;
+  };
+}
