@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { EngineContext, PlanSummary } from '../engine/index.ts';
 import * as engine from '../engine/index.ts';
+import { type DevArguments, devCommand, devVerb } from './dev.ts';
 import type { Invocation, RunVerb } from './main.ts';
 import { drawMatrix, type MatrixOptions, matrixCommand, matrixRequest } from './matrix-options.ts';
 import { type PackArguments, packCommand, packVerb } from './pack-options.ts';
@@ -85,6 +86,13 @@ export const engineVerbs: readonly Define[] = [
   (program, run) =>
     packCommand(program).action((name: string, paths: string[], options: PackArguments) =>
       run('pack', (invocation) => packVerb(contextOf(invocation), name, paths, options)),
+    ),
+  (program, run) =>
+    devCommand(program).action((name: string, paths: string[], options: DevArguments) =>
+      run('dev', async (invocation) => {
+        const isJson = invocation.options.json === true;
+        return await devVerb(contextOf(invocation), name, paths, { ...options, isJson });
+      }),
     ),
   (program, run) =>
     program

@@ -2,7 +2,7 @@ import { type Command, Help } from 'commander';
 
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Skills and the core:': ['init', 'apply', 'remove', 'upgrade', 'update', 'replay'],
-  'Your own changes:': ['customize', 'rebase', 'pack'],
+  'Your own changes:': ['customize', 'rebase', 'pack', 'dev'],
   'Look, and change nothing:': [
     ...['plan', 'status', 'list', 'why', 'diff', 'verify', 'matrix', 'doctor'],
   ],

@@ -1,3 +1,5 @@
+import type { VerbResult } from '../engine/index.ts';
+
 /** What `claw pack` made, left out and left to its author. */
 export type PackData = {
   readonly skill?: string;
@@ -28,6 +30,24 @@ export function packLines(data: PackData): readonly string[] {
     ...stays,
     ...(fillIn.length === 0 ? [] : [`To fill in: ${fillIn.join(', ')}`]),
   ];
+}
+
+type Developed = {
+  readonly skill: string;
+  readonly version: string | null;
+  readonly rounds?: number;
+  readonly isIn: boolean;
+};
+
+/** How `claw dev` ended; of one that was to run once, what it did. */
+export function developedLines(
+  result: VerbResult,
+  once: () => readonly string[],
+): readonly string[] {
+  const { skill, version, rounds, isIn } = result.data as Developed;
+  if (rounds === undefined) return once();
+  const rest = isIn ? '' : ' Your last edits failed and are not in it; they are in the tree.';
+  return [`Ended. ${skill} is at ${version}.${rest}`];
 }
 
 function shown(keys: readonly string[]): string {

@@ -5,7 +5,7 @@ import { PIPE, type Screen } from './screen.ts';
 import { groupLines, taskLines } from './text-assistant.ts';
 import { type DiffData, diffLines } from './text-diff.ts';
 import { plannedRecordLines, recordedLines, updateLines } from './text-layers.ts';
-import { type PackData, packLines } from './text-pack.ts';
+import { developedLines, type PackData, packLines } from './text-pack.ts';
 import { type ProposedData, proposalLines } from './text-proposals.ts';
 import { type ServiceData, serviceLines } from './text-service.ts';
 import { type ListEntry, listLines, MARKS, type StatusData, statusLines } from './text-status.ts';
@@ -65,6 +65,11 @@ function bodyOf(result: VerbResult, screen: Screen): readonly string[] {
       return recordedLines(result.data as Parameters<typeof recordedLines>[0]);
     case 'pack':
       return [...changeLines(result), ...packLines(result.data as PackData)];
+    case 'dev':
+      return developedLines(result, () => [
+        ...changeLines(result),
+        ...packLines(result.data as PackData),
+      ]);
     case 'update':
       return [
         ...updateLines(result.data as Parameters<typeof updateLines>[0]),

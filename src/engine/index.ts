@@ -3,6 +3,7 @@ import { withLock } from './transaction/lock.ts';
 import { recover as recoverTree } from './transaction/recover.js';
 import { type EngineContext, resultOf, type VerbResult } from './verbs/context.ts';
 import type { Choice } from './verbs/decide.ts';
+import type { DevelopOptions } from './verbs/dev/develop.ts';
 import { changing, needsDecision, reading } from './verbs/locked.ts';
 import type { MatrixRequest } from './verbs/matrix.ts';
 import type { PackOptions } from './verbs/pack/pack.ts';
@@ -26,6 +27,7 @@ export type {
   VerbResult,
 } from './verbs/context.ts';
 export type { Choice } from './verbs/decide.ts';
+export type { DevelopEvent } from './verbs/dev/develop.ts';
 export type { CellOutcome, MatrixCell, MatrixData } from './verbs/matrix/cell.ts';
 export type { MatrixRequest } from './verbs/matrix.ts';
 export type { UpdateOptions } from './verbs/update-options.ts';
@@ -153,6 +155,16 @@ export async function renewPackage(
 ): Promise<VerbResult> {
   const { packUpdate } = await import('./verbs/pack/update.ts');
   return await changing(context, 'pack', () => packUpdate(context, name, options));
+}
+
+/** Keeps a skill's package in step with the tree, at each save; ends when the signal is aborted. */
+export async function develop(
+  context: EngineContext,
+  name: string,
+  options: DevelopOptions,
+): Promise<VerbResult> {
+  const verbs = await import('./verbs/dev/develop.ts');
+  return await verbs.develop(context, name, options);
 }
 
 /** The conflicts of the operation that waits; with `answers` also a file of answers to fill in. */

@@ -19,7 +19,7 @@ export type RenewOptions = {
   readonly level: Level | null;
   /** Whether checks and tests are left out. */
   readonly isUnproved?: boolean;
-  /** The version that others may have, where it is known already. */
+  /** The version that others may have, where no git can tell. */
   readonly published?: string;
 };
 
@@ -71,9 +71,10 @@ async function versioning(
   { level, published: known }: RenewOptions,
 ): Promise<FoldRequest['version']> {
   const committed = await committedVersion(root, skill.manifest.skill, folder);
-  // Without git, or from elsewhere: others may have what is applied here.
-  const elsewhere = committed === undefined || cameFrom !== null ? (applied ?? skill) : null;
-  const published = known ?? elsewhere?.manifest.version ?? committed ?? null;
+  const here = (applied ?? skill).manifest.version;
+  // From elsewhere, or where no git can tell: others may have what is applied here.
+  const untold = known ?? here;
+  const published = committed === undefined ? untold : cameFrom === null ? committed : here;
   const versions = [skill, ...(applied ? [applied] : [])].map(({ manifest }) => manifest.version);
   const [first = '1.0.0', second = first] = versions;
   const present = gt(second, first) ? second : first;

@@ -1,0 +1,161 @@
+import { ClawError } from '../../errors.ts';
+import { readConfig } from '../../state/config.ts';
+import { listFolder } from '../../state/kept.ts';
+import { listProjectFiles } from '../../state/listing.ts';
+import { readState } from '../../state/state-file.ts';
+import { joinTransactions } from '../../transaction/join.ts';
+import { listTransactions } from '../../transaction/records.ts';
+import { type EngineContext, resultOf, type VerbResult } from '../context.ts';
+import { readInstallation, readInstalledPackages } from '../installation.ts';
+import { changing } from '../locked.ts';
+import { findRenewable } from '../pack/renewable.ts';
+import { packUpdate } from '../pack/update.ts';
+import { type Watch, watchFolders } from './watch.ts';
+
+/** What a person who develops a skill is told, as it happens. */
+export type DevelopEvent =
+  | { readonly kind: 'watching'; readonly skill: string; readonly version: string }
+  /** What a save came to; `paths` are the files that were saved since the last time. */
+  | {
+      readonly kind: 'round';
+      readonly paths: readonly string[];
+      readonly result: VerbResult;
+      readonly milliseconds: number;
+    };
+
+export type DevelopOptions = {
+  /** Edits that belong to the skill beside those of its own files. */
+  readonly named: readonly string[];
+  /** Ends after the edits that are there now. */
+  readonly isOnce: boolean;
+  readonly onEvent: (event: DevelopEvent) => void;
+};
+
+/**
+ * Keeps a package in step with the tree: at each save the edits that belong to it are proved and folded in.
+ * What fails its proof stays an edit, so that the package is always one that passes. All rounds together
+ * are one command for `undo`. Ends when the context's signal is aborted.
+ *
+ * @throws ClawError SKILL_NOT_FOUND, SKILL_NOT_APPLIED, USAGE
+ */
+export async function develop(
+  context: EngineContext,
+  name: string,
+  options: DevelopOptions,
+): Promise<VerbResult> {
+  const { root } = context;
+  const { version, folder } = await startOf(context, name);
+  const session = { named: options.named, published: version, joined: null as string | null };
+  if (options.isOnce) {
+    const result = await round(context, name, session);
+    return { ...result, verb: 'dev' };
+  }
+  const paths = [
+    ...(await listProjectFiles(root, readConfig(root))),
+    ...listFolder(`${root}/${folder}`).map((path) => `${folder}/${path}`),
+  ];
+  const watch = watchFolders(root, paths);
+  try {
+    options.onEvent({ kind: 'watching', skill: name, version });
+    return await loop(context, name, { ...options, session, watch });
+  } finally {
+    watch.close();
+  }
+}
+
+type Session = {
+  readonly named: readonly string[];
+  /** The version that others may have: it is raised once, whatever git can tell. */
+  readonly published: string;
+  /** The transaction that holds all rounds so far. */
+  joined: string | null;
+};
+
+type Loop = DevelopOptions & { readonly session: Session; readonly watch: Watch };
+
+async function loop(
+  context: EngineContext,
+  name: string,
+  { session, watch, onEvent }: Loop,
+): Promise<VerbResult> {
+  const end = context.signal ?? new AbortController().signal;
+  let paths: readonly string[] = [];
+  let rounds = 0;
+  let last: VerbResult | null = null;
+  let told = '';
+  while (!end.aborted) {
+    const startedAt = performance.now();
+    // A save during the proof makes it a proof of yesterday's files.
+    const stale = new AbortController();
+    const stop = () => stale.abort();
+    watch.onChange(stop);
+    const signal = AbortSignal.any([end, stale.signal]);
+    const result = await settled(round({ ...context, signal }, name, session));
+    if (result.error?.code === 'INTERRUPTED') {
+      paths = [...new Set([...paths, ...(end.aborted ? [] : await watch.next(end))])].sort();
+      continue;
+    }
+    // Another command has the lock: waiting for it is what the next attempt begins with.
+    if (result.error?.code === 'LOCK_HELD') continue;
+    rounds += 1;
+    last = result;
+    const text = JSON.stringify([result.outcome, result.error?.message, result.data]);
+    if (result.outcome !== 'nothing' || text !== told) {
+      onEvent({ kind: 'round', paths, result, milliseconds: performance.now() - startedAt });
+    }
+    told = text;
+    paths = await watch.next(end);
+  }
+  const layer = readState(context.root)?.layers.find((one) => one.name === name);
+  const data = {
+    skill: name,
+    version: layer?.version ?? null,
+    rounds,
+    isIn: last === null || last.outcome === 'done' || last.outcome === 'nothing',
+  };
+  return resultOf('dev', 'done', { data });
+}
+
+async function startOf(
+  context: EngineContext,
+  name: string,
+): Promise<{ readonly version: string; readonly folder: string }> {
+  const installation = await readInstallation(context.root);
+  const { applied, folder } = findRenewable(
+    installation,
+    readInstalledPackages(installation),
+    name,
+  );
+  if (applied !== null) return { version: applied.manifest.version, folder };
+  throw new ClawError(
+    'SKILL_NOT_APPLIED',
+    `${name} is not applied here: claw apply ${name} hands your edits over to it, then claw dev ${name}.`,
+    { data: { nearest: [] } },
+  );
+}
+
+async function round(context: EngineContext, name: string, session: Session): Promise<VerbResult> {
+  const { named, published } = session;
+  const options = { named, level: null, published };
+  return await changing(context, 'dev', async () => {
+    const result = await packUpdate({ proof: 'skills', ...context }, name, options);
+    if (result.outcome === 'done') session.joined = joinRounds(context.root, session.joined);
+    return result;
+  });
+}
+
+/** Undo keeps ten commands: a session of fifty saves must not push out those before it. */
+function joinRounds(root: string, former: string | null): string | null {
+  const [newest] = listTransactions(root);
+  if (newest === undefined) return null;
+  return former === null ? newest.id : (joinTransactions(root, former, newest.id) ?? newest.id);
+}
+
+async function settled(work: Promise<VerbResult>): Promise<VerbResult> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof ClawError)) throw error;
+    return resultOf('dev', 'failed', { error });
+  }
+}
