@@ -203,7 +203,7 @@ test.concurrent('after disconnecting nothing keeps the process alive', async () 
 /** From now on a timer of ten seconds or more never elapses: whatever waits for one waits for ever. */
 function withoutLongTimers(): void {
   const plain = setTimeout;
-  vi.stubGlobal('setTimeout', (run: () => void, ms = 0, ...args: unknown[]) =>
+  vi.stubGlobal('setTimeout', (run: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) =>
     ms < 10_000 ? plain(run, ms, ...args) : plain(() => {}, ms).unref(),
   );
 }

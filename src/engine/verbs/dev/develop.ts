@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import { ClawError } from '../../errors.ts';
+import { lstat } from '../../skill/lstat.ts';
 import { readConfig } from '../../state/config.ts';
 import { listFolder } from '../../state/kept.ts';
 import { listProjectFiles } from '../../state/listing.ts';
@@ -83,15 +85,18 @@ async function loop(
   let rounds = 0;
   let last: VerbResult | null = null;
   let told = '';
+  let isBroken = false;
   while (!end.aborted) {
     const startedAt = performance.now();
-    // A save during the proof makes it a proof of yesterday's files.
+    // A save during a proof makes it one of yesterday's files. But who saves faster than proofs end is to
+    // hear of one all the same: of two rounds in a row, one goes to its end.
     const stale = new AbortController();
-    const stop = () => stale.abort();
-    watch.onChange(stop);
+    const forget = isBroken ? () => {} : watch.onChange(() => stale.abort());
     const signal = AbortSignal.any([end, stale.signal]);
     const result = await settled(round({ ...context, signal }, name, session));
-    if (result.error?.code === 'INTERRUPTED') {
+    forget();
+    isBroken = result.error?.code === 'INTERRUPTED';
+    if (isBroken) {
       paths = [...new Set([...paths, ...(end.aborted ? [] : await watch.next(end))])].sort();
       continue;
     }
@@ -101,7 +106,12 @@ async function loop(
     last = result;
     const text = JSON.stringify([result.outcome, result.error?.message, result.data]);
     if (result.outcome !== 'nothing' || text !== told) {
-      onEvent({ kind: 'round', paths, result, milliseconds: performance.now() - startedAt });
+      onEvent({
+        kind: 'round',
+        paths: shown(context.root, paths),
+        result,
+        milliseconds: performance.now() - startedAt,
+      });
     }
     told = text;
     paths = await watch.next(end);
@@ -114,6 +124,12 @@ async function loop(
     isIn: last === null || last.outcome === 'done' || last.outcome === 'nothing',
   };
   return resultOf('dev', 'done', { data });
+}
+
+/** Editors save by way of files that are gone again; where nothing else is left, something was deleted. */
+function shown(root: string, paths: readonly string[]): readonly string[] {
+  const there = paths.filter((path) => lstat(join(root, path)) !== null);
+  return there.length > 0 ? there : paths;
 }
 
 async function startOf(

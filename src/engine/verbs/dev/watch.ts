@@ -9,8 +9,8 @@ const FOREIGN = new Set(['.git', '.claw', 'node_modules']);
 export type Watch = {
   /** Resolves with the changed paths, relative to the root, once nothing more has come for a moment. */
   readonly next: (signal: AbortSignal) => Promise<readonly string[]>;
-  /** Called at each change. */
-  readonly onChange: (listener: () => void) => void;
+  /** Calls a listener at each change. @returns what ends that */
+  readonly onChange: (listener: () => void) => () => void;
   readonly close: () => void;
 };
 
@@ -86,7 +86,10 @@ export function watchFolders(root: string, paths: readonly string[]): Watch {
       changed.clear();
       return paths;
     },
-    onChange: (listener) => listeners.add(listener),
+    onChange: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
     close: () => {
       for (const watcher of watchers.values()) watcher.close();
       watchers.clear();
