@@ -86,6 +86,7 @@ async function loop(
   let last: VerbResult | null = null;
   let told = '';
   let isBroken = false;
+  let written: ReadonlySet<string> = new Set();
   while (!end.aborted) {
     const startedAt = performance.now();
     // A save during a proof makes it one of yesterday's files. But who saves faster than proofs end is to
@@ -104,16 +105,15 @@ async function loop(
     if (result.error?.code === 'LOCK_HELD') continue;
     rounds += 1;
     last = result;
-    const text = JSON.stringify([result.outcome, result.error?.message, result.data]);
-    if (result.outcome !== 'nothing' || text !== told) {
-      onEvent({
-        kind: 'round',
-        paths: shown(context.root, paths),
-        result,
-        milliseconds: performance.now() - startedAt,
-      });
+    // The writes of a round are noticed as well, and come to nothing: that is no news.
+    const news = JSON.stringify([result.error?.message, leftIn(result)]);
+    if (result.outcome !== 'nothing' || news !== told) {
+      const saved = shown(context.root, paths, written);
+      const milliseconds = performance.now() - startedAt;
+      onEvent({ kind: 'round', paths: saved, result, milliseconds });
     }
-    told = text;
+    told = news;
+    written = new Set(result.changes.map(({ path }) => path));
     paths = await watch.next(end);
   }
   const layer = readState(context.root)?.layers.find((one) => one.name === name);
@@ -126,10 +126,19 @@ async function loop(
   return resultOf('dev', 'done', { data });
 }
 
-/** Editors save by way of files that are gone again; where nothing else is left, something was deleted. */
-function shown(root: string, paths: readonly string[]): readonly string[] {
-  const there = paths.filter((path) => lstat(join(root, path)) !== null);
-  return there.length > 0 ? there : paths;
+/** Saved files without those that the last round wrote, or that an editor saved by way of. */
+function shown(
+  root: string,
+  paths: readonly string[],
+  written: ReadonlySet<string>,
+): readonly string[] {
+  const others = paths.filter((path) => !written.has(path));
+  const there = others.filter((path) => lstat(join(root, path)) !== null);
+  return there.length > 0 ? there : others;
+}
+
+function leftIn({ data }: VerbResult): unknown {
+  return typeof data === 'object' && data !== null && 'left' in data ? data.left : null;
 }
 
 async function startOf(
