@@ -52,7 +52,7 @@ test('npm makes packages and lock beside the project and leaves the project alon
   fs.mkdirSync(join(root, 'node_modules/present'), { recursive: true });
   fs.writeFileSync(join(root, 'node_modules/present/index.js'), 'mine');
   const installed = await install(root, null);
-  const index = join(installed.nodeModules, 'quiet/index.js');
+  const index = join(installed.nodeModules ?? '', 'quiet/index.js');
   expect(fs.readFileSync(index, 'utf8')).toContain('quiet');
   expect(JSON.parse(installed.lock.toString()).packages['node_modules/quiet'].version).toBe(
     '1.0.0',
@@ -61,28 +61,50 @@ test('npm makes packages and lock beside the project and leaves the project alon
   expect(fs.existsSync(join(root, 'package-lock.json'))).toBe(false);
 });
 
-test('packages that are there already are copies, and a fitting lock comes out as it went in', async () => {
-  using project = projectWithTarballs({ dependencies: { quiet: 'file:vendor/quiet-1.0.0.tgz' } });
+test('packages that are there already are copies', async () => {
+  const quiet = 'file:vendor/quiet-1.0.0.tgz';
+  using project = projectWithTarballs({ dependencies: { quiet } });
   const { root } = project;
   const first = await install(root, null);
-  fs.cpSync(first.nodeModules, join(root, 'node_modules'), { recursive: true });
+  fs.cpSync(first.nodeModules ?? '', join(root, 'node_modules'), { recursive: true });
+  const wanted = { dependencies: { quiet, loud: 'file:vendor/loud-1.0.0.tgz' } };
+  fs.writeFileSync(join(root, 'package.json'), JSON.stringify({ name: 'demo', ...wanted }));
   const second = await install(root, first.lock);
+  const own = fs.statSync(join(root, 'node_modules/quiet/index.js'));
+  const copy = fs.statSync(join(second.nodeModules ?? '', 'quiet/index.js'));
+  expect([copy.ino === own.ino, copy.nlink]).toEqual([false, 1]);
+});
+
+test('where the installed packages are those of the lock nothing is copied, and it comes out as it went in', async () => {
+  const quiet = 'file:vendor/quiet-1.0.0.tgz';
+  using project = projectWithTarballs({ dependencies: { quiet } });
+  const { root } = project;
+  const first = await install(root, null);
+  const place = join(root, 'node_modules');
+  fs.cpSync(first.nodeModules ?? '', place, { recursive: true });
+  const second = await install(root, first.lock);
+  expect(second).toMatchObject({ nodeModules: null, unapproved: [] });
   expect(second.lock.equals(first.lock)).toBe(true);
-  for (const path of ['quiet/index.js', '.package-lock.json']) {
-    const own = fs.statSync(join(root, 'node_modules', path));
-    const copy = fs.statSync(join(second.nodeModules, path));
-    expect([copy.ino === own.ino, copy.nlink]).toEqual([false, 1]);
-  }
+
+  // As a range that the installed version satisfies; npm writes it into the lock.
+  const range = JSON.stringify({ name: 'demo', version: '1.0.0', devDependencies: { quiet } });
+  fs.writeFileSync(join(root, 'package.json'), range);
+  const moved = await install(root, first.lock);
+  expect(moved.nodeModules).toBeNull();
+  expect(JSON.parse(moved.lock.toString()).packages[''].devDependencies).toEqual({ quiet });
+
+  fs.rmSync(join(place, 'quiet'), { recursive: true });
+  expect((await install(root, first.lock)).nodeModules).not.toBeNull();
 });
 
 test('an install script runs only with the owner’s consent', async () => {
   const dependencies = { loud: 'file:vendor/loud-1.0.0.tgz' };
   using without = projectWithTarballs({ dependencies });
   const refused = await install(without.root, null);
-  expect(fs.existsSync(join(refused.nodeModules, 'loud/ran.txt'))).toBe(false);
+  expect(fs.existsSync(join(refused.nodeModules ?? '', 'loud/ran.txt'))).toBe(false);
   using approved = projectWithTarballs({ dependencies, allowScripts: { loud: true } });
   const allowed = await install(approved.root, null);
-  expect(fs.existsSync(join(allowed.nodeModules, 'loud/ran.txt'))).toBe(true);
+  expect(fs.existsSync(join(allowed.nodeModules ?? '', 'loud/ran.txt'))).toBe(true);
 });
 
 test('npm’s failure comes with its last lines', async () => {

@@ -5,6 +5,7 @@ import { ClawError } from '../errors.ts';
 import { throwIfInterrupted } from '../interrupted.ts';
 import { newPackages, type ScriptedPackage, scriptApprovals } from './install-scripts.ts';
 import type { Environment } from './sandboxed.ts';
+import { isInstalled, seemsServed } from './served-packages.ts';
 
 const INSTALL = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--package-lock'];
 const NPM_CONFIG =
@@ -12,10 +13,13 @@ const NPM_CONFIG =
 const NEEDED_BY_NPM =
   /^(HOME|LANG|TMPDIR|(https?|no)_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR))$/i;
 
-/** What npm resolved, and where the packages lie: absolute, `<view>/node_modules`. */
+/**
+ * What npm resolved, and where the packages lie: absolute, `<view>/node_modules`; null where the
+ * project's own are these very packages.
+ */
 export type InstalledPackages = {
   readonly lock: Buffer;
-  readonly nodeModules: string;
+  readonly nodeModules: string | null;
   /** New packages whose install scripts did not run, although nobody has refused them by name. */
   readonly unapproved: readonly ScriptedPackage[];
 };
@@ -45,6 +49,8 @@ export async function installPackages(input: {
   const nodeModules = join(view, 'node_modules');
   if (lock === null) fs.rmSync(lockPath, { force: true });
   else fs.writeFileSync(lockPath, lock);
+  const served = lock === null ? null : await resolveServed(input, lock);
+  if (served !== null) return { lock: served, nodeModules: null, unapproved: [] };
 
   onProgress('copying node_modules');
   await copyFolder(join(root, 'node_modules'), nodeModules, signal);
@@ -66,6 +72,32 @@ export async function installPackages(input: {
     ({ name, hasScript }) => hasScript && !rebuilt.has(name) && approvals.get(name) !== false,
   );
   return { lock: fs.readFileSync(lockPath), nodeModules, unapproved };
+}
+
+/**
+ * Asks npm for the lock alone where the old one has everything. Copying and installing take long, and
+ * are for nothing where the packages stay what they are.
+ *
+ * @returns null where packages change
+ */
+async function resolveServed(
+  place: Place & { root: string },
+  lock: Buffer,
+): Promise<Buffer | null> {
+  const { root, view } = place;
+  const installed = hiddenLock(join(root, 'node_modules'));
+  const packageJson = fs.readFileSync(join(view, 'package.json'));
+  if (installed === null || !seemsServed(packageJson, lock)) return null;
+  try {
+    const resolved = await resolvePackages(place);
+    const isThere = (place: string) => fs.existsSync(join(root, place));
+    if (isInstalled(resolved, { installed, former: lock, isThere })) return resolved;
+  } catch (error) {
+    // What it cannot do alone it may do with more patience, or says why.
+    if (!(error instanceof ClawError && error.code === 'NPM_FAILED')) throw error;
+  }
+  fs.writeFileSync(join(view, 'package-lock.json'), lock);
+  return null;
 }
 
 /**

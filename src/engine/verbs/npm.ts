@@ -104,7 +104,7 @@ export async function preparePackages(
   return {
     steps: [
       ...(isSameFile(present, lock) ? [] : [stepOf(LOCK, present, lock)]),
-      { kind: 'swap', path: 'node_modules', prepared: installed.nodeModules },
+      ...swapOf(installed),
     ],
     changes: isSameFile(present, lock) ? [] : [lockChange(present, lock)],
     keptLock: isReleased ? null : (lock?.bytes ?? null),
@@ -163,15 +163,21 @@ export async function reinstall(
   const lockChange = files.find(({ path }) => path === LOCK);
   const present = readTreeFile(root, LOCK);
   const lock = (lockChange ? lockChange.after : present)?.bytes ?? null;
-  const { nodeModules, remove } = await install(context, wanted, lock);
-  return { steps: [{ kind: 'swap', path: 'node_modules', prepared: nodeModules }], remove };
+  const installed = await install(context, wanted, lock);
+  return { steps: swapOf(installed), remove: installed.remove };
+}
+
+function swapOf({ nodeModules }: Installed): readonly Step[] {
+  return nodeModules === null
+    ? []
+    : [{ kind: 'swap', path: 'node_modules', prepared: nodeModules }];
 }
 
 type Installed = {
   readonly lock: Buffer;
   readonly warnings: readonly string[];
-  /** Relative to the root. */
-  readonly nodeModules: string;
+  /** Relative to the root; null where the present ones serve. */
+  readonly nodeModules: string | null;
   readonly remove: () => void;
 };
 
@@ -202,7 +208,7 @@ async function install(
     return {
       lock: installed.lock,
       warnings: installed.unapproved.map(unapprovedScript),
-      nodeModules: relative(root, installed.nodeModules),
+      nodeModules: installed.nodeModules && relative(root, installed.nodeModules),
       remove: () => sweepViews(root, { own: true }),
     };
   } catch (error) {
