@@ -342,6 +342,7 @@ function contextOf({ root, cwd, options, ui, signal }: Invocation): EngineContex
     allow: options.allow,
     skipsInstall: options.install === false,
     expect: options.expect,
+    proof: options.proof,
     signal,
     askModel: async (prompt) => {
       const { askModel } = await import('./model.ts');

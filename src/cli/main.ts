@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { ClawError, findRoot, type VerbResult } from '../engine/index.ts';
+import { ClawError, findRoot, type ProofScope, type VerbResult } from '../engine/index.ts';
 import { asClawError } from './as-claw-error.ts';
 import { assistantVerbs } from './assistant-verbs.ts';
 import { engineVerbs } from './engine-verbs.ts';
@@ -22,6 +22,7 @@ export type GlobalOptions = {
   readonly install?: boolean;
   readonly allow: readonly string[];
   readonly expect?: string;
+  readonly proof?: ProofScope;
 };
 
 /** What a verb's action is given to work with. */
@@ -82,6 +83,14 @@ function createProgram(way: { isJson: boolean; exit: (code: number) => void }): 
     )
     .addOption(
       new Option('--expect <plan>', 'only if the plan is this one: data.plan of its --json'),
+    )
+    .addOption(
+      new Option(
+        '--proof <tests>',
+        'which tests prove a change: of the skills, of the code those that it concerns too (by default), or all',
+      )
+        .choices(['skills', 'related', 'all'])
+        .default(undefined, 'related'),
     )
     .addOption(
       new Option(

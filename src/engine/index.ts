@@ -16,6 +16,7 @@ import type { UpdateOptions } from './verbs/update-options.ts';
 export type { Conflict, ConflictKind } from './conflict.ts';
 export { ClawError, type ErrorCode } from './errors.ts';
 export { mergeText } from './merge/merge-text.ts';
+export type { ProofScope } from './proof/own-tests.ts';
 export { findRoot } from './state/root.ts';
 export type {
   Change,

@@ -72,6 +72,8 @@ export type Proof = {
   readonly reused: number;
   /** Test files of the codebase itself that ran or passed before. */
   readonly own: number;
+  /** What of them did not run, and why; null where all did. */
+  readonly note: string | null;
 };
 
 /** What a part of a proof found. */
@@ -105,7 +107,9 @@ export async function prove(input: ProofInput): Promise<Proof> {
     }
     const layers = await proveLayers(input, trials);
     const isSound = checked.failures.length + layers.failures.length === 0;
-    const own = isSound ? await proveOwn(input, trials) : { failures: [], warnings: [], ran: 0 };
+    const own = isSound
+      ? await proveOwn(input, trials)
+      : { failures: [], warnings: [], ran: 0, note: null };
     const failures = [...checked.failures, ...layers.failures, ...own.failures];
     const warnings = [
       ...trials.planned.warnings,
@@ -113,7 +117,9 @@ export async function prove(input: ProofInput): Promise<Proof> {
       ...layers.warnings,
       ...own.warnings,
     ];
-    return { ok: failures.length === 0, failures, warnings, reused: layers.reused, own: own.ran };
+    const { ran, note } = own;
+    const ok = failures.length === 0;
+    return { ok, failures, warnings, reused: layers.reused, own: ran, note };
   } finally {
     trials.planned.remove();
     trials.present.remove();

@@ -53,3 +53,19 @@ export function packagesOf(text: string): readonly string[] {
   const named = [...withoutTypes(text).matchAll(IMPORTED)].map(([, , name = '']) => name);
   return [...new Set(named.filter((name) => !/^\.{1,2}(\/|$)/.test(name)))];
 }
+
+const OWN_PLACE = /\bimport\.meta\.(?:dirname|url|filename)\b|\b__(?:dirname|filename)\b/;
+/** Its folder as a value, and not as the beginning of a path. */
+const OWN_FOLDER = /(?:\bimport\.meta\.dirname|\b__dirname)\b(?!\}\/)(?!\s*[,+]\s*['"`])/;
+const BELOW_OWN = /(['"`])(?:\$\{(?:import\.meta\.dirname|__dirname)\}\/)?([\w@./-]+)\1/g;
+
+/**
+ * Lists the paths that a module may look into because it asks where it is itself: `join(import.meta.dirname,
+ * 'commands')` is a folder that it may read or import from.
+ */
+export function placesOf(path: string, text: string): readonly string[] {
+  if (!OWN_PLACE.test(text)) return [];
+  const own = posix.dirname(path);
+  const below = [...text.matchAll(BELOW_OWN)].map(([, , named = '']) => posix.join(own, named));
+  return [...new Set([...(OWN_FOLDER.test(text) ? [own] : []), ...below])];
+}

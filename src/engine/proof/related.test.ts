@@ -3,11 +3,15 @@ import { proofFiles } from './proof-files.ts';
 import { relatedTests } from './related.ts';
 import { treeFile } from './testing/project.ts';
 
-function related(changed: readonly string[], files: Readonly<Record<string, string>>) {
+function related(
+  changed: readonly string[],
+  files: Readonly<Record<string, string>>,
+  added: readonly string[] = [],
+) {
   const tree = new Map(Object.entries(files).map(([path, text]) => [path, treeFile(text)]));
   const tests = Object.keys(files).filter((path) => /test/.test(path));
   const all = proofFiles({ root: '/nowhere', paths: [], changed: tree, tests: [] });
-  return relatedTests(changed, new Set(tests), all);
+  return relatedTests({ changed, added: new Set(added) }, new Set(tests), all);
 }
 
 const FILES = {
@@ -57,4 +61,24 @@ test('tests of other languages are found beside the file, by their names', () =>
   expect(related(['pkg/a.go'], files)).toEqual(['pkg/a_test.go']);
   expect(related(['lib/shop.py'], files)).toEqual(['lib/tests/test_shop.py']);
   expect(related(['app/view.tsx'], files)).toEqual(['app/__tests__/view.tsx']);
+});
+
+test('a module that reads a folder imports what is there, but is not concerned by a new file', () => {
+  const files = {
+    'src/tools/send.ts': '',
+    'src/tools/parts/text.ts': '',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a module
+    'src/tool.ts': 'const folder = `${import.meta.dirname}/tools`;',
+    'src/tool.test.ts': "import './tool.ts';",
+    'src/channels/all.ts': 'export function all(folder = import.meta.dirname) {}',
+    'src/channels/one.ts': '',
+    'test/channels.test.ts': "import '../src/channels/all.ts';",
+    'src/page.test.ts': "readFileSync(join(import.meta.dirname, '../docs/page.md'));",
+    'docs/page.md': '',
+  };
+  expect(related(['src/tools/send.ts'], files)).toEqual(['src/tool.test.ts']);
+  expect(related(['src/tools/parts/text.ts'], files)).toEqual([]);
+  expect(related(['src/channels/one.ts'], files)).toEqual(['test/channels.test.ts']);
+  expect(related(['docs/page.md'], files)).toEqual(['src/page.test.ts']);
+  expect(related(['src/tools/send.ts'], files, ['src/tools/send.ts'])).toEqual([]);
 });

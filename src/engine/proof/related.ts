@@ -1,51 +1,65 @@
 import { basename, dirname } from 'node:path';
 import type { ProofFiles } from './proof-files.ts';
-import { isCode, referencesOf } from './references.ts';
+import { isCode, placesOf, referencesOf } from './references.ts';
 
 /**
  * Finds the tests that changed files concern, nearest first: those that changed themselves, those beside
- * a changed file, those that import one, those that import what imports one, and so on.
+ * a changed file, those that import one, those that import what imports one, and so on. A module that
+ * reads a folder counts as one that imports the files in it, but for those that are new there.
  *
+ * @param change `added` are those of the changed files that the present tree has not
  * @param tests the files that are tests
  */
 export function relatedTests(
-  changed: readonly string[],
+  change: { readonly changed: readonly string[]; readonly added: ReadonlySet<string> },
   tests: ReadonlySet<string>,
   files: ProofFiles,
 ): readonly string[] {
-  const importers = importersIn(files, changed);
-  const near = new Set(changed);
+  const { changed, added } = change;
+  const importers = importersIn(files, change);
   const subjects = new Set(changed.map(subjectOf));
   const beside = [...tests].filter((path) => subjects.has(subjectOf(path)));
   const found = new Set([...changed.filter((path) => tests.has(path)).sort(), ...beside.sort()]);
-  for (let ring: readonly string[] = [...near]; ring.length > 0; ) {
-    const next = ring
-      .flatMap((path) => importers.get(path) ?? [])
-      .filter((path) => !near.has(path));
-    ring = [...new Set(next)].sort();
+  const near = new Set(changed);
+  for (let ring = changed; ring.length > 0; ) {
+    const next = ring.flatMap((path) => [
+      ...(importers.byName.get(path) ?? []),
+      ...(added.has(path) ? [] : (importers.byFolder.get(path) ?? [])),
+    ]);
+    ring = [...new Set(next.filter((path) => !near.has(path)))].sort();
     for (const path of ring) near.add(path);
     for (const path of ring) if (tests.has(path)) found.add(path);
   }
   return [...found];
 }
 
-/** Which files name a file. */
+type Importers = ReadonlyMap<string, readonly string[]>;
+
+/** Which files name a file, and which read the folder that it is in. */
 function importersIn(
   files: ProofFiles,
-  changed: readonly string[],
-): ReadonlyMap<string, readonly string[]> {
+  { changed }: { readonly changed: readonly string[] },
+): { readonly byName: Importers; readonly byFolder: Importers } {
   const gone = new Set(changed.filter((path) => !files.has(path)));
   const has = (path: string) => files.has(path) || gone.has(path);
-  const importers = new Map<string, string[]>();
-  for (const path of files.paths.filter(isCode)) {
+  const code = [...files.paths, ...gone].filter(isCode);
+  const folders = Map.groupBy(code, (path) => dirname(path));
+  const byName = new Map<string, string[]>();
+  const byFolder = new Map<string, string[]>();
+  const add = (map: Map<string, string[]>, named: string, path: string) => {
+    const known = map.get(named);
+    if (known === undefined) map.set(named, [path]);
+    else known.push(path);
+  };
+  for (const path of code) {
     const text = files.read(path)?.toString('utf8') ?? '';
-    for (const named of referencesOf(path, text, has)) {
-      const known = importers.get(named);
-      if (known === undefined) importers.set(named, [path]);
-      else known.push(path);
+    for (const named of referencesOf(path, text, has)) add(byName, named, path);
+    for (const place of placesOf(path, text)) {
+      if (has(place)) add(byName, place, path);
+      for (const listed of folders.get(place) ?? []) add(byFolder, listed, path);
     }
   }
-  return importers;
+  return { byName, byFolder };
 }
 
 /** What a file is about, by its place and name: `src/a.ts`, `src/a.test.ts` and `src/__tests__/a.ts` the same. */

@@ -17,6 +17,7 @@ const Kept = z.object({
   tests: z.int(),
   reused: z.int(),
   own: z.int(),
+  note: z.string().nullable(),
 });
 
 /** What ran on a planned tree and did not fail, and what is to be said of it. */
@@ -28,6 +29,8 @@ export type Proved = {
   readonly reused: number;
   /** Files of the codebase's own tests. */
   readonly own: number;
+  /** What of those did not run; null where all did. */
+  readonly note: string | null;
   readonly warnings: readonly string[];
 };
 

@@ -134,8 +134,8 @@ export async function carryOut(
   try {
     const proved = await proveTree(context, operation, packages);
     throwIfInterrupted(context.signal);
-    const { checks, tests, reused, own } = proved;
-    const data = { ...asObject(planned.data), proof: { checks, tests, reused, own } };
+    const { checks, tests, reused, own, note } = proved;
+    const data = { ...asObject(planned.data), proof: { checks, tests, reused, own, note } };
     if (context.isTrial === true) {
       const all = [...warnings, ...proved.warnings];
       return { ...planned, data: { ...data, isTrial: true }, warnings: all };

@@ -27,7 +27,14 @@ export async function proveTree(
   const config = plannedConfig(operation);
   const { plan, installed, installation } = operation;
   const isTested = plan.layers.some(({ manifest }) => manifest.test.length > 0);
-  const nothing = { checks: 0, tests: 0, reused: 0, own: 0, warnings: packages.warnings };
+  const nothing = {
+    checks: 0,
+    tests: 0,
+    reused: 0,
+    own: 0,
+    note: null,
+    warnings: packages.warnings,
+  };
   if (config.check.length === 0 && !isTested && config.related === null) return nothing;
   // Another release may move nothing but the versions of packages, which is a change of the tree too.
   const isMoved = operation.core != null && packages.nodeModules !== null;
@@ -70,6 +77,7 @@ export async function proveTree(
       tests: plan.layers.reduce((sum, { manifest }) => sum + manifest.test.length, 0),
       reused: proof.reused,
       own: proof.own,
+      note: proof.note,
       warnings: [...packages.warnings, ...proof.warnings],
     };
     if (key !== null) keepProof(root, key, proved);
@@ -89,7 +97,7 @@ function failed(
   const what = {
     check: `The check "${name}" failed`,
     test: `The tests of ${name}, run by "${test}", failed`,
-    own: `Tests of the code itself fail with this change (${name})`,
+    own: `Tests of the code itself (${name}) failed`,
   };
   const more =
     failures.length > 1

@@ -13,7 +13,7 @@ export type Verdicts = {
 };
 
 /**
- * Proves what composed and has something to prove it: checks, or tests of its layers.
+ * Proves what composed and has something to prove it: checks, or tests of the code or of its layers.
  *
  * @throws ClawError INTERRUPTED
  */
@@ -22,9 +22,9 @@ export async function proveEntries(
   ground: Ground,
   work: { readonly entries: readonly Entry[]; readonly jobs: number },
 ): Promise<Verdicts> {
-  const { check } = ground.installation.config;
+  const { check, related } = ground.installation.config;
   const isProvable = ({ layers }: Standing) =>
-    check.length > 0 || layers.some(({ manifest }) => manifest.test.length > 0);
+    check.length > 0 || related !== null || layers.some(({ manifest }) => manifest.test.length > 0);
   const sets = new Map<string, Standing>();
   for (const { composed } of work.entries) {
     if (isStanding(composed) && isProvable(composed)) sets.set(layersKey(composed), composed);
