@@ -65,6 +65,7 @@ export const engineVerbs: readonly Define[] = [
       .option('--release <ref or dir>', 'the old release, where no init ever named it')
       .addOption(retireOption())
       .addOption(keepOption())
+      .addOption(movedOption())
       .action((wanted: string, options: UpdateArguments) =>
         run('update', (invocation) =>
           engine.update(contextOf(invocation), wanted, updateOf(options)),
@@ -107,6 +108,7 @@ export const engineVerbs: readonly Define[] = [
       .option('--release <ref or dir>', 'as for init, apply and update')
       .addOption(retireOption())
       .addOption(keepOption())
+      .addOption(movedOption())
       .action((verb: string, args: string[], options: UpdateArguments) =>
         run('plan', (invocation) =>
           engine.plan(contextOf(invocation), {
@@ -217,6 +219,11 @@ export const engineVerbs: readonly Define[] = [
           'agent',
         ),
       )
+      .addOption(
+        new Option('--moved <path>', 'where the release moved the file to').conflicts([
+          ...['ours', 'theirs', 'both', 'with', 'recording', 'agent', 'all', 'answers'],
+        ]),
+      )
       .option('--agent', 'let the model propose; without a path, for all that is open')
       .option('--all', 'all that is open, by --ours, --theirs, --both or --agent')
       .addOption(
@@ -299,6 +306,7 @@ function releaseOf({ release, coreVersion }: ReleaseOptions) {
 type UpdateArguments = ReleaseOptions & {
   readonly retireContained?: boolean;
   readonly keep?: readonly string[];
+  readonly moved?: readonly string[];
 };
 
 function retireOption(): Option {
@@ -312,16 +320,28 @@ function keepOption(): Option {
   return repeatable(new Option('--keep <skill>', text));
 }
 
+function movedOption(): Option {
+  const text =
+    'of an update: a file or folder that the release moved without saying so; may be repeated';
+  return repeatable(new Option('--moved <old=new>', text));
+}
+
 function repeatable(option: Option): Option {
   return option.argParser((value: string, before: readonly string[] = []) => [...before, value]);
 }
 
-function updateOf({ release, retireContained, keep }: UpdateArguments): engine.UpdateOptions {
+function updateOf({
+  release,
+  retireContained,
+  keep,
+  moved,
+}: UpdateArguments): engine.UpdateOptions {
   return {
     release: release ?? null,
     retireContained: retireContained === true,
     retire: [],
     keep: keep ?? [],
+    moved: moved ?? [],
   };
 }
 

@@ -20,13 +20,13 @@ export function renderJson(result: VerbResult): string {
   });
 }
 
-function conflictJson({ path, kind, layers, reason, hunks }: Conflict): object {
+function conflictJson({ path, kind, layers, reason, hunks, candidates = [] }: Conflict): object {
   const disagreements = hunks.flatMap((hunk) =>
     hunk.kind === 'conflict'
       ? [{ base: text(hunk.base), ours: text(hunk.ours), theirs: text(hunk.theirs) }]
       : [],
   );
-  return { path, kind, layers, reason, hunks: disagreements };
+  return { path, kind, layers, reason, hunks: disagreements, candidates };
 }
 
 // The merge works on bytes as latin1, so that none is lost; people read them as UTF-8.

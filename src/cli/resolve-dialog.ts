@@ -99,6 +99,10 @@ async function attempt(
   try {
     const wish = await ask(dialog, conflict, detail);
     if (wish === 'left' || wish === 'stop') return wish;
+    if (typeof wish === 'object' && wish.kind === 'moved') {
+      await engine.resolveMoved(context, conflict.path, wish.to);
+      return 'decided';
+    }
     const choice = wish === 'model' ? await askModel(dialog, conflict) : wish;
     if (choice === null) return 'again';
     await engine.resolve(context, conflict.path, choice);

@@ -5,7 +5,10 @@ import { besideLines, hunkLines } from './resolve-view.ts';
 import type { Screen } from './screen.ts';
 
 /** What the owner wants done about a conflict: a choice, the model's, nothing now, or no more questions. */
-export type Wish = Choice | 'model' | 'left' | 'stop';
+export type Wish = Choice | Moved | 'model' | 'left' | 'stop';
+
+/** The release moved the file there. */
+type Moved = { readonly kind: 'moved'; readonly to: string };
 
 export type QuestionOptions = {
   readonly hasModel: boolean;
@@ -60,7 +63,8 @@ function askHunk(conflict: Conflict, count: string, options: QuestionOptions) {
 
 /** Asks about a file that has no lines to choose from: one side or the other stands. */
 export async function askForSide(conflict: Conflict, options: QuestionOptions): Promise<Wish> {
-  const { sides, layers } = conflict;
+  const { sides, layers, candidates = [] } = conflict;
+  const moved = candidates.map((to, at) => [String(at + 3), `it moved to ${to}`] as const);
   const size = (side: 'ours' | 'theirs') => {
     const file = sides[side];
     return file === null ? 'no such file' : `${file.bytes.length} bytes`;
@@ -68,10 +72,13 @@ export async function askForSide(conflict: Conflict, options: QuestionOptions): 
   const answer = await choose('What shall stand there?', [
     ['1', `ours (${layers[0]}): ${size('ours')}`],
     ['2', `theirs (${layers[1]}): ${size('theirs')}`],
+    ...moved,
     ...modelOption(options),
     ...offerOptions(options),
     ['7', 'leave it for later'],
   ]);
+  const to = candidates[moved.findIndex(([key]) => key === answer)];
+  if (to !== undefined) return { kind: 'moved', to };
   return offerOf(answer, options) ?? sideOrRest(answer);
 }
 

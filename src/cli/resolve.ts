@@ -9,6 +9,7 @@ export type ResolveOptions = {
   readonly both?: 'ours' | 'theirs';
   readonly with?: string;
   readonly recording?: string;
+  readonly moved?: string;
   readonly agent?: boolean;
   readonly all?: boolean;
   readonly answers?: string;
@@ -36,7 +37,7 @@ export async function resolveVerb(
     }
     throw new ClawError('USAGE', 'Say how: --all with --ours, --theirs, --both or --agent.');
   }
-  if (choice === null && ui.canAsk && !json && !yes) {
+  if (choice === null && options.moved === undefined && ui.canAsk && !json && !yes) {
     const { askAboutConflicts } = await import('./resolve-dialog.ts');
     return await askAboutConflicts(context, ui, path);
   }
@@ -45,6 +46,7 @@ export async function resolveVerb(
       'For all that is open: --all with --ours, --theirs or --both; or --answers FILE.';
     throw new ClawError('USAGE', `Name the path to resolve: claw conflicts lists them. ${others}`);
   }
+  if (options.moved !== undefined) return await engine.resolveMoved(context, path, options.moved);
   return await engine.resolve(context, path, choice ?? { kind: 'edited' });
 }
 

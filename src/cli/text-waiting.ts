@@ -26,7 +26,7 @@ export function waitingLines(
     const sides = conflict?.layers ?? ['ours', 'theirs'];
     return [
       `  ! ${path}  ${conflict?.kind ?? 'conflict'}, ${sides.join(' against ')}`,
-      ...(conflict ? [`    ${conflict.reason}`] : []),
+      ...(conflict ? [`    ${conflict.reason}`, ...movedLines(conflict, false)] : []),
       ...(values ? [`    ${sides[0]}: ${wanted(values.ours)}`] : []),
       ...(values ? [`    ${sides[1]}: ${wanted(values.theirs)}`] : []),
       ...(text === null ? [] : [`    see ${text}`]),
@@ -39,6 +39,18 @@ export function waitingLines(
     ...lines,
     isOpen ? WAYS_ON : '`claw continue` goes on, `claw abort` forgets this.',
   ];
+}
+
+/** How to say that a file moved, where the release has one that it may be. */
+export function movedLines(
+  { path, candidates = [] }: Conflict,
+  isPlan: boolean,
+): readonly string[] {
+  return candidates.map((to) =>
+    isPlan
+      ? `    --moved ${path}=${to}  would say so`
+      : `    if so: claw resolve ${path} --moved ${to}`,
+  );
 }
 
 /** What to do with an operation that waits for decisions. */

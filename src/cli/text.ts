@@ -9,7 +9,13 @@ import { developedLines, type PackData, packLines } from './text-pack.ts';
 import { type ProposedData, proposalLines } from './text-proposals.ts';
 import { type ServiceData, serviceLines } from './text-service.ts';
 import { type ListEntry, listLines, MARKS, type StatusData, statusLines } from './text-status.ts';
-import { recordingLines, resolvedLines, WAYS_ON, waitingLines } from './text-waiting.ts';
+import {
+  movedLines,
+  recordingLines,
+  resolvedLines,
+  WAYS_ON,
+  waitingLines,
+} from './text-waiting.ts';
 import { type WhyData, whyLines } from './text-why.ts';
 
 /** A result for people: the result itself for stdout, troubles for stderr. */
@@ -178,10 +184,15 @@ function trialLines(result: VerbResult): readonly string[] {
 const NO_FILE = 'No file of the project changes.';
 
 function conflictLines({ conflicts, verb }: VerbResult): readonly string[] {
-  const lines = conflicts.flatMap(({ path, kind, layers, reason, hunks }) => {
+  const lines = conflicts.flatMap((conflict) => {
+    const { path, kind, layers, reason, hunks } = conflict;
     const count = hunks.filter((hunk) => hunk.kind === 'conflict').length;
     const where = verb === 'plan' || count === 0 ? '' : `\n    see .claw/pending/${path}`;
-    return [`  ! ${path}  ${kind}, ${layers.join(' against ')}`, `    ${reason}${where}`];
+    return [
+      `  ! ${path}  ${kind}, ${layers.join(' against ')}`,
+      `    ${reason}${where}`,
+      ...movedLines(conflict, verb === 'plan'),
+    ];
   });
   return [...lines, ...(verb === 'plan' ? [] : [WAYS_ON])];
 }

@@ -26,6 +26,8 @@ export type Conflict = {
    * (null where it wants none), and the one that both came from.
    */
   readonly values: Versions<unknown> | null;
+  /** Where a release may have moved the file that it no longer has, the likeliest first. */
+  readonly candidates?: readonly string[];
 };
 
 /** The file that a conflict is about: its path, without the key of a structured one. */

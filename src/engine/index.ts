@@ -187,6 +187,16 @@ export async function resolve(
   return await changing(context, 'resolve', async () => resolveConflict(context, path, choice));
 }
 
+/** Settles a conflict of an update that waits by the place that the release moved the file to. */
+export async function resolveMoved(
+  context: EngineContext,
+  path: string,
+  to: string,
+): Promise<VerbResult> {
+  const verbs = await import('./verbs/resolve-moved.ts');
+  return await changing(context, 'resolve', () => verbs.resolveMoved(context, path, to));
+}
+
 /** Settles every open conflict of the operation that waits in one way: all that can be, or none. */
 export async function resolveAll(context: EngineContext, choice: Choice): Promise<VerbResult> {
   const verbs = await import('./verbs/resolve.ts');

@@ -1,8 +1,15 @@
+import compare from 'semver/functions/compare.js';
 import gt from 'semver/functions/gt.js';
 import valid from 'semver/functions/valid.js';
 
-/** Where a release moved files of the core, or whole folders: old path → new path. */
-export type PathMap = { readonly since: string; readonly paths: Readonly<Record<string, string>> };
+/**
+ * Where a release moved files of the core, or whole folders: old path → new path. Without a version the owner
+ * declared it where versions do not tell, and it holds for every package.
+ */
+export type PathMap = {
+  readonly since: string | null;
+  readonly paths: Readonly<Record<string, string>>;
+};
 
 /**
  * The present path of a file that somebody knew in a core of some version: every move since then, in
@@ -25,9 +32,17 @@ export function unmapPath(path: string, version: string | null, maps: readonly P
   return later.reduce((at, { paths }) => moved(at, inverted(paths)), path);
 }
 
+/** Moves in the order of their versions; those without one came last. */
+export function sortedMaps(maps: readonly PathMap[]): readonly PathMap[] {
+  return [...maps].sort(({ since: one }, { since: other }) => {
+    if (one === null || other === null) return Number(one === null) - Number(other === null);
+    return compare(one, other);
+  });
+}
+
 /** A core without a version is older than every release. */
-function isLater(since: string, version: string | null): boolean {
-  return version === null || valid(version) === null || gt(since, version);
+function isLater(since: string | null, version: string | null): boolean {
+  return since === null || version === null || valid(version) === null || gt(since, version);
 }
 
 function inverted(paths: PathMap['paths']): PathMap['paths'] {

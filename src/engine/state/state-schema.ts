@@ -1,5 +1,7 @@
+import valid from 'semver/functions/valid.js';
 import { z } from 'zod';
 import type { Digest, FileDigest } from '../digest.ts';
+import type { PathMap } from '../skill/path-map.ts';
 import { treePathFault } from '../skill/protection.ts';
 
 const NEWEST = 1;
@@ -19,6 +21,7 @@ const ProjectPath = z.string().refine((path) => treePathFault(path) === null, {
 });
 const Name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'is no name of a skill');
 const Commit = z.string().regex(/^[0-9a-f]{40,64}$/, 'is no commit');
+const Version = z.string().refine((text) => valid(text) !== null, 'is no version');
 const Key = z.string().regex(/^[0-9a-f]{16}$/, 'is no key of a resolution');
 
 const Layer = z.strictObject({
@@ -45,6 +48,11 @@ export const StateFile = z.strictObject({
     digest: DigestText,
     assumed: z.boolean(),
     skills: z.record(Name, DigestText).default({}),
+    moves: z
+      .array(
+        z.strictObject({ since: Version.nullable(), paths: z.record(ProjectPath, ProjectPath) }),
+      )
+      .default([]),
   }),
   layers: z.array(Layer).superRefine((layers, context) => {
     const twice = layers.findIndex(
@@ -91,6 +99,8 @@ export type CoreState = {
   readonly assumed: boolean;
   /** The packages that the release brought, with the digests of their folders. */
   readonly skills: Readonly<Record<string, Digest>>;
+  /** Moves that no release listed and the owner declared, in that order. */
+  readonly moves: readonly PathMap[];
 };
 
 /** A recorded resolution that this installation knows: made here or not, in use or kept for later. */
@@ -146,10 +156,14 @@ export function fromStateJson(json: StateJson, digest: Digest): State {
 
 /** What is written of a state: sorted, and without what is empty. */
 export function toStateFile(state: Omit<State, 'digest'>): object {
-  const { skills, ...core } = state.core;
+  const { skills, moves, ...core } = state.core;
   return {
     version: NEWEST,
-    core: { ...core, ...unlessEmpty('skills', sorted(Object.entries(skills))) },
+    core: {
+      ...core,
+      ...unlessEmpty('skills', sorted(Object.entries(skills))),
+      ...(moves.length === 0 ? {} : { moves }),
+    },
     layers: state.layers.map(({ kind, inferredBases, changesNothing, ...layer }) => ({
       ...layer,
       ...(kind === 'skill' ? {} : { kind }),

@@ -42,6 +42,7 @@ export function conflicts(
     values: conflict.values,
     edited: isFinished(root, conflict),
     notes: readNotes(root, conflict),
+    candidates: conflict.candidates ?? [],
     offers: offersFor(conflict, recordings).map(({ key, origin }) => ({ key, origin })),
   }));
   const data = {

@@ -19,7 +19,8 @@ import type { Tree } from '../tree.ts';
 /** What `state.yaml` says of a release. `assumed`: no `init` of the owner's named it. */
 export function coreState(release: Release, assumed: boolean): State['core'] {
   const { version, commit, from, digests, extras } = release;
-  return { version, commit, from, digest: digests.digest, assumed, skills: skillDigests(extras) };
+  const skills = skillDigests(extras);
+  return { version, commit, from, digest: digests.digest, assumed, skills, moves: [] };
 }
 
 /** The packages among the files that came with a release, each with the digest of its folder. */

@@ -31,6 +31,7 @@ import type { Resolution } from '../state/resolution.ts';
 import { readResolutions } from '../state/resolutions.ts';
 import { type LayerState, readState, type State } from '../state/state-file.ts';
 import type { TreeFile } from '../tree.ts';
+import { withDeclared } from './declared-moves.ts';
 import { KnownManifests } from './known-manifests.ts';
 import { remember } from './remember.ts';
 
@@ -85,7 +86,7 @@ export async function readInstallation(
       publishedFile: (path) =>
         state.files.has(path) ? readComposed(root, state, path) : releaseFile(path),
       releaseDigests: kept ?? taken?.digests ?? { files: new Map(), digest: state.core.digest },
-      pathMaps: movesOf(releaseFile),
+      pathMaps: withDeclared(movesOf(releaseFile), state.core.moves),
       resolutions: readResolutions(root, state),
     };
   }

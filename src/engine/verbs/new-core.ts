@@ -1,7 +1,6 @@
 import lt from 'semver/functions/lt.js';
 import valid from 'semver/functions/valid.js';
 import { mapPath, type PathMap, unmapPath } from '../skill/path-map.ts';
-import { pathMapsOf } from '../state/migrations.ts';
 import type { Release } from '../state/release.ts';
 import { LOCK } from './npm.ts';
 import type { OldCore } from './old-core.ts';
@@ -10,6 +9,8 @@ import type { NewCore } from './target.ts';
 type Next = {
   readonly release: Release;
   readonly pathMaps: readonly PathMap[];
+  /** What they were for the old core. */
+  readonly oldMaps: readonly PathMap[];
   /** What a release no longer counts as core is not its to change. */
   readonly isCore: (path: string) => boolean;
   /** What the layers made of the old core. */
@@ -17,14 +18,16 @@ type Next = {
 };
 
 /** What one release makes of another: the files that differ, and those that moved. */
-export function newCore(old: OldCore, { release, pathMaps, isCore, touched }: Next): NewCore {
+export function newCore(
+  old: OldCore,
+  { release, pathMaps, oldMaps, isCore, touched }: Next,
+): NewCore {
   const moves = new Map<string, string>();
-  const oldMaps = pathMapsOf(old.migrations);
   const known = new Set(oldMaps.map((map) => JSON.stringify(map)));
   // Without a version, what the old core lists tells what it has done already.
-  const newer = valid(old.version)
-    ? pathMaps
-    : pathMaps.filter((map) => !known.has(JSON.stringify(map)));
+  const newer = pathMaps.filter(
+    (map) => (valid(old.version) && map.since !== null) || !known.has(JSON.stringify(map)),
+  );
   const isBack = isOlder(release.version, old.version);
   for (const path of [...old.paths, ...touched]) {
     const to = isBack

@@ -17,6 +17,7 @@ import type { State } from '../state/state-file.ts';
 import type { TreeFile } from '../tree.ts';
 import type { EngineContext } from './context.ts';
 import { skillDigests } from './core.ts';
+import { withDeclared } from './declared-moves.ts';
 import type { Installation } from './installation.ts';
 import { refuseInstallation } from './new-release.ts';
 
@@ -108,7 +109,7 @@ function otherCore(
     release: file,
     layers: orderLayers(installed),
     answers: { decisions: [], resolutions: installation.resolutions },
-    pathMaps: pathMapsOf(migrations),
+    pathMaps: withDeclared(pathMapsOf(migrations), state.core.moves),
   });
   const isOpen = (path: string) =>
     composed.conflicts.some((conflict) => conflictFile(conflict) === path);

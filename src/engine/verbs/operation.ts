@@ -1,5 +1,6 @@
 import type { FileChange } from '../compose/plan.ts';
 import type { Settlement } from '../compose/settle.ts';
+import type { Conflict } from '../conflict.ts';
 import { digestBytes } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import { throwIfInterrupted } from '../interrupted.ts';
@@ -120,10 +121,7 @@ export async function carryOut(
   const warnings = report.warnings.filter((warning) => !losses.includes(warning));
   const planned = { ...report, warnings };
   if (plan.conflicts.length > 0) {
-    const waiting = withDecided(plan.conflicts, plan.settlements);
-    writePending(root, pendingOf(context, operation), waiting, (conflict) =>
-      intentNotes(conflict, plan.layers),
-    );
+    keepWaiting(context, operation);
     return { ...planned, outcome: 'blocked' };
   }
   refuseOtherPlan(context, planDigest(operation));
@@ -151,6 +149,20 @@ export async function carryOut(
     tidyUp(() => sweepPrepared(root));
     tidyUp(packages.remove);
   }
+}
+
+/**
+ * Lays out a planned command to wait for decisions.
+ *
+ * @returns every conflict that can be decided: open ones, then decided ones
+ */
+export function keepWaiting(context: PlanningContext, operation: Operation): readonly Conflict[] {
+  const { plan } = operation;
+  const waiting = withDecided(plan.conflicts, plan.settlements);
+  writePending(context.root, pendingOf(context, operation), waiting, (conflict) =>
+    intentNotes(conflict, plan.layers),
+  );
+  return waiting;
 }
 
 function asObject(data: unknown): object {

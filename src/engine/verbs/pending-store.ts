@@ -40,6 +40,7 @@ const Conflicts = z.array(
     hunks: z.array(Hunk),
     sides: Sides,
     values: z.object({ base: z.unknown(), ours: z.unknown(), theirs: z.unknown() }).nullable(),
+    candidates: z.array(z.string()).default([]),
   }),
 );
 

@@ -171,7 +171,7 @@ export function withDecided(
 /** Whether somebody decided something in the operation that waits, or began to in its texts. */
 export function hasDecisions(root: string): boolean {
   const folder = join(root, PENDING);
-  if (readDecisions(folder).length > 0) return true;
+  if (readDecisions(folder).length > 0 || readPending(root)?.options['moved'] != null) return true;
   return attemptConflicts(folder).some((conflict) => {
     const marked = markedText(conflict);
     const place = join(folder, conflict.path);

@@ -119,7 +119,7 @@ function refuseMisuse(verb: string, args: readonly string[]): void {
 function refuseOptions(
   verb: string,
   { release, coreVersion }: ReleaseRequest,
-  { retireContained, keep }: UpdateOptions,
+  { retireContained, keep, moved }: UpdateOptions,
 ): void {
   const isUpdate = verb === 'update';
   const wrong =
@@ -131,7 +131,9 @@ function refuseOptions(
           ? '--retire-contained'
           : keep.length > 0 && !isUpdate
             ? '--keep'
-            : null;
+            : moved.length > 0 && !isUpdate
+              ? '--moved'
+              : null;
   if (wrong !== null) throw new ClawError('USAGE', `${verb} takes no ${wrong}.`);
 }
 

@@ -8,6 +8,8 @@ export type UpdateOptions = {
   readonly retire: readonly string[];
   /** Layers that stay, whatever the release contains. */
   readonly keep: readonly string[];
+  /** Moves that the release did not declare: `old=new`, files or folders. */
+  readonly moved: readonly string[];
 };
 
 export const PLAIN_UPDATE: UpdateOptions = {
@@ -15,16 +17,18 @@ export const PLAIN_UPDATE: UpdateOptions = {
   retireContained: false,
   retire: [],
   keep: [],
+  moved: [],
 };
 
 /** The options as an operation that waits keeps them. */
 export function keptOptions(options: UpdateOptions): Readonly<Record<string, string | null>> {
-  const { release, retireContained, retire, keep } = options;
+  const { release, retireContained, retire, keep, moved } = options;
   return {
     release,
     ...(retireContained ? { retireContained: 'yes' } : {}),
     ...(retire.length === 0 ? {} : { retire: JSON.stringify(retire) }),
     ...(keep.length === 0 ? {} : { keep: JSON.stringify(keep) }),
+    ...(moved.length === 0 ? {} : { moved: JSON.stringify(moved) }),
   };
 }
 
@@ -35,6 +39,7 @@ export function updateOptionsOf(kept: Readonly<Record<string, string | null>>): 
     retireContained: kept['retireContained'] === 'yes',
     retire: listOf(kept['retire']),
     keep: listOf(kept['keep']),
+    moved: listOf(kept['moved']),
   };
 }
 

@@ -9,9 +9,11 @@ import type { State } from '../state/state-file.ts';
 import type { TreeFile } from '../tree.ts';
 import type { PlanningContext } from './context.ts';
 import { coreState } from './core.ts';
+import { declaredMoves, movesThatHold, withDeclared } from './declared-moves.ts';
 import { readInstallation, readInstalledPackages, requireState } from './installation.ts';
 import { pinning, requireApplied } from './layers.ts';
 import { checkMapped, dueMigrations, lostMigrations, migrateLayers } from './migrate.ts';
+import { nameCandidates } from './move-candidates.ts';
 import { isOlder, newCore } from './new-core.ts';
 import { findNewRelease } from './new-release.ts';
 import { findOldCore } from './old-core.ts';
@@ -48,6 +50,9 @@ export async function planUpdate(
 
   const newFile = (path: string): TreeFile | null => release.files.get(path) ?? null;
   const migrations = readMigrations(newFile(MIGRATIONS_PATH));
+  const declared = declaredMoves(given.moved, { old, release });
+  const moves = withDeclared(movesThatHold(state.core.moves, release), [declared]);
+  const pathMaps = withDeclared(pathMapsOf(migrations), moves);
   const due = dueMigrations(migrations, old, release.version);
   const migrated = migrateLayers(installed, due, { extras: release.extras, config });
   const beside = planBeside(context.root, old, release);
@@ -65,7 +70,7 @@ export async function planUpdate(
       root: context.root,
       state,
       releaseFile: (path) => release.files.get(path) ?? null,
-      pathMaps: pathMapsOf(migrations),
+      pathMaps,
       resolutions,
       since: old.commit,
       commit: release.commit,
@@ -76,11 +81,12 @@ export async function planUpdate(
     checkCoreVersion(manifest, release.version, `claw remove ${manifest.skill} first.`);
   }
   checkRelations(layers);
-  checkMapped(layers, pathMapsOf(migrations), config, installation.config);
+  checkMapped(layers, pathMaps, config, installation.config);
 
   const core = newCore(old, {
     release,
-    pathMaps: pathMapsOf(migrations),
+    pathMaps,
+    oldMaps: withDeclared(pathMapsOf(old.migrations), state.core.moves),
     isCore: (path) => isProjectPath(path, config),
     touched: [...state.files.keys()],
   });
@@ -96,6 +102,11 @@ export async function planUpdate(
     resolutions,
     core,
   });
+  const conflicts = nameCandidates(plan.conflicts, {
+    before: new Set(old.paths),
+    after: release.files,
+    taken: new Set(core.moves.values()),
+  });
   const sources = new Map(migrated.applied.map((name) => [name, { source: name, commit: null }]));
   return {
     verb: 'update',
@@ -103,7 +114,7 @@ export async function planUpdate(
     options: keptOptions(options),
     installation,
     installed,
-    plan,
+    plan: { ...plan, conflicts },
     pin: pinning(state, sources, context.now()),
     warnings: [
       ...old.warnings,
@@ -113,7 +124,7 @@ export async function planUpdate(
       ...retirements,
       ...beside.notes,
     ],
-    core: { release, state: knownCore(state, release) },
+    core: { release, state: { ...knownCore(state, release), moves } },
     files: beside.changes,
     resolutions,
     data: {

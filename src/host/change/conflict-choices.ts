@@ -15,6 +15,10 @@ export function choicesFor(conflict: WaitingConflict, hasModel: boolean): readon
     ...(hasModel ? [{ word: 'agent', label: 'let the agent try' }] : []),
     giveUp,
     ...bothChoices(conflict),
+    ...conflict.candidates.map((to, at) => ({
+      word: movedWord(at),
+      label: `the release moved it to ${to}: carry the change over`,
+    })),
     ...conflict.offers.slice(0, 1).map(({ key }) => ({
       word: 'recording',
       label: `as it was decided elsewhere (recording ${key})`,
@@ -29,6 +33,8 @@ export function resolveArgs(
 ): readonly string[] | null {
   if (!choicesFor(conflict, true).some((choice) => choice.word === word)) return null;
   const { path } = conflict;
+  const moved = conflict.candidates.find((_, at) => movedWord(at) === word);
+  if (moved !== undefined) return ['resolve', path, '--moved', moved];
   switch (word) {
     case 'ours':
     case 'theirs':
@@ -46,6 +52,11 @@ export function resolveArgs(
     default:
       return null;
   }
+}
+
+/** `moved`, then `moved 2` and so on. */
+function movedWord(at: number): string {
+  return at === 0 ? 'moved' : `moved ${at + 1}`;
 }
 
 const valueChoice: Choice = {

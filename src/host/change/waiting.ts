@@ -21,6 +21,7 @@ const Detail = z.object({
   values: z.object({ ours: z.unknown(), theirs: z.unknown() }).nullable(),
   notes: z.string().nullable(),
   offers: z.array(z.object({ key: z.string(), origin: z.string() })),
+  candidates: z.array(z.string()).default([]),
 });
 
 const Data = z.object({

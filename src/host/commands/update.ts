@@ -9,7 +9,11 @@ import { updateTitle } from '../change/update-title.ts';
 import type { ClawResult } from '../claw.ts';
 import type { CommandContext, CommandResult, OwnerCommand } from '../command.ts';
 
-const OPTIONS = { '--retire-contained': 'alone', '--keep': 'with a word' } as const;
+const OPTIONS = {
+  '--retire-contained': 'alone',
+  '--keep': 'with a word',
+  '--moved': 'with a word',
+} as const;
 const USAGE = 'Say `/update` for the newest release, or `/update v2.0.0` for a certain one.';
 
 export const command: OwnerCommand = {
