@@ -1,0 +1,106 @@
+/**
+ * Counts conflicts on the history of a real codebase: its commits between two releases become skills on
+ * the older release, which is then updated to the newer one; beside it, `git merge` and `git rebase` of
+ * the same commits.
+ *
+ *     node scripts/upstream-merges.ts <git folder> <older ref> <newer ref> [<git folder> <ref> <ref> …]
+ *         [--commits 200]   of each history, from its start, at most
+ *         [--seconds 600]   for each history; what is not packed by then is left out, and said
+ *         [--json]
+ *
+ * Works in temporary clones; the folders that are named are only read. A commit that does not apply to
+ * what is there already is left out of all three, so that the same work meets the newer release.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { parseArgs } from 'node:util';
+import { type ClawCounts, packHistory } from './upstream-merges/claw.ts';
+import { cloneAt, commitsBetween, type GitCounts, mergeAndRebase } from './upstream-merges/git.ts';
+
+type History = { readonly folder: string; readonly from: string; readonly to: string };
+
+type Limits = { readonly commits: number; readonly seconds: number };
+
+type Row = ClawCounts &
+  GitCounts & {
+    readonly name: string;
+    /** Merges apart, which bring nothing of their own. */
+    readonly commits: number;
+    readonly seconds: number;
+  };
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    commits: { type: 'string', default: '200' },
+    seconds: { type: 'string', default: '600' },
+    json: { type: 'boolean', default: false },
+  },
+});
+const limits = { commits: Number(values.commits), seconds: Number(values.seconds) };
+const isUsable = positionals.length > 0 && positionals.length % 3 === 0;
+if (!isUsable || !(limits.commits > 0) || !(limits.seconds > 0)) {
+  console.error('usage: upstream-merges.ts <git folder> <older ref> <newer ref> … (see its head)');
+  process.exitCode = 2;
+} else {
+  const rows: Row[] = [];
+  for (const history of histories(positionals)) rows.push(await measure(history, limits));
+  if (values.json) console.log(JSON.stringify(rows));
+  else print(rows);
+}
+
+function histories(words: readonly string[]): readonly History[] {
+  return Array.from({ length: words.length / 3 }, (_, index) => {
+    const [folder = '', from = '', to = ''] = words.slice(index * 3);
+    return { folder, from, to };
+  });
+}
+
+async function measure({ folder, from, to }: History, limits: Limits): Promise<Row> {
+  const place = mkdtempSync(join(tmpdir(), 'upstream-merges-'));
+  const start = performance.now();
+  try {
+    const root = cloneAt(folder, join(place, 'claw'), from);
+    const all = commitsBetween(root, from, to);
+    const { applied, ...counts } = await packHistory({
+      root,
+      to,
+      commits: all.slice(0, limits.commits),
+      isLate: () => performance.now() - start > limits.seconds * 1000,
+    });
+    const git = mergeAndRebase(cloneAt(folder, join(place, 'git'), from), applied, to);
+    const seconds = Math.round((performance.now() - start) / 1000);
+    return { name: nameOf(folder, from, to), commits: all.length, ...counts, ...git, seconds };
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
+}
+
+function nameOf(folder: string, from: string, to: string): string {
+  const parts = folder.split('/').filter((part) => !['', 'repo', '.git'].includes(part));
+  return `${basename(parts.at(-1) ?? folder)} ${from} → ${to}`;
+}
+
+function print(rows: readonly Row[]): void {
+  for (const row of rows) {
+    const { asked, retired } = row;
+    const refused = Object.entries(row.refused).map(([why, count]) => `${count} ${why}`);
+    console.log(`${row.name}: ${row.commits} commits, ${row.seconds} s`);
+    console.log(`  packages   ${row.packages} applied; refused: ${refused.join(', ') || 'none'}`);
+    console.log(`  claw       ${counted(asked.keeping)} with every skill kept`);
+    console.log(`             ${counted(asked.plain)}; ${retired.plain} skills retired unasked`);
+    console.log(
+      `             ${counted(asked.retiring)}; ${retired.retiring} with --retire-contained`,
+    );
+    console.log(`  git merge  ${row.merge} conflict files`);
+    console.log(`  git rebase ${row.stops} stops, ${row.dropped} commits dropped`);
+    if (row.unpicked > 0)
+      console.log(`  git        ${row.unpicked} commits cannot be picked there`);
+  }
+}
+
+function counted({ files, hunks }: { readonly files: number; readonly hunks: number }): string {
+  return `${files} conflict files, ${hunks} hunks`;
+}

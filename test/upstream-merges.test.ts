@@ -1,0 +1,39 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { commitAll, temporaryCodebase } from '../src/testing/codebase.ts';
+
+const SCRIPT = join(import.meta.dirname, '..', 'scripts', 'upstream-merges.ts');
+const LINES = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n';
+
+test('commits between two releases become skills; what the newer release makes of them is counted beside git', async () => {
+  await using codebase = temporaryCodebase({ 'a.txt': LINES, 'b.txt': LINES });
+  codebase.git('init', '--quiet', '--initial-branch=main');
+  commitAll(codebase, 'first');
+  codebase.git('tag', 'v1.0.0');
+  codebase.write({ 'a.txt': LINES.replace('two', 'TWO') });
+  commitAll(codebase, 'kept by the release');
+  codebase.write({ 'b.txt': LINES.replace('five', 'FIVE') });
+  commitAll(codebase, 'changed again later');
+  codebase.write({ 'b.txt': LINES.replace('five', 'Five') });
+  commitAll(codebase, 'changes it again');
+  codebase.git('tag', 'v2.0.0');
+
+  const args = [SCRIPT, codebase.root, 'v1.0.0', 'v2.0.0', '--commits', '2', '--json'];
+  const [row] = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }));
+  expect(row).toMatchObject({
+    commits: 3,
+    packages: 2,
+    refused: {},
+    asked: {
+      keeping: { files: 1, hunks: 1 },
+      plain: { files: 1, hunks: 1 },
+      retiring: { files: 0, hunks: 0 },
+    },
+    retired: { keeping: 0, plain: 1, retiring: 2 },
+    merge: 1,
+    stops: 0,
+    dropped: 2,
+    unpicked: 0,
+  });
+});
