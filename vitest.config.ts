@@ -15,8 +15,8 @@ export default defineConfig({
     reporters: ['default', new PlainReporter()],
     // No test proves anything by these: they end a hang, and are out of reach for a machine that is
     // six times slower.
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     expect: { poll: { timeout: 60_000 } },
     setupFiles: ['./test/patience.ts'],
     pool: 'forks',
