@@ -46,9 +46,12 @@ if (!isUsable || !(limits.commits > 0) || !(limits.seconds > 0)) {
   process.exitCode = 2;
 } else {
   const rows: Row[] = [];
-  for (const history of histories(positionals)) rows.push(await measure(history, limits));
+  for (const history of histories(positionals)) {
+    const row = await measure(history, limits);
+    rows.push(row);
+    if (!values.json) print(row);
+  }
   if (values.json) console.log(JSON.stringify(rows));
-  else print(rows);
 }
 
 function histories(words: readonly string[]): readonly History[] {
@@ -83,22 +86,19 @@ function nameOf(folder: string, from: string, to: string): string {
   return `${basename(parts.at(-1) ?? folder)} ${from} → ${to}`;
 }
 
-function print(rows: readonly Row[]): void {
-  for (const row of rows) {
-    const { asked, retired } = row;
-    const refused = Object.entries(row.refused).map(([why, count]) => `${count} ${why}`);
-    console.log(`${row.name}: ${row.commits} commits, ${row.seconds} s`);
-    console.log(`  packages   ${row.packages} applied; refused: ${refused.join(', ') || 'none'}`);
-    console.log(`  claw       ${counted(asked.keeping)} with every skill kept`);
-    console.log(`             ${counted(asked.plain)}; ${retired.plain} skills retired unasked`);
-    console.log(
-      `             ${counted(asked.retiring)}; ${retired.retiring} with --retire-contained`,
-    );
-    console.log(`  git merge  ${row.merge} conflict files`);
-    console.log(`  git rebase ${row.stops} stops, ${row.dropped} commits dropped`);
-    if (row.unpicked > 0)
-      console.log(`  git        ${row.unpicked} commits cannot be picked there`);
-  }
+function print(row: Row): void {
+  const { asked, retired } = row;
+  const refused = Object.entries(row.refused).map(([why, count]) => `${count} ${why}`);
+  console.log(`${row.name}: ${row.commits} commits, ${row.seconds} s`);
+  console.log(`  packages   ${row.packages} applied; refused: ${refused.join(', ') || 'none'}`);
+  console.log(`  claw       ${counted(asked.keeping)} with every skill kept`);
+  console.log(`             ${counted(asked.plain)}; ${retired.plain} skills retired unasked`);
+  console.log(
+    `             ${counted(asked.retiring)}; ${retired.retiring} with --retire-contained`,
+  );
+  console.log(`  git merge  ${row.merge} conflict files`);
+  console.log(`  git rebase ${row.stops} stops, ${row.dropped} commits dropped`);
+  if (row.unpicked > 0) console.log(`  git        ${row.unpicked} commits cannot be picked there`);
 }
 
 function counted({ files, hunks }: { readonly files: number; readonly hunks: number }): string {
