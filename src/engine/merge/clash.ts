@@ -8,7 +8,7 @@ const KEYWORD =
   'public|private|protected|readonly|async|declare|abstract|override';
 /** A word where a declaration has its name: what may stand before it, the word, what may follow. */
 const DECLARED = new RegExp(
-  `(?:^|[{,;*"'#]|\\b(?<word>${KEYWORD})\\s)\\s*(?<name>[\\w$\\x80-\\uffff]+)["']?` +
+  `(?:^|[{[,;*"'#]|\\.{3}|\\b(?<word>${KEYWORD})\\s)\\s*(?<name>[\\w$\\x80-\\uffff]+)["']?` +
     `(?=\\s*(?:$|[:=,};<?!{\\])]|\\((?!["'\`])|(?:as|from|extends|implements|of|in)\\b))`,
   'g',
 );
@@ -37,12 +37,17 @@ export function doubtfulSides(
   if (!isLanguage(format)) return open.length > 0 ? ['ours', 'theirs'] : ['ours'];
   const isUneven = (region: Region) => !isEven(region, lines);
   if (open.length === 0 && ours.some(isUneven) && theirs.some(isUneven)) return ['ours'];
-  const namesOf = (some: readonly Region[], side: 'ours' | 'theirs') =>
-    new Set(some.flatMap((region) => namesGained({ ...region, kind: side }, lines)));
-  const mine = namesOf(ours, 'ours');
-  const other = namesOf(theirs, 'theirs');
-  const isOurs = isMet(mine, other) || isMet(namesOf(open, 'ours'), other);
-  const isTheirs = isMet(mine, namesOf(open, 'theirs'));
+  const gained = (some: readonly Region[]) =>
+    new Set(some.flatMap((region) => namesGained(region, lines)));
+  // One side may have moved away what the other one keeps in a conflict.
+  const namesOpen = (side: 'ours' | 'theirs') => {
+    const said = open.flatMap((region) => linesOf({ ...region, kind: side }, lines));
+    return new Set(said.flatMap(namesIn).map(({ name }) => name));
+  };
+  const mine = gained(ours);
+  const other = gained(theirs);
+  const isOurs = isMet(mine, other) || isMet(other, namesOpen('ours'));
+  const isTheirs = isMet(mine, namesOpen('theirs'));
   return [...(isOurs ? ['ours' as const] : []), ...(isTheirs ? ['theirs' as const] : [])];
 }
 
