@@ -14,7 +14,12 @@ export type Conflict = {
   readonly kind: ConflictKind;
   readonly layers: readonly [ours: string, theirs: string];
   /** Who brought ours of each open hunk, in order; where it is absent, `layers` says it for all. */
-  readonly authors?: readonly string[];
+  readonly authors?: readonly string[] | undefined;
+  /**
+   * Who brought theirs of each open hunk, where several layers are asked about at once: `layers` then names
+   * all of them, with a comma between. Absent for the disagreement of two.
+   */
+  readonly others?: readonly string[] | undefined;
   /** One sentence for the owner. */
   readonly reason: string;
   /** Text conflicts only; empty for the others. */
@@ -29,6 +34,15 @@ export type Conflict = {
   /** Where a release may have moved the file that it no longer has, the likeliest first. */
   readonly candidates?: readonly string[];
 };
+
+/** Everybody whose work meets in a conflict. */
+export function partiesOf({
+  layers,
+  authors = [],
+  others,
+}: Pick<Conflict, 'layers' | 'authors' | 'others'>): readonly string[] {
+  return others === undefined ? layers : [...new Set([...authors, ...others])];
+}
 
 /** The file that a conflict is about: its path, without the key of a structured one. */
 export function conflictFile({ path, values }: Pick<Conflict, 'path' | 'values'>): string {

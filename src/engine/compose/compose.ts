@@ -18,6 +18,8 @@ export type ComposeInput = {
   readonly answers?: KnownAnswers;
   /** Where releases moved files of the core, in the order of their versions; nowhere by default. */
   readonly pathMaps?: readonly PathMap[];
+  /** Whether layers that disagree in one file, far from each other, are asked about at once; no by default. */
+  readonly isJoint?: boolean;
   /** Merges two files of the layers, or knows what that gives. */
   readonly merge?: typeof mergeFiles;
 };
@@ -32,6 +34,7 @@ export type ComposeInput = {
  */
 export function compose(input: ComposeInput): Composition {
   const { release, layers, answers = NO_ANSWERS, pathMaps = [], merge = mergeFiles } = input;
+  const { isJoint = false } = input;
   const canvas = new Canvas(release);
   const names = new Names();
   const loom: Loom = {
@@ -40,6 +43,7 @@ export function compose(input: ComposeInput): Composition {
     mapped: (path, layer) => mapPath(path, layer.manifest.coreVersion, pathMaps),
     settle: (conflict: Conflict) => settleConflict(conflict, answers),
     merge,
+    isJoint,
   };
   const skills = layers.filter(({ kind }) => kind === 'skill');
   for (const layer of skills) mergeLayer(loom, layer);

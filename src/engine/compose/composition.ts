@@ -1,5 +1,6 @@
 import type { Conflict } from '../conflict.ts';
 import type { TreeFile } from '../tree.ts';
+import type { Draft } from './joint.ts';
 import type { Settlement } from './settle.ts';
 
 /** A path that layers touch: what it becomes (null: it is gone), and who made it so. */
@@ -37,8 +38,8 @@ export type Composition = {
 export class Canvas {
   readonly #release: (path: string) => TreeFile | null;
   readonly #touched = new Map<string, ComposedFile>();
-  readonly #conflicts: Conflict[] = [];
-  readonly #conflicted = new Set<string>();
+  readonly #conflicts = new Map<string, Conflict>();
+  readonly #drafts = new Map<string, Draft>();
   readonly #settlements: Settlement[] = [];
 
   constructor(release: (path: string) => TreeFile | null) {
@@ -87,13 +88,25 @@ export class Canvas {
 
   /** The first conflict of a path stands; what later layers would merge onto it means nothing. */
   conflict(conflict: Conflict): void {
-    if (this.#conflicted.has(conflict.path)) return;
-    this.#conflicted.add(conflict.path);
-    this.#conflicts.push(conflict);
+    if (!this.#conflicts.has(conflict.path)) this.#conflicts.set(conflict.path, conflict);
   }
 
   isConflicted(path: string): boolean {
-    return this.#conflicted.has(path);
+    return this.#conflicts.has(path);
+  }
+
+  /** A conflicted file onto which later layers can be merged around what waits. */
+  draft(path: string): Draft | null {
+    return this.#drafts.get(path) ?? null;
+  }
+
+  /** Goes on with a conflicted file; null where later layers depend on what is decided. */
+  setDraft(path: string, draft: Draft | null): void {
+    if (draft === null) this.#drafts.delete(path);
+    else {
+      this.#drafts.set(path, draft);
+      this.#conflicts.set(path, draft.conflict);
+    }
   }
 
   /** A disagreement over a value, which leaves no trace of its own in the file. */
@@ -104,7 +117,7 @@ export class Canvas {
   result(): Pick<Composition, 'files' | 'conflicts' | 'settlements'> {
     return {
       files: this.#touched,
-      conflicts: this.#conflicts,
+      conflicts: [...this.#conflicts.values()],
       settlements: this.#settlements,
     };
   }

@@ -10,7 +10,11 @@ export function hasEffect(
   release: (path: string) => TreeFile | null,
 ): boolean {
   const name = manifest.skill;
-  if (conflicts.some(({ layers, authors = [] }) => [...layers, ...authors].includes(name))) {
+  if (
+    conflicts.some(({ layers, authors = [], others = [] }) =>
+      [...layers, ...authors, ...others].includes(name),
+    )
+  ) {
     return true;
   }
   return [...files].some(([path, { file, touches }]) => {

@@ -8,6 +8,7 @@ import { isSameFile, type TreeFile, type Versions } from '../tree.ts';
 import { answeredFile } from './answer.ts';
 import { bringersOf } from './bringer.ts';
 import type { Canvas } from './composition.ts';
+import { draftOf, joinLayer } from './joint.ts';
 import type { Names } from './names.ts';
 import type { Settled } from './settle.ts';
 import { mergeByKey } from './structured-file.ts';
@@ -21,6 +22,8 @@ export type Loom = {
   readonly mapped: (path: string, layer: SkillPackage) => string;
   readonly settle: (conflict: Conflict) => Settled;
   readonly merge: typeof mergeFiles;
+  /** Whether layers that disagree in one file, far from each other, are asked about at once. */
+  readonly isJoint: boolean;
 };
 
 const DISAGREE: FileMerge = {
@@ -153,7 +156,21 @@ function mergeOnto(
   versions: Versions<TreeFile | null>,
 ): void {
   if (structuredKind(path) !== null) mergeKeys(loom, layer, path, versions);
+  else if (loom.canvas.isConflicted(path)) mergeAround(loom, layer, path, versions);
   else settle(loom, layer, path, versions, loom.merge(versions, { path }));
+}
+
+/** Where a file waits for a decision, what a later layer does elsewhere in it can be asked already. */
+function mergeAround(
+  { canvas, merge }: Loom,
+  layer: SkillPackage,
+  path: string,
+  { base, theirs }: Versions<TreeFile | null>,
+): void {
+  const draft = canvas.draft(path);
+  if (draft === null) return;
+  const joining = { layer: layer.manifest.skill, base, theirs, merge };
+  canvas.setDraft(path, joinLayer(draft, joining));
 }
 
 /** A customisation carries structured files whole; they meet key by key. */
@@ -182,7 +199,10 @@ function settle(
   outcome: FileMerge,
 ): void {
   const { canvas } = loom;
-  if (canvas.isConflicted(path)) return;
+  if (canvas.isConflicted(path)) {
+    canvas.setDraft(path, null);
+    return;
+  }
   const name = layer.manifest.skill;
   if (outcome.kind === 'clean') {
     canvas.put(path, outcome.file, name);
@@ -217,8 +237,10 @@ function settle(
     values: null,
   };
   const settled = loom.settle(conflict);
-  if (settled.kind === 'open') canvas.conflict(settled.conflict);
-  else {
+  if (settled.kind === 'open') {
+    canvas.conflict(settled.conflict);
+    if (loom.isJoint) canvas.setDraft(path, draftOf(settled.conflict, canvas.touches(path)));
+  } else {
     const { settlement } = settled;
     canvas.put(path, answeredFile(conflict, settlement.answer), name, settlement);
   }

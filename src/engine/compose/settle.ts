@@ -63,7 +63,7 @@ export function settleConflict(conflict: Conflict, known: KnownAnswers): Settled
   const exact = known.resolutions.filter(
     (one) => isSameSubject(one.subject, subject) && (isOwnFile(one) || fits(conflict, one.answer)),
   );
-  const decision = known.decisions.find((one) => isSameSubject(one.subject, subject)) ?? null;
+  const decision = decisionOn(conflict, known.decisions);
   const [first, ...others] = exact;
   if (decision === null && first !== undefined) {
     const rival = others.find((other) => !isSameAnswer(other.answer, first.answer));
@@ -77,6 +77,29 @@ export function settleConflict(conflict: Conflict, known: KnownAnswers): Settled
   }
   const settled = settleHunks(conflict, decision, known.resolutions);
   return decision === null ? checked(settled) : settled;
+}
+
+/**
+ * The decision on a conflict: on this very one, or on the joint one as part of which it was asked. The
+ * lines are the same there; what stands around them depends on what is decided elsewhere in the file.
+ */
+export function decisionOn(conflict: Conflict, decisions: readonly Decision[]): Decision | null {
+  const subject = subjectOf(conflict);
+  return (
+    decisions.find((one) => isSameSubject(one.subject, subject)) ??
+    decisions.find((one) => isPartOf(conflict, one)) ??
+    null
+  );
+}
+
+function isPartOf({ path, kind, layers, hunks }: Conflict, { subject, answer }: Decision): boolean {
+  const others = subject.layers[1].split(', ');
+  if (subject.path !== path || subject.kind !== kind || others.length < 2) return false;
+  return (
+    answer.kind === 'hunks' &&
+    others.includes(layers[1]) &&
+    hunks.some((hunk) => hunk.kind === 'conflict' && takeAnswer([...answer.hunks], hunk) !== null)
+  );
 }
 
 /** A whole file that was decided here may say something else around the conflict as well. */

@@ -16,22 +16,28 @@ export type Rendered = { readonly text: string; readonly markerSize: number };
  *
  * @param hunks as `mergeLines` makes them: settled hunks are not empty, do not follow each other,
  *   and end with a newline where a conflict follows
+ * @param labels for all conflicts, or for each of them in order
  */
-export function renderConflicts(hunks: readonly Hunk[], labels: Labels): Rendered {
+export function renderConflicts(
+  hunks: readonly Hunk[],
+  labels: Labels | readonly Labels[],
+): Rendered {
   const lines = hunks.flatMap(linesOf);
   const end = dominantTerminator(lines) || '\n';
   const markerSize = Math.max(MIN_SIZE, 1 + lines.reduce(longestRun, 0));
   const marked = (marker: Marker, label: string, side: readonly string[]) =>
     markerLine(marker, markerSize, { label, isUnended: isUnended(side) }) + end;
   const closed = (side: readonly string[]) => side.join('') + (isUnended(side) ? end : '');
+  const each = 'base' in labels ? [] : [...labels];
   const parts = hunks.map((hunk) => {
     if (hunk.kind === 'settled') return hunk.lines.join('');
     const { base, ours, theirs } = hunk;
+    const named = 'base' in labels ? labels : each.shift();
     return [
-      marked('ours', labels.ours, ours) + closed(ours),
-      marked('base', labels.base, base) + closed(base),
+      marked('ours', named?.ours ?? '', ours) + closed(ours),
+      marked('base', named?.base ?? '', base) + closed(base),
       marked('theirs', '', []) + closed(theirs),
-      marked('end', labels.theirs, theirs),
+      marked('end', named?.theirs ?? '', theirs),
     ].join('');
   });
   return { text: parts.join(''), markerSize };

@@ -1,9 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { offersFor } from '../compose/offers.ts';
-import type { Decision } from '../compose/settle.ts';
+import { type Decision, decisionOn } from '../compose/settle.ts';
 import type { Conflict } from '../conflict.ts';
-import { isSameSubject, subjectOf } from '../state/resolution.ts';
 import { readResolutions } from '../state/resolutions.ts';
 import { readState } from '../state/state-file.ts';
 import { answersTemplate } from './answers.ts';
@@ -27,11 +26,9 @@ export function conflicts(
     return resultOf('conflicts', 'done', { data: { operation: null, open: [] } });
   const { pending, decisions } = waiting;
   const recordings = readResolutions(root, readState(root));
-  const decisionOn = (conflict: Conflict) =>
-    decisions.find((one) => isSameSubject(one.subject, subjectOf(conflict)));
   const details = waiting.conflicts.map((conflict) => ({
     path: conflict.path,
-    ...decided(conflict, decisionOn(conflict)),
+    ...decided(conflict, decisionOn(conflict, decisions)),
     decidable: canBeDecided(conflict),
     lines: linesOf(conflict),
     sizes: {
@@ -58,8 +55,8 @@ function nameOf({ verb, arguments: args }: Pending): string {
   return [verb, ...args].join(' ');
 }
 
-function decided(conflict: Conflict, decision: Decision | undefined) {
-  return decision === undefined
+function decided(conflict: Conflict, decision: Decision | null) {
+  return decision === null
     ? { decided: false, decision: null }
     : { decided: true, decision: shownDecision(conflict, decision) };
 }

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type Decision, settleConflict } from '../compose/settle.ts';
+import { type Decision, decisionOn, settleConflict } from '../compose/settle.ts';
 import type { Conflict } from '../conflict.ts';
 import { ClawError } from '../errors.ts';
 import { checkValue, parseValue } from '../skill/decided-value.ts';
-import { type Answer, isSameSubject, subjectOf } from '../state/resolution.ts';
+import { type Answer, subjectOf } from '../state/resolution.ts';
 import { leavesMarkers } from '../state/resolution-file.ts';
 import { readResolutions } from '../state/resolutions.ts';
 import { readState } from '../state/state-file.ts';
@@ -51,7 +51,19 @@ export function decide(
   const decided = decideBy({ root, cwd }, conflict, choice);
   if (leavesMarkers(decided.answer)) throw markersLeft(conflict.path);
   refuseSpoiled(conflict, decided);
+  refuseElsewhere(conflict, decided);
   return { subject, origin: originOf(choice), ...decided };
+}
+
+/** What several layers are asked about at once is decided place by place: the rest is not settled yet. */
+function refuseElsewhere({ path, others }: Conflict, { answer, amended }: DecidedText): void {
+  if (others === undefined || (answer.kind === 'hunks' && amended === null)) return;
+  throw new ClawError(
+    'USAGE',
+    `${path} waits in several places between several layers, so the answer goes between the markers alone. ` +
+      'Leave the lines around them as they are, and change those once this is carried out.',
+    { path },
+  );
 }
 
 function originOf(choice: Choice): string {
@@ -69,7 +81,7 @@ export function decideEdited(
 }
 
 export function isDecided(conflict: Conflict, decisions: readonly Decision[]): boolean {
-  return decisions.some((decision) => isSameSubject(decision.subject, subjectOf(conflict)));
+  return decisionOn(conflict, decisions) !== null;
 }
 
 /** Some disagreements are about names and places, and no content settles them. */

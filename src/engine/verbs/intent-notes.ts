@@ -1,13 +1,14 @@
-import type { Conflict } from '../conflict.ts';
+import { type Conflict, partiesOf } from '../conflict.ts';
 import { intentNote } from '../skill/accessors.ts';
 import type { SkillPackage } from '../skill/package.ts';
 
 /** What the authors of a conflict's two sides wrote about the file, each under its name; or null. */
 export function intentNotes(
-  { path, layers: sides }: Conflict,
+  conflict: Pick<Conflict, 'path' | 'layers' | 'authors' | 'others'>,
   layers: readonly SkillPackage[],
 ): string | null {
-  const notes = sides.flatMap((name) => {
+  const { path } = conflict;
+  const notes = partiesOf(conflict).flatMap((name) => {
     const layer = layers.find(({ manifest }) => manifest.skill === name);
     if (layer === undefined) return [];
     const note = layer.manifest.modifies

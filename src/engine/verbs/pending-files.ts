@@ -68,7 +68,12 @@ export function leftMarkers(conflict: Conflict, finished: Buffer): boolean {
   return splitLines(text).some((line) => markers.has(line.trimEnd()));
 }
 
-function render({ hunks, layers }: Conflict): Rendered | null {
+function render({ hunks, layers, authors, others }: Conflict): Rendered | null {
   const labels = { base: 'base', ours: layers[0], theirs: layers[1] };
-  return hunks.length === 0 ? null : renderConflicts(hunks, labels);
+  const each = others?.map((theirs, at) => ({
+    ...labels,
+    ours: authors?.[at] ?? layers[0],
+    theirs,
+  }));
+  return hunks.length === 0 ? null : renderConflicts(hunks, each ?? labels);
 }

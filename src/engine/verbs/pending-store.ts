@@ -36,6 +36,8 @@ const Conflicts = z.array(
     path: z.string(),
     kind: z.enum(['content', 'add-add', 'modify-delete', 'binary', 'structured']),
     layers: z.tuple([z.string(), z.string()]),
+    authors: Lines.optional(),
+    others: Lines.optional(),
     reason: z.string(),
     hunks: z.array(Hunk),
     sides: Sides,

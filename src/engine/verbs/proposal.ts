@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { Conflict } from '../conflict.ts';
+import { type Conflict, partiesOf } from '../conflict.ts';
 import { digestBytes } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import type { SkillPackage } from '../skill/package.ts';
@@ -55,15 +55,12 @@ export function promptFor(conflict: Conflict, layers: readonly SkillPackage[]): 
 /** Words of ours, or a title and text of the project's. */
 type Section = string | readonly [title: string, text: string];
 
-function aboutLayers(
-  { path, layers: sides, ...conflict }: Conflict,
-  layers: readonly SkillPackage[],
-): readonly Section[] {
-  return sides.flatMap((name): readonly Section[] => {
+function aboutLayers(conflict: Conflict, layers: readonly SkillPackage[]): readonly Section[] {
+  return partiesOf(conflict).flatMap((name): readonly Section[] => {
     const layer = layers.find(({ manifest }) => manifest.skill === name);
     if (layer === undefined) return [];
     const guide = layer.files.get('SKILL.md')?.bytes.toString('utf8');
-    const notes = intentNotes({ ...conflict, path, layers: [name, ''] }, [layer]);
+    const notes = intentNotes({ path: conflict.path, layers: [name, ''] }, [layer]);
     return [
       ...(guide === undefined ? [] : [[`SKILL.md of ${name}`, guide] as const]),
       ...(notes === null ? [] : [[`what ${name} says of this file`, notes] as const]),

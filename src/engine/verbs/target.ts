@@ -74,7 +74,8 @@ export function planLayers(request: TargetRequest): TargetPlan {
   const answers = { decisions, resolutions: request.resolutions ?? installation.resolutions };
   const ordered = orderLayers(request.wanted);
   const target =
-    request.composed ?? composeKnown(root, { release, layers: ordered, answers, pathMaps });
+    request.composed ??
+    composeKnown(root, { release, layers: ordered, answers, pathMaps, isJoint: true });
   const layers = reanchorLayers(ordered, target, pathMaps);
   const disk = remember(treeReader(root));
   const published = remember(request.published ?? installation.publishedFile);

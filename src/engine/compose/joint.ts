@@ -1,0 +1,198 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Conflict } from '../conflict.ts';
+import type { FileMerge, mergeFiles } from '../merge/file.ts';
+import type { Hunk } from '../merge/hunk.ts';
+import { contentOf, splitLines } from '../merge/lines.ts';
+import type { TreeFile, Versions } from '../tree.ts';
+import { bringersOf } from './bringer.ts';
+import type { Touch } from './composition.ts';
+
+type ConflictHunk = Extract<Hunk, { kind: 'conflict' }>;
+
+/** A file with places that wait for a decision, onto which later layers are merged meanwhile. */
+export type Draft = {
+  /** What the owner is asked: of the layers so far that disagree. */
+  readonly conflict: Conflict;
+  /** The file as all layers so far make it, with every place that waits. */
+  readonly hunks: readonly Hunk[];
+  /** All work on the file so far, as if ours had been chosen at those places. */
+  readonly touches: readonly Touch[];
+};
+
+/** One more layer's work on the file of a draft. */
+export type Joining = {
+  readonly layer: string;
+  readonly base: TreeFile | null;
+  readonly theirs: TreeFile | null;
+  readonly merge: typeof mergeFiles;
+};
+
+/**
+ * Begins a draft with the first conflict of a file.
+ *
+ * @param touches what layers before did to the file
+ * @returns null for a conflict that has no lines, so that nothing can be merged around it
+ */
+export function draftOf(conflict: Conflict, touches: readonly Touch[]): Draft | null {
+  const { hunks, kind } = conflict;
+  const isOpen = hunks.some((hunk) => hunk.kind === 'conflict');
+  const isPlain = hunks.every((hunk) => linesOf(hunk).every((line) => !line.includes(HOLE)));
+  if (kind !== 'content' || !isOpen || !isPlain) return null;
+  const after = fileOf(conflict, hunks, 'ours');
+  const touch = {
+    layer: conflict.layers[1],
+    before: conflict.sides.ours,
+    after,
+    settlement: null,
+  };
+  return { conflict, hunks, touches: [...touches, touch] };
+}
+
+/**
+ * Merges one more layer onto a draft. Where it disagrees far from the places that wait, that is asked in
+ * the same round; so the owner need not decide the first before hearing of the second.
+ *
+ * @returns null where the layer's work depends on what is decided: it has to wait for that
+ */
+export function joinLayer(draft: Draft, { layer, base, theirs, merge }: Joining): Draft | null {
+  const { conflict, hunks } = draft;
+  if (base === null || theirs === null) return null;
+  const mergeOnto = (ours: TreeFile) => merge({ base, ours, theirs }, { path: conflict.path });
+  // A line that stands for each place shows where the places end up; ours at those places shows whether
+  // the layer sees the same file then. Only where both agree is the layer's work independent.
+  const blank = hunksOf(mergeOnto(fileOf(conflict, hunks, 'holes')));
+  const known = hunksOf(mergeOnto(fileOf(conflict, hunks, 'ours')));
+  if (blank === null || known === null) return null;
+  const filled = fillHoles(blank, hunks.filter(isOpen));
+  if (filled === null || !isDeepStrictEqual(joined(filled.flatMap(chooseOurs)), joined(known))) {
+    return null;
+  }
+  const all = joined(filled.map(({ hunk }) => hunk));
+  const before = fileOf(conflict, hunks, 'ours');
+  const touch = { layer, before, after: fileOf(conflict, all, 'ours'), settlement: null };
+  const touches = [...draft.touches, touch];
+  if (filled.every(({ hunk, isNew }) => !isNew || hunk.kind === 'settled')) {
+    return { conflict, hunks: all, touches };
+  }
+  return { conflict: jointConflict(draft, filled, layer), hunks: all, touches };
+}
+
+/** Lines hold no such character but in files that are no text for people. */
+const HOLE = '\u0001';
+
+type Filled = { readonly hunk: Hunk; readonly isNew: boolean };
+
+function jointConflict(draft: Draft, filled: readonly Filled[], layer: string): Conflict {
+  const { conflict, touches } = draft;
+  const open = filled.filter(({ hunk }) => hunk.kind === 'conflict');
+  const formerAuthors = [...(conflict.authors ?? [])];
+  const formerOthers = [...(conflict.others ?? [])];
+  const parties = open.map(({ hunk, isNew }): readonly [string, string] => {
+    if (isNew) return [bringersOf(touches, [hunk], 'ours')[0] ?? conflict.layers[0], layer];
+    return [
+      formerAuthors.shift() ?? conflict.layers[0],
+      formerOthers.shift() ?? conflict.layers[1],
+    ];
+  });
+  const authors = parties.map(([ours]) => ours);
+  const others = parties.map(([, theirs]) => theirs);
+  const added = new Set(parties.filter((_, at) => open[at]?.isNew).map(([ours]) => ours));
+  const hunks = joined(filled.map(({ hunk }) => hunk));
+  const sides = {
+    base: fileOf(conflict, hunks, 'base'),
+    ours: fileOf(conflict, hunks, 'ours'),
+    theirs: fileOf(conflict, hunks, 'theirs'),
+  };
+  return {
+    ...conflict,
+    layers: [authors[0] ?? conflict.layers[0], [...new Set(others)].join(', ')],
+    authors,
+    others,
+    reason: `${conflict.reason} Elsewhere ${[...added].join(' and ')} and ${layer} do.`,
+    hunks,
+    sides,
+  };
+}
+
+/** Puts the places that wait back where their lines ended up; null where one is not there just once. */
+function fillHoles(merged: readonly Hunk[], open: readonly ConflictHunk[]): Filled[] | null {
+  const filled: Filled[] = [];
+  let next = 0;
+  for (const hunk of merged) {
+    if (hunk.kind === 'conflict') {
+      if (linesOf(hunk).some(isHole)) return null;
+      filled.push({ hunk, isNew: true });
+      continue;
+    }
+    for (const line of hunk.lines) {
+      const place = isHole(line) ? open[next] : undefined;
+      if (!isHole(line)) filled.push({ hunk: { kind: 'settled', lines: [line] }, isNew: true });
+      else if (place === undefined || contentOf(line) !== holeOf(next)) return null;
+      else {
+        filled.push({ hunk: place, isNew: false });
+        next += 1;
+      }
+    }
+  }
+  return next === open.length ? filled : null;
+}
+
+function chooseOurs({ hunk, isNew }: Filled): readonly Hunk[] {
+  return isNew || hunk.kind === 'settled' ? [hunk] : [{ kind: 'settled', lines: hunk.ours }];
+}
+
+function hunksOf(merged: FileMerge): readonly Hunk[] | null {
+  if (merged.kind === 'clean') {
+    const text = merged.file?.bytes.toString('latin1');
+    return text === undefined ? null : [{ kind: 'settled', lines: splitLines(text) }];
+  }
+  return merged.conflict === 'content' && merged.hunks.length > 0 ? merged.hunks : null;
+}
+
+/** Settled stretches that touch are one, as everything that reads hunks expects. */
+function joined(hunks: readonly Hunk[]): readonly Hunk[] {
+  const result: Hunk[] = [];
+  let settled: string[] = [];
+  for (const hunk of hunks) {
+    if (hunk.kind === 'settled') {
+      settled.push(...hunk.lines);
+      continue;
+    }
+    if (settled.length > 0) result.push({ kind: 'settled', lines: settled });
+    settled = [];
+    result.push(hunk);
+  }
+  if (settled.length > 0) result.push({ kind: 'settled', lines: settled });
+  return result;
+}
+
+function fileOf(
+  { sides }: Conflict,
+  hunks: readonly Hunk[],
+  choice: 'base' | 'ours' | 'theirs' | 'holes',
+): TreeFile {
+  let count = 0;
+  const lines = hunks.flatMap((hunk) => {
+    if (hunk.kind === 'settled') return hunk.lines;
+    return choice === 'holes' ? [`${holeOf(count++)}\n`] : hunk[choice];
+  });
+  const side: keyof Versions<unknown> = choice === 'holes' ? 'ours' : choice;
+  const isExecutable = (sides[side] ?? sides.ours)?.isExecutable ?? false;
+  return { bytes: Buffer.from(lines.join(''), 'latin1'), isExecutable };
+}
+
+function isOpen(hunk: Hunk): hunk is ConflictHunk {
+  return hunk.kind === 'conflict';
+}
+
+function holeOf(index: number): string {
+  return `${HOLE}${index}${HOLE}`;
+}
+
+function isHole(line: string): boolean {
+  return line.startsWith(HOLE);
+}
+
+function linesOf(hunk: Hunk): readonly string[] {
+  return hunk.kind === 'settled' ? hunk.lines : [...hunk.base, ...hunk.ours, ...hunk.theirs];
+}
