@@ -31,6 +31,7 @@ const NONE: OwnFound = { failures: [], warnings: [], ran: 0, note: null };
 const CHANGED = '{changed}';
 const FIRST_BATCH = 8;
 const MAX_SHOWN = 3;
+const LEAST_MS = 2000;
 /** Only something that hangs takes longer. */
 const ALL_MS = 60 * 60_000;
 
@@ -49,8 +50,9 @@ export async function proveOwn(input: ProofInput, trials: Trials): Promise<OwnFo
     (path) => isIn(own.tests, path) && !isIn(own.except, path) && !path.startsWith('skills/'),
   );
   if (scope === 'all') return await proveFiles(input, trials, { own, found: tests, isAll: true });
-  const added = new Set(changed.filter((path) => !isPresent(input, path)));
-  const found = relatedTests({ changed, added }, new Set(tests), files);
+  const isInBoth = (path: string) => isPresent(input, path) && files.has(path);
+  const lone = new Set(changed.filter((path) => !isInBoth(path)));
+  const found = relatedTests({ changed, lone }, new Set(tests), files);
   return await proveFiles(input, trials, { own, found, isAll: false });
 }
 
@@ -84,7 +86,8 @@ async function proveFiles(
   for (let at = 0; at < waiting.length; size *= 2) {
     const batch = waiting.slice(at, at + size);
     const timeoutMs = Math.ceil(end - performance.now());
-    if (timeoutMs <= 0) break;
+    // What is left must do for more than the start of a test runner.
+    if (timeoutMs <= 0 || (at > 0 && timeoutMs < LEAST_MS)) break;
     const told = `${isAll ? 'all tests' : 'related tests'}: ${shortList(batch)}`;
     const run = await planned.run({ told, line: command, files: batch, timeoutMs });
     if (run.isTimedOut) break;

@@ -6,12 +6,12 @@ import { treeFile } from './testing/project.ts';
 function related(
   changed: readonly string[],
   files: Readonly<Record<string, string>>,
-  added: readonly string[] = [],
+  lone: readonly string[] = [],
 ) {
   const tree = new Map(Object.entries(files).map(([path, text]) => [path, treeFile(text)]));
   const tests = Object.keys(files).filter((path) => /test/.test(path));
   const all = proofFiles({ root: '/nowhere', paths: [], changed: tree, tests: [] });
-  return relatedTests({ changed, added: new Set(added) }, new Set(tests), all);
+  return relatedTests({ changed, lone: new Set(lone) }, new Set(tests), all);
 }
 
 const FILES = {
@@ -63,7 +63,7 @@ test('tests of other languages are found beside the file, by their names', () =>
   expect(related(['app/view.tsx'], files)).toEqual(['app/__tests__/view.tsx']);
 });
 
-test('a module that reads a folder imports what is there, but is not concerned by a new file', () => {
+test('a module that reads a folder imports what is there, but is not concerned by a file that comes or goes', () => {
   const files = {
     'src/tools/send.ts': '',
     'src/tools/parts/text.ts': '',

@@ -5,17 +5,17 @@ import { isCode, placesOf, referencesOf } from './references.ts';
 /**
  * Finds the tests that changed files concern, nearest first: those that changed themselves, those beside
  * a changed file, those that import one, those that import what imports one, and so on. A module that
- * reads a folder counts as one that imports the files in it, but for those that are new there.
+ * reads a folder counts as one that imports the files in it, but for those that come or go.
  *
- * @param change `added` are those of the changed files that the present tree has not
+ * @param change `lone` are those of the changed files that only one of the two trees has
  * @param tests the files that are tests
  */
 export function relatedTests(
-  change: { readonly changed: readonly string[]; readonly added: ReadonlySet<string> },
+  change: { readonly changed: readonly string[]; readonly lone: ReadonlySet<string> },
   tests: ReadonlySet<string>,
   files: ProofFiles,
 ): readonly string[] {
-  const { changed, added } = change;
+  const { changed, lone } = change;
   const importers = importersIn(files, change);
   const subjects = new Set(changed.map(subjectOf));
   const beside = [...tests].filter((path) => subjects.has(subjectOf(path)));
@@ -24,7 +24,7 @@ export function relatedTests(
   for (let ring = changed; ring.length > 0; ) {
     const next = ring.flatMap((path) => [
       ...(importers.byName.get(path) ?? []),
-      ...(added.has(path) ? [] : (importers.byFolder.get(path) ?? [])),
+      ...(lone.has(path) ? [] : (importers.byFolder.get(path) ?? [])),
     ]);
     ring = [...new Set(next.filter((path) => !near.has(path)))].sort();
     for (const path of ring) near.add(path);

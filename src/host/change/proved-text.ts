@@ -28,12 +28,15 @@ export function provedText(
 }
 
 const Proof = z.looseObject({
-  proof: z.object({ checks: z.int(), tests: z.int() }).default({ checks: 0, tests: 0 }),
+  proof: z
+    .object({ checks: z.int(), tests: z.int(), own: z.int().default(0) })
+    .default({ checks: 0, tests: 0, own: 0 }),
 });
 
 function proofText({ verb }: Waiting, { data }: ClawResult): string {
   if (verb === 'undo') return 'An undo needs no proof.';
-  const { checks, tests } = Proof.parse(data).proof;
+  const { checks, tests: ofSkills, own } = Proof.parse(data).proof;
+  const tests = ofSkills + own;
   const ran = [
     ...(checks > 0 ? [checks === 1 ? '1 check' : `${checks} checks`] : []),
     ...(tests > 0 ? [tests === 1 ? '1 test file' : `${tests} test files`] : []),
