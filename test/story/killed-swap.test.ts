@@ -56,7 +56,7 @@ async function killInSwap({ root, nodePath, path }: Clone): Promise<void> {
   const ended = runThere(root, [
     'strace',
     ...['-P', path('node_modules'), '-e', `trace=${renames}`],
-    ...['-e', `inject=${renames}:delay_exit=120s`, '-o', '/dev/null'],
+    ...['-e', `inject=${renames}:delay_exit=20s`, '-o', '/dev/null'],
     ...['sh', '-c', 'echo $$ > "$0"; exec "$@"', pidFile],
     ...[nodePath, 'bin/claw.js', 'apply', 'telegram', '--json'],
   ]);
