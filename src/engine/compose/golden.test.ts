@@ -84,11 +84,11 @@ test('the README lists every golden plan by its title, and no two titles are the
 /** Plans a case; what the engine refuses by an error is an outcome as well. */
 function outcomeOf(given: GoldenCase): GoldenOutcome {
   try {
-    const known = given.answers.reduce(
-      (answers: KnownAnswers, one) =>
-        withAnswer(answers, one, planCase(given, answers).plan.conflicts),
-      NO_ANSWERS,
-    );
+    const unanswered = planCase(given, NO_ANSWERS).plan.conflicts;
+    const known = given.answers.reduce((answers: KnownAnswers, one) => {
+      const left = planCase(given, answers).plan.conflicts;
+      return withAnswer(answers, one, [...left, ...unanswered]);
+    }, NO_ANSWERS);
     return planCase(given, known);
   } catch (error) {
     if (!(error instanceof ClawError)) throw error;

@@ -37,19 +37,34 @@ export function outcomeText(outcome: GoldenOutcome): string {
   if (outcome.kind === 'refused') {
     return sectionText(`refused: ${outcome.code}`, [], `${outcome.message}\n`);
   }
-  const { plan, target, rewritten, adopted, idle } = outcome;
+  const { plan, target, rewritten, adopted } = outcome;
   const isIdle = plan.changes.length + plan.conflicts.length === 0;
   return [
     ...(isIdle ? ['-- plan: nothing\n'] : []),
     ...plan.changes.map((change) => changeText(change, target)),
     ...plan.conflicts.map(conflictText),
-    ...(plan.conflicts.length > 0 ? [] : composedTexts(outcome)),
     ...[...target.settlements, ...plan.settlements].map(settlementText),
     ...[...rewritten].map(([name, layer]) => rewrittenText(name, layer)),
-    ...(plan.conflicts.length > 0 ? [] : resolvedTexts(target)),
+    ...(plan.conflicts.length > 0 ? [] : treeTexts(outcome)),
     ...adopted.map((path) => `-- adopted: ${path}\n`),
-    ...idle.map((name) => `-- without effect: ${name}\n`),
   ].join('');
+}
+
+/** What there is to say of a composed tree that is published. */
+function treeTexts({ target, disk, idle }: PlannedOutcome): readonly string[] {
+  const sorted = [...target.files].sort(([one], [other]) => (one < other ? -1 : 1));
+  const edited = sorted.filter(([path, { file }]) => !isSameFile(file, disk(path)));
+  return [
+    ...edited.map(([path, { file }]) => {
+      const flags = file === null ? ['absent'] : modeFlags(null, file);
+      const shown = [...flags, ...authorFlags(target, path)];
+      return sectionText(`composed: ${path}`, shown, file?.bytes.toString() ?? '');
+    }),
+    ...Object.entries(target.structured).map(([path, values]) =>
+      sectionText(`resolved: ${path}`, [], stringify(values)),
+    ),
+    ...idle.map((name) => `-- without effect: ${name}\n`),
+  ];
 }
 
 function changeText({ path, before, after, movedFrom }: FileChange, target: Composition): string {
@@ -67,24 +82,6 @@ function modeFlags(before: TreeFile | null, after: TreeFile | null): readonly st
 function authorFlags({ files }: Composition, path: string): readonly string[] {
   const layers = files.get(path)?.layers ?? [];
   return layers.length > 0 ? [`by ${layers.join(', ')}`] : [];
-}
-
-/** Composed files that the plan leaves otherwise, since the owner's edits are in them. */
-function composedTexts({ target, disk }: PlannedOutcome): readonly string[] {
-  const sorted = [...target.files].sort(([one], [other]) => (one < other ? -1 : 1));
-  return sorted.flatMap(([path, { file }]) => {
-    if (isSameFile(file, disk(path))) return [];
-    const flags = file === null ? ['absent'] : modeFlags(null, file);
-    const shown = [...flags, ...authorFlags(target, path)];
-    return [sectionText(`composed: ${path}`, shown, file?.bytes.toString() ?? '')];
-  });
-}
-
-/** What became of the declarations of all skills. */
-function resolvedTexts({ structured }: Composition): readonly string[] {
-  return Object.entries(structured).map(([path, values]) =>
-    sectionText(`resolved: ${path}`, [], stringify(values)),
-  );
 }
 
 function conflictText(conflict: Conflict): string {
