@@ -122,7 +122,6 @@ function moveTo(input: PlanInput, to: string, moves: readonly Move[]): Draft {
   if (isForeign && only !== undefined && came.length === 1 && isGone(input, only)) {
     return followMove(input, { from: only, to });
   }
-  if (isForeign && !isSameFile(there, wanted(input, to))) return occupied(input, to, came, moves);
   const settlements: Settlement[] = [];
   let after = wanted(input, to);
   for (const from of isLeaving || known === null ? came : [to, ...came]) {
@@ -133,6 +132,15 @@ function moveTo(input: PlanInput, to: string, moves: readonly Move[]): Draft {
     if (merged === undefined) return draft;
     after = merged.after;
     settlements.push(...draft.settlements);
+  }
+  const isTaken = [wanted(input, to), after].every((file) => !isSameFile(there, file));
+  if (isForeign && isTaken) {
+    const occupied = settleOccupied(input, to, { came, arriving: after });
+    settlements.push(...occupied.settlements);
+    if (occupied.conflict !== null) {
+      return { changes: [], conflicts: [occupied.conflict], settlements };
+    }
+    after = occupied.file;
   }
   const changes = [...leave(input, came, moves), ...changeOf(to, there, after, came[0] ?? null)];
   return { changes, conflicts: [], settlements };
@@ -162,26 +170,28 @@ function followMove(input: PlanInput, { from, to }: Move): Draft {
   return draft.conflicts.length > 0 ? draft : { ...draft, changes: [...draft.changes, ...back] };
 }
 
-function occupied(
+type Occupied = {
+  readonly file: TreeFile | null;
+  readonly conflict: Conflict | null;
+  readonly settlements: readonly Settlement[];
+};
+
+/** The owner has another file where files move to. What arrives holds their edits of the moved ones. */
+function settleOccupied(
   input: PlanInput,
   to: string,
-  came: readonly string[],
-  moves: readonly Move[],
-): Draft {
-  const there = input.disk(to);
-  const sides = { base: null, ours: there, theirs: wanted(input, to) };
+  { came, arriving }: { readonly came: readonly string[]; readonly arriving: TreeFile | null },
+): Occupied {
+  const sides = { base: null, ours: input.disk(to), theirs: arriving };
   const layers = [OWNER, authorOf(input, to, [])] as const;
   const reason = `${came.join(', ')} moves to ${to}, where you have another file.`;
   const kind = 'add-add' as const;
   const conflict = { path: to, kind, layers, reason, hunks: [], sides, values: null };
   const settled = settleConflict(conflict, input.answers ?? NO_ANSWERS);
-  if (settled.kind === 'open') return { ...NOTHING, conflicts: [settled.conflict] };
-  const after = answeredFile(conflict, settled.settlement.answer);
-  return {
-    changes: [...leave(input, came, moves), ...changeOf(to, there, after, came[0] ?? null)],
-    conflicts: [],
-    settlements: [settled.settlement],
-  };
+  if (settled.kind === 'open') return { file: null, conflict: settled.conflict, settlements: [] };
+  const { settlement } = settled;
+  const file = answeredFile(conflict, settlement.answer);
+  return { file, conflict: null, settlements: [settlement] };
 }
 
 function settle(

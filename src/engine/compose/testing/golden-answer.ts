@@ -19,7 +19,8 @@ export type GivenAnswer = {
   readonly isExact: boolean;
   readonly path: string;
   readonly layers: readonly [ours: string, theirs: string];
-  readonly answer: Answer;
+  /** A side stands for what it is in the conflict. */
+  readonly answer: Answer | 'ours' | 'theirs';
 };
 
 const HEADING =
@@ -39,7 +40,7 @@ export function readAnswer(section: Section): GivenAnswer {
 /** Adds a resolution to those that are known, as its subject the conflict that it was made for. */
 export function withAnswer(
   known: KnownAnswers,
-  { from, isExact, path, layers, answer }: GivenAnswer,
+  { from, isExact, path, layers, answer: given }: GivenAnswer,
   conflicts: readonly Conflict[],
 ): KnownAnswers {
   const conflict = conflicts.find((one) => one.path === path);
@@ -48,6 +49,7 @@ export function withAnswer(
     ...(isExact && conflict ? subjectOf(conflict) : elsewhere(path)),
     layers,
   };
+  const answer = typeof given === 'string' ? sideOf(conflict, given) : given;
   if (from === 'decided') {
     const decision = { subject, answer, origin: 'owner', amended: null };
     return { ...known, decisions: [...known.decisions, decision] };
@@ -63,8 +65,16 @@ function elsewhere(path: string): Omit<Subject, 'layers'> {
   return { path, kind: 'content', sides: { base: other, ours: other, theirs: other } };
 }
 
-function answerOf(path: string, section: Section): Answer {
+function sideOf(conflict: Conflict | undefined, side: 'ours' | 'theirs'): Answer {
+  if (conflict === undefined)
+    throw new Error('only a conflict of this case has sides to decide for');
+  return { kind: 'file', file: conflict.sides[side] };
+}
+
+function answerOf(path: string, section: Section): GivenAnswer['answer'] {
   const { flags, text } = section;
+  if (flags.has('ours')) return 'ours';
+  if (flags.has('theirs')) return 'theirs';
   if (flags.has('absent') || flags.has('whole file'))
     return { kind: 'file', file: fileOf(section) };
   if (path.includes('#')) return { kind: 'value', value: parse(text) };
