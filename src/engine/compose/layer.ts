@@ -56,8 +56,7 @@ function deleteFile(loom: Loom, layer: SkillPackage, named: string): void {
 function renameFile(loom: Loom, layer: SkillPackage, op: Extract<FileOp, { from: string }>): void {
   const { canvas, names } = loom;
   const known = loom.mapped(op.from, layer);
-  // The operations of one layer come one after the other.
-  const from = names.current(known, new Set([layer.manifest.skill]));
+  const from = presentName(loom, layer, op.from);
   const to = loom.mapped(op.to, layer);
   if (from === to) return;
   const name = layer.manifest.skill;
@@ -222,7 +221,8 @@ function settle(
           : `${name} deletes this file, but ${author} has changed it.`
         : `${name} changes this file, but ${author} does not have it.`,
   };
-  const isGuess = layer.unanchored.has(path) && outcome.conflict === 'content';
+  // Without a base, lines are compared only by the merge of a change whose ancestor is unknown.
+  const isGuess = versions.base === null && outcome.conflict === 'content';
   const reason = isGuess
     ? `${name} has no ancestor for this file, so nobody knows which of these lines it means to take out.`
     : reasons[outcome.conflict];
