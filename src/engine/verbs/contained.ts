@@ -1,3 +1,4 @@
+import { compose } from '../compose/compose.ts';
 import type { Composition } from '../compose/composition.ts';
 import { hasEffect } from '../compose/effect.ts';
 import { orderLayers } from '../skill/order.ts';
@@ -9,7 +10,7 @@ import { notInHistory, patchesSince } from '../state/git-patches.ts';
 import type { Resolution } from '../state/resolution.ts';
 import type { State } from '../state/state-file.ts';
 import type { TreeFile } from '../tree.ts';
-import { composeKnown } from './target.ts';
+import type { KnownMerges } from './known-merges.ts';
 
 /** A layer that a release contains. */
 export type Contained = {
@@ -26,6 +27,8 @@ export type Contained = {
 /** A release and the layers that are to stand on it. */
 export type Ground = {
   readonly root: string;
+  /** One cache for all compositions: reading and writing it for each layer would take most of the time. */
+  readonly merges: Pick<KnownMerges, 'merge'>;
   readonly state: State;
   readonly layers: readonly SkillPackage[];
   readonly releaseFile: (path: string) => TreeFile | null;
@@ -58,10 +61,11 @@ export async function findContained(ground: Ground): Promise<readonly Contained[
 
 /** A skill on the release with no other than those that it needs; a customisation with all of them. */
 function composedWith(layer: SkillPackage, ground: Ground): Composition {
-  const { root, layers, releaseFile: release, pathMaps, resolutions } = ground;
+  const { merges, layers, releaseFile: release, pathMaps, resolutions } = ground;
   const needed = layer.kind === 'skill' ? [...neededBy(layer, layers), layer] : layers;
   const answers = { decisions: [], resolutions };
-  return composeKnown(root, { release, layers: orderLayers(needed), answers, pathMaps });
+  const ordered = orderLayers(needed);
+  return compose({ release, layers: ordered, answers, pathMaps, merge: merges.merge });
 }
 
 function neededBy(

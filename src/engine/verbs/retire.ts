@@ -1,9 +1,10 @@
+import { compose } from '../compose/compose.ts';
 import { type Conflict, conflictFile } from '../conflict.ts';
 import { orderLayers } from '../skill/order.ts';
 import type { SkillPackage } from '../skill/package.ts';
 import { isSameFile, type TreeFile } from '../tree.ts';
 import { type Contained, findContained, type Ground } from './contained.ts';
-import { composeKnown } from './target.ts';
+import { KnownMerges } from './known-merges.ts';
 import type { UpdateOptions } from './update-options.ts';
 
 /** Asks the owner something that is answered by yes or no. */
@@ -22,14 +23,17 @@ type RetirementPlan = Retirement & {
  */
 export async function retireLayers(
   layers: readonly SkillPackage[],
-  ground: Omit<Ground, 'layers'>,
+  surroundings: Omit<Ground, 'layers' | 'merges'>,
   given: { readonly options: UpdateOptions; readonly ask: Ask | null },
 ): Promise<RetirementPlan> {
+  const merges = new KnownMerges(surroundings.root);
+  const ground = { ...surroundings, merges };
   const contained = await findContained({ ...ground, layers });
   const options = await answered(contained, given);
   const retirement = retireContained(layers, contained, options, (some) =>
     composedTree(some, ground),
   );
+  merges.save();
   const open = openQuestions(contained, options);
   const fateOf = (one: Contained) => {
     if (retirement.retired.includes(one.name)) return 'retired';
@@ -58,10 +62,16 @@ function composedTree(
   layers: readonly SkillPackage[],
   ground: Omit<Ground, 'layers'>,
 ): ComposedTree {
-  const { root, releaseFile: release, pathMaps, resolutions } = ground;
+  const { merges, releaseFile: release, pathMaps, resolutions } = ground;
   const answers = { decisions: [], resolutions };
   const ordered = orderLayers(layers);
-  const composed = composeKnown(root, { release, layers: ordered, answers, pathMaps });
+  const composed = compose({
+    release,
+    layers: ordered,
+    answers,
+    pathMaps,
+    merge: merges.merge,
+  });
   return {
     paths: composed.files.keys(),
     file: (path) =>
