@@ -26,6 +26,23 @@ test('a skill is woven in and taken out again, byte for byte', async () => {
   expect(codebase.tree()).toEqual(before);
 });
 
+test.each([
+  ['src/Note.ts', 'src/note.ts'],
+  ['src/note', 'src/note/index.ts'],
+])('skills that add %s and %s are refused together as they are one by one', async (one, other) => {
+  await using codebase = temporaryCodebase({ 'src/a.ts': LINES }, { git: true });
+  addSkill(codebase, 'first', { add: { [one]: 'first\n' } });
+  addSkill(codebase, 'second', { add: { [other]: 'second\n' } });
+  const before = codebase.tree();
+  const together = await codebase.claw('apply', 'first', 'second');
+  expect(together).toMatchObject({ code: 1, json: { error: { code: 'PATH_COLLISION' } } });
+  expect(together.json.error?.message).toContain(`${other} of second and ${one} of first`);
+  expect(codebase.tree()).toEqual(before);
+  expect((await codebase.claw('apply', 'first')).code).toBe(0);
+  const after = await codebase.claw('apply', 'second');
+  expect(after).toMatchObject({ code: together.code, json: { error: { code: 'PATH_COLLISION' } } });
+});
+
 test('a newer core line survives a skill that was written against an older core', async () => {
   await using codebase = temporaryCodebase({ 'src/a.ts': LINES }, { git: true });
   codebase.write({ 'src/a.ts': LINES.replace('seven', 'seven, mended') });

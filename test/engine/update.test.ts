@@ -366,3 +366,21 @@ test.concurrent('a clone of an updated project replays to the same tree', async 
   expect(clone.read('src/a.ts')).toBe(updated);
   expect(clone.state()).toEqual(codebase.state());
 });
+
+test.concurrent('a release that brings a file whose name a skill has in another case is refused', async () => {
+  await using codebase = installation();
+  codebase.git('checkout', '--quiet', '--detach', 'v1.0.0');
+  codebase.write({ 'src/New.ts': 'core\n' });
+  commitAll(codebase, 'a new file');
+  codebase.git('tag', 'v1.1.0');
+  codebase.git('checkout', '--quiet', 'main');
+  addSkill(codebase, 'adder', { add: { 'src/new.ts': 'skill\n' } });
+  expect((await codebase.claw('apply', 'adder')).code).toBe(0);
+  const before = codebase.tree();
+  const run = await codebase.claw('update', 'v1.1.0');
+  expect(run.json.error).toMatchObject({
+    code: 'PATH_COLLISION',
+    message: expect.stringContaining('src/New.ts of the new release and src/new.ts of adder'),
+  });
+  expect(codebase.tree()).toEqual(before);
+});

@@ -10,6 +10,7 @@ import { type Resolution, resolutionKey, subjectOf } from '../state/resolution.t
 import type { Tree, TreeFile } from '../tree.ts';
 import { adoptedPaths } from '../verbs/adopted.ts';
 import { reanchorLayers } from '../verbs/reanchor.ts';
+import { checkCollisionsOf } from './collisions.ts';
 import { compose } from './compose.ts';
 import type { Composition } from './composition.ts';
 import { hasEffect } from './effect.ts';
@@ -112,6 +113,8 @@ function planCase(given: GoldenCase, answers: KnownAnswers): PlannedOutcome {
   const { pathMaps } = given;
   const ordered = orderLayers(given.wanted);
   const target = compose({ release, layers: ordered, answers, pathMaps });
+  const brought = core.changed.filter((path) => !given.release.has(path));
+  checkCollisionsOf(target, { release, brought, isHeld: (path) => old.files.has(path) });
   const plan = planTree({
     old: {
       file: published,

@@ -1,3 +1,4 @@
+import { checkCollisionsOf } from '../compose/collisions.ts';
 import { type ComposeInput, compose } from '../compose/compose.ts';
 import type { Composition } from '../compose/composition.ts';
 import { type FileChange, planTree } from '../compose/plan.ts';
@@ -64,7 +65,7 @@ export type TargetRequest = {
 /**
  * Composes the wanted layers on a core and plans it against the disk.
  *
- * @throws ClawError RESOLUTION_INVALID for a decision that spoils its file
+ * @throws ClawError RESOLUTION_INVALID for a decision that spoils its file, PATH_COLLISION
  */
 export function planLayers(request: TargetRequest): TargetPlan {
   const { installation, installed, decisions = [], core } = request;
@@ -76,6 +77,11 @@ export function planLayers(request: TargetRequest): TargetPlan {
   const target =
     request.composed ??
     composeKnown(root, { release, layers: ordered, answers, pathMaps, isJoint: true });
+  checkCollisionsOf(target, {
+    release,
+    brought: core?.changed.filter((path) => !installation.releaseDigests.files.has(path)) ?? [],
+    isHeld: (path) => state?.files.has(path) ?? false,
+  });
   const layers = reanchorLayers(ordered, target, pathMaps);
   const disk = remember(treeReader(root));
   const published = remember(request.published ?? installation.publishedFile);

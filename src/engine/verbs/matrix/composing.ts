@@ -1,7 +1,7 @@
+import { checkCollisionsOf } from '../../compose/collisions.ts';
 import { compose } from '../../compose/compose.ts';
 import type { Composition } from '../../compose/composition.ts';
 import { ClawError } from '../../errors.ts';
-import { checkCollisions } from '../../skill/collisions.ts';
 import { checkRelations, orderLayers } from '../../skill/order.ts';
 import type { SkillPackage } from '../../skill/package.ts';
 import { isSameFile } from '../../tree.ts';
@@ -27,7 +27,9 @@ export async function composeSkills(ground: Ground, names: readonly string[]): P
     const members = withNeeded(ground, names);
     checkRelations(members);
     const { layers, composition } = await composeMembers(ground, members);
-    if (composition.conflicts.length === 0) checkPlaces(ground, composition);
+    if (composition.conflicts.length === 0) {
+      checkCollisionsOf(composition, { release: (path) => ground.files.get(path) ?? null });
+    }
     const turned = names.length > 1 ? await composeMembers(ground, members.toReversed()) : null;
     const isOrderless = turned === null || isSameComposition(composition, turned.composition);
     return { kind: 'composed', layers, composition, isOrderless };
@@ -68,19 +70,6 @@ async function composeMembers({ installation, files }: Ground, members: readonly
     pathMaps: installation.pathMaps,
   });
   return { layers, composition };
-}
-
-/**
- * Finds files of two skills that are one on some disks, or of which one would have to be a folder. Each
- * package was held against the core when it was read.
- *
- * @throws ClawError PATH_COLLISION
- */
-function checkPlaces({ files }: Ground, { files: composed }: Composition): void {
-  const added = [...composed].flatMap(([path, { file }]) =>
-    file !== null && !files.has(path) ? [path] : [],
-  );
-  checkCollisions(added, []);
 }
 
 function isSameComposition(one: Composition, other: Composition): boolean {
