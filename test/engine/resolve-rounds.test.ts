@@ -63,6 +63,18 @@ test('layers that disagree far from each other in a file are asked about in one 
   expect(codebase.read('a.txt')).toBe(changed({ 5: 'one', 30: 'ONE', 38: 'zed alone' }));
 });
 
+test('each marker names the skill that brought the lines, also where one disagrees with two', async () => {
+  await using codebase = codebaseWith({
+    one: { 5: 'one' },
+    two: { 30: 'two' },
+    zed: { 5: 'zed', 30: 'ZED' },
+  });
+  expect(await codebase.claw('apply', 'one', 'two', 'zed')).toMatchObject({ code: 3 });
+  const marked = codebase.read('.claw/pending/a.txt');
+  expect(marked).toContain('<<<<<<< one\none\n||||||| base\nline 5\n');
+  expect(marked).toContain('<<<<<<< two\ntwo\n||||||| base\nline 30\n');
+});
+
 test('texts finished between the markers are taken; a change elsewhere in the file is refused aloud', async () => {
   await using codebase = codebaseWith(FAR);
   await codebase.claw('apply', 'one', 'two', 'zed');

@@ -65,9 +65,14 @@ export type Dispute = {
 };
 
 /** The open hunks of a conflict, in order. */
-export function disputesOf({ path, layers, authors, hunks }: Conflict): readonly Dispute[] {
+export function disputesOf(conflict: Conflict): readonly Dispute[] {
+  const { path, layers, authors, others, hunks } = conflict;
   const open = hunks.filter((hunk) => hunk.kind === 'conflict');
-  return open.map((hunk, at) => ({ path, layers: [authors?.[at] ?? layers[0], layers[1]], hunk }));
+  return open.map((hunk, at) => ({
+    path,
+    layers: [authors?.[at] ?? layers[0], others?.[at] ?? layers[1]],
+    hunk,
+  }));
 }
 
 /**

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { stringify } from 'yaml';
+import { disputesOf } from '../compose/answer.ts';
 import { type Conflict, conflictFile } from '../conflict.ts';
 import { digestBytes } from '../digest.ts';
 import { splitLines } from '../merge/lines.ts';
@@ -68,12 +69,11 @@ export function leftMarkers(conflict: Conflict, finished: Buffer): boolean {
   return splitLines(text).some((line) => markers.has(line.trimEnd()));
 }
 
-function render({ hunks, layers, authors, others }: Conflict): Rendered | null {
-  const labels = { base: 'base', ours: layers[0], theirs: layers[1] };
-  const each = others?.map((theirs, at) => ({
-    ...labels,
-    ours: authors?.[at] ?? layers[0],
+function render(conflict: Conflict): Rendered | null {
+  const labels = disputesOf(conflict).map(({ layers: [ours, theirs] }) => ({
+    base: 'base',
+    ours,
     theirs,
   }));
-  return hunks.length === 0 ? null : renderConflicts(hunks, each ?? labels);
+  return conflict.hunks.length === 0 ? null : renderConflicts(conflict.hunks, labels);
 }

@@ -4,6 +4,7 @@ import { renderConflicts } from '../../merge/markers.ts';
 import { customFiles } from '../../skill/customisation.ts';
 import type { SkillPackage } from '../../skill/package.ts';
 import { isSameFile, type TreeFile } from '../../tree.ts';
+import { disputesOf } from '../answer.ts';
 import type { Composition } from '../composition.ts';
 import type { FileChange, TreePlan } from '../plan.ts';
 import type { KnownAnswers, Settlement } from '../settle.ts';
@@ -105,14 +106,15 @@ function sizeOf({ bytes, isExecutable }: TreeFile): string {
   return `${bytes.length} bytes${isExecutable ? ', executable' : ''}`;
 }
 
-/** The file with markers that name the author of each hunk. */
-function markedText({ hunks, layers, authors = [] }: Conflict): string {
-  const waiting = [...authors];
-  const parts = hunks.map((hunk) => {
-    const ours = hunk.kind === 'settled' ? layers[0] : (waiting.shift() ?? layers[0]);
-    return renderConflicts([hunk], { base: 'base', ours, theirs: layers[1] }).text;
-  });
-  return Buffer.from(parts.join(''), 'latin1').toString();
+/** The file with markers that name the two sides of each hunk. */
+function markedText(conflict: Conflict): string {
+  const labels = disputesOf(conflict).map(({ layers: [ours, theirs] }) => ({
+    base: 'base',
+    ours,
+    theirs,
+  }));
+  const { text } = renderConflicts(conflict.hunks, labels);
+  return Buffer.from(text, 'latin1').toString();
 }
 
 function settlementText({ conflict, decision }: Settlement): string {
