@@ -112,7 +112,7 @@ function planCase(given: GoldenCase, answers: KnownAnswers): PlannedOutcome {
   const release = lookUp(given.newRelease);
   const { pathMaps } = given;
   const ordered = orderLayers(given.wanted);
-  const target = compose({ release, layers: ordered, answers, pathMaps });
+  const target = compose({ release, layers: ordered, answers, pathMaps, isJoint: true });
   const brought = core.changed.filter((path) => !given.release.has(path));
   checkCollisionsOf(target, { release, brought, isHeld: (path) => old.files.has(path) });
   const plan = planTree({

@@ -65,9 +65,7 @@ export function planTree(input: PlanInput): TreePlan {
   }
   return {
     changes: drafts.flatMap((draft) => draft.changes),
-    conflicts: [...target.conflicts, ...drafts.flatMap((draft) => draft.conflicts)].filter(
-      (conflict, index, all) => all.findIndex(({ path }) => path === conflict.path) === index,
-    ),
+    conflicts: [...target.conflicts, ...drafts.flatMap((draft) => draft.conflicts)],
     settlements: drafts.flatMap((draft) => draft.settlements),
   };
 }
