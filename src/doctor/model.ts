@@ -1,7 +1,9 @@
 import { probeModel } from '../sandbox/completion.ts';
+import { missingKey } from '../sandbox/model-failure.ts';
 import { type Examination, type Finding, ill, well } from './examination.ts';
 
 const TIMEOUT_MS = 20_000;
+const ADVICE = '`claw setup` sets key and model; until then no agent answers.';
 /** Beyond this, certificates and WhatsApp's handshakes begin to fail. */
 const MAX_DRIFT_MS = 120_000;
 
@@ -13,6 +15,8 @@ export const examination: Examination = {
     if (settings === null) return [];
     const { model } = settings;
     const name = `${model.provider}/${model.model}`;
+    const noKey = missingKey(model);
+    if (noKey !== null) return [ill('model', noKey.message, ADVICE), ...clock(null)];
     if (isOffline) return [well('model', `${name}, not asked`), ...clock(null)];
     const startedAt = performance.now();
     const probe = await probeModel(model, TIMEOUT_MS);
@@ -20,11 +24,7 @@ export const examination: Examination = {
     const drift = probe.serverTime === null ? null : now() - probe.serverTime;
     const answer = probe.ok
       ? well('model', `${name} answered in ${seconds} s`)
-      : ill(
-          'model',
-          probe.message,
-          '`claw setup` sets key and model; until then no agent answers.',
-        );
+      : ill('model', probe.message, ADVICE);
     return [answer, ...clock(drift)];
   },
 };

@@ -93,6 +93,18 @@ test('what does not end in time proves nothing, and that is said', async () => {
   expect(run.stderr).toContain('0 of 2 related test files ran within 1 s');
 });
 
+test('where the time is over before any has run, the nearest runs alone with more of it', async () => {
+  // Together with another it takes longer than the time there is, as everything does on a slow machine.
+  const slow = `${FILES['src/value.test.mjs']}if (process.env.TURN !== 'alone') setInterval(() => {}, 1000);\n`;
+  const tool =
+    'if [ $# -gt 1 ]; then exec node --test "$@"; else TURN=alone exec node --test "$@"; fi\n';
+  const config = CONFIG('  seconds: 8\n  command: sh tool.sh\n');
+  await using codebase = codebaseWith(config, { 'src/value.test.mjs': slow, 'tool.sh': tool });
+  const refused = await codebase.claw('apply', 'two');
+  expect(refused).toMatchObject({ code: 4, json: { error: { code: 'TESTS_FAILED' } } });
+  expect(refused.stderr).toContain('related tests: src/value.test.mjs alone');
+});
+
 test('--proof all runs every test that can, whatever it concerns', async () => {
   const hidden =
     "import test from 'node:test';\nimport assert from 'node:assert';\nimport { readFileSync } from 'node:fs';\n" +

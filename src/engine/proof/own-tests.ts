@@ -32,6 +32,7 @@ const CHANGED = '{changed}';
 const FIRST_BATCH = 8;
 const MAX_SHOWN = 3;
 const LEAST_MS = 2000;
+const LONGER_ALONE = 3;
 /** Only something that hangs takes longer. */
 const ALL_MS = 60 * 60_000;
 
@@ -84,12 +85,22 @@ async function proveFiles(
   const end = performance.now() + (isAll ? ALL_MS : own.seconds * 1000);
   let size = isAll ? waiting.length : FIRST_BATCH;
   for (let at = 0; at < waiting.length; size *= 2) {
-    const batch = waiting.slice(at, at + size);
+    let batch = waiting.slice(at, at + size);
     const timeoutMs = Math.ceil(end - performance.now());
     // What is left must do for more than the start of a test runner.
     if (timeoutMs <= 0 || (at > 0 && timeoutMs < LEAST_MS)) break;
     const told = `${isAll ? 'all tests' : 'related tests'}: ${shortList(batch)}`;
-    const run = await planned.run({ told, line: command, files: batch, timeoutMs });
+    let run = await planned.run({ told, line: command, files: batch, timeoutMs });
+    if (run.isTimedOut && at === 0 && !isAll) {
+      // On a slow machine one test at least has to run: the nearest, alone and with more time.
+      batch = batch.slice(0, 1);
+      const alone = {
+        told: `related tests: ${shortList(batch)} alone`,
+        line: command,
+        files: batch,
+      };
+      run = await planned.run({ ...alone, timeoutMs: own.seconds * 1000 * LONGER_ALONE });
+    }
     if (run.isTimedOut) break;
     at += batch.length;
     ran += batch.length;
