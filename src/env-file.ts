@@ -18,6 +18,33 @@ export function lineInEnvFile(projectDir: string, name: string): number | null {
   return at === -1 ? null : at + 1;
 }
 
+/**
+ * Finds lines of a project's `.env` that set nothing: without `NAME=`, or with a quote that is never
+ * closed. Blank lines and comments are none.
+ *
+ * @returns a sentence for each, with its line
+ */
+export function brokenEnvLines(projectDir: string): readonly string[] {
+  const lines = textOf(projectDir).split('\n');
+  const problems: string[] = [];
+  for (let at = 0; at < lines.length; at += 1) {
+    const line = (lines[at] ?? '').trim();
+    if (line === '' || line.startsWith('#')) continue;
+    const value = SETTING.exec(line)?.[1];
+    if (value === undefined)
+      problems.push(`Line ${at + 1} of .env is no setting: write NAME=value.`);
+    const quote = QUOTED.exec(value ?? '')?.[0];
+    if (quote === undefined || value?.indexOf(quote, 1) !== -1) continue;
+    const end = lines.findIndex((later, index) => index > at && later.includes(quote));
+    if (end === -1) problems.push(`Line ${at + 1} of .env has a quote that is never closed.`);
+    else at = end;
+  }
+  return problems;
+}
+
+const SETTING = /^(?:export\s+)?[\w.-]+\s*=\s*(.*)$/;
+const QUOTED = /^["'`]/;
+
 function textOf(projectDir: string): string {
   try {
     // Some editors put a byte-order mark in front, which would be part of the first name.

@@ -1,5 +1,5 @@
 import { readWhatFits } from './config.ts';
-import { lineInEnvFile, readEnvFile } from './env-file.ts';
+import { brokenEnvLines, lineInEnvFile, readEnvFile } from './env-file.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -51,11 +51,19 @@ export function settingsCheck(environment: Environment, projectDir: string): () 
   const outside = withoutEnvFile(environment, projectDir);
   return () => {
     const next = nextEnvironment(outside, projectDir);
-    const { problems } = findWrongSettings(next, projectDir);
+    const problems = [...brokenLines(projectDir), ...findWrongSettings(next, projectDir).problems];
     const moved = problems.length > 0 ? null : movedData({ environment, next, projectDir });
     const all = moved === null ? problems : [moved];
     return all.length === 0 ? null : all.map((problem) => `- ${problem}`).join('\n');
   };
+}
+
+function brokenLines(projectDir: string): readonly string[] {
+  try {
+    return brokenEnvLines(projectDir);
+  } catch {
+    return []; // Said by the look at the settings.
+  }
 }
 
 /** What the owner is told at a start that finds settings wrong. */

@@ -1,6 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { readSettings } from '../config.ts';
+import { brokenEnvLines } from '../env-file.ts';
 import { findWrongSettings } from '../wrong-settings.ts';
 import { type Examination, type Finding, ill, type Subject, well } from './examination.ts';
 
@@ -10,7 +11,11 @@ const AREA = 'settings';
 export const examination: Examination = {
   area: AREA,
   order: 10,
-  examine: async (subject) => [...whetherTheyParse(subject), ...whoCanRead(subject)],
+  examine: async (subject) => [
+    ...whetherTheyParse(subject),
+    ...linesThatSetNothing(subject),
+    ...whoCanRead(subject),
+  ],
 };
 
 function whetherTheyParse({ environment, projectDir }: Subject): readonly Finding[] {
@@ -21,6 +26,16 @@ function whetherTheyParse({ environment, projectDir }: Subject): readonly Findin
   }
   const { assistantName, model } = readSettings(environment, projectDir);
   return [well(AREA, `called ${assistantName}, thinks with ${model.provider}/${model.model}`)];
+}
+
+function linesThatSetNothing({ projectDir }: Subject): readonly Finding[] {
+  try {
+    return brokenEnvLines(projectDir).map((problem) =>
+      ill(AREA, problem, 'Mend that line and say `/restart`.'),
+    );
+  } catch {
+    return []; // A file that cannot be read is told of above.
+  }
 }
 
 function whoCanRead({ projectDir }: Subject): readonly Finding[] {
