@@ -192,6 +192,69 @@ test('packages, settings with their comment, and services become declarations, o
   await expectOnlyEdits(codebase);
 });
 
+test('the order of keys, comments and other lines of the owner’s stay as they are, and stay an edit', async () => {
+  const order = (...names: string[]) => Object.fromEntries(names.map((name) => [name, './a.mjs']));
+  const npm = (exports: object, dependencies: object) =>
+    `${JSON.stringify({ name: 'demo', version: '1.0.0', exports: { '.': exports }, dependencies }, null, 2)}\n`;
+  await using codebase = temporaryCodebase(
+    {
+      'package.json': npm(order('default', 'import'), {}),
+      '.env.example': '# Call 555-OLD.\nHOST=localhost\n',
+      'docker-compose.yml': '# Not for use.\nservices:\n  app:\n    image: app\n',
+    },
+    { git: true },
+  );
+  addSkill(codebase, 'web', {
+    add: { 'src/web/web.ts': WEB },
+    manifest: {
+      structured: {
+        npm_dependencies: { one: '^1.0.0' },
+        env_additions: ['WEB_PORT'],
+        docker_compose_services: { cache: { image: 'redis:7' } },
+      },
+    },
+  });
+  await codebase.claw('apply', 'web', '--no-install');
+  commitAll(codebase, 'web is in');
+  const own = {
+    'package.json': npm(order('import', 'default'), { one: '^1.0.0', two: '^2.0.0' }),
+    '.env.example': 'a line of mine\nHOST=localhost\nWEB_PORT=\nWEB_HOST=\n',
+    'docker-compose.yml': `${codebase.read('docker-compose.yml').replace('# Not for use.\n', '')}  queue:\n    image: queue\n`,
+  };
+  const paths = Object.keys(own).sort();
+  codebase.write(own);
+  const run = await codebase.claw('pack', 'web', '--update', '--no-install');
+  expect(Object.fromEntries(paths.map((path) => [path, codebase.read(path)]))).toEqual(own);
+  const left = paths.map((path) => ({
+    path,
+    what: [],
+    why: 'its layout, order or comments are yours',
+  }));
+  expect(run).toMatchObject({ code: 0, json: { data: { folded: paths, left } } });
+  const manifest = codebase.read('skills/web/manifest.yaml');
+  for (const declared of ['two: ^2.0.0', 'WEB_HOST', 'queue']) expect(manifest).toContain(declared);
+  await expectOnlyEdits(codebase, ...paths);
+  const again = await codebase.claw('pack', 'web', '--update', '--no-install');
+  expect(again.json).toMatchObject({ outcome: 'nothing', data: { folded: [], left } });
+  expect((await codebase.claw('remove', 'web', '--no-install')).code).toBe(0);
+  expect(codebase.read('package.json')).toBe(npm(order('import', 'default'), {}));
+  expect(codebase.read('.env.example')).toBe('a line of mine\nHOST=localhost\n');
+  expect(codebase.read('docker-compose.yml')).toBe('services:\n  app:\n    image: app\n');
+});
+
+test('a reworded comment of the core’s does not make its setting one of the skill', async () => {
+  await using codebase = temporaryCodebase({ '.env.example': '# Where.\nHOST=localhost\n' });
+  addSkill(codebase, 'web', { manifest: { structured: { env_additions: ['WEB_PORT'] } } });
+  await codebase.claw('apply', 'web');
+  const own = codebase.read('.env.example').replace('# Where.', '# Where it listens.');
+  codebase.write({ '.env.example': own });
+  const run = await codebase.claw('pack', 'web', '--update');
+  expect(run.json).toMatchObject({ data: { folded: [], left: [{ path: '.env.example' }] } });
+  expect(codebase.read('skills/web/manifest.yaml')).not.toContain('HOST');
+  expect(codebase.read('.env.example')).toBe(own);
+  await expectOnlyEdits(codebase, '.env.example');
+});
+
 test('what was written in the package folder comes into the tree with the edits, and new tests are listed', async () => {
   await using codebase = await appliedWeb();
   codebase.write({

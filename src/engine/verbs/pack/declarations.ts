@@ -25,12 +25,14 @@ export type Declaration = {
  * or gone. What a skill cannot declare (npm scripts) stays out; composing shows that it is missing.
  *
  * @param own values that no package may carry, so that they are no examples
+ * @param settings names that the skill declares already: of any other a new comment declares nothing
  */
 export function declarationsOf(
   edits: readonly StructuredEdit[],
   own: OwnValues,
+  settings: ReadonlySet<string> = new Set(),
 ): readonly Declaration[] {
-  return edits.flatMap((edit) => declaredBy(edit, own));
+  return edits.flatMap((edit) => declaredBy(edit, own, settings));
 }
 
 /** Writes declarations into a manifest; everything else in it stays, comments included. */
@@ -48,14 +50,18 @@ export function declare(document: Document, declarations: readonly Declaration[]
   }
 }
 
-function declaredBy({ path, before, after }: StructuredEdit, own: OwnValues): Declaration[] {
+function declaredBy(
+  { path, before, after }: StructuredEdit,
+  own: OwnValues,
+  settings: ReadonlySet<string>,
+): Declaration[] {
   const old = before ? dataOf(path, before.bytes) : {};
   const now = after ? dataOf(path, after.bytes) : {};
   switch (structuredKind(path)) {
     case 'npm':
       return packagesDeclared(packagesOf(old), packagesOf(now));
     case 'env':
-      return changed(['env_additions'], settingsIn(before, own), settingsIn(after, own));
+      return settingsDeclared(settingsIn(before, own), settingsIn(after, own), settings);
     case 'compose':
       return changed(['docker_compose_services'], servicesOf(old), servicesOf(now));
     case 'container':
@@ -90,6 +96,23 @@ function packagesDeclared(
       intersectRanges(ranges.map(String)) === null;
     return isApart ? { ...declaration, section: ['npm_overrides'] } : declaration;
   });
+}
+
+/** A comment that changes alone is the skill's only above a setting of its own. */
+function settingsDeclared(
+  old: Readonly<Record<string, unknown>>,
+  now: Readonly<Record<string, unknown>>,
+  settings: ReadonlySet<string>,
+): Declaration[] {
+  const isRewordedOnly = (name: string) =>
+    name in old && name in now && exampleOf(old[name]) === exampleOf(now[name]);
+  return changed(['env_additions'], old, now).filter(
+    ({ key }) => settings.has(key) || !isRewordedOnly(key),
+  );
+}
+
+function exampleOf(setting: unknown): unknown {
+  return asRecord(setting)['example'];
 }
 
 function settingsIn(file: TreeFile | null, own: OwnValues): Readonly<Record<string, unknown>> {

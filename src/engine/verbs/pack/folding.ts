@@ -14,7 +14,7 @@ import { composeKnown } from '../target.ts';
 import { type Belonging, createBelonging } from './belonging.ts';
 import { type Declaration, declarationsOf } from './declarations.ts';
 import { foldEdit } from './fold.ts';
-import { type Left, leftOfStructured } from './left.ts';
+import { type Left, leftInTree } from './left.ts';
 import { renewedFiles, setVersion, type Work } from './renew.ts';
 import type { Renewable } from './renewable.ts';
 import { type OwnValues, readOwnValues, refuseSecrets } from './secrets.ts';
@@ -116,6 +116,8 @@ function draftOf(request: FoldRequest, { ground, own, belongs, refused }: Ground
   const declarations: Declaration[] = [];
   const folded = new Map<string, { isWhole: boolean }>();
   const left: Left[] = [];
+  const { envAdditions } = renewable.skill.manifest.structured;
+  const settings = new Set(envAdditions.map(({ name }) => name));
   for (const { path, wanted } of request.edits) {
     const composed = fileIn(composition, installation, path);
     const why = refused.get(path) ?? belongs(path);
@@ -124,10 +126,11 @@ function draftOf(request: FoldRequest, { ground, own, belongs, refused }: Ground
       continue;
     }
     if (structuredKind(path) !== null) {
-      const declared = declarationsOf([{ path, before: composed, after: wanted }], own);
+      const edit = { path, before: composed, after: wanted };
+      const declared = declarationsOf([edit], own, settings);
       declarations.push(...declared);
       if (declared.length > 0) folded.set(path, { isWhole: false });
-      else left.push(...leftOfStructured(path, composed, wanted, own));
+      else left.push(...leftInTree(path, composed, wanted, own));
       continue;
     }
     const present = fileIn(ground, installation, path);
@@ -192,7 +195,7 @@ function reportOf(
   const partly = edits
     .filter(({ path }) => folded.has(path))
     .flatMap(({ path, wanted }) =>
-      leftOfStructured(path, fileIn(composed, installation, path), wanted, own),
+      leftInTree(path, fileIn(composed, installation, path), wanted, own),
     );
   const all = [...left, ...partly].sort((one, other) => (one.path < other.path ? -1 : 1));
   return { folded: [...folded.keys()].sort(), left: all };

@@ -1,6 +1,6 @@
 import { structuredKind } from '../../structured/kind.ts';
 import { dataOf } from '../../structured/value-edit.ts';
-import type { TreeFile } from '../../tree.ts';
+import { isSameFile, type TreeFile } from '../../tree.ts';
 import { isOwnValue, type OwnValues } from './secrets.ts';
 
 /** An edit, or a part of one, that no package took; it stays the owner's. */
@@ -46,6 +46,22 @@ export function leftOfStructured(
       ? []
       : [{ path, what: hidden, why: 'its value is the one in your .env' }]),
   ];
+}
+
+/**
+ * As {@link leftOfStructured}, and to the byte: where the two say the same in other words, as in another
+ * order of keys or with other comments, the file as such stays an edit.
+ */
+export function leftInTree(
+  path: string,
+  given: TreeFile | null,
+  wanted: TreeFile | null,
+  own: OwnValues,
+): readonly Left[] {
+  if (structuredKind(path) === null || isSameFile(given, wanted)) return [];
+  const left = leftOfStructured(path, given, wanted, own);
+  if (left.length > 0) return left;
+  return [{ path, what: [], why: 'its layout, order or comments are yours' }];
 }
 
 /** Every value by the path of its keys. */

@@ -1,10 +1,8 @@
-import type { FileChange } from '../../compose/plan.ts';
 import { ClawError } from '../../errors.ts';
 import { orderLayers } from '../../skill/order.ts';
 import type { SkillPackage } from '../../skill/package.ts';
 import { readTreeFile } from '../../state/disk.ts';
 import { listFolder } from '../../state/kept.ts';
-import { structuredKind } from '../../structured/kind.ts';
 import { isSameFile, type TreeFile } from '../../tree.ts';
 import type { PlanningContext, VerbResult } from '../context.ts';
 import type { Installation } from '../installation.ts';
@@ -89,7 +87,7 @@ async function planRenewal(
   if (!('package' in made)) {
     return { ...operation, plan: { ...brought, conflicts: made }, warnings: [] };
   }
-  const plan = planOf(brought, made, wanted);
+  const plan = planOf(brought, made);
   const files = folderChanges(root, folder, made.package);
   const published = ground.edited.map((path) => [path, installation.publishedFile(path)] as const);
   return {
@@ -120,50 +118,22 @@ function editsAgainst(
     );
 }
 
-/** The plan of the folder's own changes, on the package with the edits in it. */
-function planOf(
-  brought: TargetPlan,
-  made: FoldedPackage,
-  wanted: (path: string) => TreeFile | null,
-): TargetPlan {
-  const laidOut = made.folded.flatMap((path): readonly FileChange[] => {
-    const file = made.composition.files.get(path)?.file ?? null;
-    const present = wanted(path);
-    const isLayout =
-      structuredKind(path) !== null &&
-      made.left.every((left) => left.path !== path) &&
-      !isSameFile(file, present) &&
-      keepsComments(present, file);
-    return isLayout ? [{ path, before: present, after: file, movedFrom: null }] : [];
-  });
-  const isLaidOut = new Set(laidOut.map(({ path }) => path));
-  const kept = brought.changes.filter(({ path }) => !isLaidOut.has(path));
-  const before = new Map(brought.changes.map((change) => [change.path, change.before]));
-  const changes = [
-    ...kept,
-    ...laidOut.map((change) => ({ ...change, before: before.get(change.path) ?? change.before })),
-  ];
+/**
+ * The plan of the folder's own changes, on the package with the edits in it. Folding writes no file of the
+ * tree: where a file is composed with other bytes than the owner's, the difference stays an edit.
+ */
+function planOf(brought: TargetPlan, made: FoldedPackage): TargetPlan {
   return {
     layers: orderLayers([
       ...brought.layers.filter(({ manifest }) => manifest.skill !== made.package.manifest.skill),
       made.package,
     ]),
     target: made.composition,
-    changes: changes.filter((change) => !isSameFile(change.before, change.after)),
+    changes: brought.changes,
     conflicts: [],
     settlements: brought.settlements,
     adopted: () => [],
   };
-}
-
-/** Whether every comment of the owner's stands in the file as it is composed. */
-function keepsComments(own: TreeFile | null, composed: TreeFile | null): boolean {
-  const commentsOf = (file: TreeFile | null) =>
-    (file?.bytes.toString('utf8') ?? '')
-      .split('\n')
-      .flatMap((line) => /#.*/.exec(line)?.[0].trim() ?? []);
-  const there = new Set(commentsOf(composed));
-  return commentsOf(own).every((comment) => there.has(comment));
 }
 
 function folderChanges(root: string, folder: string, made: SkillPackage): readonly BesideChange[] {
