@@ -297,6 +297,38 @@ test('a package that would hold a secret of .env is refused, whatever file it is
   expect(codebase.has('skills')).toBe(false);
 });
 
+test.each([
+  ['api_token=sk-live-lower-12345', 'sk-live-lower-12345'],
+  ['DATABASE_URL=postgres://bob:hunter2hunter2@db/x', 'hunter2hunter2'],
+  ['SLACK_WEBHOOK=https://hooks.example/T0/B0', 'https://hooks.example/T0/B0'],
+  ['SIGNING="-----BEGIN KEY-----\nMIIEabcdefghi\n-----END KEY-----"', 'MIIEabcdefghi'],
+])('with %s in .env, a package that would hold %s is refused', async (setting, text) => {
+  await using codebase = temporaryCodebase(CORE, { git: true });
+  codebase.write({
+    '.gitignore': '.env\n',
+    '.env': `ASSISTANT_NAME=Andy\n${setting}\n`,
+    'src/new.ts': `export const mine = '${text}';\n`,
+  });
+  expect(await codebase.claw('pack', 'demo')).toMatchObject({
+    code: 1,
+    json: { error: { code: 'SECRET_FOUND', path: 'add/src/new.ts' } },
+  });
+  expect(codebase.has('skills')).toBe(false);
+});
+
+test('a secret of .env that the commits of a range take out does not come along as base', async () => {
+  const core = { ...CORE, '.gitignore': '.env\n', 'src/key.ts': "use('4711-very-secret');\n" };
+  await using codebase = temporaryCodebase(core, { git: true });
+  codebase.write({ '.env': 'DEMO_TOKEN=4711-very-secret\n', 'src/key.ts': 'use(fromEnv());\n' });
+  commitAll(codebase, 'take the token out');
+  const run = await codebase.claw('pack', 'demo', '--range', 'HEAD~1..HEAD');
+  expect(run).toMatchObject({
+    code: 1,
+    json: { error: { code: 'SECRET_FOUND', path: 'base/src/key.ts' } },
+  });
+  expect(codebase.has('skills')).toBe(false);
+});
+
 test('a skill that would change nothing is refused, with what stays out and why', async () => {
   await using codebase = temporaryCodebase(CORE, { git: true });
   codebase.write({

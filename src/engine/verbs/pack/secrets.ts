@@ -1,27 +1,24 @@
+import { parseEnv } from 'node:util';
 import { ClawError } from '../../errors.ts';
 import { readTreeFile } from '../../state/disk.ts';
-import { envData } from '../../structured/env-edit.ts';
 import type { Tree } from '../../tree.ts';
-
-const SECRET_NAME = /TOKEN|SECRET|KEY|PASS|CREDENTIAL|AUTH/;
-
-/** Shorter values stand in many files by chance. */
-const SECRET_LENGTH = 8;
+import { secretTexts } from './secret-texts.ts';
 
 /** Values of the owner's `.env`, by the names of their settings; none of them belongs in a package. */
 export type OwnValues = ReadonlyMap<string, string>;
 
-/** Reads the owner's `.env`. */
+/** Reads the owner's `.env` as the assistant does: a value in quotes may have several lines. */
 export function readOwnValues(root: string): OwnValues {
   const file = readTreeFile(root, '.env');
-  const entries = Object.entries(file === null ? {} : envData(file.bytes));
-  return new Map(entries.filter(([, value]) => value !== ''));
+  const text = file === null ? '' : file.bytes.toString('utf8').replace(/^\uFEFF/, '');
+  const entries = Object.entries(parseEnv(text));
+  return new Map(entries.flatMap(([name, value = '']) => (value === '' ? [] : [[name, value]])));
 }
 
 /** Whether an example of a setting is a value that the owner's `.env` holds. */
 export function isOwnValue(own: OwnValues, name: string, example: string): boolean {
   if (example === '') return false;
-  return own.get(name) === example || secretsOf(own).some(([, value]) => example.includes(value));
+  return own.get(name) === example || secretsOf(own).some(({ text }) => example.includes(text));
 }
 
 /**
@@ -32,22 +29,25 @@ export function isOwnValue(own: OwnValues, name: string, example: string): boole
 export function refuseSecrets(files: Tree, own: OwnValues): void {
   const secrets = secretsOf(own);
   for (const [path, { bytes }] of files) {
-    // What a file was before is the core's, and known to everybody.
-    const found = path.startsWith('base/')
-      ? undefined
-      : secrets.find(([, value]) => bytes.includes(value));
+    const found = secrets.find(({ text }) => bytes.includes(text));
     if (found === undefined) continue;
+    const { setting } = found;
+    // What a file was before may be a commit of the owner's that nobody else has.
+    const advice = path.startsWith('base/')
+      ? `It stands in ${path.slice('base/'.length)} of the core that your edits begin from, and whoever ` +
+        `has that knows it: give ${setting} another value in .env, then pack again.`
+      : `Read it from the environment, as process.env.${setting}, then pack again.`;
     throw new ClawError(
       'SECRET_FOUND',
-      `${path} would hold the value of ${found[0]} from your .env, and a package is there for others. ` +
-        `Read it from the environment, as process.env.${found[0]}, then pack again.`,
-      { path, data: { setting: found[0] } },
+      `${path} would hold the value of ${setting} from your .env, or the secret in it, and a package is ` +
+        `there for others. ${advice}`,
+      { path, data: { setting } },
     );
   }
 }
 
-function secretsOf(own: OwnValues): readonly (readonly [name: string, value: string])[] {
-  return [...own].filter(
-    ([name, value]) => SECRET_NAME.test(name) && value.length >= SECRET_LENGTH,
+function secretsOf(own: OwnValues): readonly { readonly setting: string; readonly text: string }[] {
+  return [...own].flatMap(([setting, value]) =>
+    secretTexts(setting, value).map((text) => ({ setting, text })),
   );
 }

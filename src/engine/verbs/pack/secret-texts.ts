@@ -1,0 +1,98 @@
+/** Shorter texts stand in many files by chance. */
+const LEAST = 8;
+/** The least length of a part of an address that is a secret by its looks. */
+const LEAST_IN_PATH = 16;
+
+/** An `AUTHOR` and a `KEYBOARD` are no secrets, and `PAT` is a word of its own. */
+const SECRET_NAME =
+  /KEY(?!BOARD|WORD)|TOKEN|SECRET|PASS|PWD|(?<![A-Z])PAT(?![A-Z])|CREDENTIAL|PRIVATE|AUTH(?!OR(?!I))/i;
+/** Addresses that let in whoever knows them. */
+const SECRET_ADDRESS = /WEBHOOK|DSN/i;
+/** What stands beside a secret: `TOKEN_URL`, `PRIVATE_KEY_PATH`. Such a value is judged by its looks. */
+const BESIDE_SECRET =
+  /_(?:URL|URI|HOST|ENDPOINT|DOMAIN|PATH|FILE|DIR|SOCK|NAME|ID|TYPE|MODE|METHOD)$/i;
+
+/**
+ * Returns the texts by which a setting's secret is found in a file: the value, the lines of a key, the
+ * credentials of an address, each also as code and JSON quote it. None for a setting that is no secret,
+ * by its name or by what its value looks like.
+ */
+export function secretTexts(name: string, value: string): readonly string[] {
+  const isCount = /TOKENS/i.test(name) && /^\d+$/.test(value);
+  const isNamed =
+    SECRET_ADDRESS.test(name) || (SECRET_NAME.test(name) && !BESIDE_SECRET.test(name) && !isCount);
+  const isKey = value.includes('-----BEGIN ');
+  const whole = isNamed || isKey || isUnguessable(value) ? [value] : [];
+  const texts = [...whole, ...linesIn(value, isKey), ...credentialsIn(value)];
+  return [...new Set(texts.filter((text) => text.length >= LEAST).flatMap(quotedForms))];
+}
+
+/** Lines of a key, and what looks like a secret amid other words; a line break may be written as `\n`. */
+function linesIn(value: string, isKey: boolean): readonly string[] {
+  const lines = value.split(/\\r|\\n|[\r\n]/).map((line) => line.trim());
+  if (isKey) return lines.filter((line) => !line.startsWith('-----'));
+  return lines.flatMap((line) => line.split(/\s+/)).filter(isUnguessable);
+}
+
+/** Who logs in with what password, and parameters and parts of the path that are secrets. */
+function credentialsIn(value: string): readonly string[] {
+  // An address of several hosts, as of a database, is no URL to the parser.
+  const [, userInfo = '', host = ''] = /:\/\/([^/?#\s]*)@([^/?#\s]*)/.exec(value) ?? [];
+  const [user = '', ...rest] = userInfo.split(':');
+  const password = rest.join(':');
+  // postgres:postgres@localhost is the same everywhere.
+  const known = ['', user, ...value.replace(userInfo, '').split(/[^\w-]+/)];
+  const login = known.includes(password)
+    ? []
+    : [password, decoded(password), `${userInfo}@${host}`];
+  const token = isUnguessable(user) ? [user] : [];
+  if (!isAddress(value)) return [...login, ...token];
+  const { searchParams, pathname } = new URL(value);
+  const parameters = [...searchParams]
+    .filter(([name, text]) => SECRET_NAME.test(name) || isUnguessable(text))
+    .map(([, text]) => text);
+  const parts = pathname.split('/').filter((part) => part.length >= LEAST_IN_PATH);
+  return [...login, ...token, ...parameters, ...parts.filter(isRandom)];
+}
+
+/** No word, number, path, name of a host or a model, and no address, whose credentials count alone. */
+function isUnguessable(value: string): boolean {
+  if (value.length < LEAST || /\s/.test(value) || isAddress(value)) return false;
+  const isPath = /^(?:~|\.{1,2})?\/[\w.-]+(?:\/[\w.@-]+)*\/?$/.test(value);
+  const isHost = /^[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]+(?::\d+)?$/.test(value);
+  const isName = /^[a-z0-9._@-]+(?:\/[a-z0-9._@:-]+)+$/.test(value);
+  if (isPath || isHost || isName) return false;
+  const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[!#$%^&*?|]/];
+  return kinds.every((kind) => kind.test(value)) || isRandom(value);
+}
+
+/** Whether letters and digits are mixed, or capitals and small letters, as nobody writes words. */
+function isRandom(value: string): boolean {
+  return value.split(/[^A-Za-z0-9]+/).some((part) => {
+    if (part.length < LEAST) return false;
+    if (/^[A-Za-z]+$/.test(part)) {
+      const words = part.match(/[A-Z]?[a-z]+|[A-Z]+/g) ?? [];
+      return part.length >= LEAST_IN_PATH && part.length / words.length < 3;
+    }
+    // A word with a number behind it, a version, a measure.
+    return !/^(?:[A-Za-z]+\d{1,4}|v?\d+|\d+[A-Za-z]{1,3}|\d+x\d+)$/.test(part);
+  });
+}
+
+function isAddress(value: string): boolean {
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(value) && URL.canParse(value);
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text; // A percent sign of its own.
+  }
+}
+
+/** In code and JSON a quotation mark has a backslash in front, in an address other signs have another form. */
+function quotedForms(text: string): readonly string[] {
+  const quoted = JSON.stringify(text).slice(1, -1);
+  return [text, quoted, text.replaceAll("'", "\\'"), encodeURIComponent(text.toWellFormed())];
+}
