@@ -194,6 +194,14 @@ test('a comment of ours stays where theirs changes the value or takes the key ou
   });
 });
 
+test('a line of ours that sets nothing stays where theirs takes out the setting below it', () => {
+  const ours = 'A=1\na line of mine\n\nB=2\n';
+  expect(merge('.env.example', 'A=1\nB=2\n', ours, 'A=1\n')).toMatchObject({
+    text: 'A=1\na line of mine\n',
+    conflicts: [],
+  });
+});
+
 test('a service moves between files of different depth', () => {
   const ours = COMPOSE.replace(/^( +)/gm, '$1$1').replace('nginx:1', 'nginx:2');
   const theirs = COMPOSE.replace('volumes:\n', '  # new\n  redis:\n    image: redis\nvolumes:\n');

@@ -1,10 +1,10 @@
 import { bodyOf, type KeyedChunk } from './keyed-lines.ts';
 
-/** What ours has written above a key that goes: the key's own comment goes with it. */
+/** What ours has written above a key that goes, be it no comment: the key's own comment goes with it. */
 export function ownComments(base: KeyedChunk | null, ours: KeyedChunk | null): readonly string[] {
   const known = new Set(base?.lead.map((line) => line.trim()));
   const lead = ours?.lead ?? [];
-  return lead.filter((line) => line.trim().startsWith('#') && !known.has(line.trim()));
+  return lead.filter((line) => line.trim() !== '' && !known.has(line.trim()));
 }
 
 /** What ours has written behind a value of one line; empty where that is not all that differs. */
