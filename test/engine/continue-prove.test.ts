@@ -83,6 +83,18 @@ test('what is edited after the proof is proved again, and a plan that is another
   expect(codebase.read('src/b.ts')).toBe('export const other = 1;\n');
 });
 
+test('what is installed is part of a proof: an edit in node_modules makes it run again', async () => {
+  await using codebase = await disagreement();
+  codebase.write({ '.gitignore': 'node_modules\n', 'node_modules/dep/i.js': 'exports.one = 1;\n' });
+  await codebase.claw('resolve', 'src/a.ts', '--theirs');
+  expect((await codebase.claw('continue', '--prove')).stderr).toContain('test: b');
+  expect((await codebase.claw('continue', '--prove')).stderr).not.toContain('test: b');
+  codebase.write({ 'node_modules/dep/i.js': 'exports.one = 22;\n' });
+  const done = await codebase.claw('continue');
+  expect(done).toMatchObject({ code: 0 });
+  expect(done.stderr).toContain('test: b');
+});
+
 test('--expect holds any command to the plan that was looked at', async () => {
   await using codebase = temporaryCodebase({ 'src/a.ts': CODE });
   addSkill(codebase, 'a', { modify: { 'src/a.ts': [CODE, A] } });

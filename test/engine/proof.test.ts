@@ -96,3 +96,22 @@ test('what an upgrade adds to its tests has to pass, also where the old ones fai
   expect(upgraded.code).toBe(0);
   expect(upgraded.json.warnings).toContain('one fails, as it does without this change.');
 });
+
+test('a test that passed runs again where a skill changes only what the test command loads', async () => {
+  const setup = 'globalThis.LIMIT = 5;\n';
+  const command = 'node --import ./test/setup.mjs --test';
+  const files = { 'claw.config.yaml': `test: ${command}\n`, 'test/setup.mjs': setup };
+  await using codebase = temporaryCodebase(files, { git: true });
+  addSkill(codebase, 's', {
+    add: { 's.mjs': 'export const s = () => globalThis.LIMIT;\n' },
+    tests: {
+      's.test.mjs': `import test from 'node:test';\nimport { s } from '../../../s.mjs';
+test('five', () => { if (s() !== 5) throw new Error('broken'); });\n`,
+    },
+  });
+  expect((await codebase.claw('apply', 's')).code).toBe(0);
+  addSkill(codebase, 't', { modify: { 'test/setup.mjs': [setup, 'globalThis.LIMIT = 6;\n'] } });
+  const run = await codebase.claw('apply', 't');
+  expect(run).toMatchObject({ code: 4, json: { error: { code: 'TESTS_FAILED' } } });
+  expect(codebase.read('test/setup.mjs')).toBe(setup);
+});

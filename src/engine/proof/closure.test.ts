@@ -50,6 +50,17 @@ test.each([
   expect(closure({ 'a.test.ts': "import './b.ts';", 'b.ts': line })).toBeNull();
 });
 
+test('of several files that a path may mean all count', () => {
+  const files = {
+    'a.test.ts': "const h = require('./h'); const p = require('./p');",
+    'h.js': '',
+    'h.ts': '',
+    'p/lib.js': '',
+    'p/package.json': '{"main":"lib.js"}',
+  };
+  expect(closure(files)).toEqual(Object.keys(files).sort());
+});
+
 test('types alone are not there when a test runs', () => {
   const files = {
     'a.test.ts': "import type { T } from './types.ts'; export type * from './types.ts';",

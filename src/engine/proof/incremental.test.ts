@@ -70,6 +70,72 @@ test('it runs again with another test command, other packages, and other setting
   fs.writeFileSync(join(project.root, 'node_modules/.package-lock.json'), '{}');
   expect(await told({})).toEqual(['test: one']);
   expect(await told({})).toEqual(['passed before on the same files: 1 of 1 files']);
+  // An edit by hand, of which npm has no note.
+  fs.mkdirSync(join(project.root, 'node_modules/dep'));
+  fs.writeFileSync(join(project.root, 'node_modules/dep/i.js'), '');
+  expect(await told({})).toEqual(['test: one']);
+});
+
+test.each([
+  ['data', 'data/d.json', '{"n":2}'],
+  ['the package.json of a folder', 'src/package.json', '{"type":"module","private":true}'],
+  ['a file that the command names', 'setup/a.js', 'globalThis.a = 2;'],
+  ['what that file imports', 'setup/b.js', 'globalThis.b = 2;'],
+  ['a file that settings name', 'setup/c.js', 'globalThis.c = 2;'],
+  ['another file that a path may mean', 'src/value.ts', 'export {};'],
+])('it runs again with %s', async (_, path, text) => {
+  using project = temporaryProject({
+    ...FILES,
+    'data/d.json': '{"n":1}',
+    'package.json': '{"type":"module","scripts":{"t":"node --import ./setup/a.js --test"}}',
+    'setup/a.js': "import './b.js';",
+    'setup/b.js': 'globalThis.b = 1;',
+    'setup/c.js': 'globalThis.c = 1;',
+    'src/package.json': '{"type":"module"}',
+    '.mocharc.yaml': 'require: setup/c.js',
+  });
+  const paths = fs
+    .readdirSync(project.root, { recursive: true, encoding: 'utf8' })
+    .filter((one) => fs.statSync(join(project.root, one)).isFile());
+  const testCommand = 'node --run t --';
+  const input = { paths, tests: [layer('one', ASKS)], testCommand };
+  const first = await proveAgain(project.root, input);
+  expect(first).toMatchObject({ ok: true, reused: 0 });
+  expect((await proveAgain(project.root, input)).reused).toBe(1);
+  const changed = new Map([[path, treeFile(text)]]);
+  expect((await proveAgain(project.root, { ...input, changed })).reused).toBe(0);
+});
+
+test('a test of the codebase runs again with its snapshot, and all of them where all are asked for', async () => {
+  const files = {
+    'src/value.js': 'export const value = 1;',
+    'src/value.test.js': "import test from 'node:test'; import './value.js'; test('a', () => {});",
+    'src/value.test.js.snapshot': 'exports[`a 1`] = 1;',
+  };
+  using project = temporaryProject({ ...files, 'package.json': FILES['package.json'] });
+  const own = {
+    tests: ['src/*.test.js'],
+    except: [],
+    command: 'node --test',
+    seconds: 60,
+    most: 9,
+  };
+  const changed = new Map([['src/value.js', treeFile('export const value = 2;')]]);
+  const input = { paths: [...Object.keys(files), 'package.json'], own, changed };
+  const told = async (rest: Partial<ProofInput>) =>
+    (await proveAgain(project.root, { ...input, ...rest })).told;
+  expect(await told({})).toEqual(['related tests: src/value.test.js']);
+  expect(await told({})).toEqual([]);
+  expect(await told({ scope: 'all' })).toEqual(['all tests: src/value.test.js']);
+  const snapshot = new Map([...changed, ['src/value.test.js.snapshot', treeFile('')] as const]);
+  expect(await told({ changed: snapshot })).toEqual(['related tests: src/value.test.js']);
+});
+
+test('where all tests are asked for, those of layers run as well, passed before or not', async () => {
+  using project = temporaryProject(FILES);
+  const input = { tests: [layer('one', ASKS)], scope: 'all' } as const;
+  await proveAgain(project.root, input);
+  expect(await proveAgain(project.root, input)).toMatchObject({ reused: 0, told: ['test: one'] });
 });
 
 test('a test that reads files or starts programs always runs, others beside it need not', async () => {

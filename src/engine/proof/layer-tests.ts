@@ -22,7 +22,8 @@ export async function proveLayers(
   const command = input.testCommand ?? DEFAULT_TEST_COMMAND;
   const keyOf = memory === null ? null : await openTestKeys(input, planned, { files, command });
   const keyed = all.map((layer) => keyedTests(layer, keyOf));
-  const isKnown = (key: Digest | null) => key !== null && memory?.hasPassed(key) === true;
+  const isAll = input.scope === 'all';
+  const isKnown = (key: Digest | null) => !isAll && key !== null && memory?.hasPassed(key) === true;
   const layers = keyed.flatMap(({ layer, tests }) => {
     const test = tests.filter(({ key }) => !isKnown(key)).map(({ file }) => file);
     return test.length > 0 ? [{ ...layer, test }] : [];

@@ -75,6 +75,7 @@ async function proveFiles(
   const keyOf = memory === null ? null : await openTestKeys(input, planned, { files, command });
   const keys = new Map(found.map((path) => [path, keyOf?.(path) ?? null]));
   const hasPassed = (path: string) => {
+    if (isAll) return false;
     const key = keys.get(path);
     return key != null && memory?.hasPassed(key) === true;
   };

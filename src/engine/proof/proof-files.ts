@@ -30,15 +30,15 @@ export function proofFiles(input: {
   const all = new Set([...input.paths, ...brought.keys()]);
   for (const [path, file] of brought) if (file === null) all.delete(path);
   const bytes = new Map<string, Buffer | null>();
+  const digests = new Map<string, Digest | null>();
+  const load = (path: string): Buffer | null => {
+    if (brought.has(path)) return brought.get(path)?.bytes ?? null;
+    return (all.has(path) ? attempt(readDisk, path)?.bytes : null) ?? null;
+  };
   const read = (path: string): Buffer | null => {
     const known = bytes.get(path);
     if (known !== undefined) return known;
-    const file = brought.has(path)
-      ? brought.get(path)
-      : all.has(path)
-        ? attempt(readDisk, path)
-        : null;
-    const found = file?.bytes ?? null;
+    const found = load(path);
     bytes.set(path, found);
     return found;
   };
@@ -47,8 +47,12 @@ export function proofFiles(input: {
     has: (path) => all.has(path),
     read,
     digest: (path) => {
-      const content = read(path);
-      return content === null ? null : digestBytes(content);
+      const known = digests.get(path);
+      if (known !== undefined) return known;
+      const content = bytes.has(path) ? read(path) : load(path);
+      const digest = content === null ? null : digestBytes(content);
+      digests.set(path, digest);
+      return digest;
     },
   };
 }

@@ -2,6 +2,8 @@ import { posix } from 'node:path';
 
 const EXTENSIONS = ['ts', 'tsx', 'mts', 'cts', 'js', 'jsx', 'mjs', 'cjs', 'json', 'vue', 'svelte'];
 const CODE = new RegExp(`\\.(${EXTENSIONS.join('|')})$`);
+/** In a package.json `main` need not begin with a dot. */
+const QUOTED_BARE = /(")([^"\n]+)\1/g;
 const QUOTED = /(['"`])(\.{1,2}(?:\/[^'"`\n]*)?)\1/g;
 
 /** Erased before a module runs, so that it loads nothing. */
@@ -21,7 +23,8 @@ export function withoutTypes(text: string): string {
 /**
  * Lists the files that a file of JavaScript or TypeScript names by a relative path: in an import of any
  * form but those of types, and in any other string, since `fork('./worker.js')` depends on that file as well. A comment
- * that names a file counts too, which only makes the list longer.
+ * that names a file counts too, which only makes the list longer. Where a path may mean one of several files,
+ * all of them count: which one is taken depends on who asks.
  *
  * @param has whether there is such a file
  */
@@ -31,19 +34,25 @@ export function referencesOf(
   has: (path: string) => boolean,
 ): readonly string[] {
   const found = new Set<string>();
-  for (const [, , named = ''] of withoutTypes(text).matchAll(QUOTED)) {
+  const quoted = posix.basename(path) === 'package.json' ? QUOTED_BARE : QUOTED;
+  for (const [, , named = ''] of withoutTypes(text).matchAll(quoted)) {
     const target = posix.join(posix.dirname(path), named.replace(/[?#].*$/, ''));
-    const file = candidatesOf(target.replace(/\/$/, '')).find(has);
-    if (file !== undefined) found.add(file);
+    for (const file of candidatesOf(target)) if (has(file)) found.add(file);
   }
   return [...found];
 }
 
-/** The files that a path may mean, in the order in which tools try them. */
-function candidatesOf(target: string): readonly string[] {
+/** The files that a path may mean to Node and to other tools. */
+export function candidatesOf(named: string): readonly string[] {
+  const target = posix.normalize(named).replace(/\/$/, '');
   const typed = /\.[cm]?jsx?$/.test(target) ? [target.replace(/js(x?)$/, 'ts$1')] : [];
   const extended = EXTENSIONS.map((extension) => `${target}.${extension}`);
-  return [target, ...typed, ...extended, ...EXTENSIONS.map((one) => `${target}/index.${one}`)];
+  return [target, ...typed, ...extended, ...inFolder(target)];
+}
+
+function inFolder(target: string): readonly string[] {
+  const names = ['package.json', ...EXTENSIONS.map((one) => `index.${one}`)];
+  return names.map((name) => posix.join(target, name));
 }
 
 const IMPORTED = /(?:\bfrom|\bimport|\brequire)\s*\(?\s*(['"])([^'"\n]+)\1/g;

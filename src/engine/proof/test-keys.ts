@@ -1,62 +1,53 @@
-import { existsSync, lstatSync, readFileSync, realpathSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, lstatSync, realpathSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { type Digest, digestBytes } from '../digest.ts';
 import { findBubblewrap } from './bubblewrap.ts';
 import { closureOf } from './closure.ts';
+import { installedDigest, isNoted } from './installed.ts';
 import type { ProofFiles } from './proof-files.ts';
 import type { Environment } from './sandboxed.ts';
+import { isModule, settingsOf } from './settings.ts';
 import type { Trial } from './trial.ts';
 
 /** The key under which a pass of a test file is remembered; null for one that always runs. */
 export type TestKeys = (path: string, beside?: readonly string[]) => Digest | null;
 
 /**
- * Names all that the outcome of a test file depends on: the files that it reaches, all files in the
- * tree's top folder and what they name (settings of tools are there), the test command, the installed
- * packages and Node. A test whose reach is not in its text has no key.
+ * Names all that the outcome of a test file depends on: the modules that it reaches, those that run
+ * beside any test, every file of the tree that is no module (a package may read it, and Node reads each
+ * package.json), the test command, the installed packages and Node. Only modules that nothing names are
+ * left out. A test whose reach is not in its text has no key.
  */
 export async function openTestKeys(
-  { environment }: { readonly environment: Environment },
+  { environment, root }: { readonly environment: Environment; readonly root: string },
   trial: Trial,
   { files, command }: { readonly files: ProofFiles; readonly command: string },
 ): Promise<TestKeys> {
   const nodeModules = trial.nodeModules();
-  const packages = packagesDigest(nodeModules);
+  const packages = packagesDigest(root, nodeModules);
   const isPackage = createPackageTest(nodeModules);
-  const settings = packages === null ? null : settingsOf(files, isPackage);
+  const settings = packages === null ? null : settingsOf(command, files, isPackage);
   const isFenced = (await findBubblewrap(environment['PATH'] ?? '')) !== null;
   const { version, platform, arch } = process;
   const machine = [command, packages, isFenced, environment['LANG'], version, platform, arch];
+  const contentsOf = (paths: readonly string[]) => paths.map((one) => [one, files.digest(one)]);
+  // In skills/ a view has the tests of the layers and what these have beside them.
+  const data = files.paths.filter((path) => !isModule(path) && !path.startsWith('skills/'));
+  const common =
+    settings === null ? null : digestBytes(JSON.stringify([contentsOf(data), machine]));
   return (path, beside = []) => {
     const reached = settings === null ? null : closureOf(path, files, isPackage);
     if (reached === null || settings === null) return null;
-    const all = [...new Set([...reached, ...settings, ...beside])].sort();
-    const contents = all.map((one) => [one, files.digest(one)]);
-    return digestBytes(JSON.stringify([path, contents, machine]));
+    const own = files.paths.filter((one) => basename(one).startsWith(basename(path)));
+    const all = [...new Set([...reached, ...settings, ...own, ...beside])].sort();
+    return digestBytes(JSON.stringify([path, contentsOf(all), common]));
   };
 }
 
-/** The files in the top folder, and those that code among them names. Null where that reaches out. */
-function settingsOf(
-  files: ProofFiles,
-  isPackage: (name: string) => boolean,
-): readonly string[] | null {
-  const found = new Set<string>();
-  for (const path of files.paths.filter((one) => !one.includes('/'))) {
-    found.add(path);
-    if (!/\.[cm]?[jt]sx?$/.test(path)) continue;
-    const reached = closureOf(path, files, isPackage);
-    if (reached === null) return null;
-    for (const one of reached) found.add(one);
-  }
-  return [...found];
-}
-
-/** Which versions are installed, by npm's own note of it; null where nothing tells. */
-function packagesDigest(nodeModules: string | null): string | null {
-  if (nodeModules === null || !existsSync(nodeModules)) return 'none';
-  const note = join(nodeModules, '.package-lock.json');
-  return existsSync(note) ? digestBytes(readFileSync(note)) : null;
+/** What is installed; null where nothing tells. */
+function packagesDigest(root: string, nodeModules: string | null): Digest | null {
+  const isTold = nodeModules === null || !existsSync(nodeModules) || isNoted(nodeModules);
+  return isTold ? installedDigest(root, nodeModules) : null;
 }
 
 /** A linked package is a folder of somebody's project, which nothing here has a digest of. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { type Digest, digestBytes, digestFile } from '../digest.ts';
 import { ClawError } from '../errors.ts';
+import { installedDigest } from '../proof/installed.ts';
 import type { ProofScope } from '../proof/own-tests.ts';
 import { treeReader } from '../state/disk.ts';
 import type { Operation } from './operation.ts';
@@ -40,11 +41,12 @@ export function mayKeepProof(root: string): boolean {
 }
 
 /**
- * Names everything that a proof can depend on but installed packages: each file of the planned tree, and
- * the layers with their tests, planned and present; and which tests run.
+ * Names everything that a proof can depend on: each file of the planned tree, the layers with their tests,
+ * planned and present, what is installed in `node_modules`, and which tests run.
  *
  * @param paths every file of the present tree
- * @returns null where one of them cannot be read by its path alone, as below a linked folder
+ * @returns null where one of them cannot be read by its path alone, as below a linked folder, or where a package is a link
+ *   to somewhere else
  */
 export function proofKey(
   operation: Operation,
@@ -59,8 +61,10 @@ export function proofKey(
   }
 }
 
-function keyOf(operation: Operation, paths: readonly string[], scope: ProofScope): Digest {
+function keyOf(operation: Operation, paths: readonly string[], scope: ProofScope): Digest | null {
   const { plan, installed, installation } = operation;
+  const packages = installedDigest(installation.root, join(installation.root, 'node_modules'));
+  if (packages === null) return null;
   const readDisk = treeReader(installation.root);
   const changed = new Map(plan.changes.map(({ path, after }) => [path, after]));
   const files = [...new Set([...paths, ...changed.keys()])].sort().map((path) => {
@@ -68,7 +72,7 @@ function keyOf(operation: Operation, paths: readonly string[], scope: ProofScope
     return [path, file ? digestFile(file) : null];
   });
   const layers = [plan.layers, installed].map((list) => list.map(({ digest }) => digest));
-  return digestBytes(JSON.stringify([files, layers, scope]));
+  return digestBytes(JSON.stringify([files, layers, packages, scope]));
 }
 
 /** What was proved of that very tree before, or null. */
