@@ -72,7 +72,8 @@ async function proveFiles(
   const { memory = null } = input;
   const { files, planned } = trials;
   const { command } = own;
-  const keyOf = memory === null ? null : await openTestKeys(input, planned, { files, command });
+  const isKeyed = memory !== null && found.length > 0;
+  const keyOf = isKeyed ? await openTestKeys(input, planned, { files, command }) : null;
   const keys = new Map(found.map((path) => [path, keyOf?.(path) ?? null]));
   const hasPassed = (path: string) => {
     if (isAll) return false;
