@@ -10,9 +10,17 @@ const CACHES = new Set(['.cache', '.vite', '.vite-temp', '.vitest']);
  * hand shows. It reads no package, which would take too long.
  *
  * @param root a link that leads out of the packages must stay in here, where other digests see its target
- * @returns null where a link leads further out
+ * @returns null where a link leads further out, or something cannot be read
  */
 export function installedDigest(root: string, nodeModules: string | null): Digest | null {
+  try {
+    return digestOf(root, nodeModules);
+  } catch {
+    return null; // No right to look, or another program is changing it: then nothing is known of it.
+  }
+}
+
+function digestOf(root: string, nodeModules: string | null): Digest | null {
   if (nodeModules === null || !fs.existsSync(nodeModules)) return digestBytes('none');
   const packages = fs.realpathSync(nodeModules);
   const tree = fs.realpathSync(root);
