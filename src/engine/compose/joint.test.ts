@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { packageFiles } from '../skill/package-fixture.ts';
 import { packageFromFiles } from '../skill/package-from-files.ts';
-import { subjectOf } from '../state/resolution.ts';
+import { type Resolution, subjectOf } from '../state/resolution.ts';
 import { answerOfPicks, type Pick } from '../verbs/picks.ts';
 import { compose } from './compose.ts';
 import type { Decision } from './settle.ts';
@@ -71,4 +71,39 @@ test('asking in one round comes to the same file as asking layer by layer, in no
     { numRuns: 400 },
   );
   expect(saved).toBeGreaterThan(20);
+});
+
+test('a place that a recording settles is not asked about in the round of another', () => {
+  const two = { at: 2, what: 'change' } as const;
+  const twenty = { at: 20, what: 'change' } as const;
+  const [a, b, c] = [layerOf('a', [two]), layerOf('b', [two, twenty]), layerOf('c', [twenty])];
+  const file = { bytes: Buffer.from(BASE.join('')), isExecutable: false };
+  const release = (path: string) => (path === 'a.txt' ? file : null);
+  const [known] = compose({ release, layers: [b, c], isJoint: true }).conflicts;
+  if (known === undefined) throw new Error('b and c change the same line');
+  const answer = answerOfPicks(known, ['theirs']);
+  const recording = { key: 'k', isOwn: true, subject: subjectOf(known), answer };
+  const resolutions = [{ ...recording, origin: 'owner' } as Resolution];
+
+  const layers = [a, b, c];
+  const answers = { decisions: [], resolutions };
+  const [asked, ...others] = compose({ release, layers, answers, isJoint: true }).conflicts;
+  if (asked === undefined) throw new Error('a and b change the same line');
+  expect(others).toEqual([]);
+  expect(asked.layers).toEqual(['a', 'b']);
+  const open = asked.hunks.filter((hunk) => hunk.kind === 'conflict');
+  expect(open.map(({ theirs }) => theirs)).toEqual([['b for 2\n']]);
+
+  const decision = {
+    subject: subjectOf(asked),
+    answer: answerOfPicks(asked, ['ours']),
+    origin: 'owner',
+    amended: null,
+  };
+  const decided = { decisions: [decision], resolutions };
+  const { conflicts, files } = compose({ release, layers, answers: decided, isJoint: true });
+  expect(conflicts).toEqual([]);
+  const text = files.get('a.txt')?.file?.bytes.toString();
+  expect(text).toContain('a for 2\n');
+  expect(text).toContain('c for 20\n');
 });

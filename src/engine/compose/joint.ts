@@ -6,6 +6,7 @@ import { contentOf, splitLines } from '../merge/lines.ts';
 import type { TreeFile, Versions } from '../tree.ts';
 import { bringersOf } from './bringer.ts';
 import type { Touch } from './composition.ts';
+import type { Settled } from './settle.ts';
 
 type ConflictHunk = Extract<Hunk, { kind: 'conflict' }>;
 
@@ -25,6 +26,8 @@ export type Joining = {
   readonly base: TreeFile | null;
   readonly theirs: TreeFile | null;
   readonly merge: typeof mergeFiles;
+  /** What is known already of a conflict: recordings that settle places of it. */
+  readonly settle: (conflict: Conflict) => Settled;
 };
 
 /**
@@ -54,7 +57,8 @@ export function draftOf(conflict: Conflict, touches: readonly Touch[]): Draft | 
  *
  * @returns null where the layer's work depends on what is decided: it has to wait for that
  */
-export function joinLayer(draft: Draft, { layer, base, theirs, merge }: Joining): Draft | null {
+export function joinLayer(draft: Draft, joining: Joining): Draft | null {
+  const { layer, base, theirs, merge } = joining;
   const { conflict, hunks } = draft;
   if (base === null || theirs === null) return null;
   const mergeOnto = (ours: TreeFile) => merge({ base, ours, theirs }, { path: conflict.path });
@@ -74,7 +78,26 @@ export function joinLayer(draft: Draft, { layer, base, theirs, merge }: Joining)
   if (filled.every(({ hunk, isNew }) => !isNew || hunk.kind === 'settled')) {
     return { conflict, hunks: all, touches };
   }
+  // What was decided once is not asked again: the layer's own round finds the recording.
+  if (isKnown(draft, filled, joining)) return null;
   return { conflict: jointConflict(draft, filled, layer), hunks: all, touches };
+}
+
+/** Whether a recording settles a place where the layer disagrees. */
+function isKnown(draft: Draft, filled: readonly Filled[], { layer, settle }: Joining): boolean {
+  const { conflict, touches } = draft;
+  const hunks = joined(filled.flatMap(chooseOurs));
+  const open = hunks.filter(isOpen);
+  const authors = bringersOf(touches, hunks, 'ours');
+  const { others: _, ...rest } = conflict;
+  const own = {
+    ...rest,
+    layers: [authors[0] ?? conflict.layers[0], layer],
+    authors,
+    hunks,
+  } as const;
+  const settled = settle(own);
+  return settled.kind === 'settled' || settled.conflict.hunks.filter(isOpen).length < open.length;
 }
 
 /** Lines hold no such character but in files that are no text for people. */

@@ -161,14 +161,14 @@ function mergeOnto(
 
 /** Where a file waits for a decision, what a later layer does elsewhere in it can be asked already. */
 function mergeAround(
-  { canvas, merge }: Loom,
+  { canvas, merge, settle: settleOne }: Loom,
   layer: SkillPackage,
   path: string,
   { base, theirs }: Versions<TreeFile | null>,
 ): void {
   const draft = canvas.draft(path);
   if (draft === null) return;
-  const joining = { layer: layer.manifest.skill, base, theirs, merge };
+  const joining = { layer: layer.manifest.skill, base, theirs, merge, settle: settleOne };
   canvas.setDraft(path, joinLayer(draft, joining));
 }
 
