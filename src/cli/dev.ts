@@ -40,7 +40,7 @@ export async function devVerb(
 }
 
 function eventJson(event: DevelopEvent): object {
-  if (event.kind === 'watching') return event;
+  if (event.kind !== 'round') return event;
   const { kind, paths, result, milliseconds } = event;
   return { kind, paths, seconds: seconds(milliseconds), result: JSON.parse(renderJson(result)) };
 }
@@ -51,6 +51,7 @@ export function eventLines(event: DevelopEvent, now: Date): readonly string[] {
   if (event.kind === 'watching') {
     return [`${time}  watching for ${event.skill} ${event.version}; Ctrl-C ends`];
   }
+  if (event.kind === 'checking') return [`${time}  checking ${shortList(event.paths)}`];
   const { paths, result, milliseconds } = event;
   const head = (mark: string, text: string) =>
     `${time}  ${mark} ${text}${paths.length === 0 ? '' : `  after ${shortList(paths)}`}  ${seconds(milliseconds)} s`;
@@ -58,6 +59,7 @@ export function eventLines(event: DevelopEvent, now: Date): readonly string[] {
   const left = packLines(data === null ? null : { ...data, folded: [] }).map(
     (line) => `          ${line}`,
   );
+  const warnings = result.warnings.map((warning) => `          warning: ${warning}`);
   if (result.error !== null) {
     const [first = '', ...rest] = result.error.message.split('\n');
     return [
@@ -76,7 +78,7 @@ export function eventLines(event: DevelopEvent, now: Date): readonly string[] {
       : result.outcome === 'nothing'
         ? 'nothing new'
         : 'its own files';
-  return [head('✓', `${data?.skill} ${data?.version}: ${what}`), ...left];
+  return [head('✓', `${data?.skill} ${data?.version}: ${what}`), ...left, ...warnings];
 }
 
 function shortList(paths: readonly string[]): string {

@@ -37,6 +37,8 @@ type Developed = {
   readonly version: string | null;
   readonly rounds?: number;
   readonly isIn: boolean;
+  /** Whether it ended before the last save was tried to its end. */
+  readonly isUntried?: boolean;
 };
 
 /** How `claw dev` ended; of one that was to run once, what it did. */
@@ -44,9 +46,13 @@ export function developedLines(
   result: VerbResult,
   once: () => readonly string[],
 ): readonly string[] {
-  const { skill, version, rounds, isIn } = result.data as Developed;
+  const { skill, version, rounds, isIn, isUntried } = result.data as Developed;
   if (rounds === undefined) return once();
-  const rest = isIn ? '' : ' Your last edits failed and are not in it; they are in the tree.';
+  const rest = isUntried
+    ? ' Your last edits were not tried to the end: they are not in it yet, and stay edits in the tree.'
+    : isIn
+      ? ''
+      : ' Your last edits failed and are not in it; they are in the tree.';
   return [`Ended. ${skill} is at ${version}.${rest}`];
 }
 

@@ -36,11 +36,15 @@ function startDev(codebase: Codebase, ...args: string[]) {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  const next = async (): Promise<Line> => {
-    const { value, done } = await lines.next();
-    if (done) throw new Error('claw dev ended');
-    return JSON.parse(value);
+  const nextOf = async (kinds: readonly string[]): Promise<Line> => {
+    for (;;) {
+      const { value, done } = await lines.next();
+      if (done) throw new Error('claw dev ended');
+      const line = JSON.parse(value);
+      if (kinds.includes(line.kind)) return line;
+    }
   };
+  const next = () => nextOf(['watching', 'round']);
   const end = async () => {
     child.kill('SIGINT');
     const closed = child.exitCode === null ? once(child, 'close') : null;
@@ -51,7 +55,7 @@ function startDev(codebase: Codebase, ...args: string[]) {
     await closed;
     return { code: child.exitCode, result: last.at(-1) };
   };
-  return { next, end, [Symbol.asyncDispose]: async () => void child.kill('SIGKILL') };
+  return { next, nextOf, end, [Symbol.asyncDispose]: async () => void child.kill('SIGKILL') };
 }
 
 async function editsOf(codebase: Codebase): Promise<unknown> {
@@ -109,6 +113,48 @@ test('a session is one command for undo, however often it saved', async () => {
   codebase.write({ 'src/web/web.ts': WEB });
   expect((await codebase.claw('undo')).code).toBe(0);
   expect(codebase.has('src/web/web.ts')).toBe(false);
+});
+
+test('what another command does during a session is taken back in its turn, and the rest after it', async () => {
+  await using codebase = await appliedWeb();
+  const before = codebase.state();
+  await using dev = startDev(codebase, 'web');
+  await dev.next();
+  await dev.next();
+  const save = async (text: string) => {
+    codebase.write({ 'src/web/web.ts': `export const web = '${text}';\n` });
+    while (!codebase.read('skills/web/add/src/web/web.ts').includes(text)) await dev.next();
+  };
+  await save('first');
+  await save('second');
+  codebase.write({ 'extra.txt': 'extra\n' });
+  expect((await codebase.claw('pack', 'extra', '--description', 'd')).code).toBe(0);
+  await save('third');
+  expect(await dev.end()).toMatchObject({ code: 0 });
+  for (const _ of ['third', 'extra', 'first and second']) {
+    expect(await codebase.claw('undo')).toMatchObject({ code: 0 });
+  }
+  expect(codebase.state()).toEqual(before);
+  expect(codebase.has('skills/extra')).toBe(false);
+});
+
+test('a save is told of before it is tried, and an end in between says that it was not', async () => {
+  await using codebase = await appliedWeb();
+  await using dev = startDev(codebase, 'web');
+  await dev.next();
+  await dev.next();
+  codebase.write({
+    'src/web/web.ts': WEB.replace("'web'", "'wide'"),
+    'skills/web/tests/web.test.ts': `${TEST}test('long', () => new Promise(() => setInterval(() => {}, 1000)));\n`,
+  });
+  const { paths } = await dev.nextOf(['checking', 'round']);
+  expect(paths).toContain('src/web/web.ts');
+  expect(await dev.end()).toMatchObject({
+    code: 0,
+    result: { verb: 'dev', outcome: 'done', data: { version: '1.0.0', isUntried: true } },
+  });
+  expect(codebase.read('src/web/web.ts')).toContain('wide');
+  expect(codebase.read('skills/web/add/src/web/web.ts')).toBe(WEB);
 });
 
 test('--once does it for the edits that are there, and a name without an applied skill says how to begin', async () => {

@@ -1,57 +1,98 @@
 import * as fs from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Journal, JournalStep } from './journal.ts';
-import { dropTransaction } from './records.ts';
-import { readJournal, syncPath, transactionIds } from './recover.js';
+import { dropTransaction, listTransactions, type TransactionSummary } from './records.ts';
+import { readJournal, removeBackup, syncPath, transactionIds } from './recover.js';
 import { journalText, writeSynced } from './stage.ts';
 
 type FileStep = Extract<JournalStep, { kind: 'file' }>;
 type Side = 'before' | 'after';
 
 /**
- * Makes one record of two transactions that followed each other, so that one undo takes both back. The
- * new record comes last: a crash before it leaves the two, one behind it leaves them below it.
+ * Makes one record of the two newest transactions, so that one undo takes both back. It names the two as
+ * replaced, so from its one rename on they count no more, whether or not they could be removed.
  *
- * @returns the new record's id; null where they did not follow each other, or packages were swapped
+ * @returns the new record's id; null where another one lies between, or packages were swapped
+ * @throws plain errors of the disk; the two are as they were then
  */
-export function joinTransactions(root: string, olderId: string, newerId: string): string | null {
-  const [older, newer] = [recordOf(root, olderId), recordOf(root, newerId)];
-  if (older === null || newer === null || older.stateAfter !== newer.stateBefore) return null;
-  const steps = [filesOf(older), filesOf(newer)];
-  const [first, second] = steps;
-  if (!first || !second) return null;
-  const id = idAfter(root, newer);
+export function joinTransactions(
+  root: string,
+  older: TransactionSummary,
+  newer: TransactionSummary,
+): string | null {
+  const [newest, next] = listTransactions(root);
+  if (!isSame(newest, newer) || !isSame(next, older)) return null;
+  const journals = [recordOf(root, older.id), recordOf(root, newer.id)] as const;
+  const [first, second] = journals;
+  if (first === null || second === null || first.stateAfter !== second.stateBefore) return null;
+  const files = [filesOf(first), filesOf(second)] as const;
+  if (files[0] === null || files[1] === null) return null;
+  const id = idAfter(root, second);
   const place = join(root, '.claw/backup', id);
+  try {
+    const steps = linkFiles(root, place, files[0], files[1]);
+    writeRecord(place, joined(id, first, second, steps));
+  } catch (error) {
+    tidy(() => removeBackup(place));
+    throw error;
+  }
+  for (const one of [second.id, first.id]) tidy(() => dropTransaction(root, one));
+  return id;
+}
+
+/** Numbers are given again after an undo, so the number alone does not tell. */
+function isSame(found: TransactionSummary | undefined, meant: TransactionSummary): boolean {
+  return found?.id === meant.id && found.committedAt === meant.committedAt;
+}
+
+function linkFiles(root: string, place: string, first: Files, second: Files): FileStep[] {
   for (const side of ['before', 'after']) fs.mkdirSync(join(place, side), { recursive: true });
   const paths = [...new Set([...first.keys(), ...second.keys()])].filter(
     (path) => !isPassing(first.get(path), second.get(path)),
   );
-  const joined = paths.map((path, at): FileStep => {
+  return paths.map((path, at): FileStep => {
     const old = first.get(path);
     const now = second.get(path);
     const before = keep(root, place, at, 'before', old ?? now);
     const after = keep(root, place, at, 'after', now ?? old);
     return { kind: 'file', path, before, after };
   });
-  const journal: Journal = {
+}
+
+function joined(id: string, older: Journal, newer: Journal, steps: readonly FileStep[]): Journal {
+  return {
     ...newer,
     id,
     summary: older.summary,
     stateBefore: older.stateBefore,
-    steps: joined,
+    steps,
     moves: { ...older.moves, ...newer.moves },
     foldersMade: [...new Set([...older.foldersMade, ...newer.foldersMade])],
     folderModes: { ...newer.folderModes, ...older.folderModes },
+    replaces: [older.id, newer.id],
   };
+}
+
+/** The links have to be on the disk before the record, and the record before the two are removed. */
+function writeRecord(place: string, journal: Journal): void {
   const record = join(place, 'record.json');
+  for (const side of ['before', 'after']) syncPath(join(place, side));
   writeSynced(`${record}.new`, journalText(journal));
   fs.renameSync(`${record}.new`, record);
   syncPath(place);
-  dropTransaction(root, newerId);
-  dropTransaction(root, olderId);
-  return id;
+  syncPath(dirname(place));
 }
 
+/** What could not be removed counts no more, and the next command tries again. */
+function tidy(work: () => void): void {
+  try {
+    work();
+  } catch {
+    // Only litter is left.
+  }
+}
+
+type Files = ReadonlyMap<string, Kept>;
 type Kept = { readonly step: FileStep; readonly folder: string; readonly at: number };
 
 function recordOf(root: string, id: string): Journal | null {
@@ -59,7 +100,7 @@ function recordOf(root: string, id: string): Journal | null {
 }
 
 /** The files of a record by path; null where it is of more than files. */
-function filesOf(journal: Journal): ReadonlyMap<string, Kept> | null {
+function filesOf(journal: Journal): Files | null {
   const files = new Map<string, Kept>();
   for (const [at, step] of journal.steps.entries()) {
     if (step.kind !== 'file') return null;

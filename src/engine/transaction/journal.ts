@@ -45,6 +45,8 @@ export type Journal = {
   readonly foldersMade: readonly string[];
   /** Modes of the folders that deletions may empty, so that a rollback makes them as they were. */
   readonly folderModes: Readonly<Record<string, number>>;
+  /** Records that this one was joined of: wherever one of them is still there, it counts no more. */
+  readonly replaces?: readonly string[];
 };
 
 /** Who holds the lock. `started` tells a process from a later one with the same number. */

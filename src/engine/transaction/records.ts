@@ -5,7 +5,7 @@ import { digestBytes } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import type { TreeFile } from '../tree.ts';
 import type { Journal } from './journal.ts';
-import { readJournal, removeBackup, transactionIds } from './recover.js';
+import { dropBackup, readJournal, replacedIds, transactionIds } from './recover.js';
 import type { Fingerprint } from './step.ts';
 
 /** A finished transaction in one line. */
@@ -39,8 +39,10 @@ export type Transaction = TransactionSummary & {
 
 /** The finished transactions that can still be undone, newest first. */
 export function listTransactions(root: string): readonly TransactionSummary[] {
-  const ids = [...transactionIds(join(root, '.claw/backup'))].reverse();
-  return ids.flatMap((id) => {
+  const backup = join(root, '.claw/backup');
+  const replaced = replacedIds(backup);
+  const ids = transactionIds(backup).filter((id) => !replaced.has(id));
+  return ids.reverse().flatMap((id) => {
     const journal = readRecord(root, id);
     return journal === null ? [] : [summaryOf(journal)];
   });
@@ -73,9 +75,9 @@ export function readTransaction(root: string, id: string): Transaction {
   return { ...summaryOf(journal), files, moves, swaps };
 }
 
-/** Forgets a transaction: after its undo is committed. */
+/** Forgets a transaction, and what it was joined of: after its undo is committed. */
 export function dropTransaction(root: string, id: string): void {
-  removeBackup(join(root, '.claw/backup', id));
+  dropBackup(join(root, '.claw/backup'), id);
 }
 
 function readRecord(root: string, id: string): Journal | null {

@@ -84,6 +84,7 @@ export function rollBack(root, id, options = {}) {
     if (hasPending(root)) return refused(['.claw/tx']);
     const differs = journal.steps.filter((step, n) => !isUndoable(root, journal, step, n));
     if (differs.length > 0) return refused(differs.map((step) => step.path));
+    dropReplaced(join(root, '.claw/backup'), journal);
     const places = placesOf(root, id);
     fs.mkdirSync(places.tx, { recursive: true });
     fs.renameSync(join(places.backup, 'record.json'), join(places.tx, 'rollback.json'));
@@ -193,10 +194,37 @@ export function discard(root, id) {
   remove(tx);
 }
 
-/** Removes a finished transaction's backup, record first. @param {string} folder */
+/** Removes a backup that is no transaction's any more, record first. @param {string} folder */
 export function removeBackup(folder) {
   remove(join(folder, 'record.json'));
   remove(folder);
+}
+
+/**
+ * Forgets a finished transaction. What it was joined of goes first: without it, that would count again.
+ *
+ * @param {string} folder `.claw/backup`
+ * @param {string} id
+ */
+export function dropBackup(folder, id) {
+  dropReplaced(folder, readJournal(join(folder, id, 'record.json')));
+  removeBackup(join(folder, id));
+}
+
+/**
+ * Which of the transactions in `.claw/backup` a later record was made of.
+ *
+ * @param {string} folder
+ * @returns {ReadonlySet<string>}
+ */
+export function replacedIds(folder) {
+  const records = transactionIds(folder).map((id) => readJournal(join(folder, id, 'record.json')));
+  return new Set(records.flatMap((journal) => journal?.replaces ?? []));
+}
+
+/** @param {string} folder @param {Journal | null} journal */
+function dropReplaced(folder, journal) {
+  for (const id of journal?.replaces ?? []) dropBackup(folder, id);
 }
 
 /**
@@ -486,6 +514,7 @@ function isUndoable(root, journal, step, n) {
 
 /** @param {string} folder */
 function pruneBackups(folder) {
+  for (const id of replacedIds(folder)) removeBackup(join(folder, id));
   const newestFirst = transactionIds(folder).reverse();
   for (const [age, id] of newestFirst.entries()) {
     const holds = (/** @type {string} */ name) => isThere(join(folder, id, name));

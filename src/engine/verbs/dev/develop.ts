@@ -6,7 +6,8 @@ import { listFolder } from '../../state/kept.ts';
 import { listProjectFiles } from '../../state/listing.ts';
 import { readState } from '../../state/state-file.ts';
 import { joinTransactions } from '../../transaction/join.ts';
-import { listTransactions } from '../../transaction/records.ts';
+import { listTransactions, type TransactionSummary } from '../../transaction/records.ts';
+import { parents } from '../../transaction/recover.js';
 import { type EngineContext, resultOf, type VerbResult } from '../context.ts';
 import { readInstallation, readInstalledPackages } from '../installation.ts';
 import { changing } from '../locked.ts';
@@ -17,6 +18,8 @@ import { type Watch, watchFolders } from './watch.ts';
 /** What a person who develops a skill is told, as it happens. */
 export type DevelopEvent =
   | { readonly kind: 'watching'; readonly skill: string; readonly version: string }
+  /** A save was noticed, and is tried now: that takes as long as the checks and tests take. */
+  | { readonly kind: 'checking'; readonly paths: readonly string[] }
   /** What a save came to; `paths` are the files that were saved since the last time. */
   | {
       readonly kind: 'round';
@@ -47,7 +50,7 @@ export async function develop(
 ): Promise<VerbResult> {
   const { root } = context;
   const { version, folder } = await startOf(context, name);
-  const session = { named: options.named, published: version, joined: null as string | null };
+  const session: Session = { named: options.named, published: version, joined: null };
   if (options.isOnce) {
     const result = await round(context, name, session);
     return { ...result, verb: 'dev' };
@@ -70,7 +73,7 @@ type Session = {
   /** The version that others may have: it is raised once, whatever git can tell. */
   readonly published: string;
   /** The transaction that holds all rounds so far. */
-  joined: string | null;
+  joined: TransactionSummary | null;
 };
 
 type Loop = DevelopOptions & { readonly session: Session; readonly watch: Watch };
@@ -87,8 +90,15 @@ async function loop(
   let told = '';
   let isBroken = false;
   let written: ReadonlySet<string> = new Set();
+  let checking = '';
   while (!end.aborted) {
     const startedAt = performance.now();
+    const saved = shown(context.root, paths, written);
+    // A save that is followed by another of the same files is tried again, and need not be told again.
+    if (saved.length > 0 && saved.join('\n') !== checking) {
+      onEvent({ kind: 'checking', paths: saved });
+      checking = saved.join('\n');
+    }
     // A save during a proof makes it one of yesterday's files. But who saves faster than proofs end is to
     // hear of one all the same: of two rounds in a row, one goes to its end.
     const stale = new AbortController();
@@ -107,12 +117,12 @@ async function loop(
     last = result;
     // The writes of a round are noticed as well, and come to nothing: that is no news.
     const news = JSON.stringify([result.error?.message, leftIn(result)]);
-    if (result.outcome !== 'nothing' || news !== told) {
-      const saved = shown(context.root, paths, written);
+    if (result.outcome !== 'nothing' || news !== told || checking !== '') {
       const milliseconds = performance.now() - startedAt;
       onEvent({ kind: 'round', paths: saved, result, milliseconds });
     }
     told = news;
+    checking = '';
     written = new Set(result.changes.map(({ path }) => path));
     paths = await watch.next(end);
   }
@@ -122,17 +132,22 @@ async function loop(
     version: layer?.version ?? null,
     rounds,
     isIn: last === null || last.outcome === 'done' || last.outcome === 'nothing',
+    // The end came before the last save was tried, or before anything was.
+    isUntried: shown(context.root, paths, written).length > 0 || (isBroken && rounds === 0),
   };
   return resultOf('dev', 'done', { data });
 }
 
-/** Saved files without those that the last round wrote, or that an editor saved by way of. */
+/** Saved files without folders, those that the last round wrote, and those that an editor saved by way of. */
 function shown(
   root: string,
   paths: readonly string[],
   written: ReadonlySet<string>,
 ): readonly string[] {
-  const others = paths.filter((path) => !written.has(path));
+  const ours = new Set([...written].flatMap((path) => [path, ...parents(path)]));
+  const others = paths.filter(
+    (path) => !ours.has(path) && lstat(join(root, path))?.isDirectory() !== true,
+  );
   const there = others.filter((path) => lstat(join(root, path)) !== null);
   return there.length > 0 ? there : others;
 }
@@ -163,17 +178,40 @@ async function round(context: EngineContext, name: string, session: Session): Pr
   const { named, published } = session;
   const options = { named, level: null, published };
   return await changing(context, 'dev', async () => {
+    const [before] = listTransactions(context.root);
     const result = await packUpdate({ proof: 'skills', ...context }, name, options);
-    if (result.outcome === 'done') session.joined = joinRounds(context.root, session.joined);
-    return result;
+    if (result.outcome !== 'done') return result;
+    const warnings = joinRounds(context.root, session, before);
+    return { ...result, warnings: [...result.warnings, ...warnings] };
   });
 }
 
-/** Undo keeps ten commands: a session of fifty saves must not push out those before it. */
-function joinRounds(root: string, former: string | null): string | null {
+/**
+ * Undo keeps ten commands: a session of fifty saves must not push out those before it. The round is
+ * published by then, so a disk that refuses only leaves it a command of its own.
+ *
+ * @param before the newest transaction before this round
+ * @returns warnings
+ */
+function joinRounds(
+  root: string,
+  session: Session,
+  before: TransactionSummary | undefined,
+): readonly string[] {
   const [newest] = listTransactions(root);
-  if (newest === undefined) return null;
-  return former === null ? newest.id : (joinTransactions(root, former, newest.id) ?? newest.id);
+  // The next command ends this round's transaction: nothing is there yet to be joined.
+  if (newest === undefined || newest.id === before?.id) return [];
+  try {
+    if (session.joined !== null) joinTransactions(root, session.joined, newest);
+    return [];
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return [
+      `This save is in, but could not be joined with those before, so claw undo takes it back alone: ${why}`,
+    ];
+  } finally {
+    session.joined = listTransactions(root)[0] ?? null;
+  }
 }
 
 async function settled(work: Promise<VerbResult>): Promise<VerbResult> {
