@@ -18,7 +18,7 @@ import { type Watch, watchFolders } from './watch.ts';
 /** What a person who develops a skill is told, as it happens. */
 export type DevelopEvent =
   | { readonly kind: 'watching'; readonly skill: string; readonly version: string }
-  /** A save was noticed, and is tried now: that takes as long as the checks and tests take. */
+  /** A save has edits of the skill, which are tried now: that takes as long as the checks and tests take. */
   | { readonly kind: 'checking'; readonly paths: readonly string[] }
   /** What a save came to; `paths` are the files that were saved since the last time. */
   | {
@@ -94,17 +94,21 @@ async function loop(
   while (!end.aborted) {
     const startedAt = performance.now();
     const saved = shown(context.root, paths, written);
+    // Told once there is something to try: a log of this very command below the tree must not feed itself.
     // A save that is followed by another of the same files is tried again, and need not be told again.
-    if (saved.length > 0 && saved.join('\n') !== checking) {
-      onEvent({ kind: 'checking', paths: saved });
-      checking = saved.join('\n');
-    }
+    const onProgress: EngineContext['onProgress'] = (progress) => {
+      if (progress.kind === 'step' && saved.length > 0 && saved.join('\n') !== checking) {
+        checking = saved.join('\n');
+        onEvent({ kind: 'checking', paths: saved });
+      }
+      context.onProgress(progress);
+    };
     // A save during a proof makes it one of yesterday's files. But who saves faster than proofs end is to
     // hear of one all the same: of two rounds in a row, one goes to its end.
     const stale = new AbortController();
     const forget = isBroken ? () => {} : watch.onChange(() => stale.abort());
     const signal = AbortSignal.any([end, stale.signal]);
-    const result = await settled(round({ ...context, signal }, name, session));
+    const result = await settled(round({ ...context, onProgress, signal }, name, session));
     forget();
     isBroken = result.error?.code === 'INTERRUPTED';
     if (isBroken) {
@@ -117,7 +121,7 @@ async function loop(
     last = result;
     // The writes of a round are noticed as well, and come to nothing: that is no news.
     const news = JSON.stringify([result.error?.message, leftIn(result)]);
-    if (result.outcome !== 'nothing' || news !== told || checking !== '') {
+    if (result.outcome !== 'nothing' || news !== told) {
       const milliseconds = performance.now() - startedAt;
       onEvent({ kind: 'round', paths: saved, result, milliseconds });
     }
