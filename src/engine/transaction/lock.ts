@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { ClawError } from '../errors.ts';
@@ -8,6 +8,9 @@ import type { Holder } from './journal.ts';
 import { liveHolder, writeHolder } from './recover.js';
 
 const RETRY_MS = 25;
+// While others make and take away an unused `.claw/`, any one attempt can find a part of it gone; that many
+// in a row can not.
+const ATTEMPTS_AT_A_FAULT = 40;
 const LOCK = 'lock.db';
 
 // What is kept here is committed to the byte, whatever the rules of the project around it say.
@@ -30,13 +33,7 @@ export async function withLock<T>(
   work: () => T | Promise<T>,
 ): Promise<T> {
   const made = new Set<string>();
-  const until = performance.now() + (options.timeoutMs ?? 2000);
-  let lock = await tryLock(root, made);
-  while (lock === null) {
-    if (performance.now() >= until) throw lockHeldBy(liveHolder(root));
-    await sleep(RETRY_MS);
-    lock = await tryLock(root, made);
-  }
+  const lock = await waitForLock(root, { made, timeoutMs: options.timeoutMs ?? 2000 });
   // SQLite's journal lies beside its file as long as the lock is held.
   const kept = new Set(['.', ...namesIn(root)].filter((name) => !made.has(lockOr(name))));
   const before = usesOf(root);
@@ -61,8 +58,27 @@ function attempt(tidy: () => void): void {
   }
 }
 
-/** @returns null while another process has it, or has just taken an unused `.claw/` away */
-async function tryLock(root: string, made: Set<string>): Promise<Database | null> {
+async function waitForLock(
+  root: string,
+  { made, timeoutMs }: { made: Set<string>; timeoutMs: number },
+): Promise<Database> {
+  const until = performance.now() + timeoutMs;
+  let faults = 0;
+  for (;;) {
+    const lock = await tryLock(root, made);
+    if (!(lock instanceof ClawError) && lock !== null) return lock;
+    faults = lock === null ? 0 : faults + 1;
+    if (lock !== null && faults >= ATTEMPTS_AT_A_FAULT) throw lock;
+    if (performance.now() >= until) throw lock ?? lockHeldBy(liveHolder(root));
+    await sleep(RETRY_MS);
+  }
+}
+
+/**
+ * @returns null while another process has it; an error where it could not be locked, be it only because
+ *   another command takes an unused `.claw/` away at this moment
+ */
+async function tryLock(root: string, made: Set<string>): Promise<Database | ClawError | null> {
   // Loaded for who locks: verbs that only read do without.
   const { default: Sqlite } = await import('better-sqlite3');
   const path = join(root, '.claw', LOCK);
@@ -75,20 +91,16 @@ async function tryLock(root: string, made: Set<string>): Promise<Database | null
     // A file that was removed before we locked it is one that no other command will ever open.
     if (expected !== null && expected === inode(path)) return database;
   } catch (error) {
-    if (!isTemporary(error, path)) {
-      database?.close();
-      throw cannotLock(path, error);
-    }
+    database?.close();
+    return isBusy(error) ? null : cannotLock(path, error);
   }
   database?.close();
   return null;
 }
 
-function isTemporary(error: unknown, path: string): boolean {
+function isBusy(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : null;
-  if (typeof code === 'string' && code.startsWith('SQLITE_BUSY')) return true;
-  const isGone = typeof code === 'string' && /^(ENOENT$|SQLITE_)/.test(code);
-  return isGone && !fs.existsSync(dirname(path));
+  return typeof code === 'string' && code.startsWith('SQLITE_BUSY');
 }
 
 function cannotLock(path: string, cause: unknown): ClawError {
