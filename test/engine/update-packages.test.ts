@@ -279,3 +279,32 @@ test.concurrent('what runs on its own or steers a tool needs the owner’s word 
   expect(run.json.error).toBe(null);
   expect(codebase.read('.github/workflows/ci.yml')).toBe('on: push\n');
 });
+
+test('an order of keys that the release changed comes along, and is no edit of the owner', async () => {
+  const released = (exports: object) => versioned('1.0.0', { exports, files: ['a'] });
+  const first = released({ node: './n.js', default: './d.js' });
+  await using codebase = temporaryCodebase(
+    { 'package.json': first, 'a.mjs': 'a\n' },
+    { git: true },
+  );
+  addSkill(codebase, 'demo', { add: { 'b.mjs': '// b\n' } });
+  addRelease(codebase, 'v2', {
+    files: { 'package.json': released({ default: './d.js', node: './n.js' }) },
+  });
+  expect((await codebase.claw('apply', 'demo')).json.error).toBe(null);
+  codebase.write({ 'package.json': first.replace('"app"', '"mine"') });
+  expect((await codebase.claw('update', 'v2')).json).toMatchObject({
+    outcome: 'done',
+    error: null,
+  });
+  expect(Object.keys(JSON.parse(codebase.read('package.json')).exports)).toEqual([
+    'default',
+    'node',
+  ]);
+  const diff = await codebase.claw('diff');
+  expect(JSON.stringify(diff.json.data)).toContain('mine');
+  expect(JSON.stringify(diff.json.data)).not.toContain('./n.js');
+  codebase.write({ 'package.json': codebase.read('package.json').replace('"mine"', '"app"') });
+  expect((await codebase.claw('status')).json.data).toMatchObject({ edits: [] });
+  expect((await codebase.claw('verify')).json.data).toMatchObject({ recomposed: [], damaged: [] });
+});

@@ -1,7 +1,9 @@
 import type { Node } from 'jsonc-parser';
 import type { Versions } from '../tree.ts';
 import { insertItem, type Placement, removeItem, removeValue, setValue } from './json-edit.ts';
+import { ordered } from './json-order.ts';
 import { canonicalJson, type JsonText, membersOf, textOf, valueAt } from './json-text.ts';
+import { isSameOrder } from './key-order.ts';
 import { sortedPlace } from './npm.ts';
 import { shorten } from './values.ts';
 
@@ -18,7 +20,8 @@ type Merge = {
 
 /**
  * Merges two edits of one JSON text by key: what theirs changed is written into ours, and nothing else
- * of ours is touched. Lists are one value, but for those named in `sets`.
+ * of ours is touched. Lists are one value, but for those named in `sets`. Where theirs alone changed the
+ * order of an object's keys, that order is taken.
  *
  * @returns ours where the sides disagree, and a clash for each such key
  */
@@ -32,7 +35,7 @@ export function mergeJson(
     ours: files.ours.root,
     theirs: files.theirs.root,
   });
-  return { text: merge.text, clashes: merge.clashes };
+  return { text: ordered(merge.text, files), clashes: merge.clashes };
 }
 
 function mergeObject(
@@ -53,7 +56,8 @@ function mergeObject(
 function mergeValue(merge: Merge, path: readonly string[], nodes: Versions<Node | null>): void {
   const { base, ours, theirs } = nodes;
   if (isEqual(base, theirs) || isEqual(ours, theirs)) return;
-  if (isEqual(base, ours)) {
+  const isReordered = theirs?.type === 'object' && !hasOrderOf(base, ours);
+  if (isEqual(base, ours) && !isReordered) {
     merge.text = theirs === null ? removeValue(merge.text, path) : writeTheirs(merge, path, theirs);
     return;
   }
@@ -115,6 +119,12 @@ function isSorted(keys: readonly string[]): boolean {
 function isEqual(one: Node | null, other: Node | null): boolean {
   if (one === null || other === null) return one === other;
   return canonicalJson(one) === canonicalJson(other);
+}
+
+function hasOrderOf(base: Node | null, ours: Node | null): boolean {
+  const [before, now] = [membersOf(base), membersOf(ours)];
+  if (!isSameOrder([...before.keys()], [...now.keys()])) return false;
+  return [...before].every(([key, node]) => hasOrderOf(node, now.get(key) ?? null));
 }
 
 function itemsOf(node: Node | null): readonly string[] {

@@ -1,5 +1,6 @@
 import type { Versions } from '../tree.ts';
 import type { KeyClash } from './json-merge.ts';
+import { orderOfTheirs } from './key-order.ts';
 import { bodyOf, isSameText, type KeyedChunk, type KeyedMap, transplant } from './keyed-lines.ts';
 import { commentBehind, losesComments, ownComments, withComment } from './own-comments.ts';
 import { shorten } from './values.ts';
@@ -11,7 +12,8 @@ type Place = { readonly keys: readonly string[]; readonly indents: Versions<stri
 
 /**
  * Merges two edits of one keyed map: what theirs changed is written into ours at ours' depth, and every
- * other line of ours stays. Comments go with the key below them.
+ * other line of ours stays. Comments go with the key below them. Where theirs alone changed the order of the
+ * keys, that order is taken.
  *
  * @param eol the terminator of ours, for lines that come from theirs
  * @returns the lines of ours where the sides disagree, and a clash for each such key
@@ -64,7 +66,13 @@ function mergeMap(
     merged.splice(neighbour === -1 ? merged.length : neighbour + 1, 0, { key: chunk.key, lines });
   }
   const tails = { base: base.tail, ours: ours.tail, theirs: theirs.tail };
-  return [...merged.flatMap(({ lines }) => lines), ...mergeComments(tails, indents, context.eol)];
+  const order = orderOfTheirs(
+    merged.map(({ key }) => key),
+    { base: keysOf(base), ours: keysOf(ours), theirs: keysOf(theirs) },
+  );
+  const ordered =
+    order === null ? merged : order.flatMap((key) => merged.filter((one) => one.key === key));
+  return [...ordered.flatMap(({ lines }) => lines), ...mergeComments(tails, indents, context.eol)];
 }
 
 function mergeChunk(
@@ -170,6 +178,10 @@ function mergeComments(
 
 function move(lines: readonly string[], { indents }: Place, eol: string): readonly string[] {
   return transplant(lines, { from: indents.theirs, to: indents.ours, eol });
+}
+
+function keysOf({ chunks }: KeyedMap): readonly string[] {
+  return chunks.map(({ key }) => key);
 }
 
 function find(map: KeyedMap, key: string): KeyedChunk | null {
