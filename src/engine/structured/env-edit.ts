@@ -6,16 +6,18 @@ const LINE =
   /^(\s*(?:export\s+)?\w+\s*=[ \t]*)("[^"]*"|'[^']*'|`[^`]*`|[^#\r\n]*?)(\s*#.*?)?(\s*)$/;
 
 /**
- * Sets a setting of an env file, at its end where there is none yet; null takes its line out, with the
+ * Sets a setting of an env file, at its end where there is none yet; null takes its lines out, with the
  * comment right above it. Every other byte stays.
  *
- * @returns null for a value that is no single line of text
+ * @returns null for a value that is no text, or that no quotation marks can hold together
  */
 export function setEnv(bytes: Buffer, name: string, value: unknown): Buffer | null {
-  if (value !== null && (typeof value !== 'string' || /[\r\n]/.test(value))) return null;
+  if (value !== null && (typeof value !== 'string' || value.includes('\r'))) return null;
+  if (value?.includes('\n') && quoteEnv(value) === value) return null;
   // One byte, one character: a file that is no UTF-8 is not decoded and written back.
   const text = bytes.toString('latin1');
-  const written = value === null ? null : Buffer.from(quoteEnv(value)).toString('latin1');
+  const quoted = value === null ? null : quoteEnv(value).replaceAll('\n', eolOf(text));
+  const written = quoted === null ? null : Buffer.from(quoted).toString('latin1');
   const { chunks, tail } = envMap(text);
   const isThere = chunks.some(({ key }) => key === name);
   const lines = chunks.flatMap((chunk) =>
@@ -34,6 +36,6 @@ export function envData(bytes: Buffer): Readonly<Record<string, string>> {
 
 function linesWith({ lead, head }: KeyedChunk, written: string | null): readonly string[] {
   if (written === null) return lead.slice(0, lead.findLastIndex((line) => line.trim() === '') + 1);
-  const [, before = '', , comment = '', end = ''] = LINE.exec(head[0] ?? '') ?? [];
+  const [, before = '', , comment = '', end = ''] = LINE.exec(head.join('')) ?? [];
   return [...lead, `${before}${written}${comment}${end}`];
 }

@@ -17,7 +17,7 @@ type Wish = { readonly layer: string; readonly setting: DeclaredSetting };
 export function composeEnv(input: StructuredInput): StructuredResult {
   const release = input.release?.toString('utf8') ?? '';
   const eol = eolOf(release);
-  const named = new Set(splitLines(release).flatMap(namesOf));
+  const named = namesIn(release);
   const wishes = wishesByName(input);
   const outcome = { env_additions: [...wishes.keys()].sort() };
   const conflicts: Conflict[] = [];
@@ -39,24 +39,54 @@ export function composeEnv(input: StructuredInput): StructuredResult {
   return { bytes: bytesOf(joinLines(lines, eol), input.release), conflicts, outcome };
 }
 
-/** The settings of an env file by name; a name given twice counts as two keys. */
+/**
+ * The settings of an env file by name; a name given twice counts as two keys. A value in quotes goes on to the
+ * closing quotation mark, over as many lines as that takes, as Node reads it.
+ */
 export function envMap(text: string): KeyedMap {
   const chunks: KeyedChunk[] = [];
   const seen = new Map<string, number>();
   let lead: string[] = [];
-  for (const line of splitLines(text)) {
-    const [, name, value = ''] = ASSIGNMENT.exec(line.replace(/\r?\n$/, '')) ?? [];
+  const lines = splitLines(text);
+  for (let at = 0; at < lines.length; at += 1) {
+    const line = lines[at] ?? '';
+    const [, name, first = ''] = ASSIGNMENT.exec(line.replace(/\r?\n$/, '')) ?? [];
     if (name === undefined) {
       lead.push(line);
       continue;
     }
+    const more = linesAfter(first, lines, at);
+    at += more.length;
+    const value = [first, ...more.map((one) => one.replace(/\r?\n$/, ''))].join('\n');
     const count = (seen.get(name) ?? 0) + 1;
     seen.set(name, count);
     const key = count === 1 ? name : `${name} (${count})`;
-    chunks.push({ key, lead, head: [line], map: null, value: value.trim(), isEmpty: false });
+    chunks.push({
+      key,
+      lead,
+      head: [line, ...more],
+      map: null,
+      value: value.trim(),
+      isEmpty: false,
+    });
     lead = [];
   }
   return { chunks, tail: lead, indent: '' };
+}
+
+/** The further lines of a value whose quotation mark is closed below; none where nothing closes it. */
+function linesAfter(first: string, lines: readonly string[], at: number): readonly string[] {
+  const [, mark, rest = ''] = /^\s*(["'`])(.*)$/.exec(first) ?? [];
+  if (mark === undefined || rest.includes(mark)) return [];
+  const end = lines.findIndex((line, index) => index > at && line.includes(mark));
+  return end === -1 ? [] : lines.slice(at + 1, end + 1);
+}
+
+/** Every setting that the file names, commented out or not. */
+function namesIn(text: string): ReadonlySet<string> {
+  const { chunks, tail } = envMap(text);
+  const comments = [...chunks.flatMap(({ lead }) => lead), ...tail];
+  return new Set([...chunks.map(({ key }) => key), ...comments.flatMap(namesOf)]);
 }
 
 function namesOf(line: string): readonly string[] {

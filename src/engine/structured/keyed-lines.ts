@@ -43,6 +43,8 @@ export function transplant(
 ): readonly string[] {
   return lines.map((line) => {
     const content = line.replace(/\r?\n$/, '');
+    // White space may be a part of a value that spans lines.
+    if (from === '' && to === '') return content + eol;
     const moved = content.startsWith(from) ? to + content.slice(from.length) : content.trimStart();
     return (moved.trim() === '' ? '' : moved) + eol;
   });
