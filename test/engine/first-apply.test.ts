@@ -107,3 +107,26 @@ test('a manifest need not say that it adds or modifies nothing', async () => {
     expect(await codebase.claw('remove', name)).toMatchObject({ code: 0 });
   }
 });
+
+test('without git, a core that holds a secret of .env is said to be copied with it', async () => {
+  await using codebase = temporaryCodebase({
+    'a.mjs': "export const token = 'sk-abcdef0123456789XYZ';\n",
+    'b.mjs': 'export const b = process.env.API_TOKEN;\n',
+    '.env': 'API_TOKEN=sk-abcdef0123456789XYZ\n',
+  });
+  for (const verb of [['plan', 'init'], ['init']]) {
+    const { code, json } = await codebase.claw(...verb);
+    expect(code).toBe(0);
+    const told = json.warnings.filter((warning) => warning.includes('API_TOKEN'));
+    expect(told).toEqual([
+      expect.stringMatching(/^a\.mjs holds the value of API_TOKEN .*\.claw\/base/),
+    ]);
+    expect(told.join()).not.toContain('sk-abc');
+  }
+  expect(codebase.has('.claw/base/.env')).toBe(false);
+  // Afterwards it is nothing new.
+  expect((await codebase.claw('status')).json.warnings.join()).not.toContain('API_TOKEN');
+  codebase.write({ 'c.mjs': "export const again = 'sk-abcdef0123456789XYZ';\n" });
+  const pack = await codebase.claw('pack', 'mine');
+  expect(pack.json.error).toMatchObject({ code: 'SECRET_FOUND', path: 'add/c.mjs' });
+});

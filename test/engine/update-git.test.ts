@@ -325,3 +325,38 @@ test.concurrent('an update on one branch and a skill on the other meet', async (
   expect((await codebase.claw('status')).json.data).toMatchObject({ core: { version: '1.1.0' } });
   await expectBoth(codebase);
 });
+
+test.concurrent('what was on disk without git is the old release where the owner says so, in the words shown', async () => {
+  await using codebase = temporaryCodebase({
+    'package.json': versioned('1.0.0'),
+    'src/a.ts': LINES,
+    '.gitignore': 'kept under another name in .claw/base\n',
+  });
+  await using upstream = temporaryCodebase({
+    'package.json': versioned('1.1.0'),
+    'src/a.ts': line('nine', 'NINE of 1.1'),
+    '.gitignore': 'kept under another name in .claw/base\n',
+  });
+  addSkill(codebase, 'demo', demo);
+  await codebase.claw('apply', 'demo');
+  const refused = await codebase.claw('update', upstream.root);
+  expect(refused).toMatchObject({ code: 1, json: { error: { code: 'RELEASE_NOT_FOUND' } } });
+  expect(refused.json.error?.message).toContain('took what was on disk for the release');
+  const [, shown = ''] =
+    /claw (update .* --release \.claw\/base)\n/.exec(refused.json.error?.message ?? '') ?? [];
+  const run = await codebase.claw(...shown.split(' '));
+  expect(run.json).toMatchObject({
+    outcome: 'done',
+    warnings: ["skills/demo stays as it is here: it is not the release's."],
+    data: { from: { version: '1.0.0' }, files: 2 },
+  });
+  expect(codebase.read('src/a.ts')).toBe(line('one', 'demo', line('nine', 'NINE of 1.1')));
+  expect((await codebase.claw('status')).json.data).toMatchObject({
+    core: { version: '1.1.0', assumed: false },
+    edits: [],
+  });
+  expect(codebase.has('skills/demo/manifest.yaml')).toBe(true);
+  // It is known from here on.
+  upstream.write({ 'package.json': versioned('1.2.0') });
+  expect((await codebase.claw('update', upstream.root)).json).toMatchObject({ outcome: 'done' });
+});

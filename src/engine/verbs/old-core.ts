@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { compose } from '../compose/compose.ts';
 import { conflictFile } from '../conflict.ts';
 import type { FileDigest } from '../digest.ts';
@@ -6,6 +6,7 @@ import { ClawError } from '../errors.ts';
 import { orderLayers } from '../skill/order.ts';
 import type { SkillPackage } from '../skill/package.ts';
 import { isGitFolder, resolveCommit, runGit } from '../state/git.ts';
+import { BASE } from '../state/kept.ts';
 import {
   MIGRATIONS_PATH,
   type Migration,
@@ -42,6 +43,8 @@ type Request = {
   readonly state: State;
   readonly installed: readonly SkillPackage[];
   readonly release: Release;
+  /** The new release as the owner named it. */
+  readonly wanted: string;
   /** What the owner says the old release was, or null. */
   readonly named: string | null;
 };
@@ -56,6 +59,10 @@ export async function findOldCore(context: EngineContext, request: Request): Pro
   const { installation, state, release, named } = request;
   const { root } = context;
   if (named !== null) {
+    // It is no folder like others: some files have other names there, and state.yaml tells the rest.
+    if (named === BASE || resolve(context.cwd, named) === join(root, BASE)) {
+      return installedCore(installation);
+    }
     const config = installation.config;
     const isRef = isGitFolder(root) && (await resolveCommit(root, named)) !== null;
     const place = isRef ? named : resolve(context.cwd, named);
@@ -70,17 +77,27 @@ export async function findOldCore(context: EngineContext, request: Request): Pro
     release.commit !== null && state.core.commit !== null
       ? await mergeBase(root, state.core.commit, release.commit)
       : null;
-  if (base === null) {
-    throw new ClawError(
-      'RELEASE_NOT_FOUND',
-      'Nobody ever said which release this installation stands on, so your own work cannot be told ' +
-        'from it. Name the old one: claw update <new> --release <old ref or folder>. Where nothing was ' +
-        'changed before the first command, --release .claw/base is it.',
-    );
-  }
+  if (base === null) throw nobodySaid(state, request.wanted);
   if (base === state.core.commit) return installedCore(installation);
   const old = await takeRelease(root, installation.config, { release: base, coreVersion: null });
   return otherCore(request, old);
+}
+
+/** The assumed core may hold work of the owner's, which an update from it would take for the release's and undo. */
+function nobodySaid({ core }: State, wanted: string): ClawError {
+  const { commit } = core;
+  const assumed =
+    commit === null ? 'what was on disk' : `the commit ${commit.slice(0, 9)}, which no tag names,`;
+  const update = `claw update ${/^[\w./@:+-]+$/.test(wanted) ? wanted : JSON.stringify(wanted)}`;
+  return new ClawError(
+    'RELEASE_NOT_FOUND',
+    `The first command here took ${assumed} for the release. Work of your own may be in it, which an ` +
+      'update would undo. Where it was the release as it came:\n' +
+      `  ${update} --release ${BASE}\n` +
+      'Where you had changed something before, name the release that you began from:\n' +
+      `  ${update} --release <its ref or folder>`,
+    { data: { assumed: { version: core.version, commit, from: core.from } } },
+  );
 }
 
 function installedCore(installation: Installation): OldCore {

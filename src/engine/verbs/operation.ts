@@ -21,6 +21,7 @@ import { intentNotes } from './intent-notes.ts';
 import { preparePackages } from './npm.ts';
 import { originsOf } from './origins.ts';
 import { newOverrides, overrideNote } from './overrides.ts';
+import { noteSecrets, readOwnValues } from './pack/secrets.ts';
 import { clearPending, withDecided, writePending } from './pending.ts';
 import { planDigest, refuseOtherPlan } from './plan-digest.ts';
 import { proveTree } from './proving.ts';
@@ -78,6 +79,7 @@ export function reportOperation(operation: Operation, outcome: VerbResult['outco
     conflicts: plan.conflicts,
     warnings: [
       ...(operation.installation.taken?.warnings ?? []),
+      ...secretsTaken(operation.installation),
       ...warnings,
       ...newOverrides(operation).map(overrideNote),
       ...settledNotes(plan.settlements),
@@ -102,6 +104,11 @@ export function reportOperation(operation: Operation, outcome: VerbResult['outco
       ...operation.data,
     },
   });
+}
+
+/** Of a core that is in no commit, what the first command copies may be secret. */
+function secretsTaken({ root, taken }: Installation): readonly string[] {
+  return taken?.from === 'disk' ? noteSecrets(taken.files, readOwnValues(root)) : [];
 }
 
 /**

@@ -45,6 +45,7 @@ export async function planUpdate(
     state,
     installed,
     release,
+    wanted,
     named: given.release,
   });
 

@@ -46,6 +46,21 @@ export function refuseSecrets(files: Tree, own: OwnValues): void {
   }
 }
 
+/** Warns of files of the core that hold a secret of the owner's `.env`, by path. */
+export function noteSecrets(core: Tree, own: OwnValues): readonly string[] {
+  const secrets = secretsOf(own);
+  return [...core].flatMap(([path, { bytes }]) => {
+    const found = secrets.find(({ text }) => bytes.includes(text));
+    if (found === undefined) return [];
+    const { setting } = found;
+    return [
+      `${path} holds the value of ${setting} from your .env, and so does its copy in .claw/base, which is ` +
+        `committed with the tree. Read it from the environment, as process.env.${setting}, and give it ` +
+        'another value before others see either.',
+    ];
+  });
+}
+
 function secretsOf(own: OwnValues): readonly { readonly setting: string; readonly text: string }[] {
   return [...own].flatMap(([setting, value]) =>
     secretTexts(setting, value).map((text) => ({ setting, text })),
