@@ -109,13 +109,15 @@ export const engineVerbs: readonly Define[] = [
       .addOption(retireOption())
       .addOption(keepOption())
       .addOption(movedOption())
-      .action((verb: string, args: string[], options: UpdateArguments) =>
+      .option('--update', 'as for pack: of a package that is there')
+      .action((verb: string, args: string[], options: UpdateArguments & { update?: boolean }) =>
         run('plan', (invocation) =>
           engine.plan(contextOf(invocation), {
             verb,
             args,
             release: releaseOf(options),
             update: updateOf(options),
+            options: { ...(options.update === true ? { renew: 'yes' } : {}) },
           }),
         ),
       ),

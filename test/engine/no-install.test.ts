@@ -96,3 +96,37 @@ test('a project that wants no lock gets none, and its packages go with the skill
   expect(codebase.has('package-lock.json')).toBe(false);
   expect(codebase.read('package.json')).toBe(CORE);
 }, 120_000);
+
+test('a proof that fails without the packages says which of them --no-install left out, and what to do', async () => {
+  await using codebase = codebaseWithSkill();
+  const check = `test ! -e b.txt || node -e "require.resolve('isarray')"`;
+  codebase.write({ 'claw.config.yaml': JSON.stringify({ check: [check] }) });
+  codebase.write({ 'node_modules/there/package.json': '{"name":"there","version":"1.0.0"}' });
+  addSkill(codebase, 'demo', {
+    add: { 'b.txt': 'b\n' },
+    manifest: { structured: { npm_dependencies: { isarray: '^2.0.0', there: '^1.0.0' } } },
+  });
+  const refused = await codebase.claw('apply', 'demo', '--no-install');
+  expect(refused).toMatchObject({ code: 4, json: { error: { code: 'CHECKS_FAILED' } } });
+  const { message = '' } = refused.json.error ?? {};
+  expect(message).toContain(
+    'Because of --no-install these packages of the new tree are not installed: isarray.',
+  );
+  expect(message).toContain('npm install --no-save isarray,');
+  expect(refused.json.error).toMatchObject({ data: { missingPackages: ['isarray'] } });
+  // Installed by hand, as it says, the same command goes through.
+  codebase.write({
+    'node_modules/isarray/package.json': '{"name":"isarray","version":"2.0.5","main":"index.js"}',
+    'node_modules/isarray/index.js': '',
+  });
+  expect(await codebase.claw('apply', 'demo', '--no-install')).toMatchObject({ code: 0 });
+});
+
+test('a proof that fails of itself says nothing of packages', async () => {
+  await using codebase = codebaseWithSkill();
+  codebase.write({ 'claw.config.yaml': JSON.stringify({ check: ['test ! -e c.txt'] }) });
+  addSkill(codebase, 'plain', { add: { 'c.txt': 'c\n' } });
+  const refused = await codebase.claw('apply', 'plain', '--no-install');
+  expect(refused.json.error).toMatchObject({ code: 'CHECKS_FAILED' });
+  expect(refused.json.error?.message).not.toContain('--no-install');
+});

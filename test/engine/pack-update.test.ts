@@ -361,9 +361,30 @@ test('the plan says what would be folded and touches nothing', async () => {
     json: { data: { verb: 'pack', version: '1.0.1', folded: ['src/web/web.ts'] } },
   });
   expect({ ...codebase.tree(), ...codebase.state() }).toEqual(before);
-  expect(await codebase.claw('plan', 'pack', 'nowhere')).toMatchObject({
+  const named = await codebase.claw('plan', 'pack', 'web', '--update');
+  expect(named.json.data).toEqual(run.json.data);
+  expect(await codebase.claw('plan', 'pack', 'nowhere', '--update')).toMatchObject({
     json: { error: { code: 'SKILL_NOT_FOUND' } },
   });
+  expect(await codebase.claw('plan', 'remove', 'web', '--update')).toMatchObject({
+    json: { error: { code: 'USAGE', message: 'remove takes no --update.' } },
+  });
+});
+
+test('a package that is not there yet is planned as it would be begun', async () => {
+  await using codebase = await appliedWeb();
+  codebase.write({ 'src/mine.ts': 'export const mine = 1;\n' });
+  const before = { ...codebase.tree(), ...codebase.state() };
+  const planned = await codebase.claw('plan', 'pack', 'mine');
+  expect(planned).toMatchObject({
+    code: 0,
+    json: { outcome: 'done', data: { verb: 'pack', skill: 'mine', adds: ['src/mine.ts'] } },
+  });
+  expect({ ...codebase.tree(), ...codebase.state() }).toEqual(before);
+  const packed = await codebase.claw('pack', 'mine');
+  expect(packed.code).toBe(0);
+  expect(planned.json.changes).toEqual(packed.json.changes);
+  expect(planned.json.changes.map(({ path }) => path)).toContain('skills/mine/add/src/mine.ts');
 });
 
 test('a package whose folder is gone is written again from what is applied', async () => {

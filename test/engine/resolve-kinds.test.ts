@@ -96,12 +96,17 @@ test('removing a skill whose lines the owner edited names the skill, not the cor
   await codebase.claw('apply', 'a');
   codebase.write({ 'notes.txt': LINES.replace('two', 'mine') });
   expect((await codebase.claw('remove', 'a')).json.conflicts).toMatchObject([
-    { reason: 'Without a these lines change back, but you have changed them.' },
+    {
+      layers: ['your edits', 'core without a'],
+      reason: 'Without a these lines change back, but you have changed them.',
+    },
   ]);
   codebase.remove('notes.txt');
   expect((await codebase.claw('remove', 'a')).json.conflicts).toMatchObject([
     { reason: 'Without a this file changes back, but you have deleted it.' },
   ]);
+  await decided(codebase, 'notes.txt', '--ours');
+  expect(codebase.has('notes.txt')).toBe(false);
 });
 
 test('a binary file that both sides changed is settled by a side or by a file', async () => {

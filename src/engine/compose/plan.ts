@@ -43,6 +43,8 @@ export type PlanInput = {
   readonly target: Composition;
   /** Where the release itself moved files since the one that is installed; nowhere by default. */
   readonly coreMoves?: ReadonlyMap<string, string>;
+  /** What to call the core where it is on the other side of the owner's edits; `core` by default. */
+  readonly coreName?: string;
   /** Decisions on disagreements with the owner's edits. */
   readonly answers?: KnownAnswers;
 };
@@ -236,7 +238,8 @@ function wanted(input: PlanInput, path: string): TreeFile | null {
 
 /** Who is on the other side: of lines whoever brought them, else the last layer that touched the path. */
 function authorOf(input: PlanInput, path: string, hunks: readonly Hunk[]): string {
-  return bringerOf(input.target.files.get(path)?.touches ?? [], hunks, 'theirs');
+  const author = bringerOf(input.target.files.get(path)?.touches ?? [], hunks, 'theirs');
+  return author === 'core' ? (input.coreName ?? author) : author;
 }
 
 function changeOf(

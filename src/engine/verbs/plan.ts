@@ -8,6 +8,7 @@ import { planInit } from './init.ts';
 import { skippedNotes } from './npm.ts';
 import { foreseeScripts, NO_SCRIPTS } from './npm-scripts.ts';
 import { type Operation, reportOperation } from './operation.ts';
+import { isNewPackage, planNewPackage } from './pack/pack.ts';
 import { planPackUpdate } from './pack/update.ts';
 import { LEVELS } from './pack/version.ts';
 import { planRebase } from './rebase.ts';
@@ -40,6 +41,13 @@ export async function plan(context: EngineContext, planned: PlannedVerb): Promis
     refuseMisuse(verb, planned.args);
     return planUndo(context);
   }
+  if (planned.options?.['renew'] === 'yes' && verb !== 'pack') {
+    throw new ClawError('USAGE', `${verb} takes no --update.`);
+  }
+  if (await beginsPackage(context, planned)) {
+    const made = await planNewPackage(context, planned.args[0] ?? '');
+    return { ...made, verb: 'plan', data: { ...asObject(made.data), verb } };
+  }
   const operation = await planVerb(context, planned);
   const isBlocked = operation.plan.conflicts.length > 0;
   const report = reportOperation(operation, isBlocked ? 'blocked' : 'done');
@@ -53,6 +61,16 @@ export async function plan(context: EngineContext, planned: PlannedVerb): Promis
     warnings: [...warnings, ...skippedNotes(context, operation), ...scripts.warnings],
     data: { verb, ...asObject(report.data), consent, installScripts: scripts.packages },
   };
+}
+
+/** Whether `claw pack` is planned for a name that nothing has, and nobody says that it is there. */
+async function beginsPackage(
+  context: EngineContext,
+  { verb, args, options = {} }: PlannedVerb,
+): Promise<boolean> {
+  const [name, ...more] = args;
+  if (verb !== 'pack' || name === undefined || more.length > 0) return false;
+  return options['renew'] !== 'yes' && (await isNewPackage(context, name));
 }
 
 /**
@@ -97,7 +115,7 @@ export async function planVerb(
       throw new ClawError(
         'USAGE',
         `"${verb}" cannot be planned. These can: init, apply, remove, upgrade, replay, update, ` +
-          'customize, rebase, undo; and pack, of a package that is there.',
+          'customize, rebase, undo and pack.',
       );
   }
 }

@@ -4,12 +4,13 @@ import type { ProofFailure } from '../proof/prove.ts';
 import type { LayerTests } from '../proof/view.ts';
 import type { SkillPackage } from '../skill/package.ts';
 import { CONFIG_PATH, type CodebaseConfig, parseConfig } from '../state/config.ts';
-import { treeReader } from '../state/disk.ts';
+import { readTreeFile, treeReader } from '../state/disk.ts';
 import { listProjectFiles } from '../state/listing.ts';
 import type { EngineContext } from './context.ts';
 import { keepProof, mayKeepProof, type Proved, proofKey, readProof } from './kept-proof.ts';
 import type { PreparedPackages } from './npm.ts';
 import type { Operation } from './operation.ts';
+import { lackingPackages } from './packages-lacking.ts';
 
 /**
  * Runs the checks and the tests of all layers on the planned tree, beside the project. Of an operation
@@ -83,7 +84,7 @@ export async function proveTree(
     if (key !== null) keepProof(root, key, proved);
     return proved;
   }
-  throw failed(failure, proof.failures, config);
+  throw failed(failure, proof.failures, config, packages.isSkipped ? missing(operation) : []);
 }
 
 /** Where the whole outputs of what failed are, until the next proof. */
@@ -93,6 +94,7 @@ function failed(
   { kind, name, text, log }: ProofFailure,
   failures: readonly ProofFailure[],
   { test }: CodebaseConfig,
+  missing: readonly string[],
 ): ClawError {
   const what = {
     check: `The check "${name}" failed`,
@@ -107,10 +109,25 @@ function failed(
           .join(', ')}.`
       : '';
   const whole = log === null ? '' : `\nAll of it: ${log}`;
+  const skipped =
+    missing.length === 0
+      ? ''
+      : `\nBecause of --no-install these packages of the new tree are not installed: ${missing.join(', ')}. ` +
+        'Give the command again without --no-install; or install them yourself, as with ' +
+        `npm install --no-save ${missing.join(' ')}, and then give it again.`;
   return new ClawError(
     kind === 'check' ? 'CHECKS_FAILED' : 'TESTS_FAILED',
-    `${what[kind]} on the new tree, so nothing was changed.\n${text}${more}${whole}`,
-    { data: { failures } },
+    `${what[kind]} on the new tree, so nothing was changed.\n${text}${more}${whole}${skipped}`,
+    { data: missing.length === 0 ? { failures } : { failures, missingPackages: missing } },
+  );
+}
+
+/** Names the packages of the planned tree that are not installed as it asks for them. */
+function missing({ plan, installation: { root } }: Operation): readonly string[] {
+  const change = plan.changes.find(({ path }) => path === 'package.json');
+  return lackingPackages(
+    root,
+    change === undefined ? readTreeFile(root, 'package.json') : change.after,
   );
 }
 

@@ -24,25 +24,29 @@ export async function planRemove(
   const rest = installed.filter(({ manifest }) => !names.includes(manifest.skill));
   refuseNeeded(names, rest);
   checkRelations(rest);
+  const { decisions } = context;
+  const coreName = coreWithout(names);
+  const plan = planLayers({ installation, installed, wanted: rest, decisions, coreName });
   return {
     verb: 'remove',
     arguments: names,
     installation,
     installed,
-    plan: explained(
-      planLayers({ installation, installed, wanted: rest, decisions: context.decisions }),
-      names,
-    ),
+    plan: explained(plan, names),
     pin: pinning(state, new Map(), context.now()),
     warnings: [],
   };
+}
+
+function coreWithout(names: readonly string[]): string {
+  return `core without ${names.join(' and ')}`;
 }
 
 /** What comes back is the core's, but the core is not what disagrees with the owner here. */
 function explained(plan: TargetPlan, names: readonly string[]): TargetPlan {
   const conflicts = plan.conflicts.map((conflict) => {
     const { kind, layers, sides } = conflict;
-    const isBack = layers[0] === OWNER && layers[1] === 'core' && sides.theirs !== null;
+    const isBack = layers[0] === OWNER && layers[1] === coreWithout(names) && sides.theirs !== null;
     if (!isBack || (kind !== 'content' && sides.ours !== null)) return conflict;
     const without = `Without ${names.join(' and ')} `;
     const reason =

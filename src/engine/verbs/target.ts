@@ -58,6 +58,8 @@ export type TargetRequest = {
   readonly resolutions?: readonly Resolution[];
   /** The installed core by default. */
   readonly core?: NewCore;
+  /** What to call the core where it disagrees with the owner's edits. */
+  readonly coreName?: string;
   /** The composition of just that, where it is known already. */
   readonly composed?: Composition | null;
 };
@@ -95,6 +97,7 @@ export function planLayers(request: TargetRequest): TargetPlan {
     release,
     target,
     coreMoves: core?.moves ?? new Map(),
+    ...(request.coreName === undefined ? {} : { coreName: request.coreName }),
     answers,
   });
   const settlements = [...target.settlements, ...plan.settlements];

@@ -24,7 +24,7 @@ import { findRenames, type PackedEdit } from './renames.ts';
 import { type OwnValues, readOwnValues, refuseSecrets } from './secrets.ts';
 import { intentNote, skillPage } from './templates.ts';
 import { testStub } from './test-stub.ts';
-import { writePackage } from './write.ts';
+import { planPackage, writePackage } from './write.ts';
 
 /** What a package is made of: the unrecorded edits, or what a range of commits (`a..b`) changed. */
 export type PackOptions = { readonly range: string | null; readonly description: string | null };
@@ -42,7 +42,26 @@ export async function pack(
   name: string,
   options: PackOptions,
 ): Promise<VerbResult> {
-  const { root } = context;
+  const made = await makePackage(context, name, options);
+  const changes = writePackage(context, made.folder, made.files, made.summary);
+  return resultOf('pack', 'done', { data: made.data, changes });
+}
+
+/** Plans `claw pack` of a package that is not there yet; refuses what that refuses. */
+export async function planNewPackage(context: EngineContext, name: string): Promise<VerbResult> {
+  const made = await makePackage(context, name, { range: null, description: null });
+  const changes = planPackage(context.root, made);
+  return resultOf('pack', 'done', { data: made.data, changes });
+}
+
+/** Whether `claw pack` would begin a package: neither a folder nor an applied skill has the name. */
+export async function isNewPackage({ root }: EngineContext, name: string): Promise<boolean> {
+  if (listFolder(join(root, `skills/${name}`)).length > 0) return false;
+  const { state } = await readInstallation(root);
+  return !state?.layers.some((layer) => layer.name === name);
+}
+
+async function makePackage({ root, now }: EngineContext, name: string, options: PackOptions) {
   const place = `skills/${name}`;
   if (listFolder(join(root, place)).length > 0) {
     throw new ClawError(
@@ -54,7 +73,7 @@ export async function pack(
   const installation = await readInstallation(root);
   const installed = readInstalledPackages(installation);
   const range = options.range === null ? null : await rangeEdits(installation, options.range);
-  const edits = range?.edits ?? (await treeEdits(installation, context.now));
+  const edits = range?.edits ?? (await treeEdits(installation, now));
   if (edits.length === 0) {
     throw new ClawError(
       'USAGE',
@@ -74,7 +93,6 @@ export async function pack(
   refuseEmpty(skill, left);
   refuseSecrets(draft, own);
   if (range !== null) await recordOrigin(root, { draft, skill, range });
-  const changes = writePackage(context, place, draft, `pack ${name}`);
   const data = {
     skill: name,
     folder: place,
@@ -87,7 +105,7 @@ export async function pack(
       ...(draft.has(testPath(name)) ? [`${place}/${testPath(name)}`] : []),
     ],
   };
-  return resultOf('pack', 'done', { data, changes });
+  return { folder: place, files: draft, summary: `pack ${name}`, data };
 }
 
 /** @throws ClawError USAGE for a skill that would change nothing */
