@@ -58,7 +58,7 @@ async function killInSwap({ root, nodePath, path }: Clone): Promise<void> {
     ...['-P', path('node_modules'), '-e', `trace=${renames}`],
     ...['-e', `inject=${renames}:delay_exit=20s`, '-o', '/dev/null'],
     ...['sh', '-c', 'echo $$ > "$0"; exec "$@"', pidFile],
-    ...[nodePath, 'bin/claw.js', 'apply', 'telegram', '--json'],
+    ...[nodePath, 'bin/claw.js', 'apply', 'telegram', '--proof', 'skills', '--json'],
   ]);
   let isOver = false;
   void ended.then(() => {

@@ -11,6 +11,8 @@ import {
 } from './far-ends.ts';
 
 const SHARED = 'src/config.ts';
+// What the two make of each other is tested here; the code's own tests prove it in the story beside this one.
+const PROOF = ['--proof', 'skills'];
 const MINUTES = 15 * 60_000;
 
 /** One clone for each order. */
@@ -74,7 +76,7 @@ test(
       removeAndLook(telegramFirst, 'telegram', 'slack'),
       removeAndLook(slackFirst, 'slack', 'telegram'),
     ]);
-    expect(await telegramFirst.claw('remove', 'slack')).toMatchObject({ code: 0 });
+    expect(await telegramFirst.claw('remove', 'slack', ...PROOF)).toMatchObject({ code: 0 });
     expect(telegramFirst.git('diff', '--stat', 'HEAD')).toMatch(/1 file changed, 1 insertion/);
     expect(telegramFirst.code()).toEqual(edited);
     expect((await telegramFirst.claw('verify')).json.data).toMatchObject({
@@ -99,7 +101,7 @@ async function applyAround(clone: Clone, first: string, second: string): Promise
 
 async function apply(clone: Clone, skills: readonly string[]): Promise<void> {
   const missing = skills.filter((skill) => !clone.has(`.claw/packages/${skill}`));
-  const run = await clone.claw('apply', ...missing);
+  const run = await clone.claw('apply', ...missing, ...PROOF);
   expect(run.json.error).toBeNull();
   expect(run).toMatchObject({ code: 0, json: { outcome: 'done', warnings: [], conflicts: [] } });
   expect(run.stderr).toContain(`test: ${skills.join(', ')}`);
@@ -111,7 +113,7 @@ function edit(text: string): string {
 }
 
 async function removeAndLook(clone: Clone, removed: string, left: string): Promise<void> {
-  const run = await clone.claw('remove', removed);
+  const run = await clone.claw('remove', removed, ...PROOF);
   expect(run).toMatchObject({ code: 0, json: { warnings: [], conflicts: [] } });
   expect(run.stderr).toContain(`test: ${left}\n`);
   const code = clone.code();
