@@ -90,6 +90,14 @@ test.each<[string, (lines: number, random: () => number) => Versions<readonly st
     },
   ],
   [
+    'an edit at the head by one side, and one at the foot by the other, in one long paragraph',
+    (lines) => {
+      const base = repeat(lines * 4, (index) => `line ${index}`);
+      const edit = (at: number) => base.map((line, index) => (index === at ? 'edited' : line));
+      return { base, ours: edit(10), theirs: edit(lines * 4 - 10) };
+    },
+  ],
+  [
     'one line of a megabyte, changed at either end',
     (lines) => {
       const base = 'x'.repeat(lines * 52);

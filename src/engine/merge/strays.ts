@@ -76,10 +76,13 @@ function isStray(
   const heads = headsApart(base, { lines: lines[mover], numbers: texts[mover] }, from, search);
   if (heads.base.length === 0 || heads.moved.length === 0) return false;
   const isOnce = ({ number }: Head, name: Name | 'base') => search.counts(name)[number] === 1;
-  const isIn = (some: readonly Head[], { number }: Head) =>
-    some.some((other) => other.number === number);
-  const gone = heads.base.filter((head) => isOnce(head, 'base') && !isIn(heads.moved, head));
-  const come = heads.moved.filter((head) => isOnce(head, mover) && !isIn(heads.base, head));
+  // A text without indentation is one paragraph, so that there can be as many heads as lines.
+  const numbers = {
+    base: new Set(heads.base.map(({ number }) => number)),
+    moved: new Set(heads.moved.map(({ number }) => number)),
+  };
+  const gone = heads.base.filter((head) => isOnce(head, 'base') && !numbers.moved.has(head.number));
+  const come = heads.moved.filter((head) => isOnce(head, mover) && !numbers.base.has(head.number));
   if (gone.length === 0 || come.length === 0) return false;
   const isMoved = (head: Head) => isOnce(head, mover) && !search.isPaired(head.place, mover);
   return come.some((head) => isOnce(head, 'base')) || gone.some(isMoved);
