@@ -10,8 +10,8 @@ const only = (name, from, allowed, comment) => ({
 
 const ENGINE_LEAVES = '^src/engine/(errors|tree|digest|conflict|interrupted)\\.ts$';
 
-/** Leaves of the assistant that everybody in it may know. */
-const LEAVES = '^src/(config|discover|env-file|in-time|nested-markdown|wrong-settings)\\.ts$';
+/** What every room of the assistant may import: settings, and what needs nothing but Node itself. */
+const LEAVES = '^src/(lib/|(config|env-file|wrong-settings)\\.ts$)';
 
 export default {
   forbidden: [
@@ -92,13 +92,20 @@ export default {
     only(
       'sandbox',
       '^src/sandbox/',
-      `^src/sandbox/|^container/agent/|${LEAVES}`,
+      `^src/(sandbox|model)/|^container/agent/|${LEAVES}`,
       'sandbox knows neither channels nor store nor host.',
+    ),
+    only('lib', '^src/lib/', '^src/lib/', 'lib imports nothing of ours.'),
+    only(
+      'model',
+      '^src/model/',
+      `^src/model/|${LEAVES}`,
+      'model knows servers, not who asks them.',
     ),
     only(
       'host',
       '^src/host/',
-      `^src/(host/|store/|channels/channel\\.ts$|sandbox/sandbox\\.ts$)|${LEAVES}`,
+      `^src/(host/|store/|model/|channels/channel\\.ts$|sandbox/sandbox\\.ts$)|${LEAVES}`,
       'host sees contracts, never a concrete channel, never the engine.',
     ),
     only(
@@ -110,13 +117,13 @@ export default {
     only(
       'cli',
       '^src/cli/',
-      '^src/(cli/|engine/index\\.ts$|terminal/|control/|store/(budgets|glance|usage)\\.ts$|host/budget/(day|standing)\\.ts$|(config|env-file|wrong-settings)\\.ts$|sandbox/completion\\.ts$|setup/step\\.ts$|doctor/examination\\.ts$)',
+      '^src/(cli/|engine/index\\.ts$|terminal/|control/|store/(budgets|glance|usage)\\.ts$|host/budget/(day|standing)\\.ts$|(config|env-file|wrong-settings)\\.ts$|model/completion\\.ts$|setup/step\\.ts$|doctor/examination\\.ts$)',
       'cli calls; it does not do.',
     ),
     only(
       'terminal',
       '^src/terminal/',
-      '^src/(terminal/|nested-markdown\\.ts$)',
+      '^src/(terminal/|lib/)',
       'terminal shows text and reads lines; whose they are is not its business.',
     ),
     only(
@@ -128,7 +135,7 @@ export default {
     only(
       'doctor',
       '^src/doctor/',
-      `^src/((doctor|sandbox|store|channels|supervisor)/|host/budget/price\\.ts$)|${LEAVES}`,
+      `^src/(doctor|sandbox|model|store|channels|supervisor)/|${LEAVES}`,
       'an examination looks at any part of the assistant, and changes none.',
     ),
     only(

@@ -19,7 +19,7 @@ import { openStore } from './store/store.ts';
 import { settleAfterStart } from './supervisor/after-start.ts';
 import { modelKeyIn, secretValues, withoutSecrets } from './supervisor/environment.ts';
 import { EXIT_UNUSABLE } from './supervisor/frames.ts';
-import { openLog } from './supervisor/log.ts';
+import { openLog } from './supervisor/log/log.ts';
 import { connectSupervisor } from './supervisor/supervisor-link.ts';
 import { findWrongSettings, settingsCheck, troubleOf } from './wrong-settings.ts';
 

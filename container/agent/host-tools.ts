@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AgentFrame, HostFrame } from '../../src/sandbox/frames.ts';
+import type { AgentFrame, HostFrame } from '../../src/sandbox/protocol/frames.ts';
 
 type ToolResult = Extract<HostFrame, { type: 'tool_result' }>;
 

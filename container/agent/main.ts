@@ -1,9 +1,9 @@
 import type { Duplex } from 'node:stream';
-import type { AgentFrame } from '../../src/sandbox/frames.ts';
-import { HOST_SOCKET, PROTOCOL } from '../../src/sandbox/protocol.ts';
+import type { AgentFrame } from '../../src/sandbox/protocol/frames.ts';
+import { HOST_SOCKET, PROTOCOL } from '../../src/sandbox/protocol/protocol.ts';
 import { connectToHost } from './connection.ts';
 
-/** What takes turns, which is bundled apart; see `src/sandbox/bundle.ts`. */
+/** What takes turns, which is bundled apart; see `src/sandbox/agent/bundle.ts`. */
 export type Turns = { readonly serve: (stream: Duplex) => void };
 
 /**

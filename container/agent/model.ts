@@ -1,8 +1,8 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModel } from 'ai';
-import type { TurnFrame } from '../../src/sandbox/frames.ts';
-import { HOST_SOCKET } from '../../src/sandbox/protocol.ts';
+import type { TurnFrame } from '../../src/sandbox/protocol/frames.ts';
+import { HOST_SOCKET } from '../../src/sandbox/protocol/protocol.ts';
 import { socketFetch } from './socket-fetch.ts';
 
 /** The model's paths as the host offers them on its socket; the name stands for no real host. */

@@ -1,12 +1,12 @@
 import type { Duplex } from 'node:stream';
 import { experimental_createSteering as createSteering } from 'ai';
-import { openFrameLink } from '../../src/sandbox/frame-link.ts';
+import { openFrameLink } from '../../src/sandbox/protocol/frame-link.ts';
 import {
   type AgentFrame,
   HostFrame,
   type MessageFrame,
   type TurnFrame,
-} from '../../src/sandbox/frames.ts';
+} from '../../src/sandbox/protocol/frames.ts';
 import type { AgentTool } from './agent-tool.ts';
 import { HostTools } from './host-tools.ts';
 import { countProcesses } from './processes.ts';

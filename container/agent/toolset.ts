@@ -1,6 +1,6 @@
 import { dynamicTool, jsonSchema, type ToolSet, tool } from 'ai';
-import { cutText } from '../../src/sandbox/answer-text.ts';
-import type { TurnFrame } from '../../src/sandbox/frames.ts';
+import { cutText } from '../../src/sandbox/protocol/answer-text.ts';
+import type { TurnFrame } from '../../src/sandbox/protocol/frames.ts';
 import type { AgentTool } from './agent-tool.ts';
 import type { HostTools } from './host-tools.ts';
 

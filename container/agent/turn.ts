@@ -7,8 +7,8 @@ import {
   streamText,
   type ToolSet,
 } from 'ai';
-import type { AgentFrame, TurnFrame } from '../../src/sandbox/frames.ts';
-import { MAX_FRAME_BYTES } from '../../src/sandbox/protocol.ts';
+import type { AgentFrame, TurnFrame } from '../../src/sandbox/protocol/frames.ts';
+import { MAX_FRAME_BYTES } from '../../src/sandbox/protocol/protocol.ts';
 import { ContextWindow } from './context-window.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { systemPrompt } from './memory.ts';

@@ -9,13 +9,13 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import type Docker from 'dockerode';
-import { bundleAgent } from '../../src/sandbox/bundle.ts';
-import { openDocker, pingDocker } from '../../src/sandbox/docker.ts';
-import { ensureImage } from '../../src/sandbox/image.ts';
-import { groupMounts, writableFolders } from '../../src/sandbox/mounts.ts';
-import { agentUser, giveFolder } from '../../src/sandbox/ownership.ts';
-import { makeSocketFolder, shortHash } from '../../src/sandbox/socket-folder.ts';
-import { WarmAgent, type WarmAgentParts } from '../../src/sandbox/warm-agent.ts';
+import { bundleAgent } from '../../src/sandbox/agent/bundle.ts';
+import { WarmAgent, type WarmAgentParts } from '../../src/sandbox/agent/warm-agent.ts';
+import { openDocker, pingDocker } from '../../src/sandbox/engines/docker.ts';
+import { ensureImage } from '../../src/sandbox/engines/image.ts';
+import { groupMounts, writableFolders } from '../../src/sandbox/mounts/mounts.ts';
+import { agentUser, giveFolder } from '../../src/sandbox/mounts/ownership.ts';
+import { makeSocketFolder, shortHash } from '../../src/sandbox/protocol/socket-folder.ts';
 
 const PROJECT = resolve(import.meta.dirname, '../..');
 

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { lazySandbox } from '../../src/host/lazy-sandbox.ts';
 import { startAssistant, type TestAssistant } from '../../src/host/test-assistant.ts';
-import { pingDocker } from '../../src/sandbox/docker.ts';
+import { pingDocker } from '../../src/sandbox/engines/docker.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { sandboxProject } from '../../src/testing/sandbox-project.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { discoverExports } from '../discover.ts';
+import { discoverExports } from '../lib/discover.ts';
 import type { ChannelDefinition } from './channel.ts';
 
 const Definition = z.custom<ChannelDefinition>(

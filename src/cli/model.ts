@@ -1,7 +1,7 @@
 import { readSettings, type Settings, SettingsError } from '../config.ts';
 import { ClawError, type ModelPrompt, type ModelReply } from '../engine/index.ts';
 import { readEnvFile } from '../env-file.ts';
-import { completeText } from '../sandbox/completion.ts';
+import { completeText } from '../model/completion.ts';
 
 /** One answer takes less time than a turn of an agent may. */
 const ANSWER_TIMEOUT_MS = 600_000;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { ClawError, type VerbResult } from '../engine/index.ts';
-import { completeOnce } from '../sandbox/completion.ts';
+import { completeOnce } from '../model/completion.ts';
 import { setInDotenv } from './dotenv.ts';
 import type { Invocation } from './main.ts';
 import { environmentOf, settingsOf } from './settings.ts';

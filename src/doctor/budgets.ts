@@ -1,4 +1,4 @@
-import { hasPrice } from '../host/budget/price.ts';
+import { hasPrice } from '../model/price.ts';
 import { type Examination, well } from './examination.ts';
 
 const AREA = 'budgets';

@@ -15,12 +15,12 @@ import Docker from 'dockerode';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { openVault } from '../channels/whatsapp/vault.ts';
 import { readSettings } from '../config.ts';
-import { shortHash } from '../sandbox/socket-folder.ts';
+import { shortHash } from '../sandbox/protocol/socket-folder.ts';
 import { openStore } from '../store/store.ts';
-import { Conversation, environmentOf, TestTree } from '../supervisor/test-project.ts';
 import { type AnthropicReply, startAnthropicServer } from '../testing/anthropic.ts';
 import { describeWithEngine } from '../testing/engine.ts';
 import { TEST_KEY } from '../testing/sandbox-project.ts';
+import { Conversation, environmentOf, TestTree } from '../testing/supervised-project.ts';
 import { examineAssistant, type Finding } from './examination.ts';
 
 const REPOSITORY = resolve(import.meta.dirname, '../..');

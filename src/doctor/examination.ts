@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Settings } from '../config.ts';
-import { discoverExports } from '../discover.ts';
+import { discoverExports } from '../lib/discover.ts';
 import { secretValues } from '../supervisor/environment.ts';
-import { scrubber } from '../supervisor/scrub.ts';
+import { scrubber } from '../supervisor/log/scrub.ts';
 
 /** One thing that was looked at: whether it is well, in a sentence, and what can be done. */
 export type Finding = {

@@ -1,5 +1,5 @@
-import { probeModel } from '../sandbox/completion.ts';
-import { missingKey } from '../sandbox/model-failure.ts';
+import { probeModel } from '../model/completion.ts';
+import { missingKey } from '../model/failure.ts';
 import { type Examination, type Finding, ill, well } from './examination.ts';
 
 const TIMEOUT_MS = 20_000;

@@ -1,4 +1,4 @@
-import { readMountsFile } from '../sandbox/mounts-file.ts';
+import { readMountsFile } from '../sandbox/mounts/mounts-file.ts';
 import { type Examination, ill, well } from './examination.ts';
 
 const AREA = 'mounts';

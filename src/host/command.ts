@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import type { ChannelStatus } from '../channels/channel.ts';
 import type { Settings } from '../config.ts';
-import { discoverExports } from '../discover.ts';
+import { discoverExports } from '../lib/discover.ts';
+import { nearestNames } from '../lib/nearest.ts';
 import type { Store } from '../store/store.ts';
 import type { Budgets } from './budget/budgets.ts';
 import type { AddressOf } from './chat-list.ts';
 import type { Claw } from './claw.ts';
 import type { Git } from './git.ts';
-import { nearestNames } from './nearest.ts';
 import type { SilentChannel } from './options.ts';
 import type { Choice, Reply } from './question.ts';
 import type { Registry } from './registry.ts';

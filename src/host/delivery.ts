@@ -1,5 +1,5 @@
 import { type Channel, UnknownDelivery } from '../channels/channel.ts';
-import { inTime } from '../in-time.ts';
+import { TIMED_OUT, withTimeout } from '../lib/timeout.ts';
 import type { Outbound } from '../store/store.ts';
 import type { HostOptions } from './options.ts';
 import { persist } from './persist.ts';
@@ -81,7 +81,7 @@ export function openDelivery(options: DeliveryOptions): Delivery {
     const { messageId: id, jid, text } = message;
     try {
       const sending = channel.send({ id, jid, text, ...askedBy(channel, message) });
-      await withTimeout(sending, pace.sendTimeoutMs);
+      await sendWithin(sending, pace.sendTimeoutMs);
       return null;
     } catch (error) {
       return { error };
@@ -119,23 +119,15 @@ export function openDelivery(options: DeliveryOptions): Delivery {
   return {
     wake,
     async stop(graceMs) {
-      await inTime(allSent(), graceMs);
+      await withTimeout(allSent(), graceMs);
       isStopped = true;
       clearTimeout(timer);
     },
   };
 }
 
-/** A channel that never answers must not silence its chat: after the time, the outcome is unknown. */
-async function withTimeout(sending: Promise<void>, timeoutMs: number): Promise<void> {
-  const { promise: expired, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () => reject(new UnknownDelivery(`no answer within ${timeoutMs} ms`)),
-    timeoutMs,
-  );
-  try {
-    await Promise.race([sending, expired]);
-  } finally {
-    clearTimeout(timer);
-  }
+/** Waits for a channel at most `timeoutMs`, so that one that never answers does not silence its chat. */
+async function sendWithin(sending: Promise<void>, timeoutMs: number): Promise<void> {
+  if ((await withTimeout(sending, timeoutMs)) !== TIMED_OUT) return;
+  throw new UnknownDelivery(`no answer within ${timeoutMs} ms`);
 }

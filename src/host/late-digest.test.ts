@@ -4,7 +4,7 @@ import { TestClock } from './scheduler/test-clock.ts';
 import { answers, TestProject, textsOf } from './test-assistant.ts';
 
 const FAMILY = { jid: 'chat:family', isDirect: false, isOwner: false, chatName: 'Family' };
-const LATE = { isContext: true, isLate: true };
+const TIMED_OUT = { isContext: true, isLate: true };
 
 test('what came too late is told the owner in one line, once all of it has come, also after a restart', async () => {
   using project = new TestProject();
@@ -22,15 +22,15 @@ test('what came too late is told the owner in one line, once all of it has come,
   await first.terminal.say('/register Family');
   await vi.waitFor(() => expect(first.terminal.sent).toHaveLength(1));
   for (const id of ['a', 'b', 'b', 'c']) {
-    await first.chat.say('@Andy dinner?', { ...FAMILY, ...LATE, id });
+    await first.chat.say('@Andy dinner?', { ...FAMILY, ...TIMED_OUT, id });
     clock.pass(9_000);
   }
   // Of a chat that nobody registered nothing is known, not even how much was said.
-  await first.chat.say('psst', { ...FAMILY, ...LATE, jid: 'chat:other' });
+  await first.chat.say('psst', { ...FAMILY, ...TIMED_OUT, jid: 'chat:other' });
   await first.stop();
 
   const second = await project.start(parts);
-  await second.chat.say('@Andy dessert?', { ...FAMILY, ...LATE, id: 'd' });
+  await second.chat.say('@Andy dessert?', { ...FAMILY, ...TIMED_OUT, id: 'd' });
   clock.pass(9_999);
   expect(second.terminal.sent).toEqual([]);
   clock.pass(1);

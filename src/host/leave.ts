@@ -1,4 +1,4 @@
-import { inTime, LATE } from '../in-time.ts';
+import { TIMED_OUT, withTimeout } from '../lib/timeout.ts';
 import type { Delivery } from './delivery.ts';
 import type { HostOptions } from './options.ts';
 import type { Work } from './work.ts';
@@ -20,12 +20,12 @@ export async function leave(options: LeaveOptions): Promise<void> {
   const { channels, sandbox, log, pace, work, delivery, graceMs } = options;
 
   async function end(what: string, ending: () => Promise<void>): Promise<void> {
-    const ended = await inTime(Promise.resolve().then(ending), pace.closeMs).catch(
+    const ended = await withTimeout(Promise.resolve().then(ending), pace.closeMs).catch(
       (error: unknown) => {
         log.warn('something did not end as it should', { what, error: String(error) });
       },
     );
-    if (ended === LATE) log.warn('something did not end in time', { what });
+    if (ended === TIMED_OUT) log.warn('something did not end in time', { what });
   }
 
   await work.drain(graceMs);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { discoverExports } from '../discover.ts';
+import { discoverExports } from '../lib/discover.ts';
 import type { HostTool } from '../sandbox/sandbox.ts';
 import type { Group, Store } from '../store/store.ts';
 import type { FetchAttachment } from './attachments.ts';

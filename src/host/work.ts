@@ -1,4 +1,4 @@
-import { inTime } from '../in-time.ts';
+import { withTimeout } from '../lib/timeout.ts';
 import { isPassing } from '../store/error.ts';
 import type { Turn } from '../store/store.ts';
 import type { HostOptions } from './options.ts';
@@ -178,7 +178,7 @@ export function openWork(options: WorkOptions): Work {
     async drain(graceMs) {
       isDraining = true;
       clearTimeout(again);
-      await inTime(Promise.all([...running].map(({ done }) => done)), graceMs);
+      await withTimeout(Promise.all([...running].map(({ done }) => done)), graceMs);
     },
     putBack() {
       for (const work of agents()) release(work);

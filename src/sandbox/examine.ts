@@ -1,13 +1,13 @@
 import { homedir } from 'node:os';
 import type Docker from 'dockerode';
 import type { Settings } from '../config.ts';
-import { engineAddresses } from './docker-address.ts';
-import { EngineUnusable } from './engine.ts';
-import { findImage, type ImageLook } from './image.ts';
+import { engineAddresses } from './engines/docker-address.ts';
+import { EngineUnusable } from './engines/engine.ts';
+import { findImage, type ImageLook } from './engines/image.ts';
+import { agentUser } from './mounts/ownership.ts';
 import { ENGINES, ownUser } from './open.ts';
-import { agentUser } from './ownership.ts';
+import { shortHash } from './protocol/socket-folder.ts';
 import type { SandboxEngine } from './sandbox.ts';
-import { shortHash } from './socket-folder.ts';
 
 /** What agents would run in, were the assistant started now. */
 export type SandboxLook = {
@@ -48,7 +48,7 @@ export async function examineSandbox(parts: {
 }
 
 async function lookAtBubblewrap(): Promise<Found> {
-  const { openBubblewrap } = await import('./bubblewrap.ts');
+  const { openBubblewrap } = await import('./engines/bubblewrap.ts');
   const user = agentUser(ownUser());
   const isRoot = process.getuid?.() === 0;
   const { description } = await openBubblewrap({ user, isRoot, nodePath: process.execPath });
@@ -59,7 +59,7 @@ async function lookAtDaemon(
   name: 'docker' | 'podman',
   { projectDir, settings, dockerHost }: Parameters<typeof examineSandbox>[0],
 ): Promise<Found> {
-  const { ownContainers, pingDocker, unusable } = await import('./docker.ts');
+  const { ownContainers, pingDocker, unusable } = await import('./engines/docker.ts');
   const uid = process.getuid?.() ?? null;
   for (const address of engineAddresses(name, { dockerHost, uid, homeDir: homedir() })) {
     const docker = await pingDocker(address);

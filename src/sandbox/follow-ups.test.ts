@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type AnthropicScript, lastToolResults, lastUserText } from '../testing/anthropic.ts';
 import { describeWithEngine } from '../testing/engine.ts';
 import { type SandboxProject, sandboxProject } from '../testing/sandbox-project.ts';
+import { shortHash } from './protocol/socket-folder.ts';
 import type { FollowUp } from './sandbox.ts';
-import { shortHash } from './socket-folder.ts';
 
 const docker = new Docker({ socketPath: '/var/run/docker.sock' });
 const LOOK = { name: 'look', description: 'Looks.', inputSchema: { type: 'object' } };

@@ -1,12 +1,14 @@
 import { lstat, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Engine } from './engine.ts';
-import { extraMounts } from './extra-mounts.ts';
+import { contextTokensOf } from '../model/context-window.ts';
+import { missingKey } from '../model/failure.ts';
+import { WarmAgent } from './agent/warm-agent.ts';
+import type { Engine } from './engines/engine.ts';
 import { Group, SHUTTING_DOWN } from './group.ts';
-import { contextTokensOf } from './model-context.ts';
-import { missingKey } from './model-failure.ts';
-import { type GroupPlaces, groupMounts, writableFolders } from './mounts.ts';
-import { type AgentUser, giveFolder } from './ownership.ts';
+import { extraMounts } from './mounts/extra-mounts.ts';
+import { type GroupPlaces, groupMounts, writableFolders } from './mounts/mounts.ts';
+import { type AgentUser, giveFolder } from './mounts/ownership.ts';
+import { makeSocketFolder, removePrivateFolder } from './protocol/socket-folder.ts';
 import {
   mediaFolder,
   type Sandbox,
@@ -15,8 +17,6 @@ import {
   type TurnOutcome,
   type TurnRequest,
 } from './sandbox.ts';
-import { makeSocketFolder, removePrivateFolder } from './socket-folder.ts';
-import { WarmAgent } from './warm-agent.ts';
 import { groupsToRetire } from './warm-limit.ts';
 
 const MAX_TOOL_ROUNDS = 20;

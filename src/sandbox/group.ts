@@ -1,10 +1,10 @@
-import { CALL_BURST, CALLS_PER_SECOND, CallLimit } from './call-limit.ts';
-import type { TurnFrame } from './frames.ts';
-import { oneLine } from './model-failure.ts';
+import { oneLine } from '../model/failure.ts';
+import { CALL_BURST, CALLS_PER_SECOND, CallLimit } from './agent/call-limit.ts';
+import { Turn, type TurnParts } from './agent/turn.ts';
+import type { TurnLimits } from './agent/turn-limits.ts';
+import { AgentNotReady, type WarmAgent } from './agent/warm-agent.ts';
+import type { TurnFrame } from './protocol/frames.ts';
 import type { TurnOutcome } from './sandbox.ts';
-import { Turn, type TurnParts } from './turn.ts';
-import type { TurnLimits } from './turn-limits.ts';
-import { AgentNotReady, type WarmAgent } from './warm-agent.ts';
 
 export type GroupParts = {
   /** Starts the group's container; rejects when it cannot. */

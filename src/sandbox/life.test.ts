@@ -8,7 +8,7 @@ import { readSettings } from '../config.ts';
 import { describeWithEngine } from '../testing/engine.ts';
 import { type SandboxProject, sandboxProject } from '../testing/sandbox-project.ts';
 import { openSandbox } from './open.ts';
-import { shortHash } from './socket-folder.ts';
+import { shortHash } from './protocol/socket-folder.ts';
 
 const run = promisify(execFile);
 const docker = new Docker({ socketPath: '/var/run/docker.sock' });

@@ -1,13 +1,13 @@
 import { homedir } from 'node:os';
-import { bundleAgent } from './bundle.ts';
-import { engineAddresses } from './docker-address.ts';
-import { type Engine, type EngineParts, EngineUnusable } from './engine.ts';
+import { oneLine } from '../model/failure.ts';
+import { bundleAgent } from './agent/bundle.ts';
+import { engineAddresses } from './engines/docker-address.ts';
+import { type Engine, type EngineParts, EngineUnusable } from './engines/engine.ts';
+import { watchedEngine } from './engines/watched-engine.ts';
 import { GroupSandbox } from './group-sandbox.ts';
-import { oneLine } from './model-failure.ts';
-import { type AgentUser, agentUser } from './ownership.ts';
+import { type AgentUser, agentUser } from './mounts/ownership.ts';
+import { shortHash } from './protocol/socket-folder.ts';
 import type { SandboxEngine, SandboxOptions, SandboxReady, SandboxUnavailable } from './sandbox.ts';
-import { shortHash } from './socket-folder.ts';
-import { watchedEngine } from './watched-engine.ts';
 
 /** Best first. */
 export const ENGINES: readonly SandboxEngine[] = ['docker', 'podman', 'bubblewrap'];
@@ -71,7 +71,7 @@ async function openEngine(
   user: AgentUser,
 ): Promise<Engine> {
   if (name !== 'bubblewrap') return openDaemon(name, options, user);
-  const { openBubblewrap } = await import('./bubblewrap.ts');
+  const { openBubblewrap } = await import('./engines/bubblewrap.ts');
   const isRoot = process.getuid?.() === 0;
   return openBubblewrap({ user, isRoot, nodePath: process.execPath });
 }
@@ -81,7 +81,7 @@ async function openDaemon(
   options: SandboxOptions,
   user: AgentUser,
 ): Promise<Engine> {
-  const { openDocker, pingDocker, unusable } = await import('./docker.ts');
+  const { openDocker, pingDocker, unusable } = await import('./engines/docker.ts');
   const uid = process.getuid?.() ?? null;
   const dockerHost = options.dockerHost ?? null;
   const parts: EngineParts = {

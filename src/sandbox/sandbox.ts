@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Settings } from '../config.ts';
+import type { Admission, TokenCounts, Usage } from '../model/tokens.ts';
 
 /** Where an agent finds the files that came with messages of its chat. */
 export const MEDIA_DIR = '/workspace/media';
@@ -39,23 +40,6 @@ export type HostTool = {
   readonly description: string;
   readonly inputSchema: Readonly<Record<string, unknown>>;
 };
-
-export type Usage = { readonly inputTokens: number; readonly outputTokens: number };
-
-/** What one call of the model took, each token in one of the four kinds that have prices. */
-export type TokenCounts = {
-  readonly inputTokens: number;
-  readonly cacheWriteTokens: number;
-  readonly cacheReadTokens: number;
-  readonly outputTokens: number;
-};
-
-/** Whether a call may go to the model's server. */
-export type Admission =
-  /** `settle` is called exactly once, when the call has ended; with null where it cost nothing. */
-  | { readonly kind: 'admitted'; readonly settle: (counts: TokenCounts | null) => void }
-  /** One sentence fit for the chat. */
-  | { readonly kind: 'refused'; readonly message: string };
 
 export type TurnOutcome =
   | {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Settings } from '../config.ts';
-import { discoverExports } from '../discover.ts';
+import { discoverExports } from '../lib/discover.ts';
 
 /** What a step works with. */
 export type SetupContext = {

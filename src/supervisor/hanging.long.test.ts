@@ -4,9 +4,9 @@ import { PassThrough } from 'node:stream';
 import { setTimeout as later } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { pipedConsole } from '../terminal/piped-console.ts';
+import { Conversation, environmentOf, TestTree } from '../testing/supervised-project.ts';
 import { readEnvironment } from './environment.ts';
 import { DEFAULT_TIMING, openSupervisor } from './supervisor.ts';
-import { Conversation, environmentOf, TestTree } from './test-project.ts';
 
 test('an assistant that hangs is started again and answers', async () => {
   using tree = new TestTree();

@@ -8,8 +8,8 @@ import {
 } from '../testing/anthropic.ts';
 import { openDockerLine } from '../testing/docker-line.ts';
 import { describeWithEngine } from '../testing/engine.ts';
+import { Conversation, TestTree } from '../testing/supervised-project.ts';
 import { DEFAULT_TIMING } from './supervisor.ts';
-import { Conversation, TestTree } from './test-project.ts';
 
 /** A channel of the owner's that takes nothing and never lets go. */
 const HUNG_CHANNEL = `

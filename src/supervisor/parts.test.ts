@@ -17,12 +17,12 @@ import { pathToFileURL } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { countCrashes } from './crashes.ts';
-import { dailyFile, dayOf } from './daily-file.ts';
 import { readEnvironment, secretValues, withoutSecrets } from './environment.ts';
 import { lockInstance } from './instance-lock.ts';
-import { lastHealthyOf } from './last-healthy.ts';
-import { openLog } from './log.ts';
+import { dailyFile, dayOf } from './log/daily-file.ts';
+import { openLog } from './log/log.ts';
 import { closePrivate, findExposed } from './private-data.ts';
+import { lastHealthyOf } from './rollback/last-healthy.ts';
 
 let folder: string;
 

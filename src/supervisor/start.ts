@@ -7,9 +7,9 @@ import type { OwnerConsole } from '../terminal/owner-console.ts';
 import { pipedConsole } from '../terminal/piped-console.ts';
 import { dataDirOf, type Environment, readEnvironment, secretValues } from './environment.ts';
 import { lockInstance } from './instance-lock.ts';
-import { openLog } from './log.ts';
+import { openLog } from './log/log.ts';
+import { scrubber } from './log/scrub.ts';
 import { closePrivate } from './private-data.ts';
-import { scrubber } from './scrub.ts';
 import { serviceConsole } from './service-console.ts';
 import { DEFAULT_TIMING, openSupervisor } from './supervisor.ts';
 

@@ -14,11 +14,16 @@ import { expect, test } from 'vitest';
 import { digestBytes } from '../engine/digest.ts';
 import { pipedConsole } from '../terminal/piped-console.ts';
 import { skillFiles } from '../testing/codebase.ts';
+import {
+  Conversation,
+  environmentOf,
+  oneFileSkill,
+  TestTree,
+} from '../testing/supervised-project.ts';
 import { readEnvironment } from './environment.ts';
 import { findExposed } from './private-data.ts';
-import { rollBack } from './rollback.ts';
+import { rollBack } from './rollback/rollback.ts';
 import { openSupervisor } from './supervisor.ts';
-import { Conversation, environmentOf, oneFileSkill, TestTree } from './test-project.ts';
 
 const BROKEN = oneFileSkill(
   'broken',

@@ -4,10 +4,10 @@ import { openAudience, type Participant } from './audience.ts';
 import { countCrashes } from './crashes.ts';
 import { type Environment, withoutSecrets } from './environment.ts';
 import { EXIT_UNUSABLE } from './frames.ts';
-import { lastHealthyOf } from './last-healthy.ts';
 import { type Lines, openLines } from './lines.ts';
-import type { Log } from './log.ts';
-import { rollBack } from './rollback.ts';
+import type { Log } from './log/log.ts';
+import { lastHealthyOf } from './rollback/last-healthy.ts';
+import { rollBack } from './rollback/rollback.ts';
 import { type Run, type RunEnd, runAssistant } from './run.ts';
 import { admitShell } from './shell-participant.ts';
 

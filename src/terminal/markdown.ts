@@ -1,5 +1,5 @@
 import { lexer, type Token, type Tokens } from 'marked';
-import { unlessNested } from '../nested-markdown.ts';
+import { unlessNested } from '../lib/markdown-guard.ts';
 import { renderInline, styled } from './inline.ts';
 import { printable } from './printable.ts';
 import { renderTable } from './table.ts';

@@ -1,7 +1,7 @@
 import { describe, test } from 'vitest';
-import { openBubblewrap } from '../sandbox/bubblewrap.ts';
-import { pingDocker } from '../sandbox/docker.ts';
-import { agentUser } from '../sandbox/ownership.ts';
+import { openBubblewrap } from '../sandbox/engines/bubblewrap.ts';
+import { pingDocker } from '../sandbox/engines/docker.ts';
+import { agentUser } from '../sandbox/mounts/ownership.ts';
 
 export type TestEngine = 'docker' | 'bubblewrap';
 

@@ -2,6 +2,7 @@ import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { readSettings, type Settings } from '../config.ts';
+import type { Usage } from '../model/tokens.ts';
 import { openSandbox } from '../sandbox/open.ts';
 import type {
   FollowUp,
@@ -9,7 +10,6 @@ import type {
   Sandbox,
   SandboxOptions,
   TurnOutcome,
-  Usage,
 } from '../sandbox/sandbox.ts';
 import {
   type AnthropicScript,

@@ -1,5 +1,5 @@
 import { Marked, type Token, type Tokens } from 'marked';
-import { unlessNested } from '../../nested-markdown.ts';
+import { unlessNested } from '../../lib/markdown-guard.ts';
 import { splitMarkdown } from '../parts.ts';
 
 /** WhatsApp takes far more, but hides what is behind the first screens. */

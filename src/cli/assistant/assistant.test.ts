@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } f
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Conversation, environmentOf, TestTree } from '../../supervisor/test-project.ts';
 import { startAnthropicServer } from '../../testing/anthropic.ts';
+import { Conversation, environmentOf, TestTree } from '../../testing/supervised-project.ts';
 
 let tree: TestTree;
 let running: Conversation;

@@ -1,10 +1,10 @@
-import type { Admission, TokenCounts } from '../../sandbox/sandbox.ts';
+import { costOf } from '../../model/price.ts';
+import type { Admission, TokenCounts } from '../../model/tokens.ts';
 import type { Group, Limits, Spending } from '../../store/store.ts';
 import type { HostOptions } from '../options.ts';
 import { shareUsed } from './amount.ts';
 import { localDay } from './day.ts';
 import { ALL, noticesOf } from './notices.ts';
-import { costOf } from './price.ts';
 import { limitsFor, type Standing, standingOf } from './standing.ts';
 import { openTill, type Till } from './till.ts';
 

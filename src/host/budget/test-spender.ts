@@ -1,4 +1,4 @@
-import type { TokenCounts } from '../../sandbox/sandbox.ts';
+import type { TokenCounts } from '../../model/tokens.ts';
 import { type AgentScript, answers } from '../test-assistant.ts';
 
 /** A million tokens read cost a dollar and written ones nothing, where this is the price. */

@@ -1,7 +1,7 @@
+import { hasPrice } from '../../model/price.ts';
+import { PRICES_OF } from '../../model/price-table.ts';
 import type { Limits } from '../../store/store.ts';
 import { limitsInWords, spentOf } from '../budget/amount.ts';
-import { hasPrice } from '../budget/price.ts';
-import { PRICES_OF } from '../budget/price-table.ts';
 import type { CommandContext, OwnerCommand } from '../command.ts';
 import { answerOrRefusal, groupAndRest } from '../group-command.ts';
 import { GroupRefused } from '../group-refused.ts';

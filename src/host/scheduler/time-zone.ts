@@ -1,4 +1,4 @@
-import { nearestNames } from '../nearest.ts';
+import { nearestNames } from '../../lib/nearest.ts';
 import { TaskRefused } from './task-refused.ts';
 
 /**

@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import type { ModelSettings } from '../config.ts';
+import { requestProblem } from './allowed-requests.ts';
+import type { TokenCounts } from './tokens.ts';
+
+/** What tells what a call may cost. */
+const Request = z.looseObject({
+  model: z.string(),
+  stream: z.boolean().nullish(),
+  stream_options: z.record(z.string(), z.unknown()).nullish(),
+  max_tokens: z.number().int().positive().nullish(),
+  max_completion_tokens: z.number().int().positive().nullish(),
+  n: z.number().int().positive().nullish(),
+});
+
+/** What an answer may be long where the request sets no limit. */
+const DEFAULT_MAX_TOKENS = 32_000;
+/** Rather more tokens than there are: code and other languages have short ones. */
+const CHARS_PER_TOKEN = 3;
+/** A picture is read as this many tokens at most, however large its file is; a page of a document too. */
+const TOKENS_PER_PICTURE = 1_600;
+const CHARS_PER_PAGE = 100_000;
+
+/** A call as it goes on to the model's server, and the most that it may take. */
+export type CheckedCall = {
+  readonly atMost: TokenCounts;
+  readonly isStream: boolean;
+  readonly body: Buffer;
+};
+
+/**
+ * Checks a call before it goes on.
+ *
+ * It is for the model of the settings, whose price is known: another may cost any multiple of it. It
+ * asks for nothing but an answer, see `plain-request.ts`. It is written anew from what was read here, so
+ * that nothing in it (the same key twice, an answer without its counts) means something else to the
+ * model's server.
+ *
+ * @returns one sentence when it cannot go on
+ */
+export function checkCall(model: ModelSettings, body: Buffer): CheckedCall | string {
+  const request = Request.safeParse(parseJson(body)).data;
+  if (request === undefined) return 'The request is none that the model could read.';
+  if (request.model !== model.model) return `Only the model ${model.model} can be called here.`;
+  const problem = requestProblem(model, request);
+  if (problem !== null) return problem;
+  const isStream = request.stream === true;
+  const counted =
+    model.provider === 'openai' && isStream
+      ? { ...request, stream_options: { ...request.stream_options, include_usage: true } }
+      : request;
+  const maxTokens = request.max_completion_tokens ?? request.max_tokens ?? DEFAULT_MAX_TOKENS;
+  return {
+    atMost: {
+      inputTokens: promptTokens(request),
+      cacheWriteTokens: 0,
+      cacheReadTokens: 0,
+      outputTokens: maxTokens * (request.n ?? 1),
+    },
+    isStream,
+    body: Buffer.from(JSON.stringify(counted)),
+  };
+}
+
+function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    // Refused by the schema, as anything else that is no object.
+    return null;
+  }
+}
+
+function promptTokens(value: unknown): number {
+  if (typeof value === 'string') return textTokens(value);
+  if (Array.isArray(value)) return value.reduce((sum: number, each) => sum + promptTokens(each), 0);
+  if (typeof value !== 'object' || value === null) return 1;
+  const isFile = 'type' in value && value.type === 'base64';
+  return Object.entries(value).reduce((sum, [key, each]) => {
+    const tokens = isEncoded(key, each, isFile) ? fileTokens(each) : promptTokens(each);
+    return sum + textTokens(key) + tokens;
+  }, 0);
+}
+
+function textTokens(text: string): number {
+  return Math.ceil(text.length / CHARS_PER_TOKEN);
+}
+
+function fileTokens(encoded: string): number {
+  return TOKENS_PER_PICTURE * Math.ceil(encoded.length / CHARS_PER_PAGE);
+}
+
+/** Anthropic's sources of type base64 carry a file as `data`, OpenAI's parts as the address of one. */
+function isEncoded(key: string, value: unknown, isFile: boolean): value is string {
+  if (typeof value !== 'string') return false;
+  if (isFile) return key === 'data';
+  return (key === 'url' || key === 'file_data') && value.startsWith('data:');
+}

@@ -1,0 +1,16 @@
+export type Usage = { readonly inputTokens: number; readonly outputTokens: number };
+
+/** What one call of the model took, each token in one of the four kinds that have prices. */
+export type TokenCounts = {
+  readonly inputTokens: number;
+  readonly cacheWriteTokens: number;
+  readonly cacheReadTokens: number;
+  readonly outputTokens: number;
+};
+
+/** Whether a call may go to the model's server. */
+export type Admission =
+  /** `settle` is called exactly once, when the call has ended; with null where it cost nothing. */
+  | { readonly kind: 'admitted'; readonly settle: (counts: TokenCounts | null) => void }
+  /** One sentence fit for the chat. */
+  | { readonly kind: 'refused'; readonly message: string };

@@ -1,0 +1,142 @@
+import { z } from 'zod';
+import type { TokenCounts, Usage } from './tokens.ts';
+
+/** No answer has this many tokens; what is larger is no count. */
+const Count = z.number().int().nonnegative().max(1_000_000_000);
+
+/** The fields of both providers: Anthropic's input_/output_tokens, OpenAI's prompt_/completion_tokens. */
+const Counts = z.object({
+  input_tokens: Count.nullish(),
+  output_tokens: Count.nullish(),
+  cache_creation_input_tokens: Count.nullish(),
+  cache_read_input_tokens: Count.nullish(),
+  prompt_tokens: Count.nullish(),
+  prompt_tokens_details: z.object({ cached_tokens: Count.nullish() }).nullish(),
+  completion_tokens: Count.nullish(),
+});
+const Carrier = z.object({
+  usage: Counts.nullish(),
+  message: z.object({ usage: Counts.nullish() }).nullish(),
+});
+
+const MAX_PENDING = 8_388_608;
+const MAX_EVENT = 262_144;
+/** What a token is long, where nobody counts them. */
+const BYTES_PER_TOKEN = 4;
+
+export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 };
+const NO_TOKENS: TokenCounts = {
+  inputTokens: 0,
+  cacheWriteTokens: 0,
+  cacheReadTokens: 0,
+  outputTokens: 0,
+};
+
+export function addUsage(one: Usage, other: Usage): Usage {
+  return {
+    inputTokens: one.inputTokens + other.inputTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+  };
+}
+
+/** What was read and written, whatever it cost. */
+export function usageOf(counts: TokenCounts): Usage {
+  const { inputTokens, cacheWriteTokens, cacheReadTokens, outputTokens } = counts;
+  return { inputTokens: inputTokens + cacheWriteTokens + cacheReadTokens, outputTokens };
+}
+
+export type UsageCounter = {
+  write(chunk: Buffer): void;
+  /**
+   * What the answer took as far as it was read.
+   *
+   * Where it broke off, the server has not told all: what the model has written by then is estimated
+   * from its text, and what it read, where that was not told either, is as much as `unreported` says.
+   */
+  total(end: { readonly isWhole: boolean; readonly unreported: TokenCounts }): TokenCounts;
+};
+
+/**
+ * Reads the token counts out of a model's answer while it passes by.
+ *
+ * Counts within one answer are running totals (Anthropic repeats them in `message_delta`), so the
+ * largest of each counts. What is longer than any real line or answer is passed over, never kept.
+ *
+ * @param isStream server-sent events; otherwise one JSON object
+ */
+export function countUsage(isStream: boolean): UsageCounter {
+  let seen: TokenCounts | null = null;
+  let writtenBytes = 0;
+  let pending = '';
+  const read = (json: string) => {
+    const found = countsIn(json);
+    if (found !== null) seen = larger(seen ?? NO_TOKENS, found);
+    else writtenBytes += textBytesIn(json);
+  };
+  return {
+    write(chunk) {
+      pending += chunk.toString('latin1');
+      if (isStream) {
+        const lines = pending.split('\n');
+        pending = lines.pop() ?? '';
+        for (const line of lines) if (line.startsWith('data:')) read(line.slice(5));
+      }
+      if (pending.length > MAX_PENDING) {
+        writtenBytes += pending.length;
+        pending = '';
+      }
+    },
+    total({ isWhole, unreported }) {
+      if (pending !== '') read(isStream ? pending.replace(/^data:/, '') : pending);
+      pending = '';
+      const written = Math.ceil(writtenBytes / BYTES_PER_TOKEN);
+      if (seen === null) return { ...unreported, outputTokens: written };
+      return isWhole ? seen : { ...seen, outputTokens: Math.max(seen.outputTokens, written) };
+    },
+  };
+}
+
+function countsIn(json: string): TokenCounts | null {
+  if (!json.includes('_tokens"')) return null;
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    // A cut or foreign line carries no counts; the agent reads the same bytes and will complain.
+    return null;
+  }
+  const carrier = Carrier.safeParse(value);
+  const counts = carrier.data?.usage ?? carrier.data?.message?.usage;
+  if (!counts) return null;
+  const cacheReadTokens =
+    counts.cache_read_input_tokens ?? counts.prompt_tokens_details?.cached_tokens ?? 0;
+  // OpenAI's prompt includes what came from the cache, Anthropic's input does not.
+  const fromPrompt = Math.max(0, (counts.prompt_tokens ?? 0) - cacheReadTokens);
+  return {
+    inputTokens: counts.input_tokens ?? fromPrompt,
+    cacheWriteTokens: counts.cache_creation_input_tokens ?? 0,
+    cacheReadTokens,
+    outputTokens: counts.output_tokens ?? counts.completion_tokens ?? 0,
+  };
+}
+
+/** The strings in which both providers send what the model writes. */
+const TEXTS =
+  /"(?:text|thinking|partial_json|content|reasoning_content|arguments)":\s*"((?:[^"\\]|\\.)*)/g;
+
+function textBytesIn(json: string): number {
+  // Longer than any event; matching it would take the time of the whole host.
+  if (json.length > MAX_EVENT) return json.length;
+  let bytes = 0;
+  for (const [, text = ''] of json.matchAll(TEXTS)) bytes += text.length;
+  return bytes;
+}
+
+function larger(one: TokenCounts, other: TokenCounts): TokenCounts {
+  return {
+    inputTokens: Math.max(one.inputTokens, other.inputTokens),
+    cacheWriteTokens: Math.max(one.cacheWriteTokens, other.cacheWriteTokens),
+    cacheReadTokens: Math.max(one.cacheReadTokens, other.cacheReadTokens),
+    outputTokens: Math.max(one.outputTokens, other.outputTokens),
+  };
+}

@@ -1,0 +1,86 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { describeWithEngine } from '../../testing/engine.ts';
+import { startOpenAiServer } from '../../testing/openai.ts';
+import { sandboxProject } from '../../testing/sandbox-project.ts';
+import { bundleAgent } from './bundle.ts';
+
+const GREET = `
+  import { z } from 'zod';
+  import { defineTool } from '../agent-tool.ts';
+  export const tool = defineTool({
+    name: 'greet',
+    description: 'Greets.',
+    input: z.object({ name: z.string() }),
+    run: async ({ name }) => \`Good day, \${name}.\`,
+  });
+`;
+
+await describeWithEngine('bubblewrap', "the agent's bundle", () => {
+  test('has the tools that lie in its folder: adding one is adding a file', async () => {
+    await using project = await sandboxProject({
+      engine: 'bubblewrap',
+      files: { 'container/agent/tools/greet.ts': GREET },
+      script: ({ body }) =>
+        body.messages.length === 1
+          ? [{ type: 'tool_use', name: 'greet', input: { name: 'Ada' } }]
+          : [{ type: 'text', text: JSON.stringify(body.messages.at(-1)?.content) }],
+    });
+    expect(await project.answer('greet me')).toContain('Good day, Ada.');
+    const names = project.server.requests[0]?.body.tools?.map(({ name }) => name);
+    expect(names?.toSorted()).toEqual([
+      'edit_file',
+      'greet',
+      'list_files',
+      'read_file',
+      'remember',
+      'shell',
+      'write_file',
+    ]);
+  });
+
+  test('is made once for the same sources, and again for others', async () => {
+    await using project = await sandboxProject({ engine: 'bubblewrap' });
+    const { dir, dataDir } = project;
+    const first = await bundleAgent(dir, dataDir);
+    expect(await bundleAgent(dir, dataDir)).toBe(first);
+    await writeFile(join(dir, 'container/agent/tools/greet.ts'), GREET);
+    const second = await bundleAgent(dir, dataDir);
+    expect(second).not.toBe(first);
+    expect(await readdir(join(dataDir, 'cache'))).toEqual([second.split('/').at(-1)]);
+    expect((await readFile(join(second, 'turns.mjs'))).length).toBeLessThan(2_000_000);
+    // What stands between a container and its first frame.
+    const start = await readFile(join(second, 'agent.mjs'), 'utf8');
+    expect(start.length).toBeLessThan(5_000);
+    expect(start).not.toContain('node:http');
+  });
+
+  test('that cannot be made leaves a host without agents, and says why', async () => {
+    const files = { 'container/agent/tools/broken.ts': 'export const tool = {' };
+    await expect(sandboxProject({ engine: 'bubblewrap', files })).rejects.toThrow(
+      /cannot be built: .*tools\/broken\.ts:1/,
+    );
+  });
+
+  test('speaks to an OpenAI-compatible server as well', async () => {
+    const server = await startOpenAiServer(({ body }) => `heard ${body.messages.length} messages`);
+    await using project = await sandboxProject({
+      engine: 'bubblewrap',
+      settings: {
+        model: {
+          provider: 'openai',
+          model: 'gpt-test',
+          baseUrl: `${server.url}/v1`,
+          apiKey: 'sk-o',
+        },
+      },
+    });
+    expect(await project.turn('hello')).toMatchObject({
+      text: 'heard 2 messages',
+      usage: { inputTokens: 30, outputTokens: 5 },
+    });
+    expect(server.requests[0]?.headers.authorization).toBe('Bearer sk-o');
+    await server.close();
+  });
+});

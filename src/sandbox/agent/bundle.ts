@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { BuildOptions } from 'esbuild';
+
+/** Libraries that end up in the bundle, and the one that makes it: another version is another bundle. */
+const BUNDLED = ['ai', '@ai-sdk/anthropic', '@ai-sdk/openai-compatible', 'esbuild', 'zod'];
+
+/** What the agent shares with the host, beside its own folder. */
+const SHARED = [
+  'src/sandbox/protocol/frames.ts',
+  'src/sandbox/protocol/frame-link.ts',
+  'src/sandbox/protocol/protocol.ts',
+  'src/sandbox/protocol/answer-text.ts',
+];
+
+/**
+ * Bundles the agent, unless its sources are those of the last time: into `agent.mjs`, which connects
+ * and is there at once, and `turns.mjs` with all that a turn needs, which that loads after.
+ *
+ * The tools are the files of `container/agent/tools/`: the entry that lists them is written here, so
+ * that adding a tool is adding a file.
+ *
+ * @returns the folder of both, `<data>/cache/agent-<digest>`
+ */
+export async function bundleAgent(projectDir: string, dataDir: string): Promise<string> {
+  const agentDir = join(projectDir, 'container/agent');
+  const cacheDir = join(dataDir, 'cache');
+  const sources = await sourceFiles(agentDir);
+  const name = `agent-${await digest(projectDir, agentDir, sources)}`;
+  const path = join(cacheDir, name);
+
+  const kept: string[] = await readdir(cacheDir).catch(() => []);
+  if (kept.includes(name)) return path;
+  await mkdir(cacheDir, { recursive: true });
+  await build(agentDir, sources, path);
+  // A container that still runs an older one keeps it: its mounts hold the files, not their names.
+  const older = kept.filter((file) => /^agent-[0-9a-f]+(\.mjs)?$/.test(file));
+  for (const file of older) await rm(join(cacheDir, file), { recursive: true, force: true });
+  return path;
+}
+
+async function sourceFiles(agentDir: string): Promise<string[]> {
+  const names = await readdir(agentDir, { recursive: true });
+  return names.filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts')).sort();
+}
+
+async function digest(
+  projectDir: string,
+  agentDir: string,
+  sources: readonly string[],
+): Promise<string> {
+  const hash = createHash('sha256');
+  const files = [
+    ...sources.map((name) => join(agentDir, name)),
+    ...SHARED.map((name) => join(projectDir, name)),
+    join(projectDir, 'src/sandbox/agent/bundle.ts'),
+  ];
+  for (const file of files) {
+    const bytes = await readFile(file);
+    hash.update(`${basename(file)} ${bytes.length}\n`).update(bytes);
+  }
+  for (const name of BUNDLED) {
+    const manifest = await readFile(join(projectDir, 'node_modules', name, 'package.json'), 'utf8');
+    hash.update(`${name} ${versionOf(manifest)}\n`);
+  }
+  return hash.digest('hex').slice(0, 16);
+}
+
+function versionOf(manifest: string): string {
+  const parsed: unknown = JSON.parse(manifest);
+  const isNamed = typeof parsed === 'object' && parsed !== null && 'version' in parsed;
+  return isNamed ? String(parsed.version) : '';
+}
+
+const ENTRY = `
+  import { runAgent } from './main.ts';
+  await runAgent(() => import('./turns.mjs'));`;
+
+/** A module that gives every tool file's `tool` to the agent. */
+function turnsEntry(sources: readonly string[]): string {
+  const tools = sources.filter((name) => name.startsWith('tools/'));
+  const imports = tools.map((name, at) => `import { tool as tool${at} } from './${name}';`);
+  const names = tools.map((_, at) => `tool${at}`);
+  return [
+    `import { serveTurns } from './serve.ts';`,
+    ...imports,
+    `export const serve = (stream) => serveTurns(stream, [${names.join(', ')}]);`,
+  ].join('\n');
+}
+
+async function build(agentDir: string, sources: readonly string[], path: string): Promise<void> {
+  // Loaded when needed: a start with a finished bundle is quicker without it.
+  const esbuild = await import('esbuild');
+  const unfinished = `${path}.${process.pid}`;
+  const options = (contents: string, name: string): BuildOptions => ({
+    ...OPTIONS,
+    stdin: { contents, resolveDir: agentDir, sourcefile: 'agent.ts', loader: 'ts' },
+    outfile: join(unfinished, name),
+  });
+  try {
+    await esbuild.build(options(ENTRY, 'agent.mjs'));
+    await esbuild.build(options(turnsEntry(sources), 'turns.mjs'));
+  } finally {
+    // Its process would stay for as long as the host, with 70 MB.
+    await esbuild.stop();
+  }
+  // Renamed when complete, so that a folder of that name is always a whole bundle.
+  await rename(unfinished, path);
+}
+
+const OPTIONS: BuildOptions = {
+  bundle: true,
+  external: ['./turns.mjs'],
+  format: 'esm',
+  platform: 'node',
+  target: 'node24',
+  minify: true,
+  logLevel: 'silent',
+  // Some libraries still call require for Node's own modules.
+  banner: {
+    js: "import { createRequire as claw } from 'node:module'; const require = claw(import.meta.url);",
+  },
+};

@@ -1,0 +1,149 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ModelSettings } from '../../config.ts';
+import { TIMED_OUT, withTimeout } from '../../lib/timeout.ts';
+import { type Box, DEFAULT_LIMITS, type Engine, type Mount } from '../engines/engine.ts';
+import type { AgentUser } from '../mounts/ownership.ts';
+import type { TurnFrame } from '../protocol/frames.ts';
+import { type GroupServer, openGroupServer } from '../protocol/group-server.ts';
+import type { TurnOutcome } from '../sandbox.ts';
+import { AgentLife, lossOutcome } from './agent-life.ts';
+import type { Turn } from './turn.ts';
+import { stuckOutcome, type TurnLimits, timeoutOutcome } from './turn-limits.ts';
+
+/** An engine that takes longer to start a container, or to remove one, does not answer any more. */
+const START_TIMEOUT_MS = 60_000;
+const REMOVE_TIMEOUT_MS = 10_000;
+const READY_TIMEOUT_MS = 30_000;
+/** How long an agent that was asked to end may take before it is killed. */
+const STOP_GRACE_MS = 500;
+/** A command may leave a server or two running for later turns; a fork bomb leaves dozens. */
+const MAX_LEFT_BEHIND = 16;
+
+export type WarmAgentParts = {
+  readonly engine: Engine;
+  readonly folder: string;
+  readonly mounts: readonly Mount[];
+  readonly socketDir: string;
+  readonly user: AgentUser;
+  readonly model: ModelSettings;
+  readonly modelTimeoutMs: number;
+};
+
+/** A container was started, but no agent reported from it. */
+export class AgentNotReady extends Error {
+  override readonly name = 'AgentNotReady';
+}
+
+/** A started container whose agent has connected and waits for turns, one at a time. */
+export class WarmAgent {
+  readonly boxId: string;
+  readonly #life: AgentLife;
+  readonly #box: Box;
+  readonly #server: GroupServer;
+  #stopped: Promise<void> | null = null;
+
+  /**
+   * @throws AgentNotReady when the container came up and the agent did not
+   * @throws whatever the engine says when it cannot start a container
+   */
+  static async start(parts: WarmAgentParts): Promise<WarmAgent> {
+    const life = new AgentLife();
+    const server = await openGroupServer({
+      socketDir: parts.socketDir,
+      user: parts.user,
+      proxy: { model: parts.model, timeoutMs: parts.modelTimeoutMs },
+      currentTurn: () => life.turn,
+      onAgent: (stream) => life.connect(stream),
+    });
+    let box: Box;
+    try {
+      const { engine, folder, mounts } = parts;
+      box = await boxInTime(engine.startBox({ folder, mounts, limits: DEFAULT_LIMITS }));
+    } catch (error) {
+      await server.close();
+      throw error;
+    }
+    const agent = new WarmAgent(box, server, life);
+    await agent.#ready();
+    return agent;
+  }
+
+  private constructor(box: Box, server: GroupServer, life: AgentLife) {
+    this.boxId = box.id;
+    this.#box = box;
+    this.#server = server;
+    this.#life = life;
+    void box.ended.then((reason) => life.boxEnded(reason));
+  }
+
+  get isAlive(): boolean {
+    return this.#life.isAlive;
+  }
+
+  /** Runs a turn to its end. An agent that is lost on the way is an outcome too, and is stopped. */
+  async run(turn: Turn, frame: TurnFrame, limits: TurnLimits): Promise<TurnOutcome> {
+    const { timeoutMs, idleMs } = limits;
+    this.#life.turn = turn;
+    const timer = setTimeout(() => turn.end(timeoutOutcome(timeoutMs)), timeoutMs);
+    turn.silence.start(idleMs, () => turn.end(stuckOutcome(idleMs)));
+    if (this.#life.loss !== null) turn.end(lossOutcome(this.#life.loss));
+    else if (!this.#life.send(frame)) turn.end(TOO_LONG);
+    else if (this.#life.takesFollowUps) turn.open();
+    const outcome = await turn.outcome;
+    clearTimeout(timer);
+    this.#life.turn = null;
+    const isCrowded = turn.leftBehind > MAX_LEFT_BEHIND;
+    if (isHung(outcome) || isCrowded || !this.isAlive) await this.stop();
+    return outcome;
+  }
+
+  /** What the host says to the agent beside the turn itself. */
+  readonly send: AgentLife['send'] = (frame) => this.#life.send(frame);
+
+  /** Asks the agent to end, and sees to it. Every call waits for the same end. */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async #stop(): Promise<void> {
+    const mayEndItself = this.isAlive;
+    this.#life.send({ type: 'stop' });
+    this.#life.lose({ code: 'AGENT_DIED', reason: 'it was stopped' });
+    if (mayEndItself) {
+      await Promise.race([this.#box.ended, sleep(STOP_GRACE_MS, null, { ref: false })]);
+    }
+    // What could not be removed in time is removed when the host starts again.
+    await withTimeout(this.#box.stop(), REMOVE_TIMEOUT_MS);
+    await this.#server.close();
+  }
+
+  async #ready(): Promise<void> {
+    const late = sleep(READY_TIMEOUT_MS, false, { ref: false });
+    if (await Promise.race([this.#life.ready, late])) return;
+    const why = this.#life.loss?.reason ?? `nothing heard for ${READY_TIMEOUT_MS / 1000} s`;
+    await this.stop();
+    throw new AgentNotReady(`The agent did not start (${why}).`);
+  }
+}
+
+const TOO_LONG: TurnOutcome = {
+  kind: 'failed',
+  code: 'AGENT_GARBAGE',
+  message: 'The messages of this turn are longer than 1 MB together, which the agent cannot take.',
+};
+
+async function boxInTime(starting: Promise<Box>): Promise<Box> {
+  const box = await withTimeout(starting, START_TIMEOUT_MS);
+  if (box !== TIMED_OUT) return box;
+  // Should it come up after all, nobody knows it any more.
+  starting.then(
+    (late) => late.stop(),
+    () => {},
+  );
+  throw new Error(`the engine did not answer within ${START_TIMEOUT_MS / 1000} s`);
+}
+
+function isHung(outcome: TurnOutcome): boolean {
+  return outcome.kind === 'failed' && ['TURN_TIMEOUT', 'AGENT_STUCK'].includes(outcome.code);
+}

@@ -1,0 +1,149 @@
+import { mkdir, realpath, stat, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import type { Mount } from '../engines/engine.ts';
+import { readMountsFile, type WantedMount } from './mounts-file.ts';
+import { secretPartOf } from './secret-names.ts';
+import { secretsWithin } from './secrets-within.ts';
+
+/** Where an agent finds what the owner shared with its group. */
+export const EXTRA = '/workspace/extra';
+
+/** Of the system's own folders nothing can be shared. */
+const SYSTEM = ['/boot', '/dev', '/etc', '/proc', '/run', '/sys', '/var/run'];
+
+export type ExtraMountParts = {
+  /** The owner's list; null where there is no place for one. */
+  readonly mountsFile: string | null;
+  readonly projectDir: string;
+  readonly dataDir: string;
+  readonly folder: string;
+};
+
+export type ExtraMounts = {
+  readonly mounts: readonly Mount[];
+  /** What was not shared and why, a sentence each. */
+  readonly refusals: readonly string[];
+};
+
+/**
+ * The further files and folders that a group sees, as the owner's list says.
+ *
+ * The list lies outside the project, where neither a skill nor an agent can write. What looks like a
+ * key is refused or covered, under the name it is listed by and where links lead; what is created
+ * later in a shared folder is seen by containers that run already.
+ */
+export async function extraMounts(parts: ExtraMountParts): Promise<ExtraMounts> {
+  const { mountsFile, folder } = parts;
+  if (mountsFile === null) return { mounts: [], refusals: [] };
+  try {
+    const guarded = await guardedPlaces(parts, mountsFile);
+    const listed = await readMountsFile(mountsFile);
+    const writable = await realPathsOf(listed.filter(({ write }) => write));
+    const wanted = listed.filter(({ groups }) => groups.includes(folder));
+    const mounts: Mount[] = [];
+    const refusals: string[] = [];
+    for (const mount of wanted) {
+      try {
+        const taken = new Set(mounts.map(({ target }) => target));
+        mounts.push(...(await mountsOf(mount, { guarded, writable, taken, ...parts })));
+      } catch (error) {
+        refusals.push(`${mount.path} is not shared with ${folder}: ${reasonOf(error)}.`);
+      }
+    }
+    return { mounts, refusals };
+  } catch (error) {
+    return { mounts: [], refusals: [`Nothing more is shared with ${folder}: ${reasonOf(error)}`] };
+  }
+}
+
+type Checks = ExtraMountParts & {
+  /** Real paths that nothing shared may hold or lie in. */
+  readonly guarded: readonly string[];
+  /** Real paths of what agents can write to. */
+  readonly writable: readonly string[];
+  readonly taken: ReadonlySet<string>;
+};
+
+async function mountsOf(wanted: WantedMount, checks: Checks): Promise<readonly Mount[]> {
+  const listed = absolute(wanted);
+  const source = await realpath(listed);
+  const found = await stat(source);
+  if (!found.isFile() && !found.isDirectory()) throw new Error('it is neither a file nor a folder');
+  checkPlace(source, [listed, source], checks);
+  const target = `${EXTRA}/${wanted.as ?? basename(listed)}`;
+  if (checks.taken.has(target)) throw new Error(`something else is called ${basename(target)}`);
+  const mount = { source, target, isWritable: wanted.write };
+  return found.isFile() ? [mount] : [mount, ...(await coversOf(mount, checks.dataDir))];
+}
+
+function checkPlace(source: string, names: readonly string[], checks: Checks): void {
+  for (const name of names) {
+    // Somebody may be called Mickey: how the owner's own folder is named says nothing.
+    const secret = secretPartOf(isWithin(name, homedir()) ? relative(homedir(), name) : name);
+    if (secret !== null) throw new Error(`“${secret}” is a name of secrets`);
+  }
+  if (source === '/' || source === homedir() || source === dirname(homedir())) {
+    throw new Error('it holds too much; name a folder in it');
+  }
+  if (SYSTEM.some((path) => isWithin(source, path))) throw new Error('it belongs to the system');
+  for (const place of checks.guarded) {
+    if (isWithin(source, place) || isWithin(place, source)) {
+      throw new Error(`it overlaps ${place}, which is the assistant's own`);
+    }
+  }
+  // An agent could put a link in its way, and the host would follow it.
+  const above = checks.writable.find((place) => place !== source && isWithin(source, place));
+  if (above !== undefined) throw new Error(`it lies in ${above}, where agents can write`);
+}
+
+/** Nothing takes the place of each secret inside. */
+async function coversOf(mount: Mount, dataDir: string): Promise<readonly Mount[]> {
+  const secrets = await secretsWithin(mount.source);
+  if (secrets.length === 0) return [];
+  const cache = join(dataDir, 'cache');
+  const [file, folder] = [join(cache, 'empty-file'), join(cache, 'empty-folder')];
+  await mkdir(folder, { recursive: true });
+  await writeFile(file, '');
+  return secrets.map(({ path, isFolder }) => ({
+    source: isFolder ? folder : file,
+    target: join(mount.target, path),
+    isWritable: false,
+  }));
+}
+
+async function guardedPlaces(
+  { projectDir, dataDir }: ExtraMountParts,
+  mountsFile: string,
+): Promise<readonly string[]> {
+  const real = (path: string) => realpath(path).catch(() => path);
+  const [project, data, list] = [
+    await real(projectDir),
+    await real(dataDir),
+    await real(mountsFile),
+  ];
+  if (isWithin(list, project) || isWithin(list, data)) {
+    throw new Error(`${mountsFile} must lie outside the project. Set CLAW_MOUNTS to another file.`);
+  }
+  return [project, data, list];
+}
+
+async function realPathsOf(mounts: readonly WantedMount[]): Promise<readonly string[]> {
+  return await Promise.all(mounts.map(absolute).map((path) => realpath(path).catch(() => path)));
+}
+
+function absolute({ path }: WantedMount): string {
+  return resolve(path.replace(/^~(?=\/)/, homedir()));
+}
+
+function isWithin(path: string, parent: string): boolean {
+  const way = relative(parent, path);
+  return way === '' || !(way === '..' || way.startsWith('../'));
+}
+
+function reasonOf(error: unknown): string {
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code === 'ENOENT') return 'it does not exist';
+  if (code === 'EACCES') return 'it cannot be read';
+  return error instanceof Error ? error.message : String(error);
+}

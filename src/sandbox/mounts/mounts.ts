@@ -1,0 +1,73 @@
+import { join } from 'node:path';
+import type { Mount } from '../engines/engine.ts';
+import { MEDIA_DIR, mediaFolder } from '../sandbox.ts';
+
+/** The project's own top-level entries that the main group's agent may read; nothing else is mounted. */
+const PROJECT_ENTRIES = [
+  'ARCHITECTURE.md',
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'LICENSE',
+  'README.md',
+  'bin',
+  'biome.json',
+  'claw.config.yaml',
+  'container',
+  'docs',
+  'package.json',
+  'scripts',
+  'skills',
+  'src',
+  'test',
+  'tsconfig.json',
+  'vitest.config.ts',
+];
+
+export type GroupPlaces = {
+  readonly projectDir: string;
+  readonly dataDir: string;
+  readonly folder: string;
+  readonly isMain: boolean;
+  readonly socketDir: string;
+  /** The folder of the agent's bundle. */
+  readonly bundle: string;
+};
+
+/** The folders of a group that its container writes to, made before the container is. */
+export function writableFolders(places: GroupPlaces): { group: string; session: string } {
+  return {
+    group: join(places.projectDir, 'groups', places.folder),
+    session: join(places.dataDir, 'sessions', places.folder, '.claude'),
+  };
+}
+
+/**
+ * What a group's container sees of the host.
+ *
+ * The project's source is mounted entry by entry for the main group: what is not named (`.env`, `data/`,
+ * other groups, whatever comes later) cannot be forgotten to be masked.
+ *
+ * @param present the names that exist at the top of the project as plain files or folders
+ */
+export function groupMounts(places: GroupPlaces, present: ReadonlySet<string>): readonly Mount[] {
+  const { projectDir, isMain } = places;
+  const folders = writableFolders(places);
+  const mounts: Mount[] = [
+    { source: folders.group, target: '/workspace/group', isWritable: true },
+    { source: join(projectDir, 'groups/global'), target: '/workspace/global', isWritable: isMain },
+    { source: folders.session, target: '/home/node/.claude', isWritable: true },
+    { source: mediaFolder(places.dataDir, places.folder), target: MEDIA_DIR, isWritable: false },
+    { source: places.socketDir, target: '/run/claw', isWritable: false },
+    { source: join(places.bundle, 'agent.mjs'), target: '/opt/claw/agent.mjs', isWritable: false },
+    { source: join(places.bundle, 'turns.mjs'), target: '/opt/claw/turns.mjs', isWritable: false },
+  ];
+  if (!isMain) return mounts;
+  for (const entry of PROJECT_ENTRIES.filter((name) => present.has(name))) {
+    mounts.push({
+      source: join(projectDir, entry),
+      target: `/workspace/project/${entry}`,
+      isWritable: false,
+    });
+  }
+  return mounts;
+}

@@ -1,0 +1,39 @@
+import { lchown, lstat, mkdir, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AGENT_UID } from '../engines/engine.ts';
+
+/** The user that the agent is, as the host's files see it. */
+export type AgentUser = { readonly uid: number; readonly gid: number };
+
+/**
+ * Root gives the agent a user of its own; anybody else can only run it as themselves.
+ *
+ * @param own the host's user id, or null where the system has none
+ */
+export function agentUser(own: AgentUser | null): AgentUser {
+  if (own === null || own.uid === 0) return { uid: AGENT_UID, gid: AGENT_UID };
+  return own;
+}
+
+/**
+ * Makes a folder that the agent can write to, everything in it included.
+ *
+ * Runs only while no container can write there, and gives links themselves away, never what they point
+ * to: otherwise an agent could be handed any file of the host's.
+ */
+export async function giveFolder(path: string, user: AgentUser): Promise<void> {
+  await mkdir(path, { recursive: true });
+  if (process.getuid?.() === 0) await giveAway(path, user);
+}
+
+async function giveAway(path: string, user: AgentUser): Promise<void> {
+  const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENAMETOOLONG') return null;
+    throw error;
+  });
+  // Deeper than a path can name: only its agent can have made that, and has it already.
+  if (found === null) return;
+  if (found.uid !== user.uid || found.gid !== user.gid) await lchown(path, user.uid, user.gid);
+  if (!found.isDirectory()) return;
+  for (const name of await readdir(path)) await giveAway(join(path, name), user);
+}
