@@ -18,17 +18,19 @@ loopSeconds=5400
 
 # The short form leaves out what waits for nothing and nobody, so that no machine is too slow for it:
 # computation without a clock (merges, composition, packages, laws on random input), crashes at counted
-# system calls, and sequences of `claw` commands one after the other, which is most of test/engine and the
-# pages of docs/. The story is the longest, and what it waits for shorter tests wait for too; the tests of
+# system calls, SQL, and sequences of `claw` commands one after the other, which is most of test/engine and
+# the pages of docs/. The story is the longest, and what it waits for shorter tests wait for too; the tests of
 # the skills, which it runs, are run by the matrix below. A file that no pattern names is in.
 leftOut=(
   'src/engine/{compose,skill,state,structured}/**'
   'src/engine/merge/!(*speed).test.ts'
   'src/engine/transaction/crash.test.ts'
+  'src/store/**'
+  'src/host/update.test.ts'
   'src/**/*-law*.test.ts'
   'test/engine/laws/**'
   'test/engine/!(faults-under-way|interruption|kill|matrix|resolve-agent|resolve-terminal|sources).test.ts'
-  'test/docs.test.ts'
+  'test/{docs,import-rules,installed-check,prepare,upstream-merges}.test.ts'
   'test/story/**'
 )
 
@@ -63,5 +65,5 @@ slowly() {
 }
 slowly vitest run "${tests[@]}"
 # Each skill's own tests, alone and beside the others, where they wait for far ends of their own.
-[ $skills = 0 ] || slowly node bin/claw.js matrix --release .
+[ $skills = 0 ] || slowly node bin/claw.js matrix --release . --proof skills
 exit "$status"
