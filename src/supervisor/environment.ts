@@ -20,12 +20,29 @@ export function dataDirOf(projectDir: string, environment: Environment): string 
   return resolve(projectDir, environment['CLAW_DATA'] || 'data');
 }
 
-const SECRET_NAME = /KEY|TOKEN|SECRET|PASS|CREDENTIAL/i;
+/**
+ * Names of settings that hold a secret; a shell's `PWD` is none. `claw pack` has the same list (the engine imports nothing of
+ * the assistant); environment.test.ts compares the two.
+ */
+const SECRET_NAME =
+  /KEY(?!BOARD|WORD)|TOKEN|SECRET|PASS|(?<!^(?:OLD)?)PWD|(?<![A-Z])PAT(?![A-Z])|CREDENTIAL|PRIVATE|AUTH(?!OR(?!I))/i;
+/** Addresses that let in anyone who knows them. */
+const SECRET_ADDRESS = /WEBHOOK|DSN/i;
+/** Endings of names for what is beside the secret: `TOKEN_URL`, `SSH_AUTH_SOCK`. An `_ID` may be one. */
+const BESIDE_SECRET =
+  /_(?:URL|URI|HOST|ENDPOINT|DOMAIN|PATH|FILE|DIR|SOCK|NAME|TYPE|MODE|METHOD)$/i;
+
+/** Whether a setting holds a secret, as far as its name tells; `BUDGET_TOKENS=5000` is a number. */
+export function isSecretSetting(name: string, value: string): boolean {
+  if (/TOKENS/i.test(name) && /^\d+$/.test(value)) return false;
+  if (SECRET_ADDRESS.test(name)) return true;
+  return SECRET_NAME.test(name) && !BESIDE_SECRET.test(name);
+}
 
 /** The environment for programs that have no business with keys. */
 export function withoutSecrets(environment: Environment): Environment {
   return Object.fromEntries(
-    Object.entries(environment).filter(([name]) => !SECRET_NAME.test(name)),
+    Object.entries(environment).filter(([name, value = '']) => !isSecretSetting(name, value)),
   );
 }
 
@@ -38,7 +55,7 @@ export function modelKeyIn(environment: Environment): Environment {
 /** The values that must never be written to a log, and the passwords in addresses. */
 export function secretValues(environment: Environment): readonly string[] {
   return Object.entries(environment)
-    .flatMap(([name, value = '']) => [SECRET_NAME.test(name) ? value : '', passwordIn(value)])
+    .flatMap(([name, value = '']) => [isSecretSetting(name, value) ? value : '', passwordIn(value)])
     .filter((value) => value.length >= 6);
 }
 

@@ -3,9 +3,12 @@ const LEAST = 8;
 /** The least length of a part of an address that is a secret by its looks. */
 const LEAST_IN_PATH = 16;
 
-/** An `AUTHOR` and a `KEYBOARD` are no secrets, and `PAT` is a word of its own. */
+/**
+ * An `AUTHOR`, a `KEYBOARD` and a shell's `PWD` are no secrets, and `PAT` is a word of its own. The
+ * assistant keeps the same names out of its log (`src/supervisor/environment.ts`).
+ */
 const SECRET_NAME =
-  /KEY(?!BOARD|WORD)|TOKEN|SECRET|PASS|PWD|(?<![A-Z])PAT(?![A-Z])|CREDENTIAL|PRIVATE|AUTH(?!OR(?!I))/i;
+  /KEY(?!BOARD|WORD)|TOKEN|SECRET|PASS|(?<!^(?:OLD)?)PWD|(?<![A-Z])PAT(?![A-Z])|CREDENTIAL|PRIVATE|AUTH(?!OR(?!I))/i;
 /** Addresses that let in whoever knows them. */
 const SECRET_ADDRESS = /WEBHOOK|DSN/i;
 /** What stands beside a secret: `TOKEN_URL`, `PRIVATE_KEY_PATH`. Such a value is judged by its looks. */

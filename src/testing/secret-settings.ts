@@ -1,0 +1,63 @@
+/** A key as files hold it, of several lines. */
+export const PEM =
+  '-----BEGIN PRIVATE KEY-----\nMIIEabcdefghi\nQQQQabcdefghi\n-----END PRIVATE KEY-----';
+
+/** Lines of a `.env` that hold a secret, each with a text that gives it away. */
+export const SECRET_SETTINGS: readonly (readonly [env: string, text: string])[] = [
+  ['api_token=sk-live-lower-1234567890', 'sk-live-lower-1234567890'],
+  ['GITHUB_PAT=ghp_aaaaaaaaaaaaaaaaaaaaaaaa', 'ghp_aaaaaaaaaaaaaaaaaaaaaaaa'],
+  ['DB_PWD=correcthorsebattery', 'correcthorsebattery'],
+  ['export AWS_SECRET=abcdefghijklmnop', 'abcdefghijklmnop'],
+  ['DATABASE_URL=postgres://bob:hunter2hunter2@db/x', 'postgres://bob:hunter2hunter2@db/x'],
+  ['DATABASE_URL=postgres://bob:hunter2hunter2@db/x', 'const password = "hunter2hunter2"'],
+  ['DATABASE_URL=postgres://bob:hunter%2F2hunter@db/x', 'const password = "hunter/2hunter"'],
+  ['DATABASE_URL=postgres://bob:pw1@db/x', 'postgres://bob:pw1@db/other'],
+  ['MONGO=mongodb://bob:correcthorse@one:27017,two:27017/x', "password: 'correcthorse'"],
+  ['STORE=jdbc:postgresql://bob:correcthorse@db/x', "password: 'correcthorse'"],
+  ['CACHE=redis://:correcthorse@cache:6379', "password: 'correcthorse'"],
+  ['API_TOKENS=correct,horse', 'correct,horse'],
+  ['REMOTE=https://8f3ab12c9d@example.org/x.git', 'https://8f3ab12c9d@example.org/y.git'],
+  ['FEED=https://example.org/feed?api_key=plainwords', 'plainwords'],
+  ['HOOK=https://example.org/hooks/aB3dE5fG7hI9jK1lM3nO', 'aB3dE5fG7hI9jK1lM3nO'],
+  ['SLACK_WEBHOOK=https://hooks.example/T000/B000/XXXX', 'https://hooks.example/T000/B000/XXXX'],
+  ['SLACK_WEBHOOK_URL=https://hooks.example/T000/B', 'https://hooks.example/T000/B'],
+  ['SENTRY_DSN=https://sentry.example/42', 'https://sentry.example/42'],
+  ['STRIPE=4eC39HqLyjWDarjtT1zdp7dc', '4eC39HqLyjWDarjtT1zdp7dc'],
+  ['MAILER=f81d4fae-7dec-11d0-a765-00a0c91e6bf6', 'f81d4fae-7dec-11d0-a765-00a0c91e6bf6'],
+  ["LOGIN='xK#9v!pQ2&z'", 'xK#9v!pQ2&z'],
+  ['AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE', 'AKIAIOSFODNN7EXAMPLE'],
+  [`SIGNING_KEY="${PEM}"`, PEM],
+  [`SIGNING_KEY="${PEM}"`, PEM.replaceAll('\n', '\r\n')],
+  [`SIGNING_KEY="${PEM}"`, 'const second = "QQQQabcdefghi"'],
+  [`SIGNING_KEY="${PEM.replaceAll('\n', '\\n')}"`, PEM],
+  [`SIGNING_KEY='${PEM.replaceAll('\n', '\\n')}'`, PEM],
+  [`SIGNING_KEY="${PEM}"`, JSON.stringify({ pem: PEM })],
+  ['API_SECRET=\'has"quote"inside\'', JSON.stringify('has"quote"inside')],
+];
+
+/** Lines of a `.env` that hold no secret, though some of their names or values look like one. */
+export const PLAIN_SETTINGS: readonly string[] = [
+  'ASSISTANT_NAME=Andy',
+  'ASSISTANT_NAME=Montgomery',
+  'ASSISTANT_NAME="Montgomery Scott"',
+  'MODEL=anthropic/claude-sonnet-4-5',
+  'MODEL=anthropic/claude-sonnet-4-5-20250929',
+  'MODEL=openai/gpt-4o-mini-2024-07-18',
+  'ANTHROPIC_BASE_URL=https://api.anthropic.com',
+  'OPENAI_BASE_URL=http://localhost:11434/v1',
+  'TOKEN_URL=https://accounts.example.org/oauth2/token',
+  'DATABASE_URL=postgres://postgres:postgres@localhost:5432/postgres',
+  'CLAW_SANDBOX=bubblewrap',
+  'CLAW_TURN_TIMEOUT_MS=1800000',
+  'BUDGET_TOKENS=20000000',
+  'AUTHOR_NAME=Montgomery',
+  'KEYBOARD=qwertzuiop',
+  'PORT=8080',
+  'DEBUG_EVERYTHING=true',
+  'IMAGE=node:24-bookworm-slim',
+  'REGION=eu-central-1',
+  'REDIS_HOST=cache01abc.internal.example:6379',
+  'CLAW_DATA=./data/assistant2home',
+  'PRIVATE_KEY_PATH=/etc/assistant/key.pem',
+  'IMAGE_SIZE=1024x1024',
+];
