@@ -1,4 +1,4 @@
-import { readWhatFits } from './config.ts';
+import { readWhatFits, wrongText } from './config.ts';
 import { brokenEnvLines, lineInEnvFile, readEnvFile } from './env-file.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -21,7 +21,7 @@ export function findWrongSettings(environment: Environment, projectDir: string):
   return {
     names: wrong.map(({ name }) => name),
     problems: wrong.map(
-      ({ name, problem }) => `${name} in ${placeOf(name, environment, projectDir)}: ${problem}.`,
+      (setting) => `${wrongText(setting, placeOf(setting.name, environment, projectDir))}.`,
     ),
   };
 }

@@ -23,7 +23,7 @@ export const assistantVerbs: readonly ((program: Command, run: RunVerb) => void)
   (program, run) =>
     program
       .command('setup')
-      .description('walk through everything, or set up one thing: model, whatsapp')
+      .description('walk through everything, or set up one thing: model, whatsapp, service')
       .argument('[name]', 'what to set up')
       .argument('[args...]', 'whatsapp takes --phone <number>, --qr-file <path> and --again')
       .option('--provider <name>', 'anthropic, or openai for any server that speaks its protocol')

@@ -50,6 +50,14 @@ export function ownDefinition(): Promise<ServiceDefinition> {
   return definitionNamed('patchclaw', false);
 }
 
+/** Installs the service of this installation; what was done and is to do, for the owner and for programs. */
+export async function installOwnService(isForced: boolean) {
+  const { installService } = await import('./service/carry-out.ts');
+  const { serviceLines } = await import('./text-service.ts');
+  const data = installService(await ownDefinition(), isForced);
+  return { summary: serviceLines(data).join('\n'), data };
+}
+
 async function definitionNamed(name: string, isSystem: boolean): Promise<ServiceDefinition> {
   const { definitionOf } = await import('./service/definition.ts');
   const home = resolve(import.meta.dirname, '../..');

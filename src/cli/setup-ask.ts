@@ -1,4 +1,6 @@
 import { ClawError } from '../engine/index.ts';
+import { problemOfServer } from '../model/completion.ts';
+import { problemOfAddress } from '../setting-values.ts';
 
 export type Provider = 'anthropic' | 'openai';
 
@@ -24,7 +26,6 @@ export type Asking = {
 };
 
 const OPENAI = 'https://api.openai.com/v1';
-const EXAMPLE = 'such as http://localhost:11434/v1';
 
 /**
  * Asks for a model on the terminal. Each answer is looked at when it is given, and asked for again.
@@ -32,7 +33,7 @@ const EXAMPLE = 'such as http://localhost:11434/v1';
  * @throws ClawError INTERRUPTED when the owner leaves
  */
 export async function askForModel({ given, refused, hasKey }: Asking): Promise<Answers> {
-  const { isCancel, password, select, text } = await import('@clack/prompts');
+  const { isCancel, log, password, select, text } = await import('@clack/prompts');
   const output = process.stderr;
   const answered = async <T>(asked: Promise<T>): Promise<Exclude<T, symbol>> => {
     const answer = await asked;
@@ -56,11 +57,20 @@ export async function askForModel({ given, refused, hasKey }: Asking): Promise<A
         output,
       }),
     ));
+  const askForAddress = async (initial: string): Promise<string> => {
+    for (let typed = initial; ; ) {
+      typed = await line('Its address', typed, problemOfAddress);
+      const problem = await problemOfServer(typed);
+      if (problem === null) return typed;
+      log.error(problem, { output });
+      await dropTyped();
+    }
+  };
   let { baseUrl, model } = refused ?? given;
   if (provider === 'openai') {
     const asks = refused !== null;
     if (asks || baseUrl === null) {
-      baseUrl = await line('Its address', baseUrl ?? OPENAI, addressProblem);
+      baseUrl = await askForAddress(baseUrl ?? OPENAI);
     }
     if (asks || model === null)
       model = await line('The name of the model', model ?? '', nameProblem);
@@ -81,13 +91,6 @@ export async function askForModel({ given, refused, hasKey }: Asking): Promise<A
 }
 
 type Check = (typed: string) => string | null;
-
-/** Says what is wrong with the address of a model's server; null for nothing. */
-export function addressProblem(typed: string): string | null {
-  if (typed === '') return `Type the address of the server, ${EXAMPLE}.`;
-  const isAddress = /^https?:\/\/[^/]/i.test(typed) && URL.canParse(typed);
-  return isAddress ? null : `An address begins with http:// or https://, ${EXAMPLE}.`;
-}
 
 function nameProblem(typed: string): string | null {
   if (typed === '') return 'Type the name by which the server knows the model.';

@@ -28,10 +28,11 @@ export async function runSetupStep(
   invocation: Invocation,
   { name, args, restart }: NamedStep,
 ): Promise<VerbResult> {
+  if (name === 'service') return await setUpService(invocation, args);
   const steps = await discoverSetupSteps();
   const step = steps.find((candidate) => candidate.name === name);
   if (step === undefined) {
-    const names = ['model', ...steps.map((known) => known.name)].join(', ');
+    const names = ['model', ...steps.map((known) => known.name), 'service'].join(', ');
     throw new ClawError('USAGE', `There is no set-up "${name}". There are: ${names}.`);
   }
   try {
@@ -41,6 +42,22 @@ export async function runSetupStep(
   } finally {
     endSoon();
   }
+}
+
+/** The same as `claw service install`, under the name that the walk through everything shows. */
+async function setUpService(
+  { options: { yes } }: Invocation,
+  args: readonly string[],
+): Promise<VerbResult> {
+  if (args.length > 0) {
+    throw new ClawError(
+      'USAGE',
+      '`claw setup service` takes no options; `claw service install` does.',
+    );
+  }
+  const { installOwnService } = await import('./service.ts');
+  const { summary, data } = await installOwnService(yes === true);
+  return resultOf({ summary, data: { ...data } });
 }
 
 /** @throws ClawError USAGE, SETUP_REFUSED with what the step said, INTERRUPTED */

@@ -97,7 +97,8 @@ async function summaryOf(parts: {
   for (const { name, standing } of stages) {
     const end = came.get(name);
     const stands = await standing();
-    const text = stands === null ? 'not set up' : `set up, ${stands}`;
+    const text =
+      stands === null ? `not set up; \`claw setup ${name}\` does it` : `set up, ${stands}`;
     lines.push(`${name}: ${end?.kind === 'failed' ? `does not work: ${end.text}` : text}`);
   }
   const done = doneIn(came);
@@ -141,22 +142,18 @@ function stepStage(invocation: Invocation, step: SetupStep): Stage {
 }
 
 function serviceStage(): Stage {
-  const definition = async () => {
-    const { ownDefinition } = await import('./service.ts');
-    return await ownDefinition();
-  };
   return {
     name: 'service',
     help: 'the system starts the assistant and keeps it running, instead of this terminal',
     async standing() {
+      const { ownDefinition } = await import('./service.ts');
       const { serviceState } = await import('./service/carry-out.ts');
-      const { file, path } = serviceState(await definition());
+      const { file, path } = serviceState(await ownDefinition());
       return file === 'absent' ? null : `installed, ${path}`;
     },
     async run() {
-      const { installService } = await import('./service/carry-out.ts');
-      const { serviceLines } = await import('./text-service.ts');
-      return serviceLines(installService(await definition(), false)).join('\n');
+      const { installOwnService } = await import('./service.ts');
+      return (await installOwnService(false)).summary;
     },
   };
 }
@@ -169,7 +166,7 @@ function sayWhat(steps: readonly SetupStep[]): ClawError {
   const ways = [
     'claw setup model < file-with-the-key',
     ...steps.map(({ name }) => `claw setup ${name}`),
-    'claw service install',
+    'claw setup service',
   ];
   return new ClawError(
     'USAGE',

@@ -29,6 +29,7 @@ test('a key is believed after one real completion, and written for its owner alo
   try {
     const run = await setup(codebase.root, 'sk-test-key', '--base-url', server.url);
     expect(run).toMatchObject({ code: 0, json: { ok: true, verb: 'setup' } });
+    expect(run.json.data.summary).toContain('`claw setup service`');
     expect(server.requests.length).toBe(1);
     expect(codebase.read('.env')).toBe(
       `OTHER=kept\nANTHROPIC_API_KEY=sk-test-key\nANTHROPIC_BASE_URL=${server.url}\n`,
@@ -85,7 +86,14 @@ test('a set-up that is not there is named, beside those that are', async () => {
   await using codebase = temporaryCodebase({ 'a.txt': '' });
   const run = await setup(codebase.root, '', 'nonsense');
   expect(run).toMatchObject({ code: 2, json: { error: { code: 'USAGE' } } });
-  expect(run.json.error.message).toContain('model, whatsapp');
+  expect(run.json.error.message).toContain('model, whatsapp, service');
+});
+
+test('the service is set up under the name that the walk shows, and takes no options', async () => {
+  await using codebase = temporaryCodebase({ 'a.txt': '' });
+  const run = await setup(codebase.root, '', 'service', '--system');
+  expect(run).toMatchObject({ code: 2, json: { error: { code: 'USAGE' } } });
+  expect(run.json.error.message).toContain('claw service install');
 });
 
 test('a step reads its own options, and the model’s set-up takes no others', async () => {
@@ -136,7 +144,8 @@ test('on a terminal, without a name, it walks through everything and takes a no'
     terminal.type('n');
   }
   expect(await terminal.code).toBe(0);
-  expect(terminal.seen()).toContain('whatsapp: not set up');
+  expect(terminal.seen()).toContain('whatsapp: not set up; `claw setup whatsapp` does it');
+  expect(terminal.seen()).toContain('service: not set up; `claw setup service` does it');
   expect(terminal.seen()).toContain('Nothing was changed.');
   expect(codebase.read('.env')).toBe('ANTHROPIC_API_KEY=sk-test-key\n');
 });
@@ -172,7 +181,7 @@ test('a refused key is asked for again, and what is typed answers no other quest
   expect(await terminal.code).toBe(0);
   await server.close();
   expect(terminal.seen()).toMatch(
-    /model: set up, anthropic[\s\S]*whatsapp: not set up\s+service: not set up/,
+    /model: set up, anthropic[\s\S]*whatsapp: not set up;.*\s+service: not set up;/,
   );
   expect(codebase.read('.env')).toContain('ANTHROPIC_API_KEY=sk-good\n');
 });
@@ -185,11 +194,18 @@ test('an address is looked at when it is given, and never assumed', async () => 
   await terminal.sees('Type the address of the server');
   terminal.type('localhost:11434/v1\r');
   await terminal.sees('An address begins with http://');
+  terminal.type('\u0015https://api.example.org/v1not a url\r');
+  await terminal.sees('An address has no spaces');
+  terminal.type('\u0015http://localhost:99999/v1\r');
+  await terminal.sees('A port is a number from 1 to 65535');
+  terminal.type('\u0015http://127.0.0.1:6000/v1\r');
+  await terminal.sees('programs may not call port 6000');
+  await terminal.sees('Its address');
   terminal.type('\u0003');
   await terminal.sees('Set-up left; nothing was written.');
   await terminal.code;
   expect(codebase.read('.env')).toBe('');
-  for (const address of ['', 'localhost:11434']) {
+  for (const address of ['', 'localhost:11434', 'https://api.example.org/v1not a url']) {
     const args = ['--provider', 'openai', '--model', 'mine', '--base-url', address];
     const run = await setup(codebase.root, '', ...args);
     expect(run).toMatchObject({ code: 2, json: { error: { code: 'USAGE' } } });

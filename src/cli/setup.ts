@@ -2,17 +2,11 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { ClawError, type VerbResult } from '../engine/index.ts';
 import { completeOnce } from '../model/completion.ts';
+import { problemOfAddress } from '../setting-values.ts';
 import { setInDotenv } from './dotenv.ts';
 import type { Invocation } from './main.ts';
 import { environmentOf, settingsOf } from './settings.ts';
-import {
-  type Answers,
-  type Asking,
-  addressProblem,
-  askForModel,
-  dropTyped,
-  type Provider,
-} from './setup-ask.ts';
+import { type Answers, type Asking, askForModel, dropTyped, type Provider } from './setup-ask.ts';
 
 /** What the model's set-up needs to know; what is not given is asked for. */
 export type SetupOptions = {
@@ -86,7 +80,7 @@ async function tryOut({ root, ui }: Invocation, answers: Answers): Promise<Tried
 
 /** @throws ClawError USAGE for what was given and makes no sense, before anything is asked */
 function givenIn({ provider, baseUrl, model }: SetupOptions): Asking['given'] {
-  const problem = baseUrl === undefined ? null : addressProblem(baseUrl);
+  const problem = baseUrl === undefined ? null : problemOfAddress(baseUrl);
   if (problem !== null) throw new ClawError('USAGE', `--base-url ${baseUrl}: ${problem}`);
   return {
     provider: provider === undefined ? null : providerOf(provider),

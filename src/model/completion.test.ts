@@ -2,7 +2,8 @@ import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import { type AnthropicReply, startAnthropicServer } from '../testing/anthropic.ts';
 import { startOpenAiServer } from '../testing/openai.ts';
-import { completeOnce, completeText } from './completion.ts';
+import { completeOnce, completeText, problemOfServer } from './completion.ts';
+import { connectionFailure } from './failure.ts';
 
 test('a model that answers is believed', async () => {
   await using server = await anthropic([{ type: 'text', text: 'ok' }]);
@@ -54,6 +55,41 @@ test('an address where nothing listens is named', async () => {
     ok: false,
     message: `The model at 127.0.0.1:${port} cannot be reached: nothing listens there.`,
   });
+});
+
+test('a page that is not found tells of the address, an unknown model of its name', async () => {
+  const page = createServer((_request, response) => {
+    response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>Not Found</h1>');
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => page.once('listening', resolve));
+  const address = page.address();
+  const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/api`;
+  const settings = { ...model(url), provider: 'openai' } as const;
+  expect(await completeOnce(settings)).toEqual({
+    ok: false,
+    message: `The server at ${url} answers, but no model does there (404). Check the address; it often ends in /v1.`,
+  });
+  await new Promise((resolve) => page.close(resolve));
+  await using server = await anthropic({ kind: 'error', status: 404, message: 'model: x' });
+  expect(await completeOnce(model(server.url))).toEqual({
+    ok: false,
+    message: expect.stringMatching(/does not know "claude-test" \(404\): model: x. Check the name/),
+  });
+});
+
+test('a server is there when it answers anything; else it is said why not', async () => {
+  await using server = await anthropic({ kind: 'error', status: 401 });
+  expect(await problemOfServer(server.url)).toBeNull();
+  expect(await problemOfServer('http://127.0.0.1:6000/v1')).toBe(
+    'The model at 127.0.0.1:6000 cannot be reached: programs may not call port 6000, so let the server listen on another one.',
+  );
+});
+
+test('a name that there is not is told as that', () => {
+  const unknown = Object.assign(new Error('getaddrinfo'), { code: 'ENOTFOUND' });
+  expect(connectionFailure(model('https://api.nowhere.example/v1'), unknown).message).toBe(
+    'The model at api.nowhere.example cannot be reached: there is no such name.',
+  );
 });
 
 test('a friendly page is no model', async () => {

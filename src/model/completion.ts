@@ -46,6 +46,29 @@ export async function probeModel(
     : { ok: false, message: failure.message, serverTime };
 }
 
+const REACH_MS = 10_000;
+
+/**
+ * Looks whether a server answers at an address at all, whatever it says. One that takes its time counts
+ * as there.
+ *
+ * @returns one sentence about why it cannot be reached; null where it can
+ */
+export async function problemOfServer(baseUrl: string): Promise<string | null> {
+  try {
+    const answer = await fetch(baseUrl, {
+      method: 'HEAD',
+      redirect: 'manual',
+      signal: AbortSignal.timeout(REACH_MS),
+    });
+    await answer.body?.cancel();
+    return null;
+  } catch (error) {
+    if (error instanceof Error && error.name === 'TimeoutError') return null;
+    return connectionFailure({ baseUrl }, causeOf(error)).message;
+  }
+}
+
 /** What a model said, or one sentence about why it did not. */
 export type Answer =
   | { readonly ok: true; readonly text: string }
@@ -125,10 +148,13 @@ async function send(
     if (error instanceof Error && error.name === 'TimeoutError') {
       return timeoutFailure(model, timeoutMs);
     }
-    // fetch wraps what the connection said.
-    const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
-    return connectionFailure(model, cause);
+    return connectionFailure(model, causeOf(error));
   }
+}
+
+/** fetch wraps what the connection said. */
+function causeOf(error: unknown): unknown {
+  return error instanceof Error && error.cause !== undefined ? error.cause : error;
 }
 
 /** Many servers answer any request with a friendly page and status 200. */

@@ -11,15 +11,20 @@ const ErrorBody = z.object({ error: z.object({ message: z.string() }) });
 
 /** What a refusal by the model's server means for the owner. */
 export function httpFailure(model: ModelSettings, status: number, body: string): ModelFailure {
-  return { code: 'MODEL_FAILED', message: httpSentence(model, status, detailOf(body)) };
+  return { code: 'MODEL_FAILED', message: httpSentence(model, status, body) };
 }
 
-function httpSentence(model: ModelSettings, status: number, detail: string): string {
+function httpSentence(model: ModelSettings, status: number, body: string): string {
+  const detail = detailOf(body);
   if (status === 401 || status === 403) {
     return `The model's server refused the API key (${status}). Set another with \`claw setup\`.`;
   }
+  if (status === 404 && detail === '') {
+    const end = model.provider === 'openai' ? '; it often ends in /v1' : '';
+    return `The server at ${addressOf(model)} answers, but no model does there (404). Check the address${end}.`;
+  }
   if (status === 404) {
-    return `The model's server at ${host(model)} does not know "${model.model}" (404). Check MODEL in .env.`;
+    return `The model's server at ${host(model)} does not know "${model.model}" (404)${detail}. Check the name of the model, which is MODEL in .env.`;
   }
   if (
     status === 402 ||
@@ -37,7 +42,10 @@ function httpSentence(model: ModelSettings, status: number, detail: string): str
 }
 
 /** What an error of the connection to the model's server means for the owner. */
-export function connectionFailure(model: ModelSettings, error: unknown): ModelFailure {
+export function connectionFailure(
+  model: Pick<ModelSettings, 'baseUrl'>,
+  error: unknown,
+): ModelFailure {
   const code = errorCode(error);
   const why =
     {
@@ -45,6 +53,7 @@ export function connectionFailure(model: ModelSettings, error: unknown): ModelFa
       ENOTFOUND: 'there is no such name',
       EAI_AGAIN: 'names cannot be looked up; is there a network?',
       ECONNRESET: 'it broke the connection',
+      'bad port': `programs may not call port ${new URL(model.baseUrl).port}, so let the server listen on another one`,
     }[code] ?? code;
   return {
     code: 'MODEL_FAILED',
@@ -80,8 +89,14 @@ export function withoutKey(model: ModelSettings, text: string): string {
   return model.apiKey === null ? text : text.replaceAll(model.apiKey, '[key]');
 }
 
-function host(model: ModelSettings): string {
-  return new URL(model.baseUrl).host;
+function host({ baseUrl }: Pick<ModelSettings, 'baseUrl'>): string {
+  return new URL(baseUrl).host;
+}
+
+/** The address without what may be a password in it. */
+function addressOf({ baseUrl }: ModelSettings): string {
+  const { origin, pathname } = new URL(baseUrl);
+  return `${origin}${pathname.replace(/\/$/, '')}`;
 }
 
 function errorCode(error: unknown): string {

@@ -203,8 +203,8 @@ test('wrong settings keep agents from running and nothing else, and name each li
   using tree = new TestTree({ '.env': 'BUDGET_USD=1\nMODEL=nonsense\nBUDGET_TOKENS=many\n' });
   await using conversation = Conversation.start(tree, { OPENAI_API_KEY: 'sk-test' });
   expect(await conversation.end('/groups\nhello\n')).toBe(0);
-  expect(conversation.stdout).toContain('MODEL in line 2 of .env: must be anthropic/<model>');
-  expect(conversation.stdout).toContain('BUDGET_TOKENS in line 3 of .env: must be');
+  expect(conversation.stdout).toContain('MODEL in line 2 of .env must be anthropic/<model>');
+  expect(conversation.stdout).toContain('BUDGET_TOKENS in line 3 of .env must be');
   expect(conversation.stdout).toContain('Registered:');
   expect(conversation.stderr).not.toContain('Error');
 });

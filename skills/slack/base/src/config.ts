@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { Address, anyNumber, oneOf, wholeNumber } from './setting-values.ts';
 
 /** The model behind the agent: which protocol it speaks, where it is, and the key, if there is one. */
 export type ModelSettings = {
@@ -86,6 +87,9 @@ const TokenLimit = z.union(
 );
 const PRICE = /^\d{1,6}(\.\d{1,6})?(\/\d{1,6}(\.\d{1,6})?)(\/\d{1,6}(\.\d{1,6})?){0,2}$/;
 
+/** A timer of Node's takes no more. */
+const MAX_MS = 2_147_483_647;
+
 const Environment = z.object({
   // assistantName
   ASSISTANT_NAME: z.string().min(1).default('Andy'),
@@ -96,24 +100,24 @@ const Environment = z.object({
   // dataDir
   CLAW_DATA: z.string().min(1).default('data'),
   // idleMs
-  CLAW_IDLE_MS: z.coerce.number().int().positive().default(600_000),
+  CLAW_IDLE_MS: wholeNumber(1, MAX_MS).default(600_000),
   // logLevel
-  CLAW_LOG_LEVEL: z.enum(['error', 'warn', 'info', 'debug']).default('info'),
+  CLAW_LOG_LEVEL: oneOf(['error', 'warn', 'info', 'debug']).default('info'),
   // maxAgents
-  CLAW_MAX_AGENTS: z.coerce.number().int().positive().default(4),
+  CLAW_MAX_AGENTS: wholeNumber(1, 64).default(4),
   // maxContainers
-  CLAW_MAX_CONTAINERS: z.coerce.number().int().positive().default(8),
+  CLAW_MAX_CONTAINERS: wholeNumber(1, 64).default(8),
   // model
   MODEL: z
     .string()
     .regex(/^(anthropic|openai)\/.+$/, 'must be anthropic/<model> or openai/<model>')
     .default('anthropic/claude-sonnet-4-5'),
   ANTHROPIC_API_KEY: z.string().optional(),
-  ANTHROPIC_BASE_URL: z.url().default('https://api.anthropic.com'),
+  ANTHROPIC_BASE_URL: Address.default('https://api.anthropic.com'),
   OPENAI_API_KEY: z.string().optional(),
-  OPENAI_BASE_URL: z.url().default('https://api.openai.com/v1'),
+  OPENAI_BASE_URL: Address.default('https://api.openai.com/v1'),
   // modelContext
-  MODEL_CONTEXT: z.coerce.number().int().min(1_000).optional(),
+  MODEL_CONTEXT: wholeNumber(1_000, 100_000_000).optional(),
   // modelPrice
   MODEL_PRICE: z
     .string()
@@ -125,13 +129,13 @@ const Environment = z.object({
   HOME: z.string().optional(),
   XDG_CONFIG_HOME: z.string().optional(),
   // sandbox
-  CLAW_SANDBOX: z.enum(['docker', 'podman', 'bubblewrap']).optional(),
+  CLAW_SANDBOX: oneOf(['docker', 'podman', 'bubblewrap']).optional(),
   // sessionExpiryHours
-  SESSION_EXPIRY_HOURS: z.coerce.number().min(0).max(87_600).default(24),
+  SESSION_EXPIRY_HOURS: anyNumber(0, 87_600).default(24),
   // socketDir
   CLAW_SOCKETS: z.string().min(1).optional(),
   // turnTimeoutMs
-  CLAW_TURN_TIMEOUT_MS: z.coerce.number().int().positive().default(1_800_000),
+  CLAW_TURN_TIMEOUT_MS: wholeNumber(1, MAX_MS).default(1_800_000),
   // whatsappOwner
   WHATSAPP_OWNER: z
     .string()
@@ -158,13 +162,19 @@ export function readSettings(
   const { settings, wrong } = readWhatFits(environment, projectDir);
   const [first] = wrong;
   if (first !== undefined) {
-    throw new SettingsError(`${first.name} in .env or the environment: ${first.problem}`);
+    throw new SettingsError(wrongText(first, '.env or the environment'));
   }
   return settings;
 }
 
 /** A setting whose value cannot be read, and what it must be. */
 export type WrongSetting = { readonly name: string; readonly problem: string };
+
+/** A wrong setting as a sentence without its stop: `MODEL in line 2 of .env must be …`. */
+export function wrongText({ name, problem }: WrongSetting, place: string): string {
+  // What is said by a library is a sentence of its own.
+  return `${name} in ${place}${/^[a-z]/.test(problem) ? '' : ':'} ${problem}`;
+}
 
 /** Reads the settings that are right, and takes the defaults of those that are not. Never throws. */
 export function readWhatFits(

@@ -1,0 +1,54 @@
+import { z } from 'zod';
+
+/** A whole number between two bounds, as text; what is wrong with another text, as the rest of a sentence. */
+export function wholeNumber(from: number, to: number) {
+  return numberWhere(/^\d{1,15}$/, from, to, `must be a whole number from ${from} to ${to}`);
+}
+
+/** A number between two bounds, which may be a fraction such as `0.5`. */
+export function anyNumber(from: number, to: number) {
+  return numberWhere(/^\d{1,15}(\.\d+)?$/, from, to, `must be a number from ${from} to ${to}`);
+}
+
+/** One of a few words. */
+export function oneOf<const Words extends readonly [string, string, ...string[]]>(words: Words) {
+  const list = `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+  return z.enum(words, { error: ({ input }) => `must be ${list}, not ${quoted(input)}` });
+}
+
+/** An address of a server, as `problemOfAddress` wants it. */
+export const Address = z.string().refine((text) => problemOfAddress(text) === null, {
+  // The address itself may hold a password, so it is not repeated.
+  error: 'must be the address of a server, such as https://example.org/v1, without spaces',
+});
+
+const EXAMPLE = 'such as http://localhost:11434/v1';
+
+/** Says in a sentence what is wrong with the address of a server; null for nothing. */
+export function problemOfAddress(typed: string): string | null {
+  if (typed === '') return `Type the address of the server, ${EXAMPLE}.`;
+  if (!/^https?:\/\/[^/]/i.test(typed)) {
+    return `An address begins with http:// or https://, ${EXAMPLE}.`;
+  }
+  if (/\s/.test(typed)) return `An address has no spaces, ${EXAMPLE}.`;
+  if (URL.canParse(typed)) return null;
+  const port = /^https?:\/\/[^/?#]*:([^/?#:\]]+)(?:[/?#]|$)/i.exec(typed)?.[1] ?? null;
+  return port === null || URL.canParse(typed.replace(`:${port}`, ''))
+    ? `A port is a number from 1 to 65535, ${EXAMPLE}.`
+    : `This is not the address of a server: write it ${EXAMPLE}.`;
+}
+
+function numberWhere(pattern: RegExp, from: number, to: number, problem: string) {
+  return z
+    .string()
+    .trim()
+    .refine((text) => pattern.test(text) && Number(text) >= from && Number(text) <= to, {
+      error: ({ input }) => `${problem}, not ${quoted(input)}`,
+    })
+    .transform(Number);
+}
+
+function quoted(input: unknown): string {
+  const text = String(input);
+  return `"${text.length > 40 ? `${text.slice(0, 39)}…` : text}"`;
+}

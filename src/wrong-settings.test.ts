@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { findWrongSettings } from './wrong-settings.ts';
+
+test.each([
+  ['CLAW_MAX_CONTAINERS', 'abc', 'must be a whole number from 1 to 64, not "abc"'],
+  ['CLAW_MAX_AGENTS', '0', 'must be a whole number from 1 to 64, not "0"'],
+  ['CLAW_IDLE_MS', '1.5', 'must be a whole number from 1 to 2147483647, not "1.5"'],
+  ['MODEL_CONTEXT', '12', 'must be a whole number from 1000 to 100000000, not "12"'],
+  ['SESSION_EXPIRY_HOURS', '-1', 'must be a number from 0 to 87600, not "-1"'],
+  ['CLAW_LOG_LEVEL', 'loud', 'must be error, warn, info or debug, not "loud"'],
+  ['CLAW_SANDBOX', 'vm', 'must be docker, podman or bubblewrap, not "vm"'],
+  ['OPENAI_BASE_URL', 'https://api.example.org/v1not a url', 'must be the address of a server'],
+  ['ANTHROPIC_BASE_URL', 'localhost:99999', 'must be the address of a server'],
+])('%s=%s is refused in one plain sentence', (name, value, problem) => {
+  const { problems } = findWrongSettings({ [name]: value }, '/nowhere');
+  expect(problems).toHaveLength(1);
+  expect(problems[0]).toContain(`${name} in the environment ${problem}`);
+  expect(problems[0]).toMatch(/^[^\n]+[^.]\.$/);
+});
+
+test('settings that are right are no matter of words', () => {
+  const right = {
+    CLAW_MAX_CONTAINERS: ' 64 ',
+    SESSION_EXPIRY_HOURS: '0.5',
+    CLAW_LOG_LEVEL: 'warn',
+  };
+  expect(findWrongSettings(right, '/nowhere').names).toEqual([]);
+});
