@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { readSettings } from '../config.ts';
 import { ClawError, type VerbResult } from '../engine/index.ts';
 import {
   discoverSetupSteps,
@@ -6,8 +8,10 @@ import {
   type SetupStep,
 } from '../setup/step.ts';
 import { restartedText, restartRunning } from './assistant/restart.ts';
+import { setInDotenv } from './dotenv.ts';
 import type { Invocation } from './main.ts';
 import { environmentOf, settingsOf } from './settings.ts';
+import { createAsk } from './setup-question.ts';
 
 /** A library that a step used may leave timers behind, which nobody waits for. */
 const LINGER_MS = 500;
@@ -66,11 +70,20 @@ export async function runStep(
   step: SetupStep,
   args: readonly string[],
 ): Promise<SetupOutcome> {
-  const settings = settingsOf(environmentOf(root), root);
+  const environment = environmentOf(root);
   const isInteractive = process.stderr.isTTY === true;
   const say = (text: string): void => void process.stderr.write(`${text}\n`);
   try {
-    return await step.run({ settings, args, isInteractive, say, signal });
+    return await step.run({
+      settings: settingsOf(environment, root),
+      args,
+      isInteractive,
+      say,
+      ask: createAsk(),
+      settingsWith: (values) => readSettings({ ...environment, ...values }, root),
+      write: (values) => setInDotenv(join(root, '.env'), values),
+      signal,
+    });
   } catch (error) {
     if (!isSetupRefused(error)) throw error;
     const code = error.isWrongUse ? 'USAGE' : signal.aborted ? 'INTERRUPTED' : 'SETUP_REFUSED';

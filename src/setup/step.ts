@@ -11,8 +11,28 @@ export type SetupContext = {
   readonly isInteractive: boolean;
   /** Shows lines to the owner. */
   readonly say: (text: string) => void;
+  /**
+   * Asks the owner for a line, and again until it fits. Without a terminal the next line that is piped in
+   * is the answer, and one that does not fit ends the step.
+   */
+  readonly ask: (question: SetupQuestion) => Promise<string>;
+  /** The settings as they would be with these values in `.env`. @throws SettingsError */
+  readonly settingsWith: (values: Readonly<Record<string, string>>) => Settings;
+  /** Writes settings into `.env`, which only its owner can read then. */
+  readonly write: (values: Readonly<Record<string, string>>) => void;
   /** Aborted by Ctrl-C and its like. */
   readonly signal: AbortSignal;
+};
+
+/** A question of a step. */
+export type SetupQuestion = {
+  readonly message: string;
+  /** Not shown while it is typed. */
+  readonly isSecret?: boolean;
+  /** What is in the line at first. */
+  readonly initial?: string;
+  /** Says in a sentence what is wrong with an answer; null for nothing. */
+  readonly check: (typed: string) => string | null | Promise<string | null>;
 };
 
 /** What came of it: a line for the owner, and facts for programs. */

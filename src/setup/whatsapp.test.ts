@@ -27,6 +27,9 @@ function contextOf(context: Partial<SetupContext>): SetupContext {
     args: [],
     isInteractive: true,
     say: (text) => said.push(text),
+    ask: () => Promise.reject(new Error('a phone is linked without questions')),
+    settingsWith: () => readSettings({ CLAW_DATA: dataDir }, dataDir),
+    write: () => {},
     signal: new AbortController().signal,
     ...context,
   };

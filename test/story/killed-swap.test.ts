@@ -41,7 +41,7 @@ describe.skipIf(isSkipped)(isSkipped ? `${title} (strace is missing)` : title, (
     await expectTelegram(copy);
     expect(copy.code()).toEqual(clone.code());
     await using assistant = await Assistant.start(copy, 'npm');
-    expect(await assistant.ask('/status')).toContain('code: core and telegram 1.1.1');
+    expect(await assistant.ask('/status')).toContain('code: core and telegram 1.2.0');
     expect(await assistant.end()).toBe(0);
   });
 });

@@ -256,7 +256,14 @@ export class SlackServer {
     const user = this.#users.get(String(fields['user']));
     switch (method) {
       case 'auth.test':
-        return { ok: true, team_id: 'T1', user_id: this.botUserId, bot_id: 'B1', user: 'andy' };
+        return {
+          ok: true,
+          team_id: 'T1',
+          team: 'Acme',
+          user_id: this.botUserId,
+          bot_id: 'B1',
+          user: 'andy',
+        };
       case 'apps.connections.open': {
         const ticket = randomUUID();
         this.#tickets.add(ticket);

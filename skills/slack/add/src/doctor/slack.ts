@@ -1,0 +1,49 @@
+import { settingsProblem } from '../channels/slack/access.ts';
+import { isRunning } from '../supervisor/instance-lock.ts';
+import { type Examination, type Finding, ill, type Subject, well } from './examination.ts';
+import { lastChannelState } from './last-state.ts';
+
+const AREA = 'slack';
+const SET_UP = '`claw setup slack` sets tokens and ids, and tries them.';
+
+/** The app: whether Slack takes both of its tokens, who may write to it, and how the channel does. */
+export const examination = slackExamination(20_000);
+
+/** @param timeoutMs how long Slack has for each answer */
+export function slackExamination(timeoutMs: number): Examination {
+  return {
+    area: AREA,
+    order: 44,
+    async examine(subject) {
+      const { settings, isOffline } = subject;
+      if (settings === null) return [];
+      if (settings.slack === null) return [well(AREA, 'no app yet', SET_UP)];
+      const { botToken, appToken, apiUrl } = settings.slack;
+      const problem = settingsProblem(settings.slack);
+      const list = problem === null ? [] : [ill(AREA, problem, SET_UP)];
+      if (botToken === null || appToken === null) return list;
+      if (isOffline) return [well(AREA, 'tokens are set; Slack was not asked'), ...list];
+      // Slack's library takes a quarter of a second to load.
+      const { identify, problemOfAppToken } = await import('../channels/slack/identity.ts');
+      const limits = { apiUrl, timeoutMs };
+      const [who, appProblem] = await Promise.all([
+        identify(botToken, limits),
+        problemOfAppToken(appToken, limits),
+      ]);
+      const bot = who.ok
+        ? stateFinding(subject, `the app is ${who.user} in ${who.team}`)
+        : ill(AREA, who.message, SET_UP);
+      return [bot, ...(appProblem === null ? [] : [ill(AREA, appProblem, SET_UP)]), ...list];
+    },
+  };
+}
+
+/** What the running assistant last said of the channel. */
+function stateFinding({ dataDir }: Subject, app: string): Finding {
+  const last = isRunning(dataDir) ? lastChannelState(dataDir, AREA) : null;
+  if (last === null) return well(AREA, app);
+  const since = new Date(last.time).toLocaleString('sv');
+  if (last.state === 'connected') return well(AREA, `${app}, connected since ${since}`);
+  const message = `${app}, but the channel is ${last.state} since ${since}. ${last.detail ?? ''}`;
+  return ill(AREA, message.trim(), '`claw logs --level warn` tells more.');
+}

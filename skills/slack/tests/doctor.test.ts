@@ -1,0 +1,86 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { readSettings } from '../../../src/config.ts';
+import { examineAssistant, type Finding } from '../../../src/doctor/examination.ts';
+import { slackExamination } from '../../../src/doctor/slack.ts';
+import { APP_TOKEN, BOT_TOKEN, settingsOf, startWorkspace } from './fixtures.ts';
+
+type Given = { readonly env: Readonly<Record<string, string>>; readonly online?: boolean };
+
+function subjectOf({ env, online = true }: Given) {
+  // Nothing else is asked: there is no such engine and no key.
+  const environment = { CLAW_SANDBOX: 'podman', ...env };
+  return {
+    projectDir: '/nowhere',
+    dataDir: '/nowhere/data',
+    environment,
+    settings: readSettings(environment, '/nowhere'),
+    isOffline: !online,
+    now: Date.now,
+  };
+}
+
+/** What `claw doctor` finds of Slack, as it prints it. */
+async function found(given: Given): Promise<readonly Finding[]> {
+  const findings = await examineAssistant(subjectOf(given));
+  expect(JSON.stringify(findings)).not.toContain(BOT_TOKEN);
+  expect(JSON.stringify(findings)).not.toContain(APP_TOKEN);
+  return findings.filter(({ area }) => area === 'slack');
+}
+
+test('the app is named after Slack has taken both tokens; nothing is connected', async () => {
+  await using slack = await startWorkspace();
+  expect(await found({ env: settingsOf(slack) })).toMatchObject([
+    { ok: true, message: 'the app is andy in Acme' },
+  ]);
+  expect(slack.calls.map(({ method }) => method).sort()).toEqual([
+    'apps.connections.open',
+    'auth.test',
+  ]);
+  expect(slack.connections).toBe(0);
+});
+
+test('each token that Slack refuses is told, with where to get it, and never shown', async () => {
+  await using slack = await startWorkspace();
+  const wrong = { SLACK_BOT_TOKEN: 'xoxb-wrong-one', SLACK_APP_TOKEN: 'xapp-wrong-one' };
+  const findings = await found({ env: { ...settingsOf(slack), ...wrong } });
+  expect(findings).toMatchObject([
+    { ok: false, message: expect.stringMatching(/refuses the bot token.*\(invalid_auth\)/) },
+    { ok: false, message: expect.stringMatching(/refuses the app token.*\(invalid_auth\)/) },
+  ]);
+  expect(JSON.stringify(findings)).not.toContain('wrong-one');
+});
+
+test('where nothing listens, and where something listens and says nothing, is told', async () => {
+  const silent = createServer(() => {}).listen(0, '127.0.0.1');
+  await new Promise((resolve) => silent.once('listening', resolve));
+  const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/api/`;
+  onTestFinished(() => silent.closeAllConnections());
+  const subject = subjectOf({ env: settingsOf({ url }) });
+  const quiet = await slackExamination(1_000).examine(subject);
+  expect(quiet).toMatchObject([
+    { ok: false, message: expect.stringContaining('cannot be reached') },
+    { ok: false, message: expect.stringContaining('cannot be reached') },
+  ]);
+  silent.closeAllConnections();
+  await new Promise((resolve) => silent.close(resolve));
+  const [gone] = await slackExamination(60_000).examine(subject);
+  expect(gone?.message).toContain('cannot be reached (ECONNREFUSED)');
+});
+
+test('a missing token and an empty allow-list are told; offline nothing is asked', async () => {
+  await using slack = await startWorkspace();
+  const env = { ...settingsOf(slack), SLACK_ALLOW_FROM: '' };
+  expect(await found({ env, online: false })).toMatchObject([
+    { ok: true, message: expect.stringContaining('not asked') },
+    { ok: false, message: expect.stringContaining('SLACK_ALLOW_FROM') },
+  ]);
+  expect(await found({ env: { ...env, SLACK_APP_TOKEN: '' } })).toMatchObject([
+    { ok: false, message: expect.stringContaining('SLACK_APP_TOKEN') },
+  ]);
+  expect(await found({ env: {} })).toMatchObject([
+    { ok: true, advice: expect.stringContaining('`claw setup slack`') },
+  ]);
+  expect(slack.calls).toEqual([]);
+});

@@ -1,0 +1,43 @@
+import { Api, GrammyError } from 'grammy';
+import { causeOf } from './failure.ts';
+import { forGrammy } from './signal.ts';
+
+/** Who a bot is, or one sentence about why that cannot be told. */
+export type Identity =
+  | { readonly ok: true; readonly username: string }
+  | { readonly ok: false; readonly message: string };
+
+/**
+ * Asks the Bot API whose token it is, by `getMe`. Changes nothing there, also for a bot that is polled.
+ *
+ * @returns never an exception, and nothing that holds the token
+ */
+export async function identify(
+  { token, apiRoot }: { readonly token: string; readonly apiRoot: string },
+  timeoutMs: number,
+): Promise<Identity> {
+  const where = new URL(apiRoot).host;
+  const timeout = AbortSignal.timeout(timeoutMs);
+  try {
+    const { username } = await new Api(token, { apiRoot }).getMe(forGrammy(timeout));
+    return { ok: true, username };
+  } catch (error) {
+    if (timeout.aborted) {
+      return refused(`Telegram (${where}) said nothing for ${Math.round(timeoutMs / 1_000)} s.`);
+    }
+    if (!(error instanceof GrammyError)) {
+      return refused(`Telegram (${where}) cannot be reached (${causeOf(error)}).`);
+    }
+    // Telegram answers 404 to a token that has not even the shape of one.
+    const isUnknown = error.error_code === 401 || error.error_code === 404;
+    return refused(
+      isUnknown
+        ? `Telegram (${where}) does not know the bot token.`
+        : `Telegram (${where}) answers with error ${error.error_code}.`,
+    );
+  }
+}
+
+function refused(message: string): Identity {
+  return { ok: false, message };
+}

@@ -1,0 +1,40 @@
+import { allowListProblem } from '../channels/telegram/access.ts';
+import { identify } from '../channels/telegram/identity.ts';
+import { isRunning } from '../supervisor/instance-lock.ts';
+import { type Examination, type Finding, ill, type Subject, well } from './examination.ts';
+import { lastChannelState } from './last-state.ts';
+
+const AREA = 'telegram';
+const SET_UP = '`claw setup telegram` sets token and ids, and tries them.';
+
+/** The bot: whether Telegram knows its token, who may write to it, and how the channel does. */
+export const examination = telegramExamination(20_000);
+
+/** @param timeoutMs how long Telegram has to answer */
+export function telegramExamination(timeoutMs: number): Examination {
+  return {
+    area: AREA,
+    order: 42,
+    async examine(subject) {
+      const { settings, isOffline } = subject;
+      if (settings === null) return [];
+      if (settings.telegram === null) return [well(AREA, 'no bot yet', SET_UP)];
+      const problem = allowListProblem(settings.telegram.allowFrom);
+      const list = problem === null ? [] : [ill(AREA, problem, SET_UP)];
+      if (isOffline) return [well(AREA, 'a token is set; Telegram was not asked'), ...list];
+      const who = await identify(settings.telegram, timeoutMs);
+      if (!who.ok) return [ill(AREA, who.message, SET_UP), ...list];
+      return [stateFinding(subject, `the bot is @${who.username}`), ...list];
+    },
+  };
+}
+
+/** What the running assistant last said of the channel. */
+function stateFinding({ dataDir }: Subject, bot: string): Finding {
+  const last = isRunning(dataDir) ? lastChannelState(dataDir, AREA) : null;
+  if (last === null) return well(AREA, bot);
+  const since = new Date(last.time).toLocaleString('sv');
+  if (last.state === 'connected') return well(AREA, `${bot}, connected since ${since}`);
+  const message = `${bot}, but the channel is ${last.state} since ${since}. ${last.detail ?? ''}`;
+  return ill(AREA, message.trim(), '`claw logs --level warn` tells more.');
+}

@@ -1,0 +1,64 @@
+import { allowListProblem } from '../channels/telegram/access.ts';
+import { type Identity, identify } from '../channels/telegram/identity.ts';
+import { type SetupContext, type SetupOutcome, SetupRefused, type SetupStep } from './step.ts';
+
+const TIMEOUT_MS = 20_000;
+
+/** Connects the assistant to a bot of the owner's. */
+export const setup: SetupStep = {
+  name: 'telegram',
+  help: 'connect the assistant to a Telegram bot of yours; @BotFather on Telegram makes one',
+  standing({ telegram }) {
+    return telegram === null ? null : `a token, and ${listOf(telegram.allowFrom)} may write`;
+  },
+  run: setUpTelegram,
+};
+
+/** Asks for token and ids, tries the token with Telegram, and only then writes `.env`. */
+async function setUpTelegram(context: SetupContext): Promise<SetupOutcome> {
+  if (context.args.length > 0) {
+    throw new SetupRefused('`claw setup telegram` takes no options: it asks, or reads two lines.', {
+      isWrongUse: true,
+    });
+  }
+  let username = '';
+  const token = await context.ask({
+    message: 'The token of your bot, from @BotFather',
+    isSecret: true,
+    async check(typed) {
+      const who = await identityOf(context, typed);
+      if (!who.ok) return who.message;
+      username = who.username;
+      return null;
+    },
+  });
+  context.say(`The bot is @${username}.`);
+  const ids = await context.ask({
+    message: 'Your user id, from @userinfobot (of several people: with commas between them)',
+    initial: context.settings.telegram?.allowFrom.join(',') ?? '',
+    check: (typed) => allowListProblem(listIn(typed)),
+  });
+  const allowFrom = listIn(ids);
+  context.write({ TELEGRAM_BOT_TOKEN: token, TELEGRAM_ALLOW_FROM: allowFrom.join(',') });
+  return {
+    summary: `Telegram knows the bot, @${username}; ${listOf(allowFrom)} may write to it. .env holds the token.`,
+    data: { username, allowFrom },
+  };
+}
+
+async function identityOf(context: SetupContext, token: string): Promise<Identity> {
+  if (!/^\d+:[\w-]+$/.test(token)) {
+    return { ok: false, message: 'A token looks like 123456789:AAE…, as @BotFather shows it.' };
+  }
+  const { telegram } = context.settingsWith({ TELEGRAM_BOT_TOKEN: token });
+  if (telegram === null) return { ok: false, message: 'The token cannot be read from .env.' };
+  return await identify(telegram, TIMEOUT_MS);
+}
+
+function listIn(typed: string): readonly string[] {
+  return typed.split(/[\s,]+/).filter((id) => id !== '');
+}
+
+function listOf(allowFrom: readonly string[]): string {
+  return allowFrom.includes('*') ? 'everybody' : allowFrom.join(', ') || 'nobody';
+}
