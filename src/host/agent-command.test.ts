@@ -35,6 +35,7 @@ test('what the main agent calls only looks, or is put to the owner and runs at t
     ['/nonsense', 'There is no command /nonsense.'],
     ['/add https://evil.example/x.git', 'Only plain names can be proposed'],
     ['/update --allow .github/workflows/x.yml', 'Only plain names can be proposed'],
+    ['/add-greeting allow Makefile', 'Only plain names can be proposed'],
     ['/add-greeting\n/undo', 'Only plain names can be proposed'],
   ]) {
     const said = await ask(first, `call ${command}`, 'refused');
@@ -49,7 +50,9 @@ test('what the main agent calls only looks, or is put to the owner and runs at t
   const both = await ask(first, 'call /add-greeting; call /undo', 'Say yes or no.');
   expect(both).toContain('refused: The owner is asked about /add-greeting first.');
   expect(both).toContain('Andy wants to run `/add-greeting`, which changes its own code.');
-  await ask(first, 'no', '`/add-greeting` was not run.');
+  // What it brings is in the question, and nothing was begun for that.
+  expect(both).toContain('greeting 1.0.0 brings:');
+  await ask(first, 'no', 'greeting was not added.');
   await ask(first, 'call /add-greeting', 'Say yes or no.');
   // Whoever else is in the owner's chat has no say.
   const before = terminal.sent.length;
@@ -58,7 +61,7 @@ test('what the main agent calls only looks, or is put to the owner and runs at t
   expect(existsSync(join(project.dir, '.claw'))).toBe(false);
   // Their answer stands behind the question now: what a yes means is asked once more.
   await ask(first, 'yes', 'To be sure, once more:');
-  await ask(first, 'yes', 'Add it? Say yes or no.');
+  // One yes is enough, for the plan that was shown.
   await terminal.say('yes');
   await stopsForRestart(project, first);
   const second = await project.start({ agent: caller });

@@ -1,4 +1,9 @@
-import { type CommandContext, isCommandText, matchCommand } from './command.ts';
+import {
+  type CommandContext,
+  type CommandQuestion,
+  isCommandText,
+  matchCommand,
+} from './command.ts';
 import type { TurnResult } from './turn-result.ts';
 
 /** The owner's commands as the agent of one turn may call them. */
@@ -17,6 +22,9 @@ export type AgentCommandsOptions = {
 /** What may stand behind a command: names and versions, so that no address or path slips in. */
 const ARGUMENT = /^[\w.@ -]*$/;
 
+/** Words with which only the owner agrees to something. */
+const CONSENT = /--|(?:^|\s)(?:allow|keep|moved|retire-contained)(?:\s|$)/;
+
 /**
  * An agent may be talked into anything by what it reads, so nothing that it calls changes the code: the
  * host asks the owner, in words of its own, and what they say yes to is what they read.
@@ -24,6 +32,8 @@ const ARGUMENT = /^[\w.@ -]*$/;
 export function openAgentCommands({ context, jid }: AgentCommandsOptions): AgentCommands {
   const { commands, settings, store } = context;
   let proposed: string | null = null;
+  /** What the command itself asks; null where the owner is asked whether it may run. */
+  let question: (CommandQuestion & { readonly command: string }) | null = null;
 
   async function call(text: string): Promise<string> {
     const match = isCommandText(text) ? matchCommand(text, commands) : null;
@@ -35,7 +45,7 @@ export function openAgentCommands({ context, jid }: AgentCommandsOptions): Agent
     if (command.isForAgents !== true) {
       throw new Error(`Only the owner can say /${command.name}. ${namesOf()}`);
     }
-    if (!ARGUMENT.test(argument) || argument.includes('--')) {
+    if (!ARGUMENT.test(argument) || CONSENT.test(argument)) {
       throw new Error('Only plain names can be proposed; an address or a path the owner types.');
     }
     if (proposed !== null && proposed !== text) {
@@ -43,6 +53,8 @@ export function openAgentCommands({ context, jid }: AgentCommandsOptions): Agent
     }
     if (isAsking()) throw new Error('The owner has another question to answer first.');
     proposed = text;
+    const own = await command.propose?.({ ...context, keep: () => {} }, argument);
+    question = own ? { ...own, command: command.name } : null;
     return 'The owner is asked after your answer, and it runs if they say yes. It has not run yet.';
   }
 
@@ -68,10 +80,15 @@ export function openAgentCommands({ context, jid }: AgentCommandsOptions): Agent
         const text = `${name} wants to run \`${proposed}\`. Say it yourself if you want that.`;
         return { ...result, texts: [...result.texts, text] };
       }
-      const text = `${name} wants to run \`${proposed}\`, which changes its own code. Run it? Say yes or no.`;
+      const wish = `${name} wants to run \`${proposed}\`, which changes its own code.`;
+      if (question !== null) {
+        const { kind: _, ...asked } = { ...question, text: `${wish} ${question.text}` };
+        return { ...result, texts: [...result.texts, asked.text], question: asked };
+      }
+      const text = `${wish} Run it? Say yes or no.`;
       const declined = `\`${proposed}\` was not run.`;
-      const question = { command: proposed, data: null, text, declined, run: proposed };
-      return { ...result, texts: [...result.texts, text], question };
+      const asked = { command: proposed, data: null, text, declined, run: proposed };
+      return { ...result, texts: [...result.texts, text], question: asked };
     },
   };
 }

@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { z } from 'zod';
+import { inChatWords } from './change/chat-words.ts';
 
 const Result = z.looseObject({
   ok: z.boolean(),
@@ -79,7 +80,7 @@ async function relay(lines: AsyncIterable<unknown>, onProgress: (line: string) =
   try {
     for await (const line of lines) {
       const text = stripVTControlCharacters(String(line)).trim();
-      if (text !== '') onProgress(text);
+      if (text !== '') onProgress(inChatWords(text));
     }
   } catch {
     // The iterable rejects when the command fails; its exit code and JSON say so themselves.
@@ -90,8 +91,14 @@ function parseResult(stdout: string, stderr: string, exitCode: number): ClawResu
   try {
     const result = Result.parse(JSON.parse(stdout));
     const { assumed } = Assumed.parse(result.data);
-    const warnings = result.warnings.filter((warning) => !assumed.includes(warning));
-    return { ...result, warnings, exitCode };
+    const warnings = result.warnings
+      .filter((warning) => !assumed.includes(warning))
+      .map(inChatWords);
+    const error =
+      result.error === null
+        ? null
+        : { ...result.error, message: inChatWords(result.error.message) };
+    return { ...result, warnings, error, exitCode };
   } catch {
     const lastLine = stripVTControlCharacters(stderr).trim().split('\n').at(-1) ?? '';
     const message =

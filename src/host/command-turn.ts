@@ -145,6 +145,10 @@ function callOfText(text: string, commands: readonly OwnerCommand[]): Call {
     return { kind: 'said', text: `There is no command \`${typed}\`. ${hint}` };
   }
   const { command, argument } = match;
+  if (command.takesNothing === true && argument !== '') {
+    const text = `\`/${command.name}\` takes nothing after it: say \`/${command.name}\` alone. Nothing was done.`;
+    return { kind: 'said', text };
+  }
   return { kind: 'called', command, run: (context) => command.run(context, argument) };
 }
 

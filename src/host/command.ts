@@ -61,25 +61,27 @@ export type CommandContext = {
   readonly newId: () => string;
 };
 
+/**
+ * `confirm` gets `data` at the owner's yes, or with the choice they made; anything else said in
+ * between withdraws the question.
+ */
+export type CommandQuestion = {
+  readonly kind: 'ask';
+  readonly text: string;
+  readonly data: unknown;
+  /** Said at a no to a question without choices, and when the owner talks of something else. */
+  readonly declined: string;
+  /** Numbered ways to answer; without them it is yes or no. */
+  readonly choices?: readonly Choice[];
+  /** Whether a choice may be made with `all`, for what would be asked next as well. */
+  readonly mayBeForAll?: boolean;
+  /** The command whose `confirm` gets the answer; the one that asks by default. */
+  readonly command?: string;
+};
+
 export type CommandResult =
   | { readonly kind: 'answer'; readonly text: string }
-  /**
-   * `confirm` gets `data` at the owner's yes, or with the choice they made; anything else said in
-   * between withdraws the question.
-   */
-  | {
-      readonly kind: 'ask';
-      readonly text: string;
-      readonly data: unknown;
-      /** Said at a no to a question without choices, and when the owner talks of something else. */
-      readonly declined: string;
-      /** Numbered ways to answer; without them it is yes or no. */
-      readonly choices?: readonly Choice[];
-      /** Whether a choice may be made with `all`, for what would be asked next as well. */
-      readonly mayBeForAll?: boolean;
-      /** The command whose `confirm` gets the answer; the one that asks by default. */
-      readonly command?: string;
-    }
+  | CommandQuestion
   /** The assistant restarts, and the new process answers by `resume` with `data`. */
   | { readonly kind: 'restart'; readonly data: unknown };
 
@@ -102,6 +104,11 @@ export type OwnerCommand = {
     data: unknown,
     resumption: Resumption,
   ): Promise<string | CommandResult>;
+  /**
+   * Returns the question that `run` would ask, with nothing begun: what an agent proposes is asked about
+   * once. Null where `run` has to tell; then the owner is asked first whether it may run at all.
+   */
+  propose?(context: CommandContext, argument: string): Promise<CommandQuestion | null>;
   /** What the main group's agent is told when it calls this command; changes nothing. */
   look?(context: CommandContext, argument: string): Promise<string>;
   /** Whether that agent may propose it: then it runs at the owner's yes. */
@@ -111,6 +118,8 @@ export type OwnerCommand = {
    * leaves an open question open, and asks none.
    */
   readonly isQuick?: boolean;
+  /** Whether nothing is said after its name; where something is, the owner is told, and it does not run. */
+  readonly takesNothing?: boolean;
   /** Whether `/stop` may end it at any time, by the context's `signal`. */
   readonly isCancellable?: boolean;
 };

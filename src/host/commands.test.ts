@@ -70,6 +70,55 @@ test('help lists every command, and an unknown one names the nearest', async () 
   await assistant.stop();
 });
 
+test('a word after a command that takes none is told, and nothing is done', async () => {
+  using project = new TestProject(PROJECT);
+  const assistant = await project.start();
+  for (const name of ['restart', 'status', 'skills', 'undo', 'retry', 'setup']) {
+    await assistant.terminal.say(`/${name} tomorrow`);
+    await hears(assistant, `\`/${name}\` takes nothing after it: say \`/${name}\` alone.`);
+  }
+  expect(project.restarts).toBe(0);
+  await assistant.terminal.say('/help /restart');
+  const last = () => textsOf(assistant.terminal).at(-1);
+  await vi.waitFor(() => expect(last()).toMatch(/^`\/restart`: starts the assistant/));
+  await assistant.terminal.say('/help add');
+  await vi.waitFor(() => expect(last()).toContain('There is no command `/add`.'));
+  await assistant.terminal.say('/help ../..');
+  await vi.waitFor(() => expect(last()).toContain('`/help` alone lists them all.'));
+  await assistant.stop();
+});
+
+test('with no skill in the code, what is taken out or back is told in words of the chat', async () => {
+  using project = new TestProject(PROJECT);
+  const assistant = await project.start();
+  const last = () => textsOf(assistant.terminal).at(-1);
+  const listed = '`/skills` lists what is in the code, and what can be added.';
+  await assistant.terminal.say('/remove-greeting');
+  await vi.waitFor(() => expect(last()).toBe(`No skill is in the code yet. ${listed}`));
+  await assistant.terminal.say('/undo');
+  await vi.waitFor(() =>
+    expect(last()).toBe('There is no change of the code that could be undone.'),
+  );
+  await assistant.stop();
+});
+
+test('a channel that has no token yet, or is not in the code, is told before who may write', async () => {
+  using project = new TestProject(PROJECT);
+  const silentChannels = [{ name: 'telegram', needs: ['TELEGRAM_BOT_TOKEN'] }];
+  const assistant = await project.start({ over: { silentChannels } });
+  const last = () => textsOf(assistant.terminal).at(-1);
+  await assistant.terminal.say('/allow telegram 5');
+  await vi.waitFor(() => expect(last()).toContain('set TELEGRAM_BOT_TOKEN in `.env`'));
+  expect(last()).toContain('`npx claw setup telegram`');
+  await assistant.terminal.say('/allow greeting U1');
+  await vi.waitFor(() =>
+    expect(last()).toBe(
+      'There is no channel greeting yet. `/add-greeting` adds the skill of that name.',
+    ),
+  );
+  await assistant.stop();
+});
+
 test('a path is no command, and nobody but the owner gives commands', async () => {
   using project = new TestProject(PROJECT);
   const assistant = await project.start();

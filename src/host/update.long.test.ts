@@ -90,15 +90,15 @@ test('what runs or steers programs is changed only where the owner names it', as
   release(remote, 'v2.0.0', { 'package.json': manifest('2.0.0'), [hook]: 'on: push\n' });
   const second = await project.start({ environment: { ANTHROPIC_API_KEY: '' } });
   const told = await ask(second, '/update', 'Nothing is changed yet');
-  expect(told).toContain(`say \`/update v2.0.0 --allow ${hook}\``);
+  expect(told).toContain(`say \`/update v2.0.0 allow ${hook}\``);
   await ask(second, 'yes', 'No model is configured yet.');
-  await ask(second, `/update v2.0.0 --allow ${hook}`, 'Say yes or no.');
+  await ask(second, `/update v2.0.0 allow ${hook}`, 'Say yes or no.');
   await ask(second, 'no', 'The core stays as it is.');
 
   release(remote, 'v3.0.0', { 'package.json': manifest('3.0.0'), 'src/a.ts': CORE_3 });
   await ask(second, '/update', 'Say a number');
-  await ask(second, '2', `say \`/conflicts --allow ${hook}\``);
-  await ask(second, `/conflicts --allow ${hook}`, 'Say yes, no, or give up.');
+  await ask(second, '2', `say \`/conflicts allow ${hook}\``);
+  await ask(second, `/conflicts allow ${hook}`, 'Say yes, no, or give up.');
   await second.terminal.say('yes');
   await stopsForRestart(project, second);
   expect(read(project, hook)).toBe('on: push\n');

@@ -55,7 +55,7 @@ test('what the release contains is asked about before the update is shown', asyn
   await ask(first, '/update', 'Say a number.');
   const kept = await ask(first, 'keep', 'Say yes or no.');
   expect(kept).not.toContain('retires');
-  await ask(first, 'no', 'Say `/update v2.0.0 --keep custom-eleven` when you want it.');
+  await ask(first, 'no', 'Say `/update v2.0.0 keep custom-eleven` when you want it.');
   await ask(first, '/update', 'Say a number.');
   const retired = await ask(first, '1', 'Say yes or no.');
   expect(retired).toContain('- retires: custom-eleven');

@@ -8,19 +8,23 @@ export type Arguments = {
 /** Options that a command has beside `--allow`, and whether a word belongs to them. */
 type Known = Readonly<Record<string, 'alone' | 'with a word'>>;
 
-/** Reads `telegram --allow .github/workflows/ci.yml`; null for an option that there is not. */
+/**
+ * Reads `telegram allow .github/workflows/ci.yml`; null for an option that there is not. Options are said
+ * as words, such as `keep`; with dashes, as in a shell, they are the same.
+ */
 export function readArguments(argument: string, known: Known = {}): Arguments | null {
   const words: string[] = [];
   const options: string[] = [];
   const allow: string[] = [];
   const given = argument.split(/\s+/).filter((word) => word !== '');
   for (let at = 0; at < given.length; at += 1) {
-    const word = given[at] ?? '';
-    if (!word.startsWith('-')) {
-      words.push(word);
+    const typed = given[at] ?? '';
+    const word = typed.startsWith('-') ? typed : `--${typed}`;
+    const kind = word === '--allow' ? 'with a word' : known[word];
+    if (kind === undefined && !typed.startsWith('-')) {
+      words.push(typed);
       continue;
     }
-    const kind = word === '--allow' ? 'with a word' : known[word];
     if (kind === undefined) return null;
     if (kind === 'alone') {
       options.push(word);

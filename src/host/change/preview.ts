@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ClawResult } from '../claw.ts';
-import type { CommandContext, CommandResult } from '../command.ts';
+import type { CommandContext, CommandQuestion, CommandResult } from '../command.ts';
 import { answer, carryOut, readTree, type Wish } from './change.ts';
 import { bringsOf, planLines } from './plan.ts';
 import { consentText, isBlocked, refusalOf } from './refusal.ts';
@@ -30,7 +30,7 @@ export async function previewChange(
   wish: Previewed,
   note = '',
 ): Promise<CommandResult> {
-  const { verb, args, allow = [], options = [], title, asks } = wish;
+  const { verb, args, allow = [], options = [], asks } = wish;
   const named = allow.flatMap((path) => ['--allow', path]);
   const plan = await context.claw(['plan', verb, ...args, ...options, ...named]);
   const first = wish.asksFirst?.(plan) ?? null;
@@ -39,21 +39,55 @@ export async function previewChange(
   const refusal = refusalOf(plan);
   if (refusal !== null) return answer(refusal);
   const data = Data.parse(plan.data);
-  const lines = [note, `${title(plan)}\n${planLines(plan, context.isSet)}`, ...notesOf(plan)]
-    .filter((part) => part !== '')
-    .join('\n\n');
+  const lines = linesOf(context, wish, plan, note);
   if (data.consent.length > 0)
     return answer(`${lines}\n\n${consentText(data.consent, wish.typed)}`);
   if (asks === 'never' || (await isIdle(context, verb, plan))) {
     if (plan.changes.length > 0) context.say(lines);
     return await carryOutChange(context, { verb, args, options, allow });
   }
+  return questionOf(context, wish, plan, note);
+}
+
+function questionOf(
+  context: CommandContext,
+  wish: Previewed,
+  plan: ClawResult,
+  note = '',
+): CommandQuestion {
+  const { verb, args, options = [], allow = [], question, declined } = wish;
   return {
     kind: 'ask',
-    text: `${lines}\n\n${wish.question} Say yes or no.`,
-    data: { verb, args, options, allow, plan: data.plan, seen: plan.warnings },
-    declined: wish.declined,
+    text: `${linesOf(context, wish, plan, note)}\n\n${question} Say yes or no.`,
+    data: { verb, args, options, allow, plan: Data.parse(plan.data).plan, seen: plan.warnings },
+    declined,
   };
+}
+
+function linesOf(
+  { isSet }: CommandContext,
+  { title }: Previewed,
+  plan: ClawResult,
+  note: string,
+): string {
+  return [note, `${title(plan)}\n${planLines(plan, isSet)}`, ...notesOf(plan)]
+    .filter((part) => part !== '')
+    .join('\n\n');
+}
+
+/**
+ * The question that `previewChange` would ask, found by planning alone; null where the command has to run
+ * to tell, because it is blocked, refused, or has nothing to ask.
+ */
+export async function proposeChange(
+  context: CommandContext,
+  wish: Previewed,
+): Promise<CommandQuestion | null> {
+  const { verb, args, options = [], asks } = wish;
+  const plan = await context.claw(['plan', verb, ...args, ...options]);
+  if (isBlocked(plan) || refusalOf(plan) !== null || asks === 'never') return null;
+  const isSilent = Data.parse(plan.data).consent.length > 0 || (await isIdle(context, verb, plan));
+  return isSilent ? null : questionOf(context, wish, plan);
 }
 
 /** Whether a plan leaves files and skills as they are. An undo may take back what no file shows. */

@@ -16,11 +16,23 @@ export function refusalOf(result: ClawResult): string | null {
   if (error === null) return `claw ended with code ${result.exitCode}.`;
   const pending = error.code === 'OPERATION_PENDING' ? Pending.safeParse(error.data).data : null;
   if (pending) return pendingText({ verb: pending.verb, args: pending.arguments });
+  const known = IN_THE_CHAT[error.code];
+  if (known !== undefined) return known;
+  if (error.code === 'SKILL_NOT_APPLIED')
+    return `${error.message.split(/(?<=[.])\s/, 1)[0]} ${LISTED}`;
   if (error.code === 'SKILL_NOT_FOUND') return unknownSkill(error.message, error.data);
   const [first = '', ...rest] = error.message.split('\n');
   // What follows the first line is the output of a program: its layout is kept.
   return rest.length === 0 ? first : `${first}\n\n\`\`\`\n${rest.join('\n')}\n\`\`\``;
 }
+
+const LISTED = '`/skills` lists what is in the code, and what can be added.';
+
+/** What a shell is told by the name of a command that a chat does not have. */
+const IN_THE_CHAT: Readonly<Record<string, string>> = {
+  NOT_INITIALISED: `No skill is in the code yet. ${LISTED}`,
+  NOTHING_TO_UNDO: 'There is no change of the code that could be undone.',
+};
 
 /** What can be said in a chat of a skill that is not there: a shell's commands are of no use here. */
 function unknownSkill(message: string, data: unknown): string {
@@ -42,7 +54,7 @@ export function consentNeeded({ error }: ClawResult): readonly string[] {
 
 /** What to say about such paths. @param typed what the owner types to go on */
 export function consentText(paths: readonly string[], typed: string): string {
-  const words = paths.map((path) => `--allow ${path}`).join(' ');
+  const words = paths.map((path) => `allow ${path}`).join(' ');
   const files = paths.filter((path) => !path.includes('#'));
   const ranges = paths.filter((path) => path.includes('#'));
   const reasons = [

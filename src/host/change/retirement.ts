@@ -34,12 +34,12 @@ export function retirementQuestion({ data }: ClawResult, typed: string): Command
     {
       word: 'retire',
       label: `take ${names.join(', ')} out with the update; the tests and SKILL.md leave too`,
-      run: `${typed} --retire-contained`,
+      run: `${typed} retire-contained`,
     },
     {
       word: 'keep',
       label: `keep ${names.join(', ')}`,
-      run: [typed, ...names.map((name) => `--keep ${name}`)].join(' '),
+      run: [typed, ...names.map((name) => `keep ${name}`)].join(' '),
     },
     { word: 'give up', label: 'give up: the core stays as it is', run: null },
   ];

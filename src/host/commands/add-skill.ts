@@ -1,7 +1,13 @@
 import { readArguments } from '../change/arguments.ts';
 import { answer } from '../change/change.ts';
 import { bringsOf } from '../change/plan.ts';
-import { carryOutChange, PreviewedWish, previewChange } from '../change/preview.ts';
+import {
+  carryOutChange,
+  type Previewed,
+  PreviewedWish,
+  previewChange,
+  proposeChange,
+} from '../change/preview.ts';
 import { reportChange } from '../change/report.ts';
 import type { CommandContext, CommandResult, OwnerCommand } from '../command.ts';
 
@@ -13,6 +19,10 @@ export const command: OwnerCommand = {
     const given = readArguments(argument);
     if (given === null) return answer('Say `/add-` and the name of a skill: `/skills` lists them.');
     return await show(context, given.words, given.allow, '');
+  },
+  async propose(context, argument) {
+    const given = readArguments(argument);
+    return given === null ? null : await proposeChange(context, wishOf(given.words, []));
   },
   confirm(context, data) {
     const wish = PreviewedWish.parse(data);
@@ -27,19 +37,21 @@ function show(
   allow: readonly string[],
   note: string,
 ): Promise<CommandResult> {
+  return previewChange(context, wishOf(skills, allow), note);
+}
+
+function wishOf(skills: readonly string[], allow: readonly string[]): Previewed {
   const named = skills.join(' ');
-  const wish = {
+  return {
     verb: 'apply',
     args: skills,
     allow,
-    title: (plan: Parameters<typeof bringsOf>[0]) =>
-      `${titleOf(bringsOf(plan).skills, named)} brings:`,
+    title: (plan) => `${titleOf(bringsOf(plan).skills, named)} brings:`,
     asks: 'always',
     typed: `/add-${named}`,
     question: 'Add it?',
     declined: `${named} was not added. Say \`/add-${named}\` when you want it.`,
-  } as const;
-  return previewChange(context, wish, note);
+  };
 }
 
 function titleOf(skills: readonly { name: string; version: string }[], skill: string): string {

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Group } from '../../store/store.ts';
 import type { CommandContext, OwnerCommand } from '../command.ts';
 import { answerOrRefusal, groupAndRest } from '../group-command.ts';
@@ -15,6 +17,8 @@ export const command: OwnerCommand = {
       const words = wordsOf(argument);
       if (words.length === 0) return { kind: 'answer', text: listOf(context) };
       const channel = context.channels().find(({ name }) => name === words[0]?.text.toLowerCase());
+      const unset = channel === undefined ? notSetUp(context, words[0]?.text ?? '') : null;
+      if (unset !== null) throw new GroupRefused(unset);
       const text =
         channel === undefined
           ? allowInGroup(context, words)
@@ -22,6 +26,26 @@ export const command: OwnerCommand = {
       return { kind: 'answer', text };
     }, `allow ${argument}`),
 };
+
+/** What to do first for a channel that is in the code, or could be, and does not run; null for no channel. */
+function notSetUp({ registry, ...context }: CommandContext, typed: string): string | null {
+  const name = typed.toLowerCase();
+  const silent = context.silentChannels?.find((one) => one.name === name);
+  if (silent !== undefined) {
+    const unset = silent.needs.filter((setting) => !context.isSet(setting));
+    const what = unset.length === 0 ? 'its settings' : unset.join(' and ');
+    return `The channel ${name} is not set up yet: set ${what} in \`.env\`, or run \`npx claw setup ${name}\` in a shell, then say \`/restart\`. Who may write there is set after that.`;
+  }
+  const isChat = registry.list().groups.some((group) => isCalled(group, name));
+  const isOffered =
+    /^[a-z0-9-]+$/.test(name) && existsSync(join(context.projectDir, 'skills', name));
+  if (isChat || !isOffered) return null;
+  return `There is no channel ${name} yet. \`/add-${name}\` adds the skill of that name.`;
+}
+
+function isCalled({ name, folder }: Group, typed: string): boolean {
+  return name.toLowerCase() === typed || folder === typed;
+}
 
 function listOf({ store, channels }: CommandContext): string {
   const limited = store.groups

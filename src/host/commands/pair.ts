@@ -15,7 +15,7 @@ export const command: OwnerCommand = {
     if (status !== undefined && status.state !== 'unpaired' && status.state !== 'stopped') {
       return {
         kind: 'answer',
-        text: `WhatsApp is paired already (${status.state}). To move to another phone, stop the assistant and run \`npx claw setup whatsapp --again\`.`,
+        text: `WhatsApp is paired already (${status.state}). To move to another phone, stop the assistant and run \`npx claw setup\`, which offers to link it anew.`,
       };
     }
     // This command restarts by itself; a restart from outside would wait for this command to end.

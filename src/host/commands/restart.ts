@@ -3,6 +3,7 @@ import type { OwnerCommand } from '../command.ts';
 export const command: OwnerCommand = {
   name: 'restart',
   help: 'starts the assistant anew, with `.env` read again',
+  takesNothing: true,
   isForAgents: true,
   async run({ settingsProblem }) {
     const problem = settingsProblem();

@@ -3,6 +3,7 @@ import type { OwnerCommand } from '../command.ts';
 export const command: OwnerCommand = {
   name: 'retry',
   help: 'asks again what failed last',
+  takesNothing: true,
   async run({ retryFailed }) {
     const count = retryFailed();
     if (count === 0)

@@ -3,6 +3,7 @@ import type { OwnerCommand } from '../command.ts';
 export const command: OwnerCommand = {
   name: 'setup',
   help: 'how to set up model, channels and service',
+  takesNothing: true,
   isQuick: true,
   run: async ({ projectDir }) => ({
     kind: 'answer',

@@ -12,6 +12,7 @@ const Applied = z.array(z.looseObject({ name: z.string(), version: z.string() })
 export const command: OwnerCommand = {
   name: 'skills',
   help: 'skills that are in the code, and those you can add',
+  takesNothing: true,
   isQuick: true,
   run: async (context) => ({ kind: 'answer', text: await skillsText(context) }),
   look: skillsText,

@@ -6,6 +6,7 @@ import type { SilentChannel } from '../options.ts';
 export const command: OwnerCommand = {
   name: 'status',
   help: 'what runs, what waits, and what the code is made of',
+  takesNothing: true,
   isQuick: true,
   async run(context) {
     const [sandbox, tree] = await Promise.all([describeSandbox(context), describeTree(context)]);

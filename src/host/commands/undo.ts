@@ -1,6 +1,12 @@
 import { z } from 'zod';
 import { answer, readTree } from '../change/change.ts';
-import { carryOutChange, PreviewedWish, previewChange } from '../change/preview.ts';
+import {
+  carryOutChange,
+  type Previewed,
+  PreviewedWish,
+  previewChange,
+  proposeChange,
+} from '../change/preview.ts';
 import { pendingText } from '../change/refusal.ts';
 import { reportChange } from '../change/report.ts';
 import type { ClawResult } from '../claw.ts';
@@ -9,6 +15,7 @@ import type { CommandContext, CommandResult, OwnerCommand } from '../command.ts'
 export const command: OwnerCommand = {
   name: 'undo',
   help: 'takes the last change of the code back, after showing what goes',
+  takesNothing: true,
   isForAgents: true,
   async run(context) {
     const { pending } = await readTree(context);
@@ -18,23 +25,28 @@ export const command: OwnerCommand = {
     }
     return await show(context, '');
   },
+  async propose(context) {
+    const { pending } = await readTree(context);
+    return pending === null ? await proposeChange(context, WISH) : null;
+  },
   confirm(context, data) {
     return carryOutChange(context, PreviewedWish.parse(data), (note) => show(context, note));
   },
   resume: reportChange,
 };
 
+const WISH: Previewed = {
+  verb: 'undo',
+  args: [],
+  title: titleOf,
+  asks: 'always',
+  typed: '/undo',
+  question: 'Undo it?',
+  declined: 'Nothing was undone.',
+};
+
 function show(context: CommandContext, note: string): Promise<CommandResult> {
-  const wish = {
-    verb: 'undo',
-    args: [],
-    title: titleOf,
-    asks: 'always',
-    typed: '/undo',
-    question: 'Undo it?',
-    declined: 'Nothing was undone.',
-  } as const;
-  return previewChange(context, wish, note);
+  return previewChange(context, WISH, note);
 }
 
 const Data = z.looseObject({ undone: z.string() });

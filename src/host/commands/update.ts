@@ -60,7 +60,8 @@ function show(
   { ref, options, allow }: Wanted,
   note: string,
 ): Promise<CommandResult> {
-  const typed = ['/update', ref, ...options].join(' ');
+  const said = options.map((option) => option.replace(/^--/, ''));
+  const typed = ['/update', ref, ...said].join(' ');
   const wish = {
     verb: 'update',
     args: [ref],

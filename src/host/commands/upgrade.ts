@@ -1,7 +1,13 @@
 import { readArguments } from '../change/arguments.ts';
 import { answer, readTree } from '../change/change.ts';
 import { bringsOf } from '../change/plan.ts';
-import { carryOutChange, PreviewedWish, previewChange } from '../change/preview.ts';
+import {
+  carryOutChange,
+  type Previewed,
+  PreviewedWish,
+  previewChange,
+  proposeChange,
+} from '../change/preview.ts';
 import { reportChange } from '../change/report.ts';
 import type { ClawResult } from '../claw.ts';
 import type { CommandContext, CommandResult, OwnerCommand } from '../command.ts';
@@ -14,6 +20,12 @@ export const command: OwnerCommand = {
     const given = readArguments(argument);
     if (given === null) return answer('Say `/upgrade`, or `/upgrade` and the name of a skill.');
     return await show(context, given.words, given.allow, '');
+  },
+  async propose(context, argument) {
+    const given = readArguments(argument);
+    const { applied } = await readTree(context);
+    if (given === null || applied.length === 0) return null;
+    return await proposeChange(context, wishOf(given.words, [], applied));
   },
   confirm(context, data) {
     const wish = PreviewedWish.parse(data);
@@ -31,29 +43,27 @@ async function show(
   const { applied } = await readTree(context);
   if (applied.length === 0)
     return answer('There is no skill in the code yet: `/skills` lists what can be added.');
-  const typed = ['/upgrade', ...skills].join(' ');
-  const result = await previewChange(
-    context,
-    {
-      verb: 'upgrade',
-      args: skills,
-      allow,
-      title: (plan) => titleOf(plan, applied),
-      asks: 'always',
-      typed,
-      question: 'Upgrade?',
-      declined: `Nothing was upgraded. Say \`${typed}\` when you want it.`,
-    },
-    note,
-  );
-  return result;
+  return await previewChange(context, wishOf(skills, allow, applied), note);
 }
 
+function wishOf(skills: readonly string[], allow: readonly string[], applied: Applied): Previewed {
+  const typed = ['/upgrade', ...skills].join(' ');
+  return {
+    verb: 'upgrade',
+    args: skills,
+    allow,
+    title: (plan) => titleOf(plan, applied),
+    asks: 'always',
+    typed,
+    question: 'Upgrade?',
+    declined: `Nothing was upgraded. Say \`${typed}\` when you want it.`,
+  };
+}
+
+type Applied = readonly { readonly name: string; readonly version: string }[];
+
 /** Which skills get which version. */
-function titleOf(
-  plan: ClawResult,
-  applied: readonly { readonly name: string; readonly version: string }[],
-): string {
+function titleOf(plan: ClawResult, applied: Applied): string {
   const steps = bringsOf(plan).skills.flatMap(({ name, version }) => {
     const before = applied.find((one) => one.name === name)?.version;
     return before === undefined || before === version ? [] : [`${name} ${before} → ${version}`];

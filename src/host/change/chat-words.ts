@@ -1,0 +1,30 @@
+/** Options of `claw` that can be said in a chat, there without their dashes. */
+const SAID_IN_CHAT = /`?--(allow|keep) ([^\s`,;]*[^\s`,;.])`?/g;
+
+/**
+ * The other options of `claw`, which belong to a shell; chat-words.test.ts compares them with the command.
+ * Options of other programs, as in `tsc --noEmit`, tell what runs and stay.
+ */
+const SHELL_OPTION =
+  /(?<![\w-])--(?:again|agent|all|allow|answers|available|base-url|both|core-version|cwd|description|expect|follow|from|hand-over|jobs|json|keep|keep-mine|level|lines|major|minor|model|moved|name|no-install|no-proof|no-restart|offline|once|ours|patch|phone|print|proof|prove|provider|qr-file|range|recording|relay|release|retire-contained|roll-back|roll-forward|service|since|svg|system|take|theirs|triples|update|with|yes)(?![\w-])/;
+
+/**
+ * Says in the words of a chat what `claw` says for a shell: what can be said here loses its dashes, and
+ * advice that only a shell can follow is left out.
+ *
+ * @param text one or several sentences; what follows its first line is another program's and stays
+ */
+export function inChatWords(text: string): string {
+  const [first = '', ...rest] = text.split('\n');
+  const said = first.replace(SAID_IN_CHAT, '`$1 $2`');
+  const kept = clausesOf(said).filter((clause) => !SHELL_OPTION.test(clause));
+  const line = kept.join(' ').replace(/[;:,]$/, said.endsWith('.') ? '.' : '');
+  return [line === '' ? IN_A_SHELL : line, ...rest].join('\n');
+}
+
+/** Said where nothing else is left. */
+const IN_A_SHELL = 'How to go on is decided in a shell: `npx claw status` tells more there.';
+
+function clausesOf(text: string): readonly string[] {
+  return text.split(/(?<=[.;:]) (?=\S)/);
+}
