@@ -79,7 +79,7 @@ test.each([
 ])('%j is refused, and what it must be is said', (environment) => {
   const [[name] = []] = Object.entries(environment);
   expect(() => readSettings(environment, '/')).toThrow(SettingsError);
-  expect(() => readSettings(environment, '/')).toThrow(`${name} in .env or the environment: must`);
+  expect(() => readSettings(environment, '/')).toThrow(`${name} in .env or the environment must`);
 });
 
 test.each([
