@@ -3,8 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { readSettings } from '../../../src/config.ts';
 import { examineAssistant, type Finding } from '../../../src/doctor/examination.ts';
-import { slackExamination } from '../../../src/doctor/slack.ts';
-import { APP_TOKEN, BOT_TOKEN, settingsOf, startWorkspace } from './fixtures.ts';
+import { APP_TOKEN, BOT_TOKEN, settingsOf, slackExamination, startWorkspace } from './fixtures.ts';
 
 type Given = { readonly env: Readonly<Record<string, string>>; readonly online?: boolean };
 

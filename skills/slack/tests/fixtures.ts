@@ -9,6 +9,10 @@ import { channel } from '../../../src/channels/slack.ts';
 import { readSettings } from '../../../src/config.ts';
 import { type SlackServer, startSlack } from './slackServer.ts';
 
+// What the skill brings is reached through here: the files are there once it is applied.
+export { slackExamination } from '../../../src/doctor/slack.ts';
+export { setup } from '../../../src/setup/slack.ts';
+
 export const BOT_TOKEN = 'xoxb-test-token-of-nobody';
 export const APP_TOKEN = 'xapp-test-token-of-nobody';
 

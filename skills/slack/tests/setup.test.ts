@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { readSettings } from '../../../src/config.ts';
-import { setup } from '../../../src/setup/slack.ts';
 import type { SetupContext } from '../../../src/setup/step.ts';
-import { APP_TOKEN, BOT_TOKEN, startWorkspace } from './fixtures.ts';
+import { APP_TOKEN, BOT_TOKEN, setup, startWorkspace } from './fixtures.ts';
 
 /** An owner at the keyboard: answers are taken in order, each as often as it takes to find one that fits. */
 function owner(env: Record<string, string>, answers: readonly string[]) {

@@ -3,9 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { readSettings } from '../../../src/config.ts';
 import { examineAssistant, type Finding } from '../../../src/doctor/examination.ts';
-import { telegramExamination } from '../../../src/doctor/telegram.ts';
 import { startBotApi } from './botApi.ts';
-import { ADA, TOKEN } from './fixtures.ts';
+import { ADA, TOKEN, telegramExamination } from './fixtures.ts';
 
 type Given = { readonly env: Record<string, string>; readonly online?: boolean };
 

@@ -9,6 +9,10 @@ import { channel } from '../../../src/channels/telegram.ts';
 import { readSettings } from '../../../src/config.ts';
 import type { BotApi, BotApiChat, BotApiUser } from './botApi.ts';
 
+// What the skill brings is reached through here: the files are there once it is applied.
+export { telegramExamination } from '../../../src/doctor/telegram.ts';
+export { setup } from '../../../src/setup/telegram.ts';
+
 export const TOKEN = '4242:AAtest_token-for_a_bot_of_nobody';
 
 export const ADA: BotApiUser = { id: 1001, first_name: 'Ada', last_name: 'Lovelace' };

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { readSettings } from '../../../src/config.ts';
 import type { SetupContext } from '../../../src/setup/step.ts';
-import { setup } from '../../../src/setup/telegram.ts';
 import { startBotApi } from './botApi.ts';
-import { TOKEN } from './fixtures.ts';
+import { setup, TOKEN } from './fixtures.ts';
 
 /** An owner at the keyboard: answers are taken in order, each as often as it takes to find one that fits. */
 function owner(env: Record<string, string>, answers: readonly string[]) {
