@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { digestBytes } from '../engine/digest.ts';
+import { journalText, stage } from '../engine/transaction/stage.ts';
 import { pipedConsole } from '../terminal/piped-console.ts';
 import { skillFiles } from '../testing/codebase.ts';
 import {
@@ -78,6 +79,38 @@ test('a skill is woven in and the new tree reports it, with what was piped in me
   expect(order).not.toContain(-1);
   expect(stdout).not.toContain('git history');
   expect(existsSync(join(tree.dir, 'src/channels/fine.txt'))).toBe(false);
+});
+
+/** Leaves what a command leaves whose disk failed after its journal: it exits 0, and the next one goes on. */
+function leaveUnpublished(tree: TestTree, path: string): void {
+  const bytes = Buffer.from('published later\n');
+  const step = { kind: 'write', path, bytes, isExecutable: false, before: null } as const;
+  const names = { verb: 'apply', summary: 'apply fine', stateBefore: null, stateAfter: null };
+  const journal = stage(tree.dir, '000001-apply', { ...names, steps: [step] }, '2026-01-01');
+  writeFileSync(join(tree.dir, '.claw/tx/000001-apply/journal.json'), journalText(journal));
+}
+
+test('what an interrupted command has left to publish is published before the assistant starts', async () => {
+  using tree = new TestTree();
+  await using conversation = Conversation.start(tree);
+  await conversation.sees('I am Andy');
+  leaveUnpublished(tree, 'src/channels/late.txt');
+  conversation.write('/restart\n');
+  await conversation.sees('Andy is back');
+  expect(readFileSync(join(tree.dir, 'src/channels/late.txt'), 'utf8')).toBe('published later\n');
+  expect(readdirSync(join(tree.dir, '.claw/tx'))).toEqual([]);
+  const log = readFileSync(tree.logFile('supervisor'), 'utf8');
+  expect(log.indexOf('"outcome":"rolled-forward"')).toBeGreaterThan(0);
+  expect(log.indexOf('"outcome":"rolled-forward"')).toBeLessThan(
+    log.lastIndexOf('the assistant was started'),
+  );
+  // An edit of the owner's in that place is theirs to decide, and the assistant comes up all the same.
+  leaveUnpublished(tree, 'src/channels/edited.txt');
+  writeFileSync(join(tree.dir, 'src/channels/edited.txt'), 'mine\n');
+  expect(await conversation.end('/restart\n/groups\n')).toBe(0);
+  expect(conversation.stderr).toContain('met edits of yours (src/channels/edited.txt)');
+  expect(conversation.stdout).toContain('Registered:');
+  expect(readFileSync(join(tree.dir, 'src/channels/edited.txt'), 'utf8')).toBe('mine\n');
 });
 
 test('a tree that does not come up is taken back, and the owner is told why', async () => {

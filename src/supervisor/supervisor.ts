@@ -3,6 +3,7 @@ import type { OwnerConsole } from '../terminal/owner-console.ts';
 import { openAudience, type Participant } from './audience.ts';
 import { countCrashes } from './crashes.ts';
 import { type Environment, withoutSecrets } from './environment.ts';
+import { finishInterrupted } from './finish-interrupted.ts';
 import { EXIT_UNUSABLE } from './frames.ts';
 import { type Lines, openLines } from './lines.ts';
 import type { Log } from './log/log.ts';
@@ -194,6 +195,8 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
     async run() {
       for (;;) {
         if (ending.signal.aborted) return 0;
+        const left = finishInterrupted(projectDir, log);
+        if (left !== null) ownerConsole.notice(left);
         const isPublished = healthy.isPublishedSince();
         run = startRun(isPublished);
         log.info('the assistant was started', { pid: run.pid, isPublished });

@@ -1,0 +1,24 @@
+// Loaded when the supervisor starts, so it is that of the tree that worked, whatever is published later.
+import { hasPending, recover } from '../engine/transaction/recover.js';
+import type { Log } from './log.ts';
+
+/**
+ * Finishes what a claw command left that was killed, or whose disk failed, before the assistant starts: it
+ * would come up on a tree that is half one and half the other. Never throws: whatever is left is tried again
+ * by the next command.
+ *
+ * @returns what the owner has to know, or null
+ */
+export function finishInterrupted(projectDir: string, log: Log): string | null {
+  try {
+    if (!hasPending(projectDir)) return null;
+    const { outcome, verb, kept } = recover(projectDir);
+    log.info('a claw command was interrupted', { outcome, verb, kept });
+    if (outcome !== 'needs-decision') return null;
+    const files = kept.length === 0 ? '' : ` (${kept.join(', ')})`;
+    return `An interrupted command met edits of yours${files}: decide with \`npx claw recover\`.`;
+  } catch (error) {
+    log.error('an interrupted claw command could not be finished', { error: String(error) });
+    return 'An interrupted command could not be finished: `npx claw status` says why.';
+  }
+}
