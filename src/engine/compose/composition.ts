@@ -1,5 +1,6 @@
 import type { Conflict } from '../conflict.ts';
 import type { TreeFile } from '../tree.ts';
+import type { Followed } from './follow.ts';
 import type { Draft } from './joint.ts';
 import type { Settlement } from './settle.ts';
 
@@ -22,6 +23,9 @@ export type Touch = {
   readonly settlement: Settlement | null;
 };
 
+/** Imports of a file that a release moved, in a file of a layer, written with its new path. */
+export type FollowedImport = Followed & { readonly layer: string; readonly path: string };
+
 /** `composed(release, layers)`: what every touched path becomes; all other paths are the release's own. */
 export type Composition = {
   readonly files: ReadonlyMap<string, ComposedFile>;
@@ -30,6 +34,8 @@ export type Composition = {
   readonly settlements: readonly Settlement[];
   /** Path as the release or a layer first had it → present path. */
   readonly renames: ReadonlyMap<string, string>;
+  /** What layers import by another path than their packages say, because releases moved it. */
+  readonly followed: readonly FollowedImport[];
   /** Resolved ranges, ports and settings, by structured file. */
   readonly structured: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 };
@@ -41,6 +47,7 @@ export class Canvas {
   readonly #conflicts = new Map<string, Conflict>();
   readonly #drafts = new Map<string, Draft>();
   readonly #settlements: Settlement[] = [];
+  readonly #followed = new Map<string, FollowedImport>();
 
   constructor(release: (path: string) => TreeFile | null) {
     this.#release = release;
@@ -114,8 +121,15 @@ export class Canvas {
     this.#settlements.push(settlement);
   }
 
-  result(): Pick<Composition, 'files' | 'conflicts' | 'settlements'> {
+  follow(layer: string, path: string, imports: readonly Followed[]): void {
+    for (const { from, to } of imports) {
+      this.#followed.set([layer, path, from].join('\0'), { layer, path, from, to });
+    }
+  }
+
+  result(): Pick<Composition, 'files' | 'conflicts' | 'settlements' | 'followed'> {
     return {
+      followed: [...this.#followed.values()],
       files: this.#touched,
       conflicts: [...this.#conflicts.values()],
       settlements: this.#settlements,

@@ -8,6 +8,7 @@ import { isSameFile, type TreeFile, type Versions } from '../tree.ts';
 import { answeredFile } from './answer.ts';
 import { bringersOf } from './bringer.ts';
 import type { Canvas } from './composition.ts';
+import { followImports } from './follow.ts';
 import { draftOf, joinLayer } from './joint.ts';
 import type { Names } from './names.ts';
 import type { Settled } from './settle.ts';
@@ -43,11 +44,32 @@ export function mergeLayer(loom: Loom, layer: SkillPackage): void {
   for (const path of layer.manifest.modifies) modifyFile(loom, layer, path);
 }
 
+/** A change of a layer as its author would write it now, after the moves of the releases since. */
+function followed(
+  { canvas, mapped }: Loom,
+  layer: SkillPackage,
+  named: string,
+  { base, theirs }: Omit<Versions<TreeFile | null>, 'ours'>,
+): Omit<Versions<TreeFile | null>, 'ours'> {
+  const moved = (path: string) => mapped(path, layer);
+  const own = new Set(layer.manifest.adds.map(moved));
+  const to = moved(named);
+  const has = (path: string) => own.has(path) || canvas.file(path) !== null;
+  const places = { from: named, to, moved, has };
+  const before = base && followImports(base, places);
+  const after = theirs && followImports(theirs, places);
+  const known = new Set(before?.followed.map(({ from }) => from));
+  const news = after?.followed.filter(({ from }) => !known.has(from)) ?? [];
+  canvas.follow(layer.manifest.skill, to, news);
+  return { base: before?.file ?? null, theirs: after?.file ?? null };
+}
+
 function deleteFile(loom: Loom, layer: SkillPackage, named: string): void {
   const path = presentName(loom, layer, named);
   const ours = loom.canvas.file(path);
   if (ours === null) return;
-  const versions = { base: baseFile(layer, named), ours, theirs: null };
+  const change = { base: baseFile(layer, named), theirs: null };
+  const versions = { ...followed(loom, layer, named, change), ours };
   // Without an ancestor an absent file looks like one that nobody touched.
   if (versions.base === null) settle(loom, layer, path, versions, DISAGREE);
   else mergeOnto(loom, layer, path, versions);
@@ -108,19 +130,21 @@ function settleRename(
 
 function addFile(loom: Loom, layer: SkillPackage, named: string): void {
   const path = loom.mapped(named, layer);
-  const versions = { base: null, ours: loom.canvas.file(path), theirs: addedFile(layer, named) };
+  const change = { base: null, theirs: addedFile(layer, named) };
+  const versions = { ...followed(loom, layer, named, change), ours: loom.canvas.file(path) };
   mergeOnto(loom, layer, path, versions);
 }
 
 function modifyFile(loom: Loom, layer: SkillPackage, named: string): void {
   const path = presentName(loom, layer, named);
   const ours = loom.canvas.file(path);
-  const theirs = modifiedFile(layer, named);
+  const known = baseFile(layer, named) ?? ownRenamedBase(layer, named);
+  const change = { base: known, theirs: modifiedFile(layer, named) };
+  const { base, theirs } = followed(loom, layer, named, change);
   if (layer.unanchored.has(named) && ours !== null && theirs !== null) {
     settle(loom, layer, path, { base: null, ours, theirs }, mergeUnanchored({ ours, theirs }));
     return;
   }
-  const base = baseFile(layer, named) ?? ownRenamedBase(layer, named);
   const versions = { base, ours, theirs };
   if (ours === null && base === null) settle(loom, layer, path, versions, DISAGREE);
   else mergeOnto(loom, layer, path, versions);

@@ -16,6 +16,7 @@ import { checkConsent } from './consent.ts';
 import type { EngineContext, PlanningContext, VerbResult } from './context.ts';
 import { resultOf } from './context.ts';
 import { coreState, prepareBase, sweepPrepared } from './core.ts';
+import { followedNotes } from './followed-notes.ts';
 import type { Installation } from './installation.ts';
 import { intentNotes } from './intent-notes.ts';
 import { preparePackages } from './npm.ts';
@@ -83,6 +84,7 @@ export function reportOperation(operation: Operation, outcome: VerbResult['outco
       ...warnings,
       ...newOverrides(operation).map(overrideNote),
       ...settledNotes(plan.settlements),
+      ...followedNotes(plan),
     ],
     data: {
       plan: planDigest(operation),

@@ -7,10 +7,13 @@ import { CONFIG_PATH, type CodebaseConfig, parseConfig } from '../state/config.t
 import { readTreeFile, treeReader } from '../state/disk.ts';
 import { listProjectFiles } from '../state/listing.ts';
 import type { EngineContext } from './context.ts';
+import { type TestGround, withFollowedTests } from './followed-tests.ts';
+import type { Installation } from './installation.ts';
 import { keepProof, mayKeepProof, type Proved, proofKey, readProof } from './kept-proof.ts';
 import type { PreparedPackages } from './npm.ts';
 import type { Operation } from './operation.ts';
 import { lackingPackages } from './packages-lacking.ts';
+import { releaseFileOf } from './released.ts';
 
 /**
  * Runs the checks and the tests of all layers on the planned tree, beside the project. Of an operation
@@ -55,8 +58,8 @@ export async function proveTree(
     root,
     paths,
     changed: changedFiles(operation),
-    tests: plan.layers.map(testsOf),
-    presentTests: installed.map(testsOf),
+    tests: plan.layers.map((layer) => testsOf(layer, plannedGround(operation))),
+    presentTests: installed.map((layer) => testsOf(layer, presentGround(installation))),
     ...(way ? { compared: { files: way.compared, nodeModules: null } } : {}),
     checks: config.check,
     testCommand: config.test,
@@ -150,7 +153,19 @@ function plannedConfig({ plan, installation }: Operation): CodebaseConfig {
   return change ? parseConfig(change.after?.bytes.toString('utf8') ?? null) : installation.config;
 }
 
+function plannedGround(operation: Operation): TestGround {
+  const { target, pathMaps } = operation.plan;
+  const releaseFile = releaseFileOf(operation);
+  const has = (path: string) => (target.files.get(path)?.file ?? releaseFile(path)) !== null;
+  return { pathMaps, has };
+}
+
+function presentGround({ pathMaps, publishedFile }: Installation): TestGround {
+  return { pathMaps, has: (path) => publishedFile(path) !== null };
+}
+
 /** What a layer brings to a proof. */
-export function testsOf({ manifest, files }: SkillPackage): LayerTests {
-  return { skill: manifest.skill, files, test: manifest.test };
+export function testsOf(layer: SkillPackage, ground: TestGround): LayerTests {
+  const { skill, test } = layer.manifest;
+  return { skill, files: withFollowedTests(layer, ground), test };
 }

@@ -25,6 +25,8 @@ export type TargetPlan = {
   /** In canonical order; customisations that a decision concerned are written against what is there now. */
   readonly layers: readonly SkillPackage[];
   readonly target: Composition;
+  /** Where releases moved files up to the one that it stands on. */
+  readonly pathMaps: readonly PathMap[];
   readonly changes: readonly FileChange[];
   readonly conflicts: readonly Conflict[];
   /** Disagreements that recordings or decisions settled. */
@@ -111,6 +113,7 @@ export function planLayers(request: TargetRequest): TargetPlan {
   return {
     layers,
     target,
+    pathMaps,
     changes: amended.changes,
     conflicts: [
       ...plan.conflicts,

@@ -120,11 +120,16 @@ async function proveOne(bench: Bench, trial: Trial, { nodeModules }: Shelf): Pro
   const { layers } = trial.composed;
   const { config } = ground.installation;
   const started = performance.now();
+  const changed = treeOf(ground, trial.composed);
+  const tested = {
+    pathMaps: ground.installation.pathMaps,
+    has: (path: string) => (changed.get(path) ?? null) !== null,
+  };
   const proof: Proof = await prove({
     root: context.root,
     paths: [],
-    changed: treeOf(ground, trial.composed),
-    tests: layers.map(testsOf),
+    changed,
+    tests: layers.map((layer) => testsOf(layer, tested)),
     presentTests: [],
     compared: { files: ground.files, nodeModules },
     checks: config.check,

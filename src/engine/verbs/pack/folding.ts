@@ -161,9 +161,9 @@ function workOf({ files }: Composition, name: string): Work {
 
 function packageOf(request: FoldRequest, draft: Draft, own: OwnValues): SkillPackage {
   const { installation, renewable, version } = request;
-  const { root, config, coreVersion, releaseFile } = installation;
+  const { root, config, coreVersion, releaseFile, pathMaps } = installation;
   const { skill } = renewable;
-  const files = renewedFiles({ skill, ...draft, coreVersion, releaseFile });
+  const files = renewedFiles({ skill, ...draft, coreVersion, releaseFile, pathMaps });
   setVersion(files, version(files));
   refuseSecrets(files, own);
   return packageFromFiles(files, { protectedPaths: config.protected, projectDir: root });

@@ -1,7 +1,9 @@
 import { type Document, parseDocument } from 'yaml';
 import { changedLines } from '../../merge/changed-lines.ts';
 import type { SkillPackage } from '../../skill/package.ts';
+import type { PathMap } from '../../skill/path-map.ts';
 import { isSameFile, type TreeFile } from '../../tree.ts';
+import { withFollowedTests } from '../followed-tests.ts';
 import { type Declaration, declare } from './declarations.ts';
 import { intentNote } from './templates.ts';
 
@@ -19,17 +21,22 @@ export type Renewal = {
   readonly declarations: readonly Declaration[];
   readonly coreVersion: string | null;
   readonly releaseFile: (path: string) => TreeFile | null;
+  readonly pathMaps: readonly PathMap[];
 };
 
 /**
  * Returns the files of a package, written against the core that is here. What is neither added nor
- * changed by it stays as it is: its page, tests and notes. Tests that the manifest lacks are listed.
+ * changed by it stays as it is: its page, notes, and tests but for imports of files that moved. Tests that the
+ * manifest lacks are listed.
  */
 export function renewedFiles(renewal: Renewal): Map<string, TreeFile> {
-  const { skill, work, declarations, coreVersion, releaseFile } = renewal;
+  const { skill, work, declarations, coreVersion, releaseFile, pathMaps } = renewal;
   const { manifest } = skill;
+  const has = (path: string) => (work.get(path)?.after ?? releaseFile(path)) !== null;
   const files = new Map(
-    [...skill.files].filter(([path]) => !/^(add|modify|base)\//.test(path) || isNote(path)),
+    [...withFollowedTests(skill, { pathMaps, has })].filter(
+      ([path]) => !/^(add|modify|base)\//.test(path) || isNote(path),
+    ),
   );
   const adds: string[] = [];
   const modifies: string[] = [];

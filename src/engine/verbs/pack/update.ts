@@ -133,6 +133,7 @@ function planOf(brought: TargetPlan, made: FoldedPackage): TargetPlan {
     conflicts: [],
     settlements: brought.settlements,
     adopted: () => [],
+    pathMaps: brought.pathMaps,
   };
 }
 
