@@ -205,10 +205,10 @@ export async function resolveAll(context: EngineContext, choice: Choice): Promis
 
 /** Settles conflicts of the operation that waits by a file of answers: all of them or none. */
 export async function resolveByAnswers(context: EngineContext, file: string): Promise<VerbResult> {
-  const { resolveMany } = await import('./verbs/resolve.ts');
+  const { resolveAnswered } = await import('./verbs/resolve-moved.ts');
   const { readAnswers } = await import('./verbs/answers.ts');
-  const choices = readAnswers(context.cwd, file);
-  return await changing(context, 'resolve', async () => resolveMany(context, choices));
+  const answers = readAnswers(context.cwd, file);
+  return await changing(context, 'resolve', () => resolveAnswered(context, answers));
 }
 
 /**

@@ -124,6 +124,33 @@ test('an update that waits is told of a move, file by file, and keeps what else 
   expect(codebase.read('old/b.ts')).toBe(`b\n${line(3, 'mine')}`);
 });
 
+test('a file of answers says moves as well, all of it or nothing', async () => {
+  await using codebase = await installation(['1.0.0', '2.0.0']);
+  await codebase.claw('update', 'v2');
+  const asked = await codebase.claw('conflicts', '--answers');
+  expect(JSON.stringify(asked.json.data)).toContain('# {moved: lib/core.ts}');
+  const answer = async (answers: object) => {
+    codebase.write({ '.claw/cache/answers.yaml': JSON.stringify(answers) });
+    return await codebase.claw('resolve', '--answers', '.claw/cache/answers.yaml');
+  };
+  const wrong = await answer({ 'old/b.ts': 'ours', 'src/a.ts': { moved: 'nowhere.ts' } });
+  expect(wrong.json.error).toMatchObject({ code: 'USAGE' });
+  expect((await codebase.claw('conflicts')).json.data).toMatchObject({
+    details: [
+      { path: 'src/a.ts', decided: false },
+      { path: 'old/b.ts', decided: false },
+    ],
+  });
+  const run = await answer({ 'old/b.ts': 'ours', 'src/a.ts': { moved: 'lib/core.ts' } });
+  expect(run.json).toMatchObject({
+    outcome: 'done',
+    data: { paths: ['old/b.ts', 'src/a.ts'], open: [] },
+  });
+  expect((await codebase.claw('continue')).json).toMatchObject({ outcome: 'done', error: null });
+  expect(codebase.read('lib/core.ts')).toBe(line(1, 'demo', line(9, 'the release')));
+  expect(codebase.read('old/b.ts')).toBe(`b\n${line(3, 'mine')}`);
+});
+
 test('what meets at the new place is asked there', async () => {
   await using codebase = await installation(['1.0.0', '2.0.0']);
   codebase.write({ 'src/a.ts': line(9, 'mine', codebase.read('src/a.ts')) });

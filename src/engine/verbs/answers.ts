@@ -24,35 +24,48 @@ const AnswerOf = z.union([
   z.strictObject({ file: z.string() }),
   z.strictObject({ value: z.json() }),
   z.strictObject({ recording: z.string() }),
+  z.strictObject({ moved: z.string() }),
   z.strictObject({ hunks: z.array(PickOf) }),
 ]);
 
-const Answers = z.record(z.string(), AnswerOf);
+const AnswersFile = z.record(z.string(), AnswerOf);
 
-const FORMS = 'ours, theirs, ours-theirs, theirs-ours, text, file, value, recording or hunks';
+const FORMS =
+  'ours, theirs, ours-theirs, theirs-ours, text, file, value, recording, moved or hunks';
+
+/** What a file of answers says: by path how a conflict is resolved, or where the release has the file now. */
+export type Answers = {
+  readonly choices: ReadonlyMap<string, Choice>;
+  readonly moves: ReadonlyMap<string, string>;
+};
 
 /**
  * Reads a file of answers: YAML or JSON, a path in conflict → how it is resolved; null leaves it open.
  *
  * @throws ClawError FILE_MISSING, YAML_INVALID, LIMIT_EXCEEDED, SCHEMA_INVALID with the path in question
  */
-export function readAnswers(cwd: string, given: string): ReadonlyMap<string, Choice> {
+export function readAnswers(cwd: string, given: string): Answers {
   const place = resolve(cwd, given);
   if (lstat(place)?.isFile() !== true) {
     const message = `There is no file ${given} with answers. \`claw conflicts --answers\` prints one to fill in.`;
     throw new ClawError('FILE_MISSING', message, { path: given });
   }
   const content = parsePlainYaml(readFileSync(place), given, LIMITS) ?? {};
-  const parsed = Answers.safeParse(content);
+  const parsed = AnswersFile.safeParse(content);
   if (!parsed.success) throw unreadable(given, parsed.error);
-  return new Map(
-    Object.entries(parsed.data).flatMap(([path, answer]) =>
-      answer === null ? [] : [[path, choiceOf(answer)] as const],
-    ),
-  );
+  const choices = new Map<string, Choice>();
+  const moves = new Map<string, string>();
+  for (const [path, answer] of Object.entries(parsed.data)) {
+    if (answer === null) continue;
+    if (typeof answer === 'object' && 'moved' in answer) moves.set(path, answer.moved);
+    else choices.set(path, choiceOf(answer));
+  }
+  return { choices, moves };
 }
 
-function choiceOf(answer: NonNullable<z.output<typeof AnswerOf>>): Choice {
+type Answer = NonNullable<z.output<typeof AnswerOf>>;
+
+function choiceOf(answer: Exclude<Answer, { readonly moved: string }>): Choice {
   if (answer === 'ours' || answer === 'theirs') return { kind: answer };
   if (answer === 'ours-theirs') return { kind: 'both', first: 'ours' };
   if (answer === 'theirs-ours') return { kind: 'both', first: 'theirs' };
@@ -82,12 +95,20 @@ export function answersTemplate(
     `# Answers for "${operation}". Fill in, then: claw resolve --answers FILE`,
     '# Behind each path: ours, theirs, ours-theirs or theirs-ours (both, in that order);',
     '# {text: |…} or {file: path} for a finished text, {value: …} for a key, {recording: key};',
-    '# {hunks: [ours, {text: …}, …]} for one after the other. Left empty, it stays open.',
+    '# {hunks: [ours, {text: …}, …]} for one after the other; {moved: path} where the release has the',
+    '# file now. Left empty, it stays open.',
   ];
   return `${[...head, ...open.flatMap(question)].join('\n')}\n`;
 }
 
-function question({ path, layers, reason, hunks, values }: Conflict): readonly string[] {
+function question({
+  path,
+  layers,
+  reason,
+  hunks,
+  values,
+  candidates = [],
+}: Conflict): readonly string[] {
   const count = hunks.filter(({ kind }) => kind === 'conflict').length;
   const places = count > 1 ? [`# ${count} hunks`] : [];
   const sides =
@@ -99,6 +120,7 @@ function question({ path, layers, reason, hunks, values }: Conflict): readonly s
     `# ours is ${layers[0]}, theirs is ${layers[1]}: ${reason.replaceAll('\n', ' ')}`,
     ...places,
     ...sides,
+    ...candidates.map((one) => `# {moved: ${one}}`),
     `${stringify(path, { lineWidth: 0 }).trimEnd()}:`,
   ];
 }

@@ -1,9 +1,13 @@
+import type { Decision } from '../compose/settle.ts';
+import type { Conflict } from '../conflict.ts';
 import { ClawError } from '../errors.ts';
+import type { Answers } from './answers.ts';
 import { type EngineContext, resultOf, type VerbResult } from './context.ts';
 import { planningOf, planPending } from './continue.ts';
 import { isDecided } from './decide.ts';
 import { keepWaiting } from './operation.ts';
-import { requireConflict, requireWaiting } from './resolve.ts';
+import { saveDecisions, type Waiting } from './pending.ts';
+import { requireConflict, requireWaiting, resolvedMany, withDecisions } from './resolve.ts';
 import { keptOptions, updateOptionsOf } from './update-options.ts';
 
 /**
@@ -18,16 +22,51 @@ export async function resolveMoved(
   to: string,
 ): Promise<VerbResult> {
   const waiting = requireWaiting(context.root);
-  const { pending, decisions } = waiting;
+  const { decisions } = waiting;
+  const conflicts = await planMoved(context, waiting, { decisions, moves: new Map([[path, to]]) });
+  const open = conflicts.filter((one) => !isDecided(one, decisions)).map((one) => one.path);
+  return resultOf('resolve', 'done', { data: { path, origin: 'owner', open } });
+}
+
+/**
+ * Settles conflicts of the waiting operation, each in its own way, moves among them: all of them or none.
+ *
+ * @throws ClawError what `resolveConflict` and {@link resolveMoved} do, for the first one that does not fit
+ */
+export async function resolveAnswered(
+  context: EngineContext,
+  { choices, moves }: Answers,
+): Promise<VerbResult> {
+  const waiting = requireWaiting(context.root);
+  const decisions = withDecisions(context, waiting, choices);
+  const paths = [...choices.keys(), ...moves.keys()];
+  if (moves.size > 0) {
+    return resolvedMany(paths, await planMoved(context, waiting, { decisions, moves }), decisions);
+  }
+  if (paths.length > 0) saveDecisions(context.root, decisions);
+  return resolvedMany(paths, waiting.conflicts, decisions);
+}
+
+type Moved = {
+  readonly decisions: readonly Decision[];
+  readonly moves: ReadonlyMap<string, string>;
+};
+
+/** Plans the waiting update again, and lets that wait. @returns its conflicts */
+async function planMoved(
+  context: EngineContext,
+  waiting: Waiting,
+  { decisions, moves }: Moved,
+): Promise<readonly Conflict[]> {
+  const { pending } = waiting;
   if (pending.verb !== 'update') {
     throw new ClawError('USAGE', `Only an update moves files; "${pending.verb}" waits here.`);
   }
-  requireConflict(waiting, path);
+  for (const path of moves.keys()) requireConflict(waiting, path);
   const given = updateOptionsOf(pending.options);
-  const options = keptOptions({ ...given, moved: [...given.moved, `${path}=${to}`] });
+  const moved = [...given.moved, ...[...moves].map(([path, to]) => `${path}=${to}`)];
   const planning = planningOf(context, pending, decisions);
+  const options = keptOptions({ ...given, moved });
   const operation = await planPending(planning, { ...pending, options });
-  const conflicts = keepWaiting(planning, operation);
-  const open = conflicts.filter((one) => !isDecided(one, decisions)).map((one) => one.path);
-  return resultOf('resolve', 'done', { data: { path, origin: 'owner', open } });
+  return keepWaiting(planning, operation);
 }

@@ -1,3 +1,4 @@
+import type { Decision } from '../compose/settle.ts';
 import type { Conflict } from '../conflict.ts';
 import { ClawError } from '../errors.ts';
 import { isSameSubject } from '../state/resolution.ts';
@@ -34,33 +35,47 @@ export function resolveAll(context: EngineContext, choice: Choice): VerbResult {
   return resolveMany(context, new Map(open.map(({ path }) => [path, choice])));
 }
 
+/** All of them or none; throws for the first that does not fit. */
+function resolveMany(context: EngineContext, choices: ReadonlyMap<string, Choice>): VerbResult {
+  const waiting = requireWaiting(context.root);
+  const decisions = withDecisions(context, waiting, choices);
+  if (choices.size > 0) saveDecisions(context.root, decisions);
+  return resolvedMany([...choices.keys()], waiting.conflicts, decisions);
+}
+
 /**
- * Settles several conflicts of the waiting operation, each in its own way: all of them or none.
+ * Returns the decisions of the waiting operation with those that the owner makes now; saves none.
  *
  * @param choices by path, as `conflicts` names it
  * @throws ClawError what {@link resolveConflict} does, for the first one that does not fit
  */
-export function resolveMany(
+export function withDecisions(
   context: EngineContext,
+  waiting: Waiting,
   choices: ReadonlyMap<string, Choice>,
-): VerbResult {
-  const waiting = requireWaiting(context.root);
+): readonly Decision[] {
   const made = [...choices].map(([path, choice]) =>
     decide(context, requireConflict(waiting, path), choice),
   );
   const others = waiting.decisions.filter(
     (one) => !made.some(({ subject }) => isSameSubject(one.subject, subject)),
   );
-  const decisions = [...others, ...made];
-  if (made.length > 0) saveDecisions(context.root, decisions);
-  const open = waiting.conflicts.filter((one) => !isDecided(one, decisions));
-  const paths = [...choices.keys()];
+  return [...others, ...made];
+}
+
+/** Reports what was decided by path, and what is open still. */
+export function resolvedMany(
+  paths: readonly string[],
+  conflicts: readonly Conflict[],
+  decisions: readonly Decision[],
+): VerbResult {
+  const open = conflicts.filter((one) => !isDecided(one, decisions));
   const data = {
     path: paths.length === 0 ? null : paths.join(', '),
     paths,
     open: open.map((one) => one.path),
   };
-  return resultOf('resolve', made.length === 0 ? 'nothing' : 'done', { data });
+  return resultOf('resolve', paths.length === 0 ? 'nothing' : 'done', { data });
 }
 
 /** @throws ClawError USAGE where nothing waits, STATE_CHANGED */
