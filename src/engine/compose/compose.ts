@@ -1,7 +1,7 @@
 import type { Conflict } from '../conflict.ts';
 import { mergeFiles } from '../merge/file.ts';
 import type { SkillPackage } from '../skill/package.ts';
-import { mapPath, type PathMap } from '../skill/path-map.ts';
+import { hasMoves, mapPath, type PathMap } from '../skill/path-map.ts';
 import type { TreeFile } from '../tree.ts';
 import { Canvas, type Composition } from './composition.ts';
 import { composeDeclarations } from './declarations.ts';
@@ -41,6 +41,7 @@ export function compose(input: ComposeInput): Composition {
     canvas,
     names,
     mapped: (path, layer) => mapPath(path, layer.manifest.coreVersion, pathMaps),
+    isMapped: (layer) => hasMoves(layer.manifest.coreVersion, pathMaps),
     settle: (conflict: Conflict) => settleConflict(conflict, answers),
     merge,
     isJoint,

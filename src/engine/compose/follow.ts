@@ -63,13 +63,15 @@ function rewritten(specifier: string, { from, to, moved, has }: Places): Rewritt
   const target = posix.join(posix.dirname(from), path).replace(/\/$/, '');
   if (target.startsWith('..')) return null;
   const meanings = meaningsOf(target);
+  const isHere = posix.dirname(from) === posix.dirname(to);
+  // Looking whether a file is there may read it.
+  if (isHere && meanings.every(({ file }) => moved(file) === file)) return null;
   const meant =
     meanings.find(({ file }) => has(moved(file))) ??
     meanings.find(({ file }) => moved(file) !== file);
   if (meant === undefined) return null;
   const present = moved(meant.file);
-  const isSamePlace = present === meant.file && posix.dirname(from) === posix.dirname(to);
-  if (isSamePlace) return null;
+  if (isHere && present === meant.file) return null;
   const relative = posix.relative(posix.dirname(to), meant.spelled(present));
   const spelled = /^\.\.?(?:\/|$)/.test(relative) ? relative : `./${relative}`;
   const text = Buffer.from(spelled + query).toString('latin1');

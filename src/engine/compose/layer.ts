@@ -21,6 +21,8 @@ export type Loom = {
   readonly names: Names;
   /** The name that a path of an older core has in this one. */
   readonly mapped: (path: string, layer: SkillPackage) => string;
+  /** Whether any path of the layer's core may have another name in this one. */
+  readonly isMapped: (layer: SkillPackage) => boolean;
   readonly settle: (conflict: Conflict) => Settled;
   readonly merge: typeof mergeFiles;
   /** Whether layers that disagree in one file, far from each other, are asked about at once. */
@@ -46,11 +48,13 @@ export function mergeLayer(loom: Loom, layer: SkillPackage): void {
 
 /** A change of a layer as its author would write it now, after the moves of the releases since. */
 function followed(
-  { canvas, mapped }: Loom,
+  { canvas, mapped, isMapped }: Loom,
   layer: SkillPackage,
   named: string,
-  { base, theirs }: Omit<Versions<TreeFile | null>, 'ours'>,
+  change: Omit<Versions<TreeFile | null>, 'ours'>,
 ): Omit<Versions<TreeFile | null>, 'ours'> {
+  if (!isMapped(layer)) return change;
+  const { base, theirs } = change;
   const moved = (path: string) => mapped(path, layer);
   const own = new Set(layer.manifest.adds.map(moved));
   const to = moved(named);

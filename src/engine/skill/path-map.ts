@@ -22,6 +22,11 @@ export function mapPath(path: string, version: string | null, maps: readonly Pat
   return later.reduce((at, { paths }) => moved(at, paths), path);
 }
 
+/** Whether releases since a version moved anything. */
+export function hasMoves(version: string | null, maps: readonly PathMap[]): boolean {
+  return maps.some(({ since }) => isLater(since, version));
+}
+
 /**
  * The path that a file had in an older core: what `mapPath` does, taken back.
  *

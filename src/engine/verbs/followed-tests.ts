@@ -1,6 +1,6 @@
 import { followImports } from '../compose/follow.ts';
 import type { SkillPackage } from '../skill/package.ts';
-import { mapPath, type PathMap } from '../skill/path-map.ts';
+import { hasMoves, mapPath, type PathMap } from '../skill/path-map.ts';
 import type { TreeFile } from '../tree.ts';
 
 /** The tree that tests of packages are laid out in. */
@@ -17,6 +17,7 @@ export function withFollowedTests(
   { manifest, files }: Pick<SkillPackage, 'manifest' | 'files'>,
   { pathMaps, has }: TestGround,
 ): ReadonlyMap<string, TreeFile> {
+  if (!hasMoves(manifest.coreVersion, pathMaps)) return files;
   const moved = (path: string) => mapPath(path, manifest.coreVersion, pathMaps);
   return new Map(
     [...files].map(([path, file]) => {
