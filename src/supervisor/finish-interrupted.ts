@@ -1,6 +1,6 @@
 // Loaded when the supervisor starts, so it is that of the tree that worked, whatever is published later.
 import { hasPending, recover } from '../engine/transaction/recover.js';
-import type { Log } from './log.ts';
+import type { Log } from './log/log.ts';
 
 /**
  * Finishes what a claw command left that was killed, or whose disk failed, before the assistant starts: it
