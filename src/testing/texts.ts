@@ -108,6 +108,30 @@ export const sharedBlockVersions: fc.Arbitrary<Versions<string>> = fc
     return { base: textOf(base.flat()), ours: side(at, raised[0]), theirs: side(other, raised[1]) };
   });
 
+/** Edits of a text of few different lines, where both sides put in the same blocks, mostly elsewhere. */
+export const blockVersions: fc.Arbitrary<Versions<string>> = fc
+  .record({
+    base: fc.array(fc.constantFrom<string>('a', 'b', 'c', 'd', 'e', 'f', '}', ''), {
+      maxLength: 14,
+    }),
+    block: fc.array(fc.constantFrom<string>('a', 'b', 'c', 'x', 'y', '}', ''), {
+      minLength: 3,
+      maxLength: 7,
+    }),
+    at: fc.tuple(fc.nat(14), fc.nat(14)),
+    edits: fc.tuple(
+      fc.array(edit(fc.constantFrom<string>('a', 'b', 'x', '}')), { maxLength: 1 }),
+      fc.array(edit(fc.constantFrom<string>('a', 'b', 'y', '')), { maxLength: 1 }),
+    ),
+  })
+  .map(({ base, block, at, edits }) => {
+    const side = (index: 0 | 1) => {
+      const place = at[index] % (base.length + 1);
+      return textOf(edits[index].reduce(applyEdit, base.toSpliced(place, 0, ...block)));
+    };
+    return { base: textOf(base), ours: side(0), theirs: side(1) };
+  });
+
 function packageLines(name: string, version: number): readonly string[] {
   const depends = Array.from({ length: version - 1 }, (_, index) => `  needs ${index}`);
   return ['[package]', `name ${name}`, `version ${version}`, 'source', ...depends, ''];

@@ -2,7 +2,11 @@ import type { Versions } from '../tree.ts';
 import { contentOf } from './lines.ts';
 
 /** Three texts as numbers: equal numbers for lines of equal content, all below `size`. */
-export type Interned = Versions<Int32Array> & { readonly size: number };
+export type Interned = Versions<Int32Array> & {
+  readonly size: number;
+  /** The number of each content. */
+  readonly numbers: ReadonlyMap<string, number>;
+};
 
 /**
  * Numbers the lines of all three versions, so that comparing lines is comparing numbers.
@@ -23,5 +27,6 @@ export function internLines({ base, ours, theirs }: Versions<readonly string[]>)
     ours: Int32Array.from(ours, intern),
     theirs: Int32Array.from(theirs, intern),
     size: numbers.size,
+    numbers,
   };
 }

@@ -1,7 +1,10 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   anyBytes,
+  blockVersions,
   mostlyUniqueVersions,
   repetitiveVersions,
   sharedBlockVersions,
@@ -13,10 +16,11 @@ import type { Hunk } from './hunk.ts';
 import { mapVersions } from './line-ends.ts';
 import { contentOf, splitLines } from './lines.ts';
 import { mergeLines } from './merge.ts';
+import { formatOf } from './syntax/language.ts';
 import { mergeTexts } from './text.ts';
 
 const RUNS = { numRuns: 1000 };
-const lfVersions = fc.oneof(mostlyUniqueVersions, repetitiveVersions);
+const lfVersions = fc.oneof(mostlyUniqueVersions, repetitiveVersions, blockVersions);
 const anyVersions = fc.oneof(
   wildVersions,
   lfVersions,
@@ -126,15 +130,75 @@ test('a line that stands once in every version is in the result or in a conflict
   fc.assert(fc.property(mostlyUniqueVersions, law), RUNS);
 });
 
-test('a block that both sides put in is once in a clean result', () => {
-  let clean = 0;
-  const law = (versions: Versions<string>) => {
-    const merged = mergeTexts(versions);
-    if (merged.kind !== 'clean') return;
-    clean++;
-    expect(merged.text.match(/name added/g)).toHaveLength(1);
-  };
-  fc.assert(fc.property(sharedBlockVersions, law), { ...RUNS, seed: 1 });
-  // Else there was nothing to see.
-  expect(clean).toBeGreaterThan(100);
+describe('a block that both sides brought in is once in a clean result', () => {
+  test.each([
+    ['packages', sharedBlockVersions, 100],
+    ['blocks of few lines', blockVersions, 100],
+    ['lines that recur', repetitiveVersions, 25],
+    ['unrelated texts', wildVersions, 0],
+  ] as const)('%s', (_, drawn, atLeast) => {
+    let seen = 0;
+    const law = (versions: Versions<string>) => {
+      const merged = mergeTexts(versions);
+      const blocks = blocksBroughtIn(versions);
+      if (merged.kind !== 'clean' || blocks.length === 0) return;
+      seen++;
+      const text = fenced(contentsIn(merged.text));
+      for (const block of blocks) expect(countOf(block.split('\n'), text), block).toBe(1);
+    };
+    fc.assert(fc.property(drawn, law), { ...RUNS, seed: 1 });
+    // Else there was nothing to see.
+    expect(seen).toBeGreaterThanOrEqual(atLeast);
+  });
+
+  test('golden merges', () => {
+    const folder = join(import.meta.dirname, 'golden');
+    for (const name of readdirSync(folder).filter((each) => each.endsWith('.golden.txt'))) {
+      const golden = readFileSync(join(folder, name), 'utf8');
+      const [, base = '', ours = '', theirs = ''] = golden.split(/^--- \w+.*\n/m);
+      const merged = mergeTexts(
+        { base, ours, theirs },
+        formatOf(name.slice(0, -'.golden.txt'.length)),
+      );
+      if (merged.kind !== 'clean') continue;
+      for (const block of blocksBroughtIn({ base, ours, theirs })) {
+        const text = fenced(contentsIn(merged.text));
+        expect(countOf(block.split('\n'), text), `${name}: ${block}`).toBe(1);
+      }
+    }
+  });
 });
+
+/** All runs of lines, three or more with a letter or digit, that each side has once and the base not. */
+function blocksBroughtIn(versions: Versions<string>): readonly string[] {
+  const { base, ours, theirs } = mapVersions(versions, contentsIn);
+  const [within, other] = [fenced(ours), fenced(theirs)];
+  const blocks: string[] = [];
+  for (let start = 0; start < ours.length; start++) {
+    for (let end = start + 3; end <= ours.length; end++) {
+      const block = ours.slice(start, end);
+      if (countOf(block, other) === 0) break;
+      const words = block.filter((line) => /[\p{L}\p{N}]/u.test(line));
+      const isNew = words.length >= 3 && countOf(block, fenced(base)) === 0;
+      if (isNew && countOf(block, within) === 1 && countOf(block, other) === 1) {
+        blocks.push(block.join('\n'));
+      }
+    }
+  }
+  return blocks;
+}
+
+function countOf(block: readonly string[], text: string): number {
+  const wanted = fenced(block);
+  let count = 0;
+  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + 1)) count++;
+  return count;
+}
+
+function fenced(lines: readonly string[]): string {
+  return `\n${lines.join('\n')}\n`;
+}
+
+function contentsIn(text: string): readonly string[] {
+  return splitLines(text.replace(/^\xEF\xBB\xBF/, '')).map(contentOf);
+}

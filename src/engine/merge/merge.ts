@@ -6,7 +6,7 @@ import { closeLines, type LineEnds, mapVersions, mergeLineEnds, toTarget } from 
 import { contentOf, endLine } from './lines.ts';
 import { mergeValue } from './merge-value.ts';
 import { alignRegions, type Range, type Region, refineConflict } from './regions.ts';
-import { joinRepeats } from './repeats.ts';
+import { disputeRepeats, joinRepeats } from './repeats.ts';
 import { settleRegions } from './settle.ts';
 import { disputeStrays } from './strays.ts';
 import type { Format } from './syntax/language.ts';
@@ -34,7 +34,8 @@ export function mergeLines(
   const ends = mergeLineEnds(lines);
   const texts = internLines(lines);
   const aligned = disputeStrays(joinRepeats(alignRegions(texts), texts), texts, lines);
-  const regions = format === null ? aligned : settleRegions(aligned, lines, format);
+  const settled = format === null ? aligned : settleRegions(aligned, lines, format);
+  const regions = settled === aligned ? aligned : disputeRepeats(settled, texts);
   const refined = regions.flatMap((region) =>
     region.kind === 'conflict' ? refineConflict(region, texts) : [region],
   );
