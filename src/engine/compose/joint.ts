@@ -131,7 +131,7 @@ function jointConflict(draft: Draft, filled: readonly Filled[], layer: string): 
     layers: [authors[0] ?? conflict.layers[0], [...new Set(others)].join(', ')],
     authors,
     others,
-    reason: `${conflict.reason} Elsewhere ${[...added].join(' and ')} and ${layer} do.`,
+    reason: `${conflict.reason} Elsewhere ${[...added].join(' and ')} and ${layer} disagree as well.`,
     hunks,
     sides,
   };

@@ -13,6 +13,7 @@ import { draftOf, joinLayer } from './joint.ts';
 import type { Names } from './names.ts';
 import type { Settled } from './settle.ts';
 import { mergeByKey } from './structured-file.ts';
+import { faultTogether } from './together.ts';
 import { mergeUnanchored } from './unanchored.ts';
 
 /** Where layers are woven together. */
@@ -238,8 +239,12 @@ function settle(
   // An unrelated change by a third layer must not make this another conflict than it was.
   const authors = bringersOf(canvas.touches(path), outcome.hunks, 'ours');
   const author = authors[0] ?? canvas.author(path);
+  const together = outcome.conflict === 'content' ? faultTogether(path, versions) : null;
   const reasons = {
-    content: `${author} and ${name} change the same lines.`,
+    content:
+      together === null
+        ? `${author} and ${name} change the same lines.`
+        : `${author} and ${name} change different lines, but with both the file ${together}.`,
     binary: `${author} and ${name} both change this binary file.`,
     'add-add': `${author} and ${name} both bring this file, with different content.`,
     'modify-delete':

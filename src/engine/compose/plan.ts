@@ -8,6 +8,7 @@ import { bringerOf } from './bringer.ts';
 import type { Composition } from './composition.ts';
 import { type KnownAnswers, NO_ANSWERS, type Settlement, settleConflict } from './settle.ts';
 import { mergeByKey } from './structured-file.ts';
+import { faultTogether } from './together.ts';
 
 /** The name that the owner's side of a conflict goes by. */
 export const OWNER = 'your edits';
@@ -220,7 +221,7 @@ function settle(
     path,
     kind: outcome.conflict,
     layers: [OWNER, author] as const,
-    reason: reasonOf(outcome.conflict, versions, author),
+    reason: reasonOf(path, { kind: outcome.conflict, versions, author }),
     hunks: outcome.hunks,
     sides: versions,
     values: null,
@@ -255,11 +256,14 @@ function asChange(path: string, before: TreeFile | null, after: TreeFile | null)
   return { path, before, after, movedFrom: null };
 }
 
-function reasonOf(
-  kind: Conflict['kind'],
-  { ours, theirs }: Versions<TreeFile | null>,
-  author: string,
-): string {
+type Disputed = {
+  readonly kind: Conflict['kind'];
+  readonly versions: Versions<TreeFile | null>;
+  readonly author: string;
+};
+
+function reasonOf(path: string, { kind, versions, author }: Disputed): string {
+  const { ours, theirs } = versions;
   if (kind === 'binary') return `You and ${author} both changed this binary file.`;
   if (kind === 'add-add') return `${author} brings this file, and you have another one there.`;
   if (kind === 'modify-delete') {
@@ -268,5 +272,8 @@ function reasonOf(
       ? `${author} changes this file, but you have deleted it.`
       : `You and ${author} disagree on this file.`;
   }
-  return `You and ${author} changed the same lines.`;
+  const together = faultTogether(path, versions);
+  return together === null
+    ? `You and ${author} changed the same lines.`
+    : `You and ${author} changed different lines, but with both the file ${together}.`;
 }
