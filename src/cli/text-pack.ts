@@ -5,7 +5,7 @@ export type PackData = {
   readonly skill?: string;
   readonly version?: string;
   readonly folded?: readonly string[];
-  readonly fillIn?: readonly string[];
+  readonly toWrite?: readonly { readonly path: string; readonly sections: readonly string[] }[];
   readonly left?: readonly {
     readonly path: string;
     readonly what: readonly string[];
@@ -15,7 +15,7 @@ export type PackData = {
 
 /** What happened to edits, and what waits for words of the author. */
 export function packLines(data: PackData): readonly string[] {
-  const { folded = [], left = [], fillIn = [] } = data ?? {};
+  const { folded = [], left = [], toWrite = [] } = data ?? {};
   const taken =
     folded.length === 0 ? [] : [`In ${data?.skill} ${data?.version} now: ${folded.join(', ')}`];
   const stays = left.map(({ path, what, why }) => {
@@ -28,7 +28,10 @@ export function packLines(data: PackData): readonly string[] {
       ? []
       : ['Left out, and still your edits (claw customize records them):']),
     ...stays,
-    ...(fillIn.length === 0 ? [] : [`To fill in: ${fillIn.join(', ')}`]),
+    ...(toWrite.length === 0 ? [] : ['Still to be written, in your words:']),
+    ...toWrite.map(({ path, sections }) =>
+      sections.length === 0 ? `  ${path}: what must hold` : `  ${path}: ${sections.join(', ')}`,
+    ),
   ];
 }
 

@@ -74,7 +74,8 @@ function bodyOf(result: VerbResult, screen: Screen): readonly string[] {
     case 'dev':
       return developedLines(result, () => [
         ...changeLines(result),
-        ...packLines(result.data as PackData),
+        // Said by `pack`; at each save it would be in the way.
+        ...packLines({ ...(result.data as PackData), toWrite: [] }),
       ]);
     case 'update':
       return [

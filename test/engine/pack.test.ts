@@ -194,7 +194,13 @@ test('no test in TypeScript is begun where the test command is another languageâ
   codebase.write({ 'notes.txt': 'mine\n' });
   const packed = await codebase.claw('pack', 'demo');
   expect(packed.json.data).toMatchObject({
-    fillIn: ['skills/demo/SKILL.md', 'skills/demo/modify/notes.txt.intent.md'],
+    toWrite: [
+      {
+        path: 'skills/demo/modify/notes.txt.intent.md',
+        sections: ['What', 'Key sections', 'Invariants', 'Must keep'],
+      },
+      { path: 'skills/demo/SKILL.md', sections: ['description'] },
+    ],
   });
   expect(Object.keys(codebase.tree()).filter((path) => path.includes('/tests/'))).toEqual([]);
 });

@@ -1,6 +1,8 @@
 import { type Conflict, partiesOf } from '../conflict.ts';
 import { intentNote } from '../skill/accessors.ts';
 import type { SkillPackage } from '../skill/package.ts';
+import { TEMPLATE_DESCRIPTION } from './pack/templates.ts';
+import { writtenPart } from './pack/unwritten.ts';
 
 /** What the authors of a conflict's two sides wrote about the file, each under its name; or null. */
 export function intentNotes(
@@ -14,8 +16,11 @@ export function intentNotes(
     const note = layer.manifest.modifies
       .filter((named) => named === path || named.endsWith(path.slice(path.lastIndexOf('/'))))
       .flatMap((named) => intentNote(layer, named) ?? [])[0];
-    const text = note ?? layer.manifest.description;
-    return [`# ${name} ${layer.manifest.version}\n\n${text.trimEnd()}\n`];
+    // What is still the template's tells nothing of this change.
+    const written = writtenPart(note ?? '').trimEnd();
+    const { description, version } = layer.manifest;
+    const text = written || (TEMPLATE_DESCRIPTION.test(description) ? '' : description);
+    return text === '' ? [] : [`# ${name} ${version}\n\n${text}\n`];
   });
   return notes.length === 0 ? null : notes.join('\n');
 }

@@ -22,8 +22,9 @@ import { recordOrigin } from './origin.ts';
 import { rangeEdits } from './range.ts';
 import { findRenames, type PackedEdit } from './renames.ts';
 import { type OwnValues, readOwnValues, refuseSecrets } from './secrets.ts';
-import { intentNote, skillPage } from './templates.ts';
+import { descriptionOf, intentNote, skillPage } from './templates.ts';
 import { testStub } from './test-stub.ts';
+import { unwrittenIn } from './unwritten.ts';
 import { planPackage, writePackage } from './write.ts';
 
 /** What a package is made of: the unrecorded edits, or what a range of commits (`a..b`) changed. */
@@ -80,7 +81,7 @@ async function makePackage({ root, now }: EngineContext, name: string, options: 
       'There are no edits to pack: change something, or give --range a..b.',
     );
   }
-  const description = options.description ?? `What ${name} does`;
+  const description = options.description ?? descriptionOf(name);
   const { config } = installation;
   const protection = createProtection(config.protected);
   const free = edits.filter(({ path }) => protection.protectedBy(path) === null);
@@ -99,11 +100,7 @@ async function makePackage({ root, now }: EngineContext, name: string, options: 
     adds: skill.manifest.adds,
     modifies: skill.manifest.modifies,
     left,
-    fillIn: [
-      `${place}/SKILL.md`,
-      ...skill.manifest.modifies.map((path) => `${place}/modify/${path}.intent.md`),
-      ...(draft.has(testPath(name)) ? [`${place}/${testPath(name)}`] : []),
-    ],
+    toWrite: unwrittenIn(draft).map((one) => ({ ...one, path: `${place}/${one.path}` })),
   };
   return { folder: place, files: draft, summary: `pack ${name}`, data };
 }

@@ -9,6 +9,7 @@ import { inferBases } from '../inference.ts';
 import { type Installation, readInstallation, readInstalledPackages } from '../installation.ts';
 import type { FoldedPackage, FoldRequest } from './folding.ts';
 import { findRenewable, type Renewable } from './renewable.ts';
+import { unwrittenIn } from './unwritten.ts';
 import { committedVersion, type Level, nextVersion } from './version.ts';
 
 /** How a package is renewed. */
@@ -87,5 +88,9 @@ async function versioning(
 /** What a renewal reports beside what all verbs do. */
 export function reportOf(made: FoldedPackage, { coreVersion }: Installation): object {
   const { skill, version } = made.package.manifest;
-  return { skill, version, coreVersion, folded: made.folded, left: made.left };
+  const toWrite = unwrittenIn(made.package.files).map((one) => ({
+    ...one,
+    path: `skills/${skill}/${one.path}`,
+  }));
+  return { skill, version, coreVersion, folded: made.folded, left: made.left, toWrite };
 }

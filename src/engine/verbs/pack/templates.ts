@@ -1,5 +1,34 @@
 import type { LineRange } from '../../merge/changed-lines.ts';
 
+/** What a package is described as until its author says it. */
+export function descriptionOf(name: string): string {
+  return `What ${name} does`;
+}
+
+/** Matches such a description as a manifest or page holds it. */
+export const TEMPLATE_DESCRIPTION = /^["']?What [\w.-]+ does["']?$/;
+
+/** Said in a test that was begun by `pack`. */
+export const TEST_NOTE = '// A beginning: say here what must hold once';
+
+/** The sections of a note that its author is to write, each with what it is for. */
+const SECTIONS: Readonly<Record<string, string>> = {
+  'Key sections': 'Which functions or lists it works on, by name: line numbers move.',
+  Invariants: 'What has to hold for the rest of the program to work.',
+  'Must keep': 'What a merge must not lose of this change.',
+};
+const WHAT_FOR = 'Say in a sentence what for.';
+
+/** Whether a section of a note still says what the template says there. */
+export function isTemplateSection(section: {
+  readonly title: string;
+  readonly body: string;
+}): boolean {
+  const body = section.body.trim();
+  if (section.title === 'What') return /^Changes [^\n]*\. Say in a sentence what for\.$/.test(body);
+  return body !== '' && SECTIONS[section.title] === body;
+}
+
 /** SKILL.md of a fresh package: what it does, and what the owner has to do. */
 export function skillPage(name: string, description: string, settings: readonly string[]): string {
   const steps =
@@ -29,15 +58,8 @@ export function intentNote(path: string, lines: readonly LineRange[]): string {
   return `# ${path}
 
 ## What
-Changes ${places.join(', ') || 'the file'}. Say in a sentence what for.
-
-## Key sections
-Which functions or lists it works on, by name: line numbers move.
-
-## Invariants
-What has to hold for the rest of the program to work.
-
-## Must keep
-What a merge must not lose of this change.
-`;
+Changes ${places.join(', ') || 'the file'}. ${WHAT_FOR}
+${Object.entries(SECTIONS)
+  .map(([title, body]) => `\n## ${title}\n${body}\n`)
+  .join('')}`;
 }

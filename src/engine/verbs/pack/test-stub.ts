@@ -2,6 +2,7 @@ import { changedLines } from '../../merge/changed-lines.ts';
 import { splitLines } from '../../merge/lines.ts';
 import type { TreeFile } from '../../tree.ts';
 import type { PackedEdit } from './renames.ts';
+import { TEST_NOTE } from './templates.ts';
 
 const MODULE = /\.[cm]?[jt]s$/;
 const TEST = /[._](test|spec)\.[cm]?[jt]sx?$/;
@@ -26,7 +27,7 @@ export function testStub(
     const names = exportsOf(path, after);
     return names.length === 0 ? [] : [{ path, names }];
   })[0];
-  const note = `// A beginning: say here what must hold once ${name} is applied.`;
+  const note = `${TEST_NOTE} ${name} is applied.`;
   if (imported) {
     const { path, names } = imported;
     return [
@@ -35,7 +36,7 @@ export function testStub(
       `import * as subject from ${quoted(`../../../${path}`)};`,
       '',
       note,
-      `test(${quoted(`${name} brings ${names.join(', ')}`)}, () => {`,
+      `test(${quoted(`with ${name}, ${path} exports ${names.join(', ')}`)}, () => {`,
       ...names.map((one) => `  assert.ok(${quoted(one)} in subject);`),
       '});',
       '',
@@ -53,7 +54,7 @@ export function testStub(
     `import { test } from '${runner}';`,
     '',
     note,
-    `test(${quoted(`${name} changes ${path}`)}, () => {`,
+    `test(${quoted(`with ${name}, ${path} holds a line that it writes`)}, () => {`,
     // Tests run at the top of the tree.
     `  const text = readFileSync(${quoted(path)}, 'utf8');`,
     `  assert.ok(text.includes(${quoted(line)}));`,
