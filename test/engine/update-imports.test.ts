@@ -123,6 +123,24 @@ test('recorded edits follow too, and going back to the old release takes it all 
   expect(codebase.tree()).toEqual(before);
 });
 
+test('edits that no customisation holds are named where they import the former path, with the way on', async () => {
+  await using codebase = await installation('undeclared');
+  const own = "import './util.mjs';\n";
+  codebase.write({ 'src/other.mjs': `export const other = 1;\n${own}` });
+  const refused = await codebase.claw('update', 'v2', ...MOVED);
+  expect(refused).toMatchObject({ code: 4, json: { error: { code: 'CHECKS_FAILED' } } });
+  const { message = '' } = refused.json.error ?? {};
+  expect(message).toContain(
+    'src/util.mjs is src/lib/util.mjs now, and is still imported by its former path in: src/other.mjs\n',
+  );
+  expect(message).toContain(
+    'claw customize "what you changed and why", then claw update v2 --moved src/util.mjs=src/lib/util.mjs',
+  );
+  expect((await codebase.claw('customize', 'needs it')).json.error).toBe(null);
+  expect((await codebase.claw('update', 'v2', ...MOVED)).json).toMatchObject({ outcome: 'done' });
+  expect(codebase.read('src/other.mjs')).toContain("import './lib/util.mjs';");
+});
+
 test('a package that is written anew says the new places itself', async () => {
   await using codebase = await installation('declared');
   commitAll(codebase, 'installed');

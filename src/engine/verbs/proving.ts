@@ -10,6 +10,7 @@ import type { EngineContext } from './context.ts';
 import { type TestGround, withFollowedTests } from './followed-tests.ts';
 import type { Installation } from './installation.ts';
 import { keepProof, mayKeepProof, type Proved, proofKey, readProof } from './kept-proof.ts';
+import { leftBehind } from './left-behind.ts';
 import type { PreparedPackages } from './npm.ts';
 import type { Operation } from './operation.ts';
 import { lackingPackages } from './packages-lacking.ts';
@@ -87,7 +88,17 @@ export async function proveTree(
     if (key !== null) keepProof(root, key, proved);
     return proved;
   }
-  throw failed(failure, proof.failures, config, packages.isSkipped ? missing(operation) : []);
+  const changed = changedFiles(operation);
+  const read = treeReader(root);
+  const planned = (path: string) => (changed.has(path) ? (changed.get(path) ?? null) : read(path));
+  const error = failed(
+    failure,
+    proof.failures,
+    config,
+    packages.isSkipped ? missing(operation) : [],
+  );
+  const behind = leftBehind(operation, [...paths, ...changed.keys()], planned);
+  throw new ClawError(error.code, `${error.message}${behind}`, { data: error.data });
 }
 
 /** Where the whole outputs of what failed are, until the next proof. */
