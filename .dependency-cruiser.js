@@ -109,6 +109,12 @@ export default {
       'host sees contracts, never a concrete channel, never the engine.',
     ),
     only(
+      'commands-and-tools',
+      '^src/(commands|tools)/',
+      `^src/(commands|tools|host|store|model)/|^src/(channels/channel|sandbox/sandbox)\\.ts$|${LEAVES}`,
+      'what the owner or an agent calls works through the host.',
+    ),
+    only(
       'supervisor',
       '^src/supervisor/',
       '^src/(supervisor/|terminal/|control/|config\\.ts$|env-file\\.ts$|channels/console[^/]*\\.ts$|engine/transaction/recover\\.js$)',

@@ -26,7 +26,7 @@ leftOut=(
   'src/engine/merge/!(*speed).test.ts'
   'src/engine/transaction/crash.test.ts'
   'src/store/**'
-  'src/host/update.test.ts'
+  'src/host/changes/update.test.ts'
   'src/**/*-law*.test.ts'
   'test/engine/laws/**'
   'test/engine/!(faults-under-way|interruption|kill|matrix|resolve-agent|resolve-terminal|sources).test.ts'

@@ -9,8 +9,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { answers, startAssistant, type TestAssistant } from '../../src/host/test-assistant.ts';
 import { openStore } from '../../src/store/store.ts';
+import { answers, startAssistant, type TestAssistant } from '../../src/testing/assistant.ts';
 
 /** How much is there before the first message that counts. */
 export type Scale = { readonly groups: number; readonly stored: number };

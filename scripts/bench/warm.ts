@@ -9,10 +9,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { lazySandbox } from '../../src/host/lazy-sandbox.ts';
-import { startAssistant, type TestAssistant } from '../../src/host/test-assistant.ts';
+import { lazySandbox } from '../../src/host/turns/lazy-sandbox.ts';
 import { pingDocker } from '../../src/sandbox/engines/docker.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { startAssistant, type TestAssistant } from '../../src/testing/assistant.ts';
 import { sandboxProject } from '../../src/testing/sandbox-project.ts';
 
 export type WarmBench = {

@@ -7,12 +7,12 @@ import type {
   FetchedAttachment,
   OutboundMessage,
 } from './channel.ts';
-import { addressOf } from './whatsapp/addresses.ts';
 import { WhatsAppError } from './whatsapp/failure.ts';
-import type { FarEnd } from './whatsapp/far-end.ts';
-import { UNPAIRED } from './whatsapp/outcome.ts';
-import type { Link } from './whatsapp/paired-link.ts';
-import { forgetChat, hasVault, openVault } from './whatsapp/vault.ts';
+import { addressOf } from './whatsapp/inbound/addresses.ts';
+import type { FarEnd } from './whatsapp/session/far-end.ts';
+import { UNPAIRED } from './whatsapp/session/outcome.ts';
+import type { Link } from './whatsapp/session/session.ts';
+import { forgetChat, hasVault, openVault } from './whatsapp/session/vault.ts';
 
 /** WhatsApp as a device linked to the owner's phone. Silent until `claw setup whatsapp` has paired it. */
 export const channel: ChannelDefinition = {
@@ -58,7 +58,7 @@ export class WhatsAppChannel implements Channel {
   async #open(events: ChannelEvents, onStatus: (status: ChannelStatus) => void): Promise<void> {
     const { settings, log } = this.#context;
     try {
-      const { openLink } = await import('./whatsapp/link.ts');
+      const { openLink } = await import('./whatsapp/session/link.ts');
       this.#link = await openLink({
         settings,
         far: this.#far,

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
-import { engineVerbs } from './engine-verbs.ts';
+import { engineVerbs } from './engine/engine-verbs.ts';
 import { groupVerbs } from './help.ts';
 
 test('help puts every verb of the engine into a group that says what it is for', () => {

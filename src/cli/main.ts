@@ -3,14 +3,14 @@ import { resolve } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { ClawError, findRoot, type ProofScope, type VerbResult } from '../engine/index.ts';
 import { asClawError } from './as-claw-error.ts';
-import { assistantVerbs } from './assistant-verbs.ts';
-import { engineVerbs } from './engine-verbs.ts';
+import { assistantVerbs } from './assistant/assistant-verbs.ts';
+import { engineVerbs } from './engine/engine-verbs.ts';
 import { exitCodeOf, outcomeOf } from './exit-code.ts';
 import { groupVerbs, HELP } from './help.ts';
 import { catchInterruption } from './interruption.ts';
 import { renderJson } from './json.ts';
+import { renderText } from './render/render.ts';
 import { screenOf } from './screen.ts';
-import { renderText } from './text.ts';
 import { createUi, type Ui } from './ui.ts';
 
 /** The options that every verb takes. */

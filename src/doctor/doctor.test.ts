@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import Docker from 'dockerode';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { openVault } from '../channels/whatsapp/vault.ts';
+import { openVault } from '../channels/whatsapp/session/vault.ts';
 import { readSettings } from '../config.ts';
 import { shortHash } from '../sandbox/protocol/socket-folder.ts';
 import { openStore } from '../store/store.ts';

@@ -1,4 +1,4 @@
-import { lookAtLink } from '../channels/whatsapp/look.ts';
+import { lookAtLink } from '../channels/whatsapp/session/look.ts';
 import { isRunning } from '../supervisor/instance-lock.ts';
 import { type Examination, type Finding, ill, type Subject, well } from './examination.ts';
 import { lastChannelState } from './last-state.ts';

@@ -1,5 +1,5 @@
 import type { Settings } from '../config.ts';
-import type { LazySandbox } from './lazy-sandbox.ts';
+import type { LazySandbox } from './turns/lazy-sandbox.ts';
 
 export type GreetingParts = {
   readonly settings: Settings;

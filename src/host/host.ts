@@ -1,27 +1,27 @@
 import type { Channel } from '../channels/channel.ts';
 import type { Task, Turn } from '../store/store.ts';
-import { attachmentFetcher } from './attachments.ts';
+import { attachmentFetcher } from './attachments/attachments.ts';
 import { openBudgets } from './budget/budgets.ts';
-import { channelEvents } from './channel-events.ts';
-import { openChannelWatch } from './channel-watch.ts';
-import type { Resumption } from './command.ts';
-import { openDelivery } from './delivery.ts';
-import { openFollowUps } from './follow-ups.ts';
-import { makeGroupFolder, makeSharedFolder } from './group-folder.ts';
-import { openLateDigest } from './late-digest.ts';
-import { leave } from './leave.ts';
-import type { HostOptions } from './options.ts';
-import { noteReach, ownersChats, registerTerminal } from './owners-chats.ts';
-import { takeOver } from './recover.ts';
-import { openRegistry } from './registry.ts';
+import type { Resumption } from './contracts/command.ts';
+import type { HostOptions } from './contracts/options.ts';
+import { makeGroupFolder, makeSharedFolder } from './groups/group-folder.ts';
+import { noteReach, ownersChats, registerTerminal } from './groups/owners-chats.ts';
+import { openRegistry } from './groups/registry.ts';
+import { channelEvents } from './inbound-path/channel-events.ts';
+import { openChannelWatch } from './inbound-path/channel-watch.ts';
+import { openLateDigest } from './inbound-path/late-digest.ts';
+import { openStrangerDigest } from './inbound-path/stranger-digest.ts';
+import { openSettling } from './outbound/acknowledge.ts';
+import { openDelivery } from './outbound/delivery.ts';
 import { openScheduler } from './scheduler/scheduler.ts';
 import { openTaskBook } from './scheduler/task-book.ts';
 import { taskResult } from './scheduler/task-result.ts';
-import { openSettling } from './settled.ts';
-import { openStrangerDigest } from './stranger-digest.ts';
-import type { TurnResult } from './turn-result.ts';
-import { openTurnRunners } from './turn-runners.ts';
-import { openWork } from './work.ts';
+import { leave } from './shutdown.ts';
+import { takeOver } from './turns/adopt-orphaned-turns.ts';
+import { openFollowUps } from './turns/follow-ups.ts';
+import { openWork } from './turns/turn-queue.ts';
+import type { TurnResult } from './turns/turn-result.ts';
+import { openTurnRunners } from './turns/turn-runners.ts';
 
 export interface Host {
   /** Takes over what was left, connects all channels, and resolves when each has said where it stands. */

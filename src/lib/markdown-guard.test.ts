@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toWhatsApp } from '../channels/whatsapp/format.ts';
+import { toWhatsApp } from '../channels/whatsapp/outbound/format.ts';
 import { renderMarkdown } from '../terminal/markdown.ts';
 import { costOfFourfold, LINEAR_AT_MOST } from '../testing/growth.ts';
 

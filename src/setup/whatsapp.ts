@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import { lookAtLink } from '../channels/whatsapp/look.ts';
-import type { PairingMethod, PairingOptions } from '../channels/whatsapp/pairing.ts';
+import { lookAtLink } from '../channels/whatsapp/session/look.ts';
+import type { PairingMethod, PairingOptions } from '../channels/whatsapp/session/pairing.ts';
 import { type SetupContext, type SetupOutcome, SetupRefused, type SetupStep } from './step.ts';
 
 /** Links the assistant to the owner's phone. */
@@ -23,7 +23,7 @@ export async function setUpWhatsApp(
 ): Promise<SetupOutcome> {
   const wish = wishOf(context.args);
   const { dataDir } = context.settings;
-  const { pair } = await import('../channels/whatsapp/pairing.ts');
+  const { pair } = await import('../channels/whatsapp/session/pairing.ts');
   const { WhatsAppError } = await import('../channels/whatsapp/failure.ts');
   const display = wish.phoneNumber === null ? await displayOf(context, wish) : null;
   const { phoneNumber } = wish;

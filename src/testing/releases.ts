@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { TestProject } from '../host/test-assistant.ts';
+import { TestProject } from './assistant.ts';
 import { git, skills, write } from './owner-chat.ts';
 
 /** The one file of the core, as released first. */

@@ -1,4 +1,4 @@
-import { WHATSAPP } from '../../src/channels/whatsapp/far-end.ts';
+import { WHATSAPP } from '../../src/channels/whatsapp/session/far-end.ts';
 import { farEndOf } from '../../src/testing/whatsapp/linked-channel.ts';
 
 // Loaded before the assistant: what it takes for WhatsApp's own far end is the test's server.

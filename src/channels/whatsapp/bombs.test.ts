@@ -3,7 +3,7 @@ import { costOfFourfold, LINEAR_AT_MOST } from '../../testing/growth.ts';
 import { LinkedChannel } from '../../testing/whatsapp/linked-channel.ts';
 import type { Person } from '../../testing/whatsapp/person.ts';
 import { startWhatsAppServer, type WhatsAppServer } from '../../testing/whatsapp/server.ts';
-import { readContent } from './content.ts';
+import { readContent } from './inbound/content.ts';
 
 const PHONE_NUMBER = '4915199999999';
 /** A name that holds what names stand for. */

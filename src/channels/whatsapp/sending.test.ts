@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FAST, LinkedChannel } from '../../testing/whatsapp/linked-channel.ts';
 import type { Person } from '../../testing/whatsapp/person.ts';
 import { startWhatsAppServer, type WhatsAppServer } from '../../testing/whatsapp/server.ts';
-import { messageIdOf } from './sent.ts';
+import { messageIdOf } from './outbound/sent.ts';
 
 const ANNA = { phoneNumber: '4915111111111', lidNumber: '100000000001', name: 'Anna' };
 const BERT = { phoneNumber: '4915122222222', lidNumber: '100000000002', name: 'Bert' };

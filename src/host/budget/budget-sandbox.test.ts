@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type AnthropicScript, lastToolResults, lastUserText } from '../../testing/anthropic.ts';
+import { borrowed, TestProject, textsOf } from '../../testing/assistant.ts';
+import { TestClock } from '../../testing/clock.ts';
 import { describeWithEngine } from '../../testing/engine.ts';
 import { startOpenAiServer } from '../../testing/openai.ts';
 import { type SandboxProject, sandboxProject, TEST_KEY } from '../../testing/sandbox-project.ts';
-import { TestClock } from '../scheduler/test-clock.ts';
-import { borrowed, TestProject, textsOf } from '../test-assistant.ts';
-import { FAMILY, isIdle } from '../test-tasks.ts';
+import { FAMILY, isIdle } from '../../testing/tasks.ts';
 
 /** Each answer of the test's server reads 100 tokens and writes 20: 20 cents at this price. */
 const TWENTY_CENTS_EACH = { MODEL: 'anthropic/claude-test', MODEL_PRICE: '1000/5000' };

@@ -1,9 +1,14 @@
 import { expect, test, vi } from 'vitest';
-import { TestClock } from '../scheduler/test-clock.ts';
-import { type AgentScript, type TestAssistant, TestProject, textsOf } from '../test-assistant.ts';
-import { killAt } from '../test-kill.ts';
-import { commands, FAMILY, isIdle } from '../test-tasks.ts';
-import { cents, DOLLAR_A_MILLION, spender } from './test-spender.ts';
+import {
+  type AgentScript,
+  type TestAssistant,
+  TestProject,
+  textsOf,
+} from '../../testing/assistant.ts';
+import { TestClock } from '../../testing/clock.ts';
+import { killAt } from '../../testing/kill.ts';
+import { cents, DOLLAR_A_MILLION, spender } from '../../testing/spender.ts';
+import { commands, FAMILY, isIdle } from '../../testing/tasks.ts';
 
 const PAUSED = 'I have used up what I may spend today; I’m back after midnight.';
 const NEAR =

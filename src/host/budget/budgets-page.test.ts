@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { TestClock } from '../scheduler/test-clock.ts';
-import { TestProject } from '../test-assistant.ts';
-import { commands } from '../test-tasks.ts';
-import { cents } from './test-spender.ts';
+import { TestProject } from '../../testing/assistant.ts';
+import { TestClock } from '../../testing/clock.ts';
+import { cents } from '../../testing/spender.ts';
+import { commands } from '../../testing/tasks.ts';
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../../docs/budgets.md'), 'utf8');
 

@@ -5,8 +5,8 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readSettings } from '../../config.ts';
 import { openStore, type Store } from '../../store/store.ts';
+import { cents, DOLLAR_A_MILLION } from '../../testing/spender.ts';
 import { type Budgets, openBudgets } from './budgets.ts';
-import { cents, DOLLAR_A_MILLION } from './test-spender.ts';
 
 let dir: string;
 let store: Store;

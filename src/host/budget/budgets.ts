@@ -1,7 +1,7 @@
 import { costOf } from '../../model/price.ts';
 import type { Admission, TokenCounts } from '../../model/tokens.ts';
 import type { Group, Limits, Spending } from '../../store/store.ts';
-import type { HostOptions } from '../options.ts';
+import type { HostOptions } from '../contracts/options.ts';
 import { shareUsed } from './amount.ts';
 import { localDay } from './day.ts';
 import { ALL, noticesOf } from './notices.ts';

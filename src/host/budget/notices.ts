@@ -1,5 +1,5 @@
 import type { Group, Limits, Spending } from '../../store/store.ts';
-import type { HostOptions } from '../options.ts';
+import type { HostOptions } from '../contracts/options.ts';
 import { shareUsed, spentOf } from './amount.ts';
 
 /** From here on the owner is told that a budget goes to its end. */

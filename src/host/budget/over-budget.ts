@@ -1,5 +1,5 @@
 import type { Group } from '../../store/store.ts';
-import type { TurnResult } from '../turn-result.ts';
+import type { TurnResult } from '../turns/turn-result.ts';
 import type { Budgets } from './budgets.ts';
 
 /**

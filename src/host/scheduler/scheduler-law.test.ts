@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { openStore } from '../../store/store.ts';
+import { TestClock } from '../../testing/clock.ts';
 import { readSchedule } from './schedule.ts';
 import { openScheduler } from './scheduler.ts';
-import { TestClock } from './test-clock.ts';
 
 const MINUTE = 60_000;
 const SCHEDULES = [

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openStore, type Store, type Task } from '../../store/store.ts';
+import { TestClock } from '../../testing/clock.ts';
 import { openScheduler, type Scheduler } from './scheduler.ts';
 import { openTaskBook, type TaskBook, type TaskWish } from './task-book.ts';
-import { TestClock } from './test-clock.ts';
 
 const JID = 'chat:family';
 const START = '2026-11-21T12:00:00Z';

@@ -1,5 +1,5 @@
 import type { Task } from '../../store/store.ts';
-import type { HostLog } from '../log.ts';
+import type { HostLog } from '../contracts/log.ts';
 import { openAlarm, type SetTimer } from './alarm.ts';
 import { type FireOptions, fireTask } from './fire.ts';
 import { nextRunAfter } from './schedule.ts';

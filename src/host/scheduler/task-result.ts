@@ -1,5 +1,5 @@
 import type { NextSession, RunEnd, Store, Turn } from '../../store/store.ts';
-import type { TurnResult } from '../turn-result.ts';
+import type { TurnResult } from '../turns/turn-result.ts';
 import { localTime } from './local-time.ts';
 import { oneLine } from './one-line.ts';
 import { type TaskTurn, taskOfTurn } from './task-turn.ts';

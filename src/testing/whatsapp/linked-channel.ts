@@ -7,9 +7,9 @@ import type {
   InboundMessage,
   KnownChat,
 } from '../../channels/channel.ts';
-import type { DeliveryPace } from '../../channels/whatsapp/delivery.ts';
-import type { FarEnd } from '../../channels/whatsapp/far-end.ts';
-import { pair } from '../../channels/whatsapp/pairing.ts';
+import type { DeliveryPace } from '../../channels/whatsapp/outbound/delivery.ts';
+import type { FarEnd } from '../../channels/whatsapp/session/far-end.ts';
+import { pair } from '../../channels/whatsapp/session/pairing.ts';
 import { WhatsAppChannel } from '../../channels/whatsapp.ts';
 import { readSettings } from '../../config.ts';
 import type { WhatsAppServer } from './server.ts';

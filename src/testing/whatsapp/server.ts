@@ -1,5 +1,5 @@
 import { type BinaryNode, Curve, type proto } from '@whiskeysockets/baileys';
-import { silenceLibsignal } from '../../channels/whatsapp/quiet-libsignal.ts';
+import { silenceLibsignal } from '../../channels/whatsapp/session/quiet-libsignal.ts';
 import { admit, versionOf } from './admission.ts';
 import { trustTestRoot } from './certificate.ts';
 import type { Group } from './group.ts';

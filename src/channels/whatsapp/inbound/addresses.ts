@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import type { Vault } from '../session/vault.ts';
+
+const Row = z.object({ chat: z.string() });
+const MergeRow = z
+  .object({ from_chat: z.string(), to_chat: z.string() })
+  .transform((row) => ({ from: row.from_chat, to: row.to_chat }));
+
+/**
+ * A person has two addresses on WhatsApp, by phone number and by LID, and messages come under either.
+ * Here each person has one address that everything else goes by. They keep it, but where two addresses
+ * were taken for two people: the one of the phone number is then both's.
+ */
+export interface Addresses {
+  /**
+   * The address that a person or chat goes by.
+   *
+   * @param jid as it stands in the message
+   * @param other the person's other address, where the message carries it
+   */
+  chatOf(jid: string, other?: string | null): string;
+  /** The same for somebody who is only spoken of, or null where they are unknown. */
+  find(jid: string): string | null;
+  /** Two addresses belong to one person. */
+  join(jid: string, other: string): void;
+  /** People who were taken for two until it was known who has which address, oldest first. */
+  merges(): readonly Merge[];
+  /** The two are one everywhere now. */
+  settle(merge: Merge): void;
+}
+
+/** From the address that nobody goes by any more to the one that stays. */
+export type Merge = { readonly from: string; readonly to: string };
+
+export function addressesIn({ database }: Vault): Addresses {
+  const find = database.prepare('SELECT chat FROM addresses WHERE jid = ?');
+  const insert = database.prepare(
+    'INSERT INTO addresses (jid, chat) VALUES (?, ?) ON CONFLICT (jid) DO UPDATE SET chat = excluded.chat',
+  );
+  const known = (jid: string): string | null => Row.optional().parse(find.get(jid))?.chat ?? null;
+
+  const move = database.prepare('UPDATE addresses SET chat = :to WHERE chat = :from');
+  const insertMerge = database.prepare(
+    'INSERT OR REPLACE INTO merges (from_chat, to_chat) VALUES (:from, :to)',
+  );
+  const allMerges = database.prepare('SELECT from_chat, to_chat FROM merges');
+  const settle = database.prepare('DELETE FROM merges WHERE from_chat = :from AND to_chat = :to');
+  const moveOwn = ['media', 'sent'].map((table) =>
+    database.prepare(`UPDATE OR IGNORE ${table} SET jid = :to WHERE jid = :from`),
+  );
+  let unsettled = z.array(MergeRow).parse(allMerges.all());
+
+  /** @returns the address that stays */
+  function merge(one: string, other: string): string {
+    const [from, to] = isPhone(other) && !isPhone(one) ? [one, other] : [other, one];
+    for (const statement of [move, insertMerge, ...moveOwn]) statement.run({ from, to });
+    unsettled = [...unsettled, { from, to }];
+    return to;
+  }
+
+  function keep(jid: string, chat: string): void {
+    if (known(jid) !== chat) insert.run(jid, chat);
+  }
+
+  const chatOf = database.transaction((given: string, otherGiven?: string | null): string => {
+    const jid = withoutDevice(given);
+    if (!isPerson(jid)) return jid;
+    const other = otherGiven ? withoutDevice(otherGiven) : null;
+    const hasOther = other !== null && isPerson(other);
+    // The address of the first message stays, also where it was a LID: the chat is known by it.
+    const [own, others] = [known(jid), hasOther ? known(other) : null];
+    const areTwo = own !== null && others !== null && own !== others;
+    const first = areTwo ? merge(own, others) : (own ?? others);
+    const chat = first ?? (hasOther && isPhone(other) ? other : jid);
+    keep(jid, chat);
+    if (hasOther) keep(other, chat);
+    return chat;
+  });
+  return {
+    chatOf,
+    find: (jid) => known(withoutDevice(jid)),
+    join: (jid, other) => void chatOf(jid, other),
+    merges: () => unsettled,
+    settle(merge) {
+      if (database.open) settle.run(merge);
+      unsettled = unsettled.filter((each) => each !== merge);
+    },
+  };
+}
+
+/** The address that belongs to a phone number, in digits and with the country's. */
+export function addressOf(phoneNumber: string): string {
+  return `${phoneNumber}@s.whatsapp.net`;
+}
+
+/** `4915…:3@s.whatsapp.net` is the third device of a person. */
+function withoutDevice(jid: string): string {
+  return jid.replace(/[:_]\d+@/, '@').replace(/@c\.us$/, '@s.whatsapp.net');
+}
+
+function isPerson(jid: string): boolean {
+  return isPhone(jid) || jid.endsWith('@lid');
+}
+
+function isPhone(jid: string): boolean {
+  return jid.endsWith('@s.whatsapp.net');
+}

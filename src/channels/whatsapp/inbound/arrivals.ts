@@ -1,0 +1,150 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { WAMessage } from '@whiskeysockets/baileys';
+import type { ChannelEvents, ChannelLog } from '../../channel.ts';
+import type { Inbox } from './inbox.ts';
+import type { Media } from './media.ts';
+import { type Reader, type ReadMessage, readMessage } from './message.ts';
+
+export type ArrivalsOptions = {
+  readonly events: Pick<ChannelEvents, 'onMessage'>;
+  /** Makes those chats one that turned out to be. Rejects while the host cannot. */
+  readonly mergeChats: () => Promise<void>;
+  readonly inbox: Inbox;
+  readonly media: Media;
+  readonly reader: () => Reader;
+  /** The phone number's address of a LID, where Baileys has learnt it. */
+  readonly phoneOf: (lid: string) => Promise<string | null>;
+  readonly log: ChannelLog;
+  readonly signal: AbortSignal;
+};
+
+const KEPT_KEYS = 5_000;
+const ATTEMPTS = 6;
+const FIRST_PAUSE_MS = 100;
+/** What is older was meant for another day, and is stored without being answered. */
+const ANSWERED_MS = 24 * 3_600_000;
+
+/**
+ * Hands messages to the host: those of a chat one after the other, in the order in which WhatsApp gave
+ * them out, those of several chats side by side. A message stays in the inbox until the host has stored it.
+ */
+export class Arrivals {
+  readonly #options: ArrivalsOptions;
+  readonly #handed = new Set<string>();
+  #reading: Promise<void> = Promise.resolve();
+  /** By chat, what is still to be handed over of it. */
+  readonly #handing = new Map<string, Promise<void>>();
+
+  constructor(options: ArrivalsOptions) {
+    this.#options = options;
+  }
+
+  take(messages: readonly WAMessage[]): void {
+    for (const raw of messages) {
+      this.#reading = this.#reading.then(() => this.#read(raw));
+    }
+  }
+
+  /** Resolves when everything that has arrived so far is handed over, or will not be. */
+  async settled(): Promise<void> {
+    await this.#reading;
+    await this.#handedOver();
+  }
+
+  async #read(raw: WAMessage): Promise<void> {
+    const { inbox, log, reader } = this.#options;
+    try {
+      await this.#learnAddress(raw);
+      const read = isForPeople(raw) ? readMessage(raw, reader()) : null;
+      if (read === null) return inbox.settle(raw.key);
+      if (reader().addresses.merges().length > 0) await this.#mergeChats();
+      this.#inItsTurn(read.message.jid, async () => {
+        if (await this.#handOver(read, raw)) inbox.settle(raw.key);
+      });
+    } catch (error) {
+      // One message that nobody can read must not keep those behind it away; it stays in the inbox.
+      log.warn('a message from WhatsApp was not read', { error: String(error) });
+    }
+  }
+
+  #inItsTurn(jid: string, work: () => Promise<void>): void {
+    const before = this.#handing.get(jid) ?? Promise.resolve();
+    const mine = before.then(work).catch((error: unknown) => {
+      this.#options.log.warn('a message from WhatsApp was not handed over', {
+        error: String(error),
+      });
+    });
+    this.#handing.set(jid, mine);
+    mine.then(() => {
+      if (this.#handing.get(jid) === mine) this.#handing.delete(jid);
+    });
+  }
+
+  /** What was said under an address comes before the chat's messages under the other. */
+  async #mergeChats(): Promise<void> {
+    await this.#handedOver();
+    // It is tried again before the next message is handed over.
+    await this.#options.mergeChats().catch(() => {});
+  }
+
+  async #handedOver(): Promise<void> {
+    await Promise.all(this.#handing.values());
+  }
+
+  /** A message may name only one address of its sender; the other may be known from elsewhere. */
+  async #learnAddress({ key }: WAMessage): Promise<void> {
+    const { phoneOf, reader } = this.#options;
+    const sender = key.participant || key.remoteJid;
+    if (!sender?.endsWith('@lid') || key.participantAlt || key.remoteJidAlt) return;
+    const { addresses } = reader();
+    if (addresses.find(sender) !== null) return;
+    const phone = await phoneOf(sender);
+    if (phone !== null) addresses.join(phone, sender);
+  }
+
+  /** @returns whether the message is done with */
+  async #handOver({ message, media }: ReadMessage, { key }: WAMessage): Promise<boolean> {
+    const { jid, id, sender, isDirect } = message;
+    const name = `${jid} ${sender} ${id}`;
+    if (this.#handed.has(name)) return true;
+    if (media !== null) this.#options.media.keep(jid, id, media);
+    // What the account's owner writes to others is no word to the assistant.
+    const isToOthers = isDirect && key.fromMe === true && jid !== this.#options.reader().self;
+    const isOld = message.sentAt < Date.now() - ANSWERED_MS;
+    const isForNobody = message.isContext === true || isToOthers;
+    const isLate = isOld && !isForNobody;
+    if (!(await this.#store({ ...message, isContext: isForNobody || isOld, isLate }))) return false;
+    this.#remember(name);
+    return true;
+  }
+
+  /** The host may be unable to store for a moment; those behind wait, so that the order stays. */
+  async #store(message: ReadMessage['message']): Promise<boolean> {
+    const { events, mergeChats, log, signal } = this.#options;
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+      try {
+        await mergeChats();
+        await events.onMessage(message);
+        return true;
+      } catch (error) {
+        log.warn('a message from WhatsApp was not stored', { attempt, error: String(error) });
+      }
+      if (signal.aborted || attempt === ATTEMPTS) break;
+      // Cut short when the channel closes: then there is one attempt more.
+      await delay(FIRST_PAUSE_MS * 2 ** attempt, undefined, { signal }).catch(() => {});
+    }
+    log.warn('a message from WhatsApp stays in the inbox until the next start');
+    return false;
+  }
+
+  #remember(name: string): void {
+    const [oldest] = this.#handed;
+    if (this.#handed.size >= KEPT_KEYS && oldest !== undefined) this.#handed.delete(oldest);
+    this.#handed.add(name);
+  }
+}
+
+/** Not status updates, broadcast lists and channels, and not what the phone tells its devices. */
+function isForPeople({ key, category }: WAMessage): boolean {
+  return category !== 'peer' && /@(g\.us|s\.whatsapp\.net|lid)$/.test(key.remoteJid ?? '');
+}

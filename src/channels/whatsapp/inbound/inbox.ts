@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto';
+import type {
+  BinaryNode,
+  SignalKeyStoreWithTransaction,
+  SignalRepositoryWithLIDStore,
+  WAMessageKey,
+} from '@whiskeysockets/baileys';
+import { z } from 'zod';
+import type { Baileys } from '../session/baileys.ts';
+import type { Vault } from '../session/vault.ts';
+
+/**
+ * Messages between decryption and the host's word that they are stored.
+ *
+ * Baileys acknowledges a message as soon as it is decrypted, and the key that decrypted it is gone by
+ * then. So what was decrypted is written in the same transaction as the key's end, before the
+ * acknowledgement: a crash in between loses nothing, the message is taken up again at the next start.
+ */
+export interface Inbox {
+  /** Remembers which message a ciphertext belongs to; called before it is decrypted. */
+  expect(node: BinaryNode): void;
+  /** Wraps decryption so that its outcome is kept. */
+  guard(
+    inner: SignalRepositoryWithLIDStore,
+    keys: SignalKeyStoreWithTransaction,
+  ): SignalRepositoryWithLIDStore;
+  /** Writes what was decrypted and settled since the last time; called inside the transaction of the keys. */
+  writePending(): void;
+  /** That transaction is on disk. */
+  forgetWritten(): void;
+  /** The host has stored the message, or nobody wants it. Forgotten with the next write, or soon. */
+  settle(key: WAMessageKey): void;
+  /** Forgets at once what was settled. */
+  flush(): void;
+  /** The messages that nobody settled, oldest first, to be handed to Baileys again. */
+  unsettled(): Promise<BinaryNode[]>;
+}
+
+type Decrypted = { readonly digest: string; readonly node: BinaryNode; readonly plain: Uint8Array };
+
+const FLUSH_MS = 200;
+
+const Plain = z.object({ plain: z.instanceof(Uint8Array) });
+const Node = z.object({ node: z.instanceof(Uint8Array) });
+
+export function inboxIn({ database }: Vault, baileys: Baileys): Inbox {
+  const insert = database.prepare(`
+    INSERT OR IGNORE INTO inbox (digest, message, node, plain, received_at) VALUES (?, ?, ?, ?, ?)`);
+  const find = database.prepare('SELECT plain FROM inbox WHERE digest = ?');
+  const forget = database.prepare('DELETE FROM inbox WHERE message = ?');
+  const all = database.prepare(
+    'SELECT node, min(seq) AS first FROM inbox GROUP BY message ORDER BY first',
+  );
+  const expected = new WeakMap<Uint8Array, BinaryNode>();
+  const pending = new Map<string, Decrypted>();
+  const settled: string[] = [];
+  let timer: NodeJS.Timeout | undefined;
+
+  async function once(
+    ciphertext: Uint8Array,
+    decrypt: () => Promise<Uint8Array>,
+  ): Promise<Uint8Array> {
+    const digest = createHash('sha256').update(ciphertext).digest('hex');
+    const known = pending.get(digest) ?? Plain.optional().parse(find.get(digest));
+    if (known !== undefined) return known.plain;
+    const plain = await decrypt();
+    const node = expected.get(ciphertext);
+    if (node !== undefined) pending.set(digest, { digest, node, plain });
+    return plain;
+  }
+
+  const forgetSettled = database.transaction(() => {
+    for (const message of settled.splice(0)) forget.run(message);
+  });
+
+  function flush(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    if (database.open && settled.length > 0) forgetSettled();
+  }
+
+  return {
+    expect(node) {
+      for (const { content } of baileys.getAllBinaryNodeChildren(node)) {
+        if (content instanceof Uint8Array) expected.set(content, node);
+      }
+    },
+    guard: (inner, keys) => ({
+      ...inner,
+      decryptMessage: (asked) =>
+        keys.transaction(
+          () => once(asked.ciphertext, () => inner.decryptMessage(asked)),
+          asked.jid,
+        ),
+      decryptGroupMessage: (asked) =>
+        keys.transaction(
+          () => once(asked.msg, () => inner.decryptGroupMessage(asked)),
+          asked.group,
+        ),
+    }),
+    writePending() {
+      for (const { digest, node, plain } of pending.values()) {
+        const encoded = baileys.encodeBinaryNode(node);
+        insert.run(digest, nameOfNode(node, baileys), encoded, plain, Date.now());
+      }
+      for (const message of settled) forget.run(message);
+    },
+    forgetWritten() {
+      pending.clear();
+      settled.length = 0;
+    },
+    settle(key) {
+      // What is handed over again because this was lost is known to the host, so it need not be durable.
+      settled.push(nameOfKey(key));
+      timer ??= setTimeout(flush, FLUSH_MS);
+    },
+    flush,
+    async unsettled() {
+      const rows = z.array(Node).parse(all.all());
+      // The first byte of the decoder's input tells whether the rest is compressed; the encoder writes it.
+      return await Promise.all(rows.map(({ node }) => baileys.decodeBinaryNode(Buffer.from(node))));
+    },
+  };
+}
+
+function nameOfNode({ attrs }: BinaryNode, { jidNormalizedUser }: Baileys): string {
+  const { id = '', from, recipient, participant } = attrs;
+  return [jidNormalizedUser(recipient ?? from), jidNormalizedUser(participant), id].join(' ');
+}
+
+function nameOfKey({ remoteJid, participant, id }: WAMessageKey): string {
+  return [remoteJid ?? '', participant ?? '', id ?? ''].join(' ');
+}

@@ -1,0 +1,29 @@
+import type { ChannelEvents } from '../../channel.ts';
+import type { Addresses } from './addresses.ts';
+
+/**
+ * Has the host make those chats one that turned out to be one person's. It is on disk what is still to be
+ * done, so that a crash in between only delays it.
+ *
+ * @returns a function that resolves when nothing is left to be done, and rejects when the host could not
+ */
+export function chatMerger(
+  addresses: Addresses,
+  { onSameChat }: Pick<ChannelEvents, 'onSameChat'>,
+): () => Promise<void> {
+  let work: Promise<void> = Promise.resolve();
+
+  async function mergeAll(): Promise<void> {
+    for (const merge of addresses.merges()) {
+      await onSameChat?.(merge.from, merge.to);
+      addresses.settle(merge);
+    }
+  }
+
+  return () => {
+    if (addresses.merges().length === 0) return work;
+    // One after the other, also behind one that failed.
+    work = work.catch(() => {}).then(mergeAll);
+    return work;
+  };
+}

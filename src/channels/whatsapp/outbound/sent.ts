@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { Vault } from '../session/vault.ts';
+
+const Row = z.object({ jid: z.string(), text: z.string(), is_taken: z.int() });
+
+/** What the assistant said, stored before it is sent. */
+export interface Sent {
+  /** Notes what is about to go out. @returns whether WhatsApp has taken it already, before a crash */
+  begin(part: { readonly id: string; readonly jid: string; readonly text: string }): boolean;
+  markTaken(id: string): void;
+  /** What was said under that id, in whichever chat: not for anybody outside. */
+  textOf(id: string): string | null;
+  /** The same where it was said in that chat: whoever knows the id of another's message learns nothing. */
+  textIn(jid: string, id: string): string | null;
+}
+
+export function sentIn({ database }: Vault): Sent {
+  const insert = database.prepare(
+    'INSERT OR IGNORE INTO sent (id, jid, text, sent_at) VALUES (?, ?, ?, ?)',
+  );
+  const find = database.prepare('SELECT jid, text, is_taken FROM sent WHERE id = ?');
+  const taken = database.prepare('UPDATE sent SET is_taken = 1 WHERE id = ?');
+  const row = (id: string) => (database.open ? Row.optional().parse(find.get(id)) : undefined);
+  return {
+    begin({ id, jid, text }) {
+      insert.run(id, jid, text, Date.now());
+      return row(id)?.is_taken === 1;
+    },
+    markTaken(id) {
+      if (database.open) taken.run(id);
+    },
+    textOf: (id) => row(id)?.text ?? null,
+    textIn(jid, id) {
+      const found = row(id);
+      return found?.jid === jid ? found.text : null;
+    },
+  };
+}
+
+/**
+ * The id that a part of a message goes out under: always the same one, so that a message which is sent
+ * again after a crash is the same message to those who have it. It looks as WhatsApp Web's do.
+ */
+export function messageIdOf(outboundId: string, part: number): string {
+  const digest = createHash('sha256').update(`${outboundId}/${part}`).digest('hex');
+  return `3EB0${digest.slice(0, 18).toUpperCase()}`;
+}

@@ -1,0 +1,118 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { WASocket } from '@whiskeysockets/baileys';
+import type { ChannelStatus } from '../../channel.ts';
+import { backoffMs } from './backoff.ts';
+import { type Outcome, outcomeOf, REMOVED } from './outcome.ts';
+
+/** What the loop needs. None of it may throw. */
+export type ConnectionOptions = {
+  readonly signal: AbortSignal;
+  readonly open: () => WASocket;
+  /** The socket to send with from now on, or null. */
+  readonly use: (socket: WASocket | null) => void;
+  readonly report: (status: ChannelStatus) => void;
+  /** Looks for a newer web version. @returns whether there is one */
+  readonly refreshVersion: () => Promise<boolean>;
+  readonly markRemoved: () => void;
+  /** Scales the pauses; 1 outside of tests. */
+  readonly slowness: number;
+};
+
+/** A connection that somebody else took over is not fought for. */
+const SLOW_FAILURES = 6;
+const CLOSE_MS = 2_000;
+/** A far end that takes the connection and then says nothing is no far end. */
+const OPEN_MS = 60_000;
+
+/**
+ * Connects, and connects again, until the signal is aborted or only the owner can help. Never rejects.
+ */
+export async function stayConnected(options: ConnectionOptions): Promise<void> {
+  const { signal, report } = options;
+  let failures = 0;
+  while (!signal.aborted) {
+    const { wasOpen, error } = await live(options);
+    if (signal.aborted) return;
+    if (wasOpen) failures = 0;
+    const outcome = outcomeOf(error);
+    if (outcome.kind === 'restart') continue;
+    if (outcome.kind === 'removed') {
+      options.markRemoved();
+      report(REMOVED);
+      return;
+    }
+    if (outcome.kind === 'refused') {
+      report({ state: 'refused', detail: outcome.detail });
+      return;
+    }
+    report(await retryStatus(outcome, options));
+    const isSlow = outcome.kind === 'retry' && outcome.isSlow;
+    const waitMs = backoffMs(isSlow ? SLOW_FAILURES : failures, Math.random());
+    await pause(waitMs * options.slowness, signal);
+    failures += 1;
+  }
+}
+
+async function retryStatus(
+  outcome: Extract<Outcome, { kind: 'retry' | 'stale' }>,
+  { refreshVersion }: ConnectionOptions,
+): Promise<ChannelStatus> {
+  if (outcome.kind === 'retry') return { state: 'connecting', detail: outcome.detail };
+  if (await refreshVersion()) {
+    return { state: 'connecting', detail: 'WhatsApp has a new web version. Trying again with it.' };
+  }
+  return {
+    state: 'failed',
+    detail:
+      'WhatsApp no longer takes this web version, and does not say which is new. Trying again; ' +
+      'where that goes on, update the assistant.',
+  };
+}
+
+type Ended = { readonly wasOpen: boolean; readonly error: unknown };
+
+/** One connection, from its opening to its end. */
+async function live({ signal, open, use, report }: ConnectionOptions): Promise<Ended> {
+  const socket = open();
+  const { promise: ended, resolve } = Promise.withResolvers<Ended>();
+  let wasOpen = false;
+  const giveUp = (reason: string): void => void socket.end(new Error(reason));
+  const late = setTimeout(giveUp, OPEN_MS, 'WhatsApp did not answer');
+  // An answer that is none of a WebSocket's leaves the socket half open, and Baileys waiting.
+  socket.ws.on('unexpected-response', () => giveUp('another server answered'));
+  socket.ev.on('connection.update', ({ connection, lastDisconnect }) => {
+    if (connection === 'open') {
+      wasOpen = true;
+      clearTimeout(late);
+      use(socket);
+      report({ state: 'connected', detail: null });
+    } else if (connection === 'close') {
+      use(null);
+      resolve({ wasOpen, error: lastDisconnect?.error });
+    }
+  });
+  const stop = (): void => {
+    use(null);
+    // A line that is dead already does not say goodbye.
+    const timer = setTimeout(() => resolve({ wasOpen, error: undefined }), CLOSE_MS);
+    socket.end(undefined).then(
+      () => clearTimeout(timer),
+      () => {},
+    );
+  };
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    return await ended;
+  } finally {
+    clearTimeout(late);
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  try {
+    await delay(ms, undefined, { signal });
+  } catch {
+    // Aborted: whoever waits looks at the signal next.
+  }
+}

@@ -1,0 +1,248 @@
+import type { AuthenticationState, BinaryNode, WASocket } from '@whiskeysockets/baileys';
+import type { Settings } from '../../../config.ts';
+import type {
+  ChannelEvents,
+  ChannelLog,
+  FetchedAttachment,
+  OutboundMessage,
+} from '../../channel.ts';
+import { type Addresses, addressesIn, addressOf } from '../inbound/addresses.ts';
+import { Arrivals } from '../inbound/arrivals.ts';
+import type { Inbox } from '../inbound/inbox.ts';
+import { type Media, mediaIn } from '../inbound/media.ts';
+import { chatMerger } from '../inbound/merge-chats.ts';
+import type { Reader } from '../inbound/message.ts';
+import { Names } from '../inbound/names.ts';
+import { Delivery } from '../outbound/delivery.ts';
+import type { Ledger } from '../outbound/ledger.ts';
+import { type Sent, sentIn } from '../outbound/sent.ts';
+import { Typing } from '../outbound/typing.ts';
+import type { Baileys } from './baileys.ts';
+import { stayConnected } from './connection.ts';
+import { type Credentials, credentialsIn } from './credentials.ts';
+import { type FarEnd, WHATSAPP } from './far-end.ts';
+import { REMOVED } from './outcome.ts';
+import { openSocket } from './socket.ts';
+import { forgetChat, type Vault } from './vault.ts';
+import { keepVersion, versionIn } from './version.ts';
+
+/** What exists from `connect` to `disconnect`, once the assistant is paired. */
+export interface Link {
+  send(message: OutboundMessage): Promise<void>;
+  setTyping(jid: string, isTyping: boolean): Promise<void>;
+  fetchAttachment(jid: string, messageId: string): Promise<FetchedAttachment>;
+  /** Drops what is kept of a chat beside its address. */
+  forgetChat(jid: string): void;
+  /** The address that a person goes by, or the given one. */
+  chatOf(jid: string): string;
+  close(): Promise<void>;
+}
+
+export type LinkOptions = {
+  readonly settings: Pick<Settings, 'assistantName' | 'dataDir' | 'whatsappOwner'>;
+  /** Null for WhatsApp's own. */
+  readonly far: FarEnd | null;
+  readonly events: ChannelEvents;
+  readonly log: ChannelLog;
+};
+
+const CLOSE_MS = 5_000;
+
+type Parts = LinkOptions & {
+  readonly vault: Vault;
+  readonly baileys: Baileys;
+  readonly inbox: Inbox;
+  /** What an earlier run decrypted, and did not see stored. */
+  readonly left: BinaryNode[];
+};
+
+/** All that is kept of a pairing, and one connection after the other. */
+export class PairedLink implements Link {
+  readonly #parts: Parts;
+  readonly #far: FarEnd;
+  readonly #credentials: Credentials;
+  readonly #auth: AuthenticationState;
+  readonly #ledger: Ledger;
+  readonly #addresses: Addresses;
+  readonly #sent: Sent;
+  readonly #media: Media;
+  readonly #names: Names;
+  readonly #mergeChats: () => Promise<void>;
+  readonly #arrivals: Arrivals;
+  readonly #delivery: Delivery;
+  readonly #typing: Typing;
+  readonly #stop = new AbortController();
+  #socket: WASocket | null = null;
+  #connecting: Promise<void> = Promise.resolve();
+
+  constructor(parts: Parts) {
+    const { vault, baileys, inbox, events, log } = parts;
+    this.#parts = parts;
+    this.#far = parts.far ?? WHATSAPP;
+    this.#credentials = credentialsIn(vault, baileys);
+    const { auth, ledger } = this.#credentials.ledgerState(inbox, log);
+    this.#auth = auth;
+    this.#ledger = ledger;
+    this.#addresses = addressesIn(vault);
+    this.#sent = sentIn(vault);
+    this.#media = mediaIn(vault, baileys, this.#far.media);
+    this.#mergeChats = chatMerger(this.#addresses, events);
+    const note = (what: string) => (error: unknown) => log.warn(what, { error: String(error) });
+    this.#names = new Names(
+      this.#addresses,
+      (chat) => void events.onChat(chat).catch(note('the name of a group was not stored')),
+      () => void this.#mergeChats().catch(note('two chats of one person were not made one')),
+    );
+    this.#arrivals = new Arrivals({
+      events,
+      inbox,
+      mergeChats: this.#mergeChats,
+      media: this.#media,
+      reader: () => this.#reader(),
+      phoneOf: (lid) => this.#phoneOf(lid),
+      log,
+      signal: this.#stop.signal,
+    });
+    const socket = (): WASocket | null => this.#socket;
+    this.#delivery = new Delivery({ socket, sent: this.#sent, pace: this.#far.pace });
+    this.#typing = new Typing(socket);
+  }
+
+  /** The owner's chat is known to the host before the first message in it. */
+  async introduceOwner(): Promise<void> {
+    const { owner: jid, self } = this.#reader();
+    await this.#mergeChats();
+    const name = jid === self ? 'Me' : 'Owner';
+    await this.#parts.events.onChat({ jid, name, isDirect: true, isOwners: true });
+  }
+
+  start(): void {
+    this.#connecting = stayConnected({
+      signal: this.#stop.signal,
+      open: () => this.#open(),
+      use: (socket) => this.#use(socket),
+      report: this.#parts.events.onStatus,
+      refreshVersion: () => this.#refreshVersion(),
+      markRemoved: () => {
+        this.#credentials.markRemoved();
+        this.#parts.log.info(REMOVED.detail ?? '');
+      },
+      slowness: this.#far.slowness,
+    });
+  }
+
+  send(message: OutboundMessage): Promise<void> {
+    return this.#delivery.send(message);
+  }
+
+  setTyping(jid: string, isTyping: boolean): Promise<void> {
+    return this.#typing.set(jid, isTyping);
+  }
+
+  fetchAttachment(jid: string, messageId: string): Promise<FetchedAttachment> {
+    return this.#media.fetch(jid, messageId);
+  }
+
+  forgetChat(jid: string): void {
+    this.#ledger.flush();
+    forgetChat(this.#parts.vault, jid);
+  }
+
+  chatOf(jid: string): string {
+    return this.#addresses.find(jid) ?? jid;
+  }
+
+  async close(): Promise<void> {
+    await this.#delivery.close(CLOSE_MS);
+    this.#ledger.flush();
+    this.#stop.abort();
+    await this.#connecting;
+    await this.#arrivals.settled();
+    this.#ledger.close();
+    this.#parts.inbox.flush();
+    this.#parts.vault.close();
+  }
+
+  #open(): WASocket {
+    const { vault, baileys, inbox, log, left } = this.#parts;
+    const socket = openSocket({
+      baileys,
+      url: this.#far.socketUrl,
+      version: versionIn(vault, baileys),
+      auth: this.#auth,
+      inbox,
+      ledger: this.#ledger,
+      log,
+      textFor: (jid, id) => this.#textFor(jid, id),
+      membersOf: (jid) => this.#names.membersOf(jid),
+    });
+    socket.ev.on('creds.update', () => {
+      // What the credentials count on is on disk before them.
+      this.#ledger.flush();
+      this.#credentials.save(this.#auth.creds);
+    });
+    socket.ev.on('messages.upsert', ({ messages }) => {
+      this.#arrivals.take(messages.filter(({ key }) => this.#sent.textOf(key.id ?? '') === null));
+    });
+    this.#names.follow(socket);
+    // Before anything that WhatsApp has for us: what was left over is older.
+    socket.ws.once('CB:success', () => {
+      for (const node of left.splice(0)) socket.ws.emit('CB:message', node);
+    });
+    return socket;
+  }
+
+  #use(socket: WASocket | null): void {
+    this.#socket = socket;
+    if (socket === null) return;
+    const note = (error: unknown): void =>
+      this.#parts.log.info('WhatsApp did not say who is who', { error: String(error) });
+    // The names of groups arrive as an event.
+    socket.groupFetchAllParticipating().catch(note);
+    this.#learnOwner(socket).catch(note);
+  }
+
+  /** An owner with another account may write under an address that nobody has heard of. */
+  async #learnOwner({ signalRepository }: WASocket): Promise<void> {
+    const { whatsappOwner } = this.#parts.settings;
+    if (whatsappOwner === null) return;
+    const phone = addressOf(whatsappOwner);
+    const lid = await signalRepository.lidMapping.getLIDForPN(phone);
+    if (lid !== null) this.#addresses.join(phone, lid);
+  }
+
+  async #phoneOf(lid: string): Promise<string | null> {
+    return (await this.#socket?.signalRepository.lidMapping.getPNForLID(lid)) ?? null;
+  }
+
+  /** Nobody else gets it than the chat in which it was said, whoever asks. */
+  async #textFor(asking: string, id: string): Promise<string | null> {
+    const phone = asking.endsWith('@lid') ? await this.#phoneOf(asking) : null;
+    if (phone !== null) this.#addresses.join(phone, asking);
+    return this.#sent.textIn(this.chatOf(asking), id);
+  }
+
+  async #refreshVersion(): Promise<boolean> {
+    const { vault, baileys } = this.#parts;
+    const version = await this.#far.fetchVersion(baileys).catch(() => null);
+    if (version === null || version[2] <= versionIn(vault, baileys)[2]) return false;
+    keepVersion(vault, version);
+    return true;
+  }
+
+  #reader(): Reader {
+    const { id = '', lid } = this.#auth.creds.me ?? {};
+    const { assistantName, whatsappOwner } = this.#parts.settings;
+    const self = this.#addresses.chatOf(id, lid);
+    return {
+      addresses: this.#addresses,
+      self,
+      owner: whatsappOwner === null ? self : this.#addresses.chatOf(addressOf(whatsappOwner)),
+      assistantName,
+      nameOf: (person) => this.#names.personOf(person),
+      chatNameOf: (chat) => this.#names.groupOf(chat),
+      ourText: this.#sent.textIn,
+      unwrap: this.#parts.baileys.normalizeMessageContent,
+    };
+  }
+}

@@ -1,0 +1,117 @@
+import type {
+  AuthenticationState,
+  BinaryNode,
+  GroupMetadata,
+  SignalRepositoryWithLIDStore,
+  WASocket,
+} from '@whiskeysockets/baileys';
+import type { ChannelLog } from '../../channel.ts';
+import type { Inbox } from '../inbound/inbox.ts';
+import type { Ledger } from '../outbound/ledger.ts';
+import type { Baileys } from './baileys.ts';
+import { baileysLog } from './log.ts';
+import type { WebVersion } from './version.ts';
+
+/** Where WhatsApp is. Another place is for tests: nothing but TLS authenticates the far end. */
+export const WHATSAPP_SOCKET = 'wss://web.whatsapp.com/ws/chat';
+
+const MESSAGE = 'CB:message';
+
+export type SocketOptions = {
+  readonly baileys: Baileys;
+  readonly url: string;
+  readonly version: WebVersion;
+  readonly auth: AuthenticationState;
+  readonly inbox: Inbox | null;
+  /** Holds back what goes out until its keys are stored; null where they are stored at once. */
+  readonly ledger: Ledger | null;
+  readonly log: ChannelLog;
+  /** What was said in that chat under that id, for a recipient who asks again. */
+  readonly textFor: (jid: string, messageId: string) => Promise<string | null>;
+  /** Who is in a group, where that is known. */
+  readonly membersOf: (jid: string) => GroupMetadata | undefined;
+};
+
+/** Opens one connection. It lives until it ends, and is never used again. */
+export function openSocket(options: SocketOptions): WASocket {
+  const { baileys, auth, inbox, textFor } = options;
+  const [major, minor, patch] = options.version;
+  const { makeSignalRepository } = baileys.DEFAULT_CONNECTION_CONFIG;
+  const { INITIAL_BOOTSTRAP, PUSH_NAME } = baileys.proto.HistorySync.HistorySyncType;
+  const socket = baileys.makeWASocket({
+    auth,
+    version: [major, minor, patch],
+    waWebSocketUrl: checked(options.url),
+    logger: baileysLog(options.log),
+    browser: baileys.Browsers.appropriate('Desktop'),
+    // What we sent is known; the phone would stay silent if the assistant were online all day.
+    emitOwnEvents: false,
+    markOnlineOnConnect: false,
+    syncFullHistory: false,
+    // The newest part of the history also brings who has which address; the rest is nobody's business here.
+    shouldSyncHistoryMessage: ({ syncType }) =>
+      syncType === INITIAL_BOOTSTRAP || syncType === PUSH_NAME,
+    // What everybody shows to everybody is said to nobody here.
+    shouldIgnoreJid: (jid) => /@(broadcast|newsletter)$/.test(jid),
+    cachedGroupMetadata: async (jid) => options.membersOf(jid),
+    getMessage: async ({ id, remoteJid }) => {
+      const text = id && remoteJid ? await textFor(remoteJid, id) : null;
+      return text === null ? undefined : { extendedTextMessage: { text } };
+    },
+    makeSignalRepository: (signal, logger, lidsOf): SignalRepositoryWithLIDStore => {
+      const repository = makeSignalRepository(signal, logger, lidsOf);
+      const { keys } = signal;
+      return inbox !== null && 'transaction' in keys ? inbox.guard(repository, keys) : repository;
+    },
+  });
+  takeInOrder(socket, inbox);
+  if (options.ledger !== null) commitBeforeSending(socket, options.ledger);
+  return socket;
+}
+
+/**
+ * Lets Baileys work on one message at a time. By itself it begins all of them at once and finishes in the
+ * order in which questions to the server are answered; and what had waited for us it keeps apart.
+ */
+function takeInOrder({ ws }: WASocket, inbox: Inbox | null): void {
+  const listeners = ws.listeners(MESSAGE).map((listener) => listener.bind(ws));
+  let work: Promise<unknown> = Promise.resolve();
+  ws.removeAllListeners(MESSAGE);
+  ws.on(MESSAGE, (node: BinaryNode) => {
+    inbox?.expect(node);
+    const { offline: _, ...attrs } = node.attrs;
+    const take = () => Promise.all(listeners.map((listener) => listener({ ...node, attrs })));
+    // Baileys logs what it could not do; the messages behind it come all the same.
+    work = work.then(take).catch(() => {});
+  });
+}
+
+type Line = Pick<WebSocket, 'readyState'> & {
+  send(data: Uint8Array, onSent?: (error?: Error) => void): void;
+};
+
+/**
+ * Frames go out behind the commit of what they promise. Whoever sends is told at once, so that a burst of
+ * messages is decrypted without a wait for the disk in between; a line that breaks is told by its end.
+ */
+function commitBeforeSending({ ws }: WASocket, ledger: Ledger): void {
+  // Baileys made it a moment ago, for itself; nothing was sent yet.
+  const { socket: line } = ws as unknown as { readonly socket?: Line | null };
+  if (typeof line?.send !== 'function') {
+    ledger.commitAtOnce();
+    return;
+  }
+  const send = line.send.bind(line);
+  line.send = (data, onSent) => {
+    ledger.send(() => {
+      if (line.readyState === WebSocket.OPEN) send(data, () => {});
+    });
+    onSent?.();
+  };
+}
+
+function checked(url: string): string {
+  const { protocol, hostname } = new URL(url);
+  if (protocol === 'wss:' || hostname === '127.0.0.1') return url;
+  throw new TypeError(`WhatsApp is reached over wss:, not ${url}.`);
+}

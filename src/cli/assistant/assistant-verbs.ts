@@ -1,0 +1,93 @@
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { ClawError } from '../../engine/index.ts';
+import { defineLogs } from '../logs/logs.ts';
+import type { RunVerb } from '../main.ts';
+import { defineService } from '../service/service.ts';
+import type { SetupOptions } from '../setup/setup.ts';
+
+type SetupVerbOptions = SetupOptions & { readonly restart: boolean };
+
+/** The assistant's verbs. */
+export const assistantVerbs: readonly ((program: Command, run: RunVerb) => void)[] = [
+  (program) =>
+    program
+      .command('start')
+      .description('start the assistant, as npm start does')
+      .option('--service', 'without a terminal, until it is told to stop: for `claw service`')
+      .action(async ({ service }: { readonly service?: boolean }) => {
+        const { startHere } = await import('./chat-session.ts');
+        const root = join(import.meta.dirname, '../../..');
+        process.exitCode = await startHere(root, service ? ['--service'] : []);
+      }),
+  (program, run) =>
+    program
+      .command('setup')
+      .description('walk through everything, or set up one thing: model, whatsapp, service')
+      .argument('[name]', 'what to set up')
+      .argument('[args...]', 'whatsapp takes --phone <number>, --qr-file <path> and --again')
+      .option('--provider <name>', 'anthropic, or openai for any server that speaks its protocol')
+      .option('--model <name>', 'the model, where the default does not fit')
+      .option('--base-url <url>', 'the address of the model’s server')
+      .option('--no-restart', 'leave an assistant that runs as it is, until its next start')
+      // A step has options of its own, which it reads itself.
+      .allowUnknownOption()
+      .action((given: string | undefined, args: readonly string[], all: SetupVerbOptions) =>
+        run('setup', async (invocation) => {
+          const { restart, ...options } = all;
+          const name = given ?? (Object.keys(options).length > 0 ? 'model' : null);
+          if (name === null) {
+            const { setUpEverything } = await import('../setup/wizard.ts');
+            return await setUpEverything(invocation, restart);
+          }
+          if (name !== 'model') {
+            const { runSetupStep } = await import('../setup/step.ts');
+            return await runSetupStep(invocation, { name, args, restart });
+          }
+          const [unknown] = args;
+          if (unknown !== undefined) {
+            throw new ClawError('USAGE', `"${unknown}" is nothing that \`claw setup\` knows.`);
+          }
+          const { setUpModelAlone } = await import('../setup/model-step.ts');
+          return await setUpModelAlone(invocation, options, restart);
+        }),
+      ),
+  (program, run) =>
+    program
+      .command('chat')
+      .description('talk to the assistant: a session, or one message and its answers')
+      .argument(
+        '[text...]',
+        'what to say; an owner’s command too, such as /status; - adds what is piped in',
+      )
+      .action((words: readonly string[]) =>
+        run('chat', async (invocation) => {
+          const { chat } = await import('./chat.ts');
+          return await chat(invocation, words);
+        }),
+      ),
+  (program, run) =>
+    program
+      .command('groups')
+      .description('chats that are registered and known; register, unregister, trigger, allow')
+      .argument('[words...]', 'a part of a name, or as in the chat: register "Family" as family')
+      .action((words: readonly string[]) =>
+        run('groups', async (invocation) => {
+          const { groups } = await import('./lists.ts');
+          return await groups(invocation, words);
+        }),
+      ),
+  (program, run) =>
+    program
+      .command('tasks')
+      .description('what is scheduled; pause, resume, cancel, run, log and a number')
+      .argument('[words...]', 'as in the chat: pause 3')
+      .action((words: readonly string[]) =>
+        run('tasks', async (invocation) => {
+          const { tasks } = await import('./lists.ts');
+          return await tasks(invocation, words);
+        }),
+      ),
+  defineLogs,
+  defineService,
+];

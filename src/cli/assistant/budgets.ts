@@ -1,0 +1,93 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Settings } from '../../config.ts';
+import type { VerbResult } from '../../engine/index.ts';
+import type { Standing } from '../../host/budget/standing.ts';
+import { environmentOf, settingsOf } from '../setup/settings.ts';
+
+/** Money and tokens of a day, as `claw status --json` has them; null is without a limit. */
+type Spent = {
+  readonly microUsd: number;
+  readonly tokens: number;
+  /** Calls whose model has no known price. */
+  readonly unpricedCalls: number;
+  readonly limitMicroUsd: number | null;
+  readonly limitTokens: number | null;
+};
+
+/** What the assistant that lives in this tree has spent today. */
+export type AssistantData = {
+  readonly budgets: {
+    readonly day: string;
+    readonly total: Spent;
+    readonly groups: readonly (Spent & { readonly folder: string; readonly name: string })[];
+    /** The same in one line, for people. */
+    readonly summary: string;
+  };
+};
+
+/** Adds to the engine's status what the assistant has spent, where there is one. */
+export async function withAssistant(result: VerbResult, root: string): Promise<VerbResult> {
+  if (typeof result.data !== 'object' || result.data === null) return result;
+  const assistant = await readAssistant(root);
+  return assistant === null ? result : { ...result, data: { ...result.data, assistant } };
+}
+
+/** Null where there is no database, or none that can be read: it is an extra, and no reason to fail. */
+async function readAssistant(root: string): Promise<AssistantData | null> {
+  try {
+    // Cheap first: most trees that the engine works on have no assistant.
+    const settings = settingsOf(environmentOf(root), root);
+    const path = join(settings.dataDir, 'claw.db');
+    return existsSync(path) ? await readStanding(path, settings) : null;
+  } catch {
+    return null;
+  }
+}
+
+async function readStanding(path: string, settings: Settings): Promise<AssistantData> {
+  const [{ default: Database }, { localDay }, standings, usage, budgets] = await Promise.all([
+    import('better-sqlite3'),
+    import('../../host/budget/day.ts'),
+    import('../../host/budget/standing.ts'),
+    import('../../store/usage.ts'),
+    import('../../store/budgets.ts'),
+  ]);
+  const database = new Database(path, { readonly: true, fileMustExist: true });
+  try {
+    const groups = database.prepare('SELECT DISTINCT folder, name FROM groups ORDER BY folder');
+    const standing = standings.standingOf({
+      day: localDay(Date.now(), Intl.DateTimeFormat().resolvedOptions().timeZone),
+      budget: settings.budget,
+      usage: usage.usageReaderOf(database),
+      limitsOf: budgets.limitReaderOf(database),
+      groups: groups.all() as { folder: string; name: string }[],
+    });
+    return { budgets: { ...dataOf(standing), summary: standings.standingLine(standing) } };
+  } finally {
+    database.close();
+  }
+}
+
+function dataOf({ day, total, totalLimits, folders }: Standing) {
+  return {
+    day,
+    total: spentData({ spent: total, limits: totalLimits }),
+    groups: folders.map((each) => ({
+      folder: each.folder,
+      name: each.name,
+      ...spentData(each),
+    })),
+  };
+}
+
+function spentData({ spent, limits }: Pick<Standing['folders'][number], 'spent' | 'limits'>) {
+  const { microUsd, tokens, unpricedCalls } = spent;
+  return {
+    microUsd,
+    tokens,
+    unpricedCalls,
+    limitMicroUsd: limits.microUsd,
+    limitTokens: limits.tokens,
+  };
+}

@@ -1,0 +1,59 @@
+import { realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { readSettings, type Settings, SettingsError } from '../../config.ts';
+import { examineAssistant, type Finding } from '../../doctor/examination.ts';
+import { doctor, type EngineContext, type VerbResult } from '../../engine/index.ts';
+import type { DoctorData } from '../render/doctor.ts';
+import { dataDirOf, environmentOf } from '../setup/settings.ts';
+
+/**
+ * The engine's findings, and behind them, in the installation itself, the assistant's. Both look at the
+ * same time; neither changes anything.
+ *
+ * @param isOffline leaves out what would ask a server elsewhere
+ */
+export async function lookAtAll(context: EngineContext, isOffline: boolean): Promise<VerbResult> {
+  const [code, found] = await Promise.all([doctor(context), assistant(context, isOffline)]);
+  const { findings } = code.data as DoctorData;
+  const all = [
+    ...findings.map((finding) => ({ ...finding, part: 'code' as const })),
+    ...found.map((finding) => ({ ...finding, part: 'assistant' as const })),
+  ];
+  const outcome = all.every(({ ok }) => ok) ? 'done' : 'failed';
+  return { ...code, outcome, data: { findings: all } };
+}
+
+/** Of another codebase than claw's own there is no assistant. */
+async function assistant(
+  { root, now, onProgress }: EngineContext,
+  isOffline: boolean,
+): Promise<readonly Finding[]> {
+  const home = resolve(import.meta.dirname, '../../..');
+  if (realpathSync(root) !== realpathSync(home)) return [];
+  onProgress({ kind: 'step', text: 'Looking at the code and at the assistant' });
+  const environment = environmentOf(root);
+  return await examineAssistant(
+    {
+      projectDir: root,
+      dataDir: dataDirOf(environment, root),
+      environment,
+      settings: settingsOrNull(environment, root),
+      isOffline,
+      now: () => now().getTime(),
+    },
+    resolve(home, 'src/doctor'),
+  );
+}
+
+/** Null where they do not parse: an examination of theirs says why. */
+function settingsOrNull(
+  environment: ReturnType<typeof environmentOf>,
+  root: string,
+): Settings | null {
+  try {
+    return readSettings(environment, root);
+  } catch (error) {
+    if (error instanceof SettingsError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,51 @@
+import { type Colour, painted, type Screen } from '../screen.ts';
+
+/** What `claw doctor` found, as its result carries it. */
+export type DoctorData = {
+  readonly findings: readonly FoundByDoctor[];
+};
+
+type FoundByDoctor = {
+  /** The code and what changes it, or the assistant that it is. */
+  readonly part?: 'code' | 'assistant';
+  readonly area: string;
+  readonly ok: boolean;
+  readonly message: string;
+  readonly advice: string | null;
+};
+
+const HEADINGS = { code: 'The code', assistant: 'The assistant' } as const;
+
+/** One line for each finding, the advice below it, and the verdict. */
+export function doctorLines({ findings }: DoctorData, screen: Screen): readonly string[] {
+  const width = Math.max(...findings.map(({ area }) => area.length));
+  const hasParts = findings.some(({ part }) => part === 'assistant');
+  const lines = findings.flatMap((finding, n) => {
+    const { part = 'code' } = finding;
+    const isFirst = hasParts && (n === 0 || findings[n - 1]?.part !== part);
+    const heading = isFirst ? [...(n === 0 ? [] : ['']), HEADINGS[part]] : [];
+    return [...heading, ...findingLines(finding, width, screen)];
+  });
+  return [...lines, ...(hasParts ? [''] : []), verdict(findings)];
+}
+
+function findingLines(finding: FoundByDoctor, width: number, screen: Screen): readonly string[] {
+  const { area, ok, message, advice } = finding;
+  const [mark, colour] = markOf(ok, advice);
+  const head = `${painted(mark, colour, screen)} ${area.padEnd(width)}  ${message}`;
+  return advice === null
+    ? [head]
+    : [head, `${' '.repeat(width + 4)}${painted(advice, 'dim', screen)}`];
+}
+
+function markOf(ok: boolean, advice: string | null): readonly [string, Colour] {
+  if (!ok) return ['✗', 'red'];
+  return advice === null ? ['✓', 'green'] : ['!', 'yellow'];
+}
+
+function verdict(findings: DoctorData['findings']): string {
+  const { length } = findings.filter(({ ok }) => !ok);
+  return length === 0
+    ? 'All is well.'
+    : `${length} of these ${length === 1 ? 'needs' : 'need'} you.`;
+}

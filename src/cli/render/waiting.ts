@@ -1,0 +1,105 @@
+import type { Conflict } from '../../engine/index.ts';
+
+type ConflictsData = {
+  /** A file to fill in, where that was asked for: then it is all that is printed. */
+  readonly answers?: string;
+  readonly operation: { readonly verb: string; readonly arguments: readonly string[] } | null;
+  readonly details?: readonly {
+    readonly path: string;
+    readonly decided: boolean;
+    readonly text: string | null;
+    readonly values: { readonly ours: unknown; readonly theirs: unknown } | null;
+    readonly offers: readonly { readonly key: string; readonly origin: string }[];
+  }[];
+};
+
+/** What `claw conflicts` found: what waits, and of each conflict how it can be settled. */
+export function waitingLines(
+  { operation, details = [], answers }: ConflictsData,
+  conflicts: readonly Conflict[],
+): readonly string[] {
+  if (operation === null) return ['Nothing waits.'];
+  if (answers !== undefined) return [answers.trimEnd()];
+  const lines = details.flatMap(({ path, decided, text, values, offers }) => {
+    if (decided) return [`  ✓ ${path}  decided`];
+    const conflict = conflicts.find((one) => one.path === path);
+    const sides = conflict?.layers ?? ['ours', 'theirs'];
+    return [
+      `  ! ${path}  ${conflict?.kind ?? 'conflict'}, ${sides.join(' against ')}`,
+      ...(conflict ? [`    ${conflict.reason}`, ...movedLines(conflict, false)] : []),
+      ...(values ? [`    ${sides[0]}: ${wanted(values.ours)}`] : []),
+      ...(values ? [`    ${sides[1]}: ${wanted(values.theirs)}`] : []),
+      ...(text === null ? [] : [`    see ${text}`]),
+      ...offers.map(({ key, origin }) => `    offered: --recording ${key}  (by ${byWhom(origin)})`),
+    ];
+  });
+  const isOpen = details.some(({ decided }) => !decided);
+  return [
+    `"${[operation.verb, ...operation.arguments].join(' ')}" waits:`,
+    ...lines,
+    isOpen ? WAYS_ON : '`claw continue` goes on, `claw abort` forgets this.',
+  ];
+}
+
+/** How to say that a file moved, where the release has one that it may be. */
+export function movedLines(
+  { path, candidates = [] }: Conflict,
+  isPlan: boolean,
+): readonly string[] {
+  return candidates.map((to) =>
+    isPlan
+      ? `    --moved ${path}=${to}  would say so`
+      : `    if so: claw resolve ${path} --moved ${to}`,
+  );
+}
+
+/** What to do with an operation that waits for decisions. */
+export const WAYS_ON =
+  '`claw resolve <path>` settles a conflict, `claw continue` goes on, `claw abort` forgets this.';
+
+type ResolvedData = { readonly path: string | null; readonly open: readonly string[] };
+
+/** What `claw resolve` decided, and what is left to decide. */
+export function resolvedLines({ path, open }: ResolvedData): readonly string[] {
+  const next =
+    open.length === 0
+      ? 'Nothing is open any more: `claw continue` goes on.'
+      : `Still open: ${open.join(', ')}.`;
+  return [path === null ? next : `Decided: ${path}. ${next}`];
+}
+
+type Recording = {
+  readonly key: string;
+  readonly path: string;
+  readonly layers: readonly string[];
+  readonly origin: string;
+  readonly own: boolean;
+  readonly used: boolean;
+};
+
+/** The recorded resolutions, or the one that was forgotten. */
+export function recordingLines(
+  data: readonly Recording[] | { readonly forgotten: string },
+): readonly string[] {
+  if ('forgotten' in data) {
+    return [`Forgotten: ${data.forgotten}. The tree stays; the next command that needs it asks.`];
+  }
+  if (data.length === 0) return ['None.'];
+  return data.map(({ key, path, layers, origin, own, used }) => {
+    const notes = [
+      `by ${byWhom(origin)}`,
+      ...(own ? [] : ['made elsewhere']),
+      used ? 'in use' : 'not in use',
+    ];
+    return `${key}  ${path}  ${layers.join(' against ')}  (${notes.join(', ')})`;
+  });
+}
+
+function byWhom(origin: string): string {
+  return origin === 'owner' ? 'its owner' : origin;
+}
+
+function wanted(value: unknown): string {
+  if (value === null || value === undefined) return 'none';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

@@ -1,0 +1,82 @@
+import { type Colour, cut, painted, type Screen, shown } from '../screen.ts';
+
+type Owner = {
+  readonly owner: string;
+  readonly kind: 'core' | 'skill' | 'customisation' | 'resolution' | 'edit';
+  readonly version?: string | null;
+  readonly description?: string;
+  readonly key?: string;
+  readonly layers?: readonly string[];
+  readonly origin?: string | null;
+};
+
+/** What `claw why` found, as its result carries it. */
+export type WhyData = {
+  readonly path: string;
+  readonly ranges: readonly (Owner & {
+    readonly from: number;
+    readonly to: number;
+    readonly text: string;
+  })[];
+  readonly binary: boolean;
+  readonly gone: (Owner & { readonly movedTo: string | null }) | null;
+};
+
+const COLOURS: Readonly<Record<Owner['kind'], Colour>> = {
+  core: 'dim',
+  skill: 'cyan',
+  customisation: 'magenta',
+  resolution: 'yellow',
+  edit: 'green',
+};
+
+const LABEL_WIDTH = 24;
+
+/** The lines with their owners beside them, each named where its part begins, and below who they are. */
+export function whyLines(data: WhyData, screen: Screen): readonly string[] {
+  const { path, ranges, binary, gone } = data;
+  if (gone !== null) {
+    const way = gone.movedTo === null ? 'deleted by' : `moved to ${gone.movedTo} by`;
+    return [`${path} is not there: ${way} ${labelOf(gone)}.`, ...legend([gone])];
+  }
+  const [first] = ranges;
+  if (first === undefined) return [`${path} is empty.`];
+  if (binary) return [`${path} is binary: ${labelOf(first)}.`, ...legend(ranges)];
+  const width = Math.min(LABEL_WIDTH, Math.max(...ranges.map((range) => labelOf(range).length)));
+  const digits = String(ranges.at(-1)?.to ?? 0).length;
+  const room = screen.columns === null ? Infinity : screen.columns - width - digits - 4;
+  const lines = ranges.flatMap((range) =>
+    textLines(range.text).map((text, at) => {
+      const label = at === 0 ? cut(labelOf(range), width) : '';
+      const head = painted(label.padEnd(width), COLOURS[range.kind], screen);
+      const number = painted(String(range.from + at).padStart(digits), 'dim', screen);
+      const words = shown(screen.columns === null ? text : text.replaceAll('\t', '  '), screen);
+      return `${head}  ${number}  ${cut(words, Math.max(room, 8))}`.trimEnd();
+    }),
+  );
+  const notes = legend(ranges);
+  return notes.length === 0 ? lines : [...lines, '', ...notes];
+}
+
+function textLines(text: string): readonly string[] {
+  return text.replace(/\r?\n$/, '').split(/\r?\n/);
+}
+
+function labelOf({ owner, kind, version, key = '' }: Owner): string {
+  if (kind === 'resolution') return `resolution ${key.slice(0, 8)}`;
+  // The version of a customisation only counts how often it was written anew.
+  return kind === 'customisation' || !version ? owner : `${owner} ${version}`;
+}
+
+/** One line for each that a name alone does not explain. */
+function legend(owners: readonly Owner[]): readonly string[] {
+  const notes = owners.flatMap((owner) => {
+    const { kind, description, key, layers, origin } = owner;
+    if (kind === 'resolution') {
+      const by = origin === 'owner' ? 'you' : (origin ?? 'somebody');
+      return [`resolution ${key}: ${layers?.join(' against ')}, settled by ${by}`];
+    }
+    return description ? [`${labelOf(owner)}: ${description}`] : [];
+  });
+  return [...new Set(notes)];
+}

@@ -1,0 +1,152 @@
+import * as engine from '../../engine/index.ts';
+import {
+  ClawError,
+  type Conflict,
+  type EngineContext,
+  type VerbResult,
+} from '../../engine/index.ts';
+import { proposalLines, type ShownProposal } from '../render/proposals.ts';
+import { type Screen, screenOf } from '../screen.ts';
+import { hasModel } from '../setup/model.ts';
+import type { Ui } from '../ui.ts';
+import { askForSide, askForValue, askHunks, type Wish } from './questions.ts';
+import { headingLines } from './view.ts';
+
+type Waiting = {
+  readonly operation: { readonly verb: string; readonly arguments: readonly string[] } | null;
+  readonly details?: readonly {
+    readonly path: string;
+    readonly decided: boolean;
+    readonly edited: boolean;
+    readonly notes: string | null;
+    readonly offers: readonly { readonly key: string; readonly origin: string }[];
+  }[];
+};
+
+type Detail = NonNullable<Waiting['details']>[number];
+type Dialog = { readonly context: EngineContext; readonly ui: Ui; readonly screen: Screen };
+
+/** What a question about one conflict came to. */
+type Outcome = 'decided' | 'left' | 'stop';
+
+/** Errors that are about one answer: it is said what is wrong with it, and asked again. */
+const ABOUT_THE_ANSWER: ReadonlySet<string> = new Set([
+  'MARKERS_PRESENT',
+  'RESOLUTION_INVALID',
+  'MODEL_REFUSED',
+  'CHECKS_FAILED',
+  'TESTS_FAILED',
+  'DEPENDENCY_REFUSED',
+  'ENV_INVALID',
+  'COMPOSE_REFUSED',
+  'YAML_INVALID',
+  'LIMIT_EXCEEDED',
+  'USAGE',
+]);
+
+/**
+ * Asks the owner on their terminal about one conflict, or about all that are open, and then whether to
+ * go on. Nothing of it is lost when they stop in between.
+ *
+ * @throws ClawError USAGE where nothing waits, or that path is in no conflict
+ */
+export async function askAboutConflicts(
+  context: EngineContext,
+  ui: Ui,
+  path: string | null,
+): Promise<VerbResult> {
+  const dialog = { context, ui, screen: screenOf(process.stderr, process.env) };
+  const found = await engine.conflicts(context);
+  const { operation, details = [] } = found.data as Waiting;
+  if (operation === null) throw new ClawError('USAGE', 'No operation waits for decisions.');
+  const wanted = details.filter((one) => (path === null ? !one.decided : one.path === path));
+  if (path !== null && wanted.length === 0) {
+    const paths = details.map((one) => one.path).join(', ');
+    throw new ClawError('USAGE', `${path} is in no conflict. These are: ${paths}.`, { path });
+  }
+  for (const [at, detail] of wanted.entries()) {
+    const conflict = found.conflicts.find((one) => one.path === detail.path);
+    if (conflict === undefined) continue;
+    say(wanted.length > 1 ? [`${at + 1} of ${wanted.length}`] : []);
+    if ((await askOne(dialog, conflict, detail)) === 'stop') break;
+  }
+  return await conclude(dialog, operation);
+}
+
+async function conclude(
+  { context, ui }: Dialog,
+  { verb, arguments: args }: NonNullable<Waiting['operation']>,
+): Promise<VerbResult> {
+  const after = await engine.conflicts(context);
+  const open = ((after.data as Waiting).details ?? []).filter(({ decided }) => !decided);
+  const left = open.map((one) => one.path);
+  if (left.length === 0) {
+    const isYes = await ui.ask(`All is decided. Go on with "${[verb, ...args].join(' ')}"?`);
+    if (isYes) return await engine.continueOperation(context);
+  }
+  return { ...after, verb: 'resolve', data: { path: null, open: left }, conflicts: [] };
+}
+
+async function askOne(dialog: Dialog, conflict: Conflict, detail: Detail): Promise<Outcome> {
+  say(['', ...headingLines(conflict, detail.notes, dialog.screen)]);
+  for (;;) {
+    const outcome = await attempt(dialog, conflict, detail);
+    if (outcome !== 'again') return outcome;
+  }
+}
+
+async function attempt(
+  dialog: Dialog,
+  conflict: Conflict,
+  detail: Detail,
+): Promise<Outcome | 'again'> {
+  const { context, ui } = dialog;
+  try {
+    const wish = await ask(dialog, conflict, detail);
+    if (wish === 'left' || wish === 'stop') return wish;
+    if (typeof wish === 'object' && wish.kind === 'moved') {
+      await engine.resolveMoved(context, conflict.path, wish.to);
+      return 'decided';
+    }
+    const choice = wish === 'model' ? await askModel(dialog, conflict) : wish;
+    if (choice === null) return 'again';
+    await engine.resolve(context, conflict.path, choice);
+    return 'decided';
+  } catch (error) {
+    ui.stop(false);
+    if (!(error instanceof ClawError) || !ABOUT_THE_ANSWER.has(error.code)) throw error;
+    say([error.message]);
+    return 'again';
+  }
+}
+
+async function ask(dialog: Dialog, conflict: Conflict, detail: Detail): Promise<Wish> {
+  const { context, ui, screen } = dialog;
+  const { path, edited, offers } = detail;
+  if (edited && (await ui.ask(`Take the text that you finished in .claw/pending/${path}?`))) {
+    return { kind: 'edited' };
+  }
+  const options = { hasModel: hasModel(context.root), screen, offers };
+  if (conflict.values !== null) return await askForValue(conflict, options);
+  if (conflict.hunks.length === 0) return await askForSide(conflict, options);
+  return await askHunks(conflict, options);
+}
+
+/** What the model proposes, once it is proved and the owner has seen it; null where they do not want it. */
+async function askModel(
+  { context, ui, screen }: Dialog,
+  { path }: Conflict,
+): Promise<engine.Choice | null> {
+  const proposed = await engine.proposeByModel(context, path);
+  ui.stop(true);
+  const { proposals } = proposed.data as {
+    proposals: readonly (ShownProposal & { readonly choice: engine.Choice })[];
+  };
+  say([...proposalLines(proposals, screen), ...proposed.warnings]);
+  const [first] = proposals;
+  return first !== undefined && (await ui.ask('Take that?')) ? first.choice : null;
+}
+
+function say(lines: readonly string[]): void {
+  for (const line of lines) process.stderr.write(`${line}\n`);
+}

@@ -1,0 +1,171 @@
+import { isCancel, selectKey, text } from '@clack/prompts';
+import type { Choice, Conflict } from '../../engine/index.ts';
+import type { Screen } from '../screen.ts';
+import { editText } from './editor.ts';
+import { besideLines, hunkLines } from './view.ts';
+
+/** What the owner wants done about a conflict: a choice, the model's, nothing now, or no more questions. */
+export type Wish = Choice | Moved | 'model' | 'left' | 'stop';
+
+/** The release moved the file there. */
+type Moved = { readonly kind: 'moved'; readonly to: string };
+
+export type QuestionOptions = {
+  readonly hasModel: boolean;
+  readonly screen: Screen;
+  readonly offers: readonly { readonly key: string; readonly origin: string }[];
+};
+
+type Pick = Extract<Choice, { kind: 'picks' }>['picks'][number];
+
+/** Asks hunk by hunk; a conflict is settled only as a whole. */
+export async function askHunks(conflict: Conflict, options: QuestionOptions): Promise<Wish> {
+  const open = conflict.hunks.flatMap((hunk) => (hunk.kind === 'conflict' ? [hunk] : []));
+  const picks: Pick[] = [];
+  for (const [index, hunk] of open.entries()) {
+    const count = open.length === 1 ? '' : ` ${index + 1} of ${open.length}`;
+    let pick: Pick | null = null;
+    // What was picked for the hunks before outlives a text that is not finished.
+    while (pick === null) {
+      show(hunkLines(conflict, index, options.screen));
+      const answer = await askHunk(conflict, count, options);
+      const offered = offerOf(answer, options);
+      if (offered !== null) return offered;
+      if (answer === null) return 'stop';
+      if (answer === '6') return 'model';
+      if (answer === '7') return 'left';
+      pick = SIDES[answer] ?? editHunk(conflict, hunk);
+    }
+    picks.push(pick);
+  }
+  return { kind: 'picks', picks };
+}
+
+const SIDES: Readonly<Record<string, Pick>> = {
+  '1': 'ours',
+  '2': 'theirs',
+  '3': 'ours-theirs',
+  '4': 'theirs-ours',
+};
+
+function askHunk(conflict: Conflict, count: string, options: QuestionOptions) {
+  return choose(`What shall stand there?${count}`, [
+    ['1', `ours (${conflict.layers[0]})`],
+    ['2', `theirs (${conflict.layers[1]})`],
+    ['3', 'both, ours first'],
+    ['4', 'both, theirs first'],
+    ['5', 'edit'],
+    ...modelOption(options),
+    ...offerOptions(options),
+    ['7', 'leave this file for later'],
+  ]);
+}
+
+/** Asks about a file that has no lines to choose from: one side or the other stands. */
+export async function askForSide(conflict: Conflict, options: QuestionOptions): Promise<Wish> {
+  const { sides, layers, candidates = [] } = conflict;
+  const moved = candidates.map((to, at) => [String(at + 3), `it moved to ${to}`] as const);
+  const size = (side: 'ours' | 'theirs') => {
+    const file = sides[side];
+    return file === null ? 'no such file' : `${file.bytes.length} bytes`;
+  };
+  const answer = await choose('What shall stand there?', [
+    ['1', `ours (${layers[0]}): ${size('ours')}`],
+    ['2', `theirs (${layers[1]}): ${size('theirs')}`],
+    ...moved,
+    ...modelOption(options),
+    ...offerOptions(options),
+    ['7', 'leave it for later'],
+  ]);
+  const to = candidates[moved.findIndex(([key]) => key === answer)];
+  if (to !== undefined) return { kind: 'moved', to };
+  return offerOf(answer, options) ?? sideOrRest(answer);
+}
+
+/** Asks for the value of a key. */
+export async function askForValue(conflict: Conflict, options: QuestionOptions): Promise<Wish> {
+  const { values, layers, path } = conflict;
+  const texts = {
+    base: valueText(values?.base),
+    ours: valueText(values?.ours),
+    theirs: valueText(values?.theirs),
+  };
+  show(besideLines(texts, { ours: layers[0], theirs: layers[1] }, options.screen));
+  const answer = await choose(`Which value shall ${path.split('#')[1]} have?`, [
+    ['1', `ours (${layers[0]})`],
+    ['2', `theirs (${layers[1]})`],
+    ['5', 'another one'],
+    ...modelOption(options),
+    ...offerOptions(options),
+    ['7', 'leave it for later'],
+  ]);
+  if (answer !== '5') return offerOf(answer, options) ?? sideOrRest(answer);
+  const given = await text({ message: 'The value', output: process.stderr });
+  return isCancel(given) ? 'left' : { kind: 'with', given: given ?? '' };
+}
+
+function sideOrRest(answer: string | null): Wish {
+  if (answer === '1') return { kind: 'ours' };
+  if (answer === '2') return { kind: 'theirs' };
+  if (answer === '6') return 'model';
+  return answer === null ? 'stop' : 'left';
+}
+
+type Options = readonly (readonly [key: string, label: string])[];
+
+function modelOption({ hasModel }: QuestionOptions): Options {
+  return hasModel ? [['6', 'let the model propose, for the whole file']] : [];
+}
+
+/** Recordings that may fit, by letters. */
+function offerOptions({ offers }: QuestionOptions): Options {
+  return offers.map(({ key, origin }, at) => [letterOf(at), `the recording ${key} (by ${origin})`]);
+}
+
+function offerOf(answer: string | null, { offers }: QuestionOptions): Choice | null {
+  const offer = offers.find((_, at) => letterOf(at) === answer);
+  return offer === undefined ? null : { kind: 'recording', key: offer.key };
+}
+
+function letterOf(at: number): string {
+  return String.fromCharCode('a'.charCodeAt(0) + at);
+}
+
+/** The key that was pressed; null where the owner wants out. */
+async function choose(message: string, options: Options): Promise<string | null> {
+  const answer = await selectKey({
+    message,
+    options: options.map(([value, label]) => ({ value, label })),
+    output: process.stderr,
+  });
+  return isCancel(answer) ? null : answer;
+}
+
+/** Null where markers are left, which is said. */
+function editHunk(
+  { path, layers }: Conflict,
+  hunk: Extract<Conflict['hunks'][number], { kind: 'conflict' }>,
+): Pick | null {
+  const marks = [`<<<<<<< ${layers[0]}`, '||||||| base', '=======', `>>>>>>> ${layers[1]}`];
+  const sides = [hunk.ours, hunk.base, hunk.theirs, []];
+  const marked = marks.map((mark, at) => `${mark}\n${closed(sides[at] ?? [])}`).join('');
+  const edited = editText(marked, path.split('#')[0] ?? path, process.env);
+  const isLeft = edited.split('\n').some((line) => marks.includes(line.trimEnd()));
+  if (!isLeft) return { text: edited };
+  show(['The text still holds conflict markers: leave only the lines that shall stand there.']);
+  return null;
+}
+
+function closed(lines: readonly string[]): string {
+  const words = Buffer.from(lines.join(''), 'latin1').toString('utf8');
+  return words === '' || words.endsWith('\n') ? words : `${words}\n`;
+}
+
+function valueText(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+}
+
+function show(lines: readonly string[]): void {
+  process.stderr.write(`\n${lines.join('\n')}\n`);
+}

@@ -1,0 +1,71 @@
+import * as engine from '../../engine/index.ts';
+import { ClawError, type EngineContext, type VerbResult } from '../../engine/index.ts';
+import type { Invocation } from '../main.ts';
+
+/** How `claw resolve` was told to settle a conflict. */
+export type ResolveOptions = {
+  readonly ours?: boolean;
+  readonly theirs?: boolean;
+  readonly both?: 'ours' | 'theirs';
+  readonly with?: string;
+  readonly recording?: string;
+  readonly moved?: string;
+  readonly agent?: boolean;
+  readonly all?: boolean;
+  readonly answers?: string;
+};
+
+/**
+ * `claw resolve`: by an option, by the model, by asking on a terminal, else by the text that the owner
+ * finished in `.claw/pending/`.
+ *
+ * @throws ClawError USAGE where it takes a path and none is given
+ */
+export async function resolveVerb(
+  { ui, options: { json, yes } }: Invocation,
+  context: EngineContext,
+  path: string | null,
+  options: ResolveOptions,
+): Promise<VerbResult> {
+  refuseTwo(path, options);
+  if (options.answers !== undefined) return await engine.resolveByAnswers(context, options.answers);
+  if (options.agent) return await engine.resolveByModel(context, path);
+  const choice = choiceOf(options);
+  if (options.all) {
+    if (choice?.kind === 'ours' || choice?.kind === 'theirs' || choice?.kind === 'both') {
+      return await engine.resolveAll(context, choice);
+    }
+    throw new ClawError('USAGE', 'Say how: --all with --ours, --theirs, --both or --agent.');
+  }
+  if (choice === null && options.moved === undefined && ui.canAsk && !json && !yes) {
+    const { askAboutConflicts } = await import('./dialog.ts');
+    return await askAboutConflicts(context, ui, path);
+  }
+  if (path === null) {
+    const others =
+      'For all that is open: --all with --ours, --theirs or --both; or --answers FILE.';
+    throw new ClawError('USAGE', `Name the path to resolve: claw conflicts lists them. ${others}`);
+  }
+  if (options.moved !== undefined) return await engine.resolveMoved(context, path, options.moved);
+  return await engine.resolve(context, path, choice ?? { kind: 'edited' });
+}
+
+function refuseTwo(path: string | null, { all, answers }: ResolveOptions): void {
+  const option = all ? '--all' : answers === undefined ? null : '--answers';
+  if (path === null || option === null) return;
+  throw new ClawError('USAGE', `${option} goes without a path. Leave out ${path}, or ${option}.`);
+}
+
+function choiceOf({
+  ours,
+  theirs,
+  both,
+  with: given,
+  recording,
+}: ResolveOptions): engine.Choice | null {
+  if (ours) return { kind: 'ours' };
+  if (theirs) return { kind: 'theirs' };
+  if (both !== undefined) return { kind: 'both', first: both };
+  if (given !== undefined) return { kind: 'with', given };
+  return recording === undefined ? null : { kind: 'recording', key: recording };
+}

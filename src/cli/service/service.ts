@@ -1,0 +1,85 @@
+import { resolve } from 'node:path';
+import { Argument, type Command } from 'commander';
+import type { VerbResult } from '../../engine/index.ts';
+import type { Invocation, RunVerb } from '../main.ts';
+import { dataDirOf, environmentOf } from '../setup/settings.ts';
+import type { ServiceDefinition } from './definition.ts';
+
+type ServiceOptions = {
+  readonly system?: boolean;
+  readonly print?: boolean;
+  readonly name: string;
+};
+
+const ACTIONS = ['install', 'uninstall', 'status'] as const;
+
+/** `claw service`: the assistant as a service of systemd or launchd. */
+export function defineService(program: Command, run: RunVerb): void {
+  program
+    .command('service')
+    .description('let the system start the assistant and keep it running')
+    .addArgument(new Argument('<action>', 'what to do').choices(ACTIONS))
+    .option('--system', 'for the whole machine, as root; without it, for your own user')
+    .option('--print', 'only print the file')
+    .option('--name <name>', 'what it is called, where more than one runs', 'patchclaw')
+    .action((action: (typeof ACTIONS)[number], options: ServiceOptions) =>
+      run('service', (invocation) => service(invocation, action, options)),
+    );
+}
+
+async function service(
+  { options: { yes } }: Invocation,
+  action: (typeof ACTIONS)[number],
+  { system, print, name }: ServiceOptions,
+): Promise<VerbResult> {
+  const { installService, serviceState, uninstallService } = await import('./carry-out.ts');
+  const definition = await definitionNamed(name, system === true);
+  const { path, text } = definition;
+  if (print) return resultOf({ path, text });
+  if (action === 'status') return resultOf(serviceState(definition));
+  const isForced = yes === true;
+  return resultOf(
+    action === 'install'
+      ? installService(definition, isForced)
+      : uninstallService(definition, isForced),
+  );
+}
+
+/** The service of this installation, by its usual name and for its owner alone. */
+export function ownDefinition(): Promise<ServiceDefinition> {
+  return definitionNamed('patchclaw', false);
+}
+
+/** Installs the service of this installation; what was done and is to do, for the owner and for programs. */
+export async function installOwnService(isForced: boolean) {
+  const { installService } = await import('./carry-out.ts');
+  const { serviceLines } = await import('../render/service.ts');
+  const data = installService(await ownDefinition(), isForced);
+  return { summary: serviceLines(data).join('\n'), data };
+}
+
+async function definitionNamed(name: string, isSystem: boolean): Promise<ServiceDefinition> {
+  const { definitionOf } = await import('./definition.ts');
+  const home = resolve(import.meta.dirname, '../../..');
+  return definitionOf({
+    home,
+    dataDir: dataDirOf(environmentOf(home), home),
+    name,
+    isSystem,
+    environment: process.env,
+    platform: process.platform,
+    uid: process.getuid?.() ?? 0,
+  });
+}
+
+function resultOf(data: object): VerbResult {
+  return {
+    verb: 'service',
+    outcome: 'done',
+    data,
+    changes: [],
+    conflicts: [],
+    warnings: [],
+    error: null,
+  };
+}

@@ -1,0 +1,118 @@
+import { ClawError } from '../../engine/index.ts';
+import { problemOfServer } from '../../model/completion.ts';
+import { problemOfAddress } from '../../setting-values.ts';
+
+export type Provider = 'anthropic' | 'openai';
+
+/** What is known of a model before and while it is set up; null is for what nobody has said. */
+export type Answers = {
+  readonly provider: Provider;
+  readonly key: string;
+  readonly baseUrl: string | null;
+  readonly model: string | null;
+};
+
+export type Asking = {
+  /** What was given on the command line, which is not asked for. */
+  readonly given: {
+    readonly provider: Provider | null;
+    readonly baseUrl: string | null;
+    readonly model: string | null;
+  };
+  /** What was refused: it is asked for again, with what was said before to be mended. */
+  readonly refused: Answers | null;
+  /** Whether there is a key already, so that an empty answer keeps it. */
+  readonly hasKey: (provider: Provider) => boolean;
+};
+
+const OPENAI = 'https://api.openai.com/v1';
+
+/**
+ * Asks for a model on the terminal. Each answer is looked at when it is given, and asked for again.
+ *
+ * @throws ClawError INTERRUPTED when the owner leaves
+ */
+export async function askForModel({ given, refused, hasKey }: Asking): Promise<Answers> {
+  const { isCancel, log, password, select, text } = await import('@clack/prompts');
+  const output = process.stderr;
+  const answered = async <T>(asked: Promise<T>): Promise<Exclude<T, symbol>> => {
+    const answer = await asked;
+    if (isCancel(answer)) throw new ClawError('INTERRUPTED', 'Set-up left; nothing was written.');
+    return answer as Exclude<T, symbol>;
+  };
+  const line = async (message: string, initialValue: string, check: Check): Promise<string> => {
+    const validate = (typed: string | undefined) => check((typed ?? '').trim()) ?? undefined;
+    return (await answered(text({ message, initialValue, validate, output }))).trim();
+  };
+  const provider =
+    refused?.provider ??
+    given.provider ??
+    (await answered(
+      select<Provider>({
+        message: 'Which model shall answer?',
+        options: [
+          { value: 'anthropic', label: 'Claude, by an Anthropic key' },
+          { value: 'openai', label: 'any server that speaks the OpenAI protocol' },
+        ],
+        output,
+      }),
+    ));
+  const askForAddress = async (initial: string): Promise<string> => {
+    for (let typed = initial; ; ) {
+      typed = await line('Its address', typed, problemOfAddress);
+      const problem = await problemOfServer(typed);
+      if (problem === null) return typed;
+      log.error(problem, { output });
+      await dropTyped();
+    }
+  };
+  let { baseUrl, model } = refused ?? given;
+  if (provider === 'openai') {
+    const asks = refused !== null;
+    if (asks || baseUrl === null) {
+      baseUrl = await askForAddress(baseUrl ?? OPENAI);
+    }
+    if (asks || model === null)
+      model = await line('The name of the model', model ?? '', nameProblem);
+  }
+  const made =
+    provider === 'openai'
+      ? 'the web console of its provider'
+      : 'the Anthropic Console, under API keys';
+  const mayBeEmpty = provider === 'openai' || hasKey(provider);
+  const key = await answered(
+    password({
+      message: `The key, made in ${made}`,
+      validate: (typed) => keyProblem((typed ?? '').trim(), mayBeEmpty) ?? undefined,
+      output,
+    }),
+  );
+  return { provider, key: String(key ?? '').trim(), baseUrl, model };
+}
+
+type Check = (typed: string) => string | null;
+
+function nameProblem(typed: string): string | null {
+  if (typed === '') return 'Type the name by which the server knows the model.';
+  return /\s/.test(typed) ? 'A name of a model has no spaces.' : null;
+}
+
+function keyProblem(typed: string, mayBeEmpty: boolean): string | null {
+  if (typed === '') return mayBeEmpty ? null : 'Paste the key.';
+  return /\s/.test(typed) ? 'A key has no spaces.' : null;
+}
+
+/** Forgets what was typed while nothing was asked: it would answer the next question. */
+export async function dropTyped(): Promise<void> {
+  const { stdin } = process;
+  if (stdin.isTTY !== true) return;
+  const drop = (): void => {};
+  stdin.setRawMode(true);
+  stdin.on('data', drop);
+  stdin.resume();
+  // What the terminal holds is read within this moment; what comes later is typed at the question.
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  stdin.off('data', drop);
+  stdin.pause();
+  stdin.setRawMode(false);
+}

@@ -1,0 +1,52 @@
+import { createInterface } from 'node:readline/promises';
+import { ClawError } from '../../engine/index.ts';
+import type { SetupContext, SetupQuestion } from '../../setup/step.ts';
+import { dropTyped } from './ask.ts';
+
+/**
+ * Returns what asks the owner for a step: on a terminal until an answer fits, else line by line from what
+ * is piped in.
+ *
+ * It throws ClawError INTERRUPTED when the owner leaves, USAGE when no line is left, SETUP_REFUSED for a
+ * piped line that does not fit.
+ */
+export function createAsk(): SetupContext['ask'] {
+  const isTerminal = process.stdin.isTTY === true && process.stderr.isTTY === true;
+  return isTerminal ? askOnTerminal : askPipe();
+}
+
+async function askOnTerminal(question: SetupQuestion): Promise<string> {
+  const { isCancel, log, password, text } = await import('@clack/prompts');
+  const { message, isSecret, check } = question;
+  const output = process.stderr;
+  for (let initialValue = question.initial ?? ''; ; ) {
+    const answer = isSecret
+      ? await password({ message, output })
+      : await text({ message, initialValue, output });
+    if (isCancel(answer)) throw new ClawError('INTERRUPTED', 'Set-up left; nothing was written.');
+    const typed = (answer ?? '').trim();
+    const problem = await check(typed);
+    if (problem === null) return typed;
+    log.error(problem, { output });
+    initialValue = typed;
+    await dropTyped();
+  }
+}
+
+function askPipe(): SetupContext['ask'] {
+  let lines: AsyncIterator<string> | null = null;
+  return async ({ message, check }) => {
+    lines ??= createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+    const { done, value } = await lines.next();
+    if (done) {
+      throw new ClawError(
+        'USAGE',
+        `No line came in for “${message}”. Pipe in a line for each answer.`,
+      );
+    }
+    const typed = value.trim();
+    const problem = await check(typed);
+    if (problem === null) return typed;
+    throw new ClawError('SETUP_REFUSED', `${problem} Nothing was written.`);
+  };
+}

@@ -1,0 +1,26 @@
+import { resolve } from 'node:path';
+import { readSettings, type Settings, SettingsError } from '../../config.ts';
+import { ClawError } from '../../engine/index.ts';
+import { readEnvFile } from '../../env-file.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** `.env` of a project, and the environment over it. */
+export function environmentOf(root: string): Environment {
+  return { ...readEnvFile(root), ...process.env };
+}
+
+/** The settings in an environment. @throws ClawError USAGE naming the setting that is wrong */
+export function settingsOf(environment: Environment, root: string): Settings {
+  try {
+    return readSettings(environment, root);
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    throw new ClawError('USAGE', `${error.message}. Nothing was written.`, { cause: error });
+  }
+}
+
+/** The data folder, also where another setting is wrong. */
+export function dataDirOf(environment: Environment, root: string): string {
+  return resolve(root, environment['CLAW_DATA'] || 'data');
+}

@@ -1,0 +1,240 @@
+import { spawn } from 'node:child_process';
+import { chmodSync, mkdirSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { expect, test, vi } from 'vitest';
+import { startAnthropicServer } from '../../testing/anthropic.ts';
+import { temporaryCodebase } from '../../testing/codebase.ts';
+
+const CLAW = join(import.meta.dirname, '../../../bin/claw.js');
+
+async function setup(root: string, key: string, ...args: string[]) {
+  const child = spawn(process.execPath, [CLAW, 'setup', '--cwd', root, '--json', ...args], {
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  child.stdin.end(`${key}\n`);
+  let stdout = '';
+  child.stdout.on('data', (chunk) => {
+    stdout += chunk;
+  });
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  return { code, json: JSON.parse(stdout) };
+}
+
+test('a key is believed after one real completion, and written for its owner alone', async () => {
+  await using codebase = temporaryCodebase({ '.env': 'OTHER=kept\nANTHROPIC_API_KEY=old\n' });
+  chmodSync(codebase.path('.env'), 0o644);
+  const server = await startAnthropicServer(() => [{ type: 'text', text: 'ok' }]);
+  try {
+    const run = await setup(codebase.root, 'sk-test-key', '--base-url', server.url);
+    expect(run).toMatchObject({ code: 0, json: { ok: true, verb: 'setup' } });
+    expect(run.json.data.summary).toContain('`claw setup service`');
+    expect(server.requests.length).toBe(1);
+    expect(codebase.read('.env')).toBe(
+      `OTHER=kept\nANTHROPIC_API_KEY=sk-test-key\nANTHROPIC_BASE_URL=${server.url}\n`,
+    );
+    expect(statSync(codebase.path('.env')).mode & 0o777).toBe(0o600);
+  } finally {
+    await server.close();
+  }
+});
+
+test('a key of another provider goes back to the default model', async () => {
+  await using codebase = temporaryCodebase({ '.env': 'MODEL=openai/other\n' });
+  const server = await startAnthropicServer(() => [{ type: 'text', text: 'ok' }]);
+  try {
+    const run = await setup(codebase.root, 'sk-test-key', '--base-url', server.url);
+    expect(run).toMatchObject({
+      code: 0,
+      json: { data: { model: expect.stringMatching(/^anthropic\//) } },
+    });
+    expect(codebase.read('.env')).toContain('MODEL=\n');
+  } finally {
+    await server.close();
+  }
+});
+
+test('an address that is none is wrong use', async () => {
+  await using codebase = temporaryCodebase({ 'a.txt': '' });
+  const run = await setup(codebase.root, 'sk-test-key', '--base-url', 'nonsense');
+  expect(run).toMatchObject({ code: 2, json: { error: { code: 'USAGE' } } });
+  expect(codebase.has('.env')).toBe(false);
+});
+
+test('a refused key is not written', async () => {
+  await using codebase = temporaryCodebase({ 'a.txt': '' });
+  const server = await startAnthropicServer(() => ({ kind: 'error', status: 401, message: 'no' }));
+  try {
+    const run = await setup(codebase.root, 'sk-wrong', '--base-url', server.url);
+    expect(run).toMatchObject({ code: 1, json: { error: { code: 'MODEL_REFUSED' } } });
+    expect(codebase.has('.env')).toBe(false);
+  } finally {
+    await server.close();
+  }
+});
+
+test('without a terminal, and without a name, it says what to give', async () => {
+  await using codebase = temporaryCodebase({ 'a.txt': '' });
+  const run = await setup(codebase.root, 'sk-test-key');
+  expect(run).toMatchObject({ code: 2, json: { error: { code: 'USAGE' } } });
+  expect(run.json.error.message).toMatch(/`claw setup model < .*`claw setup whatsapp`/);
+  expect(codebase.has('.env')).toBe(false);
+});
+
+test('a set-up that is not there is named, beside those that are', async () => {
+  await using codebase = temporaryCodebase({ 'a.txt': '' });
+  const run = await setup(codebase.root, '', 'nonsense');
+  expect(run).toMatchObject({ code: 2, json: { error: { code: 'USAGE' } } });
+  expect(run.json.error.message).toContain('model, whatsapp, service');
+});
+
+test('the service is set up under the name that the walk shows, and takes no options', async () => {
+  await using codebase = temporaryCodebase({ 'a.txt': '' });
+  const run = await setup(codebase.root, '', 'service', '--system');
+  expect(run).toMatchObject({ code: 2, json: { error: { code: 'USAGE' } } });
+  expect(run.json.error.message).toContain('claw service install');
+});
+
+test('a step reads its own options, and the model’s set-up takes no others', async () => {
+  await using codebase = temporaryCodebase({ 'a.txt': '' });
+  for (const args of [
+    ['whatsapp', '--phone', 'mine'],
+    ['model', '--phone', 'mine'],
+  ]) {
+    const run = await setup(codebase.root, '', ...args);
+    expect(run).toMatchObject({ code: 2, json: { error: { code: 'USAGE' } } });
+  }
+  expect(codebase.has('data')).toBe(false);
+});
+
+/** `claw setup` on a terminal of its own, which the test reads and types on. */
+function onTerminal(root: string, ...args: string[]) {
+  const claw = `exec ${process.execPath} ${CLAW} setup --cwd ${root} ${args.join(' ')}`;
+  const child = spawn('script', ['-qefc', `stty cols 150 rows 40; ${claw}`, '/dev/null'], {
+    env: { PATH: process.env['PATH'], HOME: root, TERM: 'xterm' },
+  });
+  let seen = '';
+  child.stdout.on('data', (chunk) => {
+    seen += stripVTControlCharacters(String(chunk));
+  });
+  const code = new Promise((resolve) => child.on('close', resolve));
+  return {
+    code,
+    type: (keys: string) => void child.stdin.write(keys),
+    seen: () => seen,
+    /** Waits for a text, and forgets what was seen up to it. */
+    async sees(part: string) {
+      await vi.waitFor(() => expect(seen).toContain(part));
+      seen = seen.slice(seen.indexOf(part) + part.length);
+    },
+  };
+}
+
+test('on a terminal, without a name, it walks through everything and takes a no', async () => {
+  await using codebase = temporaryCodebase({ '.env': 'ANTHROPIC_API_KEY=sk-test-key\n' });
+  const terminal = onTerminal(codebase.root);
+  const questions = [
+    'with a key. Do it anew?',
+    'whatsapp: link the assistant',
+    'service: the system',
+  ];
+  for (const question of questions) {
+    await terminal.sees(question);
+    terminal.type('n');
+  }
+  expect(await terminal.code).toBe(0);
+  expect(terminal.seen()).toContain('whatsapp: not set up; `claw setup whatsapp` does it');
+  expect(terminal.seen()).toContain('service: not set up; `claw setup service` does it');
+  expect(terminal.seen()).toContain('Nothing was changed.');
+  expect(codebase.read('.env')).toBe('ANTHROPIC_API_KEY=sk-test-key\n');
+});
+
+test('a refused key is asked for again, and what is typed answers no other question', async () => {
+  const server = await startAnthropicServer(({ headers }) =>
+    headers['x-api-key'] === 'sk-good'
+      ? [{ type: 'text', text: 'ok' }]
+      : { kind: 'error', status: 401 },
+  );
+  await using codebase = temporaryCodebase({ '.env': `ANTHROPIC_BASE_URL=${server.url}\n` });
+  const terminal = onTerminal(codebase.root);
+  await terminal.sees('model: what answers');
+  terminal.type('y');
+  await terminal.sees('Which model shall answer?');
+  terminal.type('\r');
+  await terminal.sees('The key, made in');
+  terminal.type('\r');
+  await terminal.sees('Paste the key.');
+  terminal.type('sk-bad\r');
+  await terminal.sees('Once more, or Ctrl-C to leave it.');
+  await terminal.sees('The key, made in');
+  // With a y in it, as keys have: it must not say yes to WhatsApp or to the service.
+  terminal.type('sky-bad-yes\r');
+  await terminal.sees('Once more, or Ctrl-C to leave it.');
+  await terminal.sees('The key, made in');
+  terminal.type('sk-good\r');
+  await terminal.sees('The model answers');
+  for (const question of ['whatsapp: link', 'service: the system']) {
+    await terminal.sees(question);
+    terminal.type('n');
+  }
+  expect(await terminal.code).toBe(0);
+  await server.close();
+  expect(terminal.seen()).toMatch(
+    /model: set up, anthropic[\s\S]*whatsapp: not set up;.*\s+service: not set up;/,
+  );
+  expect(codebase.read('.env')).toContain('ANTHROPIC_API_KEY=sk-good\n');
+});
+
+test('an address is looked at when it is given, and never assumed', async () => {
+  await using codebase = temporaryCodebase({ '.env': '' });
+  const terminal = onTerminal(codebase.root, 'model', '--provider', 'openai', '--model', 'mine');
+  await terminal.sees('Its address');
+  terminal.type('\u0015\r');
+  await terminal.sees('Type the address of the server');
+  terminal.type('localhost:11434/v1\r');
+  await terminal.sees('An address begins with http://');
+  terminal.type('\u0015https://api.example.org/v1not a url\r');
+  await terminal.sees('An address has no spaces');
+  terminal.type('\u0015http://localhost:99999/v1\r');
+  await terminal.sees('A port is a number from 1 to 65535');
+  terminal.type('\u0015http://127.0.0.1:6000/v1\r');
+  await terminal.sees('programs may not call port 6000');
+  await terminal.sees('Its address');
+  terminal.type('\u0003');
+  await terminal.sees('Set-up left; nothing was written.');
+  await terminal.code;
+  expect(codebase.read('.env')).toBe('');
+  for (const address of ['', 'localhost:11434', 'https://api.example.org/v1not a url']) {
+    const args = ['--provider', 'openai', '--model', 'mine', '--base-url', address];
+    const run = await setup(codebase.root, '', ...args);
+    expect(run).toMatchObject({ code: 2, json: { error: { code: 'USAGE' } } });
+  }
+});
+
+test('an assistant that runs is left alone when it asks for the set-up itself', async () => {
+  await using codebase = temporaryCodebase({ '.env': '' });
+  const model = await startAnthropicServer(() => [{ type: 'text', text: 'ok' }]);
+  mkdirSync(codebase.path('data'));
+  let calls = 0;
+  const assistant = createServer((socket) => {
+    calls += 1;
+    socket.destroy();
+  });
+  await new Promise<void>((resolve) =>
+    assistant.listen(codebase.path('data/control.sock'), resolve),
+  );
+  try {
+    const run = await setup(codebase.root, 'sk-key', '--base-url', model.url, '--no-restart');
+    expect(run).toMatchObject({
+      code: 0,
+      json: { data: { summary: 'The model answers; .env holds the key.' } },
+    });
+    expect(calls).toBe(0);
+    await setup(codebase.root, 'sk-key', '--base-url', model.url);
+    expect(calls).toBe(1);
+  } finally {
+    assistant.close();
+    await model.close();
+  }
+});

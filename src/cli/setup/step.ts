@@ -1,0 +1,109 @@
+import { join } from 'node:path';
+import { readSettings } from '../../config.ts';
+import { ClawError, type VerbResult } from '../../engine/index.ts';
+import {
+  discoverSetupSteps,
+  isSetupRefused,
+  type SetupOutcome,
+  type SetupStep,
+} from '../../setup/step.ts';
+import { restartedText, restartRunning } from '../assistant/restart.ts';
+import type { Invocation } from '../main.ts';
+import { setInDotenv } from './dotenv.ts';
+import { createAsk } from './question.ts';
+import { environmentOf, settingsOf } from './settings.ts';
+
+/** A library that a step used may leave timers behind, which nobody waits for. */
+const LINGER_MS = 500;
+
+type NamedStep = {
+  readonly name: string;
+  readonly args: readonly string[];
+  /** False where the assistant itself asks: it could not start anew before its own command has ended. */
+  readonly restart: boolean;
+};
+
+/**
+ * Runs a step of `src/setup/` by its name, and lets a running assistant take up what it set.
+ *
+ * @throws ClawError USAGE, SETUP_REFUSED with what the step said, INTERRUPTED
+ */
+export async function runSetupStep(
+  invocation: Invocation,
+  { name, args, restart }: NamedStep,
+): Promise<VerbResult> {
+  if (name === 'service') return await setUpService(invocation, args);
+  const steps = await discoverSetupSteps();
+  const step = steps.find((candidate) => candidate.name === name);
+  if (step === undefined) {
+    const names = ['model', ...steps.map((known) => known.name), 'service'].join(', ');
+    throw new ClawError('USAGE', `There is no set-up "${name}". There are: ${names}.`);
+  }
+  try {
+    const { summary, data } = await runStep(invocation, step, args);
+    const rest = restart ? restartedText(await restartRunning(invocation)) : '';
+    return resultOf({ summary: `${summary} ${rest}`.trim(), data });
+  } finally {
+    endSoon();
+  }
+}
+
+/** The same as `claw service install`, under the name that the walk through everything shows. */
+async function setUpService(
+  { options: { yes } }: Invocation,
+  args: readonly string[],
+): Promise<VerbResult> {
+  if (args.length > 0) {
+    throw new ClawError(
+      'USAGE',
+      '`claw setup service` takes no options; `claw service install` does.',
+    );
+  }
+  const { installOwnService } = await import('../service/service.ts');
+  const { summary, data } = await installOwnService(yes === true);
+  return resultOf({ summary, data: { ...data } });
+}
+
+/** @throws ClawError USAGE, SETUP_REFUSED with what the step said, INTERRUPTED */
+export async function runStep(
+  { root, signal }: Invocation,
+  step: SetupStep,
+  args: readonly string[],
+): Promise<SetupOutcome> {
+  const environment = environmentOf(root);
+  const isInteractive = process.stderr.isTTY === true;
+  const say = (text: string): void => void process.stderr.write(`${text}\n`);
+  try {
+    return await step.run({
+      settings: settingsOf(environment, root),
+      args,
+      isInteractive,
+      say,
+      ask: createAsk(),
+      settingsWith: (values) => readSettings({ ...environment, ...values }, root),
+      write: (values) => setInDotenv(join(root, '.env'), values),
+      signal,
+    });
+  } catch (error) {
+    if (!isSetupRefused(error)) throw error;
+    const code = error.isWrongUse ? 'USAGE' : signal.aborted ? 'INTERRUPTED' : 'SETUP_REFUSED';
+    throw new ClawError(code, error.message, { cause: error });
+  }
+}
+
+/** Ends the process when it has printed its result, whatever a step has left running. */
+export function endSoon(): void {
+  setTimeout(() => process.exit(), LINGER_MS).unref();
+}
+
+function resultOf({ summary, data }: SetupOutcome): VerbResult {
+  return {
+    verb: 'setup',
+    outcome: 'done',
+    data: { summary, ...data },
+    changes: [],
+    conflicts: [],
+    warnings: [],
+    error: null,
+  };
+}

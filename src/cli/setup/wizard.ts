@@ -1,0 +1,190 @@
+import { ClawError, type VerbResult } from '../../engine/index.ts';
+import { discoverSetupSteps, type SetupStep } from '../../setup/step.ts';
+import { restartedText, restartRunning } from '../assistant/restart.ts';
+import type { Invocation } from '../main.ts';
+import { dropTyped } from './ask.ts';
+import { environmentOf, settingsOf } from './settings.ts';
+import { setUpModel } from './setup.ts';
+import { endSoon, runStep } from './step.ts';
+
+/** One thing to set up, as the walk asks for it. */
+type Stage = {
+  readonly name: string;
+  /** What it is for, as part of a sentence. */
+  readonly help: string;
+  /** What is set up already; null when nothing is. */
+  readonly standing: () => string | null | Promise<string | null>;
+  /** Sets it up; what came of it, as a sentence. */
+  readonly run: () => Promise<string>;
+};
+
+/**
+ * Walks through everything that can be set up, showing what is, and asking for each. What fails is
+ * told and asked for again. The end says what works and what does not.
+ *
+ * @throws ClawError USAGE where nobody can be asked
+ */
+export async function setUpEverything(
+  invocation: Invocation,
+  restart: boolean,
+): Promise<VerbResult> {
+  const steps = await discoverSetupSteps();
+  if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) throw sayWhat(steps);
+  const stages = [
+    modelStage(invocation),
+    ...steps.map((step) => stepStage(invocation, step)),
+    serviceStage(),
+  ];
+  const came = new Map<string, Came>();
+  try {
+    for (const stage of stages) {
+      const end = await walkThrough(stage, invocation);
+      came.set(stage.name, end);
+      if (end.kind === 'left') break;
+    }
+    return resultOf(came, await summaryOf({ invocation, stages, came, restart }));
+  } finally {
+    endSoon();
+  }
+}
+
+/** How one stage of the walk ended. */
+type Came =
+  | { readonly kind: 'done' | 'failed'; readonly text: string }
+  | { readonly kind: 'passed' | 'left' };
+
+/** Asks for one stage, and again where it fails. */
+async function walkThrough(
+  { name, help, standing, run }: Stage,
+  { ui }: Invocation,
+): Promise<Came> {
+  const { confirm, isCancel, log } = await import('@clack/prompts');
+  const output = process.stderr;
+  const stands = await standing();
+  const state = stands === null ? 'Not set up. Do it now?' : `Set up: ${stands}. Do it anew?`;
+  let message = `${name}: ${help}. ${state}`;
+  let initialValue = stands === null && name !== 'service';
+  let last: Came = { kind: 'passed' };
+  for (;;) {
+    await dropTyped();
+    const answer = await confirm({ message, initialValue, output });
+    if (isCancel(answer)) return last.kind === 'failed' ? last : { kind: 'left' };
+    if (!answer) return last;
+    try {
+      const text = await run();
+      ui.stop(true);
+      log.message(text, { output });
+      return { kind: 'done', text };
+    } catch (error) {
+      ui.stop(false);
+      log.error(reasonOf(error), { output });
+      if (error instanceof ClawError && error.code === 'INTERRUPTED') return { kind: 'left' };
+      last = { kind: 'failed', text: reasonOf(error) };
+      [message, initialValue] = [`${name}: that did not work. Try it again?`, false];
+    }
+  }
+}
+
+/** What works and what does not, a line each. */
+async function summaryOf(parts: {
+  readonly invocation: Invocation;
+  readonly stages: readonly Stage[];
+  readonly came: ReadonlyMap<string, Came>;
+  readonly restart: boolean;
+}): Promise<string> {
+  const { invocation, stages, came, restart } = parts;
+  const lines: string[] = [];
+  for (const { name, standing } of stages) {
+    const end = came.get(name);
+    const stands = await standing();
+    const text =
+      stands === null ? `not set up; \`claw setup ${name}\` does it` : `set up, ${stands}`;
+    lines.push(`${name}: ${end?.kind === 'failed' ? `does not work: ${end.text}` : text}`);
+  }
+  const done = doneIn(came);
+  const isTakenUp = restart && done.some((name) => name !== 'service');
+  const change = done.length === 0 ? 'Nothing was changed.' : `Changed: ${done.join(', ')}.`;
+  const rest = isTakenUp ? ` ${restartedText(await restartRunning(invocation))}` : '';
+  return [...lines, `${change}${rest}`].join('\n');
+}
+
+function doneIn(came: ReadonlyMap<string, Came>): readonly string[] {
+  return [...came].filter(([, { kind }]) => kind === 'done').map(([name]) => name);
+}
+
+function modelStage(invocation: Invocation): Stage {
+  return {
+    name: 'model',
+    help: 'what answers, by a key of its provider',
+    standing() {
+      const { model } = settingsOf(environmentOf(invocation.root), invocation.root);
+      return model.apiKey === null ? null : `${model.provider}/${model.model}, with a key`;
+    },
+    async run() {
+      const { data } = await setUpModel(invocation, {});
+      return `The model answers: ${(data as { readonly model: string }).model}. .env holds the key.`;
+    },
+  };
+}
+
+function stepStage(invocation: Invocation, step: SetupStep): Stage {
+  const { root } = invocation;
+  return {
+    name: step.name,
+    help: step.help,
+    standing: async () => (await step.standing?.(settingsOf(environmentOf(root), root))) ?? null,
+    async run() {
+      const isSet = (await step.standing?.(settingsOf(environmentOf(root), root))) ?? null;
+      const { summary } = await runStep(invocation, step, isSet === null ? [] : (step.again ?? []));
+      return summary;
+    },
+  };
+}
+
+function serviceStage(): Stage {
+  return {
+    name: 'service',
+    help: 'the system starts the assistant and keeps it running, instead of this terminal',
+    async standing() {
+      const { ownDefinition } = await import('../service/service.ts');
+      const { serviceState } = await import('../service/carry-out.ts');
+      const { file, path } = serviceState(await ownDefinition());
+      return file === 'absent' ? null : `installed, ${path}`;
+    },
+    async run() {
+      const { installOwnService } = await import('../service/service.ts');
+      return (await installOwnService(false)).summary;
+    },
+  };
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function sayWhat(steps: readonly SetupStep[]): ClawError {
+  const ways = [
+    'claw setup model < file-with-the-key',
+    ...steps.map(({ name }) => `claw setup ${name}`),
+    'claw setup service',
+  ];
+  return new ClawError(
+    'USAGE',
+    `Without a terminal nobody can be asked. Name what to set up: ${ways.map((way) => `\`${way}\``).join(', ')}.`,
+  );
+}
+
+function resultOf(came: ReadonlyMap<string, Came>, summary: string): VerbResult {
+  const done = doneIn(came);
+  const failed = [...came].filter(([, { kind }]) => kind === 'failed').map(([name]) => name);
+  const outcome = failed.length > 0 ? 'failed' : done.length > 0 ? 'done' : 'nothing';
+  return {
+    verb: 'setup',
+    outcome,
+    data: { summary, done, failed },
+    changes: [],
+    conflicts: [],
+    warnings: [],
+    error: null,
+  };
+}

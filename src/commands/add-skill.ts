@@ -1,0 +1,60 @@
+import { readArguments } from '../host/changes/arguments.ts';
+import { answer } from '../host/changes/change.ts';
+import { bringsOf } from '../host/changes/plan.ts';
+import {
+  carryOutChange,
+  type Previewed,
+  PreviewedWish,
+  previewChange,
+  proposeChange,
+} from '../host/changes/preview.ts';
+import { reportChange } from '../host/changes/report.ts';
+import type { CommandContext, CommandResult, OwnerCommand } from '../host/contracts/command.ts';
+
+export const command: OwnerCommand = {
+  name: 'add-<skill>',
+  help: 'adds a skill to the code, after showing what it brings',
+  isForAgents: true,
+  async run(context, argument) {
+    const given = readArguments(argument);
+    if (given === null) return answer('Say `/add-` and the name of a skill: `/skills` lists them.');
+    return await show(context, given.words, given.allow, '');
+  },
+  async propose(context, argument) {
+    const given = readArguments(argument);
+    return given === null ? null : await proposeChange(context, wishOf(given.words, []));
+  },
+  confirm(context, data) {
+    const wish = PreviewedWish.parse(data);
+    return carryOutChange(context, wish, (note) => show(context, wish.args, wish.allow, note));
+  },
+  resume: reportChange,
+};
+
+function show(
+  context: CommandContext,
+  skills: readonly string[],
+  allow: readonly string[],
+  note: string,
+): Promise<CommandResult> {
+  return previewChange(context, wishOf(skills, allow), note);
+}
+
+function wishOf(skills: readonly string[], allow: readonly string[]): Previewed {
+  const named = skills.join(' ');
+  return {
+    verb: 'apply',
+    args: skills,
+    allow,
+    title: (plan) => `${titleOf(bringsOf(plan).skills, named)} brings:`,
+    asks: 'always',
+    typed: `/add-${named}`,
+    question: 'Add it?',
+    declined: `${named} was not added. Say \`/add-${named}\` when you want it.`,
+  };
+}
+
+function titleOf(skills: readonly { name: string; version: string }[], skill: string): string {
+  const found = skills.find(({ name }) => name === skill);
+  return found === undefined ? skill : `${found.name} ${found.version}`;
+}

@@ -1,0 +1,153 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { CommandContext, OwnerCommand } from '../host/contracts/command.ts';
+import { answerOrRefusal, groupAndRest } from '../host/groups/group-command.ts';
+import { GroupRefused } from '../host/groups/group-refused.ts';
+import { joined, type Word, wordsOf } from '../host/groups/words.ts';
+import type { Group } from '../store/store.ts';
+
+const USAGE =
+  'Say `/allow 2 Ada, Bob` so that only they can call in that chat, `/allow 2 everybody` to lift it, or `/allow whatsapp +49 170 1234567` for who may write directly (`nobody` for none).';
+
+export const command: OwnerCommand = {
+  name: 'allow',
+  help: 'who may call the assistant: in a chat, or directly on a channel; alone it lists them',
+  run: (context, argument) =>
+    answerOrRefusal(async () => {
+      const words = wordsOf(argument);
+      if (words.length === 0) return { kind: 'answer', text: listOf(context) };
+      const channel = context.channels().find(({ name }) => name === words[0]?.text.toLowerCase());
+      const unset = channel === undefined ? notSetUp(context, words[0]?.text ?? '') : null;
+      if (unset !== null) throw new GroupRefused(unset);
+      const text =
+        channel === undefined
+          ? allowInGroup(context, words)
+          : allowOnChannel(context, channel, words.slice(1));
+      return { kind: 'answer', text };
+    }, `allow ${argument}`),
+};
+
+/** What to do first for a channel that is in the code, or could be, and does not run; null for no channel. */
+function notSetUp({ registry, ...context }: CommandContext, typed: string): string | null {
+  const name = typed.toLowerCase();
+  const silent = context.silentChannels?.find((one) => one.name === name);
+  if (silent !== undefined) {
+    const unset = silent.needs.filter((setting) => !context.isSet(setting));
+    const what = unset.length === 0 ? 'its settings' : unset.join(' and ');
+    return `The channel ${name} is not set up yet: set ${what} in \`.env\`, or run \`npx claw setup ${name}\` in a shell, then say \`/restart\`. Who may write there is set after that.`;
+  }
+  const isChat = registry.list().groups.some((group) => isCalled(group, name));
+  const isOffered =
+    /^[a-z0-9-]+$/.test(name) && existsSync(join(context.projectDir, 'skills', name));
+  if (isChat || !isOffered) return null;
+  return `There is no channel ${name} yet. \`/add-${name}\` adds the skill of that name.`;
+}
+
+function isCalled({ name, folder }: Group, typed: string): boolean {
+  return name.toLowerCase() === typed || folder === typed;
+}
+
+function listOf({ store, channels }: CommandContext): string {
+  const limited = store.groups
+    .all()
+    .map(({ name, jid }) => ({ name, jid, senders: store.senders.ofGroup(jid) }))
+    .filter(({ senders }) => senders.length > 0)
+    .map(({ name, jid, senders }) => `- in ${name}: ${named(store, jid, senders)}`);
+  const direct = channels()
+    .filter(({ isOpen }) => isOpen)
+    .map(
+      ({ name }) =>
+        `- directly on ${name}: ${store.senders.ofChannel(name).join(', ') || 'nobody else than in registered chats'}`,
+    );
+  const lines = [...limited, ...direct, '- in every other registered chat: everybody in it'];
+  return `Who may call the assistant:\n\n${lines.join('\n')}\n\n${USAGE}`;
+}
+
+function allowInGroup(context: CommandContext, words: readonly Word[]): string {
+  const { group, rest } = groupAndRest(context, words);
+  const { name, jid, isMain } = group;
+  if (isMain) throw new GroupRefused('In your own chat you alone are heard.');
+  if (rest.length === 0) throw new GroupRefused(USAGE);
+  if (isWord(rest, 'everybody')) {
+    context.store.senders.limitGroup(jid, []);
+    return `Everybody in ${name} may call.`;
+  }
+  const senders = itemsOf(rest).map((typed) => senderIn(context, group, typed));
+  context.store.senders.limitGroup(jid, senders);
+  return `In ${name} only these may call, and you: ${named(context.store, jid, senders)}. What others say there is context.`;
+}
+
+function allowOnChannel(
+  context: CommandContext,
+  { name, isOpen, allowSetting }: ReturnType<CommandContext['channels']>[number],
+  rest: readonly Word[],
+): string {
+  if (!isOpen) {
+    const said = joined(rest) || 'them';
+    throw new GroupRefused(
+      allowSetting === null
+        ? `Nobody else can write on ${name}.`
+        : `Who may write on ${name} is the setting ${allowSetting} in \`.env\`: add ${said} there, then say \`/restart\`.`,
+    );
+  }
+  if (rest.length === 0) throw new GroupRefused(USAGE);
+  const isNobody = isWord(rest, 'nobody');
+  const senders = isNobody ? [] : itemsOf(rest).map((typed) => addressOn(context, name, typed));
+  context.store.senders.setChannel(name, senders);
+  const registered = 'Chats that are registered stay so; `/unregister` ends one.';
+  return isNobody
+    ? `Nobody new may write directly on ${name}. ${registered}`
+    : `These may write directly on ${name}: ${senders.join(', ')}. ${registered}`;
+}
+
+/** Addresses as people know them: what each called themselves last, and the address that counts. */
+function named(
+  { messages }: CommandContext['store'],
+  jid: string,
+  senders: readonly string[],
+): string {
+  const known = new Map(messages.sendersOf(jid).map(({ sender, name }) => [sender, name]));
+  return senders
+    .map((sender) => (known.get(sender) ? `${known.get(sender)} (${sender})` : sender))
+    .join(', ');
+}
+
+function isWord(words: readonly Word[], wanted: string): boolean {
+  const [only, another] = words;
+  return another === undefined && !only?.isQuoted && only?.text.toLowerCase() === wanted;
+}
+
+/** Names and numbers are separated by commas, so that both can have spaces. */
+function itemsOf(words: readonly Word[]): readonly string[] {
+  const items = joined(words)
+    .split(',')
+    .map((item) => item.trim());
+  return items.filter((item) => item !== '');
+}
+
+/** A person is kept by their address: a name is what anybody can give themselves. */
+function senderIn(context: CommandContext, { jid, name }: Group, typed: string): string {
+  const senders = context.store.messages.sendersOf(jid);
+  const found = senders.filter(
+    (one) => one.sender === typed || one.name?.toLowerCase() === typed.toLowerCase(),
+  );
+  const [only, another] = found;
+  if (only !== undefined && another === undefined) return only.sender;
+  const address = context.addressOf(typed)?.jid;
+  if (address !== undefined) return address;
+  const known = (another === undefined ? senders : found)
+    .map((one) => `${one.name ?? '?'} is ${one.sender}`)
+    .join(', ');
+  throw new GroupRefused(
+    another === undefined
+      ? `Nobody called ${typed} has written in ${name}. ${known === '' ? 'Nobody has yet.' : `There are: ${known}.`}`
+      : `Several in ${name} are called ${typed}: ${known}. Say the address instead.`,
+  );
+}
+
+function addressOn({ addressOf }: CommandContext, channel: string, typed: string): string {
+  const address = addressOf(typed);
+  if (address?.channel === channel) return address.jid;
+  if (/^\S*\d\S*$/.test(typed)) return typed;
+  throw new GroupRefused(`${typed} is no number or address on ${channel}.`);
+}

@@ -1,0 +1,78 @@
+import { limitsInWords, spentOf } from '../host/budget/amount.ts';
+import type { CommandContext, OwnerCommand } from '../host/contracts/command.ts';
+import { answerOrRefusal, groupAndRest } from '../host/groups/group-command.ts';
+import { GroupRefused } from '../host/groups/group-refused.ts';
+import { joined, wordsOf } from '../host/groups/words.ts';
+import { hasPrice } from '../model/price.ts';
+import { PRICES_OF } from '../model/price-table.ts';
+import type { Limits } from '../store/store.ts';
+
+const USAGE =
+  'Say `/budget 2 10 usd` or `/budget 2 500000 tokens` for what the chat may spend in a day, `none` for no limit, `default` for what everybody may.';
+
+export const command: OwnerCommand = {
+  name: 'budget',
+  help: 'what was spent today; with a chat and `10 usd`, `500000 tokens`, `none` or `default` what it may spend',
+  isQuick: true,
+  run: (context, argument) =>
+    answerOrRefusal(async () => {
+      const words = wordsOf(argument);
+      if (words.length === 0) return { kind: 'answer', text: listOf(context) };
+      const { group, rest } = groupAndRest(context, words);
+      const { budgets } = context;
+      if (rest.length > 0) {
+        const wish = wishOf(joined(rest), budgets.limitsOf(group.folder));
+        const wasUsedUp = budgets.isUsedUp(group.folder);
+        budgets.set(group.folder, wish === 'default' ? null : wish);
+        const isBack = wasUsedUp && !budgets.isUsedUp(group.folder);
+        const retry = isBack ? ' Say `/retry` for what was not answered.' : '';
+        return { kind: 'answer', text: `${lineOf(context, group.folder)}${retry}` };
+      }
+      return { kind: 'answer', text: lineOf(context, group.folder) };
+    }),
+};
+
+/** What is to be allowed; a limit of the other kind stays as it is. */
+function wishOf(typed: string, before: Limits): Limits | 'default' {
+  const said = typed.toLowerCase();
+  if (said === 'default') return 'default';
+  if (said === 'none') return { microUsd: null, tokens: null };
+  const [, usd] = /^\$?(\d{1,6}(?:[.,]\d{1,2})?) ?(?:usd|dollars?|\$)$/.exec(said) ?? [];
+  if (usd !== undefined) {
+    return { ...before, microUsd: Math.round(Number(usd.replace(',', '.')) * 1_000_000) };
+  }
+  const [, tokens] = /^(\d[\d,_]{0,14}) ?tokens?$/.exec(said) ?? [];
+  if (tokens !== undefined) return { ...before, tokens: Number(tokens.replace(/[,_]/g, '')) };
+  throw new GroupRefused(USAGE);
+}
+
+function lineOf({ budgets }: CommandContext, folder: string): string {
+  const found = budgets.standing().folders.find((each) => each.folder === folder);
+  const { name, spent, limits, isOwn } = found ?? {
+    name: folder,
+    spent: { tokens: 0, microUsd: 0, unpricedCalls: 0 },
+    limits: budgets.limitsOf(folder),
+    isOwn: false,
+  };
+  const may = `${limitsInWords(limits)}${isOwn ? '' : ' (default)'}`;
+  return `${name}: ${spentOf(spent, limits)} today; ${may}.`;
+}
+
+function listOf(context: CommandContext): string {
+  const { day, total, totalLimits, folders } = context.budgets.standing();
+  const lines = [
+    `Spent on ${day}:`,
+    '',
+    ...folders.map(({ folder }) => `- ${lineOf(context, folder)}`),
+    `- all together: ${spentOf(total, totalLimits)} today; ${limitsInWords(totalLimits)}.`,
+  ];
+  return [...lines, '', `${priceLine(context)} ${USAGE}`].join('\n');
+}
+
+function priceLine({ settings }: CommandContext): string {
+  const { provider, model } = settings.model;
+  if (!hasPrice(settings)) {
+    return `The price of ${provider}/${model} is not known, so only tokens count; MODEL_PRICE in .env sets it.`;
+  }
+  return settings.modelPrice === null ? `Prices are those of ${PRICES_OF}.` : 'Prices are yours.';
+}

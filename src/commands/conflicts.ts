@@ -1,0 +1,34 @@
+import { readArguments } from '../host/changes/arguments.ts';
+import { answer } from '../host/changes/change.ts';
+import { refusalOf } from '../host/changes/refusal.ts';
+import { reportChange } from '../host/changes/report.ts';
+import { giveUp, settle } from '../host/changes/settle.ts';
+import { takeUp } from '../host/changes/take-up.ts';
+import { operationName, readWaiting } from '../host/changes/waiting.ts';
+import type { OwnerCommand } from '../host/contracts/command.ts';
+
+const USAGE = 'Say `/conflicts` to go on with what waits, or `/conflicts give up` to forget it.';
+
+export const command: OwnerCommand = {
+  name: 'conflicts',
+  help: 'goes on with a change that waits for your decision; `give up` forgets it',
+  async run(context, argument) {
+    const said = argument.trim().toLowerCase();
+    if (said === 'give up' || said === 'abort') return await giveUp(context);
+    const given = readArguments(argument);
+    if (given === null || given.words.length > 0) return answer(USAGE);
+    return await takeUp(context, { isFresh: false, allow: given.allow });
+  },
+  confirm: settle,
+  resume: reportChange,
+  async look(context) {
+    const waiting = await readWaiting(context);
+    if (waiting === null) return 'Nothing waits for a decision.';
+    if ('exitCode' in waiting) return refusalOf(waiting) ?? '';
+    const lines = waiting.conflicts.map(
+      ({ path, layers, reason, decision }) =>
+        `- ${path}, ${layers.join(' against ')}: ${reason} ${decision === null ? 'open' : 'decided'}`,
+    );
+    return `"${operationName(waiting)}" waits for the owner's decision:\n${lines.join('\n')}`;
+  },
+};

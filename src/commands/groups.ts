@@ -1,0 +1,44 @@
+import type { CommandContext, OwnerCommand } from '../host/contracts/command.ts';
+import { describeTrigger } from '../host/groups/trigger.ts';
+
+/** How many unregistered chats one answer lists. */
+const MAX_LISTED = 40;
+
+export const command: OwnerCommand = {
+  name: 'groups',
+  help: 'chats that are registered and those that are known, with numbers; or those called like a word',
+  isQuick: true,
+  async run(context, argument) {
+    const wanted = argument.trim().toLowerCase();
+    const isWanted = (name: string): boolean => name.toLowerCase().includes(wanted);
+    const { groups, known } = context.registry.list();
+    const registered = groups
+      .filter(({ name, folder }) => isWanted(name) || isWanted(folder))
+      .map(
+        (group) =>
+          `${group.number}. ${group.name} (groups/${group.folder}, ${noteOn(context, group)})`,
+      );
+    const others = known.filter(({ name, jid }) => isWanted(name ?? jid));
+    const lines = others
+      .slice(0, MAX_LISTED)
+      .map(({ number, name, jid }) => `${number}. ${name ?? jid} (${jid})`);
+    if (others.length > lines.length) {
+      lines.push(`and ${others.length - lines.length} more: \`/groups\` and a part of the name`);
+    }
+    const parts = ['Registered:', registered.join('\n') || 'none of that name'];
+    if (lines.length > 0) {
+      parts.push('Known, and never written to; `/register` and the number:', lines.join('\n'));
+    }
+    return { kind: 'answer', text: parts.join('\n\n') };
+  },
+};
+
+function noteOn(
+  { store, settings }: CommandContext,
+  group: Parameters<typeof describeTrigger>[0] & { readonly jid: string; readonly isMain: boolean },
+): string {
+  if (group.isMain) return 'your own chat';
+  const callers = store.senders.ofGroup(group.jid).length;
+  const how = describeTrigger(group, settings.assistantName);
+  return callers === 0 ? how : `${how}, from ${callers} ${callers === 1 ? 'person' : 'people'}`;
+}

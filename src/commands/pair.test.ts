@@ -1,0 +1,78 @@
+import { expect, test, vi } from 'vitest';
+import type { Claw, ClawResult } from '../host/contracts/claw.ts';
+import { TestChannel, TestProject, textsOf } from '../testing/assistant.ts';
+
+const RESULT: ClawResult = {
+  ok: true,
+  outcome: 'done',
+  data: { phoneNumber: '4915112345678' },
+  changes: [],
+  conflicts: [],
+  warnings: [],
+  error: null,
+  exitCode: 0,
+};
+
+/** The owner's phone is the far end; `said` is what the set-up shows before it answers. */
+async function pairing(typed: string, { said, result }: { said: string[]; result: ClawResult }) {
+  using project = new TestProject();
+  const asked: (readonly string[])[] = [];
+  const claw: Claw = async (args, onProgress) => {
+    asked.push(args);
+    for (const line of said) onProgress?.(line);
+    return result;
+  };
+  const [terminal, whatsapp] = [new TestChannel('terminal'), new TestChannel('whatsapp')];
+  const parts = { over: { claw, channels: [terminal, whatsapp] } };
+  whatsapp.state = { state: 'stopped', detail: null };
+  const first = await project.start(parts);
+  await terminal.say(typed);
+  const count = said.length + (result.ok ? 0 : 1);
+  await vi.waitFor(() =>
+    expect(terminal.sent.length + project.restarts).toBe(count + Number(result.ok)),
+  );
+  await first.stop();
+  const second = await project.start(parts);
+  await vi.waitFor(() => expect(terminal.sent.length).toBe(said.length + 1));
+  await second.stop();
+  return { asked, texts: textsOf(terminal) };
+}
+
+test('the owner pairs from the chat, is shown where the code is, and WhatsApp starts', async () => {
+  const said = ['It is at data/whatsapp/pairing.svg and at http://127.0.0.1:1/x'];
+  const { asked, texts } = await pairing('/pair', { said, result: RESULT });
+  expect(asked).toContainEqual(['setup', '--no-restart', 'whatsapp']);
+  expect(texts).toEqual([...said, 'WhatsApp is paired with +4915112345678.']);
+});
+
+test('with a number the code is typed on the phone; what went wrong is said', async () => {
+  const error = { code: 'SETUP_REFUSED', message: 'Nobody answered on the phone.' };
+  const result = { ...RESULT, ok: false, exitCode: 1, error };
+  const { asked, texts } = await pairing('/pair +49 151 1234', {
+    said: ['Then type ABCD-EFGH'],
+    result,
+  });
+  expect(asked).toContainEqual(['setup', '--no-restart', 'whatsapp', '--phone=+49 151 1234']);
+  expect(texts).toEqual([
+    'Then type ABCD-EFGH',
+    'WhatsApp was not paired. Nobody answered on the phone.',
+  ]);
+});
+
+test('a phone that is linked is not asked again', async () => {
+  using project = new TestProject();
+  const [terminal, whatsapp] = [new TestChannel('terminal'), new TestChannel('whatsapp')];
+  const assistant = await project.start({ over: { channels: [terminal, whatsapp] } });
+  await terminal.say('/pair');
+  await vi.waitFor(() => expect(textsOf(terminal)[0]).toContain('paired already (connected)'));
+  await assistant.stop();
+});
+
+test('what is no number is said to be none, in words of the chat', async () => {
+  const error = { code: 'USAGE', message: 'Use: claw setup whatsapp [--phone NUMBER]' };
+  const result = { ...RESULT, ok: false, exitCode: 2, error };
+  const { texts } = await pairing('/pair Ada', { said: [], result });
+  expect(texts).toEqual([
+    '“Ada” is no phone number with its country’s. Say `/pair` for a QR code, or `/pair +49 151 23456789` for a code to type.',
+  ]);
+});

@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import type { CommandContext, CommandResult, OwnerCommand } from '../host/contracts/command.ts';
+import { folderNameLike } from '../host/groups/folder-name.ts';
+import { answerOrRefusal, triggerOf } from '../host/groups/group-command.ts';
+import { FolderLeft, GroupRefused } from '../host/groups/group-refused.ts';
+import { ALWAYS, describeTrigger, type Trigger } from '../host/groups/trigger.ts';
+import { joined, longestMeant, type Word, wordsOf } from '../host/groups/words.ts';
+import type { Chat } from '../store/store.ts';
+
+const USAGE =
+  'Say `/register 3`, or `/register Family Chat as family trigger @home`; `always` instead of a trigger answers everything. `/groups` lists the chats.';
+
+const Asked = z.object({
+  jid: z.string(),
+  folder: z.string(),
+  trigger: z.object({ needsTrigger: z.boolean(), triggerWord: z.string().nullable() }).nullable(),
+});
+
+export const command: OwnerCommand = {
+  name: 'register',
+  help: 'takes part in a chat: its number or name, `as` a folder, `trigger` a word, or `always`',
+  run: (context, argument) =>
+    answerOrRefusal(async () => {
+      const { chat, options } = wishOf(context, wordsOf(argument));
+      return register(context, { chat, ...options });
+    }, `register ${argument}`),
+  confirm: (context, data) =>
+    answerOrRefusal(async () => {
+      const { jid, ...wish } = Asked.parse(data);
+      const chat = context.store.chats.byJid(jid);
+      if (chat === null) throw new GroupRefused('That chat is not known any more.');
+      return answer(context, context.registry.register({ chat, ...wish, mayTakeOver: true }));
+    }),
+};
+
+type Options = { readonly folder: string | null; readonly trigger: Trigger | null };
+
+function register(context: CommandContext, wish: Options & { readonly chat: Chat }): CommandResult {
+  try {
+    return answer(context, context.registry.register({ ...wish, mayTakeOver: false }));
+  } catch (error) {
+    if (!(error instanceof FolderLeft)) throw error;
+    const { chat, trigger } = wish;
+    const { folder } = error;
+    const name = chat.name ?? chat.jid;
+    return {
+      kind: 'ask',
+      text: `groups/${folder} holds files and memory of an earlier chat, which ${name} would get to see. Give them to ${name}? Say yes or no.`,
+      data: { jid: chat.jid, folder, trigger },
+      declined: `${name} was not registered. Choose another folder: \`/register ${name} as …\`.`,
+    };
+  }
+}
+
+function answer(
+  { settings }: CommandContext,
+  group: Trigger & { readonly name: string; readonly folder: string },
+): CommandResult {
+  const how = describeTrigger(group, settings.assistantName);
+  return {
+    kind: 'answer',
+    text: `${group.name} is registered, with the folder groups/${group.folder}. ${settings.assistantName} ${how} there.`,
+  };
+}
+
+/** The longest beginning that is a chat and leaves options that can be read. */
+function wishOf(
+  { registry }: CommandContext,
+  words: readonly Word[],
+): { readonly chat: Chat; readonly options: Options } {
+  if (words.length === 0) throw new GroupRefused(USAGE);
+  const found = longestMeant(words, (typed) => registry.find(typed, 'known'));
+  if (found !== null) return { chat: found.meant, options: optionsOf(found.rest) };
+  const end = words.findIndex((word, index) => index > 0 && keywordOf(word) !== null);
+  const name = joined(end === -1 ? words : words.slice(0, end));
+  throw new GroupRefused(
+    /^\d+$/.test(name)
+      ? `There is no chat with the number ${name}. \`/groups\` lists them.`
+      : `No chat is called ${name}. It shows in \`/groups\` once something was said there.`,
+  );
+}
+
+function keywordOf({ text, isQuoted }: Word): 'as' | 'trigger' | 'always' | null {
+  const word = text.toLowerCase();
+  return !isQuoted && (word === 'as' || word === 'trigger' || word === 'always') ? word : null;
+}
+
+function optionsOf(words: readonly Word[]): Options {
+  let options: Options = { folder: null, trigger: null };
+  for (let index = 0; index < words.length; ) {
+    const [word, ...others] = words.slice(index);
+    const keyword = word === undefined ? null : keywordOf(word);
+    const length = others.findIndex((other) => keywordOf(other) !== null);
+    const values = length === -1 ? others : others.slice(0, length);
+    index += values.length + 1;
+    if (keyword === 'always' && values.length === 0) options = { ...options, trigger: ALWAYS };
+    else if (keyword === 'trigger' && values.length > 0) {
+      options = { ...options, trigger: triggerOf(values) };
+    } else if (keyword === 'as' && values.length > 0) {
+      options = { ...options, folder: folderOf(joined(values)) };
+    } else throw new GroupRefused(`“${joined(words)}” is not understood. ${USAGE}`);
+  }
+  return options;
+}
+
+/** Upper case is taken as lower case; anything else that does not fit is the owner's to write anew. */
+function folderOf(typed: string): string {
+  const folder = typed.toLowerCase();
+  const fitting = folderNameLike(typed);
+  if (folder === fitting || fitting === '') return folder;
+  throw new GroupRefused(
+    `A folder's name is made of a-z, 0-9 and dashes. Try \`as ${fitting.slice(0, 63)}\`.`,
+  );
+}

@@ -1,0 +1,28 @@
+import { readArguments } from '../host/changes/arguments.ts';
+import { answer } from '../host/changes/change.ts';
+import { previewChange } from '../host/changes/preview.ts';
+import { reportChange } from '../host/changes/report.ts';
+import type { OwnerCommand } from '../host/contracts/command.ts';
+
+/** Asks nothing: removing brings no new code, and `/undo` takes it back. */
+export const command: OwnerCommand = {
+  name: 'remove-<skill>',
+  help: 'takes a skill out of the code again',
+  isForAgents: true,
+  async run(context, argument) {
+    const given = readArguments(argument);
+    if (given === null) return answer('Say `/remove-` and the name of a skill.');
+    const named = given.words.join(' ');
+    return await previewChange(context, {
+      verb: 'remove',
+      args: given.words,
+      allow: given.allow,
+      title: () => `Removing ${named}:`,
+      asks: 'never',
+      typed: `/remove-${named}`,
+      question: '',
+      declined: '',
+    });
+  },
+  resume: reportChange,
+};

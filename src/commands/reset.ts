@@ -1,0 +1,26 @@
+import type { OwnerCommand } from '../host/contracts/command.ts';
+import { answerOrRefusal, groupAndRest } from '../host/groups/group-command.ts';
+import { GroupRefused } from '../host/groups/group-refused.ts';
+import { joined, wordsOf } from '../host/groups/words.ts';
+
+export const command: OwnerCommand = {
+  name: 'reset',
+  help: 'begins a new conversation, here or in the chat that is named; what is written down stays',
+  run: (context, argument) =>
+    answerOrRefusal(async () => {
+      const { store, newId, now } = context;
+      const words = wordsOf(argument);
+      const named = words.length === 0 ? null : groupAndRest(context, words);
+      if (named !== null && named.rest.length > 0) {
+        throw new GroupRefused(`“${joined(named.rest)}” is not understood.`);
+      }
+      // Commands come from the owner's own chats, which have one conversation together.
+      const folder = named?.group.folder ?? 'main';
+      store.sessions.reset(folder, newId(), now());
+      const where = named === null || named.group.isMain ? '' : ` in ${named.group.name}`;
+      return {
+        kind: 'answer',
+        text: `The next message${where} begins a new conversation. What is written down in groups/${folder} stays, and what was said can be searched. What is being worked on now is still answered.`,
+      };
+    }, `reset ${argument}`),
+};

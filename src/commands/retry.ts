@@ -1,0 +1,13 @@
+import type { OwnerCommand } from '../host/contracts/command.ts';
+
+export const command: OwnerCommand = {
+  name: 'retry',
+  help: 'asks again what failed last',
+  takesNothing: true,
+  async run({ retryFailed }) {
+    const count = retryFailed();
+    if (count === 0)
+      return { kind: 'answer', text: 'Nothing has failed that could be tried again.' };
+    return { kind: 'answer', text: count === 1 ? 'Trying again.' : `Trying ${count} chats again.` };
+  },
+};

@@ -1,0 +1,30 @@
+import type { CommandContext, OwnerCommand } from '../host/contracts/command.ts';
+
+const ENGINES = ['docker', 'podman', 'bubblewrap'] as const;
+
+export const command: OwnerCommand = {
+  name: 'sandbox',
+  help: 'what runs the agents; with `bubblewrap` behind it they may run there where Docker is not, with `docker` not any more',
+  async run(context, argument) {
+    const wanted = argument.trim().toLowerCase();
+    if (wanted === '') return { kind: 'answer', text: await stateOf(context) };
+    const engine = ENGINES.find((name) => name === wanted);
+    if (engine === undefined) {
+      const text = `“${argument.trim()}” is no sandbox. Say \`/sandbox bubblewrap\` or \`/sandbox docker\`.`;
+      return { kind: 'answer', text };
+    }
+    context.store.engines.accept(engine);
+    const said =
+      engine === 'bubblewrap'
+        ? 'Agents may run in bubblewrap where nothing better is there.'
+        : 'Agents run in Docker or podman, or not at all.';
+    const text = `${said} ${await stateOf(context)} \`/retry\` asks again what has failed.`;
+    return { kind: 'answer', text };
+  },
+};
+
+async function stateOf({ sandbox, settings }: CommandContext): Promise<string> {
+  const set =
+    settings.sandbox === null ? '' : ` CLAW_SANDBOX in .env asks for ${settings.sandbox}.`;
+  return `Now: ${await sandbox()}.${set}`.replace('..', '.');
+}

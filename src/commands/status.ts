@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { standingLine } from '../host/budget/standing.ts';
+import type { CommandContext, OwnerCommand } from '../host/contracts/command.ts';
+import type { SilentChannel } from '../host/contracts/options.ts';
+
+export const command: OwnerCommand = {
+  name: 'status',
+  help: 'what runs, what waits, and what the code is made of',
+  takesNothing: true,
+  isQuick: true,
+  async run(context) {
+    const [sandbox, tree] = await Promise.all([describeSandbox(context), describeTree(context)]);
+    const lines = [
+      `- version: Patchclaw ${context.version}, called ${context.settings.assistantName}`,
+      ...context.channels().map(({ name, status: { state, detail } }) => {
+        return `- channel ${name}: ${state}${detail === null ? '' : ` (${detail})`}`;
+      }),
+      ...(context.silentChannels ?? []).map(
+        (channel) => `- channel ${channel.name}: silent (${missing(context, channel)})`,
+      ),
+      `- sandbox: ${sandbox}`,
+      `- model: ${describeModel(context)}`,
+      `- budget: ${standingLine(context.budgets.standing())}`,
+      `- groups: ${describeGroups(context)}`,
+      `- queue: ${describeQueue(context)}`,
+      `- code: ${tree}`,
+    ];
+    return { kind: 'answer', text: lines.join('\n') };
+  },
+};
+
+function missing({ isSet }: CommandContext, { needs }: SilentChannel): string {
+  const unset = needs.filter((setting) => !isSet(setting));
+  return unset.length === 0
+    ? 'nothing is set for it yet'
+    : `set ${unset.join(' and ')} in \`.env\`, then say \`/restart\``;
+}
+
+const SANDBOX_WAIT_MS = 2_000;
+
+/** The first start of a sandbox can take minutes, which an answer about the state must not. */
+async function describeSandbox({ sandbox }: CommandContext): Promise<string> {
+  const { promise: stillOpening, resolve } = Promise.withResolvers<string>();
+  const timer = setTimeout(() => resolve('is being prepared'), SANDBOX_WAIT_MS);
+  const opening = sandbox().catch((error: unknown) => `failed to open (${String(error)})`);
+  const text = await Promise.race([opening, stillOpening]);
+  clearTimeout(timer);
+  return text;
+}
+
+function describeModel({ settings: { model } }: CommandContext): string {
+  const key = model.apiKey === null ? 'no key yet: add one with `npx claw setup`' : 'key is set';
+  return `${model.provider}/${model.model} (${key})`;
+}
+
+function describeGroups({ store }: CommandContext): string {
+  const names = store.groups.all().map(({ name, folder }) => `${name} (${folder})`);
+  return `${names.length}: ${names.join(', ')}`;
+}
+
+function describeQueue({ store }: CommandContext): string {
+  const { queued, running, failed, unsent } = store.turns.counts();
+  const retry = failed > 0 ? ' (say `/retry`)' : '';
+  // This command is itself one of those that run.
+  return `${queued} waiting, ${running - 1} running, ${failed} failed${retry}, ${unsent} unsent`;
+}
+
+const Tree = z.looseObject({
+  initialised: z.boolean(),
+  layers: z.array(z.looseObject({ name: z.string(), version: z.string() })).default([]),
+  edits: z.array(z.unknown()).default([]),
+  pending: z.unknown(),
+});
+
+async function describeTree({ claw }: CommandContext): Promise<string> {
+  const result = await claw(['status']);
+  const tree = Tree.safeParse(result.data).data;
+  if (!result.ok || tree === undefined) return `unknown (${result.error?.message ?? 'no answer'})`;
+  if (!tree.initialised) return 'the core as it came, no skills';
+  const layers = tree.layers.map(({ name, version }) => `${name} ${version}`).join(', ');
+  const edits = tree.edits.length > 0 ? `, ${tree.edits.length} files with edits of your own` : '';
+  const pending = tree.pending ? ', a change waits for your decision (`/conflicts`)' : '';
+  return `core and ${layers || 'no skills'}${edits}${pending}`;
+}

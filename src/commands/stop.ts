@@ -1,0 +1,32 @@
+import type { OwnerCommand } from '../host/contracts/command.ts';
+import { answerOrRefusal, groupAndRest } from '../host/groups/group-command.ts';
+import { GroupRefused } from '../host/groups/group-refused.ts';
+import { joined, wordsOf } from '../host/groups/words.ts';
+import type { CancelledCommand } from '../host/turns/running-command.ts';
+
+export const command: OwnerCommand = {
+  name: 'stop',
+  help: 'ends what the agent is doing here, or in the chat with that number or name; or a `/pair`',
+  isQuick: true,
+  run: (context, argument) =>
+    answerOrRefusal(async () => {
+      const words = wordsOf(argument);
+      const named = words.length === 0 ? null : groupAndRest(context, words);
+      if (named !== null && named.rest.length > 0) {
+        throw new GroupRefused(`“${joined(named.rest)}” is not understood.`);
+      }
+      const where = named === null || named.group.isMain ? 'here' : `in ${named.group.name}`;
+      if (context.cancelTurns(named?.group.folder ?? 'main') > 0) {
+        return { kind: 'answer', text: `Stopping the agent ${where}.` };
+      }
+      const command = named === null ? context.cancelCommand() : null;
+      const text = command === null ? `The agent is not at work ${where}.` : textOf(command);
+      return { kind: 'answer', text };
+    }),
+};
+
+function textOf({ name, isCancelled }: CancelledCommand): string {
+  return isCancelled
+    ? `Stopping ${name}.`
+    : `${name} is at work and cannot be stopped half way: what it does ends as a whole or not at all.`;
+}

@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { answer, readTree } from '../host/changes/change.ts';
+import {
+  carryOutChange,
+  type Previewed,
+  PreviewedWish,
+  previewChange,
+  proposeChange,
+} from '../host/changes/preview.ts';
+import { pendingText } from '../host/changes/refusal.ts';
+import { reportChange } from '../host/changes/report.ts';
+import type { ClawResult } from '../host/contracts/claw.ts';
+import type { CommandContext, CommandResult, OwnerCommand } from '../host/contracts/command.ts';
+
+export const command: OwnerCommand = {
+  name: 'undo',
+  help: 'takes the last change of the code back, after showing what goes',
+  takesNothing: true,
+  isForAgents: true,
+  async run(context) {
+    const { pending } = await readTree(context);
+    // It was planned on what would be taken back, and what was decided on it would be lost.
+    if (pending !== null && pending.verb !== 'undo') {
+      return answer(pendingText({ verb: pending.verb, args: pending.arguments }));
+    }
+    return await show(context, '');
+  },
+  async propose(context) {
+    const { pending } = await readTree(context);
+    return pending === null ? await proposeChange(context, WISH) : null;
+  },
+  confirm(context, data) {
+    return carryOutChange(context, PreviewedWish.parse(data), (note) => show(context, note));
+  },
+  resume: reportChange,
+};
+
+const WISH: Previewed = {
+  verb: 'undo',
+  args: [],
+  title: titleOf,
+  asks: 'always',
+  typed: '/undo',
+  question: 'Undo it?',
+  declined: 'Nothing was undone.',
+};
+
+function show(context: CommandContext, note: string): Promise<CommandResult> {
+  return previewChange(context, WISH, note);
+}
+
+const Data = z.looseObject({ undone: z.string() });
+
+function titleOf(plan: ClawResult): string {
+  const undone = Data.safeParse(plan.data).data?.undone;
+  return undone === undefined ? 'Undoing the last change:' : `Undoing \`${undone}\`:`;
+}

@@ -1,0 +1,78 @@
+import { readArguments } from '../host/changes/arguments.ts';
+import { answer, readTree } from '../host/changes/change.ts';
+import { findNewestRelease } from '../host/changes/newest-release.ts';
+import { carryOutChange, PreviewedWish, previewChange } from '../host/changes/preview.ts';
+import { pendingText, refusalOf } from '../host/changes/refusal.ts';
+import { reportChange } from '../host/changes/report.ts';
+import { retirementQuestion } from '../host/changes/retirement.ts';
+import { updateTitle } from '../host/changes/update-title.ts';
+import type { ClawResult } from '../host/contracts/claw.ts';
+import type { CommandContext, CommandResult, OwnerCommand } from '../host/contracts/command.ts';
+
+const OPTIONS = {
+  '--retire-contained': 'alone',
+  '--keep': 'with a word',
+  '--moved': 'with a word',
+} as const;
+const USAGE = 'Say `/update` for the newest release, or `/update v2.0.0` for a certain one.';
+
+export const command: OwnerCommand = {
+  name: 'update',
+  help: 'brings a newer core under your skills and edits, after showing what changes',
+  isForAgents: true,
+  async run(context, argument) {
+    const given = readArguments(argument, OPTIONS);
+    const [wanted, more] = given?.words ?? [];
+    if (given === null || more !== undefined) return answer(USAGE);
+    const { state, coreVersion, pending, refusal: unreadable } = await readTree(context);
+    if (unreadable !== null) return answer(unreadable);
+    if (pending !== null) {
+      return answer(pendingText({ verb: pending.verb, args: pending.arguments }));
+    }
+    // What the core is has to be known before another one can take its place.
+    const taken = state === null ? await context.claw(['init', '--yes']) : null;
+    const refusal = taken === null ? null : refusalOf(taken);
+    if (refusal !== null) return answer(refusal);
+    const present = coreVersion ?? (await readTree(context)).coreVersion;
+    const found =
+      wanted === undefined
+        ? await findNewestRelease(context.git, present)
+        : { kind: 'found' as const, ref: wanted };
+    if (found.kind === 'none') return answer(found.text);
+    return await show(context, { ref: found.ref, ...given }, '');
+  },
+  confirm(context, data) {
+    const wish = PreviewedWish.parse(data);
+    const [ref = ''] = wish.args;
+    return carryOutChange(context, wish, (note) => show(context, { ...wish, ref }, note));
+  },
+  resume: reportChange,
+};
+
+type Wanted = {
+  readonly ref: string;
+  readonly options: readonly string[];
+  readonly allow: readonly string[];
+};
+
+function show(
+  context: CommandContext,
+  { ref, options, allow }: Wanted,
+  note: string,
+): Promise<CommandResult> {
+  const said = options.map((option) => option.replace(/^--/, ''));
+  const typed = ['/update', ref, ...said].join(' ');
+  const wish = {
+    verb: 'update',
+    args: [ref],
+    options,
+    allow,
+    title: updateTitle,
+    asks: 'always',
+    typed,
+    question: 'Nothing is changed yet. Go on with this update?',
+    declined: `The core stays as it is. Say \`${typed}\` when you want it.`,
+    asksFirst: (plan: ClawResult) => retirementQuestion(plan, typed),
+  } as const;
+  return previewChange(context, wish, note);
+}

@@ -1,0 +1,72 @@
+import { readArguments } from '../host/changes/arguments.ts';
+import { answer, readTree } from '../host/changes/change.ts';
+import { bringsOf } from '../host/changes/plan.ts';
+import {
+  carryOutChange,
+  type Previewed,
+  PreviewedWish,
+  previewChange,
+  proposeChange,
+} from '../host/changes/preview.ts';
+import { reportChange } from '../host/changes/report.ts';
+import type { ClawResult } from '../host/contracts/claw.ts';
+import type { CommandContext, CommandResult, OwnerCommand } from '../host/contracts/command.ts';
+
+export const command: OwnerCommand = {
+  name: 'upgrade',
+  help: 'brings a skill to the version that is there now, or all of them',
+  isForAgents: true,
+  async run(context, argument) {
+    const given = readArguments(argument);
+    if (given === null) return answer('Say `/upgrade`, or `/upgrade` and the name of a skill.');
+    return await show(context, given.words, given.allow, '');
+  },
+  async propose(context, argument) {
+    const given = readArguments(argument);
+    const { applied } = await readTree(context);
+    if (given === null || applied.length === 0) return null;
+    return await proposeChange(context, wishOf(given.words, [], applied));
+  },
+  confirm(context, data) {
+    const wish = PreviewedWish.parse(data);
+    return carryOutChange(context, wish, (note) => show(context, wish.args, wish.allow, note));
+  },
+  resume: reportChange,
+};
+
+async function show(
+  context: CommandContext,
+  skills: readonly string[],
+  allow: readonly string[],
+  note: string,
+): Promise<CommandResult> {
+  const { applied } = await readTree(context);
+  if (applied.length === 0)
+    return answer('There is no skill in the code yet: `/skills` lists what can be added.');
+  return await previewChange(context, wishOf(skills, allow, applied), note);
+}
+
+function wishOf(skills: readonly string[], allow: readonly string[], applied: Applied): Previewed {
+  const typed = ['/upgrade', ...skills].join(' ');
+  return {
+    verb: 'upgrade',
+    args: skills,
+    allow,
+    title: (plan) => titleOf(plan, applied),
+    asks: 'always',
+    typed,
+    question: 'Upgrade?',
+    declined: `Nothing was upgraded. Say \`${typed}\` when you want it.`,
+  };
+}
+
+type Applied = readonly { readonly name: string; readonly version: string }[];
+
+/** Which skills get which version. */
+function titleOf(plan: ClawResult, applied: Applied): string {
+  const steps = bringsOf(plan).skills.flatMap(({ name, version }) => {
+    const before = applied.find((one) => one.name === name)?.version;
+    return before === undefined || before === version ? [] : [`${name} ${before} → ${version}`];
+  });
+  return steps.length === 0 ? 'Upgrading:' : `${steps.join(', ')}:`;
+}

@@ -1,0 +1,76 @@
+import { rmSync } from 'node:fs';
+import type { Attachment, Channel, InboundMessage } from '../../channels/channel.ts';
+import { MEDIA_DIR } from '../../sandbox/sandbox.ts';
+import type { Group } from '../../store/store.ts';
+import type { HostOptions } from '../contracts/options.ts';
+import { plainName } from '../groups/plain-name.ts';
+import { oneByOne } from '../inbound-path/keyed-queue.ts';
+import { pruneMedia, shelve } from './media-folder.ts';
+
+/** A file as an agent finds it. */
+export type AgentFile = {
+  readonly path: string;
+  /** Found in its first bytes, whatever its sender says. */
+  readonly type: string;
+  readonly sizeBytes: number;
+  readonly name: string | null;
+};
+
+/** Brings what came with a message to where the group's agent can read it. */
+export type FetchAttachment = (caller: Group, messageId: string) => Promise<AgentFile>;
+
+type AttachmentOptions = Pick<HostOptions, 'store' | 'settings' | 'now'> & {
+  readonly channelOf: (jid: string) => Channel | undefined;
+};
+
+/** @returns a function that rejects, in words for the agent, where there is no such file in its chat */
+export function attachmentFetcher(options: AttachmentOptions): FetchAttachment {
+  const { store, settings, now, channelOf } = options;
+  // Each is held in memory as a whole while it comes.
+  const inTurn = oneByOne();
+
+  async function fetch({ jid, folder }: Group, messageId: string): Promise<AgentFile> {
+    if (store.attachments.of(jid, messageId).length === 0) {
+      throw new Error(`No message of this chat with the id ${messageId} came with a file.`);
+    }
+    const channel = channelOf(jid);
+    if (channel?.fetchAttachment === undefined) {
+      throw new Error('Files of this chat cannot be fetched.');
+    }
+    const file = await channel.fetchAttachment(jid, messageId);
+    if (store.groups.byJid(jid)?.folder !== folder) {
+      rmSync(file.path, { force: true });
+      throw new Error('This chat is not registered any more.');
+    }
+    const name = shelve(settings.dataDir, folder, file.path, now());
+    pruneMedia(settings.dataDir, now());
+    const { mimeType, sizeBytes } = file;
+    return { path: `${MEDIA_DIR}/${name}`, type: mimeType, sizeBytes, name: file.name };
+  }
+
+  return (caller, messageId) => inTurn(caller.folder, () => fetch(caller, messageId));
+}
+
+/** A message's words, and behind them a line in brackets for each file: what it is, and the id to ask for it. */
+export function textWithFiles({ id, text, attachments = [] }: InboundMessage): string {
+  return [text, ...attachments.map((attachment) => `[${described(attachment)}, id ${id}]`)]
+    .filter((line) => line !== '')
+    .join('\n');
+}
+
+function described({ kind, name, seconds, sizeBytes }: Attachment): string {
+  // A name that could close the bracket could pass for our own note.
+  const plain = plainName(name)?.replaceAll(/[[\]"]/g, '') ?? '';
+  const parts = [
+    plain === '' ? kind : `${kind} "${plain}"`,
+    ...(seconds ? [`${seconds} s`] : []),
+    ...(sizeBytes === null ? [] : [sizeInWords(sizeBytes)]),
+  ];
+  return parts.join(', ');
+}
+
+function sizeInWords(bytes: number): string {
+  return bytes < 1_000_000
+    ? `${Math.ceil(bytes / 1_000)} kB`
+    : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}

@@ -1,0 +1,65 @@
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
+import { mediaFolder } from '../../sandbox/sandbox.ts';
+
+const DAY_MS = 24 * 60 * 60_000;
+/** A file that nobody has asked for since is fetched again when somebody does. */
+const KEPT_MS = 30 * DAY_MS;
+const MAX_BYTES = 1_000_000_000;
+
+/**
+ * Puts a fetched file where the group's agent sees it, and takes it from where it was. Only the host
+ * writes there: no container can put a link in its way.
+ *
+ * @returns its name in that folder
+ */
+export function shelve(dataDir: string, folder: string, path: string, now: number): string {
+  const shelf = mediaFolder(dataDir, folder);
+  mkdirSync(join(shelf, '..'), { recursive: true, mode: 0o700 });
+  mkdirSync(shelf, { recursive: true });
+  const name = basename(path);
+  // The agent is another user; nobody else gets past the folder above.
+  chmodSync(path, 0o644);
+  renameSync(path, join(shelf, name));
+  utimesSync(join(shelf, name), now / 1_000, now / 1_000);
+  return name;
+}
+
+type Limits = { readonly keptMs: number; readonly maxBytes: number };
+
+/** Deletes files that were shelved long ago, and the oldest of what is too much for all groups together. */
+export function pruneMedia(
+  dataDir: string,
+  now: number,
+  { keptMs, maxBytes }: Limits = { keptMs: KEPT_MS, maxBytes: MAX_BYTES },
+): void {
+  const files = namesIn(join(dataDir, 'media'))
+    .flatMap((folder) => {
+      const shelf = mediaFolder(dataDir, folder);
+      return namesIn(shelf).map((name) => join(shelf, name));
+    })
+    .map((path) => ({ path, stats: statSync(path) }))
+    .sort((one, other) => other.stats.mtimeMs - one.stats.mtimeMs);
+  let sizeBytes = 0;
+  for (const { path, stats } of files) {
+    sizeBytes += stats.size;
+    if (sizeBytes > maxBytes || now - stats.mtimeMs > keptMs) rmSync(path);
+  }
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}

@@ -1,0 +1,123 @@
+import { z } from 'zod';
+import type { ClawResult } from '../contracts/claw.ts';
+import type { CommandContext, CommandResult } from '../contracts/command.ts';
+import { bringsOf } from './plan.ts';
+import { isBlocked, refusalOf } from './refusal.ts';
+import { relayed } from './relayed.ts';
+
+/** A change of the code that was begun, as the process that finishes it finds it. */
+export const Change = z.object({
+  /** Of `claw`: `apply`, `remove`, `upgrade`, `update`, `undo`. */
+  verb: z.string(),
+  /** Skills, or the release. */
+  args: z.array(z.string()),
+  /** What was applied before, and the composition's name: they tell whether the change happened. */
+  before: z.array(z.string()),
+  state: z.string().nullable(),
+  /** Settings that it brings and that have no default. */
+  settings: z.array(z.string()),
+  /** How many files it changed; null while that is not known. */
+  files: z.int().nullable(),
+});
+export type Change = z.output<typeof Change>;
+
+/** What is to be changed: a verb of `claw` with its arguments, and the plan that the owner has seen. */
+export type Wish = {
+  readonly verb: string;
+  readonly args: readonly string[];
+  /** What else they said of it: `--retire-contained`. */
+  readonly options?: readonly string[];
+  /** Paths that the owner named because they run or steer programs. */
+  readonly allow?: readonly string[];
+  readonly plan?: string | null;
+  /** Warnings that the owner has read with it. */
+  readonly seen?: readonly string[];
+};
+
+/** How a change that was asked for ended, where the assistant does not restart onto it. */
+export type Ended =
+  | { readonly kind: 'restart'; readonly data: Change }
+  | { readonly kind: 'blocked' }
+  | { readonly kind: 'refused'; readonly code: string | null; readonly text: string };
+
+/**
+ * Changes the code by a `claw` command and asks for the restart onto it. Every step is said in the
+ * chat. What is kept before and after lets a later process tell how it ended, wherever this one dies.
+ *
+ * @param by the command that does it, where that is not the verb itself: `continue`
+ */
+export async function carryOut(
+  context: CommandContext,
+  wish: Wish,
+  by: readonly string[] = [wish.verb, ...wish.args, ...(wish.options ?? [])],
+): Promise<Ended> {
+  const begun = await beginChange(context, wish);
+  const { allow = [], plan = null, seen = [] } = wish;
+  const result = await relayed(context, [
+    ...by,
+    '--yes',
+    ...allow.flatMap((path) => ['--allow', path]),
+    ...(plan === null ? [] : ['--expect', plan]),
+  ]);
+  if (isBlocked(result)) return { kind: 'blocked' };
+  const refusal = refusalOf(result);
+  if (refusal !== null) {
+    return { kind: 'refused', code: result.error?.code ?? null, text: refusal };
+  }
+  if (result.outcome === 'nothing') {
+    return { kind: 'refused', code: null, text: nothingText(begun) };
+  }
+  for (const warning of result.warnings) {
+    if (!seen.includes(warning)) context.say(`Note: ${warning}`);
+  }
+  return { kind: 'restart', data: changed(begun, result) };
+}
+
+/** Keeps how things are before a change, for the process that may have to tell how it ended. */
+export async function beginChange(
+  context: CommandContext,
+  { verb, args }: Pick<Wish, 'verb' | 'args'>,
+): Promise<Change> {
+  const { state, applied } = await readTree(context);
+  const before = applied.map(({ name }) => name);
+  const begun: Change = { verb, args: [...args], before, state, settings: [], files: null };
+  context.keep(begun);
+  return begun;
+}
+
+/** The result of a command whose change has ended in words. */
+export function answer(text: string): CommandResult {
+  return { kind: 'answer', text };
+}
+
+function changed(begun: Change, result: ClawResult): Change {
+  return { ...begun, settings: bringsOf(result).requiredSettings, files: result.changes.length };
+}
+
+function nothingText({ verb, args }: Change): string {
+  const what = args.join(', ');
+  if (verb === 'apply') return `${what} is in already.`;
+  if (verb === 'remove') return `${what} is not in.`;
+  if (verb === 'upgrade') return 'There is no newer version here.';
+  return verb === 'undo' ? 'There is nothing to undo.' : 'There is nothing to change.';
+}
+
+const Status = z
+  .looseObject({
+    state: z.string().nullable(),
+    core: z.looseObject({ version: z.string().nullable() }).nullable(),
+    layers: z.array(z.looseObject({ name: z.string(), version: z.string() })),
+    pending: z.looseObject({ verb: z.string(), arguments: z.array(z.string()) }).nullable(),
+  })
+  .catch({ state: null, core: null, layers: [], pending: null });
+
+/**
+ * What the code is made of now; `state` names the composition, and is null before the first change.
+ * Where `refusal` says why that cannot be told, the rest is empty.
+ */
+export async function readTree({ claw }: Pick<CommandContext, 'claw'>) {
+  const result = await claw(['status']);
+  const { state, core, layers, pending } = Status.parse(result.data);
+  const refusal = refusalOf(result);
+  return { state, coreVersion: core?.version ?? null, applied: layers, pending, refusal };
+}

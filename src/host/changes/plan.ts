@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import type { ClawResult } from '../contracts/claw.ts';
+
+const Data = z
+  .object({
+    skills: z.array(z.object({ name: z.string(), version: z.string() })).default([]),
+    packages: z.array(z.string()).default([]),
+    settings: z.array(z.string()).default([]),
+    /** Those of the settings that have no default. */
+    requiredSettings: z.array(z.string()).default([]),
+  })
+  .catch({ skills: [], packages: [], settings: [], requiredSettings: [] });
+
+/** What a change of the code brings with it, as the owner is told. */
+export type Brings = z.output<typeof Data>;
+
+export function bringsOf(result: ClawResult): Brings {
+  return Data.parse(result.data);
+}
+
+/** A plan in lines: files, then packages and settings where it brings some; what goes is not told. */
+export function planLines(result: ClawResult, isSet: (setting: string) => boolean): string {
+  const { packages, settings, requiredSettings } = bringsOf(result);
+  const named = settings.map((name) => {
+    if (isSet(name)) return name;
+    return `${name} (${requiredSettings.includes(name) ? 'not set' : 'optional'})`;
+  });
+  return [
+    `- files: ${filesLine(result.changes)}`,
+    ...(packages.length > 0 ? [`- packages: ${packages.join(', ')}`] : []),
+    ...(named.length > 0 ? [`- settings: ${named.join(', ')}`] : []),
+  ].join('\n');
+}
+
+const KINDS = { add: 'new', modify: 'changed', delete: 'deleted', rename: 'renamed' } as const;
+const NAMED_FILES = 4;
+
+function filesLine(changes: ClawResult['changes']): string {
+  if (changes.length === 0) return 'none';
+  const counts = Object.entries(KINDS)
+    .map(([kind, word]) => ({ word, count: changes.filter((it) => it.kind === kind).length }))
+    .filter(({ count }) => count > 0)
+    .map(({ word, count }) => `${count} ${word}`);
+  const named = changes.slice(0, NAMED_FILES).map(({ path }) => path);
+  const more = changes.length > NAMED_FILES ? ' …' : '';
+  return `${counts.join(', ')} (${named.join(', ')}${more})`;
+}

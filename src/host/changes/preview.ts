@@ -1,0 +1,132 @@
+import { z } from 'zod';
+import type { ClawResult } from '../contracts/claw.ts';
+import type { CommandContext, CommandQuestion, CommandResult } from '../contracts/command.ts';
+import { answer, carryOut, readTree, type Wish } from './change.ts';
+import { bringsOf, planLines } from './plan.ts';
+import { consentText, isBlocked, refusalOf } from './refusal.ts';
+import { takeUp } from './take-up.ts';
+
+/** A change as a command shows it before it asks, or goes on. */
+export type Previewed = Wish & {
+  /** The line above what the plan brings. */
+  readonly title: (plan: ClawResult) => string;
+  /** Which plans need the owner's yes; one that changes nothing at all never does. */
+  readonly asks: 'always' | 'never';
+  /** How the owner says it. */
+  readonly typed: string;
+  readonly question: string;
+  readonly declined: string;
+  /** What has to be asked before the plan itself, or null. */
+  readonly asksFirst?: (plan: ClawResult) => CommandResult | null;
+};
+
+const Data = z
+  .looseObject({ plan: z.string().nullable(), consent: z.array(z.string()) })
+  .catch({ plan: null, consent: [] });
+
+/** Plans a change, shows what it would do, and asks whether to go on. What is blocked is taken up. */
+export async function previewChange(
+  context: CommandContext,
+  wish: Previewed,
+  note = '',
+): Promise<CommandResult> {
+  const { verb, args, allow = [], options = [], asks } = wish;
+  const named = allow.flatMap((path) => ['--allow', path]);
+  const plan = await context.claw(['plan', verb, ...args, ...options, ...named]);
+  const first = wish.asksFirst?.(plan) ?? null;
+  if (first !== null) return first;
+  if (isBlocked(plan)) return await carryOutChange(context, { verb, args, options, allow });
+  const refusal = refusalOf(plan);
+  if (refusal !== null) return answer(refusal);
+  const data = Data.parse(plan.data);
+  const lines = linesOf(context, wish, plan, note);
+  if (data.consent.length > 0)
+    return answer(`${lines}\n\n${consentText(data.consent, wish.typed)}`);
+  if (asks === 'never' || (await isIdle(context, verb, plan))) {
+    if (plan.changes.length > 0) context.say(lines);
+    return await carryOutChange(context, { verb, args, options, allow });
+  }
+  return questionOf(context, wish, plan, note);
+}
+
+function questionOf(
+  context: CommandContext,
+  wish: Previewed,
+  plan: ClawResult,
+  note = '',
+): CommandQuestion {
+  const { verb, args, options = [], allow = [], question, declined } = wish;
+  return {
+    kind: 'ask',
+    text: `${linesOf(context, wish, plan, note)}\n\n${question} Say yes or no.`,
+    data: { verb, args, options, allow, plan: Data.parse(plan.data).plan, seen: plan.warnings },
+    declined,
+  };
+}
+
+function linesOf(
+  { isSet }: CommandContext,
+  { title }: Previewed,
+  plan: ClawResult,
+  note: string,
+): string {
+  return [note, `${title(plan)}\n${planLines(plan, isSet)}`, ...notesOf(plan)]
+    .filter((part) => part !== '')
+    .join('\n\n');
+}
+
+/**
+ * The question that `previewChange` would ask, found by planning alone; null where the command has to run
+ * to tell, because it is blocked, refused, or has nothing to ask.
+ */
+export async function proposeChange(
+  context: CommandContext,
+  wish: Previewed,
+): Promise<CommandQuestion | null> {
+  const { verb, args, options = [], asks } = wish;
+  const plan = await context.claw(['plan', verb, ...args, ...options]);
+  if (isBlocked(plan) || refusalOf(plan) !== null || asks === 'never') return null;
+  const isSilent = Data.parse(plan.data).consent.length > 0 || (await isIdle(context, verb, plan));
+  return isSilent ? null : questionOf(context, wish, plan);
+}
+
+/** Whether a plan leaves files and skills as they are. An undo may take back what no file shows. */
+async function isIdle(context: CommandContext, verb: string, plan: ClawResult): Promise<boolean> {
+  if (verb === 'undo' || plan.changes.length > 0) return false;
+  const { applied } = await readTree(context);
+  const now = applied.map(({ name, version }) => `${name}@${version}`);
+  const then = bringsOf(plan).skills.map(({ name, version }) => `${name}@${version}`);
+  return now.toSorted().join() === then.toSorted().join();
+}
+
+/** What the question of a preview keeps. */
+export const PreviewedWish = z.object({
+  verb: z.string(),
+  args: z.array(z.string()),
+  options: z.array(z.string()).default([]),
+  allow: z.array(z.string()).default([]),
+  plan: z.string().nullable().default(null),
+  seen: z.array(z.string()).default([]),
+});
+
+/**
+ * Carries a change out. Where it is blocked, its conflicts are taken up; where the plan is not the one
+ * that the owner saw, `again` shows it anew.
+ */
+export async function carryOutChange(
+  context: CommandContext,
+  wish: Wish,
+  again: ((note: string) => Promise<CommandResult>) | null = null,
+): Promise<CommandResult> {
+  const ended = await carryOut(context, wish);
+  if (ended.kind === 'restart') return ended;
+  if (ended.kind === 'blocked') return await takeUp(context, { isFresh: true });
+  if (ended.code === 'PLAN_CHANGED' && again !== null) {
+    return await again('Something was edited since you were shown this, so it was planned again.');
+  }
+  return answer(ended.text);
+}
+
+function notesOf({ warnings }: ClawResult): readonly string[] {
+  return warnings.map((warning) => `Note: ${warning}`);
+}

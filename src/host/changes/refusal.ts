@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import type { ClawResult } from '../contracts/claw.ts';
+import { operationName } from './waiting.ts';
+
+const BLOCKED = 3;
+
+/** Whether a command ended with conflicts; the tree is as it was then. */
+export function isBlocked({ exitCode }: ClawResult): boolean {
+  return exitCode === BLOCKED;
+}
+
+/** Why a change did not happen, for the chat; null when it did. The tree is as it was then. */
+export function refusalOf(result: ClawResult): string | null {
+  if (result.ok && result.exitCode === 0) return null;
+  const { error } = result;
+  if (error === null) return `claw ended with code ${result.exitCode}.`;
+  const pending = error.code === 'OPERATION_PENDING' ? Pending.safeParse(error.data).data : null;
+  if (pending) return pendingText({ verb: pending.verb, args: pending.arguments });
+  const known = IN_THE_CHAT[error.code];
+  if (known !== undefined) return known;
+  if (error.code === 'SKILL_NOT_APPLIED')
+    return `${error.message.split(/(?<=[.])\s/, 1)[0]} ${LISTED}`;
+  if (error.code === 'SKILL_NOT_FOUND') return unknownSkill(error.message, error.data);
+  const [first = '', ...rest] = error.message.split('\n');
+  // What follows the first line is the output of a program: its layout is kept.
+  return rest.length === 0 ? first : `${first}\n\n\`\`\`\n${rest.join('\n')}\n\`\`\``;
+}
+
+const LISTED = '`/skills` lists what is in the code, and what can be added.';
+
+/** What a shell is told by the name of a command that a chat does not have. */
+const IN_THE_CHAT: Readonly<Record<string, string>> = {
+  NOT_INITIALISED: `No skill is in the code yet. ${LISTED}`,
+  NOTHING_TO_UNDO: 'There is no change of the code that could be undone.',
+};
+
+/** What can be said in a chat of a skill that is not there: a shell's commands are of no use here. */
+function unknownSkill(message: string, data: unknown): string {
+  const { nearest } = Nearest.parse(data);
+  const [what = ''] = message.split(/(?<=[.])\s/, 1);
+  const hint = nearest.map((name) => `\`${name}\``).join(', ');
+  return `${what}${hint === '' ? '' : ` Nearest: ${hint}.`} \`/skills\` lists what can be added.`;
+}
+
+/** What is in the way of another change, and what to say about it. */
+export function pendingText(operation: Parameters<typeof operationName>[0]): string {
+  return `“${operationName(operation)}” waits for your decision first: \`/conflicts\` goes on with it, \`/conflicts give up\` forgets it.`;
+}
+
+/** What a command would change only with the owner's named consent; empty where that is not the matter. */
+export function consentNeeded({ error }: ClawResult): readonly string[] {
+  return error?.code === 'CONSENT_NEEDED' ? (Consent.safeParse(error.data).data?.paths ?? []) : [];
+}
+
+/** What to say about such paths. @param typed what the owner types to go on */
+export function consentText(paths: readonly string[], typed: string): string {
+  const words = paths.map((path) => `allow ${path}`).join(' ');
+  const files = paths.filter((path) => !path.includes('#'));
+  const ranges = paths.filter((path) => path.includes('#'));
+  const reasons = [
+    ...(files.length > 0
+      ? [`This changes ${files.join(', ')}, which runs or steers programs.`]
+      : []),
+    ...(ranges.length > 0
+      ? [`This takes a version that the core does not allow: ${ranges.join(', ')}.`]
+      : []),
+  ];
+  return `${reasons.join(' ')} Nothing is changed yet: look at it, then say \`${typed} ${words}\`.`;
+}
+
+const Consent = z.looseObject({ paths: z.array(z.string()) });
+const Nearest = z.looseObject({ nearest: z.array(z.string()) }).catch({ nearest: [] });
+const Pending = z.looseObject({ verb: z.string(), arguments: z.array(z.string()) });

@@ -1,0 +1,14 @@
+import type { ClawResult } from '../contracts/claw.ts';
+import type { CommandContext } from '../contracts/command.ts';
+import { relayProgress } from './progress.ts';
+
+/** Runs a `claw` command, and says in the chat how it goes on. */
+export async function relayed(
+  { claw, say, progressMs }: Pick<CommandContext, 'claw' | 'say' | 'progressMs'>,
+  args: readonly string[],
+): Promise<ClawResult> {
+  const progress = relayProgress(say, progressMs);
+  const result = await claw(args, (line) => progress.line(line));
+  progress.end();
+  return result;
+}

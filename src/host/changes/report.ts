@@ -1,0 +1,111 @@
+import type { CommandContext, CommandResult, Resumption } from '../contracts/command.ts';
+import { answer, Change, readTree } from './change.ts';
+import { setupSteps } from './setup-steps.ts';
+import { takeUp } from './take-up.ts';
+import { readWaiting } from './waiting.ts';
+
+type Applied = Awaited<ReturnType<typeof readTree>>['applied'];
+
+/** What the process that came up tells about a change that the one before began. */
+export async function reportChange(
+  context: CommandContext,
+  data: unknown,
+  { rolledBack }: Resumption,
+): Promise<string | CommandResult> {
+  // Another version may have kept it in another form: that is no reason to be silent.
+  const change = Change.safeParse(data).data ?? null;
+  if (rolledBack !== null) {
+    const title = change === null ? 'The change' : titleOf(change);
+    return `${title} was taken back: the assistant did not come up with it.\n\n${rolledBack}`;
+  }
+  if (change === null)
+    return 'The change is over: `/skills` and `/status` tell how the code is now.';
+  const now = await readTree(context);
+  if (now.refusal !== null) return `${titleOf(change)} did not end well. ${now.refusal}`;
+  if (now.state === change.state) return await afterInterruption(context, change);
+  const names = now.applied.map(({ name }) => name);
+  const listed = `Skills that are in now: ${names.join(', ') || 'none'}.`;
+  switch (change.verb) {
+    case 'apply':
+      return await appliedText(context, change, now.applied);
+    case 'update':
+      return `The core is ${now.coreVersion ?? change.args.join(' ')} now${countFiles(change)}. ${listed}`;
+    case 'upgrade':
+      return `Upgraded, these are in now: ${versionsOf(change, now.applied)}${countFiles(change)}.`;
+    case 'remove':
+      return `${change.args.join(', ')} is out${countFiles(change)}. ${listed}`;
+    case 'undo':
+      return `The last change is undone${countFiles(change)}. ${listed}`;
+    default:
+      return `“${[change.verb, ...change.args].join(' ')}” is done${countFiles(change)}. ${listed}`;
+  }
+}
+
+/**
+ * The process that began the change died before it was published. Its `claw` may have outlived it: what
+ * that publishes has yet to be started. What waits for decisions is taken up again.
+ */
+async function afterInterruption(context: CommandContext, change: Change): Promise<CommandResult> {
+  await untilUnlocked(context);
+  const now = await readTree(context);
+  if (now.refusal !== null) return answer(`${titleOf(change)} was interrupted. ${now.refusal}`);
+  if (now.state !== change.state) return { kind: 'restart', data: change };
+  const waiting = await readWaiting(context);
+  const said = `${titleOf(change)} was interrupted. Nothing was changed`;
+  const isSame = waiting !== null && !('exitCode' in waiting) && waiting.verb === change.verb;
+  if (!isSame) return answer(`${said}; say it again.`);
+  return await takeUp(context, { isFresh: false, note: `${said}.` });
+}
+
+const MAX_WAITS = 200;
+const LOCKED = 5;
+
+/** Each call waits for the lock on its own, for two seconds, and finishes what a kill left. */
+async function untilUnlocked({ claw, say }: CommandContext): Promise<void> {
+  for (let waits = 0; waits < MAX_WAITS; waits += 1) {
+    const { exitCode } = await claw(['recover']);
+    if (exitCode !== LOCKED) return;
+    if (waits === 0) say('A change that was begun before is still under way. Waiting for it.');
+  }
+}
+
+function titleOf({ verb, args }: Change): string {
+  const what = args.join(', ');
+  const titles: Readonly<Record<string, string>> = {
+    apply: `Adding ${what}`,
+    remove: `Removing ${what}`,
+    upgrade: `Upgrading ${what || 'the skills'}`,
+    update: `The update to ${what}`,
+    undo: 'The undo',
+  };
+  return titles[verb] ?? `“${[verb, ...args].join(' ')}”`;
+}
+
+async function appliedText(context: CommandContext, change: Change, now: Applied): Promise<string> {
+  const added = now.filter(({ name }) => !change.before.includes(name));
+  const shown = added.length > 0 ? added : now.filter(({ name }) => change.args.includes(name));
+  const title = shown.map(({ name, version }) => `${name} ${version}`).join(', ');
+  const channels = context.channels().filter(({ name }) => shown.some((one) => one.name === name));
+  const isConnected = channels.some(({ status }) => status.state === 'connected');
+  const missing = change.settings.filter((setting) => !context.isSet(setting));
+  const parts = [`${title || change.args.join(', ')} is in${countFiles(change)}.`];
+  for (const { name, status } of channels) {
+    const { state, detail } = status;
+    parts.push(`Channel ${name}: ${state}${detail === null ? '' : `, ${detail}`}.`);
+  }
+  if (missing.length > 0 && !isConnected) {
+    parts.push(`To use it, set in \`.env\`, then say \`/restart\`: ${missing.join(', ')}.`);
+    for (const { name } of shown) parts.push(await setupSteps(context.projectDir, name));
+  }
+  return parts.filter((part) => part !== '').join('\n\n');
+}
+
+function versionsOf({ args }: Change, now: Applied): string {
+  const meant = now.filter(({ name }) => args.length === 0 || args.includes(name));
+  return meant.map(({ name, version }) => `${name} ${version}`).join(', ') || 'nothing';
+}
+
+function countFiles({ files }: Change): string {
+  if (files === null) return '';
+  return files === 1 ? ': 1 file changed' : `: ${files} files changed`;
+}

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import type { ClawResult } from '../contracts/claw.ts';
+import type { CommandResult } from '../contracts/command.ts';
+import { choiceLines } from '../contracts/question.ts';
+
+const Data = z
+  .looseObject({
+    contained: z.array(
+      z.looseObject({
+        name: z.string(),
+        commits: z.int(),
+        fate: z.enum(['retired', 'stays', 'open']),
+      }),
+    ),
+  })
+  .catch({ contained: [] });
+
+/**
+ * Asks what becomes of the layers that a release contains, where the owner has to say it. Each answer is
+ * the command again, with the option that says so.
+ *
+ * @param typed the command as the owner says it
+ * @returns null where nothing is open
+ */
+export function retirementQuestion({ data }: ClawResult, typed: string): CommandResult | null {
+  const open = Data.parse(data).contained.filter(({ fate }) => fate === 'open');
+  if (open.length === 0) return null;
+  const names = open.map(({ name }) => name);
+  const lines = open.map(({ name, commits }) => {
+    if (commits === 0) return `- ${name}: it would change nothing any more`;
+    return `- ${name}: ${commits === 1 ? 'the commit' : `all ${commits} commits`} that it was made of`;
+  });
+  const choices = [
+    {
+      word: 'retire',
+      label: `take ${names.join(', ')} out with the update; the tests and SKILL.md leave too`,
+      run: `${typed} retire-contained`,
+    },
+    {
+      word: 'keep',
+      label: `keep ${names.join(', ')}`,
+      run: [typed, ...names.map((name) => `keep ${name}`)].join(' '),
+    },
+    { word: 'give up', label: 'give up: the core stays as it is', run: null },
+  ];
+  return {
+    kind: 'ask',
+    text: `This release contains:\n${lines.join('\n')}\n\n${choiceLines(choices)}\n\nSay a number.`,
+    data: null,
+    declined: `The core stays as it is. Say \`${typed}\` when you want it.`,
+    choices,
+  };
+}

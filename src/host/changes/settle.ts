@@ -1,0 +1,98 @@
+import type { CommandContext, CommandResult } from '../contracts/command.ts';
+import type { Reply } from '../contracts/question.ts';
+import { answer, beginChange, carryOut } from './change.ts';
+import { resolveArgs } from './conflict-choices.ts';
+import { refusalOf } from './refusal.ts';
+import { relayed } from './relayed.ts';
+import { Asked, askAbout, GONE, pathsOf, type TakeUp, takeUp, WAITS } from './take-up.ts';
+import { operationName, readWaiting, type Waiting } from './waiting.ts';
+
+/** Goes on after the owner's answer. */
+export async function settle(
+  context: CommandContext,
+  data: unknown,
+  reply: Reply,
+): Promise<CommandResult> {
+  const { operation, allow, step } = Asked.parse(data);
+  const waiting = await readWaiting(context);
+  if (waiting === null) return answer(GONE);
+  if ('exitCode' in waiting) return answer(refusalOf(waiting) ?? '');
+  if (operationName(waiting) !== operation) {
+    return answer(`${GONE} “${operationName(waiting)}” does: say \`/conflicts\`.`);
+  }
+  await beginChange(context, waiting);
+  if (reply.word === 'give up') return await giveUp(context);
+  const way = { isFresh: false, allow };
+  if (step.kind === 'choose') return await choose(context, waiting, { ...way, ...step, reply });
+  if (reply.word === 'yes') return await commit(context, waiting, { ...way, ...step });
+  const paths = pathsOf(waiting.conflicts);
+  return askAbout(context, waiting, { ...way, paths, note: 'Then decide yourself.' });
+}
+
+/** Forgets the operation that waits. */
+export async function giveUp(context: CommandContext): Promise<CommandResult> {
+  const result = await context.claw(['abort']);
+  const refusal = refusalOf(result);
+  if (refusal !== null) return answer(refusal);
+  return answer(
+    result.outcome === 'nothing' ? 'Nothing waits.' : 'Given up. Everything is as it was.',
+  );
+}
+
+type Choosing = TakeUp & {
+  readonly paths: readonly string[];
+  readonly total: number;
+  readonly reply: Reply;
+};
+
+async function choose(
+  context: CommandContext,
+  waiting: Waiting,
+  { paths, total, reply, ...way }: Choosing,
+): Promise<CommandResult> {
+  if (reply.word === 'again') return await takeUp(context, way);
+  const left = [...paths];
+  const count = reply.isForAll ? left.length : 1;
+  for (const path of left.slice(0, count)) {
+    const conflict = waiting.conflicts.find((one) => one.path === path);
+    const args = conflict === undefined ? null : resolveArgs(conflict, reply);
+    // For all the others it may be a choice that this one does not have.
+    if (args === null && conflict !== undefined) {
+      const note = reply.word === 'value' ? VALUE_MISSING : '';
+      return askAbout(context, waiting, { ...way, paths: left, total, note });
+    }
+    const result = args === null ? null : await relayed(context, args);
+    const refusal = result === null ? null : refusalOf(result);
+    if (refusal !== null) {
+      return askAbout(context, waiting, { ...way, paths: left, total, note: refusal });
+    }
+    left.shift();
+  }
+  if (left.length === 0) {
+    return await takeUp(context, {
+      ...way,
+      blockedNote: 'That brought another conflict to light.',
+    });
+  }
+  return askAbout(context, waiting, { ...way, paths: left, total });
+}
+
+type Committing = TakeUp & { readonly plan: string | null; readonly seen: readonly string[] };
+
+async function commit(
+  context: CommandContext,
+  { verb, args }: Waiting,
+  { plan, seen, ...way }: Committing,
+): Promise<CommandResult> {
+  const { allow = [] } = way;
+  const ended = await carryOut(context, { verb, args, allow, plan, seen }, ['continue']);
+  if (ended.kind === 'restart') return ended;
+  if (ended.kind === 'blocked') return await takeUp(context, { ...way, note: EDITED });
+  if (ended.code === 'PLAN_CHANGED') {
+    return await takeUp(context, { ...way, note: EDITED });
+  }
+  return answer(`${ended.text}\n\n${WAITS}`);
+}
+
+const VALUE_MISSING = 'Say `value` and behind it what it shall be, as in `value 8080`.';
+const EDITED = 'Something was edited since you were shown this, so it was planned again.';

@@ -1,0 +1,166 @@
+import { z } from 'zod';
+import type { CommandContext, CommandResult } from '../contracts/command.ts';
+import { choiceLines } from '../contracts/question.ts';
+import { answer, beginChange } from './change.ts';
+import { choicesFor } from './conflict-choices.ts';
+import { conflictText } from './conflict-text.ts';
+import { provedText } from './proved-text.ts';
+import { consentNeeded, consentText, isBlocked, refusalOf } from './refusal.ts';
+import { relayed } from './relayed.ts';
+import { operationName, readWaiting, type Waiting, type WaitingConflict } from './waiting.ts';
+
+/** What a question about an operation that waits keeps until it is answered. */
+export const Asked = z.object({
+  operation: z.string(),
+  allow: z.array(z.string()).default([]),
+  step: z.discriminatedUnion('kind', [
+    /** The first of these paths is asked about. */
+    z.object({ kind: z.literal('choose'), paths: z.array(z.string()), total: z.int() }),
+    z.object({
+      kind: z.literal('commit'),
+      plan: z.string().nullable(),
+      seen: z.array(z.string()),
+    }),
+  ]),
+});
+
+/** How an operation that waits is taken up. */
+export type TakeUp = {
+  /** It was blocked just now: the model is asked before the owner is. Else it is planned again first. */
+  readonly isFresh: boolean;
+  /** Paths that the owner named because they run or steer programs. */
+  readonly allow?: readonly string[];
+  /** Said first. */
+  readonly note?: string;
+  /** Said before a conflict that planning again has brought. */
+  readonly blockedNote?: string;
+};
+
+/**
+ * Goes on with an operation that waits: the model proposes where it is to, what is decided is proved and
+ * shown for the owner's yes, and what is open is asked about, one conflict after the other.
+ */
+export async function takeUp(context: CommandContext, way: TakeUp): Promise<CommandResult> {
+  const waiting = await readWaiting(context);
+  if (waiting === null) return answer(joined(way.note, 'Nothing waits for a decision.'));
+  if ('exitCode' in waiting) return answer(joined(way.note, refusalOf(waiting) ?? ''));
+  await beginChange(context, waiting);
+  const open = waiting.conflicts.filter(({ decision }) => decision === null);
+  if (open.length === 0 || !way.isFresh) return await showProved(context, waiting, way);
+  const canAsk = context.settings.model.apiKey !== null && open.every((one) => one.decidable);
+  if (!canAsk) return askAbout(context, waiting, { ...way, paths: pathsOf(open) });
+  context.say(joined(way.note, blockedText(waiting)));
+  const proposed = await relayed(context, ['resolve', '--agent']);
+  const decided = proposed.ok ? await readWaiting(context) : waiting;
+  if (decided === null || 'exitCode' in decided) return answer(GONE);
+  if (proposed.ok) return await showProved(context, decided, { ...way, note: '' });
+  const note = `The agent found no way: ${refusalOf(proposed)}`;
+  return askAbout(context, waiting, { ...way, note, paths: pathsOf(open) });
+}
+
+/** Proves what is decided, and asks whether it is to be; what does not hold is decided again. */
+async function showProved(
+  context: CommandContext,
+  waiting: Waiting,
+  way: TakeUp,
+): Promise<CommandResult> {
+  if (way.note) context.say(way.note);
+  const { allow = [] } = way;
+  const named = allow.flatMap((path) => ['--allow', path]);
+  const result = await relayed(context, ['continue', '--prove', ...named]);
+  if (isBlocked(result)) return await askAboutOpen(context, way);
+  const refusal = refusalOf(result);
+  if (refusal !== null) {
+    const doesNotHold = FAILED.includes(result.error?.code ?? '');
+    const unnamed = consentNeeded(result);
+    if (unnamed.length > 0) return answer(consentText(unnamed, '/conflicts'));
+    if (!doesNotHold) return answer(`${refusal}\n\n${WAITS}`);
+    const note = `What was decided does not hold. ${refusal}`;
+    return askAbout(context, waiting, { ...way, paths: pathsOf(waiting.conflicts), note });
+  }
+  const { plan } = Planned.parse(result.data);
+  return {
+    kind: 'ask',
+    text: provedText(context, waiting, result),
+    command: 'conflicts',
+    data: {
+      operation: operationName(waiting),
+      allow,
+      step: { kind: 'commit', plan, seen: result.warnings },
+    },
+    choices: [
+      { word: 'yes', label: 'yes' },
+      { word: 'no', label: 'no' },
+      { word: 'give up', label: 'give up' },
+    ],
+    declined: declined(waiting),
+  };
+}
+
+const FAILED = ['CHECKS_FAILED', 'TESTS_FAILED', 'NPM_FAILED'];
+const Planned = z.looseObject({ plan: z.string().nullable().default(null) });
+
+async function askAboutOpen(context: CommandContext, way: TakeUp): Promise<CommandResult> {
+  const waiting = await readWaiting(context);
+  if (waiting === null || 'exitCode' in waiting) return answer(GONE);
+  const open = waiting.conflicts.filter(({ decision }) => decision === null);
+  return askAbout(context, waiting, { ...way, note: way.blockedNote ?? '', paths: pathsOf(open) });
+}
+
+/** Which conflicts are to be asked about, and of how many there were. */
+export type Asking = TakeUp & { readonly paths: readonly string[]; readonly total?: number };
+
+/** Asks about the first of these conflicts. */
+export function askAbout(
+  { settings }: CommandContext,
+  waiting: Waiting,
+  { paths, total = paths.length, allow = [], note }: Asking,
+): CommandResult {
+  const [path] = paths;
+  const conflict = waiting.conflicts.find((one) => one.path === path);
+  if (conflict === undefined) return answer(GONE);
+  const choices = choicesFor(conflict, settings.model.apiKey !== null);
+  const count = total > 1 ? `${total - paths.length + 1} of ${total}: ` : '';
+  const hint =
+    paths.length > 1 && conflict.decidable
+      ? 'Say a number; `all 1` takes a side for all that are left.'
+      : 'Say a number.';
+  return {
+    kind: 'ask',
+    text: joined(note, `${count}${conflictText(conflict)}`, choiceLines(choices), hint),
+    command: 'conflicts',
+    data: {
+      operation: operationName(waiting),
+      allow,
+      step: { kind: 'choose', paths, total },
+    },
+    choices,
+    mayBeForAll: paths.length > 1,
+    declined: declined(waiting),
+  };
+}
+
+function blockedText(waiting: Waiting): string {
+  const { conflicts } = waiting;
+  const lines = conflicts.map(({ path, layers }) => `- \`${path}\`, ${layers.join(' against ')}`);
+  const what = conflicts.length === 1 ? 'one conflict' : `${conflicts.length} conflicts`;
+  return `“${operationName(waiting)}” meets ${what}:\n${lines.join('\n')}\n\nNothing is changed. The agent looks for a way.`;
+}
+
+function declined(waiting: Waiting): string {
+  return `“${operationName(waiting)}” waits: \`/conflicts\` goes on with it, \`/conflicts give up\` forgets it.`;
+}
+
+/** What somebody is told whose question is about what is over. */
+export const GONE = 'That operation does not wait any more.';
+/** What a change that could not go on leaves to say. */
+export const WAITS = '`/conflicts` goes on with it, `/conflicts give up` forgets it.';
+
+/** Conflicts by their paths. */
+export function pathsOf(conflicts: readonly WaitingConflict[]): readonly string[] {
+  return conflicts.map(({ path }) => path);
+}
+
+function joined(...parts: readonly (string | undefined)[]): string {
+  return parts.filter((part) => part !== undefined && part !== '').join('\n\n');
+}

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import type { ClawResult } from '../contracts/claw.ts';
+
+const Version = z.object({ version: z.string().nullable() });
+
+const Data = z
+  .looseObject({
+    from: Version,
+    to: Version,
+    files: z.int(),
+    affected: z.record(z.string(), z.array(z.string())),
+    retired: z.array(z.string()),
+    broughtSkills: z.array(z.string()),
+  })
+  .nullable()
+  .catch(null);
+
+/** What an update is about, above what it does to the files here. */
+export function updateTitle({ data, changes }: ClawResult): string {
+  const update = Data.parse(data);
+  if (update === null) return 'This update:';
+  const { from, to, files, affected, retired, broughtSkills } = update;
+  const { added, changed } = besideCore(broughtSkills, changes);
+  const count = files === 1 ? '1 file' : `${files} files`;
+  return [
+    `Core ${from.version ?? 'unknown'} → ${to.version ?? 'unknown'}: ${count} of it changed.`,
+    ...Object.entries(affected).map(([skill, paths]) => `- ${skill} works on ${someOf(paths)}`),
+    ...(added.length > 0 ? [`- brings: ${someOf(added)}`] : []),
+    ...(changed.length > 0 ? [`- changes: ${someOf(changed)}`] : []),
+    ...(retired.length > 0 ? [`- retires: ${someOf(retired)}`] : []),
+  ].join('\n');
+}
+
+/** Which packages come with the release, and which are here already and come in another form. */
+function besideCore(names: readonly string[], changes: ClawResult['changes']) {
+  const kindsIn = (name: string) =>
+    changes.filter(({ path }) => path.startsWith(`skills/${name}/`)).map(({ kind }) => kind);
+  const isNew = (name: string) => kindsIn(name).every((kind) => kind === 'add');
+  const isGone = (name: string) => kindsIn(name).every((kind) => kind === 'delete');
+  const here = names.filter((name) => kindsIn(name).length > 0 && !isGone(name));
+  return {
+    added: here.filter(isNew),
+    changed: here.filter((name) => !isNew(name)),
+  };
+}
+
+const NAMED = 4;
+
+function someOf(names: readonly string[]): string {
+  const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : '';
+  return `${names.slice(0, NAMED).join(', ')}${more}`;
+}

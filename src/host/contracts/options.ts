@@ -1,0 +1,72 @@
+import type { Channel } from '../../channels/channel.ts';
+import type { Settings } from '../../config.ts';
+import type { Store } from '../../store/store.ts';
+import type { SetTimer } from '../scheduler/alarm.ts';
+import type { LazySandbox } from '../turns/lazy-sandbox.ts';
+import type { Claw } from './claw.ts';
+import type { OwnerCommand } from './command.ts';
+import type { Git } from './git.ts';
+import type { HostLog } from './log.ts';
+import type { AgentTool } from './tool.ts';
+
+/** Everything the host works with. It reads no environment, no clock and no id on its own. */
+export type HostOptions = {
+  readonly projectDir: string;
+  readonly version: string;
+  readonly settings: Settings;
+  readonly store: Store;
+  readonly channels: readonly Channel[];
+  /** Channels of this tree that stay silent, and the settings that each of them needs. */
+  readonly silentChannels?: readonly SilentChannel[];
+  readonly commands: readonly OwnerCommand[];
+  readonly tools: readonly AgentTool[];
+  readonly sandbox: LazySandbox;
+  readonly claw: Claw;
+  readonly git: Git;
+  /** The owner's own chat, registered as the main group. */
+  readonly mainChat: { readonly jid: string; readonly name: string };
+  /** Names this process in leases; no other process ever has the same. */
+  readonly instance: string;
+  readonly now: () => number;
+  readonly setTimer: SetTimer;
+  readonly newId: () => string;
+  readonly timeZone: string;
+  /** Whether the terminal draws a block of the kind `qr` as a code. */
+  readonly drawsCodes: boolean;
+  readonly isSet: (setting: string) => boolean;
+  /** Says what is wrong with the settings as the next start would read them; null when nothing is. */
+  readonly settingsProblem: () => string | null;
+  /** What the owner has to know at the start, in their own chats; null for nothing. */
+  readonly trouble: string | null;
+  readonly log: HostLog;
+  /** Asks for a new process on the tree as it is now. */
+  readonly requestRestart: () => void;
+  readonly pace: Pace;
+};
+
+export type SilentChannel = { readonly name: string; readonly needs: readonly string[] };
+
+/** How fast the host does what it repeats, in milliseconds. */
+export type Pace = {
+  readonly leaseMs: number;
+  readonly connectTimeoutMs: number;
+  readonly sendTimeoutMs: number;
+  /** Before the first repeat of a send; doubled each time, up to a minute. */
+  readonly retryMs: number;
+  readonly typingMs: number;
+  readonly progressMs: number;
+  /** When the assistant ends: for messages on their way out, and then for channels and containers. */
+  readonly flushMs: number;
+  readonly closeMs: number;
+};
+
+export const DEFAULT_PACE: Pace = {
+  leaseMs: 60_000,
+  connectTimeoutMs: 20_000,
+  sendTimeoutMs: 60_000,
+  retryMs: 1_000,
+  typingMs: 4_000,
+  progressMs: 1_000,
+  flushMs: 1_500,
+  closeMs: 1_500,
+};

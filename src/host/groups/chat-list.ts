@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import type { Chat, Group, Store } from '../../store/store.ts';
+import { type FittingChat, SeveralFit } from './group-refused.ts';
+
+/** How many unregistered chats are numbered; the others are found by name. */
+const MAX_KNOWN = 200;
+const LISTED = 'groups.listed';
+const Listed = z.array(z.string());
+
+export type ChatList = {
+  /** Each with the number that the owner can say instead of its name. */
+  readonly groups: readonly (Group & { readonly number: number })[];
+  readonly known: readonly (Chat & { readonly number: number })[];
+};
+
+/**
+ * Lists the registered chats and the known ones, and keeps the numbers they got: until the next list
+ * a number means the same chat, whatever is registered or seen in between.
+ */
+export function listChats(store: Store): ChatList {
+  const all = store.groups.all();
+  const groups = all.map((group, index) => ({ ...group, number: index + 1 }));
+  const known = store.chats
+    .unregistered(MAX_KNOWN)
+    .map((chat, index) => ({ ...chat, number: groups.length + index + 1 }));
+  store.meta.set(LISTED, JSON.stringify([...groups, ...known].map(({ jid }) => jid)));
+  return { groups, known };
+}
+
+/** Turns what the owner typed, such as a phone number, into the address that a channel knows. */
+export type AddressOf = (
+  typed: string,
+) => { readonly channel: string; readonly jid: string } | null;
+
+/**
+ * The chat that is meant by a number of the last list, an address, a folder or a name. A folder spelt
+ * exactly comes before every name: it is the owner's word, and what a chat is called is its members'.
+ *
+ * @param among `registered` finds nothing where no registered chat fits
+ * @returns null when there is none
+ * @throws SeveralFit when more than one fits, registered or not
+ */
+export function findChat(
+  { store, addressOf }: { readonly store: Store; readonly addressOf: AddressOf },
+  typed: string,
+  among: 'registered' | 'known',
+): Chat | null {
+  const wanted = typed.trim();
+  const found = fittingChats(store, wanted);
+  const isMeant = among === 'known' || found.some(({ jid }) => store.groups.byJid(jid) !== null);
+  if (found.length > 1 && isMeant) {
+    throw new SeveralFit(
+      wanted,
+      found.map((chat) => ({ ...chat, ...placeOf(store, chat.jid) })),
+    );
+  }
+  const [only] = found;
+  if (only !== undefined) return isMeant ? only : null;
+  return among === 'known' ? addressedChat(store, addressOf, wanted) : null;
+}
+
+function fittingChats(store: Store, wanted: string): readonly Chat[] {
+  const addressed = store.chats.byJid(wanted);
+  if (addressed !== null) return [addressed];
+  const inFolder = chatOfFolder(store, wanted);
+  const isFolder = inFolder !== null && wanted === wanted.toLowerCase();
+  const listed = chatOfNumber(store, wanted);
+  if (listed !== null) return distinct([listed, isFolder ? inFolder : null]);
+  return distinct(isFolder ? [inFolder] : [...chatsNamed(store, wanted), inFolder]);
+}
+
+function distinct(chats: readonly (Chat | null)[]): readonly Chat[] {
+  const present = chats.filter((chat) => chat !== null);
+  return [...new Map(present.map((chat) => [chat.jid, chat])).values()];
+}
+
+function placeOf(store: Store, jid: string): Pick<FittingChat, 'folder' | 'isRegistered'> {
+  const group = store.groups.byJid(jid);
+  return { folder: group?.folder ?? store.folders.of(jid), isRegistered: group !== null };
+}
+
+function chatOfNumber(store: Store, wanted: string): Chat | null {
+  const jid = /^\d{1,4}$/.test(wanted) ? numbered(store)[Number(wanted) - 1] : undefined;
+  return jid === undefined ? null : store.chats.byJid(jid);
+}
+
+function numbered(store: Store): readonly string[] {
+  const kept = store.meta.get(LISTED);
+  const listed = kept === null ? null : (Listed.safeParse(JSON.parse(kept)).data ?? null);
+  return listed ?? store.groups.all().map(({ jid }) => jid);
+}
+
+function chatsNamed(store: Store, wanted: string): readonly (Chat | null)[] {
+  const name = wanted.toLowerCase();
+  const isCalled = (chat: Pick<Chat, 'name'>): boolean => chat.name?.trim().toLowerCase() === name;
+  const registered = store.groups.all().filter(isCalled);
+  const others = store.chats.unregistered(Number.MAX_SAFE_INTEGER).filter(isCalled);
+  return [...registered.map(({ jid }) => store.chats.byJid(jid)), ...others];
+}
+
+/** The chat of a folder; one that was unregistered goes on by the name of the folder that it left. */
+function chatOfFolder(store: Store, wanted: string): Chat | null {
+  const jid = store.groups.byFolder(wanted)?.jid ?? store.folders.holder(wanted);
+  return jid === null ? null : store.chats.byJid(jid);
+}
+
+/** Somebody who has never written can be named by their number, where the channel knows numbers. */
+function addressedChat(store: Store, addressOf: AddressOf, wanted: string): Chat | null {
+  const address = /^[+(]?\d[\d\s()./-]{4,}$/.test(wanted) ? addressOf(wanted) : null;
+  if (address === null) return null;
+  return store.chats.byJid(address.jid) ?? { ...address, name: null, isDirect: true };
+}

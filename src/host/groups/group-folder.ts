@@ -1,0 +1,91 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { mediaFolder } from '../../sandbox/sandbox.ts';
+import { folderNameProblem } from './folder-name.ts';
+import { removeTree, removeTreeAtOnce } from './remove-tree.ts';
+
+/** Where the folders of groups lie, and what their agents keep beside them. */
+export type FolderPlaces = { readonly projectDir: string; readonly dataDir: string };
+
+/** First memories of chats, shipped with the project; `groups/` itself is private and not in git. */
+const TEMPLATES = 'container/memory';
+
+/**
+ * Makes a group's folder with its memory and its logs, or what of it is missing.
+ *
+ * An agent may have written here before and left links: what has a name is left alone, whatever it
+ * is, and nothing is opened through it.
+ */
+export function makeGroupFolder({ projectDir }: FolderPlaces, folder: string): void {
+  const path = makeMemory(projectDir, folder, folder === 'main' ? 'main.md' : 'group.md');
+  unlessThere(() => mkdirSync(join(path, 'logs')));
+}
+
+/** Makes the folder of the memory that all groups share, or what of it is missing. */
+export function makeSharedFolder({ projectDir }: Pick<FolderPlaces, 'projectDir'>): void {
+  makeMemory(projectDir, 'global', 'global.md');
+}
+
+/** Returns the folder. */
+function makeMemory(projectDir: string, folder: string, template: string): string {
+  const path = join(projectDir, 'groups', folder);
+  mkdirSync(join(projectDir, 'groups'), { recursive: true, mode: 0o700 });
+  unlessThere(() => mkdirSync(path));
+  const memory = () => readTemplate(projectDir, template);
+  // With `wx` the name itself must be new: a link is not followed, not even one that leads nowhere.
+  unlessThere(() => writeFileSync(join(path, 'CLAUDE.md'), memory(), { flag: 'wx' }));
+  return path;
+}
+
+function readTemplate(projectDir: string, name: string): string {
+  try {
+    return readFileSync(join(projectDir, TEMPLATES, name), 'utf8');
+  } catch (error) {
+    // A project without templates still has memories; they begin with a heading.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '# Memory of this chat\n';
+    throw error;
+  }
+}
+
+/** Whether something of a folder is on disk, in any case: files, or what its agent remembered. */
+export function isLeftOnDisk({ projectDir, dataDir }: FolderPlaces, folder: string): boolean {
+  return [join(projectDir, 'groups'), join(dataDir, 'sessions')].some((parent) =>
+    namesIn(parent).some((name) => name.normalize('NFC').toLowerCase() === folder.toLowerCase()),
+  );
+}
+
+/**
+ * Deletes a group's folder and what its agent kept. Links in it are deleted, never followed; its
+ * container must not run any more.
+ */
+export async function deleteGroupFolder(places: FolderPlaces, folder: string): Promise<void> {
+  const problem = folderNameProblem(folder);
+  if (problem !== null) throw new Error(`groups/${folder} is not deleted: the name ${problem}.`);
+  for (const parent of [join(places.projectDir, 'groups'), join(places.dataDir, 'sessions')]) {
+    await removeTree(join(parent, folder));
+  }
+  await removeTree(mediaFolder(places.dataDir, folder));
+}
+
+/** Deletes the conversations of a folder's agent and the files it was shown, which its next chat must not get to read. */
+export function forgetConversations({ dataDir }: FolderPlaces, folder: string): void {
+  removeTreeAtOnce(join(dataDir, 'sessions', folder));
+  removeTreeAtOnce(mediaFolder(dataDir, folder));
+}
+
+function unlessThere(make: () => void): void {
+  try {
+    make();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}

@@ -1,0 +1,36 @@
+import type { Group } from '../../store/store.ts';
+import { SeveralFit } from './group-refused.ts';
+import type { ToolContext } from '../contracts/tool.ts';
+
+/**
+ * The group that an agent names, by folder or name; its own when it names none. A folder spelt exactly
+ * is the owner's word and comes first: what a chat is called is up to its members.
+ *
+ * @throws Error in words for the agent when there is none, when several fit, or when it may not name another than its own
+ */
+export function namedGroup(
+  { caller, store }: Pick<ToolContext, 'caller' | 'store'>,
+  wanted: string | undefined,
+  refusal: string,
+): Group {
+  const name = wanted?.toLowerCase() ?? caller.folder;
+  const isCaller = name === caller.folder || name === caller.name.toLowerCase();
+  if (!caller.isMain && !isCaller) throw new Error(refusal);
+  if (!caller.isMain || wanted === undefined || wanted === caller.folder) return caller;
+  const groups = store.groups.all();
+  const inFolder = groups.find(({ folder }) => folder === wanted);
+  if (inFolder !== undefined) return inFolder;
+  const found = groups.filter(
+    (group) => group.folder === name || group.name.toLowerCase() === name,
+  );
+  const [only] = found;
+  if (found.length > 1) {
+    throw new SeveralFit(
+      wanted,
+      found.map((group) => ({ ...group, isRegistered: true })),
+    );
+  }
+  if (only !== undefined) return only;
+  const known = groups.map((group) => group.folder).join(', ');
+  throw new Error(`No registered chat is called ${wanted}. There are: ${known}.`);
+}

@@ -1,0 +1,33 @@
+import type { Group } from '../../store/store.ts';
+import type { HostOptions } from '../contracts/options.ts';
+
+/** Makes the terminal one of the owner's own chats, whether or not anybody sits at it. */
+export function registerTerminal({
+  store,
+  mainChat: { jid, name },
+  now,
+}: Pick<HostOptions, 'store' | 'mainChat' | 'now'>): void {
+  const channel = jid.split(':', 1)[0] ?? jid;
+  store.transaction(() => {
+    store.chats.see({ jid, channel, name, isDirect: true }, now());
+    store.groups.registerMain({ jid, name }, now());
+  });
+}
+
+/**
+ * Finds out which of the owner's own chats can be reached: a service has no terminal, also where they
+ * wrote there last.
+ */
+export function noteReach({ store, channels }: Pick<HostOptions, 'store' | 'channels'>): void {
+  for (const { jid } of store.groups.mains()) {
+    store.groups.setAway(jid, !channels.some((channel) => channel.ownsJid(jid)));
+  }
+}
+
+/** The owner's own chats on the channels there are, the one they last wrote in first. */
+export function ownersChats({
+  store,
+  channels,
+}: Pick<HostOptions, 'store' | 'channels'>): readonly Group[] {
+  return store.groups.mains().filter(({ jid }) => channels.some((channel) => channel.ownsJid(jid)));
+}

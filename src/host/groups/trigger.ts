@@ -1,0 +1,48 @@
+import type { InboundMessage } from '../../channels/channel.ts';
+import type { Group } from '../../store/store.ts';
+
+/**
+ * Whether a message asks for an answer: always where the group needs no trigger, else when it begins
+ * with the group's word, `@<name>` by default, in any case, or mentions the assistant by the channel's
+ * own means. A word ends where no letter or digit follows: `@Andyx` calls somebody else.
+ */
+export function isTriggered(
+  message: Pick<InboundMessage, 'text' | 'mentionsAssistant' | 'isContext'>,
+  group: Pick<Group, 'needsTrigger' | 'triggerWord'>,
+  assistantName: string,
+): boolean {
+  if (message.isContext === true || message.text.trim() === '') return false;
+  if (!group.needsTrigger || message.mentionsAssistant) return true;
+  const word = folded(group.triggerWord ?? `@${assistantName}`).trim();
+  // Phones put marks of direction around names, which nobody sees.
+  const text = folded(message.text).replace(/^[\s\p{Cf}]+/u, '');
+  if (word === '' || !text.startsWith(word)) return false;
+  return !/[\p{L}\p{N}_]$/u.test(word) || !/^[\p{L}\p{N}\p{M}_]/u.test(text.slice(word.length));
+}
+
+/** Equal for texts that differ in case only, in every script: `STRASSE` and `straße`, `＠` and `@`. */
+function folded(text: string): string {
+  return text.normalize('NFKC').toUpperCase().toLowerCase();
+}
+
+/** How a group is called, as the owner sets it. */
+export type Trigger = Pick<Group, 'needsTrigger' | 'triggerWord'>;
+
+export const ALWAYS: Trigger = { needsTrigger: false, triggerWord: null };
+export const BY_NAME: Trigger = { needsTrigger: true, triggerWord: null };
+
+/** Why a text cannot be a trigger, as a sentence; null when it can. */
+export function triggerProblem(word: string): string | null {
+  if (word.length > 64) return 'A trigger has 64 characters at most.';
+  return /[\p{Cc}\p{Cf}]/u.test(word) || !/\S/.test(word)
+    ? 'A trigger is made of characters that can be seen, on one line.'
+    : null;
+}
+
+/** When a group answers, as part of a sentence. */
+export function describeTrigger(
+  { needsTrigger, triggerWord }: Trigger,
+  assistantName: string,
+): string {
+  return needsTrigger ? `answers to ${triggerWord ?? `@${assistantName}`}` : 'answers always';
+}

@@ -1,0 +1,68 @@
+import type { LateCount } from '../../store/store.ts';
+import type { HostOptions } from '../contracts/options.ts';
+
+/** So long nothing more that is old must have come. */
+const QUIET_MS = 10_000;
+/** How many chats are named. */
+const NAMED = 8;
+
+export interface LateDigest {
+  /** A message may have come too late to be answered: sees to it that the owner is told. */
+  wake(): void;
+  stop(): void;
+}
+
+export type LateDigestOptions = Pick<HostOptions, 'store' | 'setTimer'> & {
+  /** Puts a text into the outbox for the owner. */
+  readonly queue: (text: string) => void;
+  readonly onQueued: () => void;
+};
+
+/**
+ * Tells the owner in one line what was said while the assistant was away and is too old to be answered,
+ * when all of it has come. The count is on disk, and ends in one transaction with the notice.
+ */
+export function openLateDigest({
+  store,
+  setTimer,
+  queue,
+  onQueued,
+}: LateDigestOptions): LateDigest {
+  let cancel: (() => void) | null = null;
+
+  function tell(): void {
+    cancel = null;
+    const counted = store.lateMessages.counted();
+    if (counted.length === 0) return;
+    store.transaction(() => {
+      store.lateMessages.clear();
+      queue(lateNotice(counted));
+    });
+    onQueued();
+  }
+
+  function stop(): void {
+    cancel?.();
+    cancel = null;
+  }
+
+  return {
+    wake() {
+      stop();
+      if (store.lateMessages.counted().length === 0) return;
+      cancel = setTimer(QUIET_MS, tell);
+    },
+    stop,
+  };
+}
+
+/** Such as “While I was away: 37 older messages in 2 chats were not answered: Family 20, Work 17.” */
+export function lateNotice(counted: readonly LateCount[]): string {
+  const sum = counted.reduce((total, { messages }) => total + messages, 0);
+  const named = counted.slice(0, NAMED).map(({ name, messages }) => `${name} ${messages}`);
+  const more = counted.length - named.length;
+  const others = more > 0 ? ` and ${more} more` : '';
+  const what = sum === 1 ? '1 older message' : `${sum} older messages`;
+  const where = counted.length === 1 ? '1 chat' : `${counted.length} chats`;
+  return `While I was away: ${what} in ${where} ${sum === 1 ? 'was' : 'were'} not answered: ${named.join(', ')}${others}.`;
+}

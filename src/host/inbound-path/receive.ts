@@ -1,0 +1,162 @@
+import type { Channel, InboundMessage } from '../../channels/channel.ts';
+import type { Group, Store } from '../../store/store.ts';
+import { textWithFiles } from '../attachments/attachments.ts';
+import { isCommandText } from '../contracts/command.ts';
+import type { HostOptions } from '../contracts/options.ts';
+import { parseQuestion, replyTo } from '../contracts/question.ts';
+import { plainName } from '../groups/plain-name.ts';
+import { freeFolder } from '../groups/registry.ts';
+import { ALWAYS, isTriggered } from '../groups/trigger.ts';
+import type { CommandRequest } from '../turns/command-turn.ts';
+import { commandOf, titleOf } from './command-title.ts';
+
+type ReceiveOptions = Pick<
+  HostOptions,
+  'store' | 'settings' | 'projectDir' | 'commands' | 'now' | 'newId'
+>;
+type Source = Pick<Channel, 'name' | 'isOpen'>;
+
+/** Whose message was stored: a group's, which may have registered itself with it, or nobody's. */
+export type Received = {
+  readonly jid: string;
+  readonly whose: 'group' | 'stranger' | 'unheard';
+  readonly group: Group | null;
+  readonly isNewcomer: boolean;
+};
+
+/**
+ * Stores a message and, in the same transaction, the turn it asks for. A message that is here already
+ * changes nothing. When that transaction is on disk, the channel may acknowledge.
+ *
+ * Of an unregistered chat only the name is kept, and a stranger who writes directly is counted.
+ */
+export function receive(
+  options: ReceiveOptions,
+  source: Source,
+  message: InboundMessage,
+): Received {
+  const { store, now } = options;
+  return store.transaction(() => {
+    const { jid, isDirect, isOwner, sender } = message;
+    const name = plainName(message.chatName);
+    store.chats.see({ jid, channel: source.name, name, isDirect }, now());
+    const known = store.groups.byJid(jid);
+    const mayJoin = known === null && mayRegister(store, source, message);
+    const group = mayJoin ? registerDirect(options, source, message) : known;
+    if (group === null) {
+      if (!isDirect || isOwner) return { jid, whose: 'unheard', group, isNewcomer: false };
+      store.strangers.count(source.name, sender, now());
+      return { jid, whose: 'stranger', group, isNewcomer: false };
+    }
+    const seq = store.messages.add({ ...message, text: textWithFiles(message) }, now());
+    if (seq !== null) {
+      store.attachments.add(seq, message.attachments ?? []);
+      if (message.isLate) store.lateMessages.count(jid);
+      queueTurn(options, group, message, seq);
+    }
+    return { jid, whose: 'group', group, isNewcomer: known === null };
+  });
+}
+
+/**
+ * A direct chat registers itself when its sender is on an allow-list: the channel's own, which let the
+ * message through, or where the channel has none the owner's. Never after the owner has taken it out.
+ */
+function mayRegister(store: Store, { name, isOpen }: Source, message: InboundMessage): boolean {
+  const { jid, isDirect, isOwner, sender } = message;
+  if (!isDirect || store.chats.isDismissed(jid)) return false;
+  // In a chat with somebody else the owner speaks to them, not to the assistant.
+  return isOpen !== true || (!isOwner && store.senders.mayWrite(name, sender));
+}
+
+function registerDirect(
+  options: ReceiveOptions,
+  { name: channel }: Source,
+  { jid, chatName, senderName, sender }: InboundMessage,
+): Group {
+  const { store, now } = options;
+  const group: Group = {
+    jid,
+    folder: freeFolder(options, { channel, jid, name: null }),
+    name: plainName(chatName) ?? plainName(senderName) ?? sender,
+    ...ALWAYS,
+    isMain: false,
+  };
+  store.groups.register(group, now());
+  return group;
+}
+
+function queueTurn(
+  options: ReceiveOptions,
+  group: Group,
+  message: InboundMessage,
+  seq: number,
+): void {
+  const { store, settings, now, newId } = options;
+  if (message.isContext || message.isLate) return;
+  const turn = { id: newId(), jid: group.jid, seq };
+  const isOwnersWord = group.isMain && message.isOwner;
+  const request = isOwnersWord ? commandRequest(options, message) : null;
+  const isQuick = request?.kind === 'run' && request.isQuick === true;
+  if (isOwnersWord && !isQuick) withdrawQuestion(options, group.jid, request);
+  if (request !== null) {
+    if (!isQuick) sayWhatIsAtWork(options, group, request);
+    store.turns.queueCommand(turn, request, now());
+  } else if (isForAssistant(message, group, settings.assistantName) && mayCall(store, message)) {
+    store.turns.queueAgent(turn, now());
+  }
+}
+
+/** A picture without a word asks for an answer where everything does. */
+function isForAssistant(message: InboundMessage, group: Group, assistantName: string): boolean {
+  return isTriggered({ ...message, text: textWithFiles(message) }, group, assistantName);
+}
+
+/** What somebody else says stays context of the turns of those who may. */
+function mayCall(store: Store, { jid, sender, isOwner }: InboundMessage): boolean {
+  return isOwner || store.senders.mayCall(jid, sender);
+}
+
+function commandRequest(
+  { store, commands }: ReceiveOptions,
+  { jid, text }: InboundMessage,
+): CommandRequest | null {
+  if (isCommandText(text)) {
+    const request = { kind: 'run', text: text.trim() } as const;
+    return commandOf(request, commands)?.isQuick === true ? { ...request, isQuick: true } : request;
+  }
+  const question = parseQuestion(store.questions.pending(jid));
+  const reply = question === null ? null : replyTo(question, text);
+  if (question === null || reply === null) return null;
+  return { kind: 'reply', question, reply, isOvertaken: store.questions.isOvertaken(jid) };
+}
+
+/** The owner's commands run one after the other, and the one before may take minutes. */
+function sayWhatIsAtWork(
+  { store, now, newId }: ReceiveOptions,
+  { jid, folder }: Group,
+  request: CommandRequest,
+): void {
+  const atWork = store.turns.commandAtWork(folder);
+  if (atWork === undefined) return;
+  const what = request.kind === 'run' ? titleOf(request) : 'your answer';
+  const text = `${titleOf(atWork)} is still at work; ${what} comes after it.`;
+  store.outbox.add({ messageId: newId(), jid, text }, now());
+}
+
+/**
+ * A question is answered by the next thing the owner says, or not at all: a later yes means something
+ * else. Only a look in between leaves it open.
+ */
+function withdrawQuestion(
+  { store, now, newId }: Pick<ReceiveOptions, 'store' | 'now' | 'newId'>,
+  jid: string,
+  request: CommandRequest | null,
+): void {
+  const question = parseQuestion(store.questions.pending(jid));
+  if (question === null) return;
+  store.questions.close(jid);
+  if (request?.kind !== 'reply') {
+    store.outbox.add({ messageId: newId(), jid, text: question.declined }, now());
+  }
+}

@@ -1,0 +1,133 @@
+import { type Channel, UnknownDelivery } from '../../channels/channel.ts';
+import { TIMED_OUT, withTimeout } from '../../lib/timeout.ts';
+import type { Outbound } from '../../store/store.ts';
+import type { HostOptions } from '../contracts/options.ts';
+import { persist } from '../turns/persist.ts';
+
+/** After this many refusals by a connected channel, a message no longer holds up those behind it. */
+const MAX_ATTEMPTS = 10;
+const MAX_PAUSE_MS = 60_000;
+
+export interface Delivery {
+  /** Looks for something to send; called when a message was queued or a channel connected. */
+  wake(): void;
+  /**
+   * Goes on until nothing can be sent or the time is over, and then sends nothing more. What was being
+   * sent has an unknown outcome, which the next process deals with.
+   */
+  stop(graceMs: number): Promise<void>;
+}
+
+export type DeliveryOptions = Pick<HostOptions, 'store' | 'channels' | 'now' | 'log' | 'pace'> & {
+  /** A message of this chat left the outbox, one way or the other. */
+  readonly onDelivered: (jid: string) => void;
+  /** The far end refused a message for good. */
+  readonly onGivenUp: (message: Outbound, error: string) => void;
+};
+
+/**
+ * Sends what is in the outbox: one message per chat at a time, in order, each until it is taken.
+ * The state is on disk before and after every send, so that a crash repeats at most one.
+ */
+export function openDelivery(options: DeliveryOptions): Delivery {
+  const { store, channels, now, log, pace } = options;
+  const underWay = new Map<string, Promise<void>>();
+  let timer: NodeJS.Timeout | undefined;
+  let isStopped = false;
+
+  function wake(): void {
+    if (isStopped) return;
+    clearTimeout(timer);
+    let nextTryMs = Number.POSITIVE_INFINITY;
+    for (const message of store.outbox.heads()) {
+      const channel = channels.find((candidate) => candidate.ownsJid(message.jid));
+      if (underWay.has(message.jid) || channel?.status().state !== 'connected') continue;
+      const waitMs = message.nextTryAt - now();
+      // One that is due later than it can have been put off was put off before the clock was set back.
+      if (waitMs > 0 && waitMs <= MAX_PAUSE_MS) nextTryMs = Math.min(nextTryMs, waitMs);
+      else underWay.set(message.jid, deliver(channel, message));
+    }
+    if (Number.isFinite(nextTryMs)) timer = setTimeout(wake, nextTryMs);
+  }
+
+  async function deliver(channel: Channel, message: Outbound): Promise<void> {
+    const { messageId, jid } = message;
+    await note(() => store.outbox.markSending(messageId));
+    if (isStopped) return;
+    const failure = await failureOf(channel, message);
+    await note(() =>
+      failure === null
+        ? store.outbox.markSent(messageId)
+        : noteFailure(channel, message, failure.error),
+    );
+    if (isStopped) return;
+    if (failure === null) {
+      log.info('a message was sent', { group: groupOf(jid), channel: channel.name, id: messageId });
+    }
+    underWay.delete(jid);
+    options.onDelivered(jid);
+    wake();
+  }
+
+  /** What was taken must not be sent again because that could not be written down. */
+  const note = (write: () => void) =>
+    persist(write, { log, pace, what: 'what was sent', isOver: () => isStopped });
+
+  /** Null for a message that was taken. */
+  async function failureOf(
+    channel: Channel,
+    message: Outbound,
+  ): Promise<{ readonly error: unknown } | null> {
+    const { messageId: id, jid, text } = message;
+    try {
+      const sending = channel.send({ id, jid, text, ...askedBy(channel, message) });
+      await sendWithin(sending, pace.sendTimeoutMs);
+      return null;
+    } catch (error) {
+      return { error };
+    }
+  }
+
+  function askedBy(channel: Channel, { turnId }: Outbound) {
+    if (turnId === null || channel.answered === undefined) return {};
+    return { answersTo: store.turns.asked(turnId) };
+  }
+
+  function noteFailure(channel: Channel, message: Outbound, error: unknown): void {
+    const { messageId, jid, attempts } = message;
+    const reason = error instanceof Error ? error.message : String(error);
+    const { name } = channel;
+    log.warn('a message was not taken', { group: groupOf(jid), channel: name, attempts, reason });
+    const nextTryAt = now() + Math.min(pace.retryMs * 2 ** attempts, MAX_PAUSE_MS);
+    if (error instanceof UnknownDelivery) {
+      store.outbox.markUnknown(messageId, nextTryAt, reason);
+    } else if (attempts + 1 < MAX_ATTEMPTS || channel.status().state !== 'connected') {
+      store.outbox.postpone(messageId, nextTryAt, reason);
+    } else {
+      store.outbox.giveUp(messageId, reason);
+      options.onGivenUp(message, reason);
+    }
+  }
+
+  const groupOf = (jid: string) => store.groups.byJid(jid)?.folder;
+
+  /** Each message that is sent makes way for the next one of its chat. */
+  async function allSent(): Promise<void> {
+    while (underWay.size > 0 && !isStopped) await Promise.race(underWay.values());
+  }
+
+  return {
+    wake,
+    async stop(graceMs) {
+      await withTimeout(allSent(), graceMs);
+      isStopped = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** Waits for a channel at most `timeoutMs`, so that one that never answers does not silence its chat. */
+async function sendWithin(sending: Promise<void>, timeoutMs: number): Promise<void> {
+  if ((await withTimeout(sending, timeoutMs)) !== TIMED_OUT) return;
+  throw new UnknownDelivery(`no answer within ${timeoutMs} ms`);
+}

@@ -1,0 +1,37 @@
+import { TIMED_OUT, withTimeout } from '../lib/timeout.ts';
+import type { HostOptions } from './contracts/options.ts';
+import type { Delivery } from './outbound/delivery.ts';
+import type { Work } from './turns/turn-queue.ts';
+
+type LeaveOptions = Pick<HostOptions, 'channels' | 'sandbox' | 'log' | 'pace'> & {
+  readonly work: Work;
+  readonly delivery: Delivery;
+  /** How long running turns may take to end. */
+  readonly graceMs: number;
+};
+
+/**
+ * Ends everything in `graceMs`, `flushMs` and `closeMs` together, whatever hangs. Never rejects.
+ *
+ * What does not end in time is on disk as it is: turns wait again, messages on their way out are
+ * unsent or of unknown outcome, and containers are removed at the next start.
+ */
+export async function leave(options: LeaveOptions): Promise<void> {
+  const { channels, sandbox, log, pace, work, delivery, graceMs } = options;
+
+  async function end(what: string, ending: () => Promise<void>): Promise<void> {
+    const ended = await withTimeout(Promise.resolve().then(ending), pace.closeMs).catch(
+      (error: unknown) => {
+        log.warn('something did not end as it should', { what, error: String(error) });
+      },
+    );
+    if (ended === TIMED_OUT) log.warn('something did not end in time', { what });
+  }
+
+  await work.drain(graceMs);
+  work.putBack();
+  // At once, so that no agent goes on with what is to be done again.
+  await Promise.all([delivery.stop(pace.flushMs), end('the sandbox', () => sandbox.close())]);
+  await Promise.all(channels.map((channel) => end(channel.name, () => channel.disconnect())));
+  work.close();
+}

@@ -1,0 +1,326 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { type TestAssistant, TestProject, textsOf } from '../../testing/assistant.ts';
+import type { HostOptions } from '../contracts/options.ts';
+
+const SKILL_MD = `---
+name: greeting
+description: Says hello
+---
+# Greeting
+
+Greets people.
+
+## Set it up
+
+Put \`GREETING_WORD\` into \`.env\`.
+
+## More
+
+Nothing.
+`;
+
+/** A skill that adds one file and one setting; with packages, it has to be asked for. */
+function greetingSkill(name: string, npm = ''): Record<string, string> {
+  return {
+    [`skills/${name}/manifest.yaml`]: [
+      `skill: ${name}`,
+      'version: 1.2.0',
+      'description: Says hello',
+      'core_version: 0.1.0',
+      `adds: [src/${name}.txt]`,
+      'modifies: []',
+      'structured:',
+      npm,
+      '  env_additions: [GREETING_WORD]',
+      '',
+    ]
+      .filter((line) => line !== '')
+      .join('\n'),
+    [`skills/${name}/SKILL.md`]: SKILL_MD,
+    [`skills/${name}/add/src/${name}.txt`]: 'hello\n',
+  };
+}
+
+const PROJECT = {
+  'package.json': '{ "name": "demo", "version": "0.1.0" }\n',
+  'src/main.txt': 'main\n',
+  ...greetingSkill('greeting'),
+  ...greetingSkill('packed', '  npm_dependencies: { left-pad: ^1.0.0 }'),
+};
+
+async function hears(assistant: TestAssistant, part: string): Promise<string> {
+  await vi.waitFor(() => expect(textsOf(assistant.terminal).join('\n')).toContain(part));
+  return textsOf(assistant.terminal).join('\n');
+}
+
+test('help lists every command, and an unknown one names the nearest', async () => {
+  using project = new TestProject(PROJECT);
+  const assistant = await project.start();
+  await assistant.terminal.say('/help');
+  const help = await hears(assistant, '/undo');
+  for (const name of ['add-<skill>', 'groups', 'help', 'remove-<skill>', 'restart', 'retry']) {
+    expect(help).toContain(`\`/${name}\`: `);
+  }
+  await assistant.terminal.say('/statsu');
+  await hears(assistant, 'There is no command `/statsu`. Nearest: `/status`');
+  await assistant.terminal.say('/nonsense');
+  await hears(assistant, 'There is no command `/nonsense`. `/help` lists the commands.');
+  await assistant.stop();
+});
+
+test('a word after a command that takes none is told, and nothing is done', async () => {
+  using project = new TestProject(PROJECT);
+  const assistant = await project.start();
+  for (const name of ['restart', 'status', 'skills', 'undo', 'retry', 'setup']) {
+    await assistant.terminal.say(`/${name} tomorrow`);
+    await hears(assistant, `\`/${name}\` takes nothing after it: say \`/${name}\` alone.`);
+  }
+  expect(project.restarts).toBe(0);
+  await assistant.terminal.say('/help /restart');
+  const last = () => textsOf(assistant.terminal).at(-1);
+  await vi.waitFor(() => expect(last()).toMatch(/^`\/restart`: starts the assistant/));
+  await assistant.terminal.say('/help add');
+  await vi.waitFor(() => expect(last()).toContain('There is no command `/add`.'));
+  await assistant.terminal.say('/help ../..');
+  await vi.waitFor(() => expect(last()).toContain('`/help` alone lists them all.'));
+  await assistant.stop();
+});
+
+test('with no skill in the code, what is taken out or back is told in words of the chat', async () => {
+  using project = new TestProject(PROJECT);
+  const assistant = await project.start();
+  const last = () => textsOf(assistant.terminal).at(-1);
+  const listed = '`/skills` lists what is in the code, and what can be added.';
+  await assistant.terminal.say('/remove-greeting');
+  await vi.waitFor(() => expect(last()).toBe(`No skill is in the code yet. ${listed}`));
+  await assistant.terminal.say('/undo');
+  await vi.waitFor(() =>
+    expect(last()).toBe('There is no change of the code that could be undone.'),
+  );
+  await assistant.stop();
+});
+
+test('a channel that has no token yet, or is not in the code, is told before who may write', async () => {
+  using project = new TestProject(PROJECT);
+  const silentChannels = [{ name: 'telegram', needs: ['TELEGRAM_BOT_TOKEN'] }];
+  const assistant = await project.start({ over: { silentChannels } });
+  const last = () => textsOf(assistant.terminal).at(-1);
+  await assistant.terminal.say('/allow telegram 5');
+  await vi.waitFor(() => expect(last()).toContain('set TELEGRAM_BOT_TOKEN in `.env`'));
+  expect(last()).toContain('`npx claw setup telegram`');
+  await assistant.terminal.say('/allow greeting U1');
+  await vi.waitFor(() =>
+    expect(last()).toBe(
+      'There is no channel greeting yet. `/add-greeting` adds the skill of that name.',
+    ),
+  );
+  await assistant.stop();
+});
+
+test('a path is no command, and nobody but the owner gives commands', async () => {
+  using project = new TestProject(PROJECT);
+  const assistant = await project.start();
+  await assistant.terminal.say('/etc/hosts has what in it?');
+  await vi.waitFor(() => expect(textsOf(assistant.terminal)).toEqual(['pong']));
+  await assistant.terminal.say('/help', { isOwner: false });
+  await assistant.chat.say('/help', { isOwner: true });
+  await vi.waitFor(() => expect(textsOf(assistant.chat)).toEqual(['pong']));
+  await vi.waitFor(() => expect(textsOf(assistant.terminal)).toEqual(['pong', 'pong']));
+  await assistant.stop();
+});
+
+test('status tells what runs and never the key', async () => {
+  using project = new TestProject(PROJECT);
+  const assistant = await project.start({ environment: { ANTHROPIC_API_KEY: 'sk-secret-1' } });
+  await assistant.terminal.say('/status');
+  const status = await hears(assistant, 'code: the core as it came');
+  expect(status).toContain('sandbox: test engine');
+  expect(status).toContain('model: anthropic/claude-sonnet-4-5 (key is set)');
+  expect(status).toContain('queue: 0 waiting, 0 running, 0 failed, 0 unsent');
+  expect(status).not.toContain('sk-secret-1');
+  await assistant.stop();
+});
+
+test('status names the settings that a silent channel waits for', async () => {
+  using project = new TestProject(PROJECT);
+  const silentChannels = [
+    { name: 'pigeon', needs: ['PIGEON_TOKEN', 'PIGEON_LOFT'] },
+    { name: 'smoke', needs: [] },
+  ];
+  const assistant = await project.start({
+    environment: { PIGEON_LOFT: 'roof' },
+    over: { silentChannels },
+  });
+  await assistant.terminal.say('/status');
+  const status = await hears(assistant, 'channel pigeon');
+  expect(status).toContain(
+    'channel pigeon: silent (set PIGEON_TOKEN in `.env`, then say `/restart`)',
+  );
+  expect(status).toContain('channel smoke: silent (nothing is set for it yet)');
+  await assistant.stop();
+});
+
+test('skills lists what can be added', async () => {
+  using project = new TestProject(PROJECT);
+  const assistant = await project.start();
+  await assistant.terminal.say('/skills');
+  await hears(assistant, '`/add-greeting` 1.2.0: Says hello');
+  await assistant.stop();
+});
+
+test('a skill is added and undone at a yes, and the next process reports it with its set-up', async () => {
+  using project = new TestProject(PROJECT);
+  const first = await project.start();
+  await first.terminal.say('/add-greeting');
+  expect(await hears(first, 'Add it? Say yes or no.')).toContain('files: 2 new');
+  await first.terminal.say('yes');
+  await vi.waitFor(() => expect(project.restarts).toBe(1));
+  expect(first.terminal.settled).toHaveLength(2);
+  await first.stop();
+  expect(readFileSync(join(project.dir, 'src/greeting.txt'), 'utf8')).toBe('hello\n');
+
+  const second = await project.start();
+  const report = await hears(second, 'greeting 1.2.0 is in');
+  expect(report).toContain('GREETING_WORD');
+  expect(report).toContain('Put `GREETING_WORD` into `.env`.');
+  expect(report).not.toContain('Nothing.');
+  await vi.waitFor(() => expect(second.terminal.settled).toHaveLength(1));
+
+  await second.terminal.say('/add-greeting');
+  await hears(second, 'greeting is in already.');
+  await second.terminal.say('/remove-greeting');
+  await vi.waitFor(() => expect(project.restarts).toBe(2));
+  await second.stop();
+  expect(existsSync(join(project.dir, 'src/greeting.txt'))).toBe(false);
+  const third = await project.start();
+  await hears(third, 'greeting is out');
+  await third.terminal.say('/undo');
+  const shown = await hears(third, 'Undo it? Say yes or no.');
+  expect(shown).toMatch(/Undoing `remove greeting`:\n- files: 2 new/);
+  await third.terminal.say('no');
+  await hears(third, 'Nothing was undone.');
+  expect(existsSync(join(project.dir, 'src/greeting.txt'))).toBe(false);
+  await third.terminal.say('/undo');
+  await vi.waitFor(() => expect(textsOf(third.terminal)).toHaveLength(4));
+  await third.terminal.say('yes');
+  await vi.waitFor(() => expect(project.restarts).toBe(3));
+  await third.stop();
+  const fourth = await project.start();
+  await hears(fourth, 'The last change is undone');
+  expect(existsSync(join(project.dir, 'src/greeting.txt'))).toBe(true);
+  await fourth.stop();
+});
+
+test('a tree that was taken back is told with the reason', async () => {
+  using project = new TestProject(PROJECT);
+  const first = await project.start();
+  await first.terminal.say('/add-greeting');
+  await hears(first, 'Say yes or no.');
+  await first.terminal.say('yes');
+  await vi.waitFor(() => expect(project.restarts).toBe(1));
+  await first.stop();
+  const second = await project.start({}, 'It ended with code 1.');
+  const told = await hears(second, 'Adding greeting was taken back');
+  expect(told).toContain('It ended with code 1.');
+  await second.stop();
+});
+
+test('a skill with packages is asked for, and anything but a yes leaves it out', async () => {
+  using project = new TestProject(PROJECT);
+  const assistant = await project.start();
+  await assistant.terminal.say('/add-packed');
+  const plan = await hears(assistant, 'Say yes or no.');
+  expect(plan).toMatch(
+    /- files: .*\n- packages: left-pad@\^1\.0\.0\n- settings: GREETING_WORD \(not set\)/,
+  );
+  await assistant.terminal.say('no');
+  await hears(assistant, 'packed was not added.');
+  await assistant.terminal.say('/add-packed');
+  await vi.waitFor(() => expect(textsOf(assistant.terminal)).toHaveLength(3));
+  await assistant.terminal.say('what was that again?');
+  await vi.waitFor(() => expect(textsOf(assistant.terminal)).toHaveLength(5));
+  await assistant.terminal.say('yes');
+  await vi.waitFor(() => expect(textsOf(assistant.terminal)).toHaveLength(6));
+  expect(textsOf(assistant.terminal).slice(3)).toEqual([
+    'packed was not added. Say `/add-packed` when you want it.',
+    'pong',
+    'pong',
+  ]);
+  expect(project.restarts).toBe(0);
+  await assistant.stop();
+});
+
+test('a question outlives a restart', async () => {
+  using project = new TestProject(PROJECT);
+  const first = await project.start();
+  await first.terminal.say('/add-packed');
+  await hears(first, 'Say yes or no.');
+  await first.stop();
+  const second = await project.start();
+  await second.terminal.say('No.');
+  await hears(second, 'packed was not added.');
+  await second.stop();
+});
+
+test('a blocked plan names file and skill, and a missing skill is an answer too', async () => {
+  using project = new TestProject({ ...PROJECT, 'src/greeting.txt': 'my own\n' });
+  const assistant = await project.start();
+  await assistant.terminal.say('/add-greeting');
+  const blocked = await hears(assistant, 'Say a number.');
+  expect(blocked).toContain('src/greeting.txt');
+  expect(blocked).toContain('greeting');
+  expect(readFileSync(join(project.dir, 'src/greeting.txt'), 'utf8')).toBe('my own\n');
+  await assistant.terminal.say('give up');
+  await hears(assistant, 'Given up. Everything is as it was.');
+  await assistant.terminal.say('/add-greetin');
+  await hears(assistant, 'There is no skill "greetin".');
+  expect(project.restarts).toBe(0);
+  await assistant.stop();
+});
+
+test('what a chat cannot do is said with what can be done there', async () => {
+  using project = new TestProject();
+  const assistant = await project.start();
+  Object.assign(assistant.chat, { allowSetting: 'CHAT_ALLOW_FROM' });
+  await assistant.terminal.say('/setup');
+  await hears(assistant, 'Keys belong in no chat');
+  await assistant.terminal.say('/sotp');
+  await hears(assistant, 'Nearest: `/stop`.');
+  await assistant.terminal.say('/allow chat 5');
+  await hears(assistant, 'the setting CHAT_ALLOW_FROM in `.env`: add 5 there');
+  await assistant.terminal.say('/add-nonexistent');
+  const heard = await hears(assistant, 'There is no skill "nonexistent".');
+  expect(heard).toContain('`/skills` lists what can be added.');
+  expect(heard).not.toContain('claw list');
+  await assistant.stop();
+});
+
+test('a code of /pair is drawn in the terminal alone', async () => {
+  using project = new TestProject();
+  const asked: string[] = [];
+  const claw: HostOptions['claw'] = async (args, onProgress) => {
+    asked.push(args.join(' '));
+    if (args.includes('--relay')) onProgress?.('qr 2@abc,def==');
+    const error = { code: 'SETUP_REFUSED', message: 'Nobody answered.' };
+    return {
+      ok: false,
+      outcome: 'failed',
+      data: null,
+      changes: [],
+      conflicts: [],
+      warnings: [],
+      error,
+      exitCode: 1,
+    };
+  };
+  for (const drawsCodes of [true, false]) {
+    const assistant = await project.start({ over: { claw, drawsCodes } });
+    await assistant.terminal.say('/pair');
+    const heard = await hears(assistant, 'Nobody answered.');
+    expect(heard.includes('```qr\n2@abc,def==\n```')).toBe(drawsCodes);
+    await assistant.stop();
+  }
+  expect(asked).toEqual(['setup --no-restart whatsapp --relay', 'setup --no-restart whatsapp']);
+});

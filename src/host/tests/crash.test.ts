@@ -1,0 +1,63 @@
+import { expect, test, vi } from 'vitest';
+import { TestProject, textsOf } from '../../testing/assistant.ts';
+import { killAt } from '../../testing/kill.ts';
+
+const DIES_WORKING = `
+  const assistant = await startAssistant(dir, { agent: () => (now(), never()) });
+  await assistant.terminal.say('ping', { id: 'ping' });`;
+
+test('a question that was being worked on is answered by the next process, once', async () => {
+  using project = new TestProject();
+  await killAt(project, DIES_WORKING);
+  const assistant = await project.start();
+  await vi.waitFor(() => expect(textsOf(assistant.terminal)).toEqual(['pong']));
+  // The channel did not hear that it was stored, and hands it over again.
+  await assistant.terminal.say('ping', { id: 'ping' });
+  await vi.waitFor(() => expect(assistant.terminal.settled.length).toBeGreaterThan(1));
+  expect(textsOf(assistant.terminal)).toEqual(['pong']);
+  await assistant.stop();
+});
+
+test('a question that brings the process down three times is given up, and that is said', async () => {
+  using project = new TestProject();
+  for (let time = 0; time < 3; time++) await killAt(project, DIES_WORKING);
+  const assistant = await project.start();
+  await vi.waitFor(() => expect(textsOf(assistant.terminal)[0]).toContain('it has given up'));
+  await assistant.terminal.say('something else');
+  await vi.waitFor(() => expect(textsOf(assistant.terminal)).toHaveLength(2));
+  expect(textsOf(assistant.terminal)[1]).toBe('pong');
+  await assistant.stop();
+});
+
+test('an answer that was being sent is sent again as the same message', async () => {
+  using project = new TestProject();
+  const id = await killAt(
+    project,
+    `const assistant = await startAssistant(dir, { agent: async () => answers('first') });
+     assistant.terminal.send = ({ id }) => (now(id), never());
+     await assistant.terminal.say('ping');`,
+  );
+  const second = await project.start();
+  await vi.waitFor(() =>
+    expect(second.terminal.sent).toEqual([{ id, jid: 'terminal:main', text: 'first' }]),
+  );
+  expect(second.store.outbox.hasUnsent('terminal:main')).toBe(false);
+  await second.stop();
+  const third = await project.start();
+  await third.terminal.say('ping');
+  await vi.waitFor(() => expect(textsOf(third.terminal)).toEqual(['pong']));
+  await third.stop();
+});
+
+test('a command that was cut off says so', async () => {
+  using project = new TestProject();
+  await killAt(
+    project,
+    `const assistant = await startAssistant(dir, { over: { claw: () => (now(), never()) } });
+     await assistant.terminal.say('/skills');`,
+  );
+  const assistant = await project.start();
+  const told = '`/skills` was interrupted by a restart. Say it again.';
+  await vi.waitFor(() => expect(textsOf(assistant.terminal)).toEqual([told]));
+  await assistant.stop();
+});

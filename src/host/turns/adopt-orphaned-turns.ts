@@ -1,0 +1,47 @@
+import type { Turn } from '../../store/store.ts';
+import type { HostOptions } from '../contracts/options.ts';
+import type { TurnResult } from './turn-result.ts';
+import { gaveUp } from './turn-result.ts';
+
+/** A question that brought the assistant down this often is not asked again. */
+const MAX_ATTEMPTS = 3;
+
+export type Left = {
+  /** Adopted: to be ended at once, with this. */
+  readonly toEnd: readonly { readonly turn: Turn; readonly result: TurnResult }[];
+  /** Adopted commands, to be finished when the channels are connected. */
+  readonly toResume: readonly Turn[];
+};
+
+/**
+ * Takes over what another process left. It is dead, whatever its leases say: only one process at a
+ * time runs on a database. Agents' turns run again, up to three times; sends that were under way
+ * have an unknown outcome.
+ */
+export function takeOver({
+  store,
+  instance,
+  now,
+  pace,
+}: Pick<HostOptions, 'store' | 'instance' | 'now' | 'pace'>): Left {
+  const lease = { owner: instance, until: now() + pace.leaseMs };
+  store.outbox.recover(now());
+  const left = store.turns.leftBy({ not: instance });
+  const toEnd: { turn: Turn; result: TurnResult }[] = [];
+  const toResume: Turn[] = [];
+  for (const turn of left) {
+    if (turn.attempts >= MAX_ATTEMPTS) {
+      store.turns.adopt(turn.id, lease);
+      toEnd.push({ turn, result: gaveUp('CRASHED', GAVE_UP) });
+    } else if (turn.kind === 'command') {
+      store.turns.adopt(turn.id, lease);
+      toResume.push(turn);
+    } else {
+      store.turns.requeue(turn.id);
+    }
+  }
+  return { toEnd, toResume };
+}
+
+const GAVE_UP =
+  'The assistant ended three times while it worked on this, so it has given up. Ask in other words.';

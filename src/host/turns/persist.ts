@@ -1,0 +1,36 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { isPassing } from '../../store/error.ts';
+import type { HostOptions } from '../contracts/options.ts';
+
+const MAX_PAUSE_MS = 60_000;
+
+export type PersistOptions = Pick<HostOptions, 'log' | 'pace'> & {
+  /** What is written, for the log. */
+  readonly what: string;
+  /** Nobody may write any more: the assistant is ending, or the work is somebody else's now. */
+  readonly isOver: () => boolean;
+};
+
+/**
+ * Writes what has happened already and cannot be done again: an answer that was paid for, a message
+ * that was sent. While the disk is full, or somebody else holds the database, it is tried again.
+ *
+ * @returns what `write` does, or null where it is over before
+ * @throws what does not pass by waiting
+ */
+export async function persist<T>(write: () => T, options: PersistOptions): Promise<T | null> {
+  const { what, isOver, log, pace } = options;
+  for (let attempt = 0; !isOver(); attempt += 1) {
+    try {
+      return write();
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+      log.error('the database takes nothing now, it is tried again', {
+        what,
+        error: String(error),
+      });
+    }
+    await delay(Math.min(pace.retryMs * 2 ** attempt, MAX_PAUSE_MS));
+  }
+  return null;
+}

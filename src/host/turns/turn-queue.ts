@@ -1,0 +1,202 @@
+import { withTimeout } from '../../lib/timeout.ts';
+import { isPassing } from '../../store/error.ts';
+import type { Turn } from '../../store/store.ts';
+import type { HostOptions } from '../contracts/options.ts';
+import { persist } from './persist.ts';
+import { failed, gaveUp, type TurnResult } from './turn-result.ts';
+
+export interface Work {
+  /** Looks for turns to run; called whenever one may have become ready. */
+  wake(): void;
+  /** Runs a turn that was claimed already. */
+  start(turn: Turn, run: (turn: Turn) => Promise<TurnResult>): void;
+  /** Ends the agent's turns of a folder, at the owner's word; how many there were. */
+  cancel(folder: string): number;
+  /** Claims nothing more, and resolves when nothing runs or the time is over. */
+  drain(graceMs: number): Promise<void>;
+  /** Gives back the agents' turns that still run. Commands stay claimed: the next process goes on. */
+  putBack(): void;
+  /** From here on nothing is written, whatever ends. */
+  close(): void;
+}
+
+export type WorkOptions = Pick<
+  HostOptions,
+  'store' | 'settings' | 'instance' | 'now' | 'newId' | 'log' | 'pace'
+> & {
+  readonly runAgent: (turn: Turn) => Promise<TurnResult>;
+  readonly runCommand: (turn: Turn) => Promise<TurnResult>;
+  /** Ends the agent of a folder, whose turn is over without it. */
+  readonly stopAgent: (folder: string) => Promise<void>;
+  /** Makes of a result what its chat is told, which is not the same for a turn that nobody asked for. */
+  readonly toTell: (turn: Turn, result: TurnResult) => TurnResult;
+  /** The turn's end is stored; its messages wait in the outbox. */
+  readonly onEnded: (turn: Turn, result: TurnResult) => void;
+};
+
+type Running = {
+  readonly turn: Turn;
+  /** As it was when the turn began: the chat may be taken out meanwhile. */
+  readonly folder: string | undefined;
+  done: Promise<void>;
+  /** The owner has ended it. */
+  isCancelled: boolean;
+  /** It is this process's no longer: its result is dropped. */
+  isLost: boolean;
+};
+
+/**
+ * Runs turns: one agent and one command per group at a time, so many agents in all as the settings say.
+ * A turn is under a lease while it runs; its end is written only by whoever holds the lease.
+ */
+export function openWork(options: WorkOptions): Work {
+  const { store, settings, instance, now, newId, log, pace } = options;
+  const running = new Set<Running>();
+  let isDraining = false;
+  let again: NodeJS.Timeout | undefined;
+
+  const lease = () => ({ owner: instance, until: now() + pace.leaseMs });
+  const agents = () => [...running].filter(({ turn }) => turn.kind === 'agent');
+
+  function wake(): void {
+    clearTimeout(again);
+    try {
+      startAll();
+    } catch (error) {
+      // The messages are stored, and whoever brought them need not bring them again.
+      if (!isPassing(error)) throw error;
+      log.error('the database takes nothing now, turns wait', { error: String(error) });
+      again = setTimeout(wake, pace.retryMs);
+    }
+  }
+
+  function startAll(): void {
+    for (;;) {
+      if (isDraining) return;
+      const turn =
+        store.turns.claimNext('command', lease()) ??
+        (agents().length < settings.maxAgents ? store.turns.claimNext('agent', lease()) : null);
+      if (turn === null) return;
+      start(turn, turn.kind === 'agent' ? options.runAgent : options.runCommand);
+    }
+  }
+
+  function start(turn: Turn, run: (turn: Turn) => Promise<TurnResult>): void {
+    const folder = store.groups.byJid(turn.jid)?.folder;
+    const flags = { isCancelled: false, isLost: false };
+    const work: Running = { turn, folder, done: Promise.resolve(), ...flags };
+    running.add(work);
+    work.done = runLeased(work, run).finally(() => {
+      running.delete(work);
+      wake();
+    });
+  }
+
+  async function runLeased(work: Running, run: (turn: Turn) => Promise<TurnResult>): Promise<void> {
+    const { turn, folder: group } = work;
+    const renewal = setInterval(() => renew(work), pace.leaseMs / 3);
+    const startedAt = now();
+    log.info('a turn started', { group, turn: turn.id, kind: turn.kind });
+    const came = await run(turn).catch((error: unknown) => {
+      log.error('a turn broke', { group, turn: turn.id, error: String(error) });
+      return failed('BROKEN', `Something went wrong: ${reasonOf(error)}`);
+    });
+    clearInterval(renewal);
+    if (work.isLost) return;
+    // Whoever ends the assistant may have ended its agents too, which says nothing about the question.
+    if (isDraining && came.kind === 'ended' && came.error === 'AGENT_DIED') return release(work);
+    const isAnswered = came.kind === 'ended' && came.state === 'answered';
+    const result = options.toTell(turn, work.isCancelled && !isAnswered ? CANCELLED : came);
+    const isOver = () => work.isLost;
+    const written = await persist(() => write(turn, result), {
+      log,
+      pace,
+      what: 'the end of a turn',
+      isOver,
+    });
+    if (isOver()) return;
+    if (written !== true) {
+      log.error('a turn lost its lease, its result is dropped', { group, turn: turn.id });
+      return;
+    }
+    log.info('a turn ended', { group, ...describe(turn, result, now() - startedAt) });
+    options.onEnded(turn, result);
+  }
+
+  /** Only a turn that is deleted under it is lost: no other process takes one while this one lives. */
+  function renew(work: Running): void {
+    if (work.isLost) return;
+    try {
+      if (store.turns.renew(work.turn.id, lease())) return;
+      work.isLost = true;
+      log.warn('a turn is gone, its agent is stopped', { turn: work.turn.id });
+      stop(work);
+    } catch (error) {
+      log.error('a lease was not renewed', { turn: work.turn.id, error: String(error) });
+    }
+  }
+
+  function stop({ turn, folder }: Running): void {
+    if (turn.kind === 'agent' && folder !== undefined) void options.stopAgent(folder);
+  }
+
+  function release(work: Running): void {
+    work.isLost = true;
+    try {
+      store.turns.release(work.turn.id, instance);
+    } catch (error) {
+      // It stays claimed, and the next process takes it over all the same.
+      log.error('a turn was not given back', { turn: work.turn.id, error: String(error) });
+    }
+  }
+
+  function write(turn: Turn, result: TurnResult): boolean {
+    if (result.kind === 'suspended') {
+      store.turns.suspend(turn.id, instance);
+      return true;
+    }
+    const { state, error, session, question, run } = result;
+    const messages = result.texts.map((text) => ({ messageId: newId(), text }));
+    const { id, jid } = turn;
+    return store.finishTurn(
+      { id, owner: instance, jid, state, error, messages, session, question, run },
+      now(),
+    );
+  }
+
+  return {
+    wake,
+    start,
+    cancel(folder) {
+      const meant = agents().filter((work) => work.folder === folder);
+      for (const work of meant) {
+        work.isCancelled = true;
+        stop(work);
+      }
+      return meant.length;
+    },
+    async drain(graceMs) {
+      isDraining = true;
+      clearTimeout(again);
+      await withTimeout(Promise.all([...running].map(({ done }) => done)), graceMs);
+    },
+    putBack() {
+      for (const work of agents()) release(work);
+    },
+    close() {
+      for (const work of running) work.isLost = true;
+    },
+  };
+}
+
+const CANCELLED = gaveUp('CANCELLED', 'Stopped, as the owner asked.');
+
+function describe(turn: Turn, result: TurnResult, durationMs: number) {
+  const state = result.kind === 'suspended' ? 'suspended' : result.state;
+  const error = result.kind === 'suspended' ? null : result.error;
+  return { turn: turn.id, kind: turn.kind, state, error, durationMs };
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

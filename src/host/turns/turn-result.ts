@@ -1,0 +1,59 @@
+import type { NextSession, RunEnd } from '../../store/store.ts';
+
+/** What came of running a turn. */
+export type TurnResult =
+  | {
+      readonly kind: 'ended';
+      readonly state: 'answered' | 'failed' | 'gave_up';
+      readonly error: string | null;
+      readonly texts: readonly string[];
+      readonly session: NextSession | null;
+      readonly question: unknown;
+      /** What the log of its task keeps; null for a turn that somebody asked for. */
+      readonly run: RunEnd | null;
+    }
+  /** Its payload is kept; the next process goes on with it. */
+  | { readonly kind: 'suspended' };
+
+export function answered(
+  text: string,
+  rest: {
+    readonly question?: unknown;
+    readonly session?: NextSession;
+  } = {},
+): TurnResult {
+  const { question = null, session = null } = rest;
+  return {
+    kind: 'ended',
+    state: 'answered',
+    error: null,
+    texts: [text],
+    session,
+    question,
+    run: null,
+  };
+}
+
+export function failed(code: string, text: string): TurnResult {
+  return {
+    kind: 'ended',
+    state: 'failed',
+    error: code,
+    texts: [text],
+    session: null,
+    question: null,
+    run: null,
+  };
+}
+
+export function gaveUp(code: string, text: string): TurnResult {
+  return {
+    kind: 'ended',
+    state: 'gave_up',
+    error: code,
+    texts: [text],
+    session: null,
+    question: null,
+    run: null,
+  };
+}

@@ -1,0 +1,126 @@
+import type { Channel } from '../../channels/channel.ts';
+import type { Turn } from '../../store/store.ts';
+import type { CommandContext, Resumption } from '../contracts/command.ts';
+import type { HostOptions } from '../contracts/options.ts';
+import { createToolOffer } from '../contracts/tool.ts';
+import { taskOfTurn } from '../scheduler/task-turn.ts';
+import { openAgentCommands } from './agent-command.ts';
+import { runAgentTurn } from './agent-turn.ts';
+import { type CommandTurnOptions, resumeCommandTurn, runCommandTurn } from './command-turn.ts';
+import type { FollowUps } from './follow-ups.ts';
+import { upToLimit } from './message-limit.ts';
+import { openRunningCommand } from './running-command.ts';
+import { callTool } from './tool-calls.ts';
+import type { TurnResult } from './turn-result.ts';
+import { openTyping } from './typing.ts';
+
+/** Runs the turns that were claimed: an agent's, and an owner's command. */
+export interface TurnRunners {
+  runAgent(turn: Turn): Promise<TurnResult>;
+  runCommand(turn: Turn): Promise<TurnResult>;
+  /** Finishes a command that another process began. */
+  resumeCommand(turn: Turn, resumption: Resumption): Promise<TurnResult>;
+}
+
+type Tools = Parameters<typeof callTool>[0];
+type AgentTurnParts = Parameters<typeof runAgentTurn>[0];
+
+export type TurnRunnerParts = HostOptions &
+  Pick<CommandContext, 'budgets' | 'registry' | 'tasks' | 'addressOf' | 'retryFailed'> &
+  Pick<CommandContext, 'cancelTurns'> &
+  Pick<Tools, 'fetchAttachment'> & {
+    /** What is said while a turn runs. */
+    readonly meanwhile: FollowUps;
+    readonly channelOf: (jid: string) => Channel | undefined;
+    /** Queues a message; with a turn, as part of what that turn answers. */
+    readonly say: (jid: string, text: string, turnId: string | null) => void;
+  };
+
+export function openTurnRunners(parts: TurnRunnerParts): TurnRunners {
+  const { store, channels, channelOf, meanwhile, say, pace } = parts;
+  const typing = openTyping(pace.typingMs);
+  const runningCommand = openRunningCommand(parts.commands);
+  const toolsFor = createToolOffer(parts.tools);
+  const unstoppable = new AbortController().signal;
+
+  function runAgent(turn: Turn): Promise<TurnResult> {
+    const isAsked = taskOfTurn(store, turn) === null;
+    let isSilent = false;
+    const beSilent = (): void => {
+      isSilent = true;
+    };
+    const commands = openAgentCommands({ ...commandOptions(turn), jid: turn.jid });
+    const tools: Tools = {
+      ...parts,
+      jid: turn.jid,
+      send: upToLimit((jid, text) => say(jid, text, isAsked && jid === turn.jid ? turn.id : null)),
+      reachOf,
+      ownerCommand: commands.call,
+      staySilent: isAsked ? null : beSilent,
+    };
+    const given: AgentTurnParts = {
+      ...parts,
+      onTool: (call) => callTool(tools, call),
+      toolsFor,
+      isSilent: () => isSilent,
+    };
+    const run = async (more: Pick<AgentTurnParts, 'followUps'>) =>
+      commands.withQuestion(await runAgentTurn({ ...given, ...more }, turn));
+    // Nobody waits for a task, and perhaps it has nothing to say; what is asked then is another matter.
+    if (!isAsked) return run({});
+    return whileTyping(turn, () => run({ followUps: meanwhile.eventsOf(turn) })).finally(() =>
+      meanwhile.close(turn),
+    );
+  }
+
+  function reachOf(jid: string): ReturnType<Tools['reachOf']> {
+    const channel = channelOf(jid);
+    if (channel === undefined) return 'gone';
+    return channel.status().state === 'connected' ? 'connected' : 'waiting';
+  }
+
+  function whileTyping<T>({ jid }: Turn, run: () => Promise<T>): Promise<T> {
+    return typing.during({ jid, channel: channelOf(jid) }, run);
+  }
+
+  function commandOptions(turn: Turn, signal = unstoppable): CommandTurnOptions {
+    return {
+      context: {
+        ...parts,
+        signal,
+        drawsCodes: parts.drawsCodes && turn.jid === parts.mainChat.jid,
+        cancelCommand: runningCommand.cancel,
+        channels: () =>
+          channels.map((channel) => ({
+            name: channel.name,
+            status: channel.status(),
+            isOpen: channel.isOpen === true,
+            allowSetting: channel.allowSetting ?? null,
+          })),
+        sandbox: describeSandbox,
+        progressMs: pace.progressMs,
+        say: (text) => say(turn.jid, text, turn.id),
+      },
+      keep: (payload) => store.turns.keep(turn.id, parts.instance, payload),
+    };
+  }
+
+  async function describeSandbox(): Promise<string> {
+    const opened = await parts.sandbox.open();
+    if (opened.kind === 'unavailable') return opened.advice;
+    const warm = opened.sandbox.warm();
+    return `${opened.sandbox.description}, ${warm} ${warm === 1 ? 'container' : 'containers'}`;
+  }
+
+  return {
+    runAgent,
+    runCommand: (turn) =>
+      whileTyping(turn, () =>
+        runningCommand.during(turn, (signal) => runCommandTurn(commandOptions(turn, signal), turn)),
+      ),
+    resumeCommand: (turn, resumption) =>
+      runningCommand.during(turn, (signal) =>
+        resumeCommandTurn(commandOptions(turn, signal), turn, resumption),
+      ),
+  };
+}

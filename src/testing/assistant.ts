@@ -1,0 +1,250 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import type {
+  Channel,
+  ChannelEvents,
+  ChannelStatus,
+  InboundMessage,
+  KnownChat,
+} from '../channels/channel.ts';
+import { readSettings } from '../config.ts';
+import { clawRunner } from '../host/contracts/claw.ts';
+import { discoverCommands } from '../host/contracts/command.ts';
+import { gitRunner } from '../host/contracts/git.ts';
+import { DEFAULT_PACE, type HostOptions } from '../host/contracts/options.ts';
+import { discoverTools } from '../host/contracts/tool.ts';
+import { type Host, openHost } from '../host/host.ts';
+import { realTimer } from '../host/scheduler/alarm.ts';
+import { type LazySandbox, lazySandbox } from '../host/turns/lazy-sandbox.ts';
+import type { Sandbox, TurnEvents, TurnOutcome, TurnRequest } from '../sandbox/sandbox.ts';
+import { openStore, type Store } from '../store/store.ts';
+
+const REPOSITORY = resolve(import.meta.dirname, '../..');
+const CONNECTED: ChannelStatus = { state: 'connected', detail: null };
+
+/** A channel whose far end is the test: it says things, and sees what is sent. */
+export class TestChannel implements Channel {
+  readonly name: string;
+  readonly sent: { jid: string; id: string; text: string }[] = [];
+  readonly settled: string[] = [];
+  /** What the far end does with the next messages; taken from the front, an empty list takes all. */
+  readonly failures: Error[] = [];
+  state: ChannelStatus = CONNECTED;
+  /** Set by tests whose far end has files. */
+  fetchAttachment?: NonNullable<Channel['fetchAttachment']>;
+  /** Chats whose files and copies were to be forgotten. */
+  readonly forgotten: string[] = [];
+  /** Set by tests in which the channel lets everybody through. */
+  isOpen = false;
+  #events: ChannelEvents | null = null;
+  #count = 0;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  async connect(events: ChannelEvents): Promise<void> {
+    this.#events = events;
+    events.onStatus(this.state);
+  }
+
+  async disconnect(): Promise<void> {}
+
+  async send(message: { id: string; jid: string; text: string }): Promise<void> {
+    const failure = this.failures.shift();
+    if (failure !== undefined) throw failure;
+    this.sent.push({ ...message });
+  }
+
+  async setTyping(_jid: string, _isTyping: boolean): Promise<void> {}
+
+  ownsJid(jid: string): boolean {
+    return jid.startsWith(`${this.name}:`);
+  }
+
+  status(): ChannelStatus {
+    return this.state;
+  }
+
+  chatSettled(jid: string): void {
+    this.settled.push(jid);
+  }
+
+  forgetChat(jid: string): void {
+    this.forgotten.push(jid);
+  }
+
+  become(state: ChannelStatus): void {
+    this.state = state;
+    this.#events?.onStatus(state);
+  }
+
+  /** Hands a message over, and resolves when it may be acknowledged. */
+  async say(text: string, over: Partial<InboundMessage> = {}): Promise<void> {
+    this.#count += 1;
+    const isOwner = this.name === 'terminal';
+    await this.#events?.onMessage({
+      id: randomUUID(),
+      jid: `${this.name}:main`,
+      chatName: 'Main',
+      isDirect: true,
+      sender: 'ada',
+      senderName: 'Ada',
+      isOwner,
+      mentionsAssistant: false,
+      text,
+      sentAt: Date.UTC(2026, 10, 21, 7, this.#count),
+      ...over,
+    });
+  }
+
+  async meet(jid: string, name: string, over: Partial<KnownChat> = {}): Promise<void> {
+    await this.#events?.onChat({ jid, name, isDirect: false, ...over });
+  }
+
+  /** Drops somebody, as a channel with an allow-list of its own does. */
+  async drop(sender: string): Promise<void> {
+    await this.#events?.onStranger?.(sender);
+  }
+
+  /** `+1 234 567` is the chat `<channel>:1234567`. */
+  addressOf(typed: string): string | null {
+    const number = typed.replace(/\D/g, '');
+    return typed.startsWith('+') ? `${this.name}:${number}` : null;
+  }
+}
+
+export type AgentScript = (request: TurnRequest, events: TurnEvents) => Promise<TurnOutcome>;
+
+/** An outcome as a sandbox reports it. */
+export function answers(text: string): TurnOutcome {
+  const usage = { inputTokens: 1, outputTokens: 1 };
+  return { kind: 'answered', text, session: 's1', usage, isTruncated: false };
+}
+
+function testSandbox(script: AgentScript): Sandbox {
+  return {
+    engine: 'bubblewrap',
+    description: 'test engine',
+    runTurn: script,
+    stop: async () => {},
+    warm: () => 0,
+    close: async () => {},
+  };
+}
+
+/** A sandbox that the test closes itself, so that one serves several assistants. */
+export function borrowed(sandbox: Sandbox): LazySandbox {
+  return {
+    open: async () => ({ kind: 'ready', sandbox }),
+    stop: (folder) => sandbox.stop(folder),
+    warm: () => sandbox.warm(),
+    close: async () => {},
+  };
+}
+
+export type AssistantParts = {
+  readonly agent?: AgentScript;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly over?: Partial<HostOptions>;
+};
+
+/** A project in a temporary folder, on which one assistant after the other can be started. */
+export class TestProject {
+  readonly dir = mkdtempSync(join(tmpdir(), 'claw-host-'));
+  restarts = 0;
+
+  constructor(files: Readonly<Record<string, string>> = {}) {
+    const given = { 'claw.config.yaml': 'check: []\n', ...files };
+    for (const [path, text] of Object.entries(given)) {
+      mkdirSync(dirname(join(this.dir, path)), { recursive: true });
+      writeFileSync(join(this.dir, path), text);
+    }
+  }
+
+  start(parts: AssistantParts = {}, rolledBack: string | null = null): Promise<TestAssistant> {
+    const requestRestart = () => {
+      this.restarts += 1;
+    };
+    const over = { requestRestart, ...parts.over };
+    return startAssistant(this.dir, { ...parts, over }, rolledBack);
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.dir, { recursive: true, force: true });
+  }
+}
+
+/** Starts an assistant on a project, with the test at both ends of it. */
+export async function startAssistant(
+  dir: string,
+  parts: AssistantParts = {},
+  rolledBack: string | null = null,
+): Promise<TestAssistant> {
+  const { agent = async () => answers('pong'), environment = {}, over = {} } = parts;
+  const store = openStore({ path: join(dir, 'data/claw.db'), now: Date.now() });
+  const terminal = new TestChannel('terminal');
+  const chat = new TestChannel('chat');
+  const settings = readSettings({ ANTHROPIC_API_KEY: 'sk-test', ...environment }, dir);
+  const [commands, tools] = await Promise.all([discoverCommands(), discoverTools()]);
+  const host = openHost({
+    projectDir: dir,
+    version: '0.1.0',
+    settings,
+    store,
+    channels: [terminal, chat],
+    commands,
+    tools,
+    sandbox: lazySandbox(async () => ({ kind: 'ready', sandbox: testSandbox(agent) })),
+    claw: clawRunner({
+      nodePath: process.execPath,
+      clawPath: join(REPOSITORY, 'bin/claw.js'),
+      projectDir: dir,
+      // Whose test starts no model has none that answers.
+      environment: {
+        PATH: process.env['PATH'],
+        HOME: dir,
+        ANTHROPIC_BASE_URL: 'http://127.0.0.1:9',
+        ...environment,
+      },
+      modelKey: { ANTHROPIC_API_KEY: 'sk-test' },
+    }),
+    git: gitRunner({ projectDir: dir, environment: { PATH: process.env['PATH'], HOME: dir } }),
+    mainChat: { jid: 'terminal:main', name: 'Terminal' },
+    instance: randomUUID(),
+    now: Date.now,
+    setTimer: realTimer,
+    newId: randomUUID,
+    timeZone: 'UTC',
+    drawsCodes: false,
+    isSet: (setting) => setting in environment,
+    settingsProblem: () => null,
+    trouble: null,
+    log: { info() {}, warn() {}, error() {} },
+    requestRestart: () => {},
+    pace: { ...DEFAULT_PACE, retryMs: 10, progressMs: 10 },
+    ...over,
+  });
+  await host.start({ rolledBack });
+  return { host, store, terminal, chat, stop: () => stop(host, store) };
+}
+
+export type TestAssistant = {
+  readonly host: Host;
+  readonly store: Store;
+  readonly terminal: TestChannel;
+  readonly chat: TestChannel;
+  readonly stop: () => Promise<void>;
+};
+
+async function stop(host: Host, store: Store): Promise<void> {
+  await host.stop(1_000);
+  store.close();
+}
+
+/** The texts that a channel has sent so far. */
+export function textsOf(channel: TestChannel): readonly string[] {
+  return channel.sent.map(({ text }) => text);
+}

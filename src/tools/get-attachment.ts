@@ -1,0 +1,21 @@
+import { z } from 'zod';
+import type { AgentTool } from '../host/contracts/tool.ts';
+
+const Input = z.object({
+  message_id: z
+    .string()
+    .min(1)
+    .max(200)
+    .describe('The id in the line of the file, such as [image, 120 kB, id 3EB0…]'),
+});
+
+export const tool: AgentTool = {
+  name: 'get_attachment',
+  description:
+    'Fetches a file (image, voice, document …) that came with a message of this chat, up to 20 MB, and says where it lies in /workspace/media. What it is called there tells what it is.',
+  isMainOnly: false,
+  input: Input,
+  run({ caller, fetchAttachment }, input) {
+    return fetchAttachment(caller, Input.parse(input).message_id);
+  },
+};

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import type { AgentTool, ToolContext } from '../host/contracts/tool.ts';
+import { namedGroup } from '../host/groups/named-group.ts';
+import { localTime } from '../host/scheduler/local-time.ts';
+import type { Task } from '../store/store.ts';
+import { taskSentence } from './task-input.ts';
+
+const Input = z.object({
+  group: z
+    .string()
+    .optional()
+    .describe('Folder of one chat; only the main chat sees those of others, and all by default'),
+});
+
+/** So many runs of each task are listed. */
+const RUNS = 5;
+
+export const tool: AgentTool = {
+  name: 'list_tasks',
+  description: 'Lists the scheduled tasks that are active or paused, each with its last runs.',
+  isMainOnly: false,
+  input: Input,
+  async run(context, input) {
+    const { group } = Input.parse(input);
+    const { caller, store } = context;
+    const isAll = caller.isMain && group === undefined;
+    const refusal = 'This chat may see its own tasks only.';
+    const folder = isAll ? undefined : namedGroup(context, group, refusal).folder;
+    return store.tasks.open(folder).map((task) => described(context, task));
+  },
+};
+
+function described({ store }: ToolContext, task: Task) {
+  const { id, folder, prompt, context, ifMissed, schedule } = task;
+  const runs = store.taskRuns.last(id, RUNS).map(({ dueAt, outcome, summary }) => ({
+    due: localTime(dueAt, schedule.timeZone),
+    outcome: outcome ?? 'running',
+    summary,
+  }));
+  return { task: id, group: folder, is: taskSentence(task), prompt, context, ifMissed, runs };
+}

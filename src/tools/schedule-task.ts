@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import type { AgentTool } from '../host/contracts/tool.ts';
+import { namedGroup } from '../host/groups/named-group.ts';
+import { taskFields, taskSentence } from './task-input.ts';
+
+const { prompt, kind, schedule, time_zone, context, if_missed } = taskFields;
+const Input = z.object({
+  prompt,
+  kind,
+  schedule,
+  time_zone: time_zone.optional(),
+  context: context.optional(),
+  if_missed: if_missed.optional(),
+  group: z
+    .string()
+    .optional()
+    .describe('Folder of the chat it runs in, if not this one; only the main chat may name one'),
+});
+
+export const tool: AgentTool = {
+  name: 'schedule_task',
+  description:
+    'Schedules something for you to do later, once or again and again. When it is due you are given the prompt, and your answer is sent to the chat.',
+  isMainOnly: false,
+  input: Input,
+  async run(toolContext, input) {
+    const wish = Input.parse(input);
+    const { caller, tasks } = toolContext;
+    const group = namedGroup(
+      toolContext,
+      wish.group,
+      'This chat may schedule tasks for itself only.',
+    );
+    const task = tasks.schedule(
+      { ...wish, timeZone: wish.time_zone, ifMissed: wish.if_missed },
+      group,
+      caller.folder,
+    );
+    return taskSentence(task);
+  },
+};

@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import type { AgentTool } from '../host/contracts/tool.ts';
+import { GroupRefused } from '../host/groups/group-refused.ts';
+import { namedGroup } from '../host/groups/named-group.ts';
+import { readTrigger, TriggerInput } from '../host/groups/trigger-input.ts';
+
+const Input = z.object({
+  group: z.string().min(1).describe('Name or folder of the registered chat'),
+  trigger: TriggerInput,
+});
+
+export const tool: AgentTool = {
+  name: 'set_trigger',
+  description: 'Sets when the assistant answers in a registered chat. For the main chat only.',
+  isMainOnly: true,
+  input: Input,
+  async run(context, input) {
+    const { group: wanted, trigger } = Input.parse(input);
+    const group = namedGroup(context, wanted, 'Only the main chat may.');
+    if (group.isMain) throw new GroupRefused('The main chat needs no trigger.');
+    context.registry.setTrigger(group, readTrigger(trigger));
+    return `The trigger of ${group.name} is set.`;
+  },
+};
