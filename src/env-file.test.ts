@@ -26,8 +26,8 @@ test('lines that set nothing are named, and what dotenv takes is let through', (
   const broken = ['this is broken', 'CLAW_MAX_AGENTS 2', 'OK=1', 'ASSISTANT_NAME="Ann', ''];
   writeFileSync(join(folder, '.env'), broken.join('\n'));
   expect(brokenEnvLines(folder)).toEqual([
-    'Line 1 of .env is no setting: write NAME=value.',
-    'Line 2 of .env is no setting: write NAME=value.',
+    'Line 1 of .env is not a setting: write NAME=value.',
+    'Line 2 of .env is not a setting: write NAME=value.',
     'Line 4 of .env has a quote that is never closed.',
   ]);
 });

@@ -32,7 +32,7 @@ export function brokenEnvLines(projectDir: string): readonly string[] {
     if (line === '' || line.startsWith('#')) continue;
     const value = SETTING.exec(line)?.[1];
     if (value === undefined)
-      problems.push(`Line ${at + 1} of .env is no setting: write NAME=value.`);
+      problems.push(`Line ${at + 1} of .env is not a setting: write NAME=value.`);
     const quote = QUOTED.exec(value ?? '')?.[0];
     if (quote === undefined || value?.indexOf(quote, 1) !== -1) continue;
     const end = lines.findIndex((later, index) => index > at && later.includes(quote));

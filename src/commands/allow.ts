@@ -57,7 +57,7 @@ function listOf({ store, channels }: CommandContext): string {
     .filter(({ isOpen }) => isOpen)
     .map(
       ({ name }) =>
-        `- directly on ${name}: ${store.senders.ofChannel(name).join(', ') || 'nobody else than in registered chats'}`,
+        `- directly on ${name}: ${store.senders.ofChannel(name).join(', ') || 'nobody; only registered chats are heard'}`,
     );
   const lines = [...limited, ...direct, '- in every other registered chat: everybody in it'];
   return `Who may call the assistant:\n\n${lines.join('\n')}\n\n${USAGE}`;
@@ -149,5 +149,5 @@ function addressOn({ addressOf }: CommandContext, channel: string, typed: string
   const address = addressOf(typed);
   if (address?.channel === channel) return address.jid;
   if (/^\S*\d\S*$/.test(typed)) return typed;
-  throw new GroupRefused(`${typed} is no number or address on ${channel}.`);
+  throw new GroupRefused(`${typed} is not a number or address on ${channel}.`);
 }

@@ -73,6 +73,6 @@ test('what is no number is said to be none, in words of the chat', async () => {
   const result = { ...RESULT, ok: false, exitCode: 2, error };
   const { texts } = await pairing('/pair Ada', { said: [], result });
   expect(texts).toEqual([
-    '“Ada” is no phone number with its country’s. Say `/pair` for a QR code, or `/pair +49 151 23456789` for a code to type.',
+    '“Ada” is not a phone number with its country code. Say `/pair` for a QR code, or `/pair +49 151 23456789` for a code to type.',
   ]);
 });

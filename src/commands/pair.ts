@@ -8,14 +8,14 @@ const USAGE = 'Say `/pair` for a QR code, or `/pair +49 151 23456789` for a code
 
 export const command: OwnerCommand = {
   name: 'pair',
-  help: 'links WhatsApp to your phone by a QR code, or with your number behind it by a code to type',
+  help: 'links WhatsApp to your phone by a QR code, or, followed by your number, by a code to type',
   isCancellable: true,
   async run(context, argument) {
     const { status } = context.channels().find(({ name }) => name === 'whatsapp') ?? {};
     if (status !== undefined && status.state !== 'unpaired' && status.state !== 'stopped') {
       return {
         kind: 'answer',
-        text: `WhatsApp is paired already (${status.state}). To move to another phone, stop the assistant and run \`npx claw setup\`, which offers to link it anew.`,
+        text: `WhatsApp is paired already (${status.state}). To move to another phone, stop the assistant and run \`npx claw setup\`, which offers to link it again.`,
       };
     }
     // This command restarts by itself; a restart from outside would wait for this command to end.
@@ -30,7 +30,7 @@ export const command: OwnerCommand = {
       const reason = result.error?.message ?? 'claw did not say why.';
       const text =
         result.error?.code === 'USAGE'
-          ? `“${argument.trim()}” is no phone number with its country’s. ${USAGE}`
+          ? `“${argument.trim()}” is not a phone number with its country code. ${USAGE}`
           : `WhatsApp was not paired. ${reason}`;
       return { kind: 'answer', text };
     }

@@ -2,7 +2,7 @@ import type { OwnerCommand } from '../host/contracts/command.ts';
 
 export const command: OwnerCommand = {
   name: 'restart',
-  help: 'starts the assistant anew, with `.env` read again',
+  help: 'starts the assistant again and reads `.env` again',
   takesNothing: true,
   isForAgents: true,
   async run({ settingsProblem }) {

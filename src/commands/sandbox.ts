@@ -4,13 +4,13 @@ const ENGINES = ['docker', 'podman', 'bubblewrap'] as const;
 
 export const command: OwnerCommand = {
   name: 'sandbox',
-  help: 'what runs the agents; with `bubblewrap` behind it they may run there where Docker is not, with `docker` not any more',
+  help: 'what runs the agents; followed by `bubblewrap` they may run there where Docker is missing, by `docker` no longer',
   async run(context, argument) {
     const wanted = argument.trim().toLowerCase();
     if (wanted === '') return { kind: 'answer', text: await stateOf(context) };
     const engine = ENGINES.find((name) => name === wanted);
     if (engine === undefined) {
-      const text = `“${argument.trim()}” is no sandbox. Say \`/sandbox bubblewrap\` or \`/sandbox docker\`.`;
+      const text = `“${argument.trim()}” is not a sandbox. Say \`/sandbox bubblewrap\` or \`/sandbox docker\`.`;
       return { kind: 'answer', text };
     }
     context.store.engines.accept(engine);

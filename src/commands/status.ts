@@ -65,6 +65,10 @@ function describeQueue({ store }: CommandContext): string {
   return `${queued} waiting, ${running - 1} running, ${failed} failed${retry}, ${unsent} unsent`;
 }
 
+function counted(count: number, noun: string): string {
+  return count === 1 ? `1 ${noun}` : `${count} ${noun}s`;
+}
+
 const Tree = z.looseObject({
   initialised: z.boolean(),
   layers: z.array(z.looseObject({ name: z.string(), version: z.string() })).default([]),
@@ -78,7 +82,8 @@ async function describeTree({ claw }: CommandContext): Promise<string> {
   if (!result.ok || tree === undefined) return `unknown (${result.error?.message ?? 'no answer'})`;
   if (!tree.initialised) return 'the core as it came, no skills';
   const layers = tree.layers.map(({ name, version }) => `${name} ${version}`).join(', ');
-  const edits = tree.edits.length > 0 ? `, ${tree.edits.length} files with edits of your own` : '';
+  const edits =
+    tree.edits.length > 0 ? `, ${counted(tree.edits.length, 'file')} with edits of your own` : '';
   const pending = tree.pending ? ', a change waits for your decision (`/conflicts`)' : '';
   return `core and ${layers || 'no skills'}${edits}${pending}`;
 }

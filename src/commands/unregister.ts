@@ -8,7 +8,7 @@ const Asked = z.object({ jid: z.string() });
 
 export const command: OwnerCommand = {
   name: 'unregister',
-  help: 'leaves a chat and keeps its folder; with `delete` behind it everything of it goes',
+  help: 'leaves a chat and keeps its folder; followed by `delete`, everything of it is deleted',
   run: (context, argument) =>
     answerOrRefusal(async () => {
       const words = wordsOf(argument);

@@ -91,7 +91,7 @@ function serve(socket: Socket, onShell: (shell: Shell) => ShellEvents): void {
     onValue(value) {
       if (!socket.writable) return;
       const message = parseShellMessage(value);
-      if (message === null) refuse('This is no message that the assistant knows.');
+      if (message === null) refuse('The assistant does not know this kind of message.');
       else events.onMessage(message);
     },
   });

@@ -4,7 +4,7 @@ import { type Examination, type Finding, ill, type Subject, well } from './exami
 import { lastChannelState } from './last-state.ts';
 
 const AREA = 'whatsapp';
-const AGAIN = '`claw setup whatsapp --again` pairs it anew.';
+const AGAIN = '`claw setup whatsapp --again` pairs it again.';
 
 /** The link to WhatsApp: with whom it is paired, and what the running assistant last said of it. */
 export const examination: Examination = {

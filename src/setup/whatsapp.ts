@@ -44,7 +44,7 @@ export async function setUpWhatsApp(
     };
   } catch (error) {
     if (!(error instanceof WhatsAppError)) throw error;
-    const again = error.code === 'ALREADY_PAIRED' ? ' Add --again to pair it anew.' : '';
+    const again = error.code === 'ALREADY_PAIRED' ? ' Add --again to pair it again.' : '';
     ending = `${error.message} You can close this page.`;
     throw new SetupRefused(`${error.message}${again}`, { cause: error });
   } finally {
@@ -70,7 +70,9 @@ function wishOf(args: readonly string[]): Wish {
     const { values } = parseArgs({ args: [...args], options, allowPositionals: false });
     const phoneNumber = values.phone?.replace(/[\s()./-]/g, '').replace(/^\+/, '') ?? null;
     if (phoneNumber !== null && !/^[1-9]\d{6,14}$/.test(phoneNumber)) {
-      throw new Error(`${values.phone} is no phone number with its country's, such as +49 151 …`);
+      throw new Error(
+        `${values.phone} is not a phone number with its country code, such as +49 151 …`,
+      );
     }
     const { again: isAgain, relay: isRelayed } = values;
     return { phoneNumber, qrFile: values['qr-file'] ?? null, isAgain, isRelayed };

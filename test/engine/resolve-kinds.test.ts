@@ -208,6 +208,21 @@ test('undo that meets later edits is resolved like any other verb', async () => 
   expect((await codebase.claw('resolutions')).json.data).toEqual([]);
 });
 
+test('an undo that would delete or bring back what was changed or deleted since says so', async () => {
+  await using codebase = temporaryCodebase({ 'notes.txt': LINES }, { git: true });
+  addSkill(codebase, 'a', { add: { 'new.txt': 'new\n' }, modify: { 'notes.txt': [LINES, A] } });
+  await codebase.claw('apply', 'a');
+  codebase.write({ 'new.txt': 'new, and mine\n' });
+  codebase.remove('notes.txt');
+  expect((await codebase.claw('undo')).json.conflicts).toMatchObject([
+    { path: 'new.txt', reason: 'The undo would delete this file, but you have changed it since.' },
+    {
+      path: 'notes.txt',
+      reason: 'The undo would bring this file back, but you have deleted it since.',
+    },
+  ]);
+});
+
 test('a conflict of the core with an old package is settled and holds for the next core', async () => {
   await using codebase = temporaryCodebase({ 'notes.txt': LINES }, { git: true });
   const core = LINES.replace('two', 'two of the core');

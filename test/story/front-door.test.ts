@@ -8,11 +8,12 @@ beforeAll(() => {
 });
 afterAll(() => clone[Symbol.asyncDispose]());
 
-test('npm start with four commands piped in prints four answers on stdout, and exits 0', async () => {
+test('npm start --silent with four commands piped in prints four answers on stdout, nothing else, and exits 0', async () => {
   const commands = '/help\n/status\n/skills\n/groups\n';
-  const run = await runThere(clone.root, ['npm', 'start'], commands);
+  const run = await runThere(clone.root, ['npm', 'start', '--silent'], commands);
   expect(run.code, run.stderr).toBe(0);
   const [greeting = '', ...answers] = run.stdout.split(/^> $/m);
+  expect(run.stdout).toMatch(/^Hello, I am Andy/);
   expect(greeting.split('\n').filter((line) => /no model/i.test(line))).toEqual([
     expect.stringContaining('`npx claw setup` adds a key'),
   ]);

@@ -121,7 +121,8 @@ test('the socket is its owner’s alone, and garbage harms nobody', async () => 
       return got.split('\n').at(-2);
     }),
   );
-  const refused = '{"kind":"refused","message":"This is no message that the assistant knows."}';
+  const refused =
+    '{"kind":"refused","message":"The assistant does not know this kind of message."}';
   expect(replies.slice(0, 3)).toEqual([refused, refused, refused]);
   expect(replies[3]).toContain('1 MB at most');
   expect((await claw(['chat', '/groups'])).stdout).toBe(GROUPS);

@@ -18,7 +18,10 @@ const PROMPT = '> ';
 export async function chatOnTerminal({ root, signal }: Invocation): Promise<VerbResult> {
   const { stdin: input, stdout: output } = process;
   if (!output.isTTY) {
-    throw new ClawError('USAGE', 'Say what to say: claw chat "…" prints the answers.');
+    throw new ClawError(
+      'USAGE',
+      'A session needs a terminal. Without one, give the words: claw chat "…" prints the answers.',
+    );
   }
   const dataDir = dataDirOf(root);
   const screen = interactiveConsole({

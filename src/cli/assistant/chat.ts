@@ -21,7 +21,7 @@ export async function chat(invocation: Invocation, words: readonly string[]): Pr
   if (words.length > 0) return await sayAll(invocation, 'chat', [words.join(' ')]);
   if (process.stdin.isTTY !== true) return await sayAll(invocation, 'chat', pipedLines());
   if (invocation.options.json !== true) return await chatOnTerminal(invocation);
-  throw new ClawError('USAGE', 'With --json, say what to say: claw chat --json "/status"');
+  throw new ClawError('USAGE', 'With --json, give the words: claw chat --json "/status"');
 }
 
 /** Says one text after the other, each when the one before is answered. */

@@ -103,12 +103,14 @@ function bodyOf(result: VerbResult, screen: Screen): readonly string[] {
     case 'resolutions':
       return recordingLines(result.data as Parameters<typeof recordingLines>[0]);
     case 'continue':
-      if (result.data === null) return ['Nothing waits.'];
+      if (result.data === null) return ['Nothing waits for a decision.'];
       if ((result.data as TrialData).isTrial === true) return trialLines(result);
       return bodyOf({ ...result, verb: (result.data as { readonly verb: string }).verb }, screen);
     case 'abort':
       return [
-        result.outcome === 'nothing' ? 'Nothing waits.' : 'Forgotten; the tree is as it was.',
+        result.outcome === 'nothing'
+          ? 'Nothing waits for a decision.'
+          : 'Forgotten; the tree is as it was.',
       ];
     default:
       return changeLines(result);

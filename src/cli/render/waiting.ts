@@ -18,7 +18,7 @@ export function waitingLines(
   { operation, details = [], answers }: ConflictsData,
   conflicts: readonly Conflict[],
 ): readonly string[] {
-  if (operation === null) return ['Nothing waits.'];
+  if (operation === null) return ['Nothing waits for a decision.'];
   if (answers !== undefined) return [answers.trimEnd()];
   const lines = details.flatMap(({ path, decided, text, values, offers }) => {
     if (decided) return [`  ✓ ${path}  decided`];

@@ -135,7 +135,7 @@ test('on a terminal, without a name, it walks through everything and takes a no'
   await using codebase = temporaryCodebase({ '.env': 'ANTHROPIC_API_KEY=sk-test-key\n' });
   const terminal = onTerminal(codebase.root);
   const questions = [
-    'with a key. Do it anew?',
+    'with a key. Do it again?',
     'whatsapp: link the assistant',
     'service: the system',
   ];

@@ -61,7 +61,7 @@ async function walkThrough(
   const { confirm, isCancel, log } = await import('@clack/prompts');
   const output = process.stderr;
   const stands = await standing();
-  const state = stands === null ? 'Not set up. Do it now?' : `Set up: ${stands}. Do it anew?`;
+  const state = stands === null ? 'Not set up. Do it now?' : `Set up: ${stands}. Do it again?`;
   let message = `${name}: ${help}. ${state}`;
   let initialValue = stands === null && name !== 'service';
   let last: Came = { kind: 'passed' };

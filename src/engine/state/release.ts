@@ -58,7 +58,7 @@ export async function takeRelease(
   if (request.coreVersion !== null && semver.valid(request.coreVersion) === null) {
     throw new ClawError(
       'VERSION_INVALID',
-      `${request.coreVersion} is no version. Give three numbers, such as 1.4.0.`,
+      `${request.coreVersion} is not a version. Give three numbers, such as 1.4.0.`,
     );
   }
   const found = await findFiles(root, config, request.release);

@@ -241,7 +241,7 @@ function merge(
   }
   const outcome = mergeFiles(versions, { path });
   if (outcome.kind === 'clean') return { file: outcome.file, ...CLEAN };
-  const reason = 'You changed the same lines since.';
+  const reason = reasonOf(outcome.conflict, versions);
   const conflict = {
     path,
     kind: outcome.conflict,
@@ -257,6 +257,18 @@ function merge(
   const file = answeredFile(conflict, answer);
   const amended = file && decision?.amended ? { ...file, bytes: decision.amended } : file;
   return { file: amended, conflicts: [], settlements };
+}
+
+/** What stands against an undo of one file, as a sentence. */
+function reasonOf(kind: Conflict['kind'], { ours, theirs }: Versions<TreeFile | null>): string {
+  if (kind === 'binary') return 'You have changed this binary file since.';
+  if (kind === 'add-add')
+    return 'The undo would bring this file back, but you have another one there.';
+  if (kind !== 'modify-delete') return 'You have changed the same lines since.';
+  if (theirs === null) return 'The undo would delete this file, but you have changed it since.';
+  return ours === null
+    ? 'The undo would bring this file back, but you have deleted it since.'
+    : 'The undo and you disagree on whether this file is there.';
 }
 
 type UndoneSwaps = {

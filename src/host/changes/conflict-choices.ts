@@ -69,7 +69,11 @@ function sideLabel({ layers, sizes, values, hunks }: WaitingConflict, side: 'our
   const verb = side === 'ours' ? 'keep' : 'take';
   const layer = layers[side === 'ours' ? 0 : 1];
   if (values !== null) return `${verb} ${whose(layer)}: ${valueText(values[side])}`;
-  if (hunks.length === 0 && sizes[side] === null) return `no such file, as ${holder(layer)} it`;
+  if (hunks.length === 0 && sizes[side] === null) {
+    return side === 'ours'
+      ? `leave the file deleted, as ${holder(layer)} it`
+      : `delete the file, as ${holder(layer)} it`;
+  }
   return `${verb} ${whose(layer)}`;
 }
 

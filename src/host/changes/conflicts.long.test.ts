@@ -63,7 +63,7 @@ test('a file that one side has taken away is kept or goes, as the owner says', a
   rmSync(join(project.dir, 'src/a.ts'));
   const second = await project.start({ environment: NO_MODEL });
   const asked = await ask(second, '/remove-b', 'Say a number');
-  expect(asked).toContain('1. no such file, as you have it');
+  expect(asked).toContain('1. leave the file deleted, as you have it');
   const shown = await ask(second, '1', 'Say yes, no, or give up.');
   expect(shown).toContain('it stays as you have it');
   await second.terminal.say('yes');

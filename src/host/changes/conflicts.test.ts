@@ -47,7 +47,7 @@ test('what the agent proposes is proved before it is shown, and committed at the
 
   const failed = await ask(first, '/add-b', 'Say a number');
   expect(failed).toContain('“apply b” meets one conflict:\n- `src/a.ts`, core against b');
-  expect(failed).toContain('The agent found no way: What the model proposes does not hold');
+  expect(failed).toContain('The agent found no solution: What the model proposes does not hold');
   expect(failed).toContain('the letter b is lost');
   expect(failed).toContain('`src/a.ts:3`, core against b.');
   expect(failed).toContain("b (Must keep: the letter b.):\n```\nexport const two = 'b';\n```");

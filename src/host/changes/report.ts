@@ -24,14 +24,14 @@ export async function reportChange(
   if (now.refusal !== null) return `${titleOf(change)} did not end well. ${now.refusal}`;
   if (now.state === change.state) return await afterInterruption(context, change);
   const names = now.applied.map(({ name }) => name);
-  const listed = `Skills that are in now: ${names.join(', ') || 'none'}.`;
+  const listed = `Skills in the code: ${names.join(', ') || 'none'}.`;
   switch (change.verb) {
     case 'apply':
       return await appliedText(context, change, now.applied);
     case 'update':
       return `The core is ${now.coreVersion ?? change.args.join(' ')} now${countFiles(change)}. ${listed}`;
     case 'upgrade':
-      return `Upgraded, these are in now: ${versionsOf(change, now.applied)}${countFiles(change)}.`;
+      return `Upgraded to ${versionsOf(change, now.applied)}${countFiles(change)}.`;
     case 'remove':
       return `${change.args.join(', ')} is out${countFiles(change)}. ${listed}`;
     case 'undo':

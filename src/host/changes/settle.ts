@@ -35,7 +35,9 @@ export async function giveUp(context: CommandContext): Promise<CommandResult> {
   const refusal = refusalOf(result);
   if (refusal !== null) return answer(refusal);
   return answer(
-    result.outcome === 'nothing' ? 'Nothing waits.' : 'Given up. Everything is as it was.',
+    result.outcome === 'nothing'
+      ? 'Nothing waits for a decision.'
+      : 'Given up. Everything is as it was.',
   );
 }
 
@@ -94,5 +96,5 @@ async function commit(
   return answer(`${ended.text}\n\n${WAITS}`);
 }
 
-const VALUE_MISSING = 'Say `value` and behind it what it shall be, as in `value 8080`.';
+const VALUE_MISSING = 'Say `value` and then what it should be, as in `value 8080`.';
 const EDITED = 'Something was edited since you were shown this, so it was planned again.';

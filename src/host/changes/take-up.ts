@@ -54,7 +54,7 @@ export async function takeUp(context: CommandContext, way: TakeUp): Promise<Comm
   const decided = proposed.ok ? await readWaiting(context) : waiting;
   if (decided === null || 'exitCode' in decided) return answer(GONE);
   if (proposed.ok) return await showProved(context, decided, { ...way, note: '' });
-  const note = `The agent found no way: ${refusalOf(proposed)}`;
+  const note = `The agent found no solution: ${refusalOf(proposed)}`;
   return askAbout(context, waiting, { ...way, note, paths: pathsOf(open) });
 }
 
@@ -75,7 +75,7 @@ async function showProved(
     const unnamed = consentNeeded(result);
     if (unnamed.length > 0) return answer(consentText(unnamed, '/conflicts'));
     if (!doesNotHold) return answer(`${refusal}\n\n${WAITS}`);
-    const note = `What was decided does not hold. ${refusal}`;
+    const note = `What was decided did not pass. ${refusal}`;
     return askAbout(context, waiting, { ...way, paths: pathsOf(waiting.conflicts), note });
   }
   const { plan } = Planned.parse(result.data);
@@ -144,7 +144,7 @@ function blockedText(waiting: Waiting): string {
   const { conflicts } = waiting;
   const lines = conflicts.map(({ path, layers }) => `- \`${path}\`, ${layers.join(' against ')}`);
   const what = conflicts.length === 1 ? 'one conflict' : `${conflicts.length} conflicts`;
-  return `“${operationName(waiting)}” meets ${what}:\n${lines.join('\n')}\n\nNothing is changed. The agent looks for a way.`;
+  return `“${operationName(waiting)}” meets ${what}:\n${lines.join('\n')}\n\nNothing is changed. The agent is looking for a solution.`;
 }
 
 function declined(waiting: Waiting): string {

@@ -33,7 +33,7 @@ test('a blocked update and an upgrade go the same way to the owner’s yes', asy
   await second.terminal.say('yes');
   await stopsForRestart(project, second);
   const third = await project.start({ environment });
-  await hears(third, 'The core is 3.0.0 now: 2 files changed. Skills that are in now: b.');
+  await hears(third, 'The core is 3.0.0 now: 2 files changed. Skills in the code: b.');
   expect(read(project, 'src/a.ts')).toBe(CORE_3.replace('two = 22', "two = 'b22'"));
 
   await ask(third, '/upgrade', 'There is no newer version here.');
@@ -52,7 +52,7 @@ test('a blocked update and an upgrade go the same way to the owner’s yes', asy
   await third.terminal.say('yes');
   await stopsForRestart(project, third);
   const fourth = await project.start({ environment });
-  await hears(fourth, 'Upgraded, these are in now: b 1.1.0: 1 file changed.');
+  await hears(fourth, 'Upgraded to b 1.1.0: 1 file changed.');
   expect(read(project, 'src/a.ts')).toContain("two = 'b2'");
   await fourth.stop();
 });

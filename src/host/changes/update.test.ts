@@ -25,7 +25,7 @@ test('update finds the newest release of the remote, shows it, and asks before i
   await stopsForRestart(project, first);
   expect(read(project, 'src/a.ts')).toBe(CORE_2.replace('one = 1', 'one = 11'));
   const second = await project.start();
-  await hears(second, 'The core is 2.0.0 now: 2 files changed. Skills that are in now: none.');
+  await hears(second, 'The core is 2.0.0 now: 2 files changed. Skills in the code: none.');
   await ask(second, '/update v9', 'v9 is neither a folder nor a ref that git knows here.');
   await ask(second, '/upgrade', 'There is no skill in the code yet');
   release(remote, 'v2.1.0', {

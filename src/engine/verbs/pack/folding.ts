@@ -213,6 +213,6 @@ function fileIn(
 function inLinesOf({ files }: Composition, path: string, { manifest }: SkillPackage): string {
   const layers = files.get(path)?.layers ?? [];
   const others = layers.filter((layer) => layer !== manifest.skill);
-  const whose = others.length === 0 ? 'the core' : others.join(', ');
-  return `it is in lines that ${whose} brings`;
+  const whose = others.length === 0 ? 'the core' : others.join(' and ');
+  return `it is in lines that come from ${whose}`;
 }

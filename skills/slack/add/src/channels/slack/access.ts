@@ -21,7 +21,7 @@ export function settingsProblem(settings: AccessSettings): string | null {
   const odd = allowFrom.find((entry) => entry !== EVERYBODY && !/^[UW][A-Z0-9]+$/.test(entry));
   return odd === undefined
     ? null
-    : `SLACK_ALLOW_FROM in .env holds "${odd}", which is no member id. Write ids such as ` +
+    : `SLACK_ALLOW_FROM in .env holds "${odd}", which is not a member id. Write ids such as ` +
         'U012AB3CD with commas between them, or * for everybody, and restart.';
 }
 

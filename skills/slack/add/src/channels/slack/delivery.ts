@@ -55,7 +55,7 @@ export class Delivery {
 
   async #sendParts({ id, jid, text }: OutboundMessage): Promise<void> {
     const channel = channelIdOf(jid);
-    if (channel === null) throw new SlackError('JID_INVALID', `${jid} is no channel on Slack.`);
+    if (channel === null) throw new SlackError('JID_INVALID', `${jid} is not a channel on Slack.`);
     for (const part of formatParts(text).slice(this.#taken.get(id) ?? 0)) {
       try {
         await this.#post(channel, part);

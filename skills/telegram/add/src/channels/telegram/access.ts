@@ -11,7 +11,7 @@ export function allowListProblem(allowFrom: readonly string[]): string | null {
   const odd = allowFrom.find((entry) => entry !== EVERYBODY && !/^\d+$/.test(entry));
   return odd === undefined
     ? null
-    : `TELEGRAM_ALLOW_FROM in .env holds "${odd}", which is no user id. Write numbers with commas ` +
+    : `TELEGRAM_ALLOW_FROM in .env holds "${odd}", which is not a user id. Write numbers with commas ` +
         'between them, or * for everybody, and restart.';
 }
 

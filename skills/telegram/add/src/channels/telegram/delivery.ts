@@ -110,6 +110,6 @@ export class Delivery {
 
 function chatIn(jid: string): number {
   const chatId = chatIdOf(jid);
-  if (chatId === null) throw new TelegramError('JID_INVALID', `${jid} is no chat on Telegram.`);
+  if (chatId === null) throw new TelegramError('JID_INVALID', `${jid} is not a chat on Telegram.`);
   return chatId;
 }
