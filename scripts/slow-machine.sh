@@ -22,7 +22,7 @@ loopSeconds=5400
 # the pages of docs/. The story is the longest, and what it waits for shorter tests wait for too; the tests of
 # the skills, which it runs, are run by the matrix below. A file that no pattern names is in.
 leftOut=(
-  'src/engine/{compose,skill,state,structured}/**'
+  'src/engine/{cache,commands,compose,decisions,inspect,operation,package,pending,state,structured,update}/**'
   'src/engine/merge/!(*speed).test.ts'
   'src/engine/transaction/crash.test.ts'
   'src/store/**'

@@ -10,7 +10,7 @@ import {
   plan,
   type VerbResult,
 } from '../../src/engine/index.ts';
-import { PLAIN_UPDATE, type UpdateOptions } from '../../src/engine/verbs/update-options.ts';
+import { PLAIN_UPDATE, type UpdateOptions } from '../../src/engine/operation/update-options.ts';
 import { pathsOf } from './git.ts';
 
 /** Conflicts that an owner would be asked about. */

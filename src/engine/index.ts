@@ -1,23 +1,25 @@
+import type { DevelopOptions } from './commands/dev/develop.ts';
+import type { MatrixRequest } from './commands/matrix.ts';
+import type { PackOptions } from './commands/pack/pack.ts';
+import type { RenewOptions } from './commands/pack/renewal.ts';
+import type { PlannedVerb } from './commands/plan.ts';
+import type { Choice } from './decisions/decide.ts';
+import { type EngineContext, resultOf, type VerbResult } from './operation/context.ts';
+import { changing, needsDecision, reading } from './operation/session.ts';
+import type { UpdateOptions } from './operation/update-options.ts';
 import type { ReleaseRequest } from './state/release.ts';
 import { withLock } from './transaction/lock.ts';
 import { recover as recoverTree } from './transaction/recover.js';
-import { type EngineContext, resultOf, type VerbResult } from './verbs/context.ts';
-import type { Choice } from './verbs/decide.ts';
-import type { DevelopOptions } from './verbs/dev/develop.ts';
-import { changing, needsDecision, reading } from './verbs/locked.ts';
-import type { MatrixRequest } from './verbs/matrix.ts';
-import type { PackOptions } from './verbs/pack/pack.ts';
-import type { RenewOptions } from './verbs/pack/renewal.ts';
-import type { PlannedVerb } from './verbs/plan.ts';
-import type { UpdateOptions } from './verbs/update-options.ts';
 
 // Each verb is loaded when it is called: most of the time that `claw status` takes is loading.
 
+export type { DevelopEvent } from './commands/dev/develop.ts';
+export type { CellOutcome, MatrixCell, MatrixData } from './commands/matrix/cell.ts';
+export type { MatrixRequest } from './commands/matrix.ts';
 export type { Conflict, ConflictKind } from './conflict.ts';
+export type { Choice } from './decisions/decide.ts';
 export { ClawError, type ErrorCode } from './errors.ts';
 export { mergeText } from './merge/merge-text.ts';
-export type { ProofScope } from './proof/own-tests.ts';
-export { findRoot } from './state/root.ts';
 export type {
   Change,
   EngineContext,
@@ -26,17 +28,15 @@ export type {
   PlanSummary,
   ProgressEvent,
   VerbResult,
-} from './verbs/context.ts';
-export type { Choice } from './verbs/decide.ts';
-export type { DevelopEvent } from './verbs/dev/develop.ts';
-export type { CellOutcome, MatrixCell, MatrixData } from './verbs/matrix/cell.ts';
-export type { MatrixRequest } from './verbs/matrix.ts';
-export type { UpdateOptions } from './verbs/update-options.ts';
+} from './operation/context.ts';
+export type { UpdateOptions } from './operation/update-options.ts';
+export type { ProofScope } from './proof/tests/own-tests.ts';
+export { findRoot } from './state/root.ts';
 
 /** Takes the core of a codebase. Writes nothing outside `.claw/`. */
 export async function init(context: EngineContext, request: ReleaseRequest): Promise<VerbResult> {
-  const { planInit } = await import('./verbs/init.ts');
-  const { carryOut } = await import('./verbs/operation.ts');
+  const { planInit } = await import('./commands/init.ts');
+  const { carryOut } = await import('./operation/operation.ts');
   return await changing(context, 'init', async () =>
     carryOut(context, await planInit(context, request)),
   );
@@ -52,8 +52,8 @@ export async function apply(
   wanted: readonly string[],
   request?: ReleaseRequest,
 ): Promise<VerbResult> {
-  const { planApply, requestPackages } = await import('./verbs/apply.ts');
-  const { carryOut } = await import('./verbs/operation.ts');
+  const { planApply, requestPackages } = await import('./commands/apply.ts');
+  const { carryOut } = await import('./operation/operation.ts');
   const requested = await requestPackages(context, wanted, request ? { request } : {});
   return await changing(context, 'apply', async () =>
     carryOut(context, await planApply(context, requested, request)),
@@ -65,8 +65,8 @@ export async function remove(
   context: EngineContext,
   names: readonly string[],
 ): Promise<VerbResult> {
-  const { planRemove } = await import('./verbs/remove.ts');
-  const { carryOut } = await import('./verbs/operation.ts');
+  const { planRemove } = await import('./commands/remove.ts');
+  const { carryOut } = await import('./operation/operation.ts');
   return await changing(context, 'remove', async () =>
     carryOut(context, await planRemove(context, names)),
   );
@@ -77,8 +77,8 @@ export async function upgrade(
   context: EngineContext,
   names: readonly string[],
 ): Promise<VerbResult> {
-  const { planUpgrade, requestUpgrade } = await import('./verbs/upgrade.ts');
-  const { carryOut } = await import('./verbs/operation.ts');
+  const { planUpgrade, requestUpgrade } = await import('./commands/upgrade.ts');
+  const { carryOut } = await import('./operation/operation.ts');
   const requested = await requestUpgrade(context, names);
   return await changing(context, 'upgrade', async () =>
     carryOut(context, await planUpgrade(context, names, requested)),
@@ -87,8 +87,8 @@ export async function upgrade(
 
 /** Composes what `state.yaml` lists on the core of this clone. */
 export async function replay(context: EngineContext): Promise<VerbResult> {
-  const { planReplay } = await import('./verbs/replay.ts');
-  const { carryOut } = await import('./verbs/operation.ts');
+  const { planReplay } = await import('./commands/replay.ts');
+  const { carryOut } = await import('./operation/operation.ts');
   return await changing(context, 'replay', async () =>
     carryOut(context, await planReplay(context)),
   );
@@ -100,9 +100,9 @@ export async function update(
   wanted: string,
   options: Partial<UpdateOptions> = {},
 ): Promise<VerbResult> {
-  const { planUpdate } = await import('./verbs/update.ts');
-  const { PLAIN_UPDATE } = await import('./verbs/update-options.ts');
-  const { carryOut } = await import('./verbs/operation.ts');
+  const { planUpdate } = await import('./commands/update.ts');
+  const { PLAIN_UPDATE } = await import('./operation/update-options.ts');
+  const { carryOut } = await import('./operation/operation.ts');
   const given = { ...PLAIN_UPDATE, ...options };
   const ask = context.ask === undefined ? null : onlyOnce(context.ask);
   return await changing(context, 'update', async () =>
@@ -122,8 +122,8 @@ function onlyOnce(ask: (question: string) => Promise<boolean>): typeof ask {
 
 /** Records the owner's edits as a layer of their own. */
 export async function customize(context: EngineContext, description: string): Promise<VerbResult> {
-  const { planCustomize } = await import('./verbs/customize.ts');
-  const { carryOut } = await import('./verbs/operation.ts');
+  const { planCustomize } = await import('./commands/customize.ts');
+  const { carryOut } = await import('./operation/operation.ts');
   return await changing(context, 'customize', async () =>
     carryOut(context, await planCustomize(context, description)),
   );
@@ -131,8 +131,8 @@ export async function customize(context: EngineContext, description: string): Pr
 
 /** Makes one customisation of all layers and edits. */
 export async function rebase(context: EngineContext): Promise<VerbResult> {
-  const { planRebase } = await import('./verbs/rebase.ts');
-  const { carryOut } = await import('./verbs/operation.ts');
+  const { planRebase } = await import('./commands/rebase.ts');
+  const { carryOut } = await import('./operation/operation.ts');
   return await changing(context, 'rebase', async () =>
     carryOut(context, await planRebase(context)),
   );
@@ -144,7 +144,7 @@ export async function pack(
   name: string,
   options: PackOptions,
 ): Promise<VerbResult> {
-  const verbs = await import('./verbs/pack/pack.ts');
+  const verbs = await import('./commands/pack/pack.ts');
   return await changing(context, 'pack', () => verbs.pack(context, name, options));
 }
 
@@ -154,7 +154,7 @@ export async function renewPackage(
   name: string,
   options: RenewOptions,
 ): Promise<VerbResult> {
-  const { packUpdate } = await import('./verbs/pack/update.ts');
+  const { packUpdate } = await import('./commands/pack/update.ts');
   return await changing(context, 'pack', () => packUpdate(context, name, options));
 }
 
@@ -164,7 +164,7 @@ export async function develop(
   name: string,
   options: DevelopOptions,
 ): Promise<VerbResult> {
-  const verbs = await import('./verbs/dev/develop.ts');
+  const verbs = await import('./commands/dev/develop.ts');
   return await verbs.develop(context, name, options);
 }
 
@@ -173,7 +173,7 @@ export async function conflicts(
   context: EngineContext,
   options: { readonly answers?: boolean } = {},
 ): Promise<VerbResult> {
-  const verbs = await import('./verbs/conflicts.ts');
+  const verbs = await import('./commands/conflicts.ts');
   return await reading(context, async () => verbs.conflicts(context, options));
 }
 
@@ -183,7 +183,7 @@ export async function resolve(
   path: string,
   choice: Choice,
 ): Promise<VerbResult> {
-  const { resolveConflict } = await import('./verbs/resolve.ts');
+  const { resolveConflict } = await import('./commands/resolve.ts');
   return await changing(context, 'resolve', async () => resolveConflict(context, path, choice));
 }
 
@@ -193,20 +193,20 @@ export async function resolveMoved(
   path: string,
   to: string,
 ): Promise<VerbResult> {
-  const verbs = await import('./verbs/resolve-moved.ts');
+  const verbs = await import('./commands/resolve-moved.ts');
   return await changing(context, 'resolve', () => verbs.resolveMoved(context, path, to));
 }
 
 /** Settles every open conflict of the operation that waits in one way: all that can be, or none. */
 export async function resolveAll(context: EngineContext, choice: Choice): Promise<VerbResult> {
-  const verbs = await import('./verbs/resolve.ts');
+  const verbs = await import('./commands/resolve.ts');
   return await changing(context, 'resolve', async () => verbs.resolveAll(context, choice));
 }
 
 /** Settles conflicts of the operation that waits by a file of answers: all of them or none. */
 export async function resolveByAnswers(context: EngineContext, file: string): Promise<VerbResult> {
-  const { resolveAnswered } = await import('./verbs/resolve-moved.ts');
-  const { readAnswers } = await import('./verbs/answers.ts');
+  const { resolveAnswered } = await import('./commands/resolve-moved.ts');
+  const { readAnswers } = await import('./decisions/answers.ts');
   const answers = readAnswers(context.cwd, file);
   return await changing(context, 'resolve', () => resolveAnswered(context, answers));
 }
@@ -233,7 +233,7 @@ async function askAndResolve(
   path: string | null,
   options: { readonly isProposal: boolean },
 ): Promise<VerbResult> {
-  const verbs = await import('./verbs/propose.ts');
+  const verbs = await import('./commands/propose.ts');
   const inquiry = await reading(context, () => verbs.readInquiry(context, path));
   const answered = await verbs.askAll(context, inquiry);
   return await changing(context, 'resolve', () =>
@@ -250,31 +250,31 @@ export async function continueOperation(
   context: EngineContext,
   options: { readonly isTrial?: boolean } = {},
 ): Promise<VerbResult> {
-  const verbs = await import('./verbs/continue.ts');
+  const verbs = await import('./commands/continue.ts');
   return await changing(context, 'continue', () => verbs.continueOperation(context, options));
 }
 
 /** The recorded resolutions. */
 export async function resolutions(context: EngineContext): Promise<VerbResult> {
-  const { listResolutions } = await import('./verbs/resolutions.ts');
+  const { listResolutions } = await import('./commands/resolutions.ts');
   return await reading(context, async () => listResolutions(context));
 }
 
 /** Forgets one recorded resolution. */
 export async function forgetResolution(context: EngineContext, key: string): Promise<VerbResult> {
-  const verbs = await import('./verbs/resolutions.ts');
+  const verbs = await import('./commands/resolutions.ts');
   return await changing(context, 'resolutions', async () => verbs.forgetResolution(context, key));
 }
 
 /** Prints what a verb would do, and touches nothing. */
 export async function plan(context: EngineContext, planned: PlannedVerb): Promise<VerbResult> {
-  const verbs = await import('./verbs/plan.ts');
+  const verbs = await import('./commands/plan.ts');
   return await reading(context, () => verbs.plan(context, planned));
 }
 
 /** What is installed, what waits, what the owner has changed. */
 export async function status(context: EngineContext): Promise<VerbResult> {
-  const verbs = await import('./verbs/status.ts');
+  const verbs = await import('./inspect/status.ts');
   return await reading(context, () => verbs.status(context));
 }
 
@@ -283,7 +283,7 @@ export async function list(
   context: EngineContext,
   options: { readonly available: boolean },
 ): Promise<VerbResult> {
-  const verbs = await import('./verbs/list.ts');
+  const verbs = await import('./inspect/list.ts');
   return await reading(context, async () =>
     options.available ? verbs.listAvailable(context) : verbs.list(context),
   );
@@ -291,14 +291,14 @@ export async function list(
 
 /** Compares disk, state and composition. */
 export async function verify(context: EngineContext): Promise<VerbResult> {
-  const verbs = await import('./verbs/verify.ts');
+  const verbs = await import('./inspect/verify.ts');
   return await reading(context, () => verbs.verify(context));
 }
 
 /** Which skills go together: composes them alone, in pairs and in triples, and proves what composes. */
 export async function matrix(context: EngineContext, request: MatrixRequest): Promise<VerbResult> {
-  const verbs = await import('./verbs/matrix.ts');
-  const { readGround } = await import('./verbs/matrix/ground.ts');
+  const verbs = await import('./commands/matrix.ts');
+  const { readGround } = await import('./commands/matrix/ground.ts');
   const { skills, release } = request;
   const ground = await reading(context, () => readGround(context, skills, release));
   return await verbs.matrix(context, request, ground);
@@ -306,31 +306,31 @@ export async function matrix(context: EngineContext, request: MatrixRequest): Pr
 
 /** Whose the lines of a file are: `src/a.ts`, `src/a.ts:12` or `src/a.ts:12-20`. */
 export async function why(context: EngineContext, place: string): Promise<VerbResult> {
-  const verbs = await import('./verbs/why.ts');
+  const verbs = await import('./inspect/why.ts');
   return await reading(context, () => verbs.why(context, place));
 }
 
 /** What a layer changes here, as a patch; without a name, what the owner has changed. */
 export async function diff(context: EngineContext, name: string | null): Promise<VerbResult> {
-  const verbs = await import('./verbs/diff.ts');
+  const verbs = await import('./inspect/diff.ts');
   return await reading(context, () => verbs.diff(context, name));
 }
 
 /** Looks at everything that commands rely on, whatever state it is in, and says what can be done. */
 export async function doctor(context: EngineContext): Promise<VerbResult> {
-  const verbs = await import('./verbs/doctor.ts');
+  const verbs = await import('./inspect/doctor.ts');
   return await verbs.doctor(context);
 }
 
 /** Takes back the last transaction; what the owner edited since stays. */
 export async function undo(context: EngineContext): Promise<VerbResult> {
-  const verbs = await import('./verbs/undo.ts');
+  const verbs = await import('./commands/undo.ts');
   return await changing(context, 'undo', () => verbs.undo(context));
 }
 
 /** Forgets the operation that waits for decisions. Does no harm when none does. */
 export async function abort(context: EngineContext): Promise<VerbResult> {
-  const { clearPending } = await import('./verbs/pending.ts');
+  const { clearPending } = await import('./pending/pending.ts');
   return await changing(context, 'abort', async () =>
     resultOf('abort', clearPending(context.root) ? 'done' : 'nothing'),
   );

@@ -42,15 +42,15 @@ function nextEngine(codebase: Codebase): readonly string[] {
     const text = codebase.read(path);
     const changed = text
       .replaceAll('isSameFile', 'isEqualFile')
-      .replaceAll('skill/nearest.ts', 'skill/close-names.ts')
-      .replaceAll("'./nearest.ts'", "'./close-names.ts'");
+      .replaceAll('package/nearest.ts', 'package/close-names.ts')
+      .replaceAll("'../nearest.ts'", "'../close-names.ts'");
     if (changed !== text) files[path] = changed;
   }
-  files['src/engine/skill/close-names.ts'] = codebase.read('src/engine/skill/nearest.ts');
+  files['src/engine/package/close-names.ts'] = codebase.read('src/engine/package/nearest.ts');
   for (const path of ['bin/claw.js', 'src/engine/index.ts', 'src/engine/transaction/recover.js']) {
     files[path] = `${files[path] ?? codebase.read(path)}// The next one.\n`;
   }
-  const gone = ['src/engine/skill/nearest.ts'];
+  const gone = ['src/engine/package/nearest.ts'];
   const manifest = codebase
     .read('package.json')
     .replace('"version": "0.1.0"', '"version": "0.2.0"');

@@ -1,6 +1,6 @@
 import { ClawError } from '../errors.ts';
-import { type Collision, findCollisions } from '../skill/collisions.ts';
-import { showPath } from '../skill/paths.ts';
+import { type Collision, findCollisions } from '../package/checks/collisions.ts';
+import { showPath } from '../package/checks/paths.ts';
 import type { TreeFile } from '../tree.ts';
 import type { Composition } from './composition.ts';
 

@@ -1,7 +1,7 @@
 import type { Conflict } from '../conflict.ts';
 import { mergeFiles } from '../merge/file.ts';
-import type { SkillPackage } from '../skill/package.ts';
-import { hasMoves, mapPath, type PathMap } from '../skill/path-map.ts';
+import { hasMoves, mapPath, type PathMap } from '../package/manifest/path-map.ts';
+import type { SkillPackage } from '../package/package.ts';
 import type { TreeFile } from '../tree.ts';
 import { Canvas, type Composition } from './composition.ts';
 import { composeDeclarations } from './declarations.ts';

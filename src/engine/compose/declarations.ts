@@ -1,4 +1,4 @@
-import type { SkillPackage } from '../skill/package.ts';
+import type { SkillPackage } from '../package/package.ts';
 import { composeStructured } from '../structured/compose.ts';
 import { structuredKind } from '../structured/kind.ts';
 import type { TreeFile } from '../tree.ts';

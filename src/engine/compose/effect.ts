@@ -1,4 +1,4 @@
-import type { SkillPackage } from '../skill/package.ts';
+import type { SkillPackage } from '../package/package.ts';
 import { structuredKind } from '../structured/kind.ts';
 import { isSameFile, type TreeFile } from '../tree.ts';
 import type { Composition } from './composition.ts';

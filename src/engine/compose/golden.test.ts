@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { digestBytes } from '../digest.ts';
 import { ClawError } from '../errors.ts';
-import { orderLayers } from '../skill/order.ts';
-import { hasChanges } from '../skill/origin.ts';
-import type { SkillPackage } from '../skill/package.ts';
+import { adoptedPaths } from '../operation/target/already-present.ts';
+import { reanchorLayers } from '../operation/target/refresh-customisation-base.ts';
+import { orderLayers } from '../package/order.ts';
+import { hasChanges } from '../package/origin.ts';
+import type { SkillPackage } from '../package/package.ts';
 import { type Resolution, resolutionKey, subjectOf } from '../state/resolution.ts';
 import type { Tree, TreeFile } from '../tree.ts';
-import { adoptedPaths } from '../verbs/adopted.ts';
-import { reanchorLayers } from '../verbs/reanchor.ts';
 import { checkCollisionsOf } from './collisions.ts';
 import { compose } from './compose.ts';
 import type { Composition } from './composition.ts';
@@ -102,7 +102,7 @@ function outcomeOf(given: GoldenCase): GoldenOutcome {
   }
 }
 
-/** Composes and plans as `verbs/target.ts` does, with trees in place of folders. */
+/** Composes and plans as `operation/target/target.ts` does, with trees in place of folders. */
 function planCase(given: GoldenCase, answers: KnownAnswers): PlannedOutcome {
   const oldRelease = lookUp(given.release);
   const installed = orderLayers(given.installed);

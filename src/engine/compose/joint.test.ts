@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { packageFiles } from '../skill/package-fixture.ts';
-import { packageFromFiles } from '../skill/package-from-files.ts';
+import { answerOfPicks, type Pick } from '../decisions/hunk-choices.ts';
+import { packageFiles } from '../package/package-fixture.ts';
+import { packageFromFiles } from '../package/package-from-files.ts';
 import { type Resolution, subjectOf } from '../state/resolution.ts';
-import { answerOfPicks, type Pick } from '../verbs/picks.ts';
 import { compose } from './compose.ts';
 import type { Decision } from './settle.ts';
 

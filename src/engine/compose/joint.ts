@@ -4,7 +4,7 @@ import type { FileMerge, mergeFiles } from '../merge/file.ts';
 import type { Hunk } from '../merge/hunk.ts';
 import { contentOf, splitLines } from '../merge/lines.ts';
 import type { TreeFile, Versions } from '../tree.ts';
-import { bringersOf } from './bringer.ts';
+import { bringersOf } from './blame/attribution.ts';
 import type { Touch } from './composition.ts';
 import type { Settled } from './settle.ts';
 

@@ -1,12 +1,12 @@
 import type { Conflict } from '../conflict.ts';
 import type { FileMerge, mergeFiles } from '../merge/file.ts';
-import { addedFile, baseFile, modifiedFile } from '../skill/accessors.ts';
-import type { FileOp } from '../skill/manifest.ts';
-import type { SkillPackage } from '../skill/package.ts';
+import { addedFile, baseFile, modifiedFile } from '../package/accessors.ts';
+import type { FileOp } from '../package/manifest/manifest.ts';
+import type { SkillPackage } from '../package/package.ts';
 import { structuredKind } from '../structured/kind.ts';
 import { isSameFile, type TreeFile, type Versions } from '../tree.ts';
 import { answeredFile } from './answer.ts';
-import { bringersOf } from './bringer.ts';
+import { bringersOf } from './blame/attribution.ts';
 import type { Canvas } from './composition.ts';
 import { followImports } from './follow.ts';
 import { draftOf, joinLayer } from './joint.ts';

@@ -4,7 +4,7 @@ import type { Hunk } from '../merge/hunk.ts';
 import { structuredKind } from '../structured/kind.ts';
 import { isSameFile, type TreeFile, type Versions } from '../tree.ts';
 import { answeredFile } from './answer.ts';
-import { bringerOf } from './bringer.ts';
+import { bringerOf } from './blame/attribution.ts';
 import type { Composition } from './composition.ts';
 import { type KnownAnswers, NO_ANSWERS, type Settlement, settleConflict } from './settle.ts';
 import { mergeByKey } from './structured-file.ts';

@@ -1,5 +1,5 @@
-import type { SkillPackage } from '../skill/package.ts';
-import { mapPath, type PathMap } from '../skill/path-map.ts';
+import { mapPath, type PathMap } from '../package/manifest/path-map.ts';
+import type { SkillPackage } from '../package/package.ts';
 import { Names } from './names.ts';
 
 /** Where the layers' renames put files: path as the core or a layer first had it → present path. */

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Conflict } from '../conflict.ts';
+import { answerOfPicks } from '../decisions/hunk-choices.ts';
 import { digestBytes } from '../digest.ts';
 import { mergeFiles } from '../merge/file.ts';
 import { type Answer, type Resolution, resolutionKey, subjectOf } from '../state/resolution.ts';
 import { parseResolution, renderAnswered } from '../state/resolution-file.ts';
-import { answerOfPicks } from '../verbs/picks.ts';
 import { answeredFile } from './answer.ts';
 import { extractAnswers } from './extract.ts';
 import { contradicts, offersFor } from './offers.ts';

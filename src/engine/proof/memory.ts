@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { readSealed, writeSealed } from '../cache/sealed-cache.ts';
 import type { Digest } from '../digest.ts';
-import { readSealed, writeSealed } from '../state/sealed-cache.ts';
 
 const MAX_KEYS = 2000;
 const PASSED = 'proof-passed';

@@ -1,12 +1,12 @@
 import { rmSync } from 'node:fs';
 import type { TreeFile } from '../tree.ts';
-import type { FailingTest } from './failing-tests.ts';
-import { proveLayers } from './layer-tests.ts';
 import type { ProofMemory } from './memory.ts';
-import { type OwnTests, type ProofScope, proveOwn } from './own-tests.ts';
 import { proofFiles } from './proof-files.ts';
 import { failsAsBefore, failureOf } from './report.ts';
 import type { Environment } from './sandboxed.ts';
+import type { FailingTest } from './tests/failing-tests.ts';
+import { proveLayers } from './tests/layer-tests.ts';
+import { type OwnTests, type ProofScope, proveOwn } from './tests/own-tests.ts';
 import { failedBefore, Trial, type Trials } from './trial.ts';
 import { type LayerTests, sweepViews } from './view.ts';
 

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { failingTests, failureText } from './failing-tests.ts';
 import type { ProofFailure, ProofInput } from './prove.ts';
+import { failingTests, failureText } from './tests/failing-tests.ts';
 import type { TrialRun } from './trial.ts';
 
 const REPORTED_LINES = 40;

@@ -1,8 +1,8 @@
 import { posix } from 'node:path';
 import { z } from 'zod';
-import { closureOf } from './closure.ts';
+import { closureOf } from './npm/closure.ts';
 import type { ProofFiles } from './proof-files.ts';
-import { candidatesOf } from './references.ts';
+import { candidatesOf } from './tests/references.ts';
 
 const MODULE = /\.[cm]?[jt]sx?$/;
 /** Settings in the top folder by which a runner loads files of the tree before any test. */

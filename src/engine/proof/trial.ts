@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { throwIfInterrupted } from '../interrupted.ts';
 import { readTreeFile } from '../state/disk.ts';
 import { parseCommand } from './command.ts';
-import { failingTests, plainText } from './failing-tests.ts';
 import type { ProofFiles } from './proof-files.ts';
 import type { ProofInput } from './prove.ts';
 import { runSandboxed } from './sandboxed.ts';
+import { failingTests, plainText } from './tests/failing-tests.ts';
 import { layOutView, type View } from './view.ts';
 
 /** The two trees of a proof, and what is in the planned one. */

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { lstat } from '../skill/lstat.ts';
+import { lstat } from '../package/lstat.ts';
 import type { Tree, TreeFile } from '../tree.ts';
 
 /** The tests that one layer brings. */

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import { ClawError } from '../errors.ts';
-import { lstat } from '../skill/lstat.ts';
+import { lstat } from '../package/lstat.ts';
 import type { Tree, TreeFile } from '../tree.ts';
 
 /**

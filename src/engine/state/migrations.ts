@@ -3,10 +3,9 @@ import valid from 'semver/functions/valid.js';
 import validRange from 'semver/ranges/valid.js';
 import { z } from 'zod';
 import { ClawError } from '../errors.ts';
-import type { PathMap } from '../skill/path-map.ts';
-
-import { parsePlainYaml } from '../skill/plain-yaml.ts';
-import { treePathFault } from '../skill/protection.ts';
+import { treePathFault } from '../package/checks/protection.ts';
+import type { PathMap } from '../package/manifest/path-map.ts';
+import { parsePlainYaml } from '../package/manifest/plain-yaml.ts';
 import type { TreeFile } from '../tree.ts';
 
 export const MIGRATIONS_PATH = 'migrations.yaml';

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import semver from 'semver';
 import { digestTree, type TreeDigests } from '../digest.ts';
 import { ClawError } from '../errors.ts';
-import { lstat } from '../skill/lstat.ts';
+import { lstat } from '../package/lstat.ts';
 import type { Tree } from '../tree.ts';
 import type { CodebaseConfig } from './config.ts';
 import { readTree } from './disk.ts';

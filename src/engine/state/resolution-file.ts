@@ -4,9 +4,9 @@ import { type Digest, digestBytes, type FileDigest } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import { splitLines } from '../merge/lines.ts';
 import { hasMarkers } from '../merge/markers.ts';
-import { checkValue } from '../skill/decided-value.ts';
-import { pathFault } from '../skill/paths.ts';
-import { parsePlainYaml } from '../skill/plain-yaml.ts';
+import { pathFault } from '../package/checks/paths.ts';
+import { checkValue } from '../package/manifest/decided-value.ts';
+import { parsePlainYaml } from '../package/manifest/plain-yaml.ts';
 import {
   type Answer,
   type Resolution,

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Document, isMap, parseDocument, stringify } from 'yaml';
+import { readSealed, writeSealed } from '../cache/sealed-cache.ts';
 import { type Digest, digestBytes } from '../digest.ts';
 import { ClawError } from '../errors.ts';
-import { readSealed, writeSealed } from './sealed-cache.ts';
 import {
   fromStateFile,
   fromStateJson,

@@ -1,8 +1,8 @@
 import valid from 'semver/functions/valid.js';
 import { z } from 'zod';
 import type { Digest, FileDigest } from '../digest.ts';
-import type { PathMap } from '../skill/path-map.ts';
-import { treePathFault } from '../skill/protection.ts';
+import { treePathFault } from '../package/checks/protection.ts';
+import type { PathMap } from '../package/manifest/path-map.ts';
 
 const NEWEST = 1;
 

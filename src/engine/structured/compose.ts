@@ -1,9 +1,9 @@
-import { composeServices } from './compose-file.ts';
+import { composeServices } from './compose-file/compose-file.ts';
 import { composeContainer } from './container.ts';
 import type { Declared, StructuredInput, StructuredResult } from './declaration.ts';
-import { composeEnv } from './env.ts';
+import { composeEnv } from './env/env.ts';
 import { type StructuredKind, structuredKind } from './kind.ts';
-import { composeNpm } from './npm.ts';
+import { composeNpm } from './npm/npm.ts';
 
 /**
  * Recomputes a structured file from the release's and what all layers declare for it.

@@ -1,7 +1,7 @@
 import type { StructuredInput, StructuredResult } from './declaration.ts';
-import { insertItem, setValue } from './json-edit.ts';
-import { jsonBytes, readJson, valueAt } from './json-text.ts';
-import { composeRanges, declaredRanges, unreadableRelease } from './npm.ts';
+import { insertItem, setValue } from './json/json-edit.ts';
+import { jsonBytes, readJson, valueAt } from './json/json-text.ts';
+import { composeRanges, declaredRanges, unreadableRelease } from './npm/npm.ts';
 
 const NEW_FILE = '{\n  "apt": [],\n  "npm": {}\n}\n';
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { composeStructured } from './compose.ts';
 import { declaration } from './declaration-fixture.ts';
-import { envData, setEnv } from './env-edit.ts';
-import { lineKeys } from './line-keys.ts';
+import { envData, setEnv } from './env/env-edit.ts';
+import { lineKeys } from './json/line-keys.ts';
 import { mergeStructured } from './merge.ts';
 
 const PEM = 'KEY="-----BEGIN-----\nNAME=in the key\n   \n-----END-----" # from the server\n';

@@ -1,6 +1,6 @@
 import type { Node } from 'jsonc-parser';
 import type { Versions } from '../tree.ts';
-import { type JsonText, membersOf, readJson, textOf } from './json-text.ts';
+import { type JsonText, membersOf, readJson, textOf } from './json/json-text.ts';
 import { orderOfTheirs } from './key-order.ts';
 
 /**

@@ -1,17 +1,17 @@
 import type { Conflict } from '../conflict.ts';
 import type { Versions } from '../tree.ts';
+import { settlePorts } from './compose-file/merged-ports.ts';
+import { readYaml } from './compose-file/yaml-text.ts';
 import type { Decide } from './decide.ts';
 import { disagreement, modifyDelete, unreadable } from './disagreement.ts';
-import { envMap } from './env.ts';
-import { type KeyClash, mergeJson } from './json-merge.ts';
-import { type Fault, jsonBytes, readJson } from './json-text.ts';
-import { eolOf, joinLines, type KeyedMap } from './keyed-lines.ts';
-import { mergeKeyed } from './keyed-merge.ts';
+import { envMap } from './env/env.ts';
+import { type KeyClash, mergeJson } from './json/json-merge.ts';
+import { type Fault, jsonBytes, readJson } from './json/json-text.ts';
+import { eolOf, joinLines, type KeyedMap } from './json/keyed-lines.ts';
+import { mergeKeyed } from './json/keyed-merge.ts';
 import { structuredKind } from './kind.ts';
-import { settlePorts } from './merged-ports.ts';
 import { dataOf, setAt } from './value-edit.ts';
 import { dataAt } from './values.ts';
-import { readYaml } from './yaml-text.ts';
 
 export type StructuredMergeInput = {
   readonly path: string;

@@ -1,11 +1,11 @@
-import { envData, setEnv } from './env-edit.ts';
-import { removeValue, setValue } from './json-edit.ts';
-import { jsonBytes, readJson, textOf, valueAt } from './json-text.ts';
+import { setYaml } from './compose-file/yaml-edit.ts';
+import { readYaml } from './compose-file/yaml-text.ts';
+import { envData, setEnv } from './env/env-edit.ts';
+import { removeValue, setValue } from './json/json-edit.ts';
+import { jsonBytes, readJson, textOf, valueAt } from './json/json-text.ts';
 import { structuredKind } from './kind.ts';
-import { sortedPlace } from './npm.ts';
+import { sortedPlace } from './npm/npm.ts';
 import { canonicalValue, dataAt } from './values.ts';
-import { setYaml } from './yaml-edit.ts';
-import { readYaml } from './yaml-text.ts';
 
 /**
  * Sets one key of a structured file to a value; every other byte stays, comments included. Null takes

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from 'better-sqlite3';
 import { ClawError } from '../errors.ts';
-import { lstat } from '../skill/lstat.ts';
+import { lstat } from '../package/lstat.ts';
 import type { Holder } from './journal.ts';
 import { liveHolder, writeHolder } from './recover.js';
 

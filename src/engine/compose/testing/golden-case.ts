@@ -1,8 +1,8 @@
 import { parse } from 'yaml';
-import type { SkillPackage } from '../../skill/package.ts';
-import { manifestText } from '../../skill/package-fixture.ts';
-import { packageFromFiles } from '../../skill/package-from-files.ts';
-import { mapPath, type PathMap } from '../../skill/path-map.ts';
+import { mapPath, type PathMap } from '../../package/manifest/path-map.ts';
+import type { SkillPackage } from '../../package/package.ts';
+import { manifestText } from '../../package/package-fixture.ts';
+import { packageFromFiles } from '../../package/package-from-files.ts';
 import { isSameFile, type Tree, type TreeFile } from '../../tree.ts';
 import { type GivenAnswer, readAnswer } from './golden-answer.ts';
 import { fileOf, type Section } from './golden-text.ts';

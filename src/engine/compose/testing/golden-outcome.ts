@@ -1,8 +1,8 @@
 import { stringify } from 'yaml';
 import type { Conflict } from '../../conflict.ts';
 import { renderConflicts } from '../../merge/markers.ts';
-import { customFiles } from '../../skill/customisation.ts';
-import type { SkillPackage } from '../../skill/package.ts';
+import { customFiles } from '../../package/manifest/customisation.ts';
+import type { SkillPackage } from '../../package/package.ts';
 import { isSameFile, type TreeFile } from '../../tree.ts';
 import { disputesOf } from '../answer.ts';
 import type { Composition } from '../composition.ts';

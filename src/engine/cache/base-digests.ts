@@ -1,0 +1,82 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  digestFile,
+  digestFiles,
+  digestTree,
+  type FileDigest,
+  type TreeDigests,
+} from '../digest.ts';
+import { ClawError } from '../errors.ts';
+import { readTreeFile } from '../state/disk.ts';
+import { BASE, keptPath, listKept, readFolder } from '../state/kept.ts';
+import type { State } from '../state/state-file.ts';
+import type { TreeFile } from '../tree.ts';
+import { StatCache } from './stat-cache.ts';
+
+const CACHE = '.claw/cache/base.json';
+
+/**
+ * Digests of the core's files: from the cache where it adds up to the pinned digest, else from
+ * `.claw/base/`; null where that is not the pinned core either.
+ */
+export function readBaseDigests(root: string, core: State['core']): TreeDigests | null {
+  const cached = existsSync(join(root, BASE)) ? readCache(root) : null;
+  if (cached?.digest === core.digest) return cached;
+  const digests = digestBase(root, core);
+  if (digests !== null) saveBaseDigests(root, digests);
+  return digests;
+}
+
+/** The same from the files themselves, whatever the cache says. */
+export function digestBase(root: string, core: State['core']): TreeDigests | null {
+  const digests = digestTree(readFolder(root, BASE));
+  return digests.digest === core.digest ? digests : null;
+}
+
+/** The same, with only those files read whose stat changed since they last were. */
+export function statBase(root: string, core: State['core'], now: () => Date): TreeDigests | null {
+  const cache = new StatCache(root, now, 'core-stat');
+  const entries = listKept(root, BASE).flatMap(([path, place]) => {
+    const digest = cache.digest(place);
+    return digest === null ? [] : [[path, digest] as const];
+  });
+  cache.save();
+  const digests = digestFiles(entries);
+  return digests.digest === core.digest ? digests : null;
+}
+
+/** Keeps the digests for the next command. Losing them only costs time. */
+export function saveBaseDigests(root: string, digests: TreeDigests): void {
+  try {
+    mkdirSync(join(root, '.claw/cache'), { recursive: true });
+    writeFileSync(join(root, CACHE), JSON.stringify(Object.fromEntries(digests.files)));
+  } catch {
+    // Read-only or full: it is made again next time.
+  }
+}
+
+/**
+ * A file of the core as released, from `.claw/base/`.
+ *
+ * @throws ClawError DIGEST_MISMATCH when the kept bytes are not those of the pinned core
+ */
+export function readBase(root: string, digests: TreeDigests, path: string): TreeFile | null {
+  const place = keptPath(BASE, path);
+  const file = readTreeFile(root, place);
+  if ((file ? digestFile(file) : undefined) === digests.files.get(path)) return file;
+  throw new ClawError(
+    'DIGEST_MISMATCH',
+    `${place} is not what .claw/state.yaml pins. Take .claw/ back from git, or run claw replay.`,
+    { path: place },
+  );
+}
+
+function readCache(root: string): TreeDigests | null {
+  try {
+    const text = readFileSync(join(root, CACHE), 'utf8');
+    return digestFiles(Object.entries(JSON.parse(text) as Record<string, FileDigest>));
+  } catch {
+    return null; // Absent or torn: the files themselves tell.
+  }
+}

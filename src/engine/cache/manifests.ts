@@ -1,0 +1,43 @@
+import type { Manifest } from '../package/manifest/manifest.ts';
+import type { SkillPackage } from '../package/package.ts';
+import { readSealed, writeSealed } from './sealed-cache.ts';
+
+const CACHE = 'manifests';
+
+/** What was found of a package once: its checked manifest, and the files that its digest covers. */
+export type KnownPackage = { readonly manifest: Manifest; readonly paths: readonly string[] };
+
+/**
+ * What is known of packages by their digests, from the last command: the same bytes were read and
+ * checked then, and would be found the same again.
+ */
+export class KnownManifests {
+  readonly #root: string;
+  readonly #known: Readonly<Record<string, KnownPackage>>;
+  readonly #used = new Map<string, KnownPackage>();
+  #isChanged = false;
+
+  constructor(root: string) {
+    this.#root = root;
+    this.#known = (readSealed(root, CACHE) ?? {}) as Readonly<Record<string, KnownPackage>>;
+  }
+
+  find({ kind, digest }: Pick<SkillPackage, 'kind' | 'digest'>): KnownPackage | null {
+    return this.#known[`${kind} ${digest}`] ?? null;
+  }
+
+  /** Keeps what a package is for the next command. */
+  keep({ kind, digest, manifest, files }: SkillPackage): void {
+    const key = `${kind} ${digest}`;
+    this.#used.set(key, { manifest, paths: [...files.keys()] });
+    if (this.#known[key] === undefined) this.#isChanged = true;
+  }
+
+  save(): void {
+    const count = Object.keys(this.#known).length;
+    // What a command leaves out comes back with the next one: only what piles up is dropped.
+    if (!this.#isChanged && count <= 2 * this.#used.size) return;
+    const fresh = count > 2 * this.#used.size ? {} : this.#known;
+    writeSealed(this.#root, CACHE, { ...fresh, ...Object.fromEntries(this.#used) });
+  }
+}

@@ -1,0 +1,106 @@
+import {
+  type BigIntStats,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { type Digest, digestBytes, digestFile, type FileDigest } from '../digest.ts';
+import { treeReader } from '../state/disk.ts';
+
+/** What a cache is of: files of the project, or the kept core. */
+export type StatSubject = 'stat' | 'core-stat';
+
+/** Two writes closer than this may carry one time stamp, on the coarsest file systems in use. */
+const CLOCK_GRAIN_MS = 50;
+
+/** Size, mtime, ctime, inode and mode as one word, then the digest that the file had at that time. */
+type Entry = readonly [stamp: string, digest: FileDigest];
+
+/**
+ * Digests of files on disk, read again only when their stat changed, as git's index does it.
+ * An entry younger than the file system's clock can tell apart is never trusted.
+ */
+export class StatCache {
+  readonly #root: string;
+  readonly #path: string;
+  readonly #entries: Map<string, Entry>;
+  readonly #fresh = new Map<string, Entry>();
+  readonly #now: () => Date;
+  readonly #read: ReturnType<typeof treeReader>;
+  #isChanged = false;
+
+  constructor(root: string, now: () => Date, subject: StatSubject = 'stat') {
+    this.#root = root;
+    this.#path = join(root, `.claw/cache/${subject}.json`);
+    this.#now = now;
+    this.#read = treeReader(root);
+    this.#entries = load(this.#path);
+  }
+
+  /** The digest of a regular file, null where nothing is. */
+  digest(path: string): FileDigest | null {
+    const stat = this.#stat(path);
+    if (!stat?.isFile()) return null;
+    const stamp = `${stat.size} ${stat.mtimeNs} ${stat.ctimeNs} ${stat.ino} ${stat.mode}`;
+    const known = this.#entries.get(path);
+    if (known && known[0] === stamp) {
+      this.#fresh.set(path, known);
+      return known[1];
+    }
+    const file = this.#read(path);
+    if (!file) return null;
+    const digest = digestFile(file);
+    const youngest = Math.max(Number(stat.mtimeMs), Number(stat.ctimeMs));
+    const isSettled = this.#now().getTime() - youngest > CLOCK_GRAIN_MS;
+    if (isSettled) {
+      this.#fresh.set(path, [stamp, digest]);
+      this.#isChanged = true;
+    }
+    return digest;
+  }
+
+  #stat(path: string): BigIntStats | null {
+    try {
+      return lstatSync(`${this.#root}/${path}`, { bigint: true });
+    } catch (error) {
+      // Nothing there, as below a regular file.
+      const code = error instanceof Error && 'code' in error ? error.code : null;
+      if (code === 'ENOENT' || code === 'ENOTDIR') return null;
+      throw error;
+    }
+  }
+
+  /** Keeps what was learnt for the next command. Losing it only costs time. */
+  save(): void {
+    if (!this.#isChanged && this.#fresh.size === this.#entries.size) return;
+    // A codebase that claw has nothing to do with yet stays as it is.
+    if (!existsSync(join(this.#root, '.claw'))) return;
+    const content = JSON.stringify(Object.fromEntries(this.#fresh));
+    const body = `${digestBytes(content)}\n${content}`;
+    const temporary = `${this.#path}.${process.pid}`;
+    try {
+      mkdirSync(join(this.#root, '.claw/cache'), { recursive: true });
+      writeFileSync(temporary, body);
+      renameSync(temporary, this.#path);
+    } catch {
+      // A cache that cannot be written (read-only, full) is simply not there next time.
+    }
+  }
+}
+
+function load(path: string): Map<string, Entry> {
+  try {
+    const text = readFileSync(path, 'utf8');
+    const end = text.indexOf('\n');
+    const content = text.slice(end + 1);
+    if (digestBytes(content) !== (text.slice(0, end) as Digest)) return new Map();
+    return new Map(Object.entries(JSON.parse(content) as Record<string, Entry>));
+  } catch {
+    // Absent or torn: everything is read again.
+    return new Map();
+  }
+}

@@ -1,0 +1,177 @@
+import { ClawError } from '../errors.ts';
+import type { EngineContext, PlanningContext } from '../operation/context.ts';
+import { inferBases } from '../operation/inference.ts';
+import { readInstallation, readInstalledPackages, readLayers } from '../operation/installation.ts';
+import { pinning } from '../operation/layers.ts';
+import type { Operation } from '../operation/operation.ts';
+import { adoptionNotes } from '../operation/target/already-present.ts';
+import { planLayers } from '../operation/target/target.ts';
+import { checkCoreVersion } from '../package/manifest/core-version.ts';
+import { checkRelations, orderLayers } from '../package/order.ts';
+import type { SkillPackage } from '../package/package.ts';
+import { type OpenedPackage, openPackage } from '../package/sources/open.ts';
+import { findPackage } from '../package/sources/sources.ts';
+import { type CodebaseConfig, readConfig } from '../state/config.ts';
+import { listProjectFiles } from '../state/listing.ts';
+import {
+  isRequested,
+  NO_REQUEST,
+  type ReleaseRequest,
+  readReleaseVersion,
+  takeRelease,
+} from '../state/release.ts';
+import { readState, type State } from '../state/state-file.ts';
+import { hasPending } from '../transaction/recover.js';
+import { checkMapped } from '../update/migrate.ts';
+
+/** A package that the owner asks for, read and checked, and where it came from. */
+export type Requested = OpenedPackage & {
+  readonly source: string;
+  /** What finds it again: what the owner gave, without secrets. */
+  readonly wanted: string;
+};
+
+type RequestOptions = {
+  readonly mode?: 'add' | 'replace';
+  readonly request?: ReleaseRequest;
+};
+
+/**
+ * Finds, reads and checks the packages of an `apply`: before any lock, before a byte is written.
+ *
+ * @param options `mode`: whether they join the applied ones, or replace those of the same names;
+ *   `request`: the release that the first command takes
+ * @throws ClawError SKILL_NOT_FOUND, ALREADY_INITIALISED, and every refusal of a package
+ */
+export async function requestPackages(
+  context: EngineContext,
+  wanted: readonly string[],
+  { mode = 'add', request = NO_REQUEST }: RequestOptions = {},
+): Promise<readonly Requested[]> {
+  const { root, cwd } = context;
+  const config = readConfig(root);
+  const sources = wanted.map((name) => ({ name, found: findPackage(root, cwd, name) }));
+  const existingPaths = await listProjectFiles(root, config);
+  const options = { protectedPaths: config.protected, existingPaths, projectDir: root };
+  const requested: Requested[] = [];
+  for (const { name, found } of sources) {
+    const opened = await openPackage(found, options, context);
+    const isRemote = found.kind === 'git' && found.address.repository.kind === 'remote';
+    requested.push({ ...opened, source: found.source, wanted: isRemote ? found.source : name });
+  }
+  const names = requested.map((one) => one.package.manifest.skill);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw new ClawError('USAGE', `${twice} is named twice.`);
+  if (mode === 'add') await refuseUnfit({ root, config, request }, requested);
+  return requested;
+}
+
+/** What does not fit the installation; asked again under the lock, where the state cannot change. */
+async function refuseUnfit(
+  { root, config, request }: Place,
+  requested: readonly Requested[],
+): Promise<void> {
+  // An unfinished command leaves no state to rely on; it is finished first.
+  if (hasPending(root)) return;
+  const state = readState(root);
+  refuseOtherRelease(state, request);
+  const coreVersion = state ? state.core.version : await versionOf({ root, config, request });
+  for (const one of requested) refuseOtherBytes(state, one.package);
+  const fresh = requested.filter((one) => !isInstalled(state, one.package));
+  for (const one of fresh) checkCoreVersion(one.package.manifest, coreVersion);
+  const installed = state === null ? [] : readLayers({ root, state });
+  const wanted = [...installed, ...packagesOf(fresh)];
+  checkRelations(wanted);
+  orderLayers(wanted);
+}
+
+type Place = {
+  readonly root: string;
+  readonly config: CodebaseConfig;
+  readonly request: ReleaseRequest;
+};
+
+async function versionOf({ root, config, request }: Place): Promise<string | null> {
+  if (!isRequested(request)) return await readReleaseVersion(root, config);
+  return (await takeRelease(root, config, request)).version;
+}
+
+function refuseOtherRelease(state: State | null, request: ReleaseRequest): void {
+  if (state === null || !isRequested(request)) return;
+  throw new ClawError(
+    'ALREADY_INITIALISED',
+    'The core is taken already (.claw/state.yaml), so apply takes no --release and no --core-version. ' +
+      '`claw update` brings another release.',
+  );
+}
+
+/**
+ * Plans the same layers and some more.
+ *
+ * @param request the release that the first command takes
+ */
+export async function planApply(
+  context: PlanningContext,
+  requested: readonly Requested[],
+  request: ReleaseRequest = NO_REQUEST,
+): Promise<Operation> {
+  const installation = await readInstallation(context.root, { request });
+  const { state } = installation;
+  refuseOtherRelease(state, request);
+  const installed = readInstalledPackages(installation);
+  for (const one of requested) refuseOtherBytes(state, one.package);
+  const fresh = requested.filter((one) => !isInstalled(state, one.package));
+  for (const one of fresh) checkCoreVersion(one.package.manifest, installation.coreVersion);
+  checkMapped(packagesOf(fresh), installation.pathMaps, installation.config);
+  const inference = await inferBases(installation, packagesOf(fresh), installed);
+  const wanted = [...installed, ...inference.packages];
+  checkRelations(wanted);
+  const sources = new Map(fresh.map((one) => [one.package.manifest.skill, one]));
+  const plan = planLayers({ installation, installed, wanted, decisions: context.decisions });
+  return {
+    verb: 'apply',
+    arguments: requested.map((one) => one.package.manifest.skill),
+    retry: requested.map((one) => one.wanted),
+    ...(isRequested(request) ? { options: request } : {}),
+    installation,
+    installed,
+    plan,
+    pin: pinning(state, sources, context.now()),
+    warnings: [
+      ...requested
+        .filter((one) => isInstalled(state, one.package))
+        .map((one) => `${one.package.manifest.skill} is applied already.`),
+      ...inference.warnings,
+      ...adoptionNotes(fresh.length > 0 ? plan.adopted() : []),
+    ],
+    data: { inferredBases: inference.found },
+  };
+}
+
+function packagesOf(requested: readonly Requested[]): readonly SkillPackage[] {
+  return requested.map((one) => one.package);
+}
+
+function isInstalled(state: State | null, { manifest, digest }: SkillPackage): boolean {
+  return (
+    state?.layers.some((layer) => layer.name === manifest.skill && layer.digest === digest) ?? false
+  );
+}
+
+function refuseOtherBytes(state: State | null, { manifest, digest }: SkillPackage): void {
+  const known = state?.layers.find((layer) => layer.name === manifest.skill);
+  if (!known || known.digest === digest) return;
+  if (known.version !== manifest.version) {
+    throw new ClawError(
+      'ALREADY_APPLIED',
+      `${known.name} ${known.version} is applied. To go to ${manifest.version}: claw upgrade ${known.name}.`,
+      { data: { applied: known.version, offered: manifest.version } },
+    );
+  }
+  throw new ClawError(
+    'DIGEST_MISMATCH',
+    `${known.name} ${known.version} is applied with other bytes than this package has. ` +
+      `A changed package needs a new version: claw pack ${known.name} --update gives it one.`,
+    { data: { applied: known.digest, offered: digest } },
+  );
+}

@@ -1,0 +1,79 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { offersFor } from '../compose/offers.ts';
+import { type Decision, decisionOn } from '../compose/settle.ts';
+import type { Conflict } from '../conflict.ts';
+import { answersTemplate } from '../decisions/answers.ts';
+import { canBeDecided, isFinished } from '../decisions/decide.ts';
+import { shownDecision } from '../decisions/shown-decision.ts';
+import { type EngineContext, resultOf, type VerbResult } from '../operation/context.ts';
+import { notesPath } from '../pending/files.ts';
+import { PENDING, type Pending, readWaiting } from '../pending/pending.ts';
+import { readResolutions } from '../state/resolutions.ts';
+import { readState } from '../state/state-file.ts';
+
+/**
+ * The operation that waits, with its conflicts, what is decided, and recordings that may fit.
+ *
+ * @param options with `answers` also a file of answers to fill in, as `data.answers`
+ */
+export function conflicts(
+  { root }: EngineContext,
+  { answers = false }: { readonly answers?: boolean } = {},
+): VerbResult {
+  const waiting = readWaiting(root);
+  if (waiting === null)
+    return resultOf('conflicts', 'done', { data: { operation: null, open: [] } });
+  const { pending, decisions } = waiting;
+  const recordings = readResolutions(root, readState(root));
+  const details = waiting.conflicts.map((conflict) => ({
+    path: conflict.path,
+    ...decided(conflict, decisionOn(conflict, decisions)),
+    decidable: canBeDecided(conflict),
+    lines: linesOf(conflict),
+    sizes: {
+      ours: conflict.sides.ours?.bytes.length ?? null,
+      theirs: conflict.sides.theirs?.bytes.length ?? null,
+    },
+    text: conflict.hunks.length > 0 ? `${PENDING}/${conflict.path}` : null,
+    values: conflict.values,
+    edited: isFinished(root, conflict),
+    notes: readNotes(root, conflict),
+    candidates: conflict.candidates ?? [],
+    offers: offersFor(conflict, recordings).map(({ key, origin }) => ({ key, origin })),
+  }));
+  const data = {
+    operation: { verb: pending.verb, arguments: pending.arguments },
+    open: details.filter((one) => !one.decided).map(({ path }) => path),
+    details,
+    ...(answers ? { answers: answersTemplate(nameOf(pending), waiting.conflicts, decisions) } : {}),
+  };
+  return resultOf('conflicts', 'done', { data, conflicts: waiting.conflicts });
+}
+
+function nameOf({ verb, arguments: args }: Pending): string {
+  return [verb, ...args].join(' ');
+}
+
+function decided(conflict: Conflict, decision: Decision | null) {
+  return decision === null
+    ? { decided: false, decision: null }
+    : { decided: true, decision: shownDecision(conflict, decision) };
+}
+
+/** At which line of ours each open hunk begins. */
+function linesOf({ hunks }: Conflict): readonly number[] {
+  const found: number[] = [];
+  let line = 1;
+  for (const hunk of hunks) {
+    if (hunk.kind === 'conflict') found.push(line);
+    line += (hunk.kind === 'conflict' ? hunk.ours : hunk.lines).length;
+  }
+  return found;
+}
+
+/** What the authors of both sides wrote about the file, as it was laid out beside the conflict. */
+function readNotes(root: string, conflict: Conflict): string | null {
+  const place = join(root, PENDING, notesPath(conflict));
+  return existsSync(place) ? readFileSync(place, 'utf8') : null;
+}

@@ -1,0 +1,34 @@
+import { ClawError } from '../errors.ts';
+import type { EngineContext } from '../operation/context.ts';
+import { readInstallation } from '../operation/installation.ts';
+import { pinning } from '../operation/layers.ts';
+import type { Operation } from '../operation/operation.ts';
+import { planLayers } from '../operation/target/target.ts';
+import type { ReleaseRequest } from '../state/release.ts';
+
+/**
+ * Plans taking the core: no layer, no change of the tree, everything below `.claw/`.
+ *
+ * @throws ClawError ALREADY_INITIALISED
+ */
+export async function planInit(
+  context: EngineContext,
+  request: ReleaseRequest,
+): Promise<Operation> {
+  const installation = await readInstallation(context.root, { request });
+  if (installation.state !== null) {
+    throw new ClawError(
+      'ALREADY_INITIALISED',
+      'The core is taken already (.claw/state.yaml). `claw update` brings another release.',
+    );
+  }
+  return {
+    verb: 'init',
+    arguments: [],
+    installation,
+    installed: [],
+    plan: planLayers({ installation, installed: [], wanted: [] }),
+    pin: pinning(null, new Map(), context.now()),
+    warnings: [],
+  };
+}

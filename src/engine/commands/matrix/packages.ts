@@ -1,0 +1,59 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { EngineContext } from '../../operation/context.ts';
+import { dependenciesOf } from '../../operation/npm/npm.ts';
+import { allowedScripts } from '../../operation/npm/npm-scripts.ts';
+import { installPackages } from '../../proof/npm/packages.ts';
+import { layOutView } from '../../proof/view.ts';
+import { readTreeFile } from '../../state/disk.ts';
+import type { Tree, TreeFile } from '../../tree.ts';
+
+/** Packages that a proof runs with: absolute, or null for those of the project itself. */
+export type Shelf = { readonly nodeModules: string | null; readonly remove: () => void };
+
+/** The part of a tree's `package.json` by which trees can share packages. */
+export function packageKey(tree: ReadonlyMap<string, TreeFile | null>): string {
+  return dependenciesOf(tree.get('package.json') ?? null);
+}
+
+/**
+ * Installs the packages of a tree beside the project, where the project's own are others. npm starts
+ * from the core's lock, else from the present one.
+ *
+ * @throws ClawError NPM_FAILED with npm's last lines in `data.output`; INTERRUPTED
+ */
+export async function stockShelf(
+  { root, allow, environment, signal }: EngineContext,
+  core: Tree,
+  packageJson: TreeFile | null,
+): Promise<Shelf> {
+  const own = { nodeModules: null, remove: () => {} };
+  if (packageJson === null || isServed(root, packageJson)) return own;
+  const lock = core.get('package-lock.json') ?? readTreeFile(root, 'package-lock.json');
+  const view = layOutView(root, {
+    paths: existsSync(join(root, '.npmrc')) ? ['.npmrc'] : [],
+    changed: new Map([['package.json', packageJson]]),
+    tests: [],
+  });
+  try {
+    const installed = await installPackages({
+      root,
+      view: view.path,
+      lock: lock?.bytes ?? null,
+      allowScripts: allowedScripts(allow),
+      environment,
+      signal,
+    });
+    return { nodeModules: installed.nodeModules, remove: view.remove };
+  } catch (error) {
+    view.remove();
+    throw error;
+  }
+}
+
+function isServed(root: string, wanted: TreeFile): boolean {
+  const key = dependenciesOf(wanted);
+  if (key === dependenciesOf(null)) return true;
+  const isSame = key === dependenciesOf(readTreeFile(root, 'package.json'));
+  return isSame && existsSync(join(root, 'node_modules'));
+}

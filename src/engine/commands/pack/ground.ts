@@ -1,0 +1,51 @@
+import { mergeFiles } from '../../merge/file.ts';
+import type { Installation } from '../../operation/installation.ts';
+import type { SkillPackage } from '../../package/package.ts';
+import { structuredKind } from '../../structured/kind.ts';
+import { isSameFile } from '../../tree.ts';
+import type { PackedEdit } from './renames.ts';
+
+/** Edits as a package carries them, and the skills that it cannot do without. */
+export type Grounded = {
+  readonly edits: readonly PackedEdit[];
+  readonly depends: readonly string[];
+};
+
+/**
+ * Writes edits against the core itself where they stand on other layers' work: a package of them then
+ * goes anywhere. Where an edit touches those layers' own lines or files, it depends on them.
+ */
+export function groundEdits(
+  { releaseFile }: Installation,
+  installed: readonly SkillPackage[],
+  edits: readonly PackedEdit[],
+): Grounded {
+  const depends = new Set<string>();
+  const grounded = edits.map((edit) => {
+    const { path, before, after } = edit;
+    const released = releaseFile(path);
+    if (structuredKind(path) !== null || before === null || isSameFile(before, released)) {
+      return edit;
+    }
+    const merged =
+      released && after
+        ? mergeFiles({ base: before, ours: released, theirs: after }, { path })
+        : null;
+    if (merged?.kind === 'clean' && merged.file !== null && !isSameFile(merged.file, released)) {
+      return { path, before: released, after: merged.file };
+    }
+    for (const name of layersOn(path, installed)) depends.add(name);
+    return edit;
+  });
+  return { edits: grounded, depends: [...depends].sort() };
+}
+
+function layersOn(path: string, installed: readonly SkillPackage[]): readonly string[] {
+  return installed
+    .filter(({ kind }) => kind === 'skill')
+    .filter(({ manifest: { adds, modifies, fileOps } }) => {
+      const moved = fileOps.flatMap((op) => (op.type === 'delete' ? [] : [op.to]));
+      return [...adds, ...modifies, ...moved].includes(path);
+    })
+    .map(({ manifest }) => manifest.skill);
+}

@@ -1,0 +1,100 @@
+import { isAbsolute, relative, resolve, sep } from 'node:path';
+import gt from 'semver/functions/gt.js';
+import { ClawError } from '../../errors.ts';
+import type { EngineContext } from '../../operation/context.ts';
+import { inferBases } from '../../operation/inference.ts';
+import {
+  type Installation,
+  readInstallation,
+  readInstalledPackages,
+} from '../../operation/installation.ts';
+import { digestPackage } from '../../package/digest-package.ts';
+import type { SkillPackage } from '../../package/package.ts';
+import { unwrittenIn } from '../../package/unwritten.ts';
+import { editsOf } from '../customize.ts';
+import type { FoldedPackage, FoldRequest } from './folding.ts';
+import { findRenewable, type Renewable } from './renewable.ts';
+import { committedVersion, type Level, nextVersion } from './version.ts';
+
+/** How a package is renewed. */
+export type RenewOptions = {
+  /** Edits to take along beside those of the skill's own files: paths, relative to where the owner is. */
+  readonly named: readonly string[];
+  /** Which part of the version is raised; null raises it where others may have the present one. */
+  readonly level: Level | null;
+  /** Whether checks and tests are left out. */
+  readonly isUnproved?: boolean;
+  /** The version that others may have, where no git can tell. */
+  readonly published?: string;
+};
+
+/** What a renewal starts from. */
+export type Ground = {
+  readonly installation: Installation;
+  readonly installed: readonly SkillPackage[];
+  readonly renewable: Renewable;
+  readonly edited: readonly string[];
+  readonly named: readonly string[];
+  readonly versionFor: FoldRequest['version'];
+};
+
+/**
+ * Finds the package that is to be renewed, and the edits that may go into it.
+ *
+ * @throws ClawError SKILL_NOT_FOUND; USAGE for a named path without an edit
+ */
+export async function findGround(
+  context: EngineContext,
+  name: string,
+  options: RenewOptions,
+): Promise<Ground> {
+  const installation = await readInstallation(context.root);
+  const installed = readInstalledPackages(installation);
+  const found = findRenewable(installation, installed, name);
+  const rest = installed.filter((layer) => layer !== found.applied);
+  const inferred = await inferBases(installation, [found.skill], rest);
+  const renewable = { ...found, skill: inferred.packages[0] ?? found.skill };
+  const edited = (await editsOf(installation, context.now)).map(({ path }) => path);
+  const named = options.named.map((path) => nameOf(context, path, edited));
+  const versionFor = await versioning(context.root, renewable, options);
+  return { installation, installed, renewable, edited, named, versionFor };
+}
+
+/** A path as the project knows it. */
+function nameOf({ root, cwd }: EngineContext, given: string, edited: readonly string[]): string {
+  const path = relative(root, resolve(cwd, given)).split(sep).join('/');
+  const isThere = edited.some((one) => one === path || one.startsWith(`${path}/`) || path === '');
+  if (isThere && !isAbsolute(path)) return path;
+  throw new ClawError('USAGE', `You have no edit at ${given}; claw status lists them.`, {
+    path: given,
+  });
+}
+
+async function versioning(
+  root: string,
+  { skill, applied, folder, cameFrom }: Renewable,
+  { level, published: known }: RenewOptions,
+): Promise<FoldRequest['version']> {
+  const committed = await committedVersion(root, skill.manifest.skill, folder);
+  const here = (applied ?? skill).manifest.version;
+  // From elsewhere, or where no git can tell: others may have what is applied here.
+  const untold = known ?? here;
+  const published = committed === undefined ? untold : cameFrom === null ? committed : here;
+  const versions = [skill, ...(applied ? [applied] : [])].map(({ manifest }) => manifest.version);
+  const [first = '1.0.0', second = first] = versions;
+  const present = gt(second, first) ? second : first;
+  return (files) => {
+    const isSame = digestPackage(files) === (applied ?? skill).digest;
+    return isSame && level === null ? present : nextVersion(present, published, level);
+  };
+}
+
+/** What a renewal reports beside what all verbs do. */
+export function reportOf(made: FoldedPackage, { coreVersion }: Installation): object {
+  const { skill, version } = made.package.manifest;
+  const toWrite = unwrittenIn(made.package.files).map((one) => ({
+    ...one,
+    path: `skills/${skill}/${one.path}`,
+  }));
+  return { skill, version, coreVersion, folded: made.folded, left: made.left, toWrite };
+}

@@ -1,0 +1,155 @@
+import { ClawError } from '../../errors.ts';
+import type { PlanningContext, VerbResult } from '../../operation/context.ts';
+import type { Installation } from '../../operation/installation.ts';
+import { pinning } from '../../operation/layers.ts';
+import { type BesideChange, carryOut, type Operation } from '../../operation/operation.ts';
+import { planLayers, type TargetPlan } from '../../operation/target/target.ts';
+import { orderLayers } from '../../package/order.ts';
+import type { SkillPackage } from '../../package/package.ts';
+import { readTreeFile } from '../../state/disk.ts';
+import { listFolder } from '../../state/kept.ts';
+import { isSameFile, type TreeFile } from '../../tree.ts';
+import { type FoldedPackage, type FoldRequest, foldIntoPackage } from './folding.ts';
+import type { Renewable } from './renewable.ts';
+import { findGround, type Ground, type RenewOptions, reportOf } from './renewal.ts';
+import { renewUnapplied } from './unapplied.ts';
+
+/**
+ * Writes a package anew: against the core that is here, with the owner's edits that belong to it folded
+ * in. Where the skill is applied, the tree stands on the new package afterwards.
+ *
+ * @throws ClawError SKILL_NOT_FOUND; USAGE for a path without an edit; SECRET_FOUND; TESTS_FAILED
+ */
+export async function packUpdate(
+  context: PlanningContext,
+  name: string,
+  options: RenewOptions,
+): Promise<VerbResult> {
+  const found = await findGround(context, name, options);
+  if (found.renewable.applied === null) return renewUnapplied(context, found);
+  return await carryOut(context, await planRenewal(context, found, options));
+}
+
+/** Plans `claw pack <name> --update` of an applied skill. */
+export async function planPackUpdate(
+  context: PlanningContext,
+  name: string,
+  options: RenewOptions,
+): Promise<Operation> {
+  const found = await findGround(context, name, options);
+  if (found.renewable.applied !== null) return await planRenewal(context, found, options);
+  throw new ClawError(
+    'USAGE',
+    `${name} is not applied, so that claw pack ${name} --update writes nothing but skills/${name}.`,
+  );
+}
+
+async function planRenewal(
+  context: PlanningContext,
+  ground: Ground,
+  options: RenewOptions,
+): Promise<Operation> {
+  const { installation, installed, renewable, versionFor } = ground;
+  const { skill, applied, source, folder } = renewable;
+  const { root } = installation;
+  const rest = installed.filter((layer) => layer !== applied);
+  const request = { installation, installed, decisions: context.decisions };
+  const brought = planLayers({ ...request, wanted: [...rest, skill] });
+  const after = new Map(brought.changes.map((change) => [change.path, change.after]));
+  const wanted = (path: string) =>
+    after.has(path) ? (after.get(path) ?? null) : readTreeFile(root, path);
+  const others = brought.layers.filter(({ manifest }) => manifest.skill !== skill.manifest.skill);
+  const fold = () =>
+    foldIntoPackage({
+      installation,
+      renewable,
+      others,
+      composition: brought.target,
+      edits: editsAgainst(brought, installation, [...ground.edited, ...after.keys()], wanted),
+      named: ground.named,
+      decisions: context.decisions ?? [],
+      version: versionFor,
+    });
+  const made = brought.conflicts.length > 0 ? brought.conflicts : fold();
+  const operation = {
+    verb: 'pack',
+    arguments: [skill.manifest.skill],
+    retry: [skill.manifest.skill, ...ground.named],
+    options: { level: options.level, proof: options.isUnproved ? 'none' : null },
+    installation,
+    installed,
+    pin: pinning(
+      installation.state,
+      new Map([[skill.manifest.skill, { source, commit: null }]]),
+      context.now(),
+    ),
+  };
+  if (!('package' in made)) {
+    return { ...operation, plan: { ...brought, conflicts: made }, warnings: [] };
+  }
+  const plan = planOf(brought, made);
+  const files = folderChanges(root, folder, made.package);
+  const published = ground.edited.map((path) => [path, installation.publishedFile(path)] as const);
+  return {
+    ...operation,
+    plan,
+    files,
+    warnings: warningsOf(renewable),
+    isIdle:
+      files.length === 0 && plan.changes.length === 0 && made.package.digest === applied?.digest,
+    proof: { isSkipped: options.isUnproved === true, compared: new Map(published) },
+    data: reportOf(made, installation),
+  };
+}
+
+/** The files that are not as the layers compose them once the folder's own changes are in. */
+function editsAgainst(
+  { target }: TargetPlan,
+  { releaseFile }: Installation,
+  paths: readonly string[],
+  wanted: (path: string) => TreeFile | null,
+): FoldRequest['edits'] {
+  return [...new Set(paths)]
+    .sort()
+    .map((path) => ({ path, wanted: wanted(path), composed: target.files.get(path) }))
+    .filter(
+      ({ path, wanted: file, composed }) =>
+        !isSameFile(file, composed ? composed.file : releaseFile(path)),
+    );
+}
+
+/**
+ * The plan of the folder's own changes, on the package with the edits in it. Folding writes no file of the
+ * tree: where a file is composed with other bytes than the owner's, the difference stays an edit.
+ */
+function planOf(brought: TargetPlan, made: FoldedPackage): TargetPlan {
+  return {
+    layers: orderLayers([
+      ...brought.layers.filter(({ manifest }) => manifest.skill !== made.package.manifest.skill),
+      made.package,
+    ]),
+    target: made.composition,
+    changes: brought.changes,
+    conflicts: [],
+    settlements: brought.settlements,
+    adopted: () => [],
+    pathMaps: brought.pathMaps,
+  };
+}
+
+function folderChanges(root: string, folder: string, made: SkillPackage): readonly BesideChange[] {
+  const wanted = new Map([...made.files].map(([path, file]) => [`${folder}/${path}`, file]));
+  const present = listFolder(`${root}/${folder}`).map((path) => `${folder}/${path}`);
+  return [...new Set([...present, ...wanted.keys()])].sort().flatMap((path) => {
+    const before = readTreeFile(root, path);
+    const after = wanted.get(path) ?? null;
+    return isSameFile(before, after) ? [] : [{ path, before, after }];
+  });
+}
+
+function warningsOf({ cameFrom, skill, folder }: Renewable): readonly string[] {
+  if (cameFrom === null) return [];
+  return [
+    `${skill.manifest.skill} came from ${cameFrom}. Your package of it is ${folder} now, and upgrades come from there.`,
+  ];
+}

@@ -1,0 +1,160 @@
+import { ClawError } from '../errors.ts';
+import { missingConsent } from '../operation/consent.ts';
+import type { EngineContext, PlanningContext, VerbResult } from '../operation/context.ts';
+import { skippedNotes } from '../operation/npm/npm.ts';
+import { foreseeScripts, NO_SCRIPTS } from '../operation/npm/npm-scripts.ts';
+import { type Operation, reportOperation } from '../operation/operation.ts';
+import { PLAIN_UPDATE, type UpdateOptions } from '../operation/update-options.ts';
+import { NO_REQUEST, type ReleaseRequest } from '../state/release.ts';
+import { planApply, requestPackages } from './apply.ts';
+import { planCustomize } from './customize.ts';
+import { planInit } from './init.ts';
+import { isNewPackage, planNewPackage } from './pack/pack.ts';
+import { planPackUpdate } from './pack/update.ts';
+import { LEVELS } from './pack/version.ts';
+import { planRebase } from './rebase.ts';
+import { planRemove } from './remove.ts';
+import { planReplay } from './replay.ts';
+import { planUndo } from './undo.ts';
+import { planUpdate } from './update.ts';
+import { planUpgrade } from './upgrade.ts';
+
+/** A verb with its arguments; `release` is what the owner says of the release, as those verbs take it. */
+export type PlannedVerb = {
+  readonly verb: string;
+  readonly args: readonly string[];
+  readonly release?: ReleaseRequest;
+  /** As an operation that waited keeps them. */
+  readonly options?: Readonly<Record<string, string | null>>;
+  /** What an update is told beside its release. */
+  readonly update?: UpdateOptions;
+};
+
+/**
+ * What a changing verb would do. Touches nothing.
+ *
+ * @throws ClawError USAGE for a verb that cannot be planned, and whatever that verb throws
+ */
+export async function plan(context: EngineContext, planned: PlannedVerb): Promise<VerbResult> {
+  const { verb } = planned;
+  if (verb === 'undo') {
+    refuseMisuse(verb, planned.args);
+    return planUndo(context);
+  }
+  if (planned.options?.['renew'] === 'yes' && verb !== 'pack') {
+    throw new ClawError('USAGE', `${verb} takes no --update.`);
+  }
+  if (await beginsPackage(context, planned)) {
+    const made = await planNewPackage(context, planned.args[0] ?? '');
+    return { ...made, verb: 'plan', data: { ...asObject(made.data), verb } };
+  }
+  const operation = await planVerb(context, planned);
+  const isBlocked = operation.plan.conflicts.length > 0;
+  const report = reportOperation(operation, isBlocked ? 'blocked' : 'done');
+  const consent = missingConsent(operation, context.allow);
+  const warnings = [...report.warnings, ...consent.map((path) => `This needs --allow ${path}.`)];
+  const isInstalled = !isBlocked && context.skipsInstall !== true;
+  const scripts = isInstalled ? await foreseeScripts(context, operation) : NO_SCRIPTS;
+  return {
+    ...report,
+    verb: 'plan',
+    warnings: [...warnings, ...skippedNotes(context, operation), ...scripts.warnings],
+    data: { verb, ...asObject(report.data), consent, installScripts: scripts.packages },
+  };
+}
+
+/** Whether `claw pack` is planned for a name that nothing has, and nobody says that it is there. */
+async function beginsPackage(
+  context: EngineContext,
+  { verb, args, options = {} }: PlannedVerb,
+): Promise<boolean> {
+  const [name, ...more] = args;
+  if (verb !== 'pack' || name === undefined || more.length > 0) return false;
+  return options['renew'] !== 'yes' && (await isNewPackage(context, name));
+}
+
+/**
+ * Plans a verb by its name, as its own function does.
+ *
+ * @throws ClawError USAGE for a verb that cannot be planned, and whatever that verb throws
+ */
+export async function planVerb(
+  context: PlanningContext,
+  { verb, args, release, options = {}, update }: PlannedVerb,
+): Promise<Operation> {
+  refuseMisuse(verb, args);
+  refuseOptions(verb, release ?? NO_REQUEST, update ?? PLAIN_UPDATE);
+  switch (verb) {
+    case 'init':
+      return await planInit(context, release ?? NO_REQUEST);
+    case 'apply':
+      return await planApply(
+        context,
+        await requestPackages(context, args, { request: release ?? NO_REQUEST }),
+        release,
+      );
+    case 'remove':
+      return await planRemove(context, args);
+    case 'upgrade':
+      return await planUpgrade(context, args);
+    case 'replay':
+      return await planReplay(context);
+    case 'update':
+      return await planUpdate(context, args[0] ?? '', update ?? PLAIN_UPDATE);
+    case 'customize':
+      return await planCustomize(context, args[0] ?? '');
+    case 'rebase':
+      return await planRebase(context);
+    case 'pack': {
+      const [name = '', ...named] = args;
+      const level = LEVELS.find((one) => one === options['level']) ?? null;
+      const isUnproved = options['proof'] === 'none';
+      return await planPackUpdate(context, name, { named, level, isUnproved });
+    }
+    default:
+      throw new ClawError(
+        'USAGE',
+        `"${verb}" cannot be planned. These can: init, apply, remove, upgrade, replay, update, ` +
+          'customize, rebase, undo and pack.',
+      );
+  }
+}
+
+function refuseMisuse(verb: string, args: readonly string[]): void {
+  const takesSkills = ['apply', 'remove', 'pack'].includes(verb);
+  const takesNothing = ['init', 'replay', 'rebase', 'undo'].includes(verb);
+  const takesOne = { update: 'a folder or a git ref', customize: 'what you changed and why' }[verb];
+  if (takesSkills && args.length === 0) throw new ClawError('USAGE', `Name a skill to ${verb}.`);
+  if (takesOne !== undefined && args.length !== 1) {
+    throw new ClawError('USAGE', `Give ${verb} one argument: ${takesOne}.`);
+  }
+  if (takesNothing && args.length > 0) {
+    throw new ClawError('USAGE', `${verb} takes no arguments, but got ${args.join(' ')}.`);
+  }
+}
+
+/** A plan takes what the verb itself takes, and says so of the rest. */
+function refuseOptions(
+  verb: string,
+  { release, coreVersion }: ReleaseRequest,
+  { retireContained, keep, moved }: UpdateOptions,
+): void {
+  const isUpdate = verb === 'update';
+  const wrong =
+    release !== null && !['init', 'apply', 'update'].includes(verb)
+      ? '--release'
+      : coreVersion !== null && !['init', 'apply'].includes(verb)
+        ? '--core-version'
+        : retireContained && !isUpdate
+          ? '--retire-contained'
+          : keep.length > 0 && !isUpdate
+            ? '--keep'
+            : moved.length > 0 && !isUpdate
+              ? '--moved'
+              : null;
+  if (wrong !== null) throw new ClawError('USAGE', `${verb} takes no ${wrong}.`);
+}
+
+function asObject(data: unknown): object {
+  return typeof data === 'object' && data !== null ? data : {};
+}

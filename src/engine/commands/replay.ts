@@ -1,0 +1,176 @@
+import { statBase } from '../cache/base-digests.ts';
+import { answeredFile } from '../compose/answer.ts';
+import type { Composition } from '../compose/composition.ts';
+import { OWNER } from '../compose/plan.ts';
+import { type Decision, settleConflict } from '../compose/settle.ts';
+import { mergeByKey } from '../compose/structured-file.ts';
+import type { Conflict } from '../conflict.ts';
+import { mergeFiles } from '../merge/file.ts';
+import type { PlanningContext } from '../operation/context.ts';
+import { type Installation, readInstallation, requireState } from '../operation/installation.ts';
+import { pinning } from '../operation/layers.ts';
+import type { Operation } from '../operation/operation.ts';
+import { composeKnown, planLayers, type TargetPlan } from '../operation/target/target.ts';
+import { checkRelations, orderLayers } from '../package/order.ts';
+import type { SkillPackage } from '../package/package.ts';
+import { treeReader } from '../state/disk.ts';
+import type { State } from '../state/state-file.ts';
+import { structuredKind } from '../structured/kind.ts';
+import { listTransactions } from '../transaction/records.ts';
+import { isSameFile, type TreeFile, type Versions } from '../tree.ts';
+import { restorePackages } from './restore.ts';
+
+/**
+ * Plans what `state.yaml` lists on the core of this clone. The disk may hold the bare core or the
+ * composed tree; in a mixed tree, a file that is neither is a conflict. In the very folder that this
+ * state was published in, what is neither is the owner's.
+ */
+export async function planReplay(context: PlanningContext): Promise<Operation> {
+  const installation = await readInstallation(context.root, {
+    base: (root, core) => statBase(root, core, context.now),
+  });
+  const state = requireState(installation);
+  const layers = await restorePackages(context, installation, state);
+  checkRelations(layers);
+  const found = lookAtDisk(installation, layers, state);
+  const plan = planLayers({
+    installation,
+    installed: found.installed,
+    wanted: layers,
+    published: found.published,
+    decisions: context.decisions,
+    composed: context.decisions?.length ? null : found.composition,
+  });
+  const mixed = settleMixed(found.mixed, context.decisions ?? []);
+  return {
+    verb: 'replay',
+    arguments: [],
+    installation,
+    installed: found.installed,
+    plan: {
+      ...plan,
+      changes: [...plan.changes, ...mixed.changes],
+      conflicts: [...plan.conflicts, ...mixed.conflicts],
+      settlements: [...plan.settlements, ...mixed.settlements],
+    },
+    pin: pinning(state, new Map(), context.now()),
+    warnings: [],
+  };
+}
+
+type Found = {
+  /** What no decision has changed yet. */
+  readonly composition: Composition;
+  /** The layers that the disk shows the effect of. */
+  readonly installed: readonly SkillPackage[];
+  readonly published: (path: string) => TreeFile | null;
+  /** Files of which nobody can tell what the owner made of them, and from what. */
+  readonly mixed: readonly Conflict[];
+};
+
+function lookAtDisk(
+  installation: Installation,
+  layers: readonly SkillPackage[],
+  state: State,
+): Found {
+  const { root, releaseFile } = installation;
+  const composition = composeKnown(root, {
+    release: releaseFile,
+    layers: orderLayers(layers),
+    answers: { decisions: [], resolutions: installation.resolutions },
+    pathMaps: installation.pathMaps,
+  });
+  const { files } = composition;
+  const read = treeReader(root);
+  const bare = new Set<string>();
+  const neither = new Map<string, Versions<TreeFile | null>>();
+  let isComposed = false;
+  for (const [path, { file }] of files) {
+    const released = releaseFile(path);
+    if (isSameFile(file, released)) continue;
+    const disk = read(path);
+    if (isSameFile(disk, file)) isComposed = true;
+    else if (isSameFile(disk, released)) bare.add(path);
+    else neither.set(path, { base: released, ours: disk, theirs: file });
+  }
+  const isTouched = [...neither.values()].some(hasLayersLines);
+  if (!isComposed && !isTouched) {
+    return { composition, installed: [], published: releaseFile, mixed: [] };
+  }
+  const composed = (path: string): TreeFile | null =>
+    files.get(path)?.file ?? (files.has(path) ? null : releaseFile(path));
+  if (bare.size + neither.size === 0 || isPublishedHere(root, state)) {
+    return { composition, installed: layers, published: composed, mixed: [] };
+  }
+  const isUnclear = ([path, versions]: [string, Versions<TreeFile | null>]) =>
+    bare.size > 0 || (!isComposed && !hasAllOf(path, versions));
+  return {
+    composition,
+    installed: layers,
+    published: (path) => (bare.has(path) ? releaseFile(path) : composed(path)),
+    mixed: [...neither].filter(isUnclear).map(([path, sides]) => mixedFile(path, sides)),
+  };
+}
+
+/** Whether this state is what a command left in this very folder. */
+function isPublishedHere(root: string, { digest }: State): boolean {
+  return listTransactions(root).some(({ stateAfter }) => stateAfter === digest);
+}
+
+/** Whether a file on disk shows what only the layers can have put there. */
+function hasLayersLines({ base, ours, theirs }: Versions<TreeFile | null>): boolean {
+  const [released, disk] = [linesOf(base), linesOf(ours)];
+  return [...linesOf(theirs)].some(
+    (line) => /\w{2}/.test(line) && !released.has(line) && disk.has(line),
+  );
+}
+
+function linesOf(file: TreeFile | null): ReadonlySet<string> {
+  const lines = file?.bytes.toString('latin1').split(/\r?\n/) ?? [];
+  return new Set(lines.map((line) => line.trim()));
+}
+
+/** Whether weaving the layers into what is on disk would bring nothing that is not there. */
+function hasAllOf(path: string, versions: Versions<TreeFile | null>): boolean {
+  if (structuredKind(path) !== null) {
+    const open = (conflict: Conflict) => ({ kind: 'open', conflict }) as const;
+    const merged = mergeByKey(path, versions, [OWNER, 'replay'], open);
+    return merged.conflicts.length === 0 && isSameFile(merged.file, versions.ours);
+  }
+  const merged = mergeFiles(versions, { path });
+  return merged.kind === 'clean' && isSameFile(merged.file, versions.ours);
+}
+
+function mixedFile(path: string, sides: Versions<TreeFile | null>): Conflict {
+  return {
+    path,
+    kind: 'content',
+    layers: [OWNER, 'replay'],
+    reason:
+      'Some of what is here is the core, some is composed, and this file is neither: nobody can tell ' +
+      'which lines you took out of it. Keep it as it is (--ours), or take the composed one (--theirs).',
+    hunks: [],
+    sides,
+    values: null,
+  };
+}
+
+/** What the owner decided of such files; the plan leaves them as they are. */
+function settleMixed(
+  mixed: readonly Conflict[],
+  decisions: readonly Decision[],
+): Pick<TargetPlan, 'changes' | 'conflicts' | 'settlements'> {
+  const settled = mixed.map((one) => settleConflict(one, { decisions, resolutions: [] }));
+  const settlements = settled.flatMap((one) => (one.kind === 'settled' ? [one.settlement] : []));
+  const changes = settlements.map(({ conflict, answer }) => ({
+    path: conflict.path,
+    before: conflict.sides.ours,
+    after: answeredFile(conflict, answer),
+    movedFrom: null,
+  }));
+  return {
+    changes: changes.filter(({ before, after }) => !isSameFile(before, after)),
+    conflicts: settled.flatMap((one) => (one.kind === 'open' ? [one.conflict] : [])),
+    settlements,
+  };
+}

@@ -1,0 +1,64 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { digestBytes } from '../digest.ts';
+import { ClawError } from '../errors.ts';
+import { type EngineContext, resultOf, type VerbResult } from '../operation/context.ts';
+import { stepOf } from '../operation/state-steps.ts';
+import { readTreeFile } from '../state/disk.ts';
+import { readResolutions, resolutionPath } from '../state/resolutions.ts';
+import { readState, renderState, STATE_PATH } from '../state/state-file.ts';
+import { commitSteps } from '../transaction/commit.ts';
+
+/** Every recorded resolution: what it is about, whose it is, whether the present tree stands on it. */
+export function listResolutions({ root }: EngineContext): VerbResult {
+  const state = readState(root);
+  const data = readResolutions(root, state).map(({ key, subject, answer, origin, isOwn }) => ({
+    key,
+    path: subject.path,
+    kind: subject.kind,
+    layers: subject.layers,
+    answer: answer.kind,
+    origin,
+    own: isOwn,
+    used: state?.resolutions.get(key)?.used ?? false,
+  }));
+  return resultOf('resolutions', 'done', { data });
+}
+
+/**
+ * Forgets a recording. The tree stays as it is; the next command that needs it asks again.
+ *
+ * @throws ClawError USAGE for a key that there is not
+ */
+export function forgetResolution({ root, now }: EngineContext, key: string): VerbResult {
+  const path = /^[0-9a-f]{16}$/.test(key) ? resolutionPath(key) : null;
+  const file = path && readTreeFile(root, path);
+  const state = readState(root);
+  if (path === null || (file === null && state?.resolutions.has(key) !== true)) {
+    throw new ClawError('USAGE', `There is no recording ${key}: claw resolutions lists them.`);
+  }
+  if (state === null) {
+    rmSync(join(root, path), { force: true });
+    return resultOf('resolutions', 'done', { data: { forgotten: key } });
+  }
+  const resolutions = new Map(state.resolutions);
+  resolutions.delete(key);
+  const bytes = renderState({ ...state, resolutions });
+  const before = readTreeFile(root, STATE_PATH);
+  const after = { bytes, isExecutable: false };
+  commitSteps(
+    root,
+    {
+      verb: 'resolutions',
+      summary: `resolutions forget ${key}`,
+      steps: [
+        ...(file ? [stepOf(path, file, null)] : []),
+        ...(before?.bytes.equals(bytes) ? [] : [stepOf(STATE_PATH, before, after)]),
+      ],
+      stateBefore: state.digest,
+      stateAfter: digestBytes(bytes),
+    },
+    { now },
+  );
+  return resultOf('resolutions', 'done', { data: { forgotten: key } });
+}

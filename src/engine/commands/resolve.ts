@@ -1,0 +1,98 @@
+import type { Decision } from '../compose/settle.ts';
+import type { Conflict } from '../conflict.ts';
+import { type Choice, canBeDecided, decide, isDecided } from '../decisions/decide.ts';
+import { ClawError } from '../errors.ts';
+import { type EngineContext, resultOf, type VerbResult } from '../operation/context.ts';
+import { readWaiting, refuseOtherState, saveDecisions, type Waiting } from '../pending/pending.ts';
+import { isSameSubject } from '../state/resolution.ts';
+
+/**
+ * Settles one conflict of the waiting operation; nothing is published before `continue`.
+ *
+ * @param path as `conflicts` names it, `docker-compose.yml#services.redis.ports` for a key
+ * @throws ClawError USAGE where nothing waits or that path is in no conflict, MARKERS_PRESENT
+ */
+export function resolveConflict(context: EngineContext, path: string, choice: Choice): VerbResult {
+  const waiting = requireWaiting(context.root);
+  const conflict = requireConflict(waiting, path);
+  const decision = decide(context, conflict, choice);
+  const others = waiting.decisions.filter((one) => !isSameSubject(one.subject, decision.subject));
+  const decisions = [...others, decision];
+  saveDecisions(context.root, decisions);
+  const open = waiting.conflicts.filter((one) => !isDecided(one, decisions));
+  const data = { path, origin: decision.origin, open: open.map((one) => one.path) };
+  return resultOf('resolve', 'done', { data });
+}
+
+/**
+ * Settles every open conflict of the waiting operation in the same way: all that can be, or none.
+ *
+ * @throws ClawError what {@link resolveConflict} does, for the first one that the choice does not fit
+ */
+export function resolveAll(context: EngineContext, choice: Choice): VerbResult {
+  const { conflicts, decisions } = requireWaiting(context.root);
+  const open = conflicts.filter((one) => !isDecided(one, decisions) && canBeDecided(one));
+  return resolveMany(context, new Map(open.map(({ path }) => [path, choice])));
+}
+
+/** All of them or none; throws for the first that does not fit. */
+function resolveMany(context: EngineContext, choices: ReadonlyMap<string, Choice>): VerbResult {
+  const waiting = requireWaiting(context.root);
+  const decisions = withDecisions(context, waiting, choices);
+  if (choices.size > 0) saveDecisions(context.root, decisions);
+  return resolvedMany([...choices.keys()], waiting.conflicts, decisions);
+}
+
+/**
+ * Returns the decisions of the waiting operation with those that the owner makes now; saves none.
+ *
+ * @param choices by path, as `conflicts` names it
+ * @throws ClawError what {@link resolveConflict} does, for the first one that does not fit
+ */
+export function withDecisions(
+  context: EngineContext,
+  waiting: Waiting,
+  choices: ReadonlyMap<string, Choice>,
+): readonly Decision[] {
+  const made = [...choices].map(([path, choice]) =>
+    decide(context, requireConflict(waiting, path), choice),
+  );
+  const others = waiting.decisions.filter(
+    (one) => !made.some(({ subject }) => isSameSubject(one.subject, subject)),
+  );
+  return [...others, ...made];
+}
+
+/** Reports what was decided by path, and what is open still. */
+export function resolvedMany(
+  paths: readonly string[],
+  conflicts: readonly Conflict[],
+  decisions: readonly Decision[],
+): VerbResult {
+  const open = conflicts.filter((one) => !isDecided(one, decisions));
+  const data = {
+    path: paths.length === 0 ? null : paths.join(', '),
+    paths,
+    open: open.map((one) => one.path),
+  };
+  return resultOf('resolve', paths.length === 0 ? 'nothing' : 'done', { data });
+}
+
+/** @throws ClawError USAGE where nothing waits, STATE_CHANGED */
+export function requireWaiting(root: string): Waiting {
+  const waiting = readWaiting(root);
+  if (waiting === null) throw new ClawError('USAGE', 'No operation waits for decisions.');
+  refuseOtherState(root, waiting);
+  return waiting;
+}
+
+/** @throws ClawError USAGE with the paths in conflict in `data.paths` */
+export function requireConflict({ conflicts }: Waiting, path: string): Conflict {
+  const found = conflicts.find((conflict) => conflict.path === path);
+  if (found !== undefined) return found;
+  const paths = conflicts.map((conflict) => conflict.path);
+  throw new ClawError('USAGE', `${path} is in no conflict. These are: ${paths.join(', ')}.`, {
+    path,
+    data: { paths },
+  });
+}

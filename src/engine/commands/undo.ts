@@ -1,0 +1,330 @@
+import { answeredFile } from '../compose/answer.ts';
+import { OWNER } from '../compose/plan.ts';
+import { type Decision, type Settlement, settleConflict } from '../compose/settle.ts';
+import { mergeByKey } from '../compose/structured-file.ts';
+import type { Conflict } from '../conflict.ts';
+import { type Digest, digestBytes, digestFile } from '../digest.ts';
+import { ClawError } from '../errors.ts';
+import { mergeFiles } from '../merge/file.ts';
+import {
+  type EngineContext,
+  type PlanningContext,
+  resultOf,
+  type VerbResult,
+} from '../operation/context.ts';
+import { reinstall } from '../operation/npm/npm.ts';
+import { refuseOtherPlan } from '../operation/plan-digest.ts';
+import { stepOf } from '../operation/state-steps.ts';
+import { findTakenPlaces } from '../operation/target/blocked-paths.ts';
+import { refuseSpoiledDecisions } from '../operation/target/spoiled.ts';
+import {
+  clearPending,
+  hasDecisions,
+  readPending,
+  withDecided,
+  writePending,
+} from '../pending/pending.ts';
+import { tidyUp } from '../pending/tidy-up.ts';
+import { readTreeFile } from '../state/disk.ts';
+import { readState, stateDigest } from '../state/state-file.ts';
+import { structuredKind } from '../structured/kind.ts';
+import { commitSteps } from '../transaction/commit.ts';
+import {
+  dropTransaction,
+  listTransactions,
+  readTransaction,
+  type Transaction,
+} from '../transaction/records.ts';
+import type { Step } from '../transaction/step.ts';
+import { isSameFile, type TreeFile, type Versions } from '../tree.ts';
+
+/**
+ * Takes back the last transaction: `merge3(what it wrote, disk, what was there before)` for every
+ * path, so that what the owner edited since stays. Packages and state go back with it.
+ *
+ * @throws ClawError NOTHING_TO_UNDO; STATE_CHANGED when `state.yaml` is not what it left;
+ *   RESOLUTION_INVALID for a decision that spoils its file
+ */
+export async function undo(context: PlanningContext): Promise<VerbResult> {
+  const { root, decisions = [] } = context;
+  const { transaction, files, settlements, report } = draftUndo(context);
+  const { plan } = report.data;
+  if (report.conflicts.length > 0) {
+    const { cwd, allow } = context;
+    const operation = { verb: 'undo', arguments: [], options: {}, cwd, allow, decisions };
+    const waiting = withDecided(report.conflicts, settlements);
+    writePending(root, { ...operation, state: stateDigest(root) }, waiting);
+    return resultOf('undo', 'blocked', report);
+  }
+  refuseOtherPlan(context, plan);
+  if (context.isTrial === true) {
+    return resultOf('undo', 'done', { ...report, data: { ...report.data, isTrial: true } });
+  }
+  const swaps = await undoSwaps(context, transaction, files);
+  try {
+    const steps = [
+      ...files.map(({ path, before, after }) => stepOf(path, before, after)),
+      ...swaps.steps,
+    ];
+    const { id, isEnded } = commitSteps(
+      root,
+      {
+        verb: 'undo',
+        summary: `undo ${transaction.summary}`,
+        steps,
+        stateBefore: transaction.stateAfter,
+        stateAfter: transaction.stateBefore,
+      },
+      { now: context.now },
+    );
+    // First the older one: a kill in between leaves an undo that can itself be undone.
+    if (isEnded) tidyUp(() => dropTransaction(root, transaction.id));
+    if (isEnded) tidyUp(() => dropTransaction(root, id));
+    tidyUp(() => clearUndone(root));
+    return resultOf('undo', 'done', { ...report, warnings: swaps.warnings });
+  } finally {
+    tidyUp(swaps.remove);
+  }
+}
+
+/** Returns what an undo would do, as `plan` reports it. Touches nothing. */
+export function planUndo(context: PlanningContext): VerbResult {
+  const { report } = draftUndo(context);
+  const outcome = report.conflicts.length > 0 ? 'blocked' : 'done';
+  return resultOf('plan', outcome, { ...report, data: { verb: 'undo', ...report.data } });
+}
+
+function draftUndo({ root, decisions = [] }: PlanningContext) {
+  // One that cannot be read is said so, instead of being another branch's.
+  readState(root);
+  const transaction = lastTransaction(root);
+  const drafts = undoFiles(root, transaction, decisions);
+  const files = drafts.flatMap((draft) => draft.changes);
+  const conflicts = [
+    ...drafts.flatMap((draft) => draft.conflicts),
+    ...findTakenPlaces(root, files),
+  ];
+  const changes = files
+    .filter(({ path }) => !path.startsWith('.claw/'))
+    .map(({ path, before, after }) => {
+      const kind = before === null ? 'add' : after === null ? 'delete' : 'modify';
+      return { path, kind, cause: `undo ${transaction.summary}` } as const;
+    });
+  const data = { undone: transaction.summary, plan: undoDigest(files) };
+  const settlements = drafts.flatMap((draft) => draft.settlements);
+  refuseSpoiledDecisions(settlements);
+  return { transaction, files, settlements, report: { changes, conflicts, data } };
+}
+
+/** Names what an undo would leave behind, as `planDigest` does for the other verbs. */
+function undoDigest(files: readonly Undone[]): Digest {
+  const lines = files.map(({ path, after }) => `${path} ${after ? digestFile(after) : 'gone'}`);
+  return digestBytes(JSON.stringify(['undo', lines.sort()]));
+}
+
+/** What was decided in another operation that waits stays, although it was planned on another state. */
+function clearUndone(root: string): void {
+  if (readPending(root)?.verb === 'undo' || !hasDecisions(root)) clearPending(root);
+}
+
+function lastTransaction(root: string): Transaction {
+  const [last] = listTransactions(root);
+  if (!last) throw new ClawError('NOTHING_TO_UNDO', 'No command is kept that could be undone.');
+  if (last.stateAfter !== stateDigest(root)) {
+    throw new ClawError(
+      'STATE_CHANGED',
+      `.claw/state.yaml is not what "${last.summary}" left, so undoing it here could undo other work. ` +
+        'Switch back to the branch that it ran on.',
+      { path: '.claw/state.yaml' },
+    );
+  }
+  return readTransaction(root, last.id);
+}
+
+type Undone = { path: string; before: TreeFile | null; after: TreeFile | null };
+type Draft = {
+  readonly changes: readonly Undone[];
+  readonly conflicts: readonly Conflict[];
+  readonly settlements: readonly Settlement[];
+};
+
+function undoFiles(
+  root: string,
+  { files, moves }: Transaction,
+  decisions: readonly Decision[],
+): readonly Draft[] {
+  const records = new Map(files.map((file) => [file.path, file]));
+  const pairs = [...moves].flatMap(([to, from]) => {
+    const [there, here] = [records.get(to), records.get(from)];
+    return there && here ? [{ there, here }] : [];
+  });
+  const isLeaving = (path: string) => pairs.some(({ there }) => there.path === path);
+  const isOccupied = ({ here: { path, after } }: Moved) =>
+    !isLeaving(path) && !isSameFile(readTreeFile(root, path), after);
+  // Where something else stands in the way of one, path by path tells what, and all stay together.
+  const moved = pairs.some(isOccupied) ? [] : pairs;
+  const drafts = moved.map((pair) => undoMove(root, pair, moved, decisions));
+  for (const { there, here } of moved) {
+    records.delete(there.path);
+    records.delete(here.path);
+  }
+  return [...drafts, ...[...records.values()].map((file) => undoFile(root, file, decisions))];
+}
+
+type FileRecord = Transaction['files'][number];
+/** A file at the place that it was moved to, and at the one that it came from. */
+type Moved = { readonly there: FileRecord; readonly here: FileRecord };
+
+/** A file that moved goes back with what was made of it since, also where two have changed places. */
+function undoMove(
+  root: string,
+  { there, here }: Moved,
+  moved: readonly Moved[],
+  decisions: readonly Decision[],
+): Draft {
+  const disk = readTreeFile(root, there.path);
+  const versions = { base: there.after, ours: disk, theirs: here.before };
+  const { file, conflicts, settlements } = merge(here.path, versions, decisions);
+  if (conflicts.length > 0) return { changes: [], conflicts, settlements };
+  const back = { path: here.path, before: readTreeFile(root, here.path), after: file };
+  const left = { path: there.path, before: disk, after: there.before };
+  const isTaken = moved.some((other) => other.here.path === there.path);
+  const changes = [back, ...(isTaken ? [] : [left])];
+  return {
+    changes: changes.filter(({ before, after }) => !isSameFile(before, after)),
+    conflicts,
+    settlements,
+  };
+}
+
+function undoFile(
+  root: string,
+  file: Transaction['files'][number],
+  decisions: readonly Decision[],
+): Draft {
+  const { path } = file;
+  const disk = readTreeFile(root, path);
+  const versions = { base: file.after, ours: disk, theirs: file.before };
+  const merged = path.startsWith('.claw/')
+    ? restored(path, versions)
+    : merge(path, versions, decisions);
+  const { conflicts, settlements } = merged;
+  const isSame = conflicts.length > 0 || isSameFile(disk, merged.file);
+  const changes = isSame ? [] : [{ path, before: disk, after: merged.file }];
+  return { changes, conflicts, settlements };
+}
+
+type Merged = {
+  readonly file: TreeFile | null;
+  readonly conflicts: readonly Conflict[];
+  readonly settlements: readonly Settlement[];
+};
+
+const CLEAN = { conflicts: [], settlements: [] };
+
+/** The engine's own files are nobody's to edit: they go back as they were, or not at all. */
+function restored(path: string, { base, ours, theirs }: Versions<TreeFile | null>): Merged {
+  if (isSameFile(base, ours)) return { file: theirs, ...CLEAN };
+  throw new ClawError(
+    'DIGEST_MISMATCH',
+    `${path} was changed since. Take .claw/ back from git, then undo.`,
+    { path },
+  );
+}
+
+function merge(
+  path: string,
+  versions: Versions<TreeFile | null>,
+  decisions: readonly Decision[],
+): Merged {
+  const { base, ours, theirs } = versions;
+  if (isSameFile(base, ours)) return { file: theirs, ...CLEAN };
+  const layers: [string, string] = [OWNER, 'undo'];
+  if (structuredKind(path) === 'lock') return { file: ours, ...CLEAN };
+  const settlements: Settlement[] = [];
+  const ask = (conflict: Conflict) => {
+    const settled = settleConflict(conflict, { decisions, resolutions: [] });
+    if (settled.kind === 'settled') settlements.push(settled.settlement);
+    return settled;
+  };
+  if (structuredKind(path) !== null) {
+    return { ...mergeByKey(path, versions, layers, ask), settlements };
+  }
+  const outcome = mergeFiles(versions, { path });
+  if (outcome.kind === 'clean') return { file: outcome.file, ...CLEAN };
+  const reason = reasonOf(outcome.conflict, versions);
+  const conflict = {
+    path,
+    kind: outcome.conflict,
+    layers,
+    reason,
+    hunks: outcome.hunks,
+    sides: versions,
+    values: null,
+  };
+  const settled = ask(conflict);
+  if (settled.kind === 'open') return { ...CLEAN, file: ours, conflicts: [settled.conflict] };
+  const { decision, answer } = settled.settlement;
+  const file = answeredFile(conflict, answer);
+  const amended = file && decision?.amended ? { ...file, bytes: decision.amended } : file;
+  return { file: amended, conflicts: [], settlements };
+}
+
+/** What stands against an undo of one file, as a sentence. */
+function reasonOf(kind: Conflict['kind'], { ours, theirs }: Versions<TreeFile | null>): string {
+  if (kind === 'binary') return 'You have changed this binary file since.';
+  if (kind === 'add-add')
+    return 'The undo would bring this file back, but you have another one there.';
+  if (kind !== 'modify-delete') return 'You have changed the same lines since.';
+  if (theirs === null) return 'The undo would delete this file, but you have changed it since.';
+  return ours === null
+    ? 'The undo would bring this file back, but you have deleted it since.'
+    : 'The undo and you disagree on whether this file is there.';
+}
+
+type UndoneSwaps = {
+  readonly steps: readonly Step[];
+  readonly remove: () => void;
+  readonly warnings: readonly string[];
+};
+
+async function undoSwaps(
+  context: EngineContext,
+  transaction: Transaction,
+  files: readonly { path: string; after: TreeFile | null }[],
+): Promise<UndoneSwaps> {
+  const steps: Step[] = [];
+  const warnings: string[] = [];
+  let remove = () => {};
+  for (const { path, hadFolder, kept } of transaction.swaps) {
+    const isOwners =
+      path === 'node_modules' && !isPackageAsBefore(context.root, transaction, files);
+    if (hadFolder && kept === null && path !== 'node_modules') continue; // The present one serves.
+    if (isOwners || (hadFolder && kept === null)) {
+      if (context.skipsInstall === true) {
+        warnings.push(
+          'npm is passed over (--no-install): `npm install` brings node_modules up to date.',
+        );
+        continue;
+      }
+      const installed = await reinstall(context, files);
+      steps.push(...installed.steps);
+      remove = installed.remove;
+    } else {
+      steps.push({ kind: 'swap', path, prepared: hadFolder ? kept : null });
+    }
+  }
+  return { steps, remove, warnings };
+}
+
+/** Whether undoing leads back to the very package.json that the kept node_modules was made for. */
+function isPackageAsBefore(
+  root: string,
+  transaction: Transaction,
+  files: readonly { path: string; after: TreeFile | null }[],
+): boolean {
+  const record = transaction.files.find(({ path }) => path === 'package.json');
+  if (!record) return true;
+  const change = files.find(({ path }) => path === 'package.json');
+  return isSameFile(change ? change.after : readTreeFile(root, 'package.json'), record.before);
+}

@@ -1,0 +1,183 @@
+import type { PlanningContext } from '../operation/context.ts';
+import {
+  readInstallation,
+  readInstalledPackages,
+  requireState,
+} from '../operation/installation.ts';
+import { pinning, requireApplied } from '../operation/layers.ts';
+import type { Operation } from '../operation/operation.ts';
+import { coreState } from '../operation/release-state.ts';
+import { type NewCore, planLayers } from '../operation/target/target.ts';
+import { keptOptions, type UpdateOptions } from '../operation/update-options.ts';
+import { checkCoreVersion } from '../package/manifest/core-version.ts';
+import { mapPath, withDeclared } from '../package/manifest/path-map.ts';
+import { checkRelations } from '../package/order.ts';
+import type { SkillPackage } from '../package/package.ts';
+import { isProjectPath } from '../state/listing.ts';
+import { MIGRATIONS_PATH, pathMapsOf, readMigrations } from '../state/migrations.ts';
+import type { Release } from '../state/release.ts';
+import type { State } from '../state/state-file.ts';
+import type { TreeFile } from '../tree.ts';
+import { declaredMoves, movesThatHold } from '../update/declared-moves.ts';
+import { checkMapped, dueMigrations, lostMigrations, migrateLayers } from '../update/migrate.ts';
+import { nameCandidates } from '../update/move-candidates.ts';
+import { isOlder, newCore } from '../update/new-core.ts';
+import { findNewRelease } from '../update/new-release.ts';
+import { findOldCore } from '../update/old-core.ts';
+import { planBeside } from '../update/release-extras.ts';
+import { type Ask, retireLayers } from '../update/retire.ts';
+
+/**
+ * Plans the same layers and edits on another release. Its moves are honoured, its migrations applied
+ * in order, its packages and recordings brought.
+ *
+ * @param ask asks the owner about layers that the release contains; null where they cannot be asked
+ * @throws ClawError RELEASE_NOT_FOUND; CORE_TOO_OLD when a layer is newer than that release
+ */
+export async function planUpdate(
+  context: PlanningContext,
+  wanted: string,
+  given: UpdateOptions,
+  ask: Ask | null = null,
+): Promise<Operation> {
+  const installation = await readInstallation(context.root);
+  const state = requireState(installation);
+  const { release, config, notes } = await findNewRelease(context, installation, wanted);
+  const installed = readInstalledPackages(installation);
+  const old = await findOldCore(context, {
+    installation,
+    state,
+    installed,
+    release,
+    wanted,
+    named: given.release,
+  });
+
+  const newFile = (path: string): TreeFile | null => release.files.get(path) ?? null;
+  const migrations = readMigrations(newFile(MIGRATIONS_PATH));
+  const declared = declaredMoves(given.moved, { old, release });
+  const moves = withDeclared(movesThatHold(state.core.moves, release), [declared]);
+  const pathMaps = withDeclared(pathMapsOf(migrations), moves);
+  const due = dueMigrations(migrations, old, release.version);
+  const migrated = migrateLayers(installed, due, { extras: release.extras, config });
+  const beside = planBeside(context.root, old, release);
+  const resolutions = beside.resolutions(installation.resolutions);
+  for (const name of given.keep) requireApplied(state, name);
+  const {
+    layers,
+    retired,
+    contained,
+    options,
+    notes: retirements,
+  } = await retireLayers(
+    migrated.layers,
+    {
+      root: context.root,
+      state,
+      releaseFile: (path) => release.files.get(path) ?? null,
+      pathMaps,
+      resolutions,
+      since: old.commit,
+      commit: release.commit,
+    },
+    { options: given, ask },
+  );
+  for (const { manifest } of layers) {
+    checkCoreVersion(manifest, release.version, `claw remove ${manifest.skill} first.`);
+  }
+  checkRelations(layers);
+  checkMapped(layers, pathMaps, config, installation.config);
+
+  const core = newCore(old, {
+    release,
+    pathMaps,
+    oldMaps: withDeclared(pathMapsOf(old.migrations), state.core.moves),
+    isCore: (path) => isProjectPath(path, config),
+    touched: [...state.files.keys()],
+  });
+  const lost = isOlder(release.version, old.version)
+    ? []
+    : lostMigrations(old.migrations, migrations);
+  const plan = planLayers({
+    installation,
+    installed,
+    wanted: layers,
+    published: old.published,
+    decisions: context.decisions,
+    resolutions,
+    core,
+  });
+  const conflicts = nameCandidates(plan.conflicts, {
+    before: new Set(old.paths),
+    after: release.files,
+    taken: new Set(core.moves.values()),
+  });
+  const sources = new Map(migrated.applied.map((name) => [name, { source: name, commit: null }]));
+  return {
+    verb: 'update',
+    arguments: [wanted],
+    options: keptOptions(options),
+    installation,
+    installed,
+    plan: { ...plan, conflicts },
+    pin: pinning(state, sources, context.now()),
+    warnings: [
+      ...old.warnings,
+      ...notes,
+      ...lost,
+      ...migrated.notes,
+      ...retirements,
+      ...beside.notes,
+    ],
+    core: { release, state: { ...knownCore(state, release), moves } },
+    files: beside.changes,
+    resolutions,
+    data: {
+      from: { version: old.version, commit: old.commit },
+      to: { version: release.version, commit: release.commit },
+      files: core.changed.length,
+      migrations: due.map(({ since, description, skill, retire, paths }) => ({
+        since,
+        description,
+        skill,
+        retire,
+        pathMap: paths,
+      })),
+      retired: [...migrated.retired, ...retired],
+      contained,
+      affected: affectedLayers(layers, core),
+      broughtSkills: beside.brought,
+      keptSkills: beside.kept,
+    },
+  };
+}
+
+/** A core that is the very same in every respect is known by what told of it first. */
+function knownCore({ core }: State, release: Release): State['core'] {
+  const next = coreState(release, false);
+  const isGuess = core.assumed && core.from !== 'tag';
+  const isKnown =
+    next.digest === core.digest &&
+    next.version === core.version &&
+    (next.commit ?? core.commit) === core.commit;
+  return isKnown && !isGuess ? { ...core, skills: next.skills } : next;
+}
+
+/** Which layers work on files that the release changes, with those files. */
+function affectedLayers(
+  layers: readonly SkillPackage[],
+  { changed, pathMaps }: NewCore,
+): Readonly<Record<string, readonly string[]>> {
+  const others = new Set(changed);
+  const affected = layers.map(({ manifest }) => {
+    const { adds, modifies, fileOps, coreVersion, skill } = manifest;
+    const named = [
+      ...adds,
+      ...modifies,
+      ...fileOps.map((op) => (op.type === 'delete' ? op.path : op.from)),
+    ];
+    const paths = new Set(named.flatMap((path) => [path, mapPath(path, coreVersion, pathMaps)]));
+    return [skill, [...paths].filter((path) => others.has(path)).sort()] as const;
+  });
+  return Object.fromEntries(affected.filter(([, paths]) => paths.length > 0));
+}

@@ -1,0 +1,53 @@
+import type { Hunk } from '../../merge/hunk.ts';
+import { contentOf, splitLines } from '../../merge/lines.ts';
+import type { TreeFile } from '../../tree.ts';
+import type { Touch } from '../composition.ts';
+
+type ConflictHunk = Extract<Hunk, { kind: 'conflict' }>;
+
+/** Who is on one side of a conflict: who brought the first of its disputed lines. */
+export function bringerOf(
+  touches: readonly Touch[],
+  hunks: readonly Hunk[],
+  side: 'ours' | 'theirs',
+): string {
+  return bringersOf(touches, hunks, side)[0] ?? touches.at(-1)?.layer ?? 'core';
+}
+
+/**
+ * Who is on one side of each open hunk: the last layer before whose work these lines did not stand in
+ * the file, in one piece; the core where they did from the beginning. Of lines that the side took out,
+ * the last layer before whose work they did. Where nothing tells, the last layer that touched the file.
+ *
+ * @param touches all work on the file, in order
+ */
+export function bringersOf(
+  touches: readonly Touch[],
+  hunks: readonly Hunk[],
+  side: 'ours' | 'theirs',
+): readonly string[] {
+  return hunks.flatMap((hunk) => (hunk.kind === 'conflict' ? [bringer(touches, hunk, side)] : []));
+}
+
+function bringer(touches: readonly Touch[], hunk: ConflictHunk, side: 'ours' | 'theirs'): string {
+  const last = touches.at(-1)?.layer ?? 'core';
+  const isOut = hunk[side].length === 0;
+  const lines = joined(isOut ? hunk.base : hunk[side]);
+  const found = touches.findLast(({ before, after }) =>
+    isOut
+      ? holds(before, lines) && !holds(after, lines)
+      : holds(after, lines) && !holds(before, lines),
+  );
+  if (found !== undefined) return found.layer;
+  return !isOut && holds(touches[0]?.before ?? null, lines) ? 'core' : last;
+}
+
+function holds(file: TreeFile | null, lines: string): boolean {
+  if (file === null) return false;
+  return joined(splitLines(file.bytes.toString('latin1'))).includes(lines);
+}
+
+// With a line end in front, a line matches as a whole.
+function joined(lines: readonly string[]): string {
+  return `\n${lines.map((line) => `${contentOf(line)}\n`).join('')}`;
+}

@@ -1,0 +1,144 @@
+import type { SkillPackage } from '../../package/package.ts';
+import type { Resolution } from '../../state/resolution.ts';
+import { declarersOf, type KeyPath } from '../../structured/json/line-keys.ts';
+import { structuredKind } from '../../structured/kind.ts';
+import type { ComposedFile, Composition, Touch } from '../composition.ts';
+import type { Settlement } from '../settle.ts';
+import {
+  type Blamed,
+  type BlameStep,
+  blameStep,
+  blameWhole,
+  CORE_OWNER,
+  type Owner,
+} from './blame.ts';
+
+/** A composition and what it was made from. */
+export type Account = {
+  readonly composition: Composition;
+  readonly layers: readonly SkillPackage[];
+  readonly resolutions: readonly Resolution[];
+};
+
+/**
+ * Whose each line of a composed file is: the release's lines, carried through the work of every layer
+ * that touched it.
+ */
+export function blameComposed(account: Account, path: string, composed: ComposedFile): Blamed {
+  const { touches } = composed;
+  const first = touches[0] ? touches[0].before : composed.file;
+  const naming = namingOf(account, path, touches);
+  let blamed = blameWhole(first, CORE_OWNER);
+  for (const touch of touches) blamed = blameStep(path, blamed, naming(touch));
+  return blamed;
+}
+
+/** Who made the file what it is as a whole, such as gone. */
+export function lastOwner({ resolutions }: Account, { touches, file }: ComposedFile): Owner {
+  const last = touches.findLast(({ before }) => (before === null) !== (file === null));
+  const touch = last ?? touches.at(-1);
+  if (touch === undefined) return CORE_OWNER;
+  return touch.settlement === null
+    ? { kind: 'layers', names: [touch.layer] }
+    : resolutionOwner(touch.settlement, resolutions, null);
+}
+
+type Naming = (touch: Touch) => BlameStep;
+
+function namingOf(account: Account, path: string, touches: readonly Touch[]): Naming {
+  const { layers, resolutions, composition } = account;
+  const one = sameOwners();
+  const skills = new Set(
+    layers.filter(({ kind }) => kind === 'skill').map(({ manifest }) => manifest.skill),
+  );
+  const declarations = layers
+    .filter(({ manifest }) => skills.has(manifest.skill))
+    .map(({ manifest }) => ({ layer: manifest.skill, structured: manifest.structured }));
+  const declaring = touches.map(({ layer }) => layer).filter((layer) => skills.has(layer));
+  const settled = composition.settlements.filter(({ conflict }) =>
+    conflict.path.startsWith(`${path}#`),
+  );
+  return (touch) => {
+    // What skills declare is composed in one go: the first of them brings the lines of all.
+    const isDeclared = structuredKind(path) !== null && skills.has(touch.layer);
+    const party = isDeclared ? declaring : [touch.layer];
+    const ofParty = settled.filter(({ conflict }) => party.includes(conflict.layers[1]));
+    const answered = answeredLines(touch, resolutions, one);
+    return {
+      after: touch.after,
+      claim: (line, keys) => {
+        const settlement = keys === null ? undefined : ofParty.find(speaksOf(path, keys));
+        return settlement
+          ? one(resolutionOwner(settlement, resolutions, null))
+          : (answered.get(line) ?? null);
+      },
+      owner: (_, keys) => {
+        if (touch.settlement !== null && touch.settlement.answer.kind === 'file') {
+          return one(resolutionOwner(touch.settlement, resolutions, null));
+        }
+        const names = isDeclared && keys !== null ? declarersOf(path, keys, declarations) : [];
+        return one({ kind: 'layers', names: names.length > 0 ? names : party });
+      },
+    };
+  };
+}
+
+/** The lines that settle the hunks of a conflict, in the text that they were put into. */
+function answeredLines(
+  { settlement }: Touch,
+  resolutions: readonly Resolution[],
+  one: (owner: Owner) => Owner,
+): ReadonlyMap<number, Owner> {
+  const owners = new Map<number, Owner>();
+  if (settlement === null || settlement.answer.kind !== 'hunks') return owners;
+  const waiting = [...settlement.answer.hunks];
+  let line = 0;
+  for (const hunk of settlement.conflict.hunks) {
+    const answer = hunk.kind === 'settled' ? undefined : waiting.shift();
+    const lines = hunk.kind === 'settled' ? hunk.lines : (answer?.resolved ?? []);
+    const text =
+      answer === undefined ? null : JSON.stringify([answer.base, answer.ours, answer.theirs]);
+    const owner = text === null ? null : one(resolutionOwner(settlement, resolutions, text));
+    for (let end = line + lines.length; line < end; line += 1) {
+      if (owner !== null) owners.set(line, owner);
+    }
+  }
+  return owners;
+}
+
+/** @param hunk the hunk in question, where several recordings settled one conflict */
+function resolutionOwner(
+  { conflict, keys }: Settlement,
+  resolutions: readonly Resolution[],
+  hunk: string | null,
+): Owner {
+  const used = resolutions.filter(({ key }) => keys.includes(key));
+  const speaking = used.find(
+    ({ answer }) =>
+      answer.kind === 'hunks' &&
+      answer.hunks.some(({ base, ours, theirs }) => JSON.stringify([base, ours, theirs]) === hunk),
+  );
+  const recording = speaking ?? used[0];
+  return {
+    kind: 'resolution',
+    key: recording?.key ?? '',
+    layers: conflict.layers,
+    origin: recording?.origin ?? null,
+  };
+}
+
+function speaksOf(path: string, keys: KeyPath): (settlement: Settlement) => boolean {
+  const place = `${path}#${keys.join('.')}`;
+  return ({ conflict }) => place === conflict.path || place.startsWith(`${conflict.path}.`);
+}
+
+/** Equal owners become one object, so that whoever compares them need not look inside. */
+function sameOwners(): (owner: Owner) => Owner {
+  const known = new Map<string, Owner>();
+  return (owner) => {
+    const text = JSON.stringify(owner);
+    const same = known.get(text) ?? owner;
+    known.set(text, same);
+    return same;
+  };
+}

@@ -1,0 +1,58 @@
+import { type EngineContext, resultOf, type VerbResult } from '../operation/context.ts';
+import { readConfig } from '../state/config.ts';
+import { readState } from '../state/state-file.ts';
+import type { Examination, Finding, Subject } from './doctor/finding.ts';
+import { kept } from './doctor/kept.ts';
+import { machine } from './doctor/machine.ts';
+import { operations } from './doctor/operations.ts';
+import { project } from './doctor/project.ts';
+import { stateFile } from './doctor/state.ts';
+
+const EXAMINATIONS: readonly Examination[] = [
+  ...machine,
+  stateFile,
+  ...kept,
+  ...operations,
+  ...project,
+];
+
+/**
+ * Looks at everything that commands rely on, changes nothing (it does not even recover), and says
+ * what can be done. Fails where something is not well; never throws because of it.
+ */
+export async function doctor({ root, environment, now }: EngineContext): Promise<VerbResult> {
+  const subject: Subject = {
+    root,
+    environment,
+    now,
+    state: orNull(() => readState(root)),
+    config: orNull(() => readConfig(root)),
+  };
+  const findings: Finding[] = [];
+  for (const examination of EXAMINATIONS) {
+    const finding = await carryOut(examination, subject);
+    if (finding !== null) findings.push(finding);
+  }
+  const isWell = findings.every(({ ok }) => ok);
+  return resultOf('doctor', isWell ? 'done' : 'failed', { data: { findings } });
+}
+
+async function carryOut({ area, examine }: Examination, subject: Subject): Promise<Finding | null> {
+  try {
+    const look = await examine(subject);
+    return look && { area, ...look };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const advice = 'Put that right first: it kept claw from looking further.';
+    return { area, ok: false, message, advice };
+  }
+}
+
+/** Null for what cannot be read: its own examination says why. */
+function orNull<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch {
+    return null;
+  }
+}

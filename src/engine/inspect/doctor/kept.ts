@@ -1,0 +1,110 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { digestBase } from '../../cache/base-digests.ts';
+import { digestFile } from '../../digest.ts';
+import { ClawError } from '../../errors.ts';
+import { digestPackage } from '../../package/digest-package.ts';
+import { isForeign } from '../../package/package-from-files.ts';
+import { isGitFolder, runGit } from '../../state/git.ts';
+import {
+  BASE,
+  COMPOSED,
+  CUSTOM,
+  inferredPlace,
+  PACKAGES,
+  readComposed,
+  readFolder,
+} from '../../state/kept.ts';
+import { readResolutions } from '../../state/resolutions.ts';
+import type { LayerState, State } from '../../state/state-file.ts';
+import { type Examination, ill, type Look, type Subject, well } from './finding.ts';
+
+/** The bytes kept in `.claw/`, against what `state.yaml` pins. */
+export const kept: readonly Examination[] = [
+  { area: 'base', examine: whereInstalled(lookAtBase) },
+  { area: 'composed', examine: whereInstalled(lookAtComposed) },
+  { area: 'packages', examine: whereInstalled(lookAtPackages) },
+  { area: 'resolutions', examine: lookAtResolutions },
+];
+
+type Installed = Subject & { readonly state: State };
+
+function whereInstalled(look: (installed: Installed) => Promise<Look>) {
+  return async (subject: Subject): Promise<Look> => {
+    const { state } = subject;
+    return state === null ? null : await look({ ...subject, state });
+  };
+}
+
+async function lookAtBase({ root, state }: Installed): Promise<Look> {
+  if (digestBase(root, state.core) !== null) return well('the core as released, whole');
+  const fault = existsSync(join(root, BASE)) ? 'is not the core that is pinned' : 'is missing';
+  const advice = await fromGit(root, BASE, 'claw replay looks for the core in git’s history');
+  return ill(`${BASE} ${fault}.`, advice);
+}
+
+async function lookAtComposed({ root, state }: Installed): Promise<Look> {
+  const damaged = [...state.files.keys()].filter((path) => !isComposedWhole(root, state, path));
+  if (damaged.length === 0) return well(`${counted(state.files.size, 'composed file')}, whole`);
+  const advice = await fromGit(root, COMPOSED, 'claw replay composes them anew');
+  return ill(`Not what was published, or missing in ${COMPOSED}: ${listed(damaged)}.`, advice);
+}
+
+function isComposedWhole(root: string, state: State, path: string): boolean {
+  try {
+    readComposed(root, state, path);
+    return true;
+  } catch (error) {
+    if (error instanceof ClawError) return false;
+    throw error;
+  }
+}
+
+async function lookAtPackages({ root, state }: Installed): Promise<Look> {
+  const damaged = state.layers.filter((layer) => !isPackageWhole(root, layer));
+  if (damaged.length === 0) return well(`${counted(state.layers.length, 'package')}, whole`);
+  const names = listed(damaged.map(({ name, version }) => `${name} ${version}`));
+  const folder = placeOf(damaged[0]);
+  const advice = await fromGit(
+    root,
+    folder,
+    'claw replay takes them from their source, if that still has the pinned version',
+  );
+  return ill(`Not what is pinned, or missing in .claw: ${names}.`, advice);
+}
+
+function isPackageWhole(root: string, layer: LayerState): boolean {
+  const files = readFolder(root, `${placeOf(layer)}/${layer.name}`);
+  const own = new Map([...files].filter(([path]) => !isForeign(path)));
+  if (digestPackage(own) !== layer.digest) return false;
+  const bases = readFolder(root, inferredPlace(layer.name));
+  return Object.entries(layer.inferredBases).every(([path, pinned]) => {
+    const file = bases.get(path);
+    return pinned === 'unknown' || (file !== undefined && digestFile(file) === pinned);
+  });
+}
+
+/** Layers that the owner's edits became lie apart from the skills. */
+function placeOf(layer: LayerState | undefined): string {
+  return layer?.kind === 'customisation' ? CUSTOM : PACKAGES;
+}
+
+function lookAtResolutions({ root, state }: Subject): Look {
+  const resolutions = readResolutions(root, state);
+  return well(`${resolutions.length} recorded`);
+}
+
+function listed(names: readonly string[]): string {
+  const shown = names.slice(0, 5).join(', ');
+  return names.length > 5 ? `${shown} and ${names.length - 5} more` : shown;
+}
+
+async function fromGit(root: string, folder: string, otherwise: string): Promise<string> {
+  const isTracked =
+    isGitFolder(root) && (await runGit(root, ['ls-files', '-z', '--', folder])).length > 0;
+  return isTracked ? `git checkout HEAD -- ${folder}; or ${otherwise}.` : `${otherwise}.`;
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,81 @@
+import { accessSync, constants, existsSync, lstatSync } from 'node:fs';
+import { join } from 'node:path';
+import { readPending } from '../../pending/pending.ts';
+import { liveHolder, readJournal, transactionIds } from '../../transaction/recover.js';
+import { type Examination, ill, type Look, type Subject, well } from './finding.ts';
+
+const FOLDERS = ['base', 'composed', 'packages', 'custom', 'pending', 'backup', 'tx', 'cache'];
+
+/** Where commands work, and what is under way: a running command, one that was killed, one that waits for decisions. */
+export const operations: readonly Examination[] = [
+  { area: 'folder', examine: ({ root }) => lookAtFolder(root) },
+  { area: 'lock', examine: ({ root }) => lookAtLock(root) },
+  { area: 'journal', examine: ({ root }) => lookAtJournals(root) },
+  { area: 'pending', examine: lookAtPending },
+];
+
+function lookAtFolder(root: string): Look {
+  const folder = join(root, '.claw');
+  const kind = lstatSync(folder, { throwIfNoEntry: false });
+  if (!kind) return well('there is none yet');
+  const odd = ['', ...FOLDERS].map((name) => join('.claw', name)).find((path) => isOdd(root, path));
+  if (odd !== undefined) return ill(`${odd} is no folder.`, `Move ${odd} away.`);
+  if (isWritable(folder)) return well('can be written');
+  return ill('.claw cannot be written.', 'Give yourself the right to write there.');
+}
+
+function isOdd(root: string, path: string): boolean {
+  return lstatSync(join(root, path), { throwIfNoEntry: false })?.isDirectory() === false;
+}
+
+function lookAtLock(root: string): Look {
+  const lock = lstatSync(join(root, '.claw/lock.db'), { throwIfNoEntry: false });
+  if (lock && !lock.isFile()) {
+    return ill('.claw/lock.db is no file, so no command can lock.', 'Move .claw/lock.db away.');
+  }
+  const holder = liveHolder(root);
+  if (holder === null) return well('free');
+  return well(`claw ${holder.verb} is running (pid ${holder.pid})`, 'Wait for it to finish.');
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false; // No right to, or a read-only disk.
+  }
+}
+
+function lookAtJournals(root: string): Look {
+  const tx = join(root, '.claw/tx');
+  const [id] = transactionIds(tx);
+  if (id === undefined || liveHolder(root) !== null) return well('no command was cut short');
+  const name = ['rollback.json', 'journal.json'].find((file) => existsSync(join(tx, id, file)));
+  if (name === undefined) return well('a command was cut short before it changed anything');
+  const journal = readJournal(join(tx, id, name));
+  if (journal === null) {
+    const advice = 'claw recover --keep-mine leaves the files as they are and sets it aside.';
+    return ill(`The journal of a command that was cut short cannot be read (${id}).`, advice);
+  }
+  const advice = 'claw recover finishes it, and says so where it needs a decision.';
+  return ill(`"${journal.summary}" was cut short while it was publishing.`, advice);
+}
+
+function lookAtPending({ root, state }: Subject): Look {
+  const pending = readPending(root);
+  if (pending === null) {
+    if (!existsSync(join(root, '.claw/pending'))) return well('nothing waits');
+    return ill('The operation that waits cannot be read.', 'claw abort forgets it; plan it again.');
+  }
+  const name = [pending.verb, ...pending.arguments].join(' ');
+  if (pending.state !== (state?.digest ?? null)) {
+    const message = `"${name}" waits, but was planned on another .claw/state.yaml.`;
+    return ill(message, 'Switch back to the branch it was planned on, or forget it: claw abort.');
+  }
+  const paths = pending.conflicts.map(({ path }) => path).join(', ');
+  return well(
+    `"${name}" waits for decisions on ${paths}`,
+    'claw conflicts shows them, claw resolve decides, claw continue goes on, claw abort forgets.',
+  );
+}

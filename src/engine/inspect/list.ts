@@ -1,0 +1,42 @@
+import { join } from 'node:path';
+import { ClawError } from '../errors.ts';
+import { type EngineContext, resultOf, type VerbResult } from '../operation/context.ts';
+import { readPackage } from '../package/read-package.ts';
+import { bundledSkills } from '../package/sources/sources.ts';
+import { readConfig } from '../state/config.ts';
+import { readState } from '../state/state-file.ts';
+
+/** What is applied: `[{ name, version, digest, source }]`, with the commit of a source in git. */
+export function list({ root }: EngineContext): VerbResult {
+  const layers = readState(root)?.layers ?? [];
+  const data = layers.map(({ name, kind, version, digest, source, commit }) => ({
+    name,
+    version,
+    digest,
+    source,
+    ...(commit ? { commit } : {}),
+    ...(kind === 'skill' ? {} : { kind }),
+  }));
+  return resultOf('list', 'done', { data });
+}
+
+/** What `skills/` offers, with what is wrong where a package does not fit. */
+export function listAvailable({ root }: EngineContext): VerbResult {
+  const config = readConfig(root);
+  const applied = new Set(readState(root)?.layers.map(({ name }) => name));
+  const warnings: string[] = [];
+  const data = bundledSkills(root).flatMap((name) => {
+    try {
+      const { manifest } = readPackage(join(root, 'skills', name), {
+        protectedPaths: config.protected,
+      });
+      const { skill, version, description } = manifest;
+      return [{ name: skill, version, description, applied: applied.has(skill) }];
+    } catch (error) {
+      if (!(error instanceof ClawError)) throw error;
+      warnings.push(`skills/${name}: ${error.message}`);
+      return [];
+    }
+  });
+  return resultOf('list', 'done', { data, warnings });
+}

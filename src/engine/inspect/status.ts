@@ -1,0 +1,72 @@
+import { readBaseDigests } from '../cache/base-digests.ts';
+import { type EngineContext, resultOf, type VerbResult } from '../operation/context.ts';
+import { type Edit, listEdits } from '../operation/edits.ts';
+import { lackingPackages, wasSkipped } from '../operation/npm/packages-lacking.ts';
+import { readPending } from '../pending/pending.ts';
+import { readConfig } from '../state/config.ts';
+import { readTreeFile } from '../state/disk.ts';
+import { isGitFolder } from '../state/git.ts';
+import { listProjectPaths } from '../state/listing.ts';
+import { findRelease, NO_REQUEST, takeRelease } from '../state/release.ts';
+import { readState, type State, stateDigest } from '../state/state-file.ts';
+
+/** What is installed, what waits, and what the owner has changed since. */
+export async function status({ root, now }: EngineContext): Promise<VerbResult> {
+  const state = readState(root);
+  const pending = readPending(root);
+  if (state === null) {
+    const found = await beforeFirst(root, now);
+    const data = {
+      ...{ initialised: false, state: null, core: null, layers: [], pending },
+      ...found,
+    };
+    return resultOf('status', 'done', { data });
+  }
+  const data = {
+    initialised: true,
+    state: stateDigest(root),
+    core: state.core,
+    layers: state.layers.map(({ name, kind, version, source, installed, changesNothing }) => ({
+      name,
+      kind,
+      version,
+      source,
+      installed,
+      changesNothing: changesNothing === true,
+    })),
+    edits: await findEdits(root, state, now),
+    // Looked for only where npm was passed over: otherwise they are the owner's to install.
+    lackingPackages: wasSkipped(state)
+      ? lackingPackages(root, readTreeFile(root, 'package.json'))
+      : [],
+    pending,
+  };
+  return resultOf('status', 'done', { data });
+}
+
+/** The release that the first command would take, and what the disk has beyond it. */
+async function beforeFirst(root: string, now: () => Date) {
+  // Without a history what is on disk is the release.
+  if (!isGitFolder(root)) return { edits: [] };
+  const config = readConfig(root);
+  const { version, commit, from, digests } = await takeRelease(root, config, NO_REQUEST);
+  const published = { release: digests.files, files: new Map() };
+  const edits = from === 'disk' ? [] : await listEdits(root, { config, published, now });
+  return { release: { version, commit, from }, edits };
+}
+
+/** The owner's edits: disk against what was published. */
+export async function findEdits(
+  root: string,
+  state: State,
+  now: () => Date,
+): Promise<readonly Edit[]> {
+  const config = readConfig(root);
+  // git looks through the folders while we read what we have of our own.
+  const listing = listProjectPaths(root, config);
+  listing.catch(() => {}); // Told where it is waited for.
+  const kept = readBaseDigests(root, state.core);
+  const base = kept ?? (await findRelease(root, config, state)).digests;
+  const published = { release: base.files, files: state.files };
+  return await listEdits(root, { config, published, now, listing });
+}

@@ -1,0 +1,92 @@
+import { type Blamed, blameStep, EDIT_OWNER, isBinary } from '../compose/blame/blame.ts';
+import type { Account } from '../compose/blame/blame-composed.ts';
+import { type EngineContext, resultOf, type VerbResult } from '../operation/context.ts';
+import { type Installation, requireState } from '../operation/installation.ts';
+import { readTreeFile } from '../state/disk.ts';
+import { findPlace, type Place, requireLines } from './file-location.ts';
+import {
+  accountFor,
+  blamePublished,
+  describeOwner,
+  type OwnerReport,
+  publisherOf,
+  requireInstallation,
+} from './ownership.ts';
+
+/** Lines of a file on disk that have one owner; numbers are 1-based and inclusive. */
+type OwnedRange = OwnerReport & {
+  readonly from: number;
+  readonly to: number;
+  /** The lines as they stand on disk; empty for a binary file. */
+  readonly text: string;
+};
+
+/**
+ * Says whose the lines of a file are, or of a part of it: `src/a.ts`, `src/a.ts:12`, `src/a.ts:12-20`.
+ *
+ * `data` is `{ path, ranges, binary, gone }`. A binary file is one line. A file that is not there any
+ * more has no ranges; `gone` then says who took it away, and where to.
+ *
+ * @throws ClawError NOT_INITIALISED, USAGE for a place that is none, FILE_MISSING
+ */
+export async function why(context: EngineContext, argument: string): Promise<VerbResult> {
+  const { root } = context;
+  const installation = await requireInstallation(root);
+  const place = await findPlace(context, installation, argument);
+  const { path } = place;
+  const account = once(() => accountFor(installation));
+  const published = blamePublished(installation, path, account);
+  const disk = readTreeFile(root, path);
+  if (disk === null) {
+    const gone = goneReport(installation, path, account);
+    return resultOf('why', 'done', { data: { path, ranges: [], binary: false, gone } });
+  }
+  const binary = isBinary(disk);
+  const blamed = blameStep(path, published, { after: disk, owner: () => EDIT_OWNER });
+  const ranges = rangesOf(blamed, place, (owner) => describeOwner(owner, installation, account));
+  const shown = binary ? ranges.map((range) => ({ ...range, text: '' })) : ranges;
+  return resultOf('why', 'done', { data: { path, ranges: shown, binary, gone: null } });
+}
+
+type Gone = OwnerReport & { readonly movedTo: string | null };
+
+function goneReport(installation: Installation, path: string, account: () => Account): Gone {
+  const describe = (owner: Parameters<typeof describeOwner>[0]) =>
+    describeOwner(owner, installation, account);
+  if (requireState(installation).files.get(path) !== 'deleted') {
+    return { ...describe(EDIT_OWNER), movedTo: null };
+  }
+  const made = account();
+  const owner = describe(publisherOf(installation, path, made));
+  return { ...owner, movedTo: made.composition.renames.get(path) ?? null };
+}
+
+function rangesOf(
+  blamed: Blamed,
+  place: Place,
+  describe: (owner: Blamed['owners'][number]) => OwnerReport,
+): readonly OwnedRange[] {
+  const { from, to } = requireLines(place, blamed.lines.length);
+  const ranges: OwnedRange[] = [];
+  let report = '';
+  for (let line = from; line <= to; line += 1) {
+    const owner = blamed.owners[line - 1];
+    if (owner === undefined) continue;
+    const described = describe(owner);
+    const text = Buffer.from(blamed.lines[line - 1] ?? '', 'latin1').toString('utf8');
+    const last = ranges.at(-1);
+    const isSame = last !== undefined && JSON.stringify(described) === report;
+    if (isSame) ranges[ranges.length - 1] = { ...last, to: line, text: last.text + text };
+    else ranges.push({ from: line, to: line, ...described, text });
+    report = JSON.stringify(described);
+  }
+  return ranges;
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | null = null;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}

@@ -1,0 +1,38 @@
+import { matchesGlob } from 'node:path';
+import { ClawError } from '../errors.ts';
+import { needsConsent } from '../package/checks/protection.ts';
+import type { Operation } from './operation.ts';
+import { newOverrides, overrideNote } from './overrides.ts';
+
+/**
+ * What runs on its own, or steers a tool, changes only with the owner's named consent; so does a range
+ * of the core that a skill replaces.
+ *
+ * @throws ClawError CONSENT_NEEDED with what to name in `data.paths`
+ */
+export function checkConsent(operation: Operation, allow: readonly string[]): void {
+  const names = missingConsent(operation, allow);
+  const [first] = names;
+  if (first === undefined) return;
+  const overrides = newOverrides(operation).filter(({ consent }) => names.includes(consent));
+  const paths = names.filter((name) => overrides.every(({ consent }) => consent !== name));
+  const flags = names.map((name) => `--allow ${name}`).join(' ');
+  const reasons = [
+    ...(paths.length > 0
+      ? [`This would change ${paths.join(', ')}, which runs or steers programs.`]
+      : []),
+    ...overrides.map(overrideNote),
+  ];
+  throw new ClawError('CONSENT_NEEDED', `${reasons.join(' ')} Look at it, then add ${flags}.`, {
+    path: first,
+    data: { paths: names },
+  });
+}
+
+/** Paths and overrides of a plan that the owner has yet to name with `--allow`. */
+export function missingConsent(operation: Operation, allow: readonly string[]): readonly string[] {
+  const paths = operation.plan.changes.map(({ path }) => path).filter((path) => needsConsent(path));
+  return [...paths, ...newOverrides(operation).map(({ consent }) => consent)].filter(
+    (path) => !allow.some((glob) => glob === path || matchesGlob(path, glob)),
+  );
+}

@@ -1,0 +1,98 @@
+import type { Decision } from '../compose/settle.ts';
+import type { Conflict } from '../conflict.ts';
+import type { ClawError } from '../errors.ts';
+import type { ProofScope } from '../proof/tests/own-tests.ts';
+
+/** What a verb is given: where it works, and its edges to the outside. */
+export type EngineContext = {
+  /** Absolute path of the project's root. */
+  readonly root: string;
+  /** What relative folders in arguments are relative to. */
+  readonly cwd: string;
+  readonly now: () => Date;
+  /** What npm and sandboxed commands may know of the environment; they take a few names from it. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Called as work goes on; must not throw. */
+  readonly onProgress: (event: ProgressEvent) => void;
+  /** Paths that the owner named with `--allow`. */
+  readonly allow: readonly string[];
+  /** Leaves npm to the owner: packages and their lock stay as they are, which `status` says from then on. */
+  readonly skipsInstall?: boolean;
+  /** The plan that the owner has seen, by `data.plan` of a result: carried out is this one or none. */
+  readonly expect?: string | undefined;
+  /** Which tests prove a change; those of the skills and those that it concerns by default. */
+  readonly proof?: ProofScope | undefined;
+  /** Asks the owner for a yes; null where nobody can be asked and a yes is assumed. */
+  readonly confirm: ((summary: PlanSummary) => Promise<boolean>) | null;
+  /** Asks the owner a question on the way, to be answered by yes or no; absent where nobody can be asked. */
+  readonly ask?: ((question: string) => Promise<boolean>) | undefined;
+  /** Asks the owner's model; rejects with MODEL_REFUSED. Absent where there is none to ask. */
+  readonly askModel?: (prompt: ModelPrompt) => Promise<ModelReply>;
+  /** Ends the verb before anything is published; what it runs is ended, what it laid out removed. */
+  readonly signal?: AbortSignal;
+};
+
+/** What a model is told once and for all, and what it is asked. */
+export type ModelPrompt = { readonly system: string; readonly user: string };
+
+/** What it said, and which one it is: `provider/name`. */
+export type ModelReply = { readonly text: string; readonly model: string };
+
+/** What planning a verb is given; decisions come from `continue` alone. */
+export type PlanningContext = EngineContext & {
+  readonly decisions?: readonly Decision[];
+  /** Ends with the proof, before anything is published. */
+  readonly isTrial?: boolean;
+};
+
+export type ProgressEvent = {
+  readonly kind: 'step' | 'done' | 'note';
+  readonly text: string;
+};
+
+export type ChangeKind = 'add' | 'modify' | 'delete' | 'rename';
+
+/** One changed file of the project, as commands report it. */
+export type Change = { readonly path: string; readonly kind: ChangeKind; readonly cause: string };
+
+/** What a yes is asked for. */
+export type PlanSummary = {
+  readonly verb: string;
+  /** What \`claw plan\` would tell of it. */
+  readonly planned: VerbResult;
+  readonly packages: readonly string[];
+  readonly settings: readonly string[];
+  /** What the owner gives up; empty for most verbs. */
+  readonly losses: readonly string[];
+};
+
+export type Outcome = 'done' | 'nothing' | 'blocked' | 'refused' | 'failed' | 'locked';
+
+/** What every verb answers; with `--json` it is printed as it is, but for the conflicts' hunks. */
+export type VerbResult = {
+  readonly verb: string;
+  readonly outcome: Outcome;
+  readonly data: unknown;
+  readonly changes: readonly Change[];
+  readonly conflicts: readonly Conflict[];
+  readonly warnings: readonly string[];
+  readonly error: ClawError | null;
+};
+
+/** A result with nothing in it but what is given. */
+export function resultOf(
+  verb: string,
+  outcome: Outcome,
+  rest: Partial<Omit<VerbResult, 'verb' | 'outcome'>> = {},
+): VerbResult {
+  return {
+    verb,
+    outcome,
+    data: null,
+    changes: [],
+    conflicts: [],
+    warnings: [],
+    error: null,
+    ...rest,
+  };
+}

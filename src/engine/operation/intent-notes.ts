@@ -1,0 +1,26 @@
+import { type Conflict, partiesOf } from '../conflict.ts';
+import { intentNote } from '../package/accessors.ts';
+import type { SkillPackage } from '../package/package.ts';
+import { TEMPLATE_DESCRIPTION } from '../package/templates.ts';
+import { writtenPart } from '../package/unwritten.ts';
+
+/** What the authors of a conflict's two sides wrote about the file, each under its name; or null. */
+export function intentNotes(
+  conflict: Pick<Conflict, 'path' | 'layers' | 'authors' | 'others'>,
+  layers: readonly SkillPackage[],
+): string | null {
+  const { path } = conflict;
+  const notes = partiesOf(conflict).flatMap((name) => {
+    const layer = layers.find(({ manifest }) => manifest.skill === name);
+    if (layer === undefined) return [];
+    const note = layer.manifest.modifies
+      .filter((named) => named === path || named.endsWith(path.slice(path.lastIndexOf('/'))))
+      .flatMap((named) => intentNote(layer, named) ?? [])[0];
+    // What is still the template's tells nothing of this change.
+    const written = writtenPart(note ?? '').trimEnd();
+    const { description, version } = layer.manifest;
+    const text = written || (TEMPLATE_DESCRIPTION.test(description) ? '' : description);
+    return text === '' ? [] : [`# ${name} ${version}\n\n${text}\n`];
+  });
+  return notes.length === 0 ? null : notes.join('\n');
+}

@@ -1,0 +1,84 @@
+import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ClawError } from '../../errors.ts';
+import type { ScriptedPackage } from '../../proof/npm/install-scripts.ts';
+import { readTreeFile } from '../../state/disk.ts';
+import type { TreeFile } from '../../tree.ts';
+import type { EngineContext } from '../context.ts';
+import type { Operation } from '../operation.ts';
+
+const CONSENT = 'npm:';
+
+/** Packages whose install scripts the owner lets run, by `--allow npm:<package>`. */
+export function allowedScripts(allow: readonly string[]): readonly string[] {
+  return allow.filter((name) => name.startsWith(CONSENT)).map((name) => name.slice(CONSENT.length));
+}
+
+/** What the owner is told of an install script that did not run. */
+export function unapprovedScript({ name, version }: ScriptedPackage): string {
+  return (
+    `${name} ${version} has an install script, which did not run. Where it is needed, look at it, ` +
+    `then \`npm rebuild ${name}\`; --allow ${CONSENT}${name} lets it run with the command.`
+  );
+}
+
+/** What a planned command would bring that has an install script. */
+export type ForeseenScripts = {
+  /** `name@version`. */
+  readonly packages: readonly string[];
+  readonly warnings: readonly string[];
+};
+
+export const NO_SCRIPTS: ForeseenScripts = { packages: [], warnings: [] };
+
+/**
+ * Asks npm, in a folder outside the project, what the planned `package.json` resolves to, and picks
+ * the new packages that have install scripts. That npm cannot tell stops no plan.
+ */
+export async function foreseeScripts(
+  context: EngineContext,
+  { plan }: Operation,
+): Promise<ForeseenScripts> {
+  const change = plan.changes.find(({ path }) => path === 'package.json');
+  if (!change?.after) return NO_SCRIPTS;
+  const place = mkdtempSync(join(tmpdir(), 'claw-npm-'));
+  try {
+    return await resolve(context, change.after, place);
+  } catch (error) {
+    if (!(error instanceof ClawError) || error.code !== 'NPM_FAILED') throw error;
+    const warning = `Which packages have install scripts cannot be told. ${error.message}`;
+    return { packages: [], warnings: [warning] };
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
+}
+
+async function resolve(
+  { root, environment, allow, signal, onProgress }: EngineContext,
+  packageJson: TreeFile,
+  place: string,
+): Promise<ForeseenScripts> {
+  const { resolvePackages } = await import('../../proof/npm/packages.ts');
+  const { newPackages, scriptApprovals } = await import('../../proof/npm/install-scripts.ts');
+  const present = readTreeFile(root, 'package-lock.json')?.bytes ?? null;
+  writeFileSync(join(place, 'package.json'), packageJson.bytes);
+  if (present) writeFileSync(join(place, 'package-lock.json'), present);
+  if (existsSync(join(root, '.npmrc'))) copyFileSync(join(root, '.npmrc'), join(place, '.npmrc'));
+  onProgress({ kind: 'step', text: 'Resolving packages' });
+  const lock = await resolvePackages({ view: place, environment, signal });
+  onProgress({ kind: 'done', text: 'Resolved packages' });
+  const approvals = scriptApprovals(packageJson.bytes);
+  const allowed = allowedScripts(allow);
+  // Without a lock, what is installed tells what is new.
+  const before = present ?? readTreeFile(root, 'node_modules/.package-lock.json')?.bytes ?? null;
+  const scripted = newPackages(lock, before).filter(({ hasScript }) => hasScript);
+  const open = scripted.filter(({ name }) => !allowed.includes(name) && !approvals.has(name));
+  return {
+    packages: scripted.map(({ name, version }) => `${name}@${version}`),
+    warnings: open.map(
+      ({ name, version }) =>
+        `${name} ${version} has an install script, which will not run without --allow ${CONSENT}${name}.`,
+    ),
+  };
+}

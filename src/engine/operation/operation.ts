@@ -1,0 +1,320 @@
+import { saveBaseDigests } from '../cache/base-digests.ts';
+import type { FileChange } from '../compose/plan.ts';
+import type { Settlement } from '../compose/settle.ts';
+import type { Conflict } from '../conflict.ts';
+import { digestBytes } from '../digest.ts';
+import { ClawError } from '../errors.ts';
+import { throwIfInterrupted } from '../interrupted.ts';
+import type { SkillPackage } from '../package/package.ts';
+import { clearPending, withDecided, writePending } from '../pending/pending.ts';
+import { tidyUp } from '../pending/tidy-up.ts';
+import type { Release } from '../state/release.ts';
+import type { Resolution } from '../state/resolution.ts';
+import { type LayerState, rememberState, type State } from '../state/state-file.ts';
+import { commitSteps } from '../transaction/commit.ts';
+import type { Step } from '../transaction/step.ts';
+import type { TreeFile } from '../tree.ts';
+import { checkConsent } from './consent.ts';
+import type { EngineContext, PlanningContext, VerbResult } from './context.ts';
+import { resultOf } from './context.ts';
+import type { Installation } from './installation.ts';
+import { intentNotes } from './intent-notes.ts';
+import { preparePackages } from './npm/npm.ts';
+import { originsOf } from './origins.ts';
+import { newOverrides, overrideNote } from './overrides.ts';
+import { planDigest, refuseOtherPlan } from './plan-digest.ts';
+import { proveTree } from './proof/proving.ts';
+import { keepResolutions } from './recordings.ts';
+import { coreState, prepareBase, sweepPrepared } from './release-state.ts';
+import { releaseFileOf } from './released.ts';
+import { reportChanges } from './report.ts';
+import { noteSecrets, readOwnValues } from './secrets/secrets.ts';
+import { stateSteps, stepOf } from './state-steps.ts';
+import { followedNotes } from './target/followed-notes.ts';
+import type { TargetPlan } from './target/target.ts';
+
+/** A planned command: from here on every verb goes the same way. */
+export type Operation = {
+  readonly verb: string;
+  readonly arguments: readonly string[];
+  /** What the owner gave, where `continue` needs it to plan again and `arguments` say less. */
+  readonly retry?: readonly string[];
+  readonly options?: Readonly<Record<string, string | null>>;
+  readonly installation: Installation;
+  readonly installed: readonly SkillPackage[];
+  readonly plan: TargetPlan;
+  /** How `state.yaml` will pin a layer. */
+  readonly pin: (layer: SkillPackage) => LayerState;
+  readonly warnings: readonly string[];
+  /** Another release that this command brings; null where the core stays. */
+  readonly core?: { readonly release: Release; readonly state: State['core'] } | null;
+  /** Files beside the core that this command brings or takes along: packages, recordings. */
+  readonly files?: readonly BesideChange[];
+  /** Every recording there will be; those that are there by default. */
+  readonly resolutions?: readonly Resolution[];
+  /** What the owner gives up by it, to be said before it is done. */
+  readonly losses?: readonly string[];
+  /** How it is proved, where the tree on disk has its changes already. */
+  readonly proof?: {
+    readonly isSkipped: boolean;
+    /** What the tree was before those changes, where that is not what it is on disk. */
+    readonly compared: ReadonlyMap<string, TreeFile | null>;
+  };
+  /** There is nothing to do, not even to take the core. */
+  readonly isIdle?: boolean;
+  /** What this verb has to tell beside what all of them tell. */
+  readonly data?: object;
+};
+
+/** A change of a file that is no part of the core. */
+export type BesideChange = Omit<FileChange, 'movedFrom'>;
+
+/** What a plan would do, in the form that every verb reports. */
+export function reportOperation(operation: Operation, outcome: VerbResult['outcome']): VerbResult {
+  const { verb, plan, warnings } = operation;
+  const subject = [verb, ...operation.arguments].join(' ');
+  // What a skill leaves behind is its doing, whoever else works on that file.
+  const causes = verb === 'remove' ? null : plan.target;
+  return resultOf(verb, outcome, {
+    changes: reportChanges([...plan.changes, ...besideChanges(operation)], causes, subject),
+    conflicts: plan.conflicts,
+    warnings: [
+      ...(operation.installation.taken?.warnings ?? []),
+      ...secretsTaken(operation.installation),
+      ...warnings,
+      ...newOverrides(operation).map(overrideNote),
+      ...settledNotes(plan.settlements),
+      ...followedNotes(plan),
+    ],
+    data: {
+      plan: planDigest(operation),
+      // Among the warnings too: whoever relays those may leave out what is no news in a chat.
+      assumed: operation.installation.taken?.warnings ?? [],
+      skills: plan.layers.map(({ manifest }) => ({
+        name: manifest.skill,
+        version: manifest.version,
+      })),
+      sources: originsOf(plan.layers, operation.installed, operation.pin),
+      packages: packagesBrought(operation),
+      settings: settingsBrought(operation),
+      requiredSettings: requiredSettings(operation),
+      settled: plan.settlements.map(({ conflict, keys, decision }) => ({
+        path: conflict.path,
+        layers: conflict.layers,
+        by: decision?.origin ?? keys,
+      })),
+      ...operation.data,
+    },
+  });
+}
+
+/** Of a core that is in no commit, what the first command copies may be secret. */
+function secretsTaken({ root, taken }: Installation): readonly string[] {
+  return taken?.from === 'disk' ? noteSecrets(taken.files, readOwnValues(root)) : [];
+}
+
+/**
+ * Proves a planned command and commits it. The caller holds the lock and has recovered.
+ *
+ * @throws ClawError CONSENT_NEEDED, PLAN_CHANGED, NPM_FAILED, CHECKS_FAILED, TESTS_FAILED, TREE_CHANGED (plan again)
+ */
+export async function carryOut(
+  context: PlanningContext,
+  operation: Operation,
+): Promise<VerbResult> {
+  const { root } = context;
+  const { plan } = operation;
+  const losses = operation.losses ?? [];
+  const report = reportOperation(operation, 'done');
+  if (operation.isIdle === true) return { ...report, outcome: 'nothing' };
+  const warnings = report.warnings.filter((warning) => !losses.includes(warning));
+  const planned = { ...report, warnings };
+  if (plan.conflicts.length > 0) {
+    keepWaiting(context, operation);
+    return { ...planned, outcome: 'blocked' };
+  }
+  refuseOtherPlan(context, planDigest(operation));
+  checkConsent(operation, context.allow);
+  for (const loss of losses) context.onProgress({ kind: 'note', text: loss });
+  await askForYes(context, operation, planned);
+  const packages = await preparePackages(context, operation);
+  try {
+    const proved = await proveTree(context, operation, packages);
+    throwIfInterrupted(context.signal);
+    const { checks, tests, reused, own, note } = proved;
+    const data = { ...asObject(planned.data), proof: { checks, tests, reused, own, note } };
+    if (context.isTrial === true) {
+      const all = [...warnings, ...proved.warnings];
+      return { ...planned, data: { ...data, isTrial: true }, warnings: all };
+    }
+    const isChanged = commit(context, operation, packages);
+    tidyUp(() => clearPending(root));
+    const outcome = isChanged ? 'done' : 'nothing';
+    const changes = [...planned.changes, ...packages.changes].sort((one, other) =>
+      one.path < other.path ? -1 : 1,
+    );
+    return { ...planned, data, outcome, changes, warnings: [...warnings, ...proved.warnings] };
+  } finally {
+    tidyUp(() => sweepPrepared(root));
+    tidyUp(packages.remove);
+  }
+}
+
+/**
+ * Lays out a planned command to wait for decisions.
+ *
+ * @returns every conflict that can be decided: open ones, then decided ones
+ */
+export function keepWaiting(context: PlanningContext, operation: Operation): readonly Conflict[] {
+  const { plan } = operation;
+  const waiting = withDecided(plan.conflicts, plan.settlements);
+  writePending(context.root, pendingOf(context, operation), waiting, (conflict) =>
+    intentNotes(conflict, plan.layers),
+  );
+  return waiting;
+}
+
+function asObject(data: unknown): object {
+  return typeof data === 'object' && data !== null ? data : {};
+}
+
+async function askForYes(
+  context: EngineContext,
+  operation: Operation,
+  planned: VerbResult,
+): Promise<void> {
+  if (context.confirm === null) return;
+  const isYes = await context.confirm({
+    verb: operation.verb,
+    planned,
+    packages: packagesBrought(operation),
+    settings: settingsBrought(operation),
+    losses: operation.losses ?? [],
+  });
+  if (!isYes) throw new ClawError('CONSENT_NEEDED', 'You said no; nothing was changed.');
+}
+
+type Packages = Awaited<ReturnType<typeof preparePackages>>;
+
+function commit(context: EngineContext, operation: Operation, packages: Packages): boolean {
+  const { root, now, onProgress } = context;
+  const { plan, installation, verb } = operation;
+  const { state, taken } = installation;
+  const core = operation.core ?? null;
+  const isOther = core !== null && core.state.digest !== state?.core.digest;
+  const brought = isOther ? core.release : taken;
+  const kept = stateSteps(root, {
+    core: core?.state ?? state?.core ?? coreState(requireTaken(installation), isAssumed(operation)),
+    layers: plan.layers.map((layer) => ({ package: layer, state: operation.pin(layer) })),
+    target: plan.target,
+    resolutions: keepResolutions(
+      plan.settlements,
+      operation.resolutions ?? installation.resolutions,
+      customisationsOf(operation),
+    ),
+    releaseFile: releaseFileOf(operation),
+    lock: packages.keptLock,
+    isLockOwners: packages.isLockOwners,
+    isInstallSkipped: packages.isSkipped,
+  });
+  const project = plan.changes.map(({ path, before, after }) => stepOf(path, before, after));
+  const beside = besideChanges(operation).map((change) =>
+    stepOf(change.path, change.before, change.after),
+  );
+  const steps: Step[] = [...project, ...beside, ...packages.steps, ...kept.steps];
+  if (steps.length === 0 && !brought) return false;
+  if (brought) steps.unshift(prepareBase(root, brought));
+  const count = reportOperation(operation, 'done').changes.length + packages.changes.length;
+  const files = count === 1 ? '1 file' : `${count} files`;
+  // Nothing of the project changes: what is new stands below .claw alone.
+  const isRecord = count === 0;
+  onProgress({ kind: 'step', text: isRecord ? 'Writing .claw' : `Publishing ${files}` });
+  commitSteps(
+    root,
+    {
+      verb,
+      summary: [verb, ...operation.arguments].join(' '),
+      steps,
+      moves: Object.fromEntries(
+        plan.changes.flatMap(({ path, movedFrom }) => (movedFrom ? [[path, movedFrom]] : [])),
+      ),
+      stateBefore: state?.digest ?? null,
+      stateAfter: digestBytes(kept.bytes),
+    },
+    { now },
+  );
+  // Caches, which are read anew where they could not be written.
+  tidyUp(() => rememberState(root, kept.state, digestBytes(kept.bytes)));
+  if (brought) tidyUp(() => saveBaseDigests(root, brought.digests));
+  onProgress({ kind: 'done', text: isRecord ? 'Written' : `Published ${files}` });
+  return true;
+}
+
+/** Whether the owner has said nothing of what the release is. */
+function isAssumed({ verb, options = {} }: Operation): boolean {
+  return verb !== 'init' && (options['release'] ?? null) === null;
+}
+
+function customisationsOf({ plan, installed }: Operation): ReadonlySet<string> {
+  const own = [...plan.layers, ...installed].filter(({ kind }) => kind === 'customisation');
+  return new Set(own.map(({ manifest }) => manifest.skill));
+}
+
+function besideChanges({ files = [] }: Operation): readonly FileChange[] {
+  return files.map((change) => ({ ...change, movedFrom: null }));
+}
+
+function settledNotes(settlements: readonly Settlement[]): readonly string[] {
+  return settlements.flatMap(({ conflict, keys, decision }) =>
+    decision === null ? [`${conflict.path}: settled by the recording ${keys.join(', ')}.`] : [],
+  );
+}
+
+function pendingOf(context: PlanningContext, operation: Operation) {
+  const { verb, installation, retry } = operation;
+  return {
+    verb,
+    arguments: retry ?? operation.arguments,
+    options: { ...operation.options, ...(context.skipsInstall ? { install: 'no' } : {}) },
+    cwd: context.cwd,
+    allow: context.allow,
+    state: installation.state?.digest ?? null,
+    decisions: context.decisions ?? [],
+  };
+}
+
+function requireTaken({ taken }: Installation) {
+  if (taken) return taken;
+  throw new TypeError('an installation without state has a release that was just taken');
+}
+
+/** `name@range` of every npm package that the new layers want and the old ones did not. */
+function packagesBrought({ plan, installed }: Operation): readonly string[] {
+  return broughtBy(plan.layers, installed, ({ manifest }) =>
+    Object.entries(manifest.structured.npmDependencies).map(([name, range]) => `${name}@${range}`),
+  );
+}
+
+function settingsBrought({ plan, installed }: Operation): readonly string[] {
+  return broughtBy(plan.layers, installed, ({ manifest }) =>
+    manifest.structured.envAdditions.map(({ name }) => name),
+  );
+}
+
+/** Those that have no value to fall back on: a secret's example is none. */
+function requiredSettings({ plan, installed }: Operation): readonly string[] {
+  return broughtBy(plan.layers, installed, ({ manifest }) =>
+    manifest.structured.envAdditions
+      .filter(({ example, isSecret }) => example === null || isSecret)
+      .map(({ name }) => name),
+  );
+}
+
+function broughtBy(
+  layers: readonly SkillPackage[],
+  installed: readonly SkillPackage[],
+  list: (layer: SkillPackage) => readonly string[],
+): readonly string[] {
+  const before = new Set(installed.flatMap(list));
+  return [...new Set(layers.flatMap(list))].filter((item) => !before.has(item)).sort();
+}

@@ -1,0 +1,24 @@
+import { targetsOf } from '../package/checks/targets.ts';
+import type { SkillPackage } from '../package/package.ts';
+import type { LayerState } from '../state/state-file.ts';
+
+/** Where a layer comes from, and which paths of the project it touches. */
+export type Origin = Pick<LayerState, 'name' | 'source' | 'version' | 'digest' | 'commit'> & {
+  readonly touches: readonly string[];
+};
+
+/** The origins of the layers that a command brings; those that stay are left out. */
+export function originsOf(
+  layers: readonly SkillPackage[],
+  installed: readonly SkillPackage[],
+  pin: (layer: SkillPackage) => LayerState,
+): readonly Origin[] {
+  const present = new Set(installed.map(({ digest }) => digest));
+  return layers
+    .filter(({ kind, digest }) => kind === 'skill' && !present.has(digest))
+    .map((layer) => {
+      const { name, source, version, digest, commit } = pin(layer);
+      const touches = targetsOf(layer.manifest);
+      return { name, source, version, digest, ...(commit ? { commit } : {}), touches };
+    });
+}

@@ -1,0 +1,91 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { type Digest, digestBytes, digestFile } from '../../digest.ts';
+import { ClawError } from '../../errors.ts';
+import { PENDING } from '../../pending/pending.ts';
+import { installedDigest } from '../../proof/npm/installed.ts';
+import type { ProofScope } from '../../proof/tests/own-tests.ts';
+import { treeReader } from '../../state/disk.ts';
+import type { Operation } from '../operation.ts';
+
+const NAME = '.claw-proved.json';
+
+const Kept = z.object({
+  key: z.string(),
+  warnings: z.array(z.string()),
+  checks: z.int(),
+  tests: z.int(),
+  reused: z.int(),
+  own: z.int(),
+  note: z.string().nullable(),
+});
+
+/** What ran on a planned tree and did not fail, and what is to be said of it. */
+export type Proved = {
+  readonly checks: number;
+  /** Files of tests, of all layers. */
+  readonly tests: number;
+  /** Of those, files that had passed before on the same files and did not run again. */
+  readonly reused: number;
+  /** Files of the codebase's own tests. */
+  readonly own: number;
+  /** What of those did not run; null where all did. */
+  readonly note: string | null;
+  readonly warnings: readonly string[];
+};
+
+/** A proof is kept only with an operation that waits: it is for the command that carries that out. */
+export function mayKeepProof(root: string): boolean {
+  return existsSync(join(root, PENDING));
+}
+
+/**
+ * Names everything that a proof can depend on: each file of the planned tree, the layers with their tests,
+ * planned and present, what is installed in `node_modules`, and which tests run.
+ *
+ * @param paths every file of the present tree
+ * @returns null where one of them cannot be read by its path alone, as below a linked folder, or where a package is a link
+ *   to somewhere else
+ */
+export function proofKey(
+  operation: Operation,
+  paths: readonly string[],
+  scope: ProofScope,
+): Digest | null {
+  try {
+    return keyOf(operation, paths, scope);
+  } catch (error) {
+    if (error instanceof ClawError) return null;
+    throw error;
+  }
+}
+
+function keyOf(operation: Operation, paths: readonly string[], scope: ProofScope): Digest | null {
+  const { plan, installed, installation } = operation;
+  const packages = installedDigest(installation.root, join(installation.root, 'node_modules'));
+  if (packages === null) return null;
+  const readDisk = treeReader(installation.root);
+  const changed = new Map(plan.changes.map(({ path, after }) => [path, after]));
+  const files = [...new Set([...paths, ...changed.keys()])].sort().map((path) => {
+    const file = changed.has(path) ? changed.get(path) : readDisk(path);
+    return [path, file ? digestFile(file) : null];
+  });
+  const layers = [plan.layers, installed].map((list) => list.map(({ digest }) => digest));
+  return digestBytes(JSON.stringify([files, layers, packages, scope]));
+}
+
+/** What was proved of that very tree before, or null. */
+export function readProof(root: string, key: Digest): Proved | null {
+  try {
+    const kept = Kept.parse(JSON.parse(readFileSync(join(root, PENDING, NAME), 'utf8')));
+    return kept.key === key ? kept : null;
+  } catch {
+    return null; // Absent or damaged: it is proved again.
+  }
+}
+
+/** Keeps a proof for as long as the operation waits. */
+export function keepProof(root: string, key: Digest, proved: Proved): void {
+  writeFileSync(join(root, PENDING, NAME), JSON.stringify({ key, ...proved }));
+}

@@ -1,0 +1,45 @@
+import { type Followed, followImports } from '../../compose/follow.ts';
+import { mapPath } from '../../package/manifest/path-map.ts';
+import type { TreeFile } from '../../tree.ts';
+import type { Operation } from '../operation.ts';
+import { updateOptionsOf } from '../update-options.ts';
+
+type Lookup = (path: string) => TreeFile | null;
+
+/**
+ * Says which files of a planned tree import one that the release moved away by its former path: those with
+ * edits of the owner's that no layer holds, which an update leaves as they are.
+ *
+ * @param planned the file as the new tree has it
+ * @returns lines that begin with a line break; empty where there are none
+ */
+export function leftBehind(
+  { core, arguments: [wanted = ''], options = {}, plan, installation }: Operation,
+  paths: Iterable<string>,
+  planned: Lookup,
+): string {
+  if (core == null) return '';
+  const has = (path: string) => planned(path) !== null;
+  const moved = (path: string) =>
+    has(path) ? path : mapPath(path, installation.coreVersion, plan.pathMaps);
+  const groups = new Map<string, string[]>();
+  for (const path of new Set(paths)) {
+    const file = planned(path);
+    if (file === null) continue;
+    const { followed } = followImports(file, { from: path, to: path, moved, has });
+    for (const what of new Set(followed.map(told))) {
+      groups.set(what, [...(groups.get(what) ?? []), path]);
+    }
+  }
+  if (groups.size === 0) return '';
+  const again = updateOptionsOf(options).moved.map((move) => `--moved ${move}`);
+  const lines = [...groups].map(([what, files]) => `\n${what}: ${files.sort().join(', ')}`);
+  return (
+    `${lines.join('')}\nImports in recorded edits follow a move: claw customize "what you changed and why", ` +
+    `then ${[`claw update ${wanted}`, ...again].join(' ')}`
+  );
+}
+
+function told({ from, to }: Followed): string {
+  return `${from} is ${to} now, and is still imported by its former path in`;
+}

@@ -1,0 +1,182 @@
+import { join } from 'node:path';
+import { ClawError } from '../../errors.ts';
+import type { SkillPackage } from '../../package/package.ts';
+import type { ProofFailure } from '../../proof/prove.ts';
+import type { LayerTests } from '../../proof/view.ts';
+import { CONFIG_PATH, type CodebaseConfig, parseConfig } from '../../state/config.ts';
+import { readTreeFile, treeReader } from '../../state/disk.ts';
+import { listProjectFiles } from '../../state/listing.ts';
+import type { EngineContext } from '../context.ts';
+import type { Installation } from '../installation.ts';
+import type { PreparedPackages } from '../npm/npm.ts';
+import { lackingPackages } from '../npm/packages-lacking.ts';
+import type { Operation } from '../operation.ts';
+import { releaseFileOf } from '../released.ts';
+import { type TestGround, withFollowedTests } from './followed-tests.ts';
+import { keepProof, mayKeepProof, type Proved, proofKey, readProof } from './kept-proof.ts';
+import { leftBehind } from './left-behind.ts';
+
+/**
+ * Runs the checks and the tests of all layers on the planned tree, beside the project. Of an operation
+ * that waits a proof is kept, and is not repeated as long as nothing that it depends on has changed.
+ *
+ * @returns what ran; warnings are what the present tree fails as well, and what could not be fenced in
+ * @throws ClawError CHECKS_FAILED, TESTS_FAILED with what failed in `data.failures`
+ */
+export async function proveTree(
+  context: EngineContext,
+  operation: Operation,
+  packages: PreparedPackages,
+): Promise<Proved> {
+  const { root } = operation.installation;
+  const config = plannedConfig(operation);
+  const { plan, installed, installation } = operation;
+  const isTested = plan.layers.some(({ manifest }) => manifest.test.length > 0);
+  const nothing = {
+    checks: 0,
+    tests: 0,
+    reused: 0,
+    own: 0,
+    note: null,
+    warnings: packages.warnings,
+  };
+  if (config.check.length === 0 && !isTested && config.related === null) return nothing;
+  // Another release may move nothing but the versions of packages, which is a change of the tree too.
+  const isMoved = operation.core != null && packages.nodeModules !== null;
+  const { proof: way } = operation;
+  if (way?.isSkipped === true) return nothing;
+  if (plan.changes.length === 0 && !isMoved && !bringsTests(operation)) return nothing;
+  const paths = await listProjectFiles(root, config);
+  // Packages that npm has just prepared are others each time.
+  const isKept = packages.nodeModules === null && mayKeepProof(root);
+  const { proof: scope = 'related' } = context;
+  const key = isKept ? proofKey(operation, paths, scope) : null;
+  const known = key && readProof(root, key);
+  if (known) return known;
+  const { prove } = await import('../../proof/prove.ts');
+  const { openMemory } = await import('../../proof/memory.ts');
+  const proof = await prove({
+    root,
+    paths,
+    changed: changedFiles(operation),
+    tests: plan.layers.map((layer) => testsOf(layer, plannedGround(operation))),
+    presentTests: installed.map((layer) => testsOf(layer, presentGround(installation))),
+    ...(way ? { compared: { files: way.compared, nodeModules: null } } : {}),
+    checks: config.check,
+    testCommand: config.test,
+    own: config.related,
+    scope,
+    keep: config.keep,
+    memory: openMemory(root),
+    logFolder: LOGS,
+    present: { checks: installation.config.check, testCommand: installation.config.test },
+    nodeModules: packages.nodeModules === null ? null : join(root, packages.nodeModules),
+    environment: context.environment,
+    signal: context.signal,
+    onProgress: (text) => context.onProgress({ kind: 'step', text }),
+  });
+  const [failure] = proof.failures;
+  if (failure === undefined) {
+    const proved = {
+      checks: config.check.length,
+      tests: plan.layers.reduce((sum, { manifest }) => sum + manifest.test.length, 0),
+      reused: proof.reused,
+      own: proof.own,
+      note: proof.note,
+      warnings: [...packages.warnings, ...proof.warnings],
+    };
+    if (key !== null) keepProof(root, key, proved);
+    return proved;
+  }
+  const changed = changedFiles(operation);
+  const read = treeReader(root);
+  const planned = (path: string) => (changed.has(path) ? (changed.get(path) ?? null) : read(path));
+  const error = failed(
+    failure,
+    proof.failures,
+    config,
+    packages.isSkipped ? missing(operation) : [],
+  );
+  const behind = leftBehind(operation, [...paths, ...changed.keys()], planned);
+  throw new ClawError(error.code, `${error.message}${behind}`, { data: error.data });
+}
+
+/** Where the whole outputs of what failed are, until the next proof. */
+const LOGS = '.claw/cache/proof';
+
+function failed(
+  { kind, name, text, log }: ProofFailure,
+  failures: readonly ProofFailure[],
+  { test }: CodebaseConfig,
+  missing: readonly string[],
+): ClawError {
+  const what = {
+    check: `The check "${name}" failed`,
+    test: `The tests of ${name}, run by "${test}", failed`,
+    own: `Tests of the code itself (${name}) failed`,
+  };
+  const more =
+    failures.length > 1
+      ? `\nMore failed: ${failures
+          .slice(1)
+          .map((one) => one.name)
+          .join(', ')}.`
+      : '';
+  const whole = log === null ? '' : `\nAll of it: ${log}`;
+  const skipped =
+    missing.length === 0
+      ? ''
+      : `\nBecause of --no-install these packages of the new tree are not installed: ${missing.join(', ')}. ` +
+        'Give the command again without --no-install; or install them yourself, as with ' +
+        `npm install --no-save ${missing.join(' ')}, and then give it again.`;
+  return new ClawError(
+    kind === 'check' ? 'CHECKS_FAILED' : 'TESTS_FAILED',
+    `${what[kind]} on the new tree, so nothing was changed.\n${text}${more}${whole}${skipped}`,
+    { data: missing.length === 0 ? { failures } : { failures, missingPackages: missing } },
+  );
+}
+
+/** Names the packages of the planned tree that are not installed as it asks for them. */
+function missing({ plan, installation: { root } }: Operation): readonly string[] {
+  const change = plan.changes.find(({ path }) => path === 'package.json');
+  return lackingPackages(
+    root,
+    change === undefined ? readTreeFile(root, 'package.json') : change.after,
+  );
+}
+
+/** What the planned tree has otherwise than the one that it is compared with. */
+function changedFiles({ plan, proof, installation }: Operation) {
+  const read = treeReader(installation.root);
+  const edited = [...(proof?.compared.keys() ?? [])].map((path) => [path, read(path)] as const);
+  return new Map([...edited, ...plan.changes.map(({ path, after }) => [path, after] as const)]);
+}
+
+/** Whether a layer comes whose tests have never run on this tree, although it may change no byte of it. */
+function bringsTests({ plan, installed }: Operation): boolean {
+  const known = new Set(installed.map(({ digest }) => digest));
+  return plan.layers.some(({ manifest, digest }) => manifest.test.length > 0 && !known.has(digest));
+}
+
+/** What proves the planned tree is what that tree says: an update may bring other checks. */
+function plannedConfig({ plan, installation }: Operation): CodebaseConfig {
+  const change = plan.changes.find(({ path }) => path === CONFIG_PATH);
+  return change ? parseConfig(change.after?.bytes.toString('utf8') ?? null) : installation.config;
+}
+
+function plannedGround(operation: Operation): TestGround {
+  const { target, pathMaps } = operation.plan;
+  const releaseFile = releaseFileOf(operation);
+  const has = (path: string) => (target.files.get(path)?.file ?? releaseFile(path)) !== null;
+  return { pathMaps, has };
+}
+
+function presentGround({ pathMaps, publishedFile }: Installation): TestGround {
+  return { pathMaps, has: (path) => publishedFile(path) !== null };
+}
+
+/** What a layer brings to a proof. */
+export function testsOf(layer: SkillPackage, ground: TestGround): LayerTests {
+  const { skill, test } = layer.manifest;
+  return { skill, files: withFollowedTests(layer, ground), test };
+}

@@ -1,0 +1,121 @@
+import { ClawError } from '../errors.ts';
+import { throwIfInterrupted } from '../interrupted.ts';
+import { hasDecisions, readPending, restorePending } from '../pending/pending.ts';
+import { sweepViews } from '../proof/view.ts';
+import { stateDigest } from '../state/state-file.ts';
+import type { Recovery } from '../transaction/journal.ts';
+import { withLock } from '../transaction/lock.ts';
+import { hasPending, liveHolder, recover } from '../transaction/recover.js';
+import type { EngineContext, VerbResult } from './context.ts';
+
+/**
+ * Runs a verb that changes things: alone, after whatever a killed command left has been finished.
+ * A tree that somebody edits between plan and commit is planned again.
+ *
+ * @throws ClawError LOCK_HELD, RECOVERY_NEEDS_DECISION
+ */
+export async function changing(
+  context: EngineContext,
+  verb: string,
+  work: () => Promise<VerbResult>,
+): Promise<VerbResult> {
+  return await withLock(context.root, { verb }, async () => {
+    const notes = recoverFirst(context, true);
+    sweepViews(context.root);
+    throwIfInterrupted(context.signal);
+    restorePending(context.root);
+    refuseWaiting(context.root, verb);
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const result = await work();
+        return { ...result, warnings: [...notes, ...result.warnings, ...leftOver(context.root)] };
+      } catch (error) {
+        const isStale = error instanceof ClawError && error.code === 'TREE_CHANGED';
+        if (!isStale || attempt === 3) throw error;
+        context.onProgress({
+          kind: 'note',
+          text: `${error.path} was edited meanwhile; planning again`,
+        });
+      }
+    }
+  });
+}
+
+/**
+ * Runs a verb that only reads: without the lock, again if the state changed under it.
+ */
+export async function reading<T extends Pick<VerbResult, 'warnings'>>(
+  context: EngineContext,
+  work: () => Promise<T>,
+): Promise<T> {
+  const notes = hasPending(context.root) ? recoverFirst(context, false) : [];
+  for (let attempt = 1; ; attempt += 1) {
+    const before = stateDigest(context.root);
+    const result = await work();
+    if (stateDigest(context.root) === before || attempt === 3) {
+      const running = runningCommand(context.root);
+      return { ...result, warnings: [...notes, ...running, ...result.warnings] };
+    }
+  }
+}
+
+/** What a disk that refused the end of a transaction leaves to the next command. */
+function leftOver(root: string): readonly string[] {
+  if (!hasPending(root)) return [];
+  return [
+    'The disk failed towards the end. The change is decided, and the next claw command finishes and tidies ' +
+      'what is left of it: make sure first that the disk works and has room.',
+  ];
+}
+
+/** Verbs that deal with an operation that waits, or that it cannot get in the way of: but not a second time. */
+const FREE_VERBS = ['continue', 'resolve', 'abort', 'undo', 'resolutions'];
+
+/**
+ * Another command may replace an operation that waits, unless somebody decided something in it; an
+ * update is never begun on top of one.
+ */
+function refuseWaiting(root: string, verb: string): void {
+  const pending = readPending(root);
+  if (pending === null || (FREE_VERBS.includes(verb) && pending.verb !== verb)) return;
+  if (verb !== 'update' && !hasDecisions(root)) return;
+  const waiting = [pending.verb, ...pending.arguments].join(' ');
+  throw new ClawError(
+    'OPERATION_PENDING',
+    `"${waiting}" waits for decisions: claw conflicts shows them. Finish it with claw continue, or ` +
+      'forget it with claw abort.',
+    { data: { verb: pending.verb, arguments: pending.arguments } },
+  );
+}
+
+function runningCommand(root: string): readonly string[] {
+  const holder = liveHolder(root);
+  if (holder === null || holder.pid === process.pid) return [];
+  const name = `claw ${holder.verb} (pid ${holder.pid})`;
+  return [`${name} is running; this is the tree as it is meanwhile.`];
+}
+
+function recoverFirst(context: EngineContext, isLocked: boolean): readonly string[] {
+  const recovery = recover(context.root, null, { isLocked, timeoutMs: 0 });
+  if (recovery.outcome === 'nothing') return [];
+  if (recovery.outcome === 'needs-decision') throw needsDecision(recovery);
+  // Whoever holds the lock finishes it, and is reported by who asks.
+  if (recovery.outcome === 'locked') return [];
+  const way = recovery.outcome === 'rolled-forward' ? 'finished' : 'taken back';
+  return [`An interrupted command was ${way} first.`];
+}
+
+/** What stops every verb until the owner has decided. */
+export function needsDecision({ kept, reason }: Recovery): ClawError {
+  const why = {
+    edited: `met your own edits in ${kept.join(', ')}`,
+    'state-changed': 'was made for another .claw/state.yaml than the one here (another branch?)',
+    'journal-damaged': 'left a journal that cannot be read',
+  };
+  return new ClawError(
+    'RECOVERY_NEEDS_DECISION',
+    `An interrupted command ${why[reason ?? 'edited']}. ` +
+      'Run claw recover with --keep-mine, --roll-forward or --roll-back.',
+    { path: kept[0] ?? null, data: { kept, reason } },
+  );
+}

@@ -1,0 +1,134 @@
+import { remember } from '../../cache/memoize-reads.ts';
+import { KnownMerges } from '../../cache/merges.ts';
+import { checkCollisionsOf } from '../../compose/collisions.ts';
+import { type ComposeInput, compose } from '../../compose/compose.ts';
+import type { Composition } from '../../compose/composition.ts';
+import { type FileChange, planTree } from '../../compose/plan.ts';
+import { renamesOf } from '../../compose/renames.ts';
+import type { Decision, Settlement } from '../../compose/settle.ts';
+import type { Conflict } from '../../conflict.ts';
+import type { PathMap } from '../../package/manifest/path-map.ts';
+import { orderLayers } from '../../package/order.ts';
+import type { SkillPackage } from '../../package/package.ts';
+import { treeReader } from '../../state/disk.ts';
+import type { Resolution } from '../../state/resolution.ts';
+import type { TreeFile } from '../../tree.ts';
+import type { Installation } from '../installation.ts';
+import { adoptedPaths } from './already-present.ts';
+import { findTakenPlaces } from './blocked-paths.ts';
+import { amendChanges } from './edits-beside-hunks.ts';
+import { reanchorLayers } from './refresh-customisation-base.ts';
+import { refuseSpoiledDecisions } from './spoiled.ts';
+
+/** The layers that a command wants, and what publishing them takes. */
+export type TargetPlan = {
+  /** In canonical order; customisations that a decision concerned are written against what is there now. */
+  readonly layers: readonly SkillPackage[];
+  readonly target: Composition;
+  /** Where releases moved files up to the one that it stands on. */
+  readonly pathMaps: readonly PathMap[];
+  readonly changes: readonly FileChange[];
+  readonly conflicts: readonly Conflict[];
+  /** Disagreements that recordings or decisions settled. */
+  readonly settlements: readonly Settlement[];
+  /** Files that the owner had already as the layers make them; asked by who tells of it. */
+  readonly adopted: () => readonly string[];
+};
+
+type Lookup = (path: string) => TreeFile | null;
+
+/** Another release under the layers. */
+export type NewCore = {
+  readonly releaseFile: Lookup;
+  readonly pathMaps: readonly PathMap[];
+  /** Paths that the two releases have otherwise. */
+  readonly changed: readonly string[];
+  /** Old path → new path, for files that the release moved. */
+  readonly moves: ReadonlyMap<string, string>;
+};
+
+export type TargetRequest = {
+  readonly installation: Installation;
+  /** The layers that the disk shows the effect of. */
+  readonly installed: readonly SkillPackage[];
+  readonly wanted: readonly SkillPackage[];
+  /** What was published, where that is not what the installation says. */
+  readonly published?: Lookup;
+  /** What the owner decided on conflicts of this operation. */
+  readonly decisions?: readonly Decision[] | undefined;
+  /** What may settle a conflict; the installation's own recordings by default. */
+  readonly resolutions?: readonly Resolution[];
+  /** The installed core by default. */
+  readonly core?: NewCore;
+  /** What to call the core where it disagrees with the owner's edits. */
+  readonly coreName?: string;
+  /** The composition of just that, where it is known already. */
+  readonly composed?: Composition | null;
+};
+
+/**
+ * Composes the wanted layers on a core and plans it against the disk.
+ *
+ * @throws ClawError RESOLUTION_INVALID for a decision that spoils its file, PATH_COLLISION
+ */
+export function planLayers(request: TargetRequest): TargetPlan {
+  const { installation, installed, decisions = [], core } = request;
+  const { root, state } = installation;
+  const release = remember(core?.releaseFile ?? installation.releaseFile);
+  const pathMaps = core?.pathMaps ?? installation.pathMaps;
+  const answers = { decisions, resolutions: request.resolutions ?? installation.resolutions };
+  const ordered = orderLayers(request.wanted);
+  const target =
+    request.composed ??
+    composeKnown(root, { release, layers: ordered, answers, pathMaps, isJoint: true });
+  checkCollisionsOf(target, {
+    release,
+    brought: core?.changed.filter((path) => !installation.releaseDigests.files.has(path)) ?? [],
+    isHeld: (path) => state?.files.has(path) ?? false,
+  });
+  const layers = reanchorLayers(ordered, target, pathMaps);
+  const disk = remember(treeReader(root));
+  const published = remember(request.published ?? installation.publishedFile);
+  const plan = planTree({
+    old: {
+      file: published,
+      paths: [...(state?.files.keys() ?? []), ...(core?.changed ?? [])],
+      renames: renamesOf(orderLayers(installed), installation.pathMaps),
+    },
+    disk,
+    release,
+    target,
+    coreMoves: core?.moves ?? new Map(),
+    ...(request.coreName === undefined ? {} : { coreName: request.coreName }),
+    answers,
+  });
+  const settlements = [...target.settlements, ...plan.settlements];
+  const amended = amendChanges(
+    { changes: plan.changes, settlements },
+    { disk, renames: target.renames, answers },
+  );
+  refuseSpoiledDecisions([...settlements, ...amended.settlements]);
+  const blocked = new Set(plan.conflicts.map(({ path }) => path));
+  const taken = findTakenPlaces(root, amended.changes);
+  return {
+    layers,
+    target,
+    pathMaps,
+    changes: amended.changes,
+    conflicts: [
+      ...plan.conflicts,
+      ...amended.conflicts.filter(({ path }) => !blocked.has(path)),
+      ...taken,
+    ],
+    settlements: [...settlements, ...amended.settlements],
+    adopted: () => adoptedPaths(target, { disk, published }),
+  };
+}
+
+/** Composes with the merges that earlier commands made. */
+export function composeKnown(root: string, input: ComposeInput): Composition {
+  const merges = new KnownMerges(root);
+  const composition = compose({ ...input, merge: merges.merge });
+  merges.save();
+  return composition;
+}

@@ -1,0 +1,71 @@
+import { ClawError } from '../../errors.ts';
+import { showPath } from './paths.ts';
+
+/** Two paths that some disk takes for one, or of which one would have to be a folder of the other. */
+export type Collision = { readonly path: string; readonly other: string };
+
+/**
+ * Finds targets that cannot stand beside each other, or beside what exists, on every disk.
+ *
+ * Targets are compared under NFC and case folding. A target that *is* an existing file, spelled the
+ * same, is no collision: that is a change of the file.
+ *
+ * @param targets paths that will be written, each listed once
+ * @param existing paths of files that stay; what the same package moves away is not among them
+ */
+export function findCollisions(
+  targets: readonly string[],
+  existing: Iterable<string>,
+): readonly Collision[] {
+  if (targets.length === 0) return [];
+  const files = new Map<string, string>();
+  const folders = new Map<string, string>();
+  const present = new Set(existing);
+  for (const path of present) register(path, files, folders);
+
+  const collisions: Collision[] = [];
+  for (const path of targets) {
+    if (present.has(path)) continue;
+    const key = fold(path);
+    const same = files.get(key);
+    const other =
+      (same === path ? undefined : same) ??
+      folders.get(key) ??
+      parentsOf(key)
+        .map((parent) => files.get(parent))
+        .find((file) => file !== undefined);
+    if (other !== undefined) collisions.push({ path, other });
+    register(path, files, folders);
+  }
+  return collisions;
+}
+
+/** @throws ClawError PATH_COLLISION whose path is the first target that collides */
+export function checkCollisions(targets: readonly string[], existing: Iterable<string>): void {
+  const [collision] = findCollisions(targets, existing);
+  if (collision === undefined) return;
+  const [path, other] = [showPath(collision.path), showPath(collision.other)];
+  throw new ClawError(
+    'PATH_COLLISION',
+    `${path} and ${other} cannot both exist on every disk. Rename one of them.`,
+    { path, data: { other } },
+  );
+}
+
+function register(path: string, files: Map<string, string>, folders: Map<string, string>): void {
+  const key = fold(path);
+  files.set(key, path);
+  for (const parent of parentsOf(key)) if (!folders.has(parent)) folders.set(parent, path);
+}
+
+/** `a` and `a/b` for `a/b/c`. */
+function parentsOf(path: string): readonly string[] {
+  const parts = path.split('/').slice(0, -1);
+  return parts.map((_, at) => parts.slice(0, at + 1).join('/'));
+}
+
+// Upper case last, because it is where the two lower-case sigmas and `ß` with `ss` meet.
+function fold(path: string): string {
+  if (/^[\x20-\x7e]*$/.test(path)) return path.toUpperCase();
+  return path.normalize('NFC').toLowerCase().toUpperCase().normalize('NFC');
+}

@@ -1,0 +1,123 @@
+import { ClawError } from '../../errors.ts';
+import { matchesGlob } from '../glob.ts';
+import { pathFault, showPath } from './paths.ts';
+
+// What would let a package leave the engine's hands: git's and the engine's own files, the settings
+// with their secrets, and installed code that no plan shows. `.env.example` is exempt below.
+const ENGINE_GLOBS = [
+  '**/.git/**',
+  '.claw/**',
+  'claw.config.yaml',
+  '**/.env*',
+  '**/node_modules/**',
+];
+
+// Never part of a tree, so not even a customisation can carry them.
+const UNTOUCHABLE_GLOBS = ['**/.git/**', '.claw/**', '**/node_modules/**'];
+
+// What runs on its own or steers a tool.
+const CONSENT_GLOBS = [
+  '**/.npmrc',
+  '**/.gitattributes',
+  '.gitmodules',
+  '.husky/**',
+  '.github/**',
+  '**/.vscode/**',
+  '**/.claude/**',
+  'groups/**',
+];
+
+/** Which files packages may not touch. */
+export type Protection = {
+  /** The glob that forbids the path, or null. Both are compared in every spelling a disk may unify. */
+  readonly protectedBy: (path: string) => string | null;
+};
+
+/**
+ * The engine's own protected files and those that the codebase adds.
+ *
+ * @param globs of the codebase's `claw.config.yaml`; `**`, `*` and `?` are understood
+ */
+export function createProtection(globs: readonly string[]): Protection {
+  return protectionOf([...ENGINE_GLOBS, ...globs]);
+}
+
+/** What even the owner's recorded customisations leave alone. */
+export function createCustomisationProtection(): Protection {
+  return protectionOf(UNTOUCHABLE_GLOBS);
+}
+
+/**
+ * Why a path is never one of a composed tree, whoever names it: no canonical path, or one that not even
+ * the owner's customisations can carry. Null for every other.
+ */
+export function treePathFault(path: string): string | null {
+  const fault = pathFault(path);
+  if (fault !== null) return fault;
+  const glob = NEVER.protectedBy(path);
+  return glob && `nothing may be made at ${glob}`;
+}
+
+/** @throws ClawError PATH_PROTECTED whose path is the protected one */
+export function checkProtected(path: string, protection: Protection): void {
+  const glob = protection.protectedBy(path);
+  if (glob === null) return;
+  const shown = showPath(path);
+  throw new ClawError(
+    'PATH_PROTECTED',
+    `${shown} is protected (${glob}): a skill may not touch it.`,
+    { path: shown, data: { glob } },
+  );
+}
+
+/** Whether a change of this path needs the owner's word for this very path (`--allow <path>`). */
+export function needsConsent(path: string): boolean {
+  return CONSENT.protectedBy(path) !== null;
+}
+
+const CONSENT = protectionOf(CONSENT_GLOBS);
+const NEVER = protectionOf(UNTOUCHABLE_GLOBS);
+
+function protectionOf(globs: readonly string[]): Protection {
+  const folded = globs.map((glob) => ({ glob, pattern: fold(glob) }));
+  const shortStems = globs.flatMap(shortNameStems);
+  return {
+    protectedBy: (path) => {
+      const candidate = fold(path);
+      for (const { glob, pattern } of folded) {
+        if (!matchesGlob(candidate, pattern)) continue;
+        // Only in this very spelling: any other could be another file on the disk.
+        if (glob === '**/.env*' && path.split('/').at(-1) === '.env.example') continue;
+        return glob;
+      }
+      return shortStems.find(({ stem }) => hasShortName(candidate, stem))?.glob ?? null;
+    },
+  };
+}
+
+/** One spelling for all that differ by case or compatibility form, as disks and eyes unify them. */
+function fold(path: string): string {
+  return path.normalize('NFKC').toLowerCase().toUpperCase().normalize('NFKC');
+}
+
+/**
+ * The stems under which Windows may list a glob's names in 8.3 form: `.git` as `GIT~1`.
+ * A name that fits 8.3 has no second name.
+ */
+function shortNameStems(glob: string): readonly { glob: string; stem: string }[] {
+  return glob
+    .split('/')
+    .map((part) => part.replace(/[*?]/g, ''))
+    .filter((part) => part !== '' && !/^[^. ]{1,8}(\.[^. ]{1,3})?$/.test(part))
+    .map((part) => ({ glob, stem: fold(part.replace(/^\.+/, '').split('.')[0] ?? part) }));
+}
+
+function hasShortName(folded: string, stem: string): boolean {
+  return folded.split('/').some((part) => {
+    const short = /^([^.~]{1,7})~\d{1,6}(\.[^.]{0,3})?$/.exec(part)?.[1];
+    if (short === undefined) return false;
+    // After four names alike, Windows keeps two letters and four digits of a hash.
+    const isHashed = /^..[0-9A-F]{4}$/.test(short) && stem.startsWith(short.slice(0, 2));
+    return isHashed || stem.slice(0, 6) === short.slice(0, 6);
+  });
+}

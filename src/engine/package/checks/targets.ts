@@ -1,0 +1,53 @@
+import { ClawError } from '../../errors.ts';
+import type { Manifest } from '../manifest/manifest.ts';
+import { checkCollisions } from './collisions.ts';
+import { showPath } from './paths.ts';
+
+/** Every path of the project that a package writes, moves or deletes, each once, in manifest order. */
+export function targetsOf(manifest: Manifest): readonly string[] {
+  return [...new Set([...writtenBy(manifest), ...removedBy(manifest)])];
+}
+
+/**
+ * Checks that a package's targets can stand beside each other and beside what exists.
+ *
+ * A path is added, modified or deleted once; only what was moved may be modified at its new place.
+ *
+ * @throws ClawError PATH_COLLISION whose path is the target
+ */
+export function checkTargets(manifest: Manifest, existing: Iterable<string>): void {
+  const removed = removedBy(manifest);
+  const moved = manifest.fileOps.flatMap((op) => (op.type === 'delete' ? [] : [op.to]));
+  const deleted = manifest.fileOps.flatMap((op) => (op.type === 'delete' ? [op.path] : []));
+  checkOnce([...manifest.adds, ...manifest.modifies, ...deleted]);
+  checkOnce([...manifest.adds, ...moved]);
+  checkOnce(removed);
+
+  const present = [...existing];
+  checkCollisions(removed, present);
+  const gone = new Set(removed);
+  checkCollisions(
+    [...new Set(writtenBy(manifest))],
+    present.filter((path) => !gone.has(path)),
+  );
+}
+
+function writtenBy(manifest: Manifest): readonly string[] {
+  const moved = manifest.fileOps.flatMap((op) => (op.type === 'delete' ? [] : [op.to]));
+  return [...manifest.adds, ...manifest.modifies, ...moved];
+}
+
+function removedBy(manifest: Manifest): readonly string[] {
+  return manifest.fileOps.map((op) => (op.type === 'delete' ? op.path : op.from));
+}
+
+function checkOnce(paths: readonly string[]): void {
+  const twice = paths.find((path, at) => paths.indexOf(path) !== at);
+  if (twice === undefined) return;
+  const path = showPath(twice);
+  throw new ClawError(
+    'PATH_COLLISION',
+    `manifest.yaml names ${path} for two operations. Keep one of them.`,
+    { path },
+  );
+}

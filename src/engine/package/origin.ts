@@ -1,0 +1,46 @@
+import { type Digest, digestBytes, digestTree } from '../digest.ts';
+import type { Manifest } from './manifest/manifest.ts';
+import type { SkillPackage } from './package.ts';
+
+/** The commits that a package was made of, as `pack --range` records them. */
+export type Origin = {
+  /** Commit → git's patch id of it, which a cherry-pick has as well; null for a merge. */
+  readonly commits: Readonly<Record<string, string | null>>;
+  /** The patch id of all of them together, which a squashed commit has as well; null where nothing is left. */
+  readonly patch: string | null;
+  /** Of the changes that they came to; see `changeDigest`. */
+  readonly of: Digest;
+};
+
+/**
+ * Returns the digest of what a package changes: its files, moves and declarations. Words about them
+ * (`SKILL.md`, notes, tests, the version) are left out.
+ */
+export function changeDigest({
+  files,
+  manifest,
+}: Pick<SkillPackage, 'files' | 'manifest'>): Digest {
+  const changed = [...files].filter(
+    ([path]) => /^(add|modify|base)\//.test(path) && !path.endsWith('.intent.md'),
+  );
+  const { adds, modifies, fileOps, structured } = manifest;
+  const said = JSON.stringify({ adds, modifies, fileOps, structured });
+  return digestBytes(`${digestTree(new Map(changed)).digest}\0${said}`);
+}
+
+/** Returns where a package came from; null where nothing says so, or it was edited since. */
+export function originOf(layer: SkillPackage): Origin | null {
+  const { origin } = layer.manifest;
+  return origin !== null && origin.of === changeDigest(layer) ? origin : null;
+}
+
+/** Whether a package names or declares anything at all that a tree could have otherwise. */
+export function hasChanges({ adds, modifies, fileOps, structured }: Manifest): boolean {
+  const { npmDependencies, envAdditions, composeServices, container } = structured;
+  const declared = [npmDependencies, composeServices, container.npmDependencies];
+  return (
+    adds.length + modifies.length + fileOps.length > 0 ||
+    envAdditions.length + container.aptPackages.length > 0 ||
+    declared.some((one) => Object.keys(one).length > 0)
+  );
+}

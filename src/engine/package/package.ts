@@ -1,0 +1,23 @@
+import type { Digest } from '../digest.ts';
+import type { Tree, TreeFile } from '../tree.ts';
+import type { Manifest } from './manifest/manifest.ts';
+
+/**
+ * A skill package, whole and checked: nothing of it is read from disk again.
+ *
+ * `files` holds every file of the folder by its path in it (`SKILL.md`, `add/src/a.ts`,
+ * `modify/src/b.ts`, `base/src/b.ts`, `tests/a.test.ts`); `digest` covers all of them with their modes.
+ */
+export type SkillPackage = {
+  /** A recorded customisation may touch more than a skill, and comes after all of them. */
+  readonly kind: 'skill' | 'customisation';
+  readonly manifest: Manifest;
+  readonly digest: Digest;
+  readonly files: Tree;
+  /** Ancestors found in the core's history for paths that the package carries none for. */
+  readonly inferredBases: ReadonlyMap<string, TreeFile>;
+  /** Paths whose ancestor nobody knows: no line of the core may go there without a word. */
+  readonly unanchored: ReadonlySet<string>;
+  /** Its files lie whole, and as they are here, where claw keeps the applied ones. */
+  readonly isKept?: true;
+};

@@ -1,0 +1,77 @@
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { ClawError } from '../../errors.ts';
+import { nearestNames } from '../nearest.ts';
+import { type GitAddress, parseGitAddress } from './git-address.ts';
+
+/** Where a package is to be had, and how `state.yaml` names that: never an absolute path, no secret. */
+export type PackageSource = { readonly source: string } & (
+  | { readonly kind: 'folder'; readonly folder: string }
+  | { readonly kind: 'tarball'; readonly file: string }
+  | { readonly kind: 'git'; readonly address: GitAddress }
+);
+
+/** The names of the packages that the project itself carries, sorted. */
+export function bundledSkills(root: string): readonly string[] {
+  const folder = join(root, 'skills');
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((name) => existsSync(join(folder, name, 'manifest.yaml')))
+    .sort();
+}
+
+/**
+ * Finds out what is meant: a name under `skills/`, a folder, a tarball, or a folder of a git
+ * repository (`<url>#<folder>`, `<url>#<ref>:<folder>`). Fetches nothing.
+ *
+ * @param cwd what a relative path is relative to
+ * @throws ClawError SKILL_NOT_FOUND with the three nearest names in `data.nearest`; FILE_MISSING for a
+ * folder that holds no package; USAGE, PATH_UNSAFE for an address that git is not given
+ */
+export function findPackage(root: string, cwd: string, wanted: string): PackageSource {
+  const bundled = bundledSkills(root);
+  if (bundled.includes(wanted)) {
+    return { kind: 'folder', folder: join(root, 'skills', wanted), source: wanted };
+  }
+  const path = resolve(cwd, wanted);
+  if (existsSync(join(path, 'manifest.yaml'))) {
+    return { kind: 'folder', folder: path, source: nameOf(root, path) };
+  }
+  const address = parseGitAddress(wanted, cwd);
+  if (address !== null) return { kind: 'git', address, source: sourceOf(root, address) };
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats?.isFile() && /\.(tgz|tar\.gz|tar)$/i.test(path)) {
+    return { kind: 'tarball', file: path, source: nameOf(root, path) };
+  }
+  if (stats?.isDirectory() && /[/\\]/.test(wanted)) {
+    const message = `${wanted} has no manifest.yaml, so it is no skill package.`;
+    throw new ClawError('FILE_MISSING', message, { path: 'manifest.yaml' });
+  }
+  const nearest = nearestNames(wanted, bundled, 3);
+  const message = /[/\\]/.test(wanted)
+    ? `There is no skill folder or tarball at ${wanted}.`
+    : `There is no skill "${wanted}". ${hintOf(nearest, bundled)}`;
+  throw new ClawError('SKILL_NOT_FOUND', message, {
+    data: { nearest },
+  });
+}
+
+function hintOf(nearest: readonly string[], bundled: readonly string[]): string {
+  if (bundled.length === 0) return 'skills/ holds none.';
+  if (nearest.length === 0) return '`claw list --available` shows those that skills/ holds.';
+  return `The nearest: ${nearest.join(', ')}.`;
+}
+
+function sourceOf(root: string, { repository, fragment }: GitAddress): string {
+  return repository.kind === 'local'
+    ? `file:${nameOf(root, repository.path)}${fragment}`
+    : `${repository.shown}${fragment}`;
+}
+
+// state.yaml is read on other machines, so it never holds an absolute path.
+function nameOf(root: string, path: string): string {
+  const below = relative(root, path).split(sep).join('/');
+  return isAbsolute(below)
+    ? `./${path.split(sep).at(-1)}`
+    : `./${below}`.replace(/^\.\/\.\./, '..');
+}

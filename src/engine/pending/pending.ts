@@ -1,0 +1,204 @@
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { parseDocument, stringify } from 'yaml';
+import { z } from 'zod';
+import type { Decision, Settlement } from '../compose/settle.ts';
+import type { Conflict } from '../conflict.ts';
+import type { Digest } from '../digest.ts';
+import { ClawError } from '../errors.ts';
+import { stateDigest } from '../state/state-file.ts';
+import { layOutConflict, markedText } from './files.ts';
+import { readConflicts, readDecisions, writeConflicts, writeDecisions } from './store.ts';
+
+export const PENDING = '.claw/pending';
+// Beside the texts of the project's own files, so under a name that none of them is likely to have.
+const NAME = '.claw-operation.yaml';
+
+const Schema = z.object({
+  verb: z.string(),
+  arguments: z.array(z.string()),
+  options: z.record(z.string(), z.string().nullable()).default({}),
+  cwd: z.string().default('.'),
+  allow: z.array(z.string()).default([]),
+  state: z.string().nullable(),
+  conflicts: z.array(
+    z.object({
+      path: z.string(),
+      kind: z.string(),
+      layers: z.array(z.string()),
+      reason: z.string(),
+    }),
+  ),
+});
+
+/** An operation that waits for decisions; bound to the digest of `state.yaml` that it was planned on. */
+export type Pending = Readonly<z.output<typeof Schema>>;
+
+/** What it takes to plan a blocked operation again. */
+export type BlockedOperation = {
+  readonly verb: string;
+  readonly arguments: readonly string[];
+  readonly options: Readonly<Record<string, string | null>>;
+  /** What its relative folders are relative to. */
+  readonly cwd: string;
+  readonly allow: readonly string[];
+  readonly state: Digest | null;
+  /** Those made so far. */
+  readonly decisions: readonly Decision[];
+};
+
+/** A waiting operation with its conflicts whole, and what was decided on them. */
+export type Waiting = {
+  readonly pending: Pending;
+  readonly conflicts: readonly Conflict[];
+  readonly decisions: readonly Decision[];
+};
+
+/** The operation that waits, or null. An unreadable one counts as none: it can be planned again. */
+export function readPending(root: string): Pending | null {
+  const path = join(root, PENDING, NAME);
+  if (!existsSync(path)) return null;
+  const document = parseDocument(readFileSync(path, 'utf8'));
+  if (document.errors.length > 0) return null;
+  const parsed = Schema.safeParse(document.toJS());
+  return parsed.success ? parsed.data : null;
+}
+
+/** The same with everything that was laid out with it. */
+export function readWaiting(root: string): Waiting | null {
+  const pending = readPending(root);
+  if (pending === null) return null;
+  const folder = join(root, PENDING);
+  return { pending, conflicts: readConflicts(folder), decisions: readDecisions(folder) };
+}
+
+/**
+ * Lays a blocked operation out under `.claw/pending/`: what it was, and for each conflict the three
+ * sides, the text with markers and the intent notes. Replaces what waited there.
+ *
+ * @param notes what the authors of the two sides wrote about the file, or null
+ */
+export function writePending(
+  root: string,
+  { decisions, ...operation }: BlockedOperation,
+  conflicts: readonly Conflict[],
+  notes: (conflict: Conflict) => string | null = () => null,
+): void {
+  const folder = join(root, PENDING);
+  // Where git ignores what a kill may leave, and on the same device.
+  const draft = join(root, '.claw/cache', `pending-${process.pid}`);
+  const former = `${draft}.former`;
+  rmSync(draft, { recursive: true, force: true });
+  mkdirSync(draft, { recursive: true });
+  for (const conflict of conflicts) layOutConflict(draft, conflict, notes(conflict));
+  const described = conflicts.map(({ path, kind, layers, reason }) => ({
+    path,
+    kind,
+    layers: [...layers],
+    reason,
+  }));
+  writeFileSync(join(draft, NAME), stringify({ ...operation, conflicts: described }));
+  writeConflicts(draft, conflicts);
+  keepEdited(folder, draft, conflicts);
+  writeDecisions(draft, decisions);
+  // Two renames, so that a kill finds one of the two whole, but for the moment between them.
+  rmSync(former, { recursive: true, force: true });
+  if (existsSync(folder)) renameSync(folder, former);
+  renameSync(draft, folder);
+  rmSync(former, { recursive: true, force: true });
+}
+
+/**
+ * Puts back what a kill between two renames left aside: the operation that waited, with its decisions.
+ * What a kill behind them left is nobody's any more, and must not wait again once that one is forgotten.
+ * The caller holds the lock, so nobody else is between them.
+ */
+export function restorePending(root: string): void {
+  const cache = join(root, '.claw/cache');
+  if (!existsSync(cache)) return;
+  for (const name of readdirSync(cache)) {
+    if (!/^pending-\d+\.former$/.test(name)) continue;
+    if (existsSync(join(root, PENDING)))
+      rmSync(join(cache, name), { recursive: true, force: true });
+    else renameSync(join(cache, name), join(root, PENDING));
+  }
+}
+
+/** A text that the owner has begun to settle by hand stays as they left it. */
+function keepEdited(folder: string, draft: string, conflicts: readonly Conflict[]): void {
+  if (!existsSync(folder)) return;
+  const before = attemptConflicts(folder);
+  for (const conflict of conflicts) {
+    const known = before.find(({ path }) => path === conflict.path);
+    const marked = markedText(conflict);
+    const place = join(folder, conflict.path);
+    if (marked === null || !known || markedText(known)?.equals(marked) !== true) continue;
+    if (existsSync(place)) copyFileSync(place, join(draft, conflict.path));
+  }
+}
+
+function attemptConflicts(folder: string): readonly Conflict[] {
+  try {
+    return readConflicts(folder);
+  } catch (error) {
+    if (error instanceof ClawError) return []; // Damaged, so nothing of it is known to be kept.
+    throw error;
+  }
+}
+
+/**
+ * Open conflicts, and after them those that are decided: until they are carried out they can be decided
+ * otherwise. Of one path only what is open: that came to light by the decision.
+ */
+export function withDecided(
+  open: readonly Conflict[],
+  settlements: readonly Settlement[],
+): readonly Conflict[] {
+  const decided = settlements.flatMap(({ conflict, decision }) => (decision ? [conflict] : []));
+  const all = [...open, ...decided];
+  return all.filter(({ path }, at) => all.findIndex((one) => one.path === path) === at);
+}
+
+/** Whether somebody decided something in the operation that waits, or began to in its texts. */
+export function hasDecisions(root: string): boolean {
+  const folder = join(root, PENDING);
+  if (readDecisions(folder).length > 0 || readPending(root)?.options['moved'] != null) return true;
+  return attemptConflicts(folder).some((conflict) => {
+    const marked = markedText(conflict);
+    const place = join(folder, conflict.path);
+    return marked !== null && existsSync(place) && !readFileSync(place).equals(marked);
+  });
+}
+
+/** Keeps what is decided so far with the operation that waits. */
+export function saveDecisions(root: string, decisions: readonly Decision[]): void {
+  writeDecisions(join(root, PENDING), decisions);
+}
+
+/** @throws ClawError STATE_CHANGED where it was planned on another `state.yaml` than the present one */
+export function refuseOtherState(root: string, { pending }: Waiting): void {
+  if (pending.state === stateDigest(root)) return;
+  throw new ClawError(
+    'STATE_CHANGED',
+    `"${[pending.verb, ...pending.arguments].join(' ')}" was planned on another .claw/state.yaml than ` +
+      'the one here. Switch back to its branch, or claw abort and run it again.',
+    { path: '.claw/state.yaml' },
+  );
+}
+
+/** Forgets the operation that waits. @returns whether there was one */
+export function clearPending(root: string): boolean {
+  const folder = join(root, PENDING);
+  const wasThere = existsSync(folder);
+  rmSync(folder, { recursive: true, force: true });
+  return wasThere;
+}

@@ -1,0 +1,207 @@
+import { matchesGlob } from 'node:path';
+import { isSameFile } from '../../tree.ts';
+import type { Found, ProofFailure, ProofInput } from '../prove.ts';
+import { failsAsBefore, failureOf } from '../report.ts';
+import { failedBefore, type TrialRun, type Trials } from '../trial.ts';
+import { failingTests } from './failing-tests.ts';
+import { relatedTests } from './related.ts';
+import { openTestKeys } from './test-keys.ts';
+
+/** The tests that a codebase has of its own, from its configuration. */
+export type OwnTests = {
+  /** Globs of the test files. */
+  readonly tests: readonly string[];
+  /** Globs of those that cannot run in a view. */
+  readonly except: readonly string[];
+  /** The command that test files are handed to; one with `{changed}` finds them by the changed files. */
+  readonly command: string;
+  /** How long they may take in all. */
+  readonly seconds: number;
+  /** How many of them run. */
+  readonly most: number;
+};
+
+/** Which tests run: those of the layers, of the codebase those that a change concerns too, or all of these. */
+export type ProofScope = 'skills' | 'related' | 'all';
+
+/** `note` tells what did not run, null where everything did. */
+type OwnFound = Found & { readonly ran: number; readonly note: string | null };
+
+const NONE: OwnFound = { failures: [], warnings: [], ran: 0, note: null };
+const CHANGED = '{changed}';
+const FIRST_BATCH = 8;
+const MAX_SHOWN = 3;
+const LEAST_MS = 2000;
+const LONGER_ALONE = 3;
+/** Only something that hangs takes longer. */
+const ALL_MS = 60 * 60_000;
+
+/** Runs tests of the codebase itself on the planned tree. */
+export async function proveOwn(input: ProofInput, trials: Trials): Promise<OwnFound> {
+  const { own = null, scope = 'related' } = input;
+  const changed = changedPaths(input);
+  if (own === null || scope === 'skills' || (scope === 'related' && changed.length === 0)) {
+    return NONE;
+  }
+  if (own.command.includes(CHANGED)) return await proveByTool(input, trials, { own, changed });
+  const { files } = trials;
+  const isIn = (globs: readonly string[], path: string) =>
+    globs.some((glob) => matchesGlob(path, glob));
+  const tests = files.paths.filter(
+    (path) => isIn(own.tests, path) && !isIn(own.except, path) && !path.startsWith('skills/'),
+  );
+  if (scope === 'all') return await proveFiles(input, trials, { own, found: tests, isAll: true });
+  const isInBoth = (path: string) => isPresent(input, path) && files.has(path);
+  const lone = new Set(changed.filter((path) => !isInBoth(path)));
+  const found = relatedTests({ changed, lone }, new Set(tests), files);
+  return await proveFiles(input, trials, { own, found, isAll: false });
+}
+
+type Chosen = {
+  readonly own: OwnTests;
+  readonly found: readonly string[];
+  readonly isAll: boolean;
+};
+
+/** Runs test files nearest first, in batches that grow, until all have run or the time is over. */
+async function proveFiles(
+  input: ProofInput,
+  trials: Trials,
+  { own, found, isAll }: Chosen,
+): Promise<OwnFound> {
+  const { memory = null } = input;
+  const { files, planned } = trials;
+  const { command } = own;
+  const isKeyed = memory !== null && found.length > 0;
+  const keyOf = isKeyed ? await openTestKeys(input, planned, { files, command }) : null;
+  const keys = new Map(found.map((path) => [path, keyOf?.(path) ?? null]));
+  const hasPassed = (path: string) => {
+    if (isAll) return false;
+    const key = keys.get(path);
+    return key != null && memory?.hasPassed(key) === true;
+  };
+  const chosen = isAll ? found : found.slice(0, own.most);
+  const waiting = chosen.filter((path) => !hasPassed(path));
+  const warnings: string[] = [];
+  let ran = chosen.length - waiting.length;
+  const end = performance.now() + (isAll ? ALL_MS : own.seconds * 1000);
+  let size = isAll ? waiting.length : FIRST_BATCH;
+  for (let at = 0; at < waiting.length; size *= 2) {
+    let batch = waiting.slice(at, at + size);
+    const timeoutMs = Math.ceil(end - performance.now());
+    // What is left must do for more than the start of a test runner.
+    if (timeoutMs <= 0 || (at > 0 && timeoutMs < LEAST_MS)) break;
+    const told = `${isAll ? 'all tests' : 'related tests'}: ${shortList(batch)}`;
+    let run = await planned.run({ told, line: command, files: batch, timeoutMs });
+    if (run.isTimedOut && at === 0 && !isAll) {
+      // On a slow machine one test at least has to run: the nearest, alone and with more time.
+      batch = batch.slice(0, 1);
+      const alone = {
+        told: `related tests: ${shortList(batch)} alone`,
+        line: command,
+        files: batch,
+      };
+      run = await planned.run({ ...alone, timeoutMs: own.seconds * 1000 * LONGER_ALONE });
+    }
+    if (run.isTimedOut) break;
+    at += batch.length;
+    ran += batch.length;
+    if (run.isOk) {
+      memory?.addPassed(batch.flatMap((path) => keys.get(path) ?? []));
+      continue;
+    }
+    const judged = await judge(input, trials, { command, batch, run });
+    warnings.push(...judged.warnings);
+    if (judged.failures.length > 0) return { failures: judged.failures, warnings, ran, note: null };
+  }
+  const note = ran < found.length ? leftOut({ ran, all: found.length, own, isAll }) : null;
+  if (note !== null) input.onProgress?.(note);
+  return { failures: [], warnings, ran, note };
+}
+
+type Batch = {
+  readonly command: string;
+  readonly batch: readonly string[];
+  readonly run: TrialRun;
+};
+
+/**
+ * Tells what a change breaks from what the present tree fails as well, and from what fails only now and
+ * then: such a test, which no author of a skill can mend, must not stand in the owner's way.
+ */
+async function judge(
+  input: ProofInput,
+  { planned, present, files }: Trials,
+  { command, batch, run: first }: Batch,
+): Promise<Found> {
+  const named = failingTests(first.output).map(({ name }) => name);
+  const isNamed = (path: string) => named.some((name) => name.startsWith(path));
+  const suspects = batch.some(isNamed) ? batch.filter(isNamed) : batch;
+  const subject = { kind: 'own', name: shortList(suspects) } as const;
+  const told = `related tests, again: ${subject.name}`;
+  const run = await planned.run({ told, line: command, files: suspects });
+  if (run.isOk) {
+    return { failures: [], warnings: [`${subject.name} failed once, and passed when run again.`] };
+  }
+  const known = suspects.filter((path) => isPresent(input, path) && files.has(path));
+  if (known.length === suspects.length) {
+    const asNow = { told: `related tests: ${shortList(known)}`, line: command, files: known };
+    const before = await present.run(asNow);
+    if (failedBefore(run, before)) return { failures: [], warnings: [failsAsBefore(subject.name)] };
+  }
+  const failures: readonly ProofFailure[] = [failureOf(input, subject, run)];
+  return { failures, warnings: [] };
+}
+
+/** Hands the changed files to a tool that finds their tests by itself. */
+async function proveByTool(
+  input: ProofInput,
+  { planned, present }: Trials,
+  { own, changed }: { readonly own: OwnTests; readonly changed: readonly string[] },
+): Promise<OwnFound> {
+  const line = own.command.replaceAll(CHANGED, '{files}');
+  const command = { told: `related tests: ${own.command}`, line, files: changed };
+  const run = await planned.run({ ...command, timeoutMs: own.seconds * 1000 });
+  if (run.isOk) return NONE;
+  if (run.isTimedOut) {
+    return {
+      ...NONE,
+      note: `related tests did not end within ${own.seconds} s, and prove nothing`,
+    };
+  }
+  if (failedBefore(run, await present.run(command))) {
+    return { ...NONE, warnings: [failsAsBefore('related tests')] };
+  }
+  return { ...NONE, failures: [failureOf(input, { kind: 'own', name: 'related tests' }, run)] };
+}
+
+function leftOut(left: {
+  readonly ran: number;
+  readonly all: number;
+  readonly own: OwnTests;
+  readonly isAll: boolean;
+}): string {
+  const { ran, all, own, isAll } = left;
+  if (isAll) return `${ran} of ${all} test files ran: the rest did not end in time`;
+  const limit = ran < Math.min(all, own.most) ? `${own.seconds} s` : `${own.most} files`;
+  return `${ran} of ${all} related test files ran within ${limit}, nearest first; --proof all runs every test`;
+}
+
+/** The paths that the planned tree has otherwise than the present one. */
+function changedPaths({ changed, compared }: ProofInput): readonly string[] {
+  const paths = [...changed.keys()];
+  if (compared === undefined) return paths;
+  return paths.filter(
+    (path) => !isSameFile(changed.get(path) ?? null, compared.files.get(path) ?? null),
+  );
+}
+
+function isPresent({ paths, compared }: ProofInput, path: string): boolean {
+  const known = compared?.files.get(path);
+  return known === undefined ? paths.includes(path) : known !== null;
+}
+
+function shortList(paths: readonly string[]): string {
+  const more = paths.length - MAX_SHOWN;
+  return [...paths.slice(0, MAX_SHOWN), ...(more > 0 ? [`${more} more`] : [])].join(', ');
+}

@@ -1,0 +1,67 @@
+import { existsSync, lstatSync, realpathSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { type Digest, digestBytes } from '../../digest.ts';
+import { findBubblewrap } from '../bubblewrap.ts';
+import { closureOf } from '../npm/closure.ts';
+import { installedDigest, isNoted } from '../npm/installed.ts';
+import type { ProofFiles } from '../proof-files.ts';
+import type { Environment } from '../sandboxed.ts';
+import { isModule, settingsOf } from '../settings.ts';
+import type { Trial } from '../trial.ts';
+
+/** The key under which a pass of a test file is remembered; null for one that always runs. */
+export type TestKeys = (path: string, beside?: readonly string[]) => Digest | null;
+
+/**
+ * Names all that the outcome of a test file depends on: the modules that it reaches, those that run
+ * beside any test, every file of the tree that is no module (a package may read it, and Node reads each
+ * package.json), the test command, the installed packages and Node. Only modules that nothing names are
+ * left out. A test whose reach is not in its text has no key.
+ */
+export async function openTestKeys(
+  { environment, root }: { readonly environment: Environment; readonly root: string },
+  trial: Trial,
+  { files, command }: { readonly files: ProofFiles; readonly command: string },
+): Promise<TestKeys> {
+  const nodeModules = trial.nodeModules();
+  const packages = packagesDigest(root, nodeModules);
+  const isPackage = createPackageTest(nodeModules);
+  const settings = packages === null ? null : settingsOf(command, files, isPackage);
+  const isFenced = (await findBubblewrap(environment['PATH'] ?? '')) !== null;
+  const { version, platform, arch } = process;
+  const machine = [command, packages, isFenced, environment['LANG'], version, platform, arch];
+  const contentsOf = (paths: readonly string[]) => paths.map((one) => [one, files.digest(one)]);
+  // In skills/ a view has the tests of the layers and what these have beside them.
+  const data = files.paths.filter((path) => !isModule(path) && !path.startsWith('skills/'));
+  const common =
+    settings === null ? null : digestBytes(JSON.stringify([contentsOf(data), machine]));
+  return (path, beside = []) => {
+    const reached = settings === null ? null : closureOf(path, files, isPackage);
+    if (reached === null || settings === null) return null;
+    const own = files.paths.filter((one) => basename(one).startsWith(basename(path)));
+    const all = [...new Set([...reached, ...settings, ...own, ...beside])].sort();
+    return digestBytes(JSON.stringify([path, contentsOf(all), common]));
+  };
+}
+
+/** What is installed; null where nothing tells. */
+function packagesDigest(root: string, nodeModules: string | null): Digest | null {
+  const isTold = nodeModules === null || !existsSync(nodeModules) || isNoted(nodeModules);
+  return isTold ? installedDigest(root, nodeModules) : null;
+}
+
+/** A linked package is a folder of somebody's project, which nothing here has a digest of. */
+function createPackageTest(nodeModules: string | null): (name: string) => boolean {
+  const known = new Map<string, boolean>();
+  const look = (name: string): boolean => {
+    if (nodeModules === null) return false;
+    const place = join(realpathSync(nodeModules), name);
+    return existsSync(place) && !lstatSync(place).isSymbolicLink();
+  };
+  return (specifier) => {
+    const name = /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier;
+    const isKnown = known.get(name) ?? look(name);
+    known.set(name, isKnown);
+    return isKnown;
+  };
+}

@@ -1,0 +1,105 @@
+import { existsSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { ClawError } from '../errors.ts';
+import { mergeFiles } from '../merge/file.ts';
+import type { EngineContext } from '../operation/context.ts';
+import type { Installation } from '../operation/installation.ts';
+import { lstat } from '../package/lstat.ts';
+import { CONFIG_PATH, type CodebaseConfig, parseConfig } from '../state/config.ts';
+import { readTreeFile } from '../state/disk.ts';
+import { isGitFolder, listLinks, readCommit, resolveCommit } from '../state/git.ts';
+import { isProjectPath } from '../state/listing.ts';
+import { type Release, takeRelease } from '../state/release.ts';
+import { STATE_PATH } from '../state/state-file.ts';
+
+/** Another release, and the settings of the codebase as they will be with it. */
+export type NewRelease = {
+  readonly release: Release;
+  readonly config: CodebaseConfig;
+  readonly notes: readonly string[];
+};
+
+/**
+ * The release that an update brings: a folder, or a commit of this repository.
+ *
+ * @throws ClawError RELEASE_NOT_FOUND, CONFIG_INVALID
+ */
+export async function findNewRelease(
+  { root, cwd }: EngineContext,
+  installation: Installation,
+  wanted: string,
+): Promise<NewRelease> {
+  const isRef = isGitFolder(root) && (await resolveCommit(root, wanted)) !== null;
+  const folder = resolve(cwd, wanted);
+  const isFolder = existsSync(folder) && statSync(folder).isDirectory();
+  if (!isRef && !isFolder) {
+    throw new ClawError(
+      'RELEASE_NOT_FOUND',
+      `${wanted} is neither a folder nor a ref that git knows here. Fetch it first: git fetch --tags.`,
+      { path: wanted },
+    );
+  }
+  if (resolve(root) === folder && !isRef) {
+    throw new ClawError('USAGE', 'A project cannot be updated to itself: name a ref or a folder.');
+  }
+  const request = { release: isRef ? wanted : folder, coreVersion: null };
+  await refuseInstallation(root, request.release);
+  const release = await takeRelease(root, installation.config, request);
+  const config = comingConfig(installation, release);
+  const isSameCore = isDeepStrictEqual(config.exclude, installation.config.exclude);
+  return {
+    release: isSameCore ? release : await takeRelease(root, config, request),
+    config,
+    notes: await linkNotes(root, release.commit, config),
+  };
+}
+
+/** A core is regular files: what else a release holds is git's to bring, and the owner is told. */
+async function linkNotes(
+  root: string,
+  commit: string | null,
+  config: CodebaseConfig,
+): Promise<readonly string[]> {
+  if (commit === null) return [];
+  const missing = (await listLinks(root, commit)).filter((path) => {
+    const there = lstat(join(root, path));
+    return isProjectPath(path, config) && !there?.isSymbolicLink() && !there?.isDirectory();
+  });
+  if (missing.length === 0) return [];
+  const paths = missing.join(' ');
+  return [
+    `Symbolic links and submodules are not brought: git checkout ${commit.slice(0, 9)} -- ${paths}`,
+  ];
+}
+
+/**
+ * A commit or folder with a `state.yaml` has layers woven in already, and edits: taken for a core, none
+ * of them could ever be told from it again.
+ */
+export async function refuseInstallation(root: string, release: string): Promise<void> {
+  const commit = isGitFolder(root) ? await resolveCommit(root, release) : null;
+  const isInstallation =
+    commit === null
+      ? existsSync(join(release, STATE_PATH))
+      : (await readCommit(root, commit, (path) => path === STATE_PATH)).size > 0;
+  if (!isInstallation) return;
+  throw new ClawError(
+    'RELEASE_NOT_FOUND',
+    `${release} is no release but an installation: it holds ${STATE_PATH}. Name the core itself; where ` +
+      'you merged one by hand, the commit that you merged in.',
+    { path: release },
+  );
+}
+
+/** What is no part of the new core is the new release's to say, and the owner's. */
+function comingConfig({ root, releaseFile }: Installation, release: Release): CodebaseConfig {
+  const versions = {
+    base: releaseFile(CONFIG_PATH),
+    ours: readTreeFile(root, CONFIG_PATH),
+    theirs: release.files.get(CONFIG_PATH) ?? null,
+  };
+  const merged = mergeFiles(versions, { path: CONFIG_PATH });
+  const file = merged.kind === 'clean' ? merged.file : versions.theirs;
+  return parseConfig(file?.bytes.toString('utf8') ?? null);
+}

@@ -1,0 +1,160 @@
+import { join, resolve } from 'node:path';
+import { compose } from '../compose/compose.ts';
+import { conflictFile } from '../conflict.ts';
+import type { FileDigest } from '../digest.ts';
+import { ClawError } from '../errors.ts';
+import type { EngineContext } from '../operation/context.ts';
+import type { Installation } from '../operation/installation.ts';
+import { skillDigests } from '../operation/release-state.ts';
+import { withDeclared } from '../package/manifest/path-map.ts';
+import { orderLayers } from '../package/order.ts';
+import type { SkillPackage } from '../package/package.ts';
+import { isGitFolder, resolveCommit, runGit } from '../state/git.ts';
+import { BASE } from '../state/kept.ts';
+import {
+  MIGRATIONS_PATH,
+  type Migration,
+  pathMapsOf,
+  readMigrations,
+} from '../state/migrations.ts';
+import { type Release, takeRelease } from '../state/release.ts';
+import type { State } from '../state/state-file.ts';
+import type { TreeFile } from '../tree.ts';
+import { refuseInstallation } from './new-release.ts';
+
+/** The core that an update starts from. */
+export type OldCore = {
+  readonly version: string | null;
+  readonly paths: readonly string[];
+  readonly digestOf: (path: string) => FileDigest | undefined;
+  readonly commit: string | null;
+  readonly migrations: readonly Migration[];
+  /** The packages that came with it. */
+  readonly skills: State['core']['skills'];
+  /** False for what was on a disk without history: some of it may be the owner's from the first. */
+  readonly isReleased: boolean;
+  /** What was published on it: the ground on which the owner's edits are seen. */
+  readonly published: (path: string) => TreeFile | null;
+  readonly warnings: readonly string[];
+};
+
+type Request = {
+  readonly installation: Installation;
+  readonly state: State;
+  readonly installed: readonly SkillPackage[];
+  readonly release: Release;
+  /** The new release as the owner named it. */
+  readonly wanted: string;
+  /** What the owner says the old release was, or null. */
+  readonly named: string | null;
+};
+
+/**
+ * The release that the installation stands on. Where no word of the owner's named it, HEAD may hold
+ * work of theirs: then it is git's merge base with the new release, or the owner has to say.
+ *
+ * @throws ClawError RELEASE_NOT_FOUND where nobody can know
+ */
+export async function findOldCore(context: EngineContext, request: Request): Promise<OldCore> {
+  const { installation, state, release, named } = request;
+  const { root } = context;
+  if (named !== null) {
+    // It is no folder like others: some files have other names there, and state.yaml tells the rest.
+    if (named === BASE || resolve(context.cwd, named) === join(root, BASE)) {
+      return installedCore(installation);
+    }
+    const config = installation.config;
+    const isRef = isGitFolder(root) && (await resolveCommit(root, named)) !== null;
+    const place = isRef ? named : resolve(context.cwd, named);
+    await refuseInstallation(root, place);
+    const old = await takeRelease(root, config, { release: place, coreVersion: null });
+    const isInstalled = old.digests.digest === state.core.digest;
+    return isInstalled ? installedCore(installation) : otherCore(request, old);
+  }
+  const isGuess = state.core.assumed && state.core.from !== 'tag';
+  if (!isGuess) return installedCore(installation);
+  const base =
+    release.commit !== null && state.core.commit !== null
+      ? await mergeBase(root, state.core.commit, release.commit)
+      : null;
+  if (base === null) throw nobodySaid(state, request.wanted);
+  if (base === state.core.commit) return installedCore(installation);
+  const old = await takeRelease(root, installation.config, { release: base, coreVersion: null });
+  return otherCore(request, old);
+}
+
+/** The assumed core may hold work of the owner's, which an update from it would take for the release's and undo. */
+function nobodySaid({ core }: State, wanted: string): ClawError {
+  const { commit } = core;
+  const assumed =
+    commit === null ? 'what was on disk' : `the commit ${commit.slice(0, 9)}, which no tag names,`;
+  const update = `claw update ${/^[\w./@:+-]+$/.test(wanted) ? wanted : JSON.stringify(wanted)}`;
+  return new ClawError(
+    'RELEASE_NOT_FOUND',
+    `The first command here took ${assumed} for the release. Work of your own may be in it, which an ` +
+      'update would undo. Where it was the release as it came:\n' +
+      `  ${update} --release ${BASE}\n` +
+      'Where you had changed something before, name the release that you began from:\n' +
+      `  ${update} --release <its ref or folder>`,
+    { data: { assumed: { version: core.version, commit, from: core.from } } },
+  );
+}
+
+function installedCore(installation: Installation): OldCore {
+  const { coreVersion, state, releaseFile, releaseDigests, publishedFile } = installation;
+  return {
+    version: coreVersion,
+    commit: state?.core.commit ?? null,
+    migrations: readMigrations(releaseFile(MIGRATIONS_PATH)),
+    skills: state?.core.skills ?? {},
+    isReleased: state?.core.from !== 'disk',
+    paths: [...releaseDigests.files.keys()],
+    digestOf: (path) => releaseDigests.files.get(path),
+    published: publishedFile,
+    warnings: [],
+  };
+}
+
+/** What was taken for the core held work of the owner's: what was published is seen on the true one. */
+function otherCore(
+  { installation, state, installed }: Pick<Request, 'installation' | 'state' | 'installed'>,
+  old: Release,
+): OldCore {
+  const file = (path: string) => old.files.get(path) ?? null;
+  const migrations = readMigrations(file(MIGRATIONS_PATH));
+  const composed = compose({
+    release: file,
+    layers: orderLayers(installed),
+    answers: { decisions: [], resolutions: installation.resolutions },
+    pathMaps: withDeclared(pathMapsOf(migrations), state.core.moves),
+  });
+  const isOpen = (path: string) =>
+    composed.conflicts.some((conflict) => conflictFile(conflict) === path);
+  const published = (path: string): TreeFile | null => {
+    const touched = composed.files.get(path);
+    if (touched === undefined) return file(path);
+    // A conflict there says nothing of what was published; the kept bytes do.
+    return isOpen(path) && state.files.has(path) ? installation.publishedFile(path) : touched.file;
+  };
+  return {
+    version: old.version ?? installation.coreVersion,
+    commit: old.commit,
+    migrations,
+    skills: skillDigests(old.extras),
+    isReleased: true,
+    paths: [...old.files.keys()],
+    digestOf: (path) => old.digests.files.get(path),
+    published,
+    warnings: ['What was taken for the core held work of yours: it counts as your edits now.'],
+  };
+}
+
+async function mergeBase(root: string, one: string, other: string): Promise<string | null> {
+  try {
+    const output = await runGit(root, ['merge-base', one, other]);
+    return output.toString('utf8').trim() || null;
+  } catch (error) {
+    if (error instanceof ClawError && error.code === 'IO_FAILED') return null;
+    throw error;
+  }
+}
