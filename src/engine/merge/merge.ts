@@ -34,7 +34,7 @@ export function mergeLines(
   const ends = mergeLineEnds(lines);
   const texts = internLines(lines);
   const aligned = disputeStrays(joinRepeats(alignRegions(texts), texts), texts, lines);
-  const settled = format === null ? aligned : settleRegions(aligned, lines, format);
+  const settled = format === null ? aligned : settleRegions(aligned, texts, lines, format);
   const regions = settled === aligned ? aligned : disputeRepeats(settled, texts);
   const refined = regions.flatMap((region) =>
     region.kind === 'conflict' ? refineConflict(region, texts) : [region],

@@ -1,7 +1,9 @@
 import type { Versions } from '../tree.ts';
 import { doubtfulSides } from './clash.ts';
 import { disputeFlaw } from './doubts.ts';
+import type { Interned } from './intern.ts';
 import { mapVersions } from './line-ends.ts';
+import { checkPlaces } from './misplaced.ts';
 import { linesOf } from './region-lines.ts';
 import type { Region } from './regions.ts';
 import { type Format, isLanguage } from './syntax/language.ts';
@@ -25,11 +27,14 @@ type Lines = Versions<readonly string[]>;
  * Regions that it has no answer for come back as they are.
  */
 export function settleRegions(
-  regions: readonly Region[],
+  aligned: readonly Region[],
+  texts: Interned,
   lines: Lines,
   format: Format,
 ): readonly Region[] {
-  if (Object.values(lines).some((side) => lengthOf(side) > MAX_LENGTH)) return regions;
+  if (Object.values(lines).some((side) => lengthOf(side) > MAX_LENGTH)) return aligned;
+  const disputeMisplaced = checkPlaces(texts, lines, format);
+  const regions = disputeMisplaced(aligned);
   const conflicts = regions.filter(isConflict).length;
   if (conflicts > MAX_CONFLICTS) return regions;
   const doubtful = doubtfulSides(regions, lines, format);
@@ -40,7 +45,9 @@ export function settleRegions(
     const isSettled = settled.some(({ kind }) => kind === 'settled');
     // An insertion can be right for the lines around it, and wrong for the file.
     const sides = settled.some(isConflict) ? doubtful : (['ours'] as const);
-    if (isSettled && reopen(settled, sides, doubt) === settled) return settled;
+    const isSound = () =>
+      reopen(settled, sides, doubt) === settled && disputeMisplaced(settled) === settled;
+    if (isSettled && isSound()) return settled;
   }
   return reopen(regions, doubtful, doubt);
 }

@@ -20,6 +20,28 @@ const LANGUAGES: Readonly<Record<string, Render>> = {
     ...indented(apart(file.map((each) => braces(each, '', '')))),
     '}',
   ],
+  // The lines that begin these are the same for all of them: only their names tell them apart.
+  'split-functions.ts': (file) =>
+    apart(file.map((each) => ['export function', ...braces(each, '  ', '')])),
+  'split-constants.ts': (file) =>
+    apart(
+      file.map(({ name, body }) => [
+        'export const',
+        `  ${name}: Handle = (x) => {`,
+        ...indented(body),
+        '};',
+      ]),
+    ),
+  'split-classes.ts': (file) =>
+    apart(
+      file.map(({ name, body }) => [
+        'export class',
+        `  ${name}`,
+        '{',
+        ...indented(braces({ name: 'run', body }, '', '')),
+        '}',
+      ]),
+    ),
   'members.js': (file) => [
     'const o = {',
     ...indented(file.flatMap((each) => braces(each, '', ','))),
@@ -53,8 +75,8 @@ const MOVES: readonly Edit[] = [
 ];
 
 const EDITS: readonly Edit[] = [
-  inBody((body, random) => body.toSpliced(pick(body.length, random), 1, `put${random()};`)),
-  inBody((body, random) => body.toSpliced(pick(body.length + 1, random), 0, `put${random()};`)),
+  inBody((body, random) => body.toSpliced(pick(body.length, random), 1, `put(${random()});`)),
+  inBody((body, random) => body.toSpliced(pick(body.length + 1, random), 0, `put(${random()});`)),
   inBody((body, random) => body.toSpliced(pick(body.length, random), body.length > 1 ? 1 : 0)),
 ];
 

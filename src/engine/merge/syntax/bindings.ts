@@ -81,6 +81,11 @@ function bindingsOf(statement: Node): readonly Binding[] {
   return declaredBy(declarationIn(statement));
 }
 
+/** The names that a statement at the top of a module declares; an import is no declaration. */
+export function declaredNames(statement: Node): readonly string[] {
+  return declaredBy(declarationIn(statement)).map(({ name }) => name);
+}
+
 /** What a statement declares, exported or not. */
 function declarationIn(statement: Node): Node {
   const { type, declaration } = statement;
