@@ -22,6 +22,16 @@ export const Address = z.string().refine((text) => problemOfAddress(text) === nu
   error: 'must be the address of a server, such as https://example.org/v1, without spaces',
 });
 
+/**
+ * Names or ids with spaces or commas between them; none where nothing is set.
+ *
+ * @public skills take it for lists of who may write
+ */
+export const NameList = z
+  .string()
+  .default('')
+  .transform((list) => list.split(/[\s,]+/).filter((name) => name !== ''));
+
 const EXAMPLE = 'such as http://localhost:11434/v1';
 
 /** Says in a sentence what is wrong with the address of a server; null for nothing. */

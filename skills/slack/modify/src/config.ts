@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { Address, anyNumber, oneOf, wholeNumber } from './setting-values.ts';
+import { Address, anyNumber, NameList, oneOf, wholeNumber } from './setting-values.ts';
 
 /** The model behind the agent: which protocol it speaks, where it is, and the key, if there is one. */
 export type ModelSettings = {
@@ -142,10 +142,7 @@ const Environment = z.object({
   // sessionExpiryHours
   SESSION_EXPIRY_HOURS: anyNumber(0, 87_600).default(24),
   // slack
-  SLACK_ALLOW_FROM: z
-    .string()
-    .default('')
-    .transform((list) => list.split(/[\s,]+/).filter((id) => id !== '')),
+  SLACK_ALLOW_FROM: NameList,
   SLACK_API_URL: Address.default('https://slack.com/api/').transform((url) => url.replace(/\/*$/, '/')),
   SLACK_APP_TOKEN: z.string().optional(),
   SLACK_BOT_TOKEN: z.string().optional(),

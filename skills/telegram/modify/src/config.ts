@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { Address, anyNumber, oneOf, wholeNumber } from './setting-values.ts';
+import { Address, anyNumber, NameList, oneOf, wholeNumber } from './setting-values.ts';
 
 /** The model behind the agent: which protocol it speaks, where it is, and the key, if there is one. */
 export type ModelSettings = {
@@ -142,10 +142,7 @@ const Environment = z.object({
   // socketDir
   CLAW_SOCKETS: z.string().min(1).optional(),
   // telegram
-  TELEGRAM_ALLOW_FROM: z
-    .string()
-    .default('')
-    .transform((list) => list.split(/[\s,]+/).filter((id) => id !== '')),
+  TELEGRAM_ALLOW_FROM: NameList,
   TELEGRAM_API_ROOT: Address.default('https://api.telegram.org').transform((url) => url.replace(/\/+$/, '')),
   TELEGRAM_BOT_TOKEN: z.string().optional(),
   // turnTimeoutMs
