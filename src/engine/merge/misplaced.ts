@@ -6,8 +6,8 @@ import { mayBeMisplaced } from './owners.ts';
 import { linesOf } from './region-lines.ts';
 import type { Range, Region } from './regions.ts';
 import { declarationsIn } from './syntax/declarations.ts';
-import { type Format, isLanguage } from './syntax/language.ts';
-import { parseSyntax } from './syntax/parse.ts';
+import { type Format, isLanguage, type Language } from './syntax/language.ts';
+import type { Parse } from './syntax/parse.ts';
 import { decodeLines } from './syntax/side.ts';
 
 /** A name with all that declares it: its text, and the lines on which that is. */
@@ -29,9 +29,10 @@ export function checkPlaces(
   texts: Interned,
   lines: Versions<readonly string[]>,
   format: Format,
+  parse: Parse,
 ): PlaceCheck {
   if (!isLanguage(format) || format === 'json') return (regions) => regions;
-  const namesIn = (text: readonly string[]) => readNames(decodeLines(text), format);
+  const namesIn = (text: readonly string[]) => readNames(decodeLines(text), parse, format);
   let known: Versions<Names | null> | null = null;
   const check: PlaceCheck = (regions) => {
     if (!mayBeMisplaced(regions, texts, lines)) return regions;
@@ -50,8 +51,8 @@ export function checkPlaces(
   return check;
 }
 
-function readNames(text: string, format: Parameters<typeof parseSyntax>[1]): Names | null {
-  const syntax = parseSyntax(text, format, { tokens: false });
+function readNames(text: string, parse: Parse, language: Language): Names | null {
+  const syntax = parse(text, language, { tokens: false });
   if (syntax === null) return null;
   const starts = lineStarts(text);
   const names = new Map<string, Declared>();

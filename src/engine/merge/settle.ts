@@ -6,8 +6,10 @@ import { mapVersions } from './line-ends.ts';
 import { checkPlaces } from './misplaced.ts';
 import { linesOf } from './region-lines.ts';
 import type { Region } from './regions.ts';
+import { mayBeSolved } from './solvable.ts';
 import { type Format, isLanguage } from './syntax/language.ts';
 import { settleConflicts } from './syntax/levels.ts';
+import { rememberParsed } from './syntax/parse.ts';
 import { decodeLines, readSides } from './syntax/side.ts';
 import { type Flaw, flawFinder } from './syntax/sound.ts';
 
@@ -33,20 +35,25 @@ export function settleRegions(
   format: Format,
 ): readonly Region[] {
   if (Object.values(lines).some((side) => lengthOf(side) > MAX_LENGTH)) return aligned;
-  const disputeMisplaced = checkPlaces(texts, lines, format);
+  if (aligned.filter(isConflict).length > MAX_CONFLICTS) return aligned;
+  const parse = rememberParsed();
+  const language = isLanguage(format) ? format : null;
+  const read = () => (language === null ? null : readSides(lines, language, parse));
+  // Where they are needed with all their words, they are not first read without.
+  const isSolvable = (region: Region) => isConflict(region) && mayBeSolved(region, lines);
+  const sides = aligned.some(isSolvable) ? read() : null;
+  const disputeMisplaced = checkPlaces(texts, lines, format, parse);
   const regions = disputeMisplaced(aligned);
-  const conflicts = regions.filter(isConflict).length;
-  if (conflicts > MAX_CONFLICTS) return regions;
   const doubtful = doubtfulSides(regions, lines, format);
-  const findFlaw = flawFinder(format, () => mapVersions(lines, decodeLines));
+  const findFlaw = flawFinder(format, () => mapVersions(lines, decodeLines), parse);
   const doubt = { lines, findFlaw };
-  if (conflicts > 0 && isLanguage(format)) {
-    const settled = settleConflicts(regions, readSides(lines, format), format);
+  if (language !== null && regions.some(isSolvable)) {
+    const settled = settleConflicts(regions, sides ?? read(), language);
     const isSettled = settled.some(({ kind }) => kind === 'settled');
     // An insertion can be right for the lines around it, and wrong for the file.
-    const sides = settled.some(isConflict) ? doubtful : (['ours'] as const);
+    const doubted = settled.some(isConflict) ? doubtful : (['ours'] as const);
     const isSound = () =>
-      reopen(settled, sides, doubt) === settled && disputeMisplaced(settled) === settled;
+      reopen(settled, doubted, doubt) === settled && disputeMisplaced(settled) === settled;
     if (isSettled && isSound()) return settled;
   }
   return reopen(regions, doubtful, doubt);

@@ -1,8 +1,8 @@
-import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser';
+import { type ParseError, parse as parseJson, printParseErrorCode } from 'jsonc-parser';
 import { type Duplicate, duplicatesIn } from './duplicates.ts';
 import { inspectKeyedLines, inspectYaml } from './keys.ts';
 import type { Format, Language } from './language.ts';
-import { parseSyntax, type SyntaxFault, syntaxFault } from './parse.ts';
+import { type Parse, type SyntaxFault, syntaxFault } from './parse.ts';
 
 /** What is to be said against one text by itself: it cannot be read, or has names twice. */
 export type Inspection = {
@@ -14,15 +14,15 @@ export type Inspection = {
 export type Reader = (text: string) => Inspection;
 
 /** The ways to read a format, from the strictest on. */
-export function readersOf(format: Format): readonly Reader[] {
+export function readersOf(format: Format, parse: Parse): readonly Reader[] {
   if (format === 'yaml') return [inspectYaml];
   if (format === 'keyed-lines') return [inspectKeyedLines];
-  const lenient: Reader = (text) => inspectProgram(text, format);
+  const lenient: Reader = (text) => inspectProgram(text, format, parse);
   return format === 'json' ? [(text) => inspectStrictJson(text, lenient), lenient] : [lenient];
 }
 
-function inspectProgram(text: string, language: Language): Inspection {
-  const syntax = parseSyntax(text, language, { tokens: false });
+function inspectProgram(text: string, language: Language, parse: Parse): Inspection {
+  const syntax = parse(text, language, { tokens: false });
   if (syntax !== null) return { fault: null, duplicates: duplicatesIn(text, syntax) };
   const fault = syntaxFault(text, language) ?? { line: 1, reason: 'it cannot be read' };
   return { fault, duplicates: [] };
@@ -35,7 +35,7 @@ function inspectStrictJson(text: string, lenient: Reader): Inspection {
 
 function jsonFault(text: string): SyntaxFault | null {
   const errors: ParseError[] = [];
-  parse(text, errors, { disallowComments: true, allowTrailingComma: false });
+  parseJson(text, errors, { disallowComments: true, allowTrailingComma: false });
   const [error] = errors;
   if (error === undefined) return null;
   const words = printParseErrorCode(error.error).replaceAll(/(?<=.)([A-Z])/g, ' $1');

@@ -26,5 +26,14 @@ export function nodesIn(value: unknown): readonly Node[] {
 
 /** The nodes directly below one, in no particular order. */
 export function childrenOf(node: Node): readonly Node[] {
-  return Object.values(node).flatMap(nodesIn);
+  const children: Node[] = [];
+  // Called for every node of a text: plain loops, and no look at what never holds a node.
+  for (const name in node) {
+    if (name === 'loc' || name === 'extra') continue;
+    const value = node[name];
+    if (Array.isArray(value)) {
+      for (const item of value) if (isNode(item)) children.push(item);
+    } else if (isNode(value)) children.push(value);
+  }
+  return children;
 }

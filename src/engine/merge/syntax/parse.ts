@@ -56,6 +56,21 @@ const PLUGINS: Readonly<Record<Language, ParserPlugin[]>> = {
 // Called at the first open conflict: a command that merges nothing must not pay for the parser.
 const require = createRequire(import.meta.url);
 
+/** A parser, as {@link parseSyntax} is one. */
+export type Parse = typeof parseSyntax;
+
+/** Makes a parser that reads each text once: one merge asks for its texts again and again. */
+export function rememberParsed(): Parse {
+  const known = new Map<string, { readonly syntax: Syntax | null; readonly tokens: boolean }>();
+  return (text, language, { tokens }) => {
+    const before = known.get(text);
+    if (before !== undefined && (before.tokens || !tokens)) return before.syntax;
+    const syntax = parseSyntax(text, language, { tokens });
+    known.set(text, { syntax, tokens });
+    return syntax;
+  };
+}
+
 /** Parses a text; null where it is not of that language. A second declaration of a name is no error here. */
 export function parseSyntax(
   text: string,

@@ -4,7 +4,7 @@ import { mapVersions } from '../line-ends.ts';
 import { contentOf, splitLines } from '../lines.ts';
 import type { Range } from '../regions.ts';
 import type { Language } from './language.ts';
-import { parseSyntax, type Syntax } from './parse.ts';
+import { type Parse, parseSyntax, type Syntax } from './parse.ts';
 import { type Word, wordsOf } from './words.ts';
 
 /** A text as the syntax levels see it: decoded, its lines ended by line feeds, parsed. */
@@ -26,11 +26,15 @@ const BEYOND_ASCII = /[\x80-\xff]/;
 const BEYOND_LATIN1 = /[^\0-\xff]/;
 
 /** Reads three versions; null where one of them does not parse. */
-export function readSides(lines: Versions<readonly string[]>, language: Language): Sides | null {
+export function readSides(
+  lines: Versions<readonly string[]>,
+  language: Language,
+  parse: Parse = parseSyntax,
+): Sides | null {
   const texts = mapVersions(lines, joinLines);
   // Bytes read as latin1 hold no letters outside ASCII that a parser would take for such.
   const isBytes = Object.values(texts).every(isUtf8Bytes);
-  const read = (text: string) => readText(isBytes ? decode(text) : text, language);
+  const read = (text: string) => readText(isBytes ? decode(text) : text, language, parse);
   const [base, ours, theirs] = [read(texts.base), read(texts.ours), read(texts.theirs)];
   if (base === null || ours === null || theirs === null) return null;
   return { base, ours, theirs, isBytes };
@@ -43,8 +47,12 @@ export function decodeLines(lines: readonly string[]): string {
 }
 
 /** Reads a text that is decoded and has line feeds only; null where it does not parse. */
-export function readText(text: string, language: Language): Side | null {
-  const syntax = parseSyntax(text, language, { tokens: true });
+export function readText(
+  text: string,
+  language: Language,
+  parse: Parse = parseSyntax,
+): Side | null {
+  const syntax = parse(text, language, { tokens: true });
   if (syntax === null) return null;
   const starts = [0];
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);

@@ -2,7 +2,7 @@ import type { Versions } from '../../tree.ts';
 import type { Duplicate } from './duplicates.ts';
 import { type Reader, readersOf } from './inspect.ts';
 import type { Format } from './language.ts';
-import type { SyntaxFault } from './parse.ts';
+import { type Parse, parseSyntax, type SyntaxFault } from './parse.ts';
 
 /** What is wrong with a merged text: it does not parse, or it has names twice that no input had. */
 export type Flaw =
@@ -21,13 +21,15 @@ type Measure = { readonly read: Reader; readonly known: ReadonlySet<string> };
  *
  * All texts are decoded, with line feeds only.
  *
+ * @param parse may remember what it has read
  * @param readInputs called at most once, and only where a merged text raises a question
  */
 export function flawFinder(
   format: Format,
   readInputs: () => Inputs,
+  parse: Parse = parseSyntax,
 ): (merged: string) => Flaw | null {
-  const readers = readersOf(format);
+  const readers = readersOf(format, parse);
   let measure: Measure | null | undefined;
   return (merged) => {
     const first = readers[0]?.(merged);

@@ -1,0 +1,28 @@
+import type { Versions } from '../tree.ts';
+import { mapVersions, NAMES } from './line-ends.ts';
+import type { Range } from './regions.ts';
+
+/** What layout may change: space, quotes, separators, and the escapes of quotes. */
+const LAYOUT = /[\s'"`,;\\]+/g;
+
+/**
+ * Whether layout or syntax may have an answer to a conflict: a side then only laid the base's words out
+ * anew, both say the same, or both only put something in. Told by letters, to spare most conflicts the
+ * parser.
+ */
+export function mayBeSolved(region: Versions<Range>, lines: Versions<readonly string[]>): boolean {
+  const { base, ours, theirs } = mapVersions(NAMES, (name) =>
+    lines[name].slice(region[name].start, region[name].end).join('').replaceAll(LAYOUT, ''),
+  );
+  if (ours === theirs || ours === base || theirs === base) return true;
+  return isWithin(base, ours) && isWithin(base, theirs);
+}
+
+/** Whether a text is another one with something put in. */
+function isWithin(text: string, longer: string): boolean {
+  let found = 0;
+  for (let index = 0; index < longer.length && found < text.length; index++) {
+    if (longer[index] === text[found]) found++;
+  }
+  return found === text.length;
+}
