@@ -42,7 +42,7 @@ test('a value is settled by a side, or by another one in words', async () => {
   const asked = await ask(second, '/add-b', 'Say a number');
   expect(asked).toContain("1. keep a's: ");
   expect(asked).toContain('3. another value: say `value` and what it is');
-  await ask(second, 'value', 'Say `value` and behind it what it shall be');
+  await ask(second, 'value', 'Say `value` and then what it should be');
   const shown = await ask(second, 'value ^1.5.0', 'Say yes, no, or give up.');
   expect(shown).toContain('You decided for `.env.example#RANGE');
   await second.terminal.say('yes');
