@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { Address, anyNumber, oneOf, wholeNumber } from './setting-values.ts';
+import { Address, anyNumber, oneOf, wholeNumber } from './lib/setting-values.ts';
+import { type Environment, parseWhatFits, type WrongSetting, wrongText } from './lib/settings.ts';
 
 /** The model behind the agent: which protocol it speaks, where it is, and the key, if there is one. */
 export type ModelSettings = {
@@ -63,8 +64,6 @@ export type Settings = {
   readonly socketDir: string | null;
   /** How long one turn of the agent may take, in milliseconds. */
   readonly turnTimeoutMs: number;
-  /** The owner's phone number, in digits, where the WhatsApp account is the assistant's own; null else. */
-  readonly whatsappOwner: string | null;
 };
 
 /** `5` or `0.50` as whole millionths: money is never a fraction that drifts. */
@@ -90,7 +89,7 @@ const PRICE = /^\d{1,6}(\.\d{1,6})?(\/\d{1,6}(\.\d{1,6})?)(\/\d{1,6}(\.\d{1,6})?
 /** A timer of Node's takes no more. */
 const MAX_MS = 2_147_483_647;
 
-const Environment = z.object({
+const CoreEnvironment = z.object({
   // assistantName
   ASSISTANT_NAME: z.string().min(1).default('Andy'),
   // budget
@@ -136,12 +135,6 @@ const Environment = z.object({
   CLAW_SOCKETS: z.string().min(1).optional(),
   // turnTimeoutMs
   CLAW_TURN_TIMEOUT_MS: wholeNumber(1, MAX_MS).default(1_800_000),
-  // whatsappOwner
-  WHATSAPP_OWNER: z
-    .string()
-    .transform((number) => number.replace(/[\s()./-]/g, '').replace(/^\+/, ''))
-    .refine((number) => /^[1-9]\d{6,14}$/.test(number), 'must be a phone number such as +49 151 …')
-    .optional(),
 });
 
 /** What is wrong with a setting, in words for the owner. */
@@ -155,10 +148,7 @@ export class SettingsError extends Error {
  *
  * @throws SettingsError naming the setting and what it must be
  */
-export function readSettings(
-  environment: Readonly<Record<string, string | undefined>>,
-  projectDir: string,
-): Settings {
+export function readSettings(environment: Environment, projectDir: string): Settings {
   const { settings, wrong } = readWhatFits(environment, projectDir);
   const [first] = wrong;
   if (first !== undefined) {
@@ -167,36 +157,16 @@ export function readSettings(
   return settings;
 }
 
-/** A setting whose value cannot be read, and what it must be. */
-export type WrongSetting = { readonly name: string; readonly problem: string };
-
-/** A wrong setting as a sentence without its stop: `MODEL in line 2 of .env must be …`. */
-export function wrongText({ name, problem }: WrongSetting, place: string): string {
-  // What is said by a library is a sentence of its own.
-  return `${name} in ${place}${/^[a-z]/.test(problem) ? '' : ':'} ${problem}`;
-}
-
 /** Reads the settings that are right, and takes the defaults of those that are not. Never throws. */
 export function readWhatFits(
-  environment: Readonly<Record<string, string | undefined>>,
+  environment: Environment,
   projectDir: string,
 ): { readonly settings: Settings; readonly wrong: readonly WrongSetting[] } {
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
-  const parsed = Environment.safeParse(given);
-  if (parsed.success) return { settings: settingsOf(parsed.data, projectDir), wrong: [] };
-  const issues = parsed.error.issues.map(
-    ({ path, message }) => [String(path[0]), message] as const,
-  );
-  // Of several things that are wrong with one setting, the first is said.
-  const problems = new Map(issues.toReversed());
-  const right = Object.entries(given).filter(([name]) => !problems.has(name));
-  return {
-    settings: settingsOf(Environment.parse(Object.fromEntries(right)), projectDir),
-    wrong: [...problems].toReversed().map(([name, problem]) => ({ name, problem })),
-  };
+  const { values, wrong } = parseWhatFits(CoreEnvironment, environment);
+  return { settings: settingsOf(values, projectDir), wrong };
 }
 
-function settingsOf(env: z.output<typeof Environment>, projectDir: string): Settings {
+function settingsOf(env: z.output<typeof CoreEnvironment>, projectDir: string): Settings {
   return {
     assistantName: env.ASSISTANT_NAME,
     budget: {
@@ -217,19 +187,18 @@ function settingsOf(env: z.output<typeof Environment>, projectDir: string): Sett
     sessionExpiryHours: env.SESSION_EXPIRY_HOURS,
     socketDir: env.CLAW_SOCKETS === undefined ? null : resolve(projectDir, env.CLAW_SOCKETS),
     turnTimeoutMs: env.CLAW_TURN_TIMEOUT_MS,
-    whatsappOwner: env.WHATSAPP_OWNER ?? null,
   };
 }
 
 /** Dollars read/written/cache write/cache read; what is read from the cache costs as any input by default. */
-function modelPriceOf({ MODEL_PRICE }: z.output<typeof Environment>): Price | null {
+function modelPriceOf({ MODEL_PRICE }: z.output<typeof CoreEnvironment>): Price | null {
   if (MODEL_PRICE === undefined) return null;
   const [input = 0, output = 0, cacheWrite = input, cacheRead = input] = MODEL_PRICE;
   return { input, output, cacheWrite, cacheRead };
 }
 
 function mountsFileOf(
-  { CLAW_MOUNTS, HOME, XDG_CONFIG_HOME }: z.output<typeof Environment>,
+  { CLAW_MOUNTS, HOME, XDG_CONFIG_HOME }: z.output<typeof CoreEnvironment>,
   projectDir: string,
 ): string | null {
   if (CLAW_MOUNTS !== undefined) return resolve(projectDir, CLAW_MOUNTS);
@@ -237,7 +206,7 @@ function mountsFileOf(
   return configDir === null ? null : join(configDir, 'patchclaw', 'mounts.yaml');
 }
 
-function modelSettings(env: z.output<typeof Environment>): ModelSettings {
+function modelSettings(env: z.output<typeof CoreEnvironment>): ModelSettings {
   const slash = env.MODEL.indexOf('/');
   const model = env.MODEL.slice(slash + 1);
   return env.MODEL.startsWith('openai/')

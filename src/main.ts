@@ -21,7 +21,12 @@ import { modelKeyIn, secretValues, withoutSecrets } from './supervisor/environme
 import { EXIT_UNUSABLE } from './supervisor/frames.ts';
 import { openLog } from './supervisor/log/log.ts';
 import { connectSupervisor } from './supervisor/supervisor-link.ts';
-import { findWrongSettings, settingsCheck, troubleOf } from './wrong-settings.ts';
+import {
+  findWrongOwnSettings,
+  findWrongSettings,
+  settingsCheck,
+  troubleOf,
+} from './wrong-settings.ts';
 
 /** When the assistant is asked to stop, running turns get so long, and all of it together so long. */
 const GRACE_MS = 5_500;
@@ -36,8 +41,6 @@ const link = connectSupervisor(process);
 const start = await link.started;
 const { settings } = readWhatFits(process.env, projectDir);
 const wrong = findWrongSettings(process.env, projectDir);
-const trouble = wrong.problems.length === 0 ? null : troubleOf(wrong.problems);
-const settingsProblem = settingsCheck(process.env, projectDir);
 const log = await openLog({
   name: 'assistant',
   dataDir: settings.dataDir,
@@ -52,12 +55,14 @@ const [channelDefinitions, commands, tools] = await Promise.all([
   discoverCommands(),
   discoverTools(),
 ]);
+const wrongOwn = findWrongOwnSettings(channelDefinitions, process.env, projectDir);
+const trouble = wrong.length + wrongOwn.length === 0 ? null : troubleOf(wrong, wrongOwn);
 const store = orExit(() => openStore({ path: join(settings.dataDir, 'claw.db'), now: Date.now() }));
 const { engines } = store;
 engines.forgetState();
 const sandbox = lazySandbox(async () => {
   // What an agent may spend, see and reach is what the owner has set, and nothing else.
-  if (trouble !== null) return { kind: 'unavailable', advice: trouble };
+  if (wrong.length > 0) return { kind: 'unavailable', advice: troubleOf(wrong, []) };
   const { openSandbox } = await import('./sandbox/open.ts');
   const opened = await openSandbox({
     projectDir,
@@ -79,11 +84,12 @@ const host = openHost({
   version: versionOf(projectDir),
   settings,
   store,
-  ...openChannels(
-    channelDefinitions,
-    { settings, log, ownerConsole: link.ownerConsole },
-    wrong.names,
-  ),
+  ...openChannels(channelDefinitions, process.env, {
+    assistantName: settings.assistantName,
+    dataDir: settings.dataDir,
+    log,
+    ownerConsole: link.ownerConsole ?? null,
+  }),
   commands,
   tools,
   sandbox,
@@ -103,7 +109,7 @@ const host = openHost({
   timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
   drawsCodes: start.isInteractive,
   isSet: (setting) => Boolean(process.env[setting]),
-  settingsProblem,
+  settingsProblem: settingsCheck(process.env, projectDir, channelDefinitions),
   trouble,
   log,
   requestRestart: () => link.send({ kind: 'restart' }),
@@ -159,7 +165,7 @@ function openSandboxSoon(): void {
       if (opened.kind === 'ready')
         log.info('the sandbox is ready', { engine: opened.sandbox.engine });
       else if (opened.needsWord === true) host.tell(opened.advice);
-      else if (!isFirstStart && trouble === null)
+      else if (!isFirstStart && wrong.length === 0)
         link.send({ kind: 'notice', text: opened.advice });
     },
     (error: unknown) => log.error('the sandbox did not open', { error: String(error) }),

@@ -12,7 +12,7 @@ test.each([
   ['OPENAI_BASE_URL', 'https://api.example.org/v1not a url', 'must be the address of a server'],
   ['ANTHROPIC_BASE_URL', 'localhost:99999', 'must be the address of a server'],
 ])('%s=%s is refused in one plain sentence', (name, value, problem) => {
-  const { problems } = findWrongSettings({ [name]: value }, '/nowhere');
+  const problems = findWrongSettings({ [name]: value }, '/nowhere');
   expect(problems).toHaveLength(1);
   expect(problems[0]).toContain(`${name} in the environment ${problem}`);
   expect(problems[0]).toMatch(/^[^\n]+[^.]\.$/);
@@ -24,5 +24,5 @@ test('settings that are right are no matter of words', () => {
     SESSION_EXPIRY_HOURS: '0.5',
     CLAW_LOG_LEVEL: 'warn',
   };
-  expect(findWrongSettings(right, '/nowhere').names).toEqual([]);
+  expect(findWrongSettings(right, '/nowhere')).toEqual([]);
 });

@@ -1,29 +1,44 @@
-import { readWhatFits, wrongText } from './config.ts';
+import type { z } from 'zod';
+import { readWhatFits } from './config.ts';
 import { brokenEnvLines, lineInEnvFile, readEnvFile } from './env-file.ts';
+import { type Environment, parseSettings, type WrongSetting, wrongText } from './lib/settings.ts';
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** What is wrong with the settings: which, and a sentence for each that names the line to mend. */
-export type WrongSettings = {
-  readonly names: readonly string[];
-  readonly problems: readonly string[];
-};
+/** Something that has settings of its own, such as a channel. */
+export type WithSettings = { readonly name: string; readonly settings: z.ZodObject };
 
 /**
- * Looks for settings that are wrong. Finds none where all are right.
+ * Finds the core's settings that are wrong.
  *
  * @param environment `.env` and the environment over it
+ * @returns a sentence for each, which names the line to mend
  */
-export function findWrongSettings(environment: Environment, projectDir: string): WrongSettings {
+export function findWrongSettings(environment: Environment, projectDir: string): readonly string[] {
   const unreadable = readingProblem(projectDir);
-  if (unreadable !== null) return { names: [], problems: [unreadable] };
-  const { wrong } = readWhatFits(environment, projectDir);
-  return {
-    names: wrong.map(({ name }) => name),
-    problems: wrong.map(
-      (setting) => `${wrongText(setting, placeOf(setting.name, environment, projectDir))}.`,
-    ),
-  };
+  if (unreadable !== null) return [unreadable];
+  return inSentences(readWhatFits(environment, projectDir).wrong, environment, projectDir);
+}
+
+/** Finds settings that are wrong of what has its own. Returns a sentence for each, as above. */
+export function findWrongOwnSettings(
+  contributions: readonly WithSettings[],
+  environment: Environment,
+  projectDir: string,
+): readonly string[] {
+  if (readingProblem(projectDir) !== null) return [];
+  return contributions.flatMap(({ settings }) => {
+    const parsed = parseSettings(settings, environment);
+    return parsed.ok ? [] : inSentences(parsed.wrong, environment, projectDir);
+  });
+}
+
+function inSentences(
+  wrong: readonly WrongSetting[],
+  environment: Environment,
+  projectDir: string,
+): readonly string[] {
+  return wrong.map(
+    (setting) => `${wrongText(setting, placeOf(setting.name, environment, projectDir))}.`,
+  );
 }
 
 function readingProblem(projectDir: string): string | null {
@@ -47,11 +62,19 @@ function placeOf(name: string, environment: Environment, projectDir: string): st
  *
  * @param environment this process's own, in which the supervisor has merged `.env` as it was
  */
-export function settingsCheck(environment: Environment, projectDir: string): () => string | null {
+export function settingsCheck(
+  environment: Environment,
+  projectDir: string,
+  contributions: readonly WithSettings[],
+): () => string | null {
   const outside = withoutEnvFile(environment, projectDir);
   return () => {
     const next = nextEnvironment(outside, projectDir);
-    const problems = [...brokenLines(projectDir), ...findWrongSettings(next, projectDir).problems];
+    const problems = [
+      ...brokenLines(projectDir),
+      ...findWrongSettings(next, projectDir),
+      ...findWrongOwnSettings(contributions, next, projectDir),
+    ];
     const moved = problems.length > 0 ? null : movedData({ environment, next, projectDir });
     const all = moved === null ? problems : [moved];
     return all.length === 0 ? null : all.map((problem) => `- ${problem}`).join('\n');
@@ -66,10 +89,12 @@ function brokenLines(projectDir: string): readonly string[] {
   }
 }
 
-/** What the owner is told at a start that finds settings wrong. */
-export function troubleOf(problems: readonly string[]): string {
-  const lines = problems.map((problem) => `- ${problem}`).join('\n');
-  return `Some settings cannot be read, so no agent runs for now:\n\n${lines}\n\nMend that and say \`/restart\`.`;
+/** What the owner is told at a start that finds settings of the core wrong, and those of other parts. */
+export function troubleOf(core: readonly string[], own: readonly string[]): string {
+  const lines = [...core, ...own].map((problem) => `- ${problem}`).join('\n');
+  const effect =
+    core.length > 0 ? 'so no agent runs for now' : 'so what they belong to is off for now';
+  return `Some settings cannot be read, ${effect}:\n\n${lines}\n\nMend that and say \`/restart\`.`;
 }
 
 function nextEnvironment(outside: Environment, projectDir: string): Environment {

@@ -1,4 +1,9 @@
-import type { Settings } from '../config.ts';
+import type { z } from 'zod';
+import {
+  type Contribution,
+  type ContributionDefinition,
+  contributionOf,
+} from '../lib/contribution.ts';
 import type { ConsolePort } from './console-port.ts';
 
 /** A file that came with a message; it is fetched only when somebody asks for it. */
@@ -129,11 +134,14 @@ export class UnknownDelivery extends Error {
   override readonly name = 'UnknownDelivery';
 }
 
+/** What a channel is made of, beside its own settings. */
 export type ChannelContext = {
-  readonly settings: Settings;
+  readonly assistantName: string;
+  /** Absolute path of the folder for what a channel keeps. */
+  readonly dataDir: string;
   readonly log: ChannelLog;
-  /** The owner's terminal, where there is one. */
-  readonly ownerConsole?: ConsolePort;
+  /** The owner's terminal; null where there is none. */
+  readonly ownerConsole: ConsolePort | null;
 };
 
 export type ChannelLog = {
@@ -142,12 +150,19 @@ export type ChannelLog = {
 };
 
 /**
- * What a file in `src/channels/` exports as `channel` to be discovered.
- * `create` returns null when nothing is set for the channel, which then stays silent.
+ * A channel as discovered: what a file in `src/channels/` exports as `channel`. It makes null where
+ * nothing is set for the channel, which then stays silent.
  */
-export type ChannelDefinition = {
-  readonly name: string;
+export type ChannelDefinition = Contribution<ChannelContext, Channel | null> & {
   /** The settings without which it stays silent. */
-  readonly needs?: readonly string[];
-  create(context: ChannelContext): Channel | null;
+  readonly needs: readonly string[];
 };
+
+/** Defines a channel. `create` gets its own settings, parsed by `settings`, and a `ChannelContext`. */
+export function defineChannel<S extends z.ZodRawShape>(
+  definition: ContributionDefinition<S, ChannelContext, Channel | null> & {
+    readonly needs?: readonly string[];
+  },
+): ChannelDefinition {
+  return { ...contributionOf(definition), needs: definition.needs ?? [] };
+}

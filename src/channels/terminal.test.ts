@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { readSettings } from '../config.ts';
 import type { Channel, InboundMessage } from './channel.ts';
 import type { ConsoleLine, ConsolePort } from './console-port.ts';
 import { discoverChannels } from './discover.ts';
@@ -28,9 +27,14 @@ function farEnd(over: Partial<ConsolePort> = {}) {
   return { port, seen, type };
 }
 
-function open(port: ConsolePort): Channel {
+function create(ownerConsole: ConsolePort | null): Channel | null {
   const log = { info() {}, warn() {} };
-  const channel = definition.create({ settings: readSettings({}, '/'), log, ownerConsole: port });
+  const opened = definition.open({}, { assistantName: 'Andy', dataDir: '/', log, ownerConsole });
+  return opened.kind === 'made' ? opened.value : null;
+}
+
+function open(port: ConsolePort): Channel {
+  const channel = create(port);
   if (channel === null) throw new Error('no terminal');
   return channel;
 }
@@ -98,6 +102,5 @@ test('an answer goes out as Markdown, with the lines that it answers', async () 
 test('the terminal is discovered, and stays away where there is none', async () => {
   const definitions = await discoverChannels();
   expect(definitions.map(({ name }) => name)).toContain('terminal');
-  const log = { info() {}, warn() {} };
-  expect(definition.create({ settings: readSettings({}, '/'), log })).toBeNull();
+  expect(create(null)).toBeNull();
 });

@@ -1,4 +1,4 @@
-import type { Channel, ChannelDefinition, ChannelEvents, ChannelStatus } from './channel.ts';
+import { type Channel, type ChannelEvents, type ChannelStatus, defineChannel } from './channel.ts';
 import type { ConsoleLine, ConsolePort } from './console-port.ts';
 
 /** The owner's own chat. */
@@ -7,13 +7,13 @@ export const TERMINAL_JID = 'terminal:main';
 const PROMPT = '> ';
 
 /** The terminal that the assistant was started in; absent when it runs without one. */
-export const channel: ChannelDefinition = {
+export const channel = defineChannel({
   name: 'terminal',
   create: ({ ownerConsole, log }) =>
-    ownerConsole === undefined
+    ownerConsole === null
       ? null
       : terminalChannel(ownerConsole, (message, data) => log.warn(message, data)),
-};
+});
 
 function terminalChannel(
   port: ConsolePort,

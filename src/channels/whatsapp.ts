@@ -1,24 +1,36 @@
-import type {
-  Channel,
-  ChannelContext,
-  ChannelDefinition,
-  ChannelEvents,
-  ChannelStatus,
-  FetchedAttachment,
-  OutboundMessage,
+import { z } from 'zod';
+import { PhoneNumber } from '../lib/setting-values.ts';
+import {
+  type Channel,
+  type ChannelEvents,
+  type ChannelLog,
+  type ChannelStatus,
+  defineChannel,
+  type FetchedAttachment,
+  type OutboundMessage,
 } from './channel.ts';
 import { WhatsAppError } from './whatsapp/failure.ts';
 import { addressOf } from './whatsapp/inbound/addresses.ts';
 import type { FarEnd } from './whatsapp/session/far-end.ts';
 import { UNPAIRED } from './whatsapp/session/outcome.ts';
-import type { Link } from './whatsapp/session/session.ts';
+import type { Link, LinkSettings } from './whatsapp/session/session.ts';
 import { forgetChat, hasVault, openVault } from './whatsapp/session/vault.ts';
 
+const Environment = z.object({
+  // The owner's phone number, where the WhatsApp account is the assistant's own.
+  WHATSAPP_OWNER: PhoneNumber.optional(),
+});
+
 /** WhatsApp as a device linked to the owner's phone. Silent until `claw setup whatsapp` has paired it. */
-export const channel: ChannelDefinition = {
+export const channel = defineChannel({
   name: 'whatsapp',
-  create: (context) => new WhatsAppChannel(context, null),
-};
+  settings: Environment,
+  create: ({ settings: { WHATSAPP_OWNER: owner }, assistantName, dataDir, log }) =>
+    new WhatsAppChannel({ settings: { assistantName, dataDir, owner: owner ?? null }, log }, null),
+});
+
+/** What the channel works with. */
+type Context = { readonly settings: LinkSettings; readonly log: ChannelLog };
 
 const IN_USE_MS = 10_000;
 
@@ -29,7 +41,7 @@ const IN_USE_MS = 10_000;
 export class WhatsAppChannel implements Channel {
   readonly name = 'whatsapp';
   readonly isOpen = true;
-  readonly #context: ChannelContext;
+  readonly #context: Context;
   readonly #far: FarEnd | null;
   #status: ChannelStatus = UNPAIRED;
   #link: Link | null = null;
@@ -37,7 +49,7 @@ export class WhatsAppChannel implements Channel {
   #closing: Promise<void> = Promise.resolve();
 
   /** @param far another far end than WhatsApp's own, for tests */
-  constructor(context: ChannelContext, far: FarEnd | null) {
+  constructor(context: Context, far: FarEnd | null) {
     this.#context = context;
     this.#far = far;
   }

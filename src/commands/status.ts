@@ -29,7 +29,10 @@ export const command: OwnerCommand = {
   },
 };
 
-function missing({ isSet }: CommandContext, { needs }: SilentChannel): string {
+function missing({ isSet }: CommandContext, { needs, wrong = [] }: SilentChannel): string {
+  if (wrong.length > 0) {
+    return wrong.map(({ name, problem }) => `${name} in \`.env\` ${problem}`).join('; ');
+  }
   const unset = needs.filter((setting) => !isSet(setting));
   return unset.length === 0
     ? 'nothing is set for it yet'

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Settings } from '../config.ts';
 import { discoverExports } from '../lib/discover.ts';
+import { parseWhatFits } from '../lib/settings.ts';
 import { secretValues } from '../supervisor/environment.ts';
 import { scrubber } from '../supervisor/log/scrub.ts';
 
@@ -36,6 +37,23 @@ export type Examination = {
   readonly order: number;
   examine(subject: Subject): Promise<readonly Finding[]>;
 };
+
+/** Defines an examination that reads settings of its own; a value that cannot be used counts as not set. */
+export function defineExamination<S extends z.ZodRawShape>(definition: {
+  readonly area: string;
+  readonly order: number;
+  /** Names of the environment, each with a default or optional. */
+  readonly settings: z.ZodObject<S>;
+  examine(subject: Subject, own: z.output<z.ZodObject<S>>): Promise<readonly Finding[]>;
+}): Examination {
+  const { area, order, settings } = definition;
+  return {
+    area,
+    order,
+    examine: (subject) =>
+      definition.examine(subject, parseWhatFits(settings, subject.environment).values),
+  };
+}
 
 /** It works, and perhaps could be better. */
 export function well(area: string, message: string, advice: string | null = null): Finding {

@@ -1,8 +1,9 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
+import { discoverChannels } from '../channels/discover.ts';
 import { readSettings } from '../config.ts';
 import { brokenEnvLines } from '../env-file.ts';
-import { findWrongSettings } from '../wrong-settings.ts';
+import { findWrongOwnSettings, findWrongSettings } from '../wrong-settings.ts';
 import { type Examination, type Finding, ill, type Subject, well } from './examination.ts';
 
 const AREA = 'settings';
@@ -13,19 +14,27 @@ export const examination: Examination = {
   order: 10,
   examine: async (subject) => [
     ...whetherTheyParse(subject),
+    ...(await whetherChannelsParse(subject)),
     ...linesThatSetNothing(subject),
     ...whoCanRead(subject),
   ],
 };
 
 function whetherTheyParse({ environment, projectDir }: Subject): readonly Finding[] {
-  const { problems } = findWrongSettings(environment, projectDir);
+  const problems = findWrongSettings(environment, projectDir);
   if (problems.length > 0) {
     const advice = 'Mend that and say `/restart`; until then no agent runs.';
     return problems.map((problem) => ill(AREA, problem, advice));
   }
   const { assistantName, model } = readSettings(environment, projectDir);
   return [well(AREA, `called ${assistantName}, thinks with ${model.provider}/${model.model}`)];
+}
+
+async function whetherChannelsParse(subject: Subject): Promise<readonly Finding[]> {
+  const { environment, projectDir } = subject;
+  const problems = findWrongOwnSettings(await discoverChannels(), environment, projectDir);
+  const advice = 'Mend that and say `/restart`; until then that channel is silent.';
+  return problems.map((problem) => ill(AREA, problem, advice));
 }
 
 function linesThatSetNothing({ projectDir }: Subject): readonly Finding[] {

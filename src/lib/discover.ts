@@ -32,5 +32,21 @@ export async function discoverExports<T>(
       );
     }),
   );
+  refuseTwins(folder, names, found);
   return found.filter((value) => value !== null);
+}
+
+/** Two of one name would not be told apart: of two tools, the model would be shown one and the other would run. */
+function refuseTwins(folder: string, files: readonly string[], found: readonly unknown[]): void {
+  const holders = new Map<string, string>();
+  for (const [index, value] of found.entries()) {
+    const name = Object(value)['name'];
+    const file = join(folder, files[index] ?? '');
+    if (typeof name !== 'string') continue;
+    const holder = holders.get(name);
+    if (holder !== undefined) {
+      throw new TypeError(`${holder} and ${file} are both called "${name}". Rename one of them.`);
+    }
+    holders.set(name, file);
+  }
 }

@@ -1,10 +1,11 @@
 import { z } from 'zod';
-import type { Settings } from '../config.ts';
 import { discoverExports } from '../lib/discover.ts';
+import { type Environment, parseWhatFits } from '../lib/settings.ts';
 
-/** What a step works with. */
+/** What a step works with, beside its own settings. */
 export type SetupContext = {
-  readonly settings: Settings;
+  /** Absolute path of the folder for database, credentials and the like. */
+  readonly dataDir: string;
   /** What stands behind the step's name on the command line. */
   readonly args: readonly string[];
   /** Whether somebody looks at a terminal that `say` writes to. */
@@ -16,8 +17,6 @@ export type SetupContext = {
    * is the answer, and one that does not fit ends the step.
    */
   readonly ask: (question: SetupQuestion) => Promise<string>;
-  /** The settings as they would be with these values in `.env`. @throws SettingsError */
-  readonly settingsWith: (values: Readonly<Record<string, string>>) => Settings;
   /** Writes settings into `.env`, which only its owner can read then. */
   readonly write: (values: Readonly<Record<string, string>>) => void;
   /** Aborted by Ctrl-C and its like. */
@@ -41,21 +40,55 @@ export type SetupOutcome = {
   readonly data: Readonly<Record<string, unknown>>;
 };
 
-/**
- * One thing to set up, by `claw setup <name>`. A file in `src/setup/` that exports one as `setup` is
- * discovered.
- */
-export type SetupStep = {
+/** What a step reads of its own settings. */
+export type OwnSettings<S extends z.ZodRawShape> = {
+  /** What is set now; a value that cannot be used counts as not set. */
+  readonly settings: z.output<z.ZodObject<S>>;
+  /** Returns the settings as they would be with these values in `.env`. */
+  readonly settingsWith: (values: Readonly<Record<string, string>>) => z.output<z.ZodObject<S>>;
+};
+
+/** A step as its file writes it. */
+export type SetupDefinition<S extends z.ZodRawShape> = {
   readonly name: string;
   /** What it does, as part of a sentence. */
   readonly help: string;
+  /** The schema of its settings: names of the environment, each with a default or optional. */
+  readonly settings?: z.ZodObject<S>;
   /** What is set up already, in a few words; null when nothing is. */
-  standing?(settings: Settings): string | null;
-  /** What stands behind its name to set up anew what is set up. */
+  currentState?(parts: OwnSettings<S> & { readonly dataDir: string }): string | null;
+  /** What follows its name to set up again what is set up. */
   readonly again?: readonly string[];
   /** @throws SetupRefused with words for the owner; everything is then as before */
-  run(context: SetupContext): Promise<SetupOutcome>;
+  run(context: SetupContext & OwnSettings<S>): Promise<SetupOutcome>;
 };
+
+/** One thing to set up, by `claw setup <name>`: what a file in `src/setup/` exports as `setup`. */
+export type SetupStep = {
+  readonly name: string;
+  readonly help: string;
+  readonly again: readonly string[];
+  currentState(environment: Environment, dataDir: string): string | null;
+  run(environment: Environment, context: SetupContext): Promise<SetupOutcome>;
+};
+
+/** Defines a set-up step. It reads its own settings of the environment, and nothing else. */
+export function defineSetup<S extends z.ZodRawShape>(definition: SetupDefinition<S>): SetupStep {
+  const { name, help, again = [] } = definition;
+  const schema = definition.settings ?? (z.object({}) as unknown as z.ZodObject<S>);
+  const own = (environment: Environment): OwnSettings<S> => ({
+    settings: parseWhatFits(schema, environment).values,
+    settingsWith: (values) => parseWhatFits(schema, { ...environment, ...values }).values,
+  });
+  return {
+    name,
+    help,
+    again,
+    currentState: (environment, dataDir) =>
+      definition.currentState?.({ ...own(environment), dataDir }) ?? null,
+    run: (environment, context) => definition.run({ ...context, ...own(environment) }),
+  };
+}
 
 /** Why a step was not done. Wrong use is what the owner typed; anything else is how things are. */
 export class SetupRefused extends Error {
@@ -80,7 +113,7 @@ const Step = z.custom<SetupStep>(
   (value) =>
     z.looseObject({ name: z.string().min(1), help: z.string(), run: z.function() }).safeParse(value)
       .success,
-  'must be a SetupStep: { name, help, run }',
+  'must be made by defineSetup({ name, help, run })',
 );
 
 /** Every step of this tree: the files of this folder that export a `setup`. */

@@ -2,7 +2,6 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { readSettings } from '../config.ts';
 import { farEndOf } from '../testing/whatsapp/linked-channel.ts';
 import { startWhatsAppServer, type WhatsAppServer } from '../testing/whatsapp/server.ts';
 import type { SetupContext } from './step.ts';
@@ -23,12 +22,11 @@ afterEach(async () => {
 
 function contextOf(context: Partial<SetupContext>): SetupContext {
   return {
-    settings: readSettings({ CLAW_DATA: dataDir }, dataDir),
+    dataDir,
     args: [],
     isInteractive: true,
     say: (text) => said.push(text),
     ask: () => Promise.reject(new Error('a phone is linked without questions')),
-    settingsWith: () => readSettings({ CLAW_DATA: dataDir }, dataDir),
     write: () => {},
     signal: new AbortController().signal,
     ...context,

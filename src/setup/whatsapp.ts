@@ -1,20 +1,20 @@
 import { parseArgs } from 'node:util';
 import { lookAtLink } from '../channels/whatsapp/session/look.ts';
 import type { PairingMethod, PairingOptions } from '../channels/whatsapp/session/pairing.ts';
-import { type SetupContext, type SetupOutcome, SetupRefused, type SetupStep } from './step.ts';
+import { defineSetup, type SetupContext, type SetupOutcome, SetupRefused } from './step.ts';
 
 /** Links the assistant to the owner's phone. */
-export const setup: SetupStep = {
+export const setup = defineSetup({
   name: 'whatsapp',
   help: 'link the assistant to WhatsApp on your phone, by QR code or with --phone by a code to type',
   again: ['--again'],
-  standing({ dataDir }) {
+  currentState({ dataDir }) {
     const link = lookAtLink(dataDir);
     if (link.kind === 'paired') return `paired with +${link.phoneNumber}`;
     return link.kind === 'in-use' ? 'paired, and in use' : null;
   },
   run: (context) => setUpWhatsApp(context),
-};
+});
 
 /** @param far another far end than WhatsApp's own, for tests */
 export async function setUpWhatsApp(
@@ -22,7 +22,7 @@ export async function setUpWhatsApp(
   far?: PairingOptions['far'],
 ): Promise<SetupOutcome> {
   const wish = wishOf(context.args);
-  const { dataDir } = context.settings;
+  const { dataDir } = context;
   const { pair } = await import('../channels/whatsapp/session/pairing.ts');
   const { WhatsAppError } = await import('../channels/whatsapp/failure.ts');
   const display = wish.phoneNumber === null ? await displayOf(context, wish) : null;
@@ -92,6 +92,6 @@ function codeText(code: string): string {
 
 async function displayOf(context: SetupContext, { qrFile, isRelayed }: Wish) {
   const { openDisplay } = await import('./whatsapp/display.ts');
-  const { isInteractive, say, settings } = context;
-  return await openDisplay({ isInteractive, say, qrFile, dataDir: settings.dataDir, isRelayed });
+  const { isInteractive, say, dataDir } = context;
+  return await openDisplay({ isInteractive, say, qrFile, dataDir, isRelayed });
 }

@@ -23,14 +23,20 @@ test(
   async () => {
     const place = '  /** How long one turn of the agent may take';
     const released = clone.read(SHARED);
+    addSkill(clone, 'hurried', {
+      core: '0.1.0',
+      modify: {
+        [SHARED]: [released, released.replace(place, `  /** Hurried: ${place.trim().slice(4)}`)],
+      },
+    });
     clone.write({
       [SHARED]: released.replace(place, `  /** Mine: ${place.trim().slice(4)}`),
     });
     const before = clone.code();
     const state = clone.state();
-    const told = await assistant.ask('/add-telegram');
-    expect(told).toMatch(/^`src\/config\.ts:\d+`, your edits against telegram\./);
-    expect(told).toContain("1. keep yours\n2. take telegram's\n3. give up: forget the change");
+    const told = await assistant.ask('/add-hurried');
+    expect(told).toMatch(/^`src\/config\.ts:\d+`, your edits against hurried\./);
+    expect(told).toContain("1. keep yours\n2. take hurried's\n3. give up: forget the change");
     expect(clone.code()).toEqual(before);
     expect(clone.state()).toEqual(state);
     expect(await assistant.ask('yes')).toContain('No model is configured yet');

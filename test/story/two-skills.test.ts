@@ -10,7 +10,7 @@ import {
   startTelegram,
 } from './far-ends.ts';
 
-const SHARED = 'src/config.ts';
+const EDITED = 'src/config.ts';
 // What the two make of each other is tested here; the code's own tests prove it in the story beside this one.
 const PROOF = ['--proof', 'skills'];
 const MINUTES = 15 * 60_000;
@@ -37,7 +37,7 @@ test(
       applyAround(slackFirst, 'slack', 'telegram'),
     ]);
     expect(one).toEqual(other);
-    expect(one[SHARED]).toContain('default(300_000)');
+    expect(one[EDITED]).toContain('default(300_000)');
     expect(Object.keys(one)).toContain('src/channels/telegram.ts');
     expect(Object.keys(one)).toContain('src/channels/slack.ts');
   },
@@ -80,7 +80,7 @@ test(
     expect(telegramFirst.git('diff', '--stat', 'HEAD')).toMatch(/1 file changed, 1 insertion/);
     expect(telegramFirst.code()).toEqual(edited);
     expect((await telegramFirst.claw('verify')).json.data).toMatchObject({
-      edits: [{ path: SHARED }],
+      edits: [{ path: EDITED }],
       recomposed: [],
       damaged: [],
     });
@@ -92,9 +92,9 @@ test(
 async function applyAround(clone: Clone, first: string, second: string): Promise<Snapshot> {
   const released = clone.code();
   await apply(clone, [first]);
-  clone.write({ [SHARED]: edit(clone.read(SHARED)) });
+  clone.write({ [EDITED]: edit(clone.read(EDITED)) });
   await apply(clone, [first, second].sort());
-  edited = { ...released, [SHARED]: edit(released[SHARED] ?? '') };
+  edited = { ...released, [EDITED]: edit(released[EDITED] ?? '') };
   const { 'package-lock.json': _lock, ...tree } = clone.code();
   return tree;
 }
@@ -117,9 +117,9 @@ async function removeAndLook(clone: Clone, removed: string, left: string): Promi
   expect(run).toMatchObject({ code: 0, json: { warnings: [], conflicts: [] } });
   expect(run.stderr).toContain(`test: ${left}\n`);
   const code = clone.code();
-  expect(code[SHARED]).toContain('default(300_000)');
-  expect(code[SHARED]).toContain(`// ${left}\n`);
-  const text = [SHARED, 'package.json', '.env.example'].map((path) => code[path]).join('\n');
+  expect(code[EDITED]).toContain('default(300_000)');
+  expect(code['.env.example']).toContain(`${left.toUpperCase()}_ALLOW_FROM`);
+  const text = [EDITED, 'package.json', '.env.example'].map((path) => code[path]).join('\n');
   expect(text).not.toMatch(removed === 'telegram' ? /telegram|grammy/i : /slack/i);
   const places = Object.keys(code).filter((path) => path.startsWith(`src/channels/${removed}`));
   expect(places).toEqual([]);

@@ -6,7 +6,6 @@ import type {
   KnownChat,
 } from '../../../src/channels/channel.ts';
 import { channel } from '../../../src/channels/slack.ts';
-import { readSettings } from '../../../src/config.ts';
 import { type SlackServer, startSlack } from './slackServer.ts';
 
 // What the skill brings is reached through here: the files are there once it is applied.
@@ -62,10 +61,11 @@ export class Inbox implements ChannelEvents {
 /** The channel as `.env` would make it, or null when it stays silent. */
 export function createChannel(env: Readonly<Record<string, string>>, inbox: Inbox): Channel | null {
   const write = (message: string, data?: unknown) => inbox.log.push({ message, data });
-  return channel.create({
-    settings: readSettings(env, '/project'),
-    log: { info: write, warn: write },
-  });
+  const log = { info: write, warn: write };
+  const context = { assistantName: 'Andy', dataDir: '/project/data', log, ownerConsole: null };
+  const opened = channel.open(env, context);
+  if (opened.kind === 'wrong-settings') throw new Error(JSON.stringify(opened.wrong));
+  return opened.value;
 }
 
 /** Settings that let Ada write. */

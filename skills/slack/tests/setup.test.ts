@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { readSettings } from '../../../src/config.ts';
 import type { SetupContext } from '../../../src/setup/step.ts';
 import { APP_TOKEN, BOT_TOKEN, setup, startWorkspace } from './fixtures.ts';
 
@@ -9,7 +8,7 @@ function owner(env: Record<string, string>, answers: readonly string[]) {
   const problems: string[] = [];
   const written: Record<string, string> = {};
   const context: SetupContext = {
-    settings: readSettings(env, '/nowhere'),
+    dataDir: '/nowhere/data',
     args: [],
     isInteractive: true,
     say: () => {},
@@ -21,22 +20,21 @@ function owner(env: Record<string, string>, answers: readonly string[]) {
       }
       throw new Error('the owner has left');
     },
-    settingsWith: (values) => readSettings({ ...env, ...values }, '/nowhere'),
     write: (values) => Object.assign(written, values),
     signal: new AbortController().signal,
   };
-  return { context, problems, written };
+  return { env, context, problems, written };
 }
 
 test('both tokens are tried with Slack before anything is written', async () => {
   await using slack = await startWorkspace();
   const tokens = ['xapp-swapped', 'xoxb-wrong', BOT_TOKEN, BOT_TOKEN, 'xapp-wrong', APP_TOKEN];
-  const { context, problems, written } = owner({ SLACK_API_URL: slack.url }, [
+  const { env, context, problems, written } = owner({ SLACK_API_URL: slack.url }, [
     ...tokens,
     'ada',
     'U0ADA',
   ]);
-  const outcome = await setup.run(context);
+  const outcome = await setup.run(env, context);
   expect(problems).toEqual([
     'A bot token begins with xoxb-.',
     expect.stringMatching(/refuses the bot token/),
@@ -51,12 +49,12 @@ test('both tokens are tried with Slack before anything is written', async () => 
   });
   expect(outcome.summary).toContain('andy in Acme; U0ADA may write');
   expect(slack.connections).toBe(0);
-  expect(setup.standing?.(context.settingsWith(written))).toBe('tokens, and U0ADA may write');
+  expect(setup.currentState(written, '/nowhere/data')).toBe('tokens, and U0ADA may write');
 });
 
 test('an owner who leaves has nothing written', async () => {
   await using slack = await startWorkspace();
-  const { context, written } = owner({ SLACK_API_URL: slack.url }, [BOT_TOKEN]);
-  await expect(setup.run(context)).rejects.toThrow('left');
+  const { env, context, written } = owner({ SLACK_API_URL: slack.url }, [BOT_TOKEN]);
+  await expect(setup.run(env, context)).rejects.toThrow('left');
   expect(written).toEqual({});
 });

@@ -12,7 +12,7 @@ export type Restarted =
 
 /** Lets the running assistant start anew, so that what was set up counts. Never throws. */
 export async function restartRunning({ root, signal }: Invocation): Promise<Restarted> {
-  const { problems } = findWrongSettings(environmentOf(root), root);
+  const problems = findWrongSettings(environmentOf(root), root);
   // It would refuse to restart, which reads like an answer here.
   if (problems.length > 0) return { kind: 'failed', message: problems.join(' ') };
   const said: string[] = [];

@@ -1,6 +1,6 @@
 import { ClawError } from '../../engine/index.ts';
+import { problemOfAddress } from '../../lib/setting-values.ts';
 import { problemOfServer } from '../../model/completion.ts';
-import { problemOfAddress } from '../../setting-values.ts';
 
 export type Provider = 'anthropic' | 'openai';
 

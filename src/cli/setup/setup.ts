@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { ClawError, type VerbResult } from '../../engine/index.ts';
+import { problemOfAddress } from '../../lib/setting-values.ts';
 import { completeOnce } from '../../model/completion.ts';
-import { problemOfAddress } from '../../setting-values.ts';
 import type { Invocation } from '../main.ts';
 import { type Answers, type Asking, askForModel, dropTyped, type Provider } from './ask.ts';
 import { setInDotenv } from './dotenv.ts';

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { readSettings } from '../../config.ts';
 import { ClawError, type VerbResult } from '../../engine/index.ts';
 import {
   discoverSetupSteps,
@@ -11,7 +10,7 @@ import { restartedText, restartRunning } from '../assistant/restart.ts';
 import type { Invocation } from '../main.ts';
 import { setInDotenv } from './dotenv.ts';
 import { createAsk } from './question.ts';
-import { environmentOf, settingsOf } from './settings.ts';
+import { dataDirOf, environmentOf } from './settings.ts';
 
 /** A library that a step used may leave timers behind, which nobody waits for. */
 const LINGER_MS = 500;
@@ -74,13 +73,12 @@ export async function runStep(
   const isInteractive = process.stderr.isTTY === true;
   const say = (text: string): void => void process.stderr.write(`${text}\n`);
   try {
-    return await step.run({
-      settings: settingsOf(environment, root),
+    return await step.run(environment, {
+      dataDir: dataDirOf(environment, root),
       args,
       isInteractive,
       say,
       ask: createAsk(),
-      settingsWith: (values) => readSettings({ ...environment, ...values }, root),
       write: (values) => setInDotenv(join(root, '.env'), values),
       signal,
     });

@@ -3,7 +3,7 @@ import { discoverSetupSteps, type SetupStep } from '../../setup/step.ts';
 import { restartedText, restartRunning } from '../assistant/restart.ts';
 import type { Invocation } from '../main.ts';
 import { dropTyped } from './ask.ts';
-import { environmentOf, settingsOf } from './settings.ts';
+import { dataDirOf, environmentOf, settingsOf } from './settings.ts';
 import { setUpModel } from './setup.ts';
 import { endSoon, runStep } from './step.ts';
 
@@ -13,7 +13,7 @@ type Stage = {
   /** What it is for, as part of a sentence. */
   readonly help: string;
   /** What is set up already; null when nothing is. */
-  readonly standing: () => string | null | Promise<string | null>;
+  readonly currentState: () => string | null | Promise<string | null>;
   /** Sets it up; what came of it, as a sentence. */
   readonly run: () => Promise<string>;
 };
@@ -55,12 +55,12 @@ type Came =
 
 /** Asks for one stage, and again where it fails. */
 async function walkThrough(
-  { name, help, standing, run }: Stage,
+  { name, help, currentState, run }: Stage,
   { ui }: Invocation,
 ): Promise<Came> {
   const { confirm, isCancel, log } = await import('@clack/prompts');
   const output = process.stderr;
-  const stands = await standing();
+  const stands = await currentState();
   const state = stands === null ? 'Not set up. Do it now?' : `Set up: ${stands}. Do it again?`;
   let message = `${name}: ${help}. ${state}`;
   let initialValue = stands === null && name !== 'service';
@@ -94,9 +94,9 @@ async function summaryOf(parts: {
 }): Promise<string> {
   const { invocation, stages, came, restart } = parts;
   const lines: string[] = [];
-  for (const { name, standing } of stages) {
+  for (const { name, currentState } of stages) {
     const end = came.get(name);
-    const stands = await standing();
+    const stands = await currentState();
     const text =
       stands === null ? `not set up; \`claw setup ${name}\` does it` : `set up, ${stands}`;
     lines.push(`${name}: ${end?.kind === 'failed' ? `does not work: ${end.text}` : text}`);
@@ -116,7 +116,7 @@ function modelStage(invocation: Invocation): Stage {
   return {
     name: 'model',
     help: 'what answers, by a key of its provider',
-    standing() {
+    currentState() {
       const { model } = settingsOf(environmentOf(invocation.root), invocation.root);
       return model.apiKey === null ? null : `${model.provider}/${model.model}, with a key`;
     },
@@ -128,14 +128,20 @@ function modelStage(invocation: Invocation): Stage {
 }
 
 function stepStage(invocation: Invocation, step: SetupStep): Stage {
-  const { root } = invocation;
+  const currentState = (): string | null => {
+    const environment = environmentOf(invocation.root);
+    return step.currentState(environment, dataDirOf(environment, invocation.root));
+  };
   return {
     name: step.name,
     help: step.help,
-    standing: async () => (await step.standing?.(settingsOf(environmentOf(root), root))) ?? null,
+    currentState,
     async run() {
-      const isSet = (await step.standing?.(settingsOf(environmentOf(root), root))) ?? null;
-      const { summary } = await runStep(invocation, step, isSet === null ? [] : (step.again ?? []));
+      const { summary } = await runStep(
+        invocation,
+        step,
+        currentState() === null ? [] : step.again,
+      );
       return summary;
     },
   };
@@ -145,7 +151,7 @@ function serviceStage(): Stage {
   return {
     name: 'service',
     help: 'the system starts the assistant and keeps it running, instead of this terminal',
-    async standing() {
+    async currentState() {
       const { ownDefinition } = await import('../service/service.ts');
       const { serviceState } = await import('../service/carry-out.ts');
       const { file, path } = serviceState(await ownDefinition());

@@ -44,7 +44,12 @@ export type HostOptions = {
   readonly pace: Pace;
 };
 
-export type SilentChannel = { readonly name: string; readonly needs: readonly string[] };
+export type SilentChannel = {
+  readonly name: string;
+  readonly needs: readonly string[];
+  /** Settings of its own that cannot be used. */
+  readonly wrong?: readonly { readonly name: string; readonly problem: string }[];
+};
 
 /** How fast the host does what it repeats, in milliseconds. */
 export type Pace = {

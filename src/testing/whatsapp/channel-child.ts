@@ -1,6 +1,5 @@
 import { appendFileSync } from 'node:fs';
 import { WhatsAppChannel } from '../../channels/whatsapp.ts';
-import { readSettings } from '../../config.ts';
 import { farEndOf } from './linked-channel.ts';
 
 /**
@@ -10,7 +9,7 @@ import { farEndOf } from './linked-channel.ts';
 const [dataDir = '', store = '', url = ''] = process.argv.slice(2);
 const channel = new WhatsAppChannel(
   {
-    settings: readSettings({ CLAW_DATA: dataDir }, dataDir),
+    settings: { assistantName: 'Andy', dataDir, owner: null },
     log: { info: () => {}, warn: () => {} },
   },
   farEndOf({ url, filesUrl: url }),

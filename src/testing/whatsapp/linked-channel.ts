@@ -11,7 +11,7 @@ import type { DeliveryPace } from '../../channels/whatsapp/outbound/delivery.ts'
 import type { FarEnd } from '../../channels/whatsapp/session/far-end.ts';
 import { pair } from '../../channels/whatsapp/session/pairing.ts';
 import { WhatsAppChannel } from '../../channels/whatsapp.ts';
-import { readSettings } from '../../config.ts';
+import { PhoneNumber } from '../../lib/setting-values.ts';
 import type { WhatsAppServer } from './server.ts';
 
 const silent: ChannelLog = { info: () => {}, warn: () => {} };
@@ -139,7 +139,12 @@ export class LinkedChannel {
   }
 
   #create(): WhatsAppChannel {
-    const settings = readSettings({ CLAW_DATA: this.dataDir, ...this.#environment }, this.dataDir);
+    const { WHATSAPP_OWNER: owner = '' } = this.#environment;
+    const settings = {
+      assistantName: 'Andy',
+      dataDir: this.dataDir,
+      owner: owner === '' ? null : PhoneNumber.parse(owner),
+    };
     const note = (message: string, data?: unknown) =>
       void this.logged.push(`${message} ${JSON.stringify(data ?? {})}`);
     return new WhatsAppChannel({ settings, log: { info: note, warn: note } }, this.#far);

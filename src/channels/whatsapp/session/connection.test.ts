@@ -51,8 +51,9 @@ test('without a pairing Baileys is not even loaded', () => {
       },
     });
     const { channel } = await import('./whatsapp.ts');
-    const context = { settings: { dataDir: ${JSON.stringify(linked.dataDir)} } };
-    await channel.create(context).connect({ onStatus: () => loaded.push('a status') });
+    const dataDir = ${JSON.stringify(linked.dataDir)};
+    const { value } = channel.open({}, { dataDir, assistantName: 'Andy' });
+    await value.connect({ onStatus: () => loaded.push('a status') });
     process.stdout.write(loaded.join(' '));`;
   const cwd = join(import.meta.dirname, '../..');
   const run = ['--input-type=module', '--eval', script];

@@ -1,5 +1,4 @@
 import type { AuthenticationState, BinaryNode, WASocket } from '@whiskeysockets/baileys';
-import type { Settings } from '../../../config.ts';
 import type {
   ChannelEvents,
   ChannelLog,
@@ -38,8 +37,16 @@ export interface Link {
   close(): Promise<void>;
 }
 
+/** What the owner has set, as far as the link needs it. */
+export type LinkSettings = {
+  readonly assistantName: string;
+  readonly dataDir: string;
+  /** The owner's phone number in digits, where the account is the assistant's own; null else. */
+  readonly owner: string | null;
+};
+
 export type LinkOptions = {
-  readonly settings: Pick<Settings, 'assistantName' | 'dataDir' | 'whatsappOwner'>;
+  readonly settings: LinkSettings;
   /** Null for WhatsApp's own. */
   readonly far: FarEnd | null;
   readonly events: ChannelEvents;
@@ -204,9 +211,9 @@ export class PairedLink implements Link {
 
   /** An owner with another account may write under an address that nobody has heard of. */
   async #learnOwner({ signalRepository }: WASocket): Promise<void> {
-    const { whatsappOwner } = this.#parts.settings;
-    if (whatsappOwner === null) return;
-    const phone = addressOf(whatsappOwner);
+    const { owner } = this.#parts.settings;
+    if (owner === null) return;
+    const phone = addressOf(owner);
     const lid = await signalRepository.lidMapping.getLIDForPN(phone);
     if (lid !== null) this.#addresses.join(phone, lid);
   }
@@ -232,12 +239,12 @@ export class PairedLink implements Link {
 
   #reader(): Reader {
     const { id = '', lid } = this.#auth.creds.me ?? {};
-    const { assistantName, whatsappOwner } = this.#parts.settings;
+    const { assistantName, owner } = this.#parts.settings;
     const self = this.#addresses.chatOf(id, lid);
     return {
       addresses: this.#addresses,
       self,
-      owner: whatsappOwner === null ? self : this.#addresses.chatOf(addressOf(whatsappOwner)),
+      owner: owner === null ? self : this.#addresses.chatOf(addressOf(owner)),
       assistantName,
       nameOf: (person) => this.#names.personOf(person),
       chatNameOf: (chat) => this.#names.groupOf(chat),

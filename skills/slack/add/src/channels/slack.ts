@@ -1,29 +1,27 @@
-import type { Settings } from '../config.ts';
-import type {
-  Channel,
-  ChannelDefinition,
-  ChannelEvents,
-  ChannelLog,
-  ChannelStatus,
-  OutboundMessage,
+import {
+  type Channel,
+  type ChannelEvents,
+  type ChannelLog,
+  type ChannelStatus,
+  defineChannel,
+  type OutboundMessage,
 } from './channel.ts';
 import { settingsProblem } from './slack/access.ts';
 import { SlackError } from './slack/failure.ts';
 import { isSlackJid } from './slack/jid.ts';
+import { appOf, SlackEnvironment, type SlackSettings } from './slack/settings.ts';
 import type { Workspace } from './slack/workspace.ts';
 
-type SlackSettings = NonNullable<Settings['slack']>;
-
 /** Slack through an app of the owner's, in socket mode. Silent until one of its tokens is set. */
-export const channel: ChannelDefinition = {
+export const channel = defineChannel({
   name: 'slack',
   needs: ['SLACK_BOT_TOKEN', 'SLACK_APP_TOKEN'],
-  create({ settings, log }) {
-    return settings.slack === null
-      ? null
-      : new SlackChannel(settings.slack, settings.assistantName, log);
+  settings: SlackEnvironment,
+  create({ settings, assistantName, log }) {
+    const app = appOf(settings);
+    return app === null ? null : new SlackChannel(app, assistantName, log);
   },
-};
+});
 
 /**
  * `refused` stays until the owner has changed a setting and restarted; in `connecting` and `failed`

@@ -1,6 +1,14 @@
 import { settingsProblem } from '../channels/slack/access.ts';
+import { appOf, SlackEnvironment } from '../channels/slack/settings.ts';
 import { isRunning } from '../supervisor/instance-lock.ts';
-import { type Examination, type Finding, ill, type Subject, well } from './examination.ts';
+import {
+  defineExamination,
+  type Examination,
+  type Finding,
+  ill,
+  type Subject,
+  well,
+} from './examination.ts';
 import { lastChannelState } from './last-state.ts';
 
 const AREA = 'slack';
@@ -11,18 +19,18 @@ export const examination = slackExamination(20_000);
 
 /** @param timeoutMs how long Slack has for each answer */
 export function slackExamination(timeoutMs: number): Examination {
-  return {
+  return defineExamination({
     area: AREA,
     order: 44,
-    async examine(subject) {
-      const { settings, isOffline } = subject;
-      if (settings === null) return [];
-      if (settings.slack === null) return [well(AREA, 'no app yet', SET_UP)];
-      const { botToken, appToken, apiUrl } = settings.slack;
-      const problem = settingsProblem(settings.slack);
+    settings: SlackEnvironment,
+    async examine(subject, own) {
+      const app = appOf(own);
+      if (app === null) return [well(AREA, 'no app yet', SET_UP)];
+      const { botToken, appToken, apiUrl } = app;
+      const problem = settingsProblem(app);
       const list = problem === null ? [] : [ill(AREA, problem, SET_UP)];
       if (botToken === null || appToken === null) return list;
-      if (isOffline) return [well(AREA, 'tokens are set; Slack was not asked'), ...list];
+      if (subject.isOffline) return [well(AREA, 'tokens are set; Slack was not asked'), ...list];
       // Slack's library takes a quarter of a second to load.
       const { identify, problemOfAppToken } = await import('../channels/slack/identity.ts');
       const limits = { apiUrl, timeoutMs };
@@ -35,7 +43,7 @@ export function slackExamination(timeoutMs: number): Examination {
         : ill(AREA, who.message, SET_UP);
       return [bot, ...(appProblem === null ? [] : [ill(AREA, appProblem, SET_UP)]), ...list];
     },
-  };
+  });
 }
 
 /** What the running assistant last said of the channel. */

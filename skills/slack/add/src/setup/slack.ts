@@ -1,20 +1,31 @@
 import { settingsProblem } from '../channels/slack/access.ts';
-import { type SetupContext, type SetupOutcome, SetupRefused, type SetupStep } from './step.ts';
+import { appOf, SlackEnvironment } from '../channels/slack/settings.ts';
+import {
+  defineSetup,
+  type OwnSettings,
+  type SetupContext,
+  type SetupOutcome,
+  SetupRefused,
+} from './step.ts';
 
 const TIMEOUT_MS = 20_000;
 
+type Context = SetupContext & OwnSettings<typeof SlackEnvironment.shape>;
+
 /** Connects the assistant to an app of the owner's. */
-export const setup: SetupStep = {
+export const setup = defineSetup({
   name: 'slack',
   help: 'connect the assistant to a Slack app of yours; skills/slack/SKILL.md tells how to make one',
-  standing({ slack }) {
-    return slack === null ? null : `tokens, and ${listOf(slack.allowFrom)} may write`;
+  settings: SlackEnvironment,
+  currentState({ settings }) {
+    const app = appOf(settings);
+    return app === null ? null : `tokens, and ${listOf(app.allowFrom)} may write`;
   },
   run: setUpSlack,
-};
+});
 
 /** Asks for both tokens and ids, tries the tokens with Slack, and only then writes `.env`. */
-async function setUpSlack(context: SetupContext): Promise<SetupOutcome> {
+async function setUpSlack(context: Context): Promise<SetupOutcome> {
   if (context.args.length > 0) {
     throw new SetupRefused('`claw setup slack` takes no options: it asks, or reads three lines.', {
       isWrongUse: true,
@@ -22,13 +33,14 @@ async function setUpSlack(context: SetupContext): Promise<SetupOutcome> {
   }
   // Slack's library takes a quarter of a second to load.
   const { identify, problemOfAppToken } = await import('../channels/slack/identity.ts');
+  const limits = { apiUrl: context.settings.SLACK_API_URL, timeoutMs: TIMEOUT_MS };
   let app = '';
   const botToken = await context.ask({
     message: 'The bot token, from OAuth & Permissions',
     isSecret: true,
     async check(typed) {
       if (!typed.startsWith('xoxb-')) return 'A bot token begins with xoxb-.';
-      const who = await identify(typed, limitsOf(context, { SLACK_BOT_TOKEN: typed }));
+      const who = await identify(typed, limits);
       if (!who.ok) return who.message;
       app = `${who.user} in ${who.team}`;
       return null;
@@ -40,12 +52,12 @@ async function setUpSlack(context: SetupContext): Promise<SetupOutcome> {
     isSecret: true,
     check: (typed) =>
       typed.startsWith('xapp-')
-        ? problemOfAppToken(typed, limitsOf(context, { SLACK_APP_TOKEN: typed }))
+        ? problemOfAppToken(typed, limits)
         : 'An app token begins with xapp-.',
   });
   const ids = await context.ask({
     message: 'Your member id, from your profile (of several people: with commas between them)',
-    initial: context.settings.slack?.allowFrom.join(',') ?? '',
+    initial: context.settings.SLACK_ALLOW_FROM.join(','),
     check: (typed) => settingsProblem({ botToken, appToken, allowFrom: listIn(typed) }),
   });
   const allowFrom = listIn(ids);
@@ -58,12 +70,6 @@ async function setUpSlack(context: SetupContext): Promise<SetupOutcome> {
     summary: `Slack knows the app, ${app}; ${listOf(allowFrom)} may write to it. .env holds the tokens.`,
     data: { app, allowFrom },
   };
-}
-
-function limitsOf(context: SetupContext, values: Readonly<Record<string, string>>) {
-  const { slack } = context.settingsWith(values);
-  if (slack === null) throw new SetupRefused('The tokens cannot be read from .env.');
-  return { apiUrl: slack.apiUrl, timeoutMs: TIMEOUT_MS };
 }
 
 function listIn(typed: string): readonly string[] {

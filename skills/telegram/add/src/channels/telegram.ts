@@ -1,13 +1,12 @@
 import { Api } from 'grammy';
 import type { Update, UserFromGetMe } from 'grammy/types';
-import type { Settings } from '../config.ts';
-import type {
-  Channel,
-  ChannelDefinition,
-  ChannelEvents,
-  ChannelLog,
-  ChannelStatus,
-  OutboundMessage,
+import {
+  type Channel,
+  type ChannelEvents,
+  type ChannelLog,
+  type ChannelStatus,
+  defineChannel,
+  type OutboundMessage,
 } from './channel.ts';
 import { allowListProblem, isAllowed } from './telegram/access.ts';
 import { Delivery } from './telegram/delivery.ts';
@@ -15,21 +14,22 @@ import { TelegramError } from './telegram/failure.ts';
 import { isTelegramJid, jidOf } from './telegram/jid.ts';
 import { chatNameOf, readMessage } from './telegram/message.ts';
 import { pollUpdates } from './telegram/polling.ts';
-
-type TelegramSettings = NonNullable<Settings['telegram']>;
+import { botOf, TelegramEnvironment, type TelegramSettings } from './telegram/settings.ts';
 
 /** A request is given up a little after the far end should have closed the longest poll. */
 const LONG_POLL_SECONDS = 30;
 const REQUEST_SECONDS = LONG_POLL_SECONDS + 15;
 
 /** Telegram through a bot of the owner's, by long polling. Silent until TELEGRAM_BOT_TOKEN is set. */
-export const channel: ChannelDefinition = {
+export const channel = defineChannel({
   name: 'telegram',
   needs: ['TELEGRAM_BOT_TOKEN'],
+  settings: TelegramEnvironment,
   create({ settings, log }) {
-    return settings.telegram === null ? null : new TelegramChannel(settings.telegram, log);
+    const bot = botOf(settings);
+    return bot === null ? null : new TelegramChannel(bot, log);
   },
-};
+});
 
 /** What exists from `connect` to `disconnect`. */
 type Connection = {

@@ -1,7 +1,15 @@
 import { allowListProblem } from '../channels/telegram/access.ts';
 import { identify } from '../channels/telegram/identity.ts';
+import { botOf, TelegramEnvironment } from '../channels/telegram/settings.ts';
 import { isRunning } from '../supervisor/instance-lock.ts';
-import { type Examination, type Finding, ill, type Subject, well } from './examination.ts';
+import {
+  defineExamination,
+  type Examination,
+  type Finding,
+  ill,
+  type Subject,
+  well,
+} from './examination.ts';
 import { lastChannelState } from './last-state.ts';
 
 const AREA = 'telegram';
@@ -12,21 +20,21 @@ export const examination = telegramExamination(20_000);
 
 /** @param timeoutMs how long Telegram has to answer */
 export function telegramExamination(timeoutMs: number): Examination {
-  return {
+  return defineExamination({
     area: AREA,
     order: 42,
-    async examine(subject) {
-      const { settings, isOffline } = subject;
-      if (settings === null) return [];
-      if (settings.telegram === null) return [well(AREA, 'no bot yet', SET_UP)];
-      const problem = allowListProblem(settings.telegram.allowFrom);
+    settings: TelegramEnvironment,
+    async examine(subject, own) {
+      const bot = botOf(own);
+      if (bot === null) return [well(AREA, 'no bot yet', SET_UP)];
+      const problem = allowListProblem(bot.allowFrom);
       const list = problem === null ? [] : [ill(AREA, problem, SET_UP)];
-      if (isOffline) return [well(AREA, 'a token is set; Telegram was not asked'), ...list];
-      const who = await identify(settings.telegram, timeoutMs);
+      if (subject.isOffline) return [well(AREA, 'a token is set; Telegram was not asked'), ...list];
+      const who = await identify(bot, timeoutMs);
       if (!who.ok) return [ill(AREA, who.message, SET_UP), ...list];
       return [stateFinding(subject, `the bot is @${who.username}`), ...list];
     },
-  };
+  });
 }
 
 /** What the running assistant last said of the channel. */

@@ -1,21 +1,32 @@
 import { allowListProblem } from '../channels/telegram/access.ts';
 import { type Identity, identify } from '../channels/telegram/identity.ts';
-import { type SetupContext, type SetupOutcome, SetupRefused, type SetupStep } from './step.ts';
+import { botOf, TelegramEnvironment } from '../channels/telegram/settings.ts';
+import {
+  defineSetup,
+  type OwnSettings,
+  type SetupContext,
+  type SetupOutcome,
+  SetupRefused,
+} from './step.ts';
 
 const TIMEOUT_MS = 20_000;
 
+type Context = SetupContext & OwnSettings<typeof TelegramEnvironment.shape>;
+
 /** Connects the assistant to a bot of the owner's. */
-export const setup: SetupStep = {
+export const setup = defineSetup({
   name: 'telegram',
   help: 'connect the assistant to a Telegram bot of yours; @BotFather on Telegram makes one',
-  standing({ telegram }) {
-    return telegram === null ? null : `a token, and ${listOf(telegram.allowFrom)} may write`;
+  settings: TelegramEnvironment,
+  currentState({ settings }) {
+    const bot = botOf(settings);
+    return bot === null ? null : `a token, and ${listOf(bot.allowFrom)} may write`;
   },
   run: setUpTelegram,
-};
+});
 
 /** Asks for token and ids, tries the token with Telegram, and only then writes `.env`. */
-async function setUpTelegram(context: SetupContext): Promise<SetupOutcome> {
+async function setUpTelegram(context: Context): Promise<SetupOutcome> {
   if (context.args.length > 0) {
     throw new SetupRefused('`claw setup telegram` takes no options: it asks, or reads two lines.', {
       isWrongUse: true,
@@ -35,7 +46,7 @@ async function setUpTelegram(context: SetupContext): Promise<SetupOutcome> {
   context.say(`The bot is @${username}.`);
   const ids = await context.ask({
     message: 'Your user id, from @userinfobot (of several people: with commas between them)',
-    initial: context.settings.telegram?.allowFrom.join(',') ?? '',
+    initial: context.settings.TELEGRAM_ALLOW_FROM.join(','),
     check: (typed) => allowListProblem(listIn(typed)),
   });
   const allowFrom = listIn(ids);
@@ -46,13 +57,12 @@ async function setUpTelegram(context: SetupContext): Promise<SetupOutcome> {
   };
 }
 
-async function identityOf(context: SetupContext, token: string): Promise<Identity> {
+async function identityOf(context: Context, token: string): Promise<Identity> {
   if (!/^\d+:[\w-]+$/.test(token)) {
     return { ok: false, message: 'A token looks like 123456789:AAE…, as @BotFather shows it.' };
   }
-  const { telegram } = context.settingsWith({ TELEGRAM_BOT_TOKEN: token });
-  if (telegram === null) return { ok: false, message: 'The token cannot be read from .env.' };
-  return await identify(telegram, TIMEOUT_MS);
+  const { TELEGRAM_API_ROOT: apiRoot } = context.settings;
+  return await identify({ token, apiRoot }, TIMEOUT_MS);
 }
 
 function listIn(typed: string): readonly string[] {

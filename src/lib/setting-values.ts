@@ -32,6 +32,12 @@ export const NameList = z
   .default('')
   .transform((list) => list.split(/[\s,]+/).filter((name) => name !== ''));
 
+/** A phone number with its country, in any of the usual ways of writing; read as digits. */
+export const PhoneNumber = z
+  .string()
+  .transform((number) => number.replace(/[\s()./-]/g, '').replace(/^\+/, ''))
+  .refine((number) => /^[1-9]\d{6,14}$/.test(number), 'must be a phone number such as +49 151 …');
+
 const EXAMPLE = 'such as http://localhost:11434/v1';
 
 /** Says in a sentence what is wrong with the address of a server; null for nothing. */
