@@ -62,7 +62,7 @@ test('a terminal that is closed ends what runs in it', async () => {
 
 test('a service goes on: nobody would start it again', async () => {
   using tree = new TestTree();
-  const command = [process.execPath, 'src/supervisor/start.ts', '--service'];
+  const command = [process.execPath, 'src/supervisor/entry.js', '--service'];
   await using conversation = new Conversation(tree, command);
   await isHealthy(tree);
   conversation.child.kill('SIGHUP');

@@ -99,7 +99,7 @@ export class Conversation {
 
   /** The assistant as `npm start` starts it. */
   static start(tree: TestTree, environment: Record<string, string> = {}): Conversation {
-    return new Conversation(tree, [process.execPath, 'src/supervisor/start.ts'], environment);
+    return new Conversation(tree, [process.execPath, 'src/supervisor/entry.js'], environment);
   }
 
   write(text: string): void {

@@ -10,7 +10,7 @@ export class DayAssistant {
   output = '';
 
   constructor(clone: Clone) {
-    this.#child = spawn(clone.nodePath, ['src/supervisor/start.ts'], {
+    this.#child = spawn(clone.nodePath, ['src/supervisor/entry.js'], {
       cwd: clone.root,
       env: visitorsEnvironment(),
       stdio: ['pipe', 'pipe', 'pipe'],

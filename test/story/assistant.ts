@@ -39,7 +39,7 @@ export class Assistant {
   static async start(clone: Clone, way: 'supervisor' | 'npm' = 'supervisor'): Promise<Assistant> {
     const assistant = new Assistant(
       clone,
-      way === 'npm' ? ['npm', 'start'] : [clone.nodePath, 'src/supervisor/start.ts'],
+      way === 'npm' ? ['npm', 'start'] : [clone.nodePath, 'src/supervisor/entry.js'],
     );
     try {
       await assistant.until(() => PROMPT.test(assistant.stdout));

@@ -171,6 +171,21 @@ test('without a running assistant one is started for the chat, also below a long
   );
 });
 
+test('claw start and claw chat start the assistant as npm start and the service do', async () => {
+  const ways = [
+    {
+      name: 'chat',
+      run: () => claw(['chat', '/groups'], '', { CLAW_DATA: join(tree.dir, 'chat') }),
+    },
+    { name: 'start', run: () => claw(['start'], '', { CLAW_DATA: join(tree.dir, 'start') }) },
+  ];
+  for (const { name, run } of ways) {
+    expect(await run()).toMatchObject({ code: 0 });
+    // Only the entry file keeps compiled code there.
+    expect(readdirSync(join(tree.dir, name, 'cache/code'))).not.toEqual([]);
+  }
+});
+
 test('an assistant that cannot start says why', async () => {
   const other = join(tree.dir, 'other');
   mkdirSync(other);

@@ -6,7 +6,7 @@ import { historyFile } from '../../terminal/history.ts';
 import { interactiveConsole } from '../../terminal/interactive-console.ts';
 import type { Invocation } from '../main.ts';
 import { openConversation } from './conversation.ts';
-import { supervisorOf } from './started.ts';
+import { findEntry } from './started.ts';
 import { dataDirOf } from './talk.ts';
 
 const PROMPT = '> ';
@@ -71,7 +71,7 @@ const DONE: VerbResult = {
  * terminal, so it is a process of its own, with ours.
  */
 export async function startHere(root: string, args: readonly string[] = []): Promise<number> {
-  const child = spawn(process.execPath, [supervisorOf(root), ...args], { stdio: 'inherit' });
+  const child = spawn(process.execPath, [findEntry(root), ...args], { stdio: 'inherit' });
   // Ctrl-C reaches the whole terminal group; the supervisor decides what it means.
   for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
   // Nobody but us is told this one.

@@ -11,9 +11,13 @@ export type StartedAssistant = {
   stop(): Promise<string | null>;
 };
 
-/** The supervisor of the assistant in a project. @throws ClawError USAGE where there is none */
-export function supervisorOf(root: string): string {
-  const path = join(root, 'src/supervisor/start.ts');
+/**
+ * Returns the entry file of the assistant in a project: the one that `npm start` and the service start.
+ *
+ * @throws ClawError USAGE where there is none
+ */
+export function findEntry(root: string): string {
+  const path = join(root, 'src/supervisor/entry.js');
   if (existsSync(path)) return path;
   throw new ClawError('USAGE', `There is no assistant in ${root}. Name its folder with --cwd.`);
 }
@@ -24,7 +28,7 @@ export function supervisorOf(root: string): string {
  */
 export async function startForAWhile(root: string, signal: AbortSignal): Promise<StartedAssistant> {
   // A group of its own: Ctrl-C is for this command, which then ends it in good order.
-  const child = spawn(process.execPath, [supervisorOf(root)], {
+  const child = spawn(process.execPath, [findEntry(root)], {
     cwd: root,
     stdio: ['pipe', 'pipe', 'pipe'],
     detached: true,
