@@ -3,8 +3,8 @@ import type { VerbResult } from '../engine/index.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** How long a verb may take to clean up after itself. */
-const PATIENCE_MS = 3000;
+/** How long a verb may take to clean up after itself; the second Ctrl-C does not wait for that. */
+const PATIENCE_MS = 15_000;
 
 /** Ctrl-C and its like, from the start of a verb until its result is printed. */
 export type Interruption = {
