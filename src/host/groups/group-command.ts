@@ -1,7 +1,7 @@
 import type { Group, Store } from '../../store/store.ts';
 import type { CommandResult } from '../contracts/command.ts';
-import { GroupRefused, labelOf, SeveralFit } from './group-refused.ts';
 import { type Choice, choiceLines } from '../contracts/question.ts';
+import { GroupRefused, labelOf, SeveralFit } from './group-refused.ts';
 import type { Registry } from './registry.ts';
 import { ALWAYS, BY_NAME, type Trigger } from './trigger.ts';
 import { joined, longestMeant, type Word, wordsOf } from './words.ts';

@@ -1,6 +1,6 @@
 import type { Group } from '../../store/store.ts';
-import { SeveralFit } from './group-refused.ts';
 import type { ToolContext } from '../contracts/tool.ts';
+import { SeveralFit } from './group-refused.ts';
 
 /**
  * The group that an agent names, by folder or name; its own when it names none. A folder spelt exactly

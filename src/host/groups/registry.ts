@@ -1,4 +1,5 @@
 import type { Chat, Group } from '../../store/store.ts';
+import type { HostOptions } from '../contracts/options.ts';
 import { type AddressOf, type ChatList, findChat, listChats } from './chat-list.ts';
 import { folderNameFor, folderNameProblem } from './folder-name.ts';
 import {
@@ -8,7 +9,6 @@ import {
   makeGroupFolder,
 } from './group-folder.ts';
 import { FolderLeft, GroupRefused } from './group-refused.ts';
-import type { HostOptions } from '../contracts/options.ts';
 import { ALWAYS, BY_NAME, type Trigger, triggerProblem } from './trigger.ts';
 
 export type Wish = {
