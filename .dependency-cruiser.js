@@ -177,7 +177,7 @@ export default {
     only(
       'doctor',
       '^src/doctor/',
-      `^src/(doctor|sandbox|model|store|channels|supervisor)/|${LEAVES}`,
+      `^src/((doctor|sandbox|model|store|channels|supervisor)/|contributions\\.ts$)|${LEAVES}`,
       'an examination looks at any part of the assistant, and changes none.',
     ),
     only(

@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { discoverChannels } from './channels/discover.ts';
 import { openChannels } from './channels/open.ts';
 import { TERMINAL_JID } from './channels/terminal.ts';
 import { readWhatFits } from './config.ts';
+import { discoverContributions } from './contributions.ts';
 import { clawRunner } from './host/contracts/claw.ts';
 import { discoverCommands } from './host/contracts/command.ts';
 import { gitRunner } from './host/contracts/git.ts';
 import { DEFAULT_PACE } from './host/contracts/options.ts';
-import { discoverTools } from './host/contracts/tool.ts';
 import { greetingOf } from './host/greeting.ts';
 import { openHost } from './host/host.ts';
 import { realTimer } from './host/scheduler/alarm.ts';
 import { lazySandbox } from './host/turns/lazy-sandbox.ts';
+import { openTools } from './host/turns/toolbox.ts';
 import { StoreError, unusable } from './store/error.ts';
 import { openStore } from './store/store.ts';
 import { settleAfterStart } from './supervisor/after-start.ts';
@@ -50,12 +50,9 @@ const log = await openLog({
   secrets: new Set(secretValues(process.env)),
   now: Date.now,
 });
-const [channelDefinitions, commands, tools] = await Promise.all([
-  discoverChannels(),
-  discoverCommands(),
-  discoverTools(),
-]);
-const wrongOwn = findWrongOwnSettings(channelDefinitions, process.env, projectDir);
+const [contributions, commands] = await Promise.all([discoverContributions(), discoverCommands()]);
+const withSettings = Object.values(contributions).flat();
+const wrongOwn = findWrongOwnSettings(withSettings, process.env, projectDir);
 const trouble = wrong.length + wrongOwn.length === 0 ? null : troubleOf(wrong, wrongOwn);
 const store = orExit(() => openStore({ path: join(settings.dataDir, 'claw.db'), now: Date.now() }));
 const { engines } = store;
@@ -79,19 +76,29 @@ const sandbox = lazySandbox(async () => {
   );
   return opened;
 });
+const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+const hostTools = openTools(contributions.tools, process.env, {
+  assistantName: settings.assistantName,
+  dataDir: settings.dataDir,
+  timeZone,
+  log,
+  now: Date.now,
+  newId: randomUUID,
+});
 const host = openHost({
   projectDir,
   version: versionOf(projectDir),
   settings,
   store,
-  ...openChannels(channelDefinitions, process.env, {
+  ...openChannels(contributions.channels, process.env, {
     assistantName: settings.assistantName,
     dataDir: settings.dataDir,
     log,
     ownerConsole: link.ownerConsole ?? null,
   }),
   commands,
-  tools,
+  tools: hostTools.tools,
+  silentParts: hostTools.silent.map((one) => ({ kind: 'tool', ...one })),
   sandbox,
   claw: clawRunner({
     nodePath: process.execPath,
@@ -106,10 +113,10 @@ const host = openHost({
   now: Date.now,
   setTimer: realTimer,
   newId: randomUUID,
-  timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+  timeZone,
   drawsCodes: start.isInteractive,
   isSet: (setting) => Boolean(process.env[setting]),
-  settingsProblem: settingsCheck(process.env, projectDir, channelDefinitions),
+  settingsProblem: settingsCheck(process.env, projectDir, withSettings),
   trouble,
   log,
   requestRestart: () => link.send({ kind: 'restart' }),

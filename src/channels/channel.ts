@@ -153,16 +153,11 @@ export type ChannelLog = {
  * A channel as discovered: what a file in `src/channels/` exports as `channel`. It makes null where
  * nothing is set for the channel, which then stays silent.
  */
-export type ChannelDefinition = Contribution<ChannelContext, Channel | null> & {
-  /** The settings without which it stays silent. */
-  readonly needs: readonly string[];
-};
+export type ChannelDefinition = Contribution<ChannelContext, Channel | null>;
 
 /** Defines a channel. `create` gets its own settings, parsed by `settings`, and a `ChannelContext`. */
 export function defineChannel<S extends z.ZodRawShape>(
-  definition: ContributionDefinition<S, ChannelContext, Channel | null> & {
-    readonly needs?: readonly string[];
-  },
+  definition: ContributionDefinition<S, ChannelContext, Channel | null>,
 ): ChannelDefinition {
-  return { ...contributionOf(definition), needs: definition.needs ?? [] };
+  return contributionOf(definition);
 }

@@ -1,19 +1,11 @@
-import type { Environment, WrongSetting } from '../lib/settings.ts';
+import { openContributions, type Silent } from '../lib/contribution.ts';
+import type { Environment } from '../lib/settings.ts';
 import type { Channel, ChannelContext, ChannelDefinition } from './channel.ts';
-
-/** A channel of this tree that stays silent, and why. */
-export type SilentChannel = {
-  readonly name: string;
-  /** The settings that it needs. */
-  readonly needs: readonly string[];
-  /** Settings of its own that cannot be used. */
-  readonly wrong: readonly WrongSetting[];
-};
 
 /** The channels that have what they need, and those that stay silent. */
 export type OpenChannels = {
   readonly channels: readonly Channel[];
-  readonly silentChannels: readonly SilentChannel[];
+  readonly silentChannels: readonly Silent[];
 };
 
 /**
@@ -25,17 +17,7 @@ export function openChannels(
   environment: Environment,
   { assistantName, dataDir, log, ownerConsole }: ChannelContext,
 ): OpenChannels {
-  const opened = definitions.map((definition) => ({
-    definition,
-    outcome: definition.open(environment, { assistantName, dataDir, log, ownerConsole }),
-  }));
-  return {
-    channels: opened.flatMap(({ outcome }) =>
-      outcome.kind === 'made' && outcome.value !== null ? [outcome.value] : [],
-    ),
-    silentChannels: opened.flatMap(({ definition: { name, needs }, outcome }) => {
-      if (outcome.kind === 'wrong-settings') return [{ name, needs, wrong: outcome.wrong }];
-      return outcome.value === null ? [{ name, needs, wrong: [] }] : [];
-    }),
-  };
+  const contextOf = () => ({ assistantName, dataDir, log, ownerConsole });
+  const { made, silent } = openContributions(definitions, environment, contextOf);
+  return { channels: made.map(({ value }) => value), silentChannels: silent };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { standingLine } from '../host/budget/standing.ts';
 import type { CommandContext, OwnerCommand } from '../host/contracts/command.ts';
-import type { SilentChannel } from '../host/contracts/options.ts';
+import type { Silent } from '../lib/contribution.ts';
 
 export const command: OwnerCommand = {
   name: 'status',
@@ -18,6 +18,9 @@ export const command: OwnerCommand = {
       ...(context.silentChannels ?? []).map(
         (channel) => `- channel ${channel.name}: silent (${missing(context, channel)})`,
       ),
+      ...(context.silentParts ?? []).map(
+        (part) => `- ${part.kind} ${part.name}: off (${missing(context, part)})`,
+      ),
       `- sandbox: ${sandbox}`,
       `- model: ${describeModel(context)}`,
       `- budget: ${standingLine(context.budgets.standing())}`,
@@ -29,7 +32,7 @@ export const command: OwnerCommand = {
   },
 };
 
-function missing({ isSet }: CommandContext, { needs, wrong = [] }: SilentChannel): string {
+function missing({ isSet }: CommandContext, { needs, wrong }: Silent): string {
   if (wrong.length > 0) {
     return wrong.map(({ name, problem }) => `${name} in \`.env\` ${problem}`).join('; ');
   }

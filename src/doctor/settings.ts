@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import { discoverChannels } from '../channels/discover.ts';
 import { readSettings } from '../config.ts';
+import { discoverContributions } from '../contributions.ts';
 import { brokenEnvLines } from '../env-file.ts';
 import { findWrongOwnSettings, findWrongSettings } from '../wrong-settings.ts';
 import { type Examination, type Finding, ill, type Subject, well } from './examination.ts';
@@ -14,7 +14,7 @@ export const examination: Examination = {
   order: 10,
   examine: async (subject) => [
     ...whetherTheyParse(subject),
-    ...(await whetherChannelsParse(subject)),
+    ...(await whetherContributionsParse(subject)),
     ...linesThatSetNothing(subject),
     ...whoCanRead(subject),
   ],
@@ -30,10 +30,11 @@ function whetherTheyParse({ environment, projectDir }: Subject): readonly Findin
   return [well(AREA, `called ${assistantName}, thinks with ${model.provider}/${model.model}`)];
 }
 
-async function whetherChannelsParse(subject: Subject): Promise<readonly Finding[]> {
+async function whetherContributionsParse(subject: Subject): Promise<readonly Finding[]> {
   const { environment, projectDir } = subject;
-  const problems = findWrongOwnSettings(await discoverChannels(), environment, projectDir);
-  const advice = 'Mend that and say `/restart`; until then that channel is silent.';
+  const contributions = Object.values(await discoverContributions()).flat();
+  const problems = findWrongOwnSettings(contributions, environment, projectDir);
+  const advice = 'Mend that and say `/restart`; until then what it belongs to is off.';
   return problems.map((problem) => ill(AREA, problem, advice));
 }
 

@@ -10,6 +10,8 @@ export type Contribution<Context extends object, Made> = {
   readonly name: string;
   /** The schema of its settings: names of the environment. */
   readonly settings: z.ZodObject;
+  /** The settings without which it stays silent. */
+  readonly needs: readonly string[];
   /** Makes it of its own settings and of a context that holds nothing else. */
   open(environment: Environment, context: Context): Opened<Made>;
 };
@@ -23,8 +25,21 @@ export type Opened<Made> =
 export type ContributionDefinition<S extends z.ZodRawShape, Context extends object, Made> = {
   readonly name: string;
   readonly settings?: z.ZodObject<S>;
+  readonly needs?: readonly string[];
   create(context: Context & { readonly settings: z.output<z.ZodObject<S>> }): Made;
 };
+
+/** A contribution that stays silent, and why. */
+export type Silent = {
+  readonly name: string;
+  /** The settings that it needs. */
+  readonly needs: readonly string[];
+  /** Settings of its own that cannot be used. */
+  readonly wrong: readonly WrongSetting[];
+};
+
+/** A contribution that was made. */
+export type Named<Made> = { readonly name: string; readonly value: Made };
 
 /**
  * Makes a contribution of its definition. It is given its own settings, parsed, and never the
@@ -33,16 +48,49 @@ export type ContributionDefinition<S extends z.ZodRawShape, Context extends obje
 export function contributionOf<S extends z.ZodRawShape, Context extends object, Made>({
   name,
   settings,
+  needs = [],
   create,
 }: ContributionDefinition<S, Context, Made>): Contribution<Context, Made> {
   const schema = settings ?? (z.object({}) as unknown as z.ZodObject<S>);
   return {
     name,
     settings: schema,
+    needs,
     open(environment, context) {
       const parsed = parseSettings(schema, environment);
       if (!parsed.ok) return { kind: 'wrong-settings', wrong: parsed.wrong };
       return { kind: 'made', value: create({ ...context, settings: parsed.values }) };
     },
   };
+}
+
+/** Creates the schema that refuses an export which `define…` of a kind has not made. */
+export function contributionSchema<C extends Contribution<never, unknown>>(
+  how: string,
+): z.ZodType<C> {
+  const Shape = z.looseObject({ name: z.string().min(1), open: z.function() });
+  return z.custom<C>((value) => Shape.safeParse(value).success, `must be made by ${how}`);
+}
+
+/**
+ * Opens the contributions of one kind, each with its own settings. One whose settings cannot be used
+ * stays silent, and the others are not touched by that; one that makes null has nothing set for it.
+ *
+ * @param contextOf called for each, so that no two share an object
+ */
+export function openContributions<Context extends object, Made>(
+  definitions: readonly Contribution<Context, Made | null>[],
+  environment: Environment,
+  contextOf: (name: string) => Context,
+): { readonly made: readonly Named<Made>[]; readonly silent: readonly Silent[] } {
+  const made: Named<Made>[] = [];
+  const silent: Silent[] = [];
+  for (const definition of definitions) {
+    const { name, needs } = definition;
+    const outcome = definition.open(environment, contextOf(name));
+    if (outcome.kind === 'wrong-settings') silent.push({ name, needs, wrong: outcome.wrong });
+    else if (outcome.value === null) silent.push({ name, needs, wrong: [] });
+    else made.push({ name, value: outcome.value });
+  }
+  return { made, silent };
 }

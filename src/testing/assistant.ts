@@ -18,6 +18,7 @@ import { discoverTools } from '../host/contracts/tool.ts';
 import { type Host, openHost } from '../host/host.ts';
 import { realTimer } from '../host/scheduler/alarm.ts';
 import { type LazySandbox, lazySandbox } from '../host/turns/lazy-sandbox.ts';
+import { openTools } from '../host/turns/toolbox.ts';
 import type { Sandbox, TurnEvents, TurnOutcome, TurnRequest } from '../sandbox/sandbox.ts';
 import { openStore, type Store } from '../store/store.ts';
 
@@ -188,7 +189,16 @@ export async function startAssistant(
   const terminal = new TestChannel('terminal');
   const chat = new TestChannel('chat');
   const settings = readSettings({ ANTHROPIC_API_KEY: 'sk-test', ...environment }, dir);
-  const [commands, tools] = await Promise.all([discoverCommands(), discoverTools()]);
+  const [commands, toolFiles] = await Promise.all([discoverCommands(), discoverTools()]);
+  const log = { info() {}, warn() {}, error() {}, ...over.log };
+  const { tools } = openTools(toolFiles, environment, {
+    assistantName: settings.assistantName,
+    dataDir: settings.dataDir,
+    timeZone: 'UTC',
+    log,
+    now: Date.now,
+    newId: randomUUID,
+  });
   const host = openHost({
     projectDir: dir,
     version: '0.1.0',
@@ -222,7 +232,7 @@ export async function startAssistant(
     isSet: (setting) => setting in environment,
     settingsProblem: () => null,
     trouble: null,
-    log: { info() {}, warn() {}, error() {} },
+    log,
     requestRestart: () => {},
     pace: { ...DEFAULT_PACE, retryMs: 10, progressMs: 10 },
     ...over,

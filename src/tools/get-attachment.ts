@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AgentTool } from '../host/contracts/tool.ts';
+import { defineTool } from '../host/contracts/tool.ts';
 
 const Input = z.object({
   message_id: z
@@ -9,13 +9,15 @@ const Input = z.object({
     .describe('The id in the line of the file, such as [image, 120 kB, id 3EB0…]'),
 });
 
-export const tool: AgentTool = {
+export const tool = defineTool({
   name: 'get_attachment',
-  description:
-    'Fetches a file (image, voice, document …) that came with a message of this chat, up to 20 MB, and says where it lies in /workspace/media. What it is called there tells what it is.',
-  isMainOnly: false,
-  input: Input,
-  run({ caller, fetchAttachment }, input) {
-    return fetchAttachment(caller, Input.parse(input).message_id);
-  },
-};
+  create: () => ({
+    description:
+      'Fetches a file (image, voice, document …) that came with a message of this chat, up to 20 MB, and says where it lies in /workspace/media. What it is called there tells what it is.',
+    isMainOnly: false,
+    input: Input,
+    run({ caller, fetchAttachment }, input) {
+      return fetchAttachment(caller, input.message_id);
+    },
+  }),
+});

@@ -1,26 +1,28 @@
 import { z } from 'zod';
-import type { AgentTool } from '../host/contracts/tool.ts';
+import { defineTool } from '../host/contracts/tool.ts';
 
 /** How many unregistered chats an agent is shown. */
 const MAX_KNOWN = 50;
 
-export const tool: AgentTool = {
+export const tool = defineTool({
   name: 'list_groups',
-  description:
-    'Lists the registered chats, and those that are only known and could be registered. For the main chat only.',
-  isMainOnly: true,
-  input: z.object({}),
-  async run({ registry }) {
-    const { groups, known } = registry.list();
-    return {
-      registered: groups.map(({ number, name, folder, isMain, ...group }) => ({
-        number,
-        name,
-        folder,
-        isMain,
-        trigger: group.needsTrigger ? (group.triggerWord ?? 'default') : 'always',
-      })),
-      known: known.slice(0, MAX_KNOWN).map(({ number, name, jid }) => ({ number, name, jid })),
-    };
-  },
-};
+  create: () => ({
+    description:
+      'Lists the registered chats, and those that are only known and could be registered. For the main chat only.',
+    isMainOnly: true,
+    input: z.object({}),
+    async run({ registry }) {
+      const { groups, known } = registry.list();
+      return {
+        registered: groups.map(({ number, name, folder, isMain, ...group }) => ({
+          number,
+          name,
+          folder,
+          isMain,
+          trigger: group.needsTrigger ? (group.triggerWord ?? 'default') : 'always',
+        })),
+        known: known.slice(0, MAX_KNOWN).map(({ number, name, jid }) => ({ number, name, jid })),
+      };
+    },
+  }),
+});

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AgentTool, ToolContext } from '../host/contracts/tool.ts';
+import { defineTool, type ToolCall } from '../host/contracts/tool.ts';
 import { namedGroup } from '../host/groups/named-group.ts';
 import { localTime } from '../host/scheduler/local-time.ts';
 import type { Task } from '../store/store.ts';
@@ -15,22 +15,24 @@ const Input = z.object({
 /** So many runs of each task are listed. */
 const RUNS = 5;
 
-export const tool: AgentTool = {
+export const tool = defineTool({
   name: 'list_tasks',
-  description: 'Lists the scheduled tasks that are active or paused, each with its last runs.',
-  isMainOnly: false,
-  input: Input,
-  async run(context, input) {
-    const { group } = Input.parse(input);
-    const { caller, store } = context;
-    const isAll = caller.isMain && group === undefined;
-    const refusal = 'This chat may see its own tasks only.';
-    const folder = isAll ? undefined : namedGroup(context, group, refusal).folder;
-    return store.tasks.open(folder).map((task) => described(context, task));
-  },
-};
+  create: () => ({
+    description: 'Lists the scheduled tasks that are active or paused, each with its last runs.',
+    isMainOnly: false,
+    input: Input,
+    async run(context, input) {
+      const { group } = input;
+      const { caller, store } = context;
+      const isAll = caller.isMain && group === undefined;
+      const refusal = 'This chat may see its own tasks only.';
+      const folder = isAll ? undefined : namedGroup(context, group, refusal).folder;
+      return store.tasks.open(folder).map((task) => described(context, task));
+    },
+  }),
+});
 
-function described({ store }: ToolContext, task: Task) {
+function described({ store }: ToolCall, task: Task) {
   const { id, folder, prompt, context, ifMissed, schedule } = task;
   const runs = store.taskRuns.last(id, RUNS).map(({ dueAt, outcome, summary }) => ({
     due: localTime(dueAt, schedule.timeZone),

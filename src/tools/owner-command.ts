@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AgentTool } from '../host/contracts/tool.ts';
+import { defineTool } from '../host/contracts/tool.ts';
 
 const Input = z.object({
   command: z
@@ -9,11 +9,13 @@ const Input = z.object({
     .describe('As the owner would type it: /skills, /conflicts, /add-telegram, /update, /undo'),
 });
 
-export const tool: AgentTool = {
+export const tool = defineTool({
   name: 'owner_command',
-  description:
-    "Calls one of the owner's commands that change this assistant's own code. /skills and /conflicts are answered at once. /add-<skill>, /remove-<skill>, /upgrade, /update, /undo and /restart are put to the owner after your answer and run at their yes. Only when the owner asks for it. For the main chat only.",
-  isMainOnly: true,
-  input: Input,
-  run: ({ ownerCommand }, input) => ownerCommand(Input.parse(input).command.trim()),
-};
+  create: () => ({
+    description:
+      "Calls one of the owner's commands that change this assistant's own code. /skills and /conflicts are answered at once. /add-<skill>, /remove-<skill>, /upgrade, /update, /undo and /restart are put to the owner after your answer and run at their yes. Only when the owner asks for it. For the main chat only.",
+    isMainOnly: true,
+    input: Input,
+    run: ({ ownerCommand }, input) => ownerCommand(input.command.trim()),
+  }),
+});

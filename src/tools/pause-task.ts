@@ -1,11 +1,12 @@
-import type { AgentTool } from '../host/contracts/tool.ts';
+import { defineTool } from '../host/contracts/tool.ts';
 import { TaskNumber, taskFor, taskSentence } from './task-input.ts';
 
-export const tool: AgentTool = {
+export const tool = defineTool({
   name: 'pause_task',
-  description: 'Pauses a scheduled task until it is resumed.',
-  isMainOnly: false,
-  input: TaskNumber,
-  run: async (context, input) =>
-    taskSentence(context.tasks.pause(taskFor(context, TaskNumber.parse(input).task))),
-};
+  create: () => ({
+    description: 'Pauses a scheduled task until it is resumed.',
+    isMainOnly: false,
+    input: TaskNumber,
+    run: async (context, input) => taskSentence(context.tasks.pause(taskFor(context, input.task))),
+  }),
+});

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AgentTool } from '../host/contracts/tool.ts';
+import { defineTool } from '../host/contracts/tool.ts';
 import { GroupRefused } from '../host/groups/group-refused.ts';
 import { readTrigger, TriggerInput } from '../host/groups/trigger-input.ts';
 
@@ -15,21 +15,25 @@ const Input = z.object({
   trigger: TriggerInput.optional(),
 });
 
-export const tool: AgentTool = {
+export const tool = defineTool({
   name: 'register_group',
-  description:
-    'Registers a chat, so that the assistant takes part in it. Only when the owner asks for it. For the main chat only.',
-  isMainOnly: true,
-  input: Input,
-  async run({ registry, store }, input) {
-    const { chat: typed, folder = null, trigger } = Input.parse(input);
-    const chat = registry.find(typed, 'known');
-    // Only the owner can bring in somebody who has never written: their number is all there is.
-    if (chat === null || store.chats.byJid(chat.jid) === null) {
-      throw new GroupRefused(`No chat is called ${typed}. list_groups shows those that are known.`);
-    }
-    const wish = { chat, folder, trigger: trigger === undefined ? null : readTrigger(trigger) };
-    const group = registry.register({ ...wish, mayTakeOver: false });
-    return `${group.name} is registered, with the folder groups/${group.folder}.`;
-  },
-};
+  create: () => ({
+    description:
+      'Registers a chat, so that the assistant takes part in it. Only when the owner asks for it. For the main chat only.',
+    isMainOnly: true,
+    input: Input,
+    async run({ registry, store }, input) {
+      const { chat: typed, folder = null, trigger } = input;
+      const chat = registry.find(typed, 'known');
+      // Only the owner can bring in somebody who has never written: their number is all there is.
+      if (chat === null || store.chats.byJid(chat.jid) === null) {
+        throw new GroupRefused(
+          `No chat is called ${typed}. list_groups shows those that are known.`,
+        );
+      }
+      const wish = { chat, folder, trigger: trigger === undefined ? null : readTrigger(trigger) };
+      const group = registry.register({ ...wish, mayTakeOver: false });
+      return `${group.name} is registered, with the folder groups/${group.folder}.`;
+    },
+  }),
+});

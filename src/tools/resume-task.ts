@@ -1,11 +1,12 @@
-import type { AgentTool } from '../host/contracts/tool.ts';
+import { defineTool } from '../host/contracts/tool.ts';
 import { TaskNumber, taskFor, taskSentence } from './task-input.ts';
 
-export const tool: AgentTool = {
+export const tool = defineTool({
   name: 'resume_task',
-  description: 'Lets a paused task go on with its next time.',
-  isMainOnly: false,
-  input: TaskNumber,
-  run: async (context, input) =>
-    taskSentence(context.tasks.resume(taskFor(context, TaskNumber.parse(input).task))),
-};
+  create: () => ({
+    description: 'Lets a paused task go on with its next time.',
+    isMainOnly: false,
+    input: TaskNumber,
+    run: async (context, input) => taskSentence(context.tasks.resume(taskFor(context, input.task))),
+  }),
+});

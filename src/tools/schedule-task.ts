@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AgentTool } from '../host/contracts/tool.ts';
+import { defineTool } from '../host/contracts/tool.ts';
 import { namedGroup } from '../host/groups/named-group.ts';
 import { taskFields, taskSentence } from './task-input.ts';
 
@@ -17,25 +17,26 @@ const Input = z.object({
     .describe('Folder of the chat it runs in, if not this one; only the main chat may name one'),
 });
 
-export const tool: AgentTool = {
+export const tool = defineTool({
   name: 'schedule_task',
-  description:
-    'Schedules something for you to do later, once or again and again. When it is due you are given the prompt, and your answer is sent to the chat.',
-  isMainOnly: false,
-  input: Input,
-  async run(toolContext, input) {
-    const wish = Input.parse(input);
-    const { caller, tasks } = toolContext;
-    const group = namedGroup(
-      toolContext,
-      wish.group,
-      'This chat may schedule tasks for itself only.',
-    );
-    const task = tasks.schedule(
-      { ...wish, timeZone: wish.time_zone, ifMissed: wish.if_missed },
-      group,
-      caller.folder,
-    );
-    return taskSentence(task);
-  },
-};
+  create: () => ({
+    description:
+      'Schedules something for you to do later, once or again and again. When it is due you are given the prompt, and your answer is sent to the chat.',
+    isMainOnly: false,
+    input: Input,
+    async run(toolContext, wish) {
+      const { caller, tasks } = toolContext;
+      const group = namedGroup(
+        toolContext,
+        wish.group,
+        'This chat may schedule tasks for itself only.',
+      );
+      const task = tasks.schedule(
+        { ...wish, timeZone: wish.time_zone, ifMissed: wish.if_missed },
+        group,
+        caller.folder,
+      );
+      return taskSentence(task);
+    },
+  }),
+});

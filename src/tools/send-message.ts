@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AgentTool } from '../host/contracts/tool.ts';
+import { defineTool } from '../host/contracts/tool.ts';
 import { namedGroup } from '../host/groups/named-group.ts';
 
 const Input = z.object({
@@ -10,24 +10,26 @@ const Input = z.object({
     .describe('Name or folder of another registered chat; only the main chat may name one'),
 });
 
-export const tool: AgentTool = {
+export const tool = defineTool({
   name: 'send_message',
-  description:
-    'Sends a message to this chat at once, before the answer. The main chat may name any registered chat.',
-  isMainOnly: false,
-  input: Input,
-  async run(context, input) {
-    const { text, group } = Input.parse(input);
-    const target = namedGroup(context, group, 'This chat may write to itself only.');
-    const reach = context.reachOf(target.jid);
-    if (reach === 'gone') {
-      throw new Error(
-        `Nothing was sent: the channel of ${target.name} (${target.jid}) is not in the assistant any more. ` +
-          'The owner can add its skill again, or take the chat out with /unregister.',
-      );
-    }
-    context.send(target.jid, text);
-    if (reach === 'connected') return `Queued for ${target.name}.`;
-    return `Queued for ${target.name}: its channel is not connected now, and it is sent when it is.`;
-  },
-};
+  create: () => ({
+    description:
+      'Sends a message to this chat at once, before the answer. The main chat may name any registered chat.',
+    isMainOnly: false,
+    input: Input,
+    async run(context, input) {
+      const { text, group } = input;
+      const target = namedGroup(context, group, 'This chat may write to itself only.');
+      const reach = context.reachOf(target.jid);
+      if (reach === 'gone') {
+        throw new Error(
+          `Nothing was sent: the channel of ${target.name} (${target.jid}) is not in the assistant any more. ` +
+            'The owner can add its skill again, or take the chat out with /unregister.',
+        );
+      }
+      context.send(target.jid, text);
+      if (reach === 'connected') return `Queued for ${target.name}.`;
+      return `Queued for ${target.name}: its channel is not connected now, and it is sent when it is.`;
+    },
+  }),
+});

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AgentTool } from '../host/contracts/tool.ts';
+import { defineTool } from '../host/contracts/tool.ts';
 import { GroupRefused } from '../host/groups/group-refused.ts';
 import { namedGroup } from '../host/groups/named-group.ts';
 import { readTrigger, TriggerInput } from '../host/groups/trigger-input.ts';
@@ -9,16 +9,18 @@ const Input = z.object({
   trigger: TriggerInput,
 });
 
-export const tool: AgentTool = {
+export const tool = defineTool({
   name: 'set_trigger',
-  description: 'Sets when the assistant answers in a registered chat. For the main chat only.',
-  isMainOnly: true,
-  input: Input,
-  async run(context, input) {
-    const { group: wanted, trigger } = Input.parse(input);
-    const group = namedGroup(context, wanted, 'Only the main chat may.');
-    if (group.isMain) throw new GroupRefused('The main chat needs no trigger.');
-    context.registry.setTrigger(group, readTrigger(trigger));
-    return `The trigger of ${group.name} is set.`;
-  },
-};
+  create: () => ({
+    description: 'Sets when the assistant answers in a registered chat. For the main chat only.',
+    isMainOnly: true,
+    input: Input,
+    async run(context, input) {
+      const { group: wanted, trigger } = input;
+      const group = namedGroup(context, wanted, 'Only the main chat may.');
+      if (group.isMain) throw new GroupRefused('The main chat needs no trigger.');
+      context.registry.setTrigger(group, readTrigger(trigger));
+      return `The trigger of ${group.name} is set.`;
+    },
+  }),
+});

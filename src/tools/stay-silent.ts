@@ -1,16 +1,18 @@
 import { z } from 'zod';
-import type { AgentTool } from '../host/contracts/tool.ts';
+import { defineTool } from '../host/contracts/tool.ts';
 
-export const tool: AgentTool = {
+export const tool = defineTool({
   name: 'stay_silent',
-  description:
-    'Only in a scheduled task: nothing that you write in this turn is sent to the chat, for when there is nothing worth a message.',
-  isMainOnly: false,
-  isTaskOnly: true,
-  input: z.object({}),
-  async run({ staySilent }) {
-    if (staySilent === null) throw new Error('Somebody has asked and waits for an answer.');
-    staySilent();
-    return 'Nothing will be sent.';
-  },
-};
+  create: () => ({
+    description:
+      'Only in a scheduled task: nothing that you write in this turn is sent to the chat, for when there is nothing worth a message.',
+    isMainOnly: false,
+    isTaskOnly: true,
+    input: z.object({}),
+    async run({ staySilent }) {
+      if (staySilent === null) throw new Error('Somebody has asked and waits for an answer.');
+      staySilent();
+      return 'Nothing will be sent.';
+    },
+  }),
+});

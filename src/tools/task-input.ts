@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ToolContext } from '../host/contracts/tool.ts';
+import type { ToolCall } from '../host/contracts/tool.ts';
 import { localTime } from '../host/scheduler/local-time.ts';
 import { describeSchedule } from '../host/scheduler/schedule.ts';
 import type { Task } from '../store/store.ts';
@@ -41,7 +41,7 @@ export const TaskNumber = z.object({ task: z.int().describe('Number of the task'
  *
  * @throws Error in words for the agent
  */
-export function taskFor({ caller, store }: ToolContext, id: number): Task {
+export function taskFor({ caller, store }: ToolCall, id: number): Task {
   const task = store.tasks.byId(id);
   if (task !== null && (caller.isMain || task.folder === caller.folder)) return task;
   throw new Error(`There is no task ${id}${caller.isMain ? '' : ' of this chat'}. See list_tasks.`);

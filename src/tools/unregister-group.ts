@@ -1,20 +1,22 @@
 import { z } from 'zod';
-import type { AgentTool } from '../host/contracts/tool.ts';
+import { defineTool } from '../host/contracts/tool.ts';
 import { namedGroup } from '../host/groups/named-group.ts';
 
 const Input = z.object({
   group: z.string().min(1).describe('Name or folder of the registered chat'),
 });
 
-export const tool: AgentTool = {
+export const tool = defineTool({
   name: 'unregister_group',
-  description:
-    'Takes the assistant out of a chat; its folder stays. Only when the owner asks for it. For the main chat only.',
-  isMainOnly: true,
-  input: Input,
-  async run(context, input) {
-    const group = namedGroup(context, Input.parse(input).group, 'Only the main chat may.');
-    await context.registry.unregister(group);
-    return `${group.name} is not listened to any more. groups/${group.folder} stays; the owner can delete it with /unregister ${group.folder} delete.`;
-  },
-};
+  create: () => ({
+    description:
+      'Takes the assistant out of a chat; its folder stays. Only when the owner asks for it. For the main chat only.',
+    isMainOnly: true,
+    input: Input,
+    async run(context, input) {
+      const group = namedGroup(context, input.group, 'Only the main chat may.');
+      await context.registry.unregister(group);
+      return `${group.name} is not listened to any more. groups/${group.folder} stays; the owner can delete it with /unregister ${group.folder} delete.`;
+    },
+  }),
+});

@@ -1,18 +1,20 @@
 import { z } from 'zod';
-import type { AgentTool } from '../host/contracts/tool.ts';
+import { defineTool } from '../host/contracts/tool.ts';
 import { TaskNumber, taskFields, taskFor, taskSentence } from './task-input.ts';
 
 const Input = z.object({ ...TaskNumber.shape, ...z.object(taskFields).partial().shape });
 
-export const tool: AgentTool = {
+export const tool = defineTool({
   name: 'update_task',
-  description:
-    'Changes what is named of a scheduled task. A new schedule makes a finished one active again.',
-  isMainOnly: false,
-  input: Input,
-  async run(context, input) {
-    const { task: id, time_zone: timeZone, if_missed: ifMissed, ...change } = Input.parse(input);
-    const task = taskFor(context, id);
-    return taskSentence(context.tasks.update(task, { ...change, timeZone, ifMissed }));
-  },
-};
+  create: () => ({
+    description:
+      'Changes what is named of a scheduled task. A new schedule makes a finished one active again.',
+    isMainOnly: false,
+    input: Input,
+    async run(context, input) {
+      const { task: id, time_zone: timeZone, if_missed: ifMissed, ...change } = input;
+      const task = taskFor(context, id);
+      return taskSentence(context.tasks.update(task, { ...change, timeZone, ifMissed }));
+    },
+  }),
+});

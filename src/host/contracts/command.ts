@@ -11,7 +11,7 @@ import type { TaskBook } from '../scheduler/task-book.ts';
 import type { CancelledCommand } from '../turns/running-command.ts';
 import type { Claw } from './claw.ts';
 import type { Git } from './git.ts';
-import type { SilentChannel } from './options.ts';
+import type { HostOptions } from './options.ts';
 import type { Choice, Reply } from './question.ts';
 
 /** What a command may know and do. */
@@ -30,7 +30,8 @@ export type CommandContext = {
     /** The setting that is the channel's own allow-list; null for none. */
     readonly allowSetting: string | null;
   }[];
-  readonly silentChannels?: readonly SilentChannel[];
+  readonly silentChannels?: HostOptions['silentChannels'];
+  readonly silentParts?: HostOptions['silentParts'];
   readonly addressOf: AddressOf;
   readonly budgets: Budgets;
   readonly registry: Registry;

@@ -1,13 +1,14 @@
 import type { Channel } from '../../channels/channel.ts';
 import type { Settings } from '../../config.ts';
+import type { Silent } from '../../lib/contribution.ts';
 import type { Store } from '../../store/store.ts';
 import type { SetTimer } from '../scheduler/alarm.ts';
 import type { LazySandbox } from '../turns/lazy-sandbox.ts';
+import type { Toolbox } from '../turns/toolbox.ts';
 import type { Claw } from './claw.ts';
 import type { OwnerCommand } from './command.ts';
 import type { Git } from './git.ts';
 import type { HostLog } from './log.ts';
-import type { AgentTool } from './tool.ts';
 
 /** Everything the host works with. It reads no environment, no clock and no id on its own. */
 export type HostOptions = {
@@ -17,9 +18,11 @@ export type HostOptions = {
   readonly store: Store;
   readonly channels: readonly Channel[];
   /** Channels of this tree that stay silent, and the settings that each of them needs. */
-  readonly silentChannels?: readonly SilentChannel[];
+  readonly silentChannels?: readonly Silent[];
+  /** Other contributions of this tree that stay silent. */
+  readonly silentParts?: readonly SilentPart[];
   readonly commands: readonly OwnerCommand[];
-  readonly tools: readonly AgentTool[];
+  readonly tools: Toolbox;
   readonly sandbox: LazySandbox;
   readonly claw: Claw;
   readonly git: Git;
@@ -44,12 +47,8 @@ export type HostOptions = {
   readonly pace: Pace;
 };
 
-export type SilentChannel = {
-  readonly name: string;
-  readonly needs: readonly string[];
-  /** Settings of its own that cannot be used. */
-  readonly wrong?: readonly { readonly name: string; readonly problem: string }[];
-};
+/** A tool or the like that stays silent: its kind is a word for the owner. */
+export type SilentPart = Silent & { readonly kind: string };
 
 /** How fast the host does what it repeats, in milliseconds. */
 export type Pace = {

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { createToolOffer, discoverTools } from './tool.ts';
+import { offerOf } from '../turns/tool-calls.ts';
+import { openTools } from '../turns/toolbox.ts';
+import { discoverTools } from './tool.ts';
 
 const MAIN_ONLY = [
   'list_groups',
@@ -9,7 +11,16 @@ const MAIN_ONLY = [
   'unregister_group',
 ];
 
-const offer = createToolOffer(await discoverTools());
+const context = {
+  assistantName: 'Andy',
+  dataDir: '/nowhere',
+  timeZone: 'UTC',
+  log: { info() {}, warn() {}, error() {} },
+  now: () => 0,
+  newId: () => 'id',
+};
+const { tools } = openTools(await discoverTools(), {}, context);
+const offer = (turn: { isMain: boolean; isTask: boolean }) => offerOf(tools.list(), turn);
 const names = (isMain: boolean, isTask: boolean) =>
   offer({ isMain, isTask }).map(({ name }) => name);
 

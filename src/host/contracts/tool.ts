@@ -1,13 +1,30 @@
-import { z } from 'zod';
+import type { z } from 'zod';
+import {
+  type Contribution,
+  type ContributionDefinition,
+  contributionOf,
+  contributionSchema,
+} from '../../lib/contribution.ts';
 import { discoverExports } from '../../lib/discover.ts';
-import type { HostTool } from '../../sandbox/sandbox.ts';
 import type { Group, Store } from '../../store/store.ts';
 import type { FetchAttachment } from '../attachments/attachments.ts';
 import type { Registry } from '../groups/registry.ts';
 import type { TaskBook } from '../scheduler/task-book.ts';
+import type { HostLog } from './log.ts';
 
-/** What a tool may use. `caller` was decided by the socket that the call came through. */
+/** What a tool is made of, beside its own settings. */
 export type ToolContext = {
+  readonly assistantName: string;
+  /** Absolute path of the folder for what a tool keeps. */
+  readonly dataDir: string;
+  readonly timeZone: string;
+  readonly log: HostLog;
+  readonly now: () => number;
+  readonly newId: () => string;
+};
+
+/** What a tool may use in one call. `caller` was decided by the socket that the call came through. */
+export type ToolCall = {
   readonly caller: Group;
   readonly store: Store;
   /** Queues a message for a registered group. */
@@ -24,55 +41,82 @@ export type ToolContext = {
   readonly staySilent: (() => void) | null;
 };
 
-/** What a file in `src/tools/` exports as `tool` to be discovered: something agents can ask for. */
-export type AgentTool = {
-  readonly name: string;
+/** Something agents can ask the host for, without its name. */
+export type ToolBody<I extends z.ZodType = z.ZodType> = {
   readonly description: string;
   readonly isMainOnly: boolean;
   /** Offered in scheduled tasks and nowhere else. False by default. */
   readonly isTaskOnly?: boolean;
-  readonly input: z.ZodType;
-  /** Gets input that has passed the schema. What it throws becomes the agent's error text. */
-  run(context: ToolContext, input: unknown): Promise<unknown>;
+  readonly input: I;
+  /** The JSON schema that the model is shown; made of `input` by default. */
+  readonly inputSchema?: Readonly<Record<string, unknown>>;
+  /** Gets input that has passed `input`. What it throws becomes the agent's error text. */
+  run(call: ToolCall, input: z.output<I>): Promise<unknown>;
 };
 
-const Tool = z.custom<AgentTool>(
-  (value) =>
-    z
-      .looseObject({ name: z.string().regex(/^[a-z][a-z0-9_]{0,62}$/), run: z.function() })
-      .safeParse(value).success,
-  'must be an AgentTool: { name, description, isMainOnly, input, run }',
-);
+/** Something agents can ask the host for. */
+export type Tool = ToolBody & { readonly name: string };
 
-/** Every host tool of this tree. */
-export function discoverTools(
-  folder = `${import.meta.dirname}/../../tools`,
-): Promise<readonly AgentTool[]> {
-  return discoverExports(folder, 'tool', Tool);
+/** The tools of one file: one that stays, or a list that may change while the assistant runs. */
+export type ToolSource =
+  | { readonly kind: 'one'; readonly tool: Tool }
+  | { readonly kind: 'list'; list(): readonly Tool[] };
+
+/** What a file in `src/tools/` exports as `tool`. It makes null where nothing is set for it. */
+export type ToolContribution = Contribution<ToolContext, ToolSource | null>;
+
+/** Defines a tool by its name. `create` gets its own settings, parsed, and a `ToolContext`. */
+export function defineTool<S extends z.ZodRawShape, I extends z.ZodType>(
+  definition: ContributionDefinition<S, ToolContext, ToolBody<I> | null>,
+): ToolContribution {
+  const { name } = definition;
+  checkName(name);
+  return contributionOf<S, ToolContext, ToolSource | null>({
+    ...definition,
+    create(context) {
+      const body = definition.create(context);
+      return body === null ? null : { kind: 'one', tool: { name, ...body } };
+    },
+  });
 }
-
-/** The turn that tools are offered to. */
-export type ToolTurn = { readonly isMain: boolean; readonly isTask: boolean };
 
 /**
- * Returns a function that lists the tools of one turn: those that its agent may call, and no others,
- * because every description costs tokens on every call of the model.
+ * Defines tools whose number is not known before the assistant runs, such as those of another server.
+ * The list is asked for at the beginning of each turn. It must answer at once, of what it knows.
+ *
+ * @public for skills; no tool of the core comes from elsewhere
  */
-export function createToolOffer(
-  tools: readonly AgentTool[],
-): (turn: ToolTurn) => readonly HostTool[] {
-  const described = tools.map((tool) => ({
-    tool,
-    offered: {
-      name: tool.name,
-      description: tool.description,
-      inputSchema: z.toJSONSchema(tool.input),
+export function defineTools<S extends z.ZodRawShape>(
+  definition: ContributionDefinition<S, ToolContext, (() => readonly Tool[]) | null>,
+): ToolContribution {
+  return contributionOf<S, ToolContext, ToolSource | null>({
+    ...definition,
+    create(context) {
+      const list = definition.create(context);
+      return list === null ? null : { kind: 'list', list };
     },
-  }));
-  return (turn) =>
-    described.filter(({ tool }) => isForTurn(tool, turn)).map(({ offered }) => offered);
+  });
 }
 
-function isForTurn({ isMainOnly, isTaskOnly = false }: AgentTool, turn: ToolTurn): boolean {
-  return (turn.isMain || !isMainOnly) && (turn.isTask || !isTaskOnly);
+const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/;
+
+/** Whether models and the socket's protocol take this as the name of a tool. */
+export function isToolName(name: string): boolean {
+  return NAME.test(name);
+}
+
+function checkName(name: string): void {
+  if (isToolName(name)) return;
+  throw new TypeError(`"${name}" is no name of a tool: letters, digits, _ and -, at most 63.`);
+}
+
+const Definition = contributionSchema<ToolContribution>(
+  'defineTool({ name, settings, create }) or defineTools',
+);
+
+/** Returns the host tools of this tree: of the files in `src/tools/` that export a `tool`. */
+export function discoverTools(
+  folder = `${import.meta.dirname}/../../tools`,
+): Promise<readonly ToolContribution[]> {
+  return discoverExports(folder, 'tool', Definition);
 }

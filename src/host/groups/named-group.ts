@@ -1,5 +1,5 @@
 import type { Group } from '../../store/store.ts';
-import type { ToolContext } from '../contracts/tool.ts';
+import type { ToolCall } from '../contracts/tool.ts';
 import { SeveralFit } from './group-refused.ts';
 
 /**
@@ -9,7 +9,7 @@ import { SeveralFit } from './group-refused.ts';
  * @throws Error in words for the agent when there is none, when several fit, or when it may not name another than its own
  */
 export function namedGroup(
-  { caller, store }: Pick<ToolContext, 'caller' | 'store'>,
+  { caller, store }: Pick<ToolCall, 'caller' | 'store'>,
   wanted: string | undefined,
   refusal: string,
 ): Group {

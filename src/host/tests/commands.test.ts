@@ -104,7 +104,7 @@ test('with no skill in the code, what is taken out or back is told in words of t
 
 test('a channel that has no token yet, or is not in the code, is told before who may write', async () => {
   using project = new TestProject(PROJECT);
-  const silentChannels = [{ name: 'telegram', needs: ['TELEGRAM_BOT_TOKEN'] }];
+  const silentChannels = [{ name: 'telegram', needs: ['TELEGRAM_BOT_TOKEN'], wrong: [] }];
   const assistant = await project.start({ over: { silentChannels } });
   const last = () => textsOf(assistant.terminal).at(-1);
   await assistant.terminal.say('/allow telegram 5');
@@ -146,8 +146,8 @@ test('status tells what runs and never the key', async () => {
 test('status names the settings that a silent channel waits for', async () => {
   using project = new TestProject(PROJECT);
   const silentChannels = [
-    { name: 'pigeon', needs: ['PIGEON_TOKEN', 'PIGEON_LOFT'] },
-    { name: 'smoke', needs: [] },
+    { name: 'pigeon', needs: ['PIGEON_TOKEN', 'PIGEON_LOFT'], wrong: [] },
+    { name: 'smoke', needs: [], wrong: [] },
   ];
   const assistant = await project.start({
     environment: { PIGEON_LOFT: 'roof' },

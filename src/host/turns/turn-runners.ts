@@ -2,7 +2,6 @@ import type { Channel } from '../../channels/channel.ts';
 import type { Turn } from '../../store/store.ts';
 import type { CommandContext, Resumption } from '../contracts/command.ts';
 import type { HostOptions } from '../contracts/options.ts';
-import { createToolOffer } from '../contracts/tool.ts';
 import { taskOfTurn } from '../scheduler/task-turn.ts';
 import { openAgentCommands } from './agent-command.ts';
 import { runAgentTurn } from './agent-turn.ts';
@@ -10,7 +9,7 @@ import { type CommandTurnOptions, resumeCommandTurn, runCommandTurn } from './co
 import type { FollowUps } from './follow-ups.ts';
 import { upToLimit } from './message-limit.ts';
 import { openRunningCommand } from './running-command.ts';
-import { callTool } from './tool-calls.ts';
+import { callTool, offerOf } from './tool-calls.ts';
 import type { TurnResult } from './turn-result.ts';
 import { openTyping } from './typing.ts';
 
@@ -40,7 +39,6 @@ export function openTurnRunners(parts: TurnRunnerParts): TurnRunners {
   const { store, channels, channelOf, meanwhile, say, pace } = parts;
   const typing = openTyping(pace.typingMs);
   const runningCommand = openRunningCommand(parts.commands);
-  const toolsFor = createToolOffer(parts.tools);
   const unstoppable = new AbortController().signal;
 
   function runAgent(turn: Turn): Promise<TurnResult> {
@@ -50,9 +48,16 @@ export function openTurnRunners(parts: TurnRunnerParts): TurnRunners {
       isSilent = true;
     };
     const commands = openAgentCommands({ ...commandOptions(turn), jid: turn.jid });
+    // What the turn is offered is what it can call, whatever becomes of a list meanwhile.
+    const toolsNow = parts.tools.list();
     const tools: Tools = {
-      ...parts,
+      tools: toolsNow,
       jid: turn.jid,
+      store,
+      registry: parts.registry,
+      tasks: parts.tasks,
+      fetchAttachment: parts.fetchAttachment,
+      timeZone: parts.timeZone,
       send: upToLimit((jid, text) => say(jid, text, isAsked && jid === turn.jid ? turn.id : null)),
       reachOf,
       ownerCommand: commands.call,
@@ -61,7 +66,7 @@ export function openTurnRunners(parts: TurnRunnerParts): TurnRunners {
     const given: AgentTurnParts = {
       ...parts,
       onTool: (call) => callTool(tools, call),
-      toolsFor,
+      toolsFor: (kind) => offerOf(toolsNow, kind),
       isSilent: () => isSilent,
     };
     const run = async (more: Pick<AgentTurnParts, 'followUps'>) =>
