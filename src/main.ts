@@ -16,7 +16,7 @@ import { lazySandbox } from './host/turns/lazy-sandbox.ts';
 import { openTools } from './host/turns/toolbox.ts';
 import { StoreError, unusable } from './store/error.ts';
 import { openStore } from './store/store.ts';
-import { settleAfterStart } from './supervisor/after-start.ts';
+import { collectGarbage } from './supervisor/after-start.ts';
 import { modelKeyIn, secretValues, withoutSecrets } from './supervisor/environment.ts';
 import { EXIT_UNUSABLE } from './supervisor/frames.ts';
 import { openLog } from './supervisor/log/log.ts';
@@ -146,7 +146,7 @@ await host.start({ rolledBack: start.rolledBack }).catch((error: unknown) =>
 );
 link.send({ kind: 'healthy' });
 openSandboxSoon();
-settleAfterStart();
+collectGarbage();
 
 /** What the owner has to put right ends the start with one sentence; trying again would not help. */
 function orExit<T>(open: () => T): T {

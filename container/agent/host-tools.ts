@@ -27,7 +27,7 @@ export class HostTools {
     return text;
   }
 
-  settle(result: ToolResult): void {
+  receive(result: ToolResult): void {
     this.#waiting.get(result.id)?.(result);
     this.#waiting.delete(result.id);
   }

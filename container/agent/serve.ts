@@ -26,7 +26,7 @@ export function serveTurns(stream: Duplex, tools: readonly AgentTool[]): void {
     schema: HostFrame,
     onFrame: (frame) => {
       if (frame.type === 'stop') process.exit(0);
-      else if (frame.type === 'tool_result') hostTools.settle(frame);
+      else if (frame.type === 'tool_result') hostTools.receive(frame);
       else if (frame.type === 'message') follow(frame);
       else void run(frame);
     },

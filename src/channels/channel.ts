@@ -126,7 +126,7 @@ export interface Channel {
   /** Told when these messages are answered and that is delivered, whatever else is under way. Must not throw. */
   answered?(jid: string, ids: readonly string[]): void;
   /** Told when everything said in the chat so far has been answered and delivered. Must not throw. */
-  chatSettled?(jid: string): void;
+  chatAcknowledged?(jid: string): void;
 }
 
 /** Thrown by `send` when the far end may or may not have taken the message (a time-out, a lost line). */

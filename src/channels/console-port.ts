@@ -12,7 +12,7 @@ export type ConsoleLine = {
  * Another process owns the real ones, so that what is typed while the assistant restarts is kept.
  */
 export interface ConsolePort {
-  /** Number of the last line that an earlier run stored but did not settle; null if there is none. */
+  /** Number of the last line that an earlier run stored but did not acknowledge; null if there is none. */
   readonly awaiting: number | null;
   /**
    * Resolves when the owner of the terminal has taken the text. It is shown to those who said the lines
@@ -27,5 +27,5 @@ export interface ConsolePort {
   /** The lines with these ids are answered, and the answers are printed. */
   answered(ids: readonly string[]): void;
   /** Everything up to this line is answered, and the answers are printed. */
-  settled(number: number): void;
+  acknowledged(number: number): void;
 }

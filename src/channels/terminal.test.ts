@@ -19,7 +19,7 @@ function farEnd(over: Partial<ConsolePort> = {}) {
     close: () => void seen.push('close'),
     stored: (number) => void seen.push(`stored ${number}`),
     answered: (ids) => void seen.push(`answered ${ids}`),
-    settled: (number) => void seen.push(`settled ${number}`),
+    acknowledged: (number) => void seen.push(`acknowledged ${number}`),
     ...over,
   };
   const type = (number: number, text: string) =>
@@ -80,14 +80,14 @@ test('a line that cannot be stored is said to be so, and holds nothing up', asyn
     'close',
     'print That could not be stored: Error: disk full for run-1',
     'stored 1',
-    'settled 1',
+    'acknowledged 1',
   ]);
 });
 
-test('what an earlier process stored is settled by the one that answers it', async () => {
+test('what an earlier process stored is acknowledged by the one that answers it', async () => {
   const { port, seen } = farEnd({ awaiting: 7 });
-  open(port).chatSettled?.('terminal:main');
-  expect(seen).toEqual(['settled 7']);
+  open(port).chatAcknowledged?.('terminal:main');
+  expect(seen).toEqual(['acknowledged 7']);
 });
 
 test('an answer goes out as Markdown, with the lines that it answers', async () => {

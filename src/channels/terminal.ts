@@ -33,7 +33,7 @@ function terminalChannel(
       warn('a line could not be stored', { error: String(error) });
       await port.print(`That could not be stored: ${String(error)}`, [line.id]);
       port.stored(line.number);
-      port.settled(line.number);
+      port.acknowledged(line.number);
     }
   }
 
@@ -57,8 +57,8 @@ function terminalChannel(
     ownsJid: (jid) => jid.startsWith('terminal:'),
     status: () => status,
     answered: (_jid, ids) => port.answered(ids),
-    chatSettled() {
-      if (lastStored !== null) port.settled(lastStored);
+    chatAcknowledged() {
+      if (lastStored !== null) port.acknowledged(lastStored);
     },
   };
 }

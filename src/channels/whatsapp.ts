@@ -57,14 +57,14 @@ export class WhatsAppChannel implements Channel {
   async connect(events: ChannelEvents): Promise<void> {
     const { settings } = this.#context;
     if (this.#link !== null || !hasVault(settings.dataDir)) return;
-    const { promise: isSettled, resolve } = Promise.withResolvers<void>();
+    const { promise: isDecided, resolve } = Promise.withResolvers<void>();
     const onStatus = (status: ChannelStatus): void => {
       this.#report(events, status);
       if (status.state !== 'connecting' || status.detail !== null) resolve();
     };
     onStatus({ state: 'connecting', detail: null });
     await this.#open(events, onStatus);
-    await isSettled;
+    await isDecided;
   }
 
   async #open(events: ChannelEvents, onStatus: (status: ChannelStatus) => void): Promise<void> {

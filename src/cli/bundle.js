@@ -16,7 +16,7 @@ const INDEX = 'bundle.json';
 /** What every command loads; other packages are left where they are, for the few that need them. */
 const INLINED = ['commander', 'ignore', 'jsonc-parser', 'semver', 'yaml', 'zod'];
 /** Sources younger than this are being worked on, and would only be joined again at once. */
-const SETTLED_MS = 10_000;
+const QUIESCENT_MS = 10_000;
 
 /**
  * The address of a bundle that is what the sources are, or null.
@@ -52,15 +52,15 @@ export async function makeBundle(home, cache, nowMs = Date.now()) {
     fs.mkdirSync(cache, { recursive: true });
     fs.accessSync(cache, fs.constants.W_OK);
     // A file that was written while it was read would look fresh, and be in the bundle as it was before.
-    const isSettled = (/** @type {string} */ path) =>
-      changedMs(join(home, path)) < nowMs - SETTLED_MS;
-    if (!sourcesOf(home).every(isSettled)) return;
+    const isQuiescent = (/** @type {string} */ path) =>
+      changedMs(join(home, path)) < nowMs - QUIESCENT_MS;
+    if (!sourcesOf(home).every(isQuiescent)) return;
     const { text, sources } = await joinSources(home);
     const name = `bundle-${createHash('sha256').update(text).digest('hex').slice(0, 16)}.mjs`;
     replace(join(cache, name), text);
     const paths = [...sources, relative(home, join(cache, name))];
     const stamps = Object.fromEntries(paths.map((path) => [path, stampOf(join(home, path))]));
-    if (!sources.every(isSettled)) return;
+    if (!sources.every(isQuiescent)) return;
     replace(
       join(cache, INDEX),
       JSON.stringify({ home, node: process.version, bundle: name, stamps }),

@@ -126,7 +126,7 @@ async function runAndPrint(
   const { signal } = interruption;
   try {
     const root = findRoot(cwd);
-    const result = await settle(verb, () => work({ root, cwd, options, ui, signal }));
+    const result = await resultOrFailure(verb, () => work({ root, cwd, options, ui, signal }));
     ui.stop(result.error === null);
     if (options.json) process.stdout.write(`${renderJson(result)}\n`);
     else print(result);
@@ -136,7 +136,7 @@ async function runAndPrint(
   }
 }
 
-async function settle(verb: string, work: () => Promise<VerbResult>): Promise<VerbResult> {
+async function resultOrFailure(verb: string, work: () => Promise<VerbResult>): Promise<VerbResult> {
   try {
     return await work();
   } catch (error) {

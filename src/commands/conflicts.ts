@@ -1,8 +1,8 @@
+import { answerQuestion, giveUp } from '../host/changes/answer-question.ts';
 import { readArguments } from '../host/changes/arguments.ts';
 import { answer } from '../host/changes/change.ts';
 import { refusalOf } from '../host/changes/refusal.ts';
 import { reportChange } from '../host/changes/report.ts';
-import { giveUp, settle } from '../host/changes/settle.ts';
 import { takeUp } from '../host/changes/take-up.ts';
 import { operationName, readWaiting } from '../host/changes/waiting.ts';
 import type { OwnerCommand } from '../host/contracts/command.ts';
@@ -19,7 +19,7 @@ export const command: OwnerCommand = {
     if (given === null || given.words.length > 0) return answer(USAGE);
     return await takeUp(context, { isFresh: false, allow: given.allow });
   },
-  confirm: settle,
+  confirm: answerQuestion,
   resume: reportChange,
   async look(context) {
     const waiting = await readWaiting(context);

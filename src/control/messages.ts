@@ -18,7 +18,7 @@ const AssistantMessageSchema = z.discriminatedUnion('kind', [
   /** What is under way that this shell waits for; null for nothing. */
   z.object({ kind: z.literal('activity'), text: z.string().nullable() }),
   /** Everything this shell said is answered. */
-  z.object({ kind: z.literal('settled') }),
+  z.object({ kind: z.literal('acknowledged') }),
   /** What was sent is not understood; the connection ends after this. */
   z.object({ kind: z.literal('refused'), message: z.string() }),
 ]);

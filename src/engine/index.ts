@@ -177,7 +177,7 @@ export async function conflicts(
   return await reading(context, async () => verbs.conflicts(context, options));
 }
 
-/** Settles one conflict of the operation that waits; nothing is published yet. */
+/** Resolves one conflict of the operation that waits; nothing is published yet. */
 export async function resolve(
   context: EngineContext,
   path: string,
@@ -187,7 +187,7 @@ export async function resolve(
   return await changing(context, 'resolve', async () => resolveConflict(context, path, choice));
 }
 
-/** Settles a conflict of an update that waits by the place that the release moved the file to. */
+/** Resolves a conflict of an update that waits by the place that the release moved the file to. */
 export async function resolveMoved(
   context: EngineContext,
   path: string,
@@ -197,13 +197,13 @@ export async function resolveMoved(
   return await changing(context, 'resolve', () => verbs.resolveMoved(context, path, to));
 }
 
-/** Settles every open conflict of the operation that waits in one way: all that can be, or none. */
+/** Resolves every open conflict of the operation that waits in one way: all that can be, or none. */
 export async function resolveAll(context: EngineContext, choice: Choice): Promise<VerbResult> {
   const verbs = await import('./commands/resolve.ts');
   return await changing(context, 'resolve', async () => verbs.resolveAll(context, choice));
 }
 
-/** Settles conflicts of the operation that waits by a file of answers: all of them or none. */
+/** Resolves conflicts of the operation that waits by a file of answers: all of them or none. */
 export async function resolveByAnswers(context: EngineContext, file: string): Promise<VerbResult> {
   const { resolveAnswered } = await import('./commands/resolve-moved.ts');
   const { readAnswers } = await import('./decisions/answers.ts');
@@ -212,7 +212,7 @@ export async function resolveByAnswers(context: EngineContext, file: string): Pr
 }
 
 /**
- * Lets the owner's model settle a conflict of the operation that waits, or all that are open; what it
+ * Lets the owner's model resolve a conflict of the operation that waits, or all that are open; what it
  * proposes is proved before it counts, and nothing is published yet.
  */
 export async function resolveByModel(

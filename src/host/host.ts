@@ -11,7 +11,7 @@ import { channelEvents } from './inbound-path/channel-events.ts';
 import { openChannelWatch } from './inbound-path/channel-watch.ts';
 import { openLateDigest } from './inbound-path/late-digest.ts';
 import { openStrangerDigest } from './inbound-path/stranger-digest.ts';
-import { openSettling } from './outbound/acknowledge.ts';
+import { openAcknowledging } from './outbound/acknowledge.ts';
 import { openDelivery } from './outbound/delivery.ts';
 import { openScheduler } from './scheduler/scheduler.ts';
 import { openTaskBook } from './scheduler/task-book.ts';
@@ -37,8 +37,8 @@ export function openHost(options: HostOptions): Host {
   const { store, channels, now, newId, log, pace } = options;
   const places = { projectDir: options.projectDir, dataDir: options.settings.dataDir };
 
-  const settling = openSettling({ store, channelOf });
-  const delivery = openDelivery({ ...options, onDelivered: settling.check, onGivenUp });
+  const acknowledging = openAcknowledging({ store, channelOf });
+  const delivery = openDelivery({ ...options, onDelivered: acknowledging.check, onGivenUp });
   const toTell = (turn: Turn, result: TurnResult) => taskResult(store, turn, result);
   const stopAgent = options.sandbox.stop;
   const work = openWork({
@@ -90,7 +90,7 @@ export function openHost(options: HostOptions): Host {
   function onEnded(turn: Turn, result: TurnResult): void {
     delivery.wake();
     if (result.kind === 'suspended') options.requestRestart();
-    else settling.ended(turn);
+    else acknowledging.ended(turn);
   }
 
   function onBroken({ id, folder }: Task, reason: string): void {
@@ -150,7 +150,7 @@ export function openHost(options: HostOptions): Host {
       jids.forEach(followUps.wake);
       delivery.wake();
       // After the channel has acknowledged: it must know of the message before it hears of its end.
-      setImmediate(() => jids.forEach(settling.check));
+      setImmediate(() => jids.forEach(acknowledging.check));
     },
     onStranger: strangers.wake,
     tellOwner,
@@ -188,7 +188,7 @@ export function openHost(options: HostOptions): Host {
       for (const turn of toResume) {
         work.start(turn, () => runners.resumeCommand(turn, resumption));
       }
-      settling.check(options.mainChat.jid);
+      acknowledging.check(options.mainChat.jid);
     },
     tell: tellOwnersChats,
     async stop(graceMs) {
@@ -197,7 +197,7 @@ export function openHost(options: HostOptions): Host {
       late.stop();
       watch.stop();
       await leave({ ...options, work, delivery, graceMs });
-      settling.stop();
+      acknowledging.stop();
     },
   };
 }

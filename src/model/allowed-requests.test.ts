@@ -49,7 +49,7 @@ test.each([
     expect(answer.text).toContain('cannot be asked for');
   }
   expect(far.requests).toEqual([]);
-  expect(proxy.settled).toEqual([]);
+  expect(proxy.charges).toEqual([]);
 });
 
 test.each([

@@ -33,7 +33,7 @@ test('a call is announced with the most that it may take', async () => {
   await using proxy = await openProxy(far.url, {
     async admit(atMost) {
       announced.push(atMost);
-      return { kind: 'admitted', settle: () => {} };
+      return { kind: 'admitted', charge: () => {} };
     },
   });
   const picture = { type: 'base64', media_type: 'image/png', data: 'A'.repeat(900_000) };
@@ -62,7 +62,7 @@ test.each([
   const answer = await proxy.post('/v1/messages', JSON.stringify(body));
   expect(answer.status).toBe(400);
   expect(far.requests).toEqual([]);
-  expect(proxy.settled).toEqual([]);
+  expect(proxy.charges).toEqual([]);
 });
 
 test('a key that stands twice reaches the server once, as it was read here', async () => {
@@ -92,20 +92,20 @@ test('counting tokens costs nothing and asks no budget', async () => {
   expect(proxy.charged).toEqual([]);
 });
 
-test('an error of the server is settled without a charge', async () => {
+test('an error of the server ends without a charge', async () => {
   await using far = await startedServer(() => ({ kind: 'error', status: 529 }));
   await using proxy = await openProxy(far.url);
   await proxy.post('/v1/messages', JSON.stringify(BODY));
-  expect(proxy.settled).toEqual([null]);
+  expect(proxy.charges).toEqual([null]);
   expect(proxy.charged).toEqual([]);
 });
 
-test('a server that cannot be reached is settled without a charge', async () => {
+test('a server that cannot be reached ends without a charge', async () => {
   const far = await startedServer(HELLO);
   await far.close();
   await using proxy = await openProxy(far.url);
   expect((await proxy.post('/v1/messages', JSON.stringify(BODY))).status).toBe(424);
-  expect(proxy.settled).toEqual([null]);
+  expect(proxy.charges).toEqual([null]);
 });
 
 test('whoever goes away in the middle of an answer pays for what was written', async () => {
@@ -118,8 +118,8 @@ test('whoever goes away in the middle of an answer pays for what was written', a
   }));
   await using proxy = await openProxy(far.url);
   await proxy.abandon('/v1/messages', JSON.stringify({ ...BODY, stream: true }));
-  await vi.waitFor(() => expect(proxy.settled).toHaveLength(1));
-  const [counts] = proxy.settled;
+  await vi.waitFor(() => expect(proxy.charges).toHaveLength(1));
+  const [counts] = proxy.charges;
   expect(counts?.inputTokens).toBe(100);
   // The server has said one token so far; the first piece of text had some hundred.
   expect(counts?.outputTokens).toBeGreaterThan(50);
@@ -131,23 +131,23 @@ test('whoever goes away before an answer pays for the question and the time', as
   await using proxy = await openProxy(far.url);
   const asked = vi.waitFor(() => expect(far.requests).toHaveLength(1)).then(() => delay(300));
   await proxy.abandon('/v1/messages', JSON.stringify(BODY), asked);
-  await vi.waitFor(() => expect(proxy.settled).toHaveLength(1));
-  const [counts] = proxy.settled;
+  await vi.waitFor(() => expect(proxy.charges).toHaveLength(1));
+  const [counts] = proxy.charges;
   expect(counts?.inputTokens).toBeGreaterThan(100);
   expect(counts?.outputTokens).toBeGreaterThan(5);
   expect(counts?.outputTokens).toBeLessThanOrEqual(500);
 });
 
-test('a call under way is settled in the moment in which its turn ends', async () => {
+test('a call under way is charged in the moment in which its turn ends', async () => {
   await using far = await startedServer(() => ({ kind: 'stall' }));
   await using proxy = await openProxy(far.url);
   const asked = proxy.post('/v1/messages', JSON.stringify(BODY)).catch(() => null);
   await vi.waitFor(() => expect(far.requests).toHaveLength(1));
   proxy.endTurn();
-  expect(proxy.settled).toHaveLength(1);
-  expect(proxy.settled[0]?.inputTokens).toBeGreaterThan(100);
+  expect(proxy.charges).toHaveLength(1);
+  expect(proxy.charges[0]?.inputTokens).toBeGreaterThan(100);
   await asked;
-  expect(proxy.settled).toHaveLength(1);
+  expect(proxy.charges).toHaveLength(1);
 });
 
 test('an OpenAI stream is made to report what it took', async () => {

@@ -74,7 +74,7 @@ export async function proxyModelCall(
     return refuse(response, 402, admission.message, 'billing_error');
   }
   const bill = openBill(checked, (counts) => {
-    admission.settle(counts);
+    admission.charge(counts);
     if (counts !== null) turn.onUsage(counts);
   });
   // At once, and not when the broken streams come to it: the books may be closed by then.
@@ -246,12 +246,12 @@ function drained(response: http.ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     // What is gone already says so no second time.
     if (response.destroyed) return resolve();
-    const settle = () => {
-      response.off('drain', settle);
-      response.off('close', settle);
+    const onEnd = () => {
+      response.off('drain', onEnd);
+      response.off('close', onEnd);
       resolve();
     };
-    response.on('drain', settle);
-    response.on('close', settle);
+    response.on('drain', onEnd);
+    response.on('close', onEnd);
   });
 }

@@ -10,7 +10,7 @@ export type TokenCounts = {
 
 /** Whether a call may go to the model's server. */
 export type Admission =
-  /** `settle` is called exactly once, when the call has ended; with null where it cost nothing. */
-  | { readonly kind: 'admitted'; readonly settle: (counts: TokenCounts | null) => void }
+  /** `charge` is called exactly once, when the call has ended; with null where it cost nothing. */
+  | { readonly kind: 'admitted'; readonly charge: (counts: TokenCounts | null) => void }
   /** One sentence fit for the chat. */
   | { readonly kind: 'refused'; readonly message: string };

@@ -28,7 +28,7 @@ export class Group {
     now: () => performance.now(),
   });
   #agent: WarmAgent | null = null;
-  /** Settles when everything asked for so far is done: turns of one group never overlap. */
+  /** Resolves when everything asked for so far is done: turns of one group never overlap. */
   #tail: Promise<unknown> = Promise.resolve();
   #starting: Promise<WarmAgent> | null = null;
   #idle: NodeJS.Timeout | null = null;

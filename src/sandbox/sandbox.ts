@@ -79,7 +79,7 @@ export type TurnEvents = {
   readonly onOpen?: (tell: (followUp: FollowUp) => boolean) => void;
   readonly onTook?: (id: string) => void;
   /**
-   * Asked before each call of the model, with the most that it may take; may wait until calls under way are settled. The signal is
+   * Asked before each call of the model, with the most that it may take; may wait until calls under way are charged. The signal is
    * aborted when nobody waits any more. Without it every call is let through, and nobody is charged.
    */
   readonly onModelCall?: (atMost: TokenCounts, signal: AbortSignal) => Promise<Admission>;

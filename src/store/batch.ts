@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { isIndexDamage } from './search-index.ts';
 
 /** What became of one piece of work: its result, or the error that undid it and it alone. */
-export type Settled<T> =
+export type Result<T> =
   | { readonly kind: 'done'; readonly value: T }
   | { readonly kind: 'failed'; readonly error: unknown };
 
@@ -14,11 +14,11 @@ export type Settled<T> =
  */
 export function batchOf(
   database: Database,
-): <T>(works: readonly (() => T)[]) => readonly Settled<T>[] {
+): <T>(works: readonly (() => T)[]) => readonly Result<T>[] {
   return (works) => database.transaction(() => works.map((work) => attempt(database, work)))();
 }
 
-function attempt<T>(database: Database, work: () => T): Settled<T> {
+function attempt<T>(database: Database, work: () => T): Result<T> {
   try {
     // Inside a transaction, this is a savepoint.
     return { kind: 'done', value: database.transaction(work)() };

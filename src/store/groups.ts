@@ -82,7 +82,7 @@ export function groupsOf(database: Database): Groups {
     DELETE FROM groups WHERE is_main = 1 AND jid <> :jid AND jid IN (
       SELECT jid FROM chats WHERE channel = (SELECT channel FROM chats WHERE jid = :jid))`);
   const setAway = database.prepare('UPDATE groups SET is_away = :isAway WHERE jid = :jid');
-  const settle = database.prepare('UPDATE chats SET is_dismissed = 0 WHERE jid = ?');
+  const undismiss = database.prepare('UPDATE chats SET is_dismissed = 0 WHERE jid = ?');
   const unregister = database.prepare('DELETE FROM groups WHERE jid = ?');
   const setTrigger = database.prepare(`
     UPDATE groups SET needs_trigger = :needsTrigger, trigger_word = :triggerWord WHERE jid = :jid`);
@@ -114,7 +114,7 @@ export function groupsOf(database: Database): Groups {
         isMain: Number(group.isMain),
         now,
       });
-      settle.run(group.jid);
+      undismiss.run(group.jid);
     },
     registerMain({ jid, name }, now) {
       const main = { folder: 'main', needsTrigger: 0, triggerWord: null, isMain: 1 };

@@ -1,5 +1,5 @@
 import { type Attachments, attachmentsOf } from './attachments.ts';
-import { batchOf, type Settled } from './batch.ts';
+import { batchOf, type Result } from './batch.ts';
 import { type Budgets, budgetsOf } from './budgets.ts';
 import { type Chats, chatsOf } from './chats.ts';
 import { openDatabase } from './database.ts';
@@ -26,7 +26,7 @@ import { type Tasks, tasksOf } from './tasks.ts';
 import { type Turns, turnsOf } from './turns.ts';
 import { type UsageTable, usageOf } from './usage.ts';
 
-export type { Settled } from './batch.ts';
+export type { Result } from './batch.ts';
 export type { Limits } from './budgets.ts';
 export type { Chat } from './chats.ts';
 export type { TurnEnd } from './finish.ts';
@@ -72,7 +72,7 @@ export interface Store {
   /** Runs `work` in one transaction, which an exception undoes. */
   transaction<T>(work: () => T): T;
   /** Runs works in one transaction, in order; an exception undoes the work that threw it, and no other. */
-  batch<T>(works: readonly (() => T)[]): readonly Settled<T>[];
+  batch<T>(works: readonly (() => T)[]): readonly Result<T>[];
   close(): void;
 }
 

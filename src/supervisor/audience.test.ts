@@ -17,7 +17,7 @@ function conversation() {
       print: (text) => void seen.push(`${name}: ${text}`),
       notice: () => {},
       setActivity: (activity) => void seen.push(`${name} sees ${activity}`),
-      settled: () => {},
+      acknowledged: () => {},
     };
     audience.join(participant);
     return participant;
@@ -38,7 +38,7 @@ test('the mark of typing stays until the last thing said is answered, whatever i
   expect(seen).toEqual(['owner sees Andy is typing', 'owner: groups']);
   audience.setPhase('Restarting');
   audience.setPhase(null);
-  lines.settled(2);
+  lines.acknowledged(2);
   expect(seen.slice(2)).toEqual([
     'owner sees Restarting',
     'owner sees Andy is typing',

@@ -16,7 +16,7 @@ const ChildFrameSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('notice'), text: z.string() }),
   z.object({ kind: z.literal('stored'), number: z.int() }),
   z.object({ kind: z.literal('answered'), ids: z.array(z.string()) }),
-  z.object({ kind: z.literal('settled'), number: z.int() }),
+  z.object({ kind: z.literal('acknowledged'), number: z.int() }),
   /** All channels were started: this tree works. */
   z.object({ kind: z.literal('healthy') }),
   z.object({ kind: z.literal('restart') }),
@@ -30,7 +30,7 @@ const SupervisorFrameSchema = z.discriminatedUnion('kind', [
     kind: z.literal('start'),
     /** Somebody sits at the terminal; otherwise input is piped in. */
     isInteractive: z.boolean(),
-    /** The last line that was stored and not settled. */
+    /** The last line that was stored and not acknowledged. */
     awaiting: z.int().nullable(),
     /** Why the tree that was published last was taken back; null when it was not. */
     rolledBack: z.string().nullable(),

@@ -6,7 +6,7 @@ function lines(isOneByOne: boolean) {
   const queue = openLines({ runId: 'run', now: () => 1, onChange: () => {} });
   const speaker = (name: string, oneByOne: boolean): Speaker => ({
     isOneByOne: oneByOne,
-    settled: () => void said.push(`${name} settled`),
+    acknowledged: () => void said.push(`${name} acknowledged`),
   });
   const owner = speaker('owner', isOneByOne);
   const shell = speaker('shell', false);
@@ -43,20 +43,20 @@ test('piped lines are said one by one, also across a restart', () => {
   queue.detach();
   attach('second');
   expect(said).toEqual(['first: a']);
-  queue.settled(1);
-  expect(said).toEqual(['first: a', 'owner settled', 'second: b']);
+  queue.acknowledged(1);
+  expect(said).toEqual(['first: a', 'owner acknowledged', 'second: b']);
   queue.stored(2);
-  queue.settled(2);
+  queue.acknowledged(2);
   expect(queue.isIdle()).toBe(false);
   queue.stored(3);
-  queue.settled(3);
-  queue.settled(3);
-  const after = ['owner settled', 'second: c', 'owner settled'];
-  expect(said).toEqual(['first: a', 'owner settled', 'second: b', ...after]);
+  queue.acknowledged(3);
+  queue.acknowledged(3);
+  const after = ['owner acknowledged', 'second: c', 'owner acknowledged'];
+  expect(said).toEqual(['first: a', 'owner acknowledged', 'second: b', ...after]);
   expect(queue.isIdle()).toBe(true);
 });
 
-test('a shell does not wait for what is piped in, and is settled by itself', () => {
+test('a shell does not wait for what is piped in, and is acknowledged by itself', () => {
   const { queue, said, attach, owner, shell } = lines(true);
   attach('first');
   queue.add(owner, 'a');
@@ -65,10 +65,10 @@ test('a shell does not wait for what is piped in, and is settled by itself', () 
   expect(said).toEqual(['first: a', 'first: c']);
   queue.stored(2);
   queue.answered(['run-2', 'run-99']);
-  expect(said.slice(2)).toEqual(['shell settled']);
+  expect(said.slice(2)).toEqual(['shell acknowledged']);
   expect([queue.isIdle(shell), queue.isIdle(owner), queue.awaiting()]).toEqual([true, false, 1]);
-  queue.settled(2);
-  expect(said.slice(3)).toEqual(['owner settled', 'first: b']);
+  queue.acknowledged(2);
+  expect(said.slice(3)).toEqual(['owner acknowledged', 'first: b']);
 });
 
 test('those who wait for an answer are known by what they said', () => {

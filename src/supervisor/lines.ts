@@ -5,7 +5,7 @@ export type Speaker = {
   /** Piped input: a line is said only when the one before is answered. */
   readonly isOneByOne: boolean;
   /** Something they said is answered; their next line follows after this. */
-  settled(): void;
+  acknowledged(): void;
 };
 
 export interface Lines {
@@ -18,12 +18,12 @@ export interface Lines {
   detach(): void;
   stored(number: number): void;
   /** Everything up to this line is answered. */
-  settled(number: number): void;
+  acknowledged(number: number): void;
   /** These lines are answered, whatever else waits. */
   answered(ids: readonly string[]): void;
   /** Those who said these lines and wait for the answer. */
   speakersOf(ids: readonly string[]): readonly Speaker[];
-  /** The last line that was stored and not settled; null when there is none. */
+  /** The last line that was stored and not acknowledged; null when there is none. */
   awaiting(): number | null;
   /** Whether nothing is waiting for its answer, and nothing for being said; of one speaker or of all. */
   isIdle(speaker?: Speaker): boolean;
@@ -33,7 +33,7 @@ export type LinesOptions = {
   /** Told apart from the numbers of any other run, so that no line is taken for one of those. */
   readonly runId: string;
   readonly now: () => number;
-  /** Something was said or settled, or the input ended: time to look at `isIdle`. */
+  /** Something was said or acknowledged, or the input ended: time to look at `isIdle`. */
   readonly onChange: () => void;
 };
 
@@ -68,11 +68,11 @@ export function openLines({ runId, now, onChange }: LinesOptions): Lines {
     waiting = held;
   }
 
-  function settle(isSettled: (one: Open) => boolean): void {
-    const settled = open.filter(isSettled);
-    if (settled.length === 0) return;
-    open = open.filter((one) => !isSettled(one));
-    for (const speaker of new Set(settled.map((one) => one.speaker))) speaker.settled();
+  function acknowledge(isAnswered: (one: Open) => boolean): void {
+    const answered = open.filter(isAnswered);
+    if (answered.length === 0) return;
+    open = open.filter((one) => !isAnswered(one));
+    for (const speaker of new Set(answered.map((one) => one.speaker))) speaker.acknowledged();
     pump();
     onChange();
   }
@@ -95,8 +95,8 @@ export function openLines({ runId, now, onChange }: LinesOptions): Lines {
     stored(number) {
       for (const one of open) if (one.line.number <= number) one.isStored = true;
     },
-    settled: (number) => settle(({ line }) => line.number <= number),
-    answered: (ids) => settle(({ line }) => ids.includes(line.id)),
+    acknowledged: (number) => acknowledge(({ line }) => line.number <= number),
+    answered: (ids) => acknowledge(({ line }) => ids.includes(line.id)),
     speakersOf: (ids) => [
       ...new Set(open.filter(({ line }) => ids.includes(line.id)).map(({ speaker }) => speaker)),
     ],

@@ -73,8 +73,8 @@ export function runAssistant(options: RunOptions): Run {
       case 'answered':
         lines.answered(frame.ids);
         return;
-      case 'settled':
-        lines.settled(frame.number);
+      case 'acknowledged':
+        lines.acknowledged(frame.number);
         return;
       case 'healthy':
         wasHealthy = true;

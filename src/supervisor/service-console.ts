@@ -14,7 +14,7 @@ export function serviceConsole(output: Writable, errors: Writable): OwnerConsole
     print: (markdown) => void output.write(`${printable(markdown)}\n`),
     notice: (text) => void errors.write(`${printable(text)}\n`),
     setActivity: () => {},
-    settled: () => {},
+    acknowledged: () => {},
     close: () => {},
   };
 }

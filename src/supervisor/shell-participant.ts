@@ -15,8 +15,8 @@ export function admitShell(shell: Shell, { lines, audience }: ShellParts): Shell
     print: (text) => shell.send({ kind: 'answer', text }),
     notice: (text) => shell.send({ kind: 'notice', text }),
     setActivity: (text) => shell.send({ kind: 'activity', text }),
-    settled() {
-      if (lines.isIdle(participant)) shell.send({ kind: 'settled' });
+    acknowledged() {
+      if (lines.isIdle(participant)) shell.send({ kind: 'acknowledged' });
     },
   };
   shell.send({ kind: 'welcome', name: audience.name() });

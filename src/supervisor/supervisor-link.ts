@@ -63,7 +63,7 @@ export function connectSupervisor(process: ProcessWithChannel): SupervisorLink {
       },
       stored: (number) => tell({ kind: 'stored', number }),
       answered: (ids) => tell({ kind: 'answered', ids: [...ids] }),
-      settled: (number) => tell({ kind: 'settled', number }),
+      acknowledged: (number) => tell({ kind: 'acknowledged', number }),
     },
   };
 }

@@ -133,7 +133,7 @@ export function interactiveConsole(streams: TerminalStreams): OwnerConsole {
       draw();
       spinner = setInterval(draw, FRAME_MS);
     },
-    settled: () => {},
+    acknowledged: () => {},
     close() {
       clearInterval(spinner);
       editor?.setPrompt('');

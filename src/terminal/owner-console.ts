@@ -14,7 +14,7 @@ export interface Listener {
   /** What is under way that one waits for; null for nothing. */
   setActivity(activity: string | null): void;
   /** What was handed over so far is answered. */
-  settled(): void;
+  acknowledged(): void;
 }
 
 /** The terminal, or the pipes in its place. */

@@ -28,7 +28,7 @@ test('a prompt that something came after is shown again, and only where a line i
   await said;
   screen.notice('at work');
   screen.print('answer');
-  screen.settled();
+  screen.acknowledged();
   screen.close();
   expect(String(output.read())).toBe('> \na reminder\n> \n> \nanswer\n> \n');
   expect(String(errors.read())).toBe('a warning\nat work\n');
@@ -42,7 +42,7 @@ test('nothing but prompt and answers is on stdout', async () => {
   screen.notice('a warning');
   screen.setActivity('Andy is typing');
   screen.print('**answer** \u001b[2J');
-  screen.settled();
+  screen.acknowledged();
   screen.close();
   output.end();
   expect(String(output.read())).toBe('hello\n> \n> \n**answer** [2J\n> \n');

@@ -66,7 +66,7 @@ export function pipedConsole({ input, output, errors }: PipedStreams): OwnerCons
       }),
     notice: (text) => interject(() => void errors.write(`${printable(text)}\n`)),
     setActivity: () => {},
-    settled() {
+    acknowledged() {
       unanswered = Math.max(0, unanswered - 1);
       showPrompt();
     },

@@ -29,7 +29,7 @@ const CONNECTED: ChannelStatus = { state: 'connected', detail: null };
 export class TestChannel implements Channel {
   readonly name: string;
   readonly sent: { jid: string; id: string; text: string }[] = [];
-  readonly settled: string[] = [];
+  readonly acknowledged: string[] = [];
   /** What the far end does with the next messages; taken from the front, an empty list takes all. */
   readonly failures: Error[] = [];
   state: ChannelStatus = CONNECTED;
@@ -69,8 +69,8 @@ export class TestChannel implements Channel {
     return this.state;
   }
 
-  chatSettled(jid: string): void {
-    this.settled.push(jid);
+  chatAcknowledged(jid: string): void {
+    this.acknowledged.push(jid);
   }
 
   forgetChat(jid: string): void {

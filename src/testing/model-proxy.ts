@@ -25,14 +25,14 @@ export async function openProxy(baseUrl: string, parts: TestProxyParts = {}) {
   await chmod(socketDir, 0o700);
   const model: ModelSettings = { provider, model: 'claude-test', baseUrl, apiKey: KEY };
   const charged: TokenCounts[] = [];
-  const settled: (TokenCounts | null)[] = [];
+  const charges: (TokenCounts | null)[] = [];
   const failures: (ModelFailure | null)[] = [];
   const over = new AbortController();
-  const settle = (counts: TokenCounts | null) => void settled.push(counts);
+  const charge = (counts: TokenCounts | null) => void charges.push(counts);
   const turn = {
     signal: over.signal,
     silence: new ActivityWatchdog(),
-    admit: parts.admit ?? (async () => ({ kind: 'admitted', settle }) as const),
+    admit: parts.admit ?? (async () => ({ kind: 'admitted', charge }) as const),
     onUsage: (counts: TokenCounts) => charged.push(counts),
     onModel: (failure: ModelFailure | null) => failures.push(failure),
   };
@@ -48,7 +48,7 @@ export async function openProxy(baseUrl: string, parts: TestProxyParts = {}) {
     /** What the turn was told that its calls cost. */
     charged,
     /** How the admissions of its calls ended. */
-    settled,
+    charges,
     failures,
     endTurn: () => over.abort(),
     post: (path: string, body: string, headers = {}, method = 'POST') =>

@@ -24,7 +24,7 @@ export function spender() {
     if (admission?.kind !== 'admitted') {
       return { kind: 'failed', code: 'BUDGET', message: admission?.message ?? 'not asked' };
     }
-    admission.settle(cents(amount));
+    admission.charge(cents(amount));
     return answers('pong');
   };
   return { agent, prompts };

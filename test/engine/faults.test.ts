@@ -208,11 +208,11 @@ test('a resolution is found again by every later verb, and on another machine', 
   commitAll(codebase, 'skills');
   await done(codebase, 'apply', 'demo');
   expect((await codebase.claw('apply', 'other')).code).toBe(3);
-  const settled = LINES.replace('two', 'two, both');
-  codebase.write({ '.claw/pending/a.txt': settled });
+  const resolved = LINES.replace('two', 'two, both');
+  codebase.write({ '.claw/pending/a.txt': resolved });
   await done(codebase, 'continue');
   const after = codebase.tree();
-  expect(after['a.txt']).toBe(settled);
+  expect(after['a.txt']).toBe(resolved);
   // The documented flow: everything out and in again, in the other order; then a bare clone.
   await done(codebase, 'remove', 'demo');
   expect(codebase.read('a.txt')).toBe(LINES.replace('two', 'two, other'));

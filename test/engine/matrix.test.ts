@@ -106,7 +106,7 @@ test('a pair that conflicts says where, why and between whom, and ends with 3', 
   ]);
 });
 
-test('what a recording settles is resolved, and names the recording', async () => {
+test('what a recording resolves is resolved, and names the recording', async () => {
   await using codebase = temporaryCodebase({ 'a.txt': LINES }, { git: true });
   addLine(codebase, 'east', 'one', 'East');
   addLine(codebase, 'west', 'one', 'West');

@@ -87,7 +87,7 @@ test('where it was published, what the owner took back or deleted since is their
   expect(codebase.tree()).toEqual(before);
 });
 
-test('on a clone, lines that were taken back block, and are settled by a side', async () => {
+test('on a clone, lines that were taken back block, and are resolved by a side', async () => {
   await using codebase = installation();
   addSkill(codebase, 'delta', {
     modify: { 'src/a.ts': [LINES, LINES.replace('one', 'first').replace('five', 'fifth')] },

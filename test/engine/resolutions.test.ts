@@ -52,7 +52,7 @@ test('a recording is readable text, and is used by every later command', async (
   addSkill(codebase, 'c', { modify: { 'other.txt': [LINES, LINES.replace('one', 'c')] } });
   const applied = await codebase.claw('apply', 'c');
   expect(applied).toMatchObject({ code: 0, json: { data: { settled: [{ by: [key] }] } } });
-  expect(applied.json.warnings).toContain(`notes.txt: settled by the recording ${key}.`);
+  expect(applied.json.warnings).toContain(`notes.txt: resolved by the recording ${key}.`);
   expect((await codebase.claw('remove', 'c')).code).toBe(0);
   expect((await codebase.claw('replay')).json.outcome).toBe('nothing');
   expect(codebase.read('notes.txt')).toBe(BOTH);
@@ -101,7 +101,7 @@ test('the tests of all layers come first: what fails them is not recorded, and s
   expect((await codebase.claw('continue')).code).toBe(0);
 });
 
-test('a hunk between the same layers stays settled when something else changes in the file', async () => {
+test('a hunk between the same layers stays resolved when something else changes in the file', async () => {
   await using codebase = await resolved();
   const key = await onlyKey(codebase);
   addSkill(codebase, 'a', {
@@ -302,7 +302,7 @@ test('a recording that was not made here holds for the same whole files only', a
   expect(await list(codebase)).toMatchObject([{ key, own: false, used: true }]);
 });
 
-test('recordings that disagree settle nothing, and are named; another word replaces both', async () => {
+test('recordings that disagree resolve nothing, and are named; another word replaces both', async () => {
   await using codebase = await resolved();
   const key = await onlyKey(codebase);
   await using other = await resolved();
@@ -368,7 +368,7 @@ test('a recording that somebody changed is refused by name, with what to do', as
   expect((await codebase.claw('status')).code).toBe(0);
 });
 
-test('what settles a conflict must parse; a recording that would not any more is not used', async () => {
+test('what resolves a conflict must parse; a recording that would not any more is not used', async () => {
   const code = 'export const all = [\n  2,\n  3,\n  // why */\n  5,\n];\n';
   await using codebase = temporaryCodebase({ 'src/a.ts': code }, { git: true });
   const skill = (name: string, version: string, text: string) =>
@@ -383,8 +383,8 @@ test('what settles a conflict must parse; a recording that would not any more is
     expect(refused.json.error?.message).toMatch(/src\/a\.ts does not parse, line 6/);
   }
   // Parses only as long as the comment ends where it ends now.
-  const settled = code.replace('2,', "'a', 'b', /* both");
-  codebase.write({ '.claw/pending/src/a.ts': settled });
+  const resolved = code.replace('2,', "'a', 'b', /* both");
+  codebase.write({ '.claw/pending/src/a.ts': resolved });
   expect((await codebase.claw('continue')).code).toBe(0);
   skill('a', '1.1.0', code.replace('2,', "'a',").replace('why */', 'why'));
   const blocked = await codebase.claw('upgrade', 'a');

@@ -17,7 +17,7 @@ async function decided(codebase: Codebase, path: string, ...choice: string[]): P
 test.each([
   ['--ours', 'of a\nsame\n'],
   ['--theirs', 'of b\nsame\n'],
-])('two skills that add one file are settled by %s, and that is recorded', async (side, text) => {
+])('two skills that add one file are resolved by %s, and that is recorded', async (side, text) => {
   await using codebase = temporaryCodebase({ 'x.txt': 'x\n' }, { git: true });
   addSkill(codebase, 'a', { add: { 'new.txt': 'of a\nsame\n' } });
   addSkill(codebase, 'b', { add: { 'new.txt': 'of b\nsame\n' } });
@@ -53,7 +53,7 @@ test.each([
   expect(codebase.read('notes.txt')).toBe(A);
 });
 
-test('a file that the owner deleted and a skill changes is settled either way, or with a text', async () => {
+test('a file that the owner deleted and a skill changes is resolved either way, or with a text', async () => {
   await using codebase = temporaryCodebase({ 'notes.txt': LINES, 'x.txt': 'x\n' }, { git: true });
   addSkill(codebase, 'a', { modify: { 'notes.txt': [LINES, A] } });
   codebase.remove('notes.txt');
@@ -109,7 +109,7 @@ test('removing a skill whose lines the owner edited names the skill, not the cor
   expect(codebase.has('notes.txt')).toBe(false);
 });
 
-test('a binary file that both sides changed is settled by a side or by a file', async () => {
+test('a binary file that both sides changed is resolved by a side or by a file', async () => {
   const bytes = (last: number) => Buffer.from([0, 1, 2, 255, last]);
   await using codebase = temporaryCodebase({ 'a.bin': bytes(0) }, { git: true });
   addSkill(codebase, 'a', { modify: { 'a.bin': [bytes(0), bytes(1)] } });
@@ -134,7 +134,7 @@ test('a binary file that both sides changed is settled by a side or by a file', 
   expect(codebase.tree()['a.bin']).toBe(bytes(3).toString('latin1'));
 });
 
-test('a conflict with the owner’s own edits is settled, and never recorded', async () => {
+test('a conflict with the owner’s own edits is resolved, and never recorded', async () => {
   await using codebase = temporaryCodebase({ 'notes.txt': LINES }, { git: true });
   addSkill(codebase, 'a', { modify: { 'notes.txt': [LINES, A] } });
   codebase.write({ 'notes.txt': MINE.replace('ten', 'ten of mine') });
@@ -223,7 +223,7 @@ test('an undo that would delete or bring back what was changed or deleted since 
   ]);
 });
 
-test('a conflict of the core with an old package is settled and holds for the next core', async () => {
+test('a conflict of the core with an old package is resolved and holds for the next core', async () => {
   await using codebase = temporaryCodebase({ 'notes.txt': LINES }, { git: true });
   const core = LINES.replace('two', 'two of the core');
   codebase.write({ 'notes.txt': core });
@@ -249,7 +249,7 @@ test('a conflict of the core with an old package is settled and holds for the ne
 test.each([
   ['--ours', 'of a\n'],
   ['--theirs', LINES],
-])('a rename onto another skill’s file is settled by %s', async (side, text) => {
+])('a rename onto another skill’s file is resolved by %s', async (side, text) => {
   await using codebase = temporaryCodebase({ 'notes.txt': LINES }, { git: true });
   addSkill(codebase, 'a', { add: { 'new.txt': 'of a\n' } });
   addSkill(codebase, 'b', {
@@ -267,7 +267,7 @@ test.each([
   expect([codebase.read('new.txt'), codebase.read('notes.txt')]).toEqual(['of a\n', LINES]);
 });
 
-test('a rename onto a file of the owner’s is settled by a side', async () => {
+test('a rename onto a file of the owner’s is resolved by a side', async () => {
   await using codebase = temporaryCodebase({ 'notes.txt': LINES }, { git: true });
   addSkill(codebase, 'b', {
     base: { 'notes.txt': LINES },
@@ -282,7 +282,7 @@ test('a rename onto a file of the owner’s is settled by a side', async () => {
   expect(codebase.has('notes.txt')).toBe(false);
 });
 
-test('what no text can settle says so, instead of asking for ever', async () => {
+test('what no text can resolve says so, instead of asking for ever', async () => {
   await using codebase = temporaryCodebase({ 'notes.txt': LINES }, { git: true });
   for (const skill of ['a', 'b']) {
     addSkill(codebase, skill, {

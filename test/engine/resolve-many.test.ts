@@ -32,19 +32,22 @@ async function blocked(): Promise<Codebase> {
 test.each([
   ['--ours', 'first\n'],
   ['--theirs', 'second\n'],
-])('resolve --all %s settles all that is open, and leaves what was decided', async (side, word) => {
-  await using codebase = await blocked();
-  await codebase.claw('resolve', 'docker-compose.yml#services.second.ports', '--with', '[]');
-  await codebase.claw('resolve', 'b.txt', '--both', 'ours');
-  const run = await codebase.claw('resolve', '--all', side);
-  expect(run).toMatchObject({ code: 0, json: { data: { paths: ['a.txt', 'c.txt'], open: [] } } });
-  expect(await codebase.claw('continue')).toMatchObject({ code: 0 });
-  expect(codebase.read('a.txt')).toBe(with2(word.trim()));
-  expect(codebase.read('b.txt')).toBe(with2('first\nsecond'));
-  expect(codebase.read('c.txt')).toBe(with2(word.trim()));
-});
+])(
+  'resolve --all %s resolves all that is open, and leaves what was decided',
+  async (side, word) => {
+    await using codebase = await blocked();
+    await codebase.claw('resolve', 'docker-compose.yml#services.second.ports', '--with', '[]');
+    await codebase.claw('resolve', 'b.txt', '--both', 'ours');
+    const run = await codebase.claw('resolve', '--all', side);
+    expect(run).toMatchObject({ code: 0, json: { data: { paths: ['a.txt', 'c.txt'], open: [] } } });
+    expect(await codebase.claw('continue')).toMatchObject({ code: 0 });
+    expect(codebase.read('a.txt')).toBe(with2(word.trim()));
+    expect(codebase.read('b.txt')).toBe(with2('first\nsecond'));
+    expect(codebase.read('c.txt')).toBe(with2(word.trim()));
+  },
+);
 
-test('resolve --all settles all or nothing, and says which one it does not fit', async () => {
+test('resolve --all resolves all or nothing, and says which one it does not fit', async () => {
   await using codebase = await blocked();
   const run = await codebase.claw('resolve', '--all', '--both', 'ours');
   expect(run).toMatchObject({ code: 2, json: { error: { code: 'USAGE' } } });
@@ -53,7 +56,7 @@ test('resolve --all settles all or nothing, and says which one it does not fit',
   expect(data).toMatchObject({ open: { length: 4 } });
 });
 
-test('a file of answers settles each conflict in its own way, by a template to fill in', async () => {
+test('a file of answers resolves each conflict in its own way, by a template to fill in', async () => {
   await using codebase = await blocked();
   const { data } = (await codebase.claw('conflicts', '--answers')).json;
   const template = (data as { answers: string }).answers;

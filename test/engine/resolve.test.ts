@@ -31,7 +31,7 @@ test.each([
   expect(names(await codebase.claw('list'))).toEqual(['a', 'b']);
 });
 
-test('a finished file settles a conflict, whichever folder it comes from', async () => {
+test('a finished file resolves a conflict, whichever folder it comes from', async () => {
   await using codebase = await twoSkills();
   codebase.write({ 'tmp/mine.txt': LINES.replace('two', 'two of both') });
   expect(await codebase.claw('resolve', 'notes.txt', '--with', 'gone.txt')).toMatchObject({
@@ -43,7 +43,7 @@ test('a finished file settles a conflict, whichever folder it comes from', async
   expect(codebase.read('notes.txt')).toBe(LINES.replace('two', 'two of both'));
 });
 
-test('the text finished under .claw/pending settles a conflict, with `resolve` or without', async () => {
+test('the text finished under .claw/pending resolves a conflict, with `resolve` or without', async () => {
   await using codebase = await twoSkills();
   codebase.write({ '.claw/pending/notes.txt': LINES.replace('two', 'by hand') });
   expect((await codebase.claw('continue')).code).toBe(0);

@@ -228,7 +228,7 @@ async function branches(codebase: Codebase, ours: string[], theirs: string[]): P
 }
 
 /** As somebody would by hand: the layers that should be installed from whichever side, the rest as it was. */
-function settleByHand(codebase: Codebase, names: readonly string[]): void {
+function resolveByHand(codebase: Codebase, names: readonly string[]): void {
   const path = '.claw/state.yaml';
   const text = codebase.read(path);
   const side = (pattern: string) =>
@@ -267,7 +267,7 @@ function pairOfSkills(codebase: Codebase): void {
   commitAll(codebase, 'pair');
 }
 
-test.concurrent('a state.yaml with git’s markers is refused with a way out; settled, replay makes it whole', async () => {
+test.concurrent('a state.yaml with git’s markers is refused with a way out; resolved, replay makes it whole', async () => {
   await using codebase = released();
   pairOfSkills(codebase);
   await branches(codebase, ['apply', 'alpha'], ['apply', 'beta']);
@@ -275,7 +275,7 @@ test.concurrent('a state.yaml with git’s markers is refused with a way out; se
   const refused = await codebase.claw('replay');
   expect(refused).toMatchObject({ code: 1, json: { error: { code: 'STATE_INVALID' } } });
   expect(refused.json.error?.message).toMatch(/line \d+.*list of layers.*claw replay/);
-  settleByHand(codebase, ['alpha', 'beta']);
+  resolveByHand(codebase, ['alpha', 'beta']);
   // Nothing is built on digests of one side and files of both.
   const early = await codebase.claw('remove', 'alpha');
   expect(early).toMatchObject({ code: 1, json: { error: { code: 'DIGEST_MISMATCH' } } });
@@ -293,7 +293,7 @@ test.concurrent('a state.yaml that git merged without asking is made whole by re
   await codebase.claw('apply', 'm1');
   await codebase.claw('init');
   await branches(codebase, ['apply', 'alpha'], ['remove', 'm1']);
-  if (!merge(codebase, 'theirs')) settleByHand(codebase, ['alpha']);
+  if (!merge(codebase, 'theirs')) resolveByHand(codebase, ['alpha']);
   expect((await codebase.claw('replay')).json.error).toBe(null);
   expect((await codebase.claw('verify')).json.data).toMatchObject({ clean: true });
   expect((await codebase.claw('list')).json.data).toMatchObject([{ name: 'alpha' }]);
@@ -304,7 +304,7 @@ test.concurrent('two branches that added the same skill are one installation', a
   await using codebase = released();
   pairOfSkills(codebase);
   await branches(codebase, ['apply', 'alpha', 'beta'], ['apply', 'alpha']);
-  if (!merge(codebase, 'theirs')) settleByHand(codebase, ['alpha', 'beta']);
+  if (!merge(codebase, 'theirs')) resolveByHand(codebase, ['alpha', 'beta']);
   const run = await codebase.claw('replay');
   expect(run.json.error).toBe(null);
   await expectBoth(codebase);
@@ -317,7 +317,7 @@ test.concurrent('an update on one branch and a skill on the other meet', async (
     files: { 'package.json': versioned('1.1.0'), 'src/a.ts': line('five', 'FIVE of 1.1') },
   });
   await branches(codebase, ['apply', 'alpha', 'beta'], ['update', 'v1.1.0']);
-  if (!merge(codebase, 'theirs')) settleByHand(codebase, ['alpha', 'beta']);
+  if (!merge(codebase, 'theirs')) resolveByHand(codebase, ['alpha', 'beta']);
   expect((await codebase.claw('replay')).json.error).toBe(null);
   expect(codebase.read('src/a.ts')).toBe(
     line('one', 'A', line('five', 'FIVE of 1.1', line('nine', 'B'))),

@@ -61,7 +61,7 @@ type Model = ReturnType<typeof modelOf>;
 /** Where every file goes: nobody touches what is gone, and no two stand in one place. */
 function modelOf({ files, isFolderMoved }: typeof Case extends fc.Arbitrary<infer T> ? T : never) {
   const taken = new Set<number>();
-  const settled = files.map((file, name) => {
+  const resolved = files.map((file, name) => {
     const isTouched =
       file.isEdited ||
       file.isRecorded ||
@@ -78,7 +78,7 @@ function modelOf({ files, isFolderMoved }: typeof Case extends fc.Arbitrary<infe
     if (place !== null) taken.add(place);
     return { ...file, name, place };
   });
-  return { files: settled, folder: isFolderMoved ? 'new' : 'old' };
+  return { files: resolved, folder: isFolderMoved ? 'new' : 'old' };
 }
 
 function skillsOf(file: Model['files'][number], count = SKILLS): Line[] {

@@ -298,20 +298,20 @@ const PAIR: Skills = {
 async function recordings(release: Files): Promise<Files> {
   await using elsewhere = core({}, PAIR);
   addRelease(elsewhere, 'v1.1.0', { files: release });
-  const settle = async (settled: string, ...blocked: string[]) => {
+  const resolve = async (resolved: string, ...blocked: string[]) => {
     expect((await elsewhere.claw(...blocked)).code).toBe(3);
-    elsewhere.write({ '.claw/pending/src/a.ts': settled });
+    elsewhere.write({ '.claw/pending/src/a.ts': resolved });
     expect((await elsewhere.claw('continue')).json.error).toBe(null);
   };
-  await settle(line('one', 'AandB'), 'apply', 'alpha', 'beta');
+  await resolve(line('one', 'AandB'), 'apply', 'alpha', 'beta');
   await elsewhere.claw('remove', 'beta');
-  await settle(line('one', 'Aon11'), 'update', 'v1.1.0');
+  await resolve(line('one', 'Aon11'), 'update', 'v1.1.0');
   const kept = Object.entries(elsewhere.state()).filter(([path]) => /^resolutions\/./.test(path));
   expect(kept.length).toBe(2);
   return Object.fromEntries(kept.map(([path, content]) => [`.claw/${path}`, content]));
 }
 
-test.concurrent('a release’s recordings settle exactly the conflicts they were made for, from then on', async () => {
+test.concurrent('a release’s recordings resolve exactly the conflicts they were made for, from then on', async () => {
   const release = { 'package.json': versioned('1.1.0'), 'src/a.ts': line('one', 'ONE11') };
   const recorded = await recordings(release);
   await using codebase = core({}, PAIR);
@@ -320,7 +320,7 @@ test.concurrent('a release’s recordings settle exactly the conflicts they were
   await codebase.claw('apply', 'alpha');
   const run = await codebase.claw('update', 'v1.1.0');
   expect(run.json).toMatchObject({ error: null, outcome: 'done', conflicts: [] });
-  expect(run.json.warnings.join('\n')).toMatch(/src\/a\.ts: settled by the recording/);
+  expect(run.json.warnings.join('\n')).toMatch(/src\/a\.ts: resolved by the recording/);
   expect(run.json.warnings.join('\n')).toMatch(/left out.*0123456789abcdef/);
   expect(codebase.read('src/a.ts')).toBe(line('one', 'Aon11'));
   expect(codebase.has(broken)).toBe(false);

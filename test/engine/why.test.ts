@@ -145,7 +145,7 @@ test('a file that is gone says who deleted or moved it', async () => {
   expect(await owners(codebase, 'b.ts')).toEqual(['1-1 your edits']);
 });
 
-test('a line that a recorded resolution settled names it, and between whom', async () => {
+test('a line that a recorded resolution resolved names it, and between whom', async () => {
   await using codebase = temporaryCodebase({ 'src/a.ts': LINES }, { git: true });
   for (const skill of ['alpha', 'beta']) {
     addSkill(codebase, skill, {
@@ -155,8 +155,8 @@ test('a line that a recorded resolution settled names it, and between whom', asy
   expect((await codebase.claw('apply', 'alpha')).code).toBe(0);
   expect((await codebase.claw('apply', 'beta')).code).toBe(3);
   codebase.write({ 'both.ts': LINES.replace('two', 'two of both\nand more') });
-  const settled = await codebase.claw('resolve', 'src/a.ts', '--with', codebase.path('both.ts'));
-  expect(settled.json.error).toBe(null);
+  const resolved = await codebase.claw('resolve', 'src/a.ts', '--with', codebase.path('both.ts'));
+  expect(resolved.json.error).toBe(null);
   codebase.remove('both.ts');
   expect((await codebase.claw('continue')).json.error).toBe(null);
   const { ranges } = await why(codebase, 'src/a.ts');
@@ -179,7 +179,7 @@ test('a line that a recorded resolution settled names it, and between whom', asy
   ]);
 });
 
-test('hunks that were settled at different times name different recordings', async () => {
+test('hunks that were resolved at different times name different recordings', async () => {
   await using codebase = temporaryCodebase({ 'src/a.ts': LINES }, { git: true });
   const changed = (skill: string, ...numbers: string[]) =>
     numbers.reduce((text, number) => text.replace(number, `${number} of ${skill}`), LINES);

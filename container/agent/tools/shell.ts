@@ -45,7 +45,7 @@ function collectOutput(child: ChildProcess): () => string {
   };
 }
 
-/** Settles with the command itself: something it left in the background may keep the output open. */
+/** Resolves with the command itself: something it left in the background may keep the output open. */
 function ended(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     child.once('error', reject);

@@ -37,7 +37,7 @@ export async function openConversation(
   signal: AbortSignal,
 ): Promise<Conversation | null> {
   const { promise: ended, resolve: onEnd } = Promise.withResolvers<void>();
-  let onSettled: (() => void) | null = null;
+  let onAcknowledged: (() => void) | null = null;
   let refusal: string | null = null;
 
   function onMessage(message: AssistantMessage): void {
@@ -55,8 +55,8 @@ export async function openConversation(
       case 'activity':
         view.onActivity(message.text);
         return;
-      case 'settled':
-        onSettled?.();
+      case 'acknowledged':
+        onAcknowledged?.();
         return;
       case 'welcome':
         view.onWelcome?.(message.name);
@@ -69,11 +69,11 @@ export async function openConversation(
   signal.addEventListener('abort', control.close);
   return {
     async say(text) {
-      const { promise: settled, resolve } = Promise.withResolvers<true>();
-      onSettled = () => resolve(true);
+      const { promise: acknowledged, resolve } = Promise.withResolvers<true>();
+      onAcknowledged = () => resolve(true);
       control.send({ kind: 'say', text });
-      const isSettled = await Promise.race([settled, ended.then(() => false)]);
-      if (isSettled) return;
+      const isAcknowledged = await Promise.race([acknowledged, ended.then(() => false)]);
+      if (isAcknowledged) return;
       throw refusal === null ? unanswered(signal) : new ClawError('USAGE', refusal);
     },
     watch: () => control.send({ kind: 'watch' }),

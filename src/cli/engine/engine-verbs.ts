@@ -194,7 +194,7 @@ export const engineVerbs: readonly Define[] = [
     program
       .command('resolve')
       .description(
-        'settle a conflict; without an option you are asked, or it is the text you finished in .claw/pending',
+        'resolve a conflict; without an option you are asked, or it is the text you finished in .claw/pending',
       )
       .argument('[path]', 'as `claw conflicts` names it; on a terminal, all of them without one')
       .addOption(

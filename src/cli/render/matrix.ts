@@ -81,7 +81,7 @@ function cellLines(cell: MatrixCell): readonly string[] {
       `  ${path}  ${kind}, ${layers.join(' against ')}`,
       `    ${reason}`,
     ]),
-    ...(resolutions.length > 0 ? [`  settled by ${resolutions.join(', ')}`] : []),
+    ...(resolutions.length > 0 ? [`  resolved by ${resolutions.join(', ')}`] : []),
     ...failures.flatMap(({ kind, name, text }) => [
       `  ${kind === 'test' ? `tests of ${name}` : name}`,
       ...text.split('\n').map((line) => `    ${line}`),

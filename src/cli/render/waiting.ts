@@ -13,7 +13,7 @@ type ConflictsData = {
   }[];
 };
 
-/** What `claw conflicts` found: what waits, and of each conflict how it can be settled. */
+/** What `claw conflicts` found: what waits, and of each conflict how it can be resolved. */
 export function waitingLines(
   { operation, details = [], answers }: ConflictsData,
   conflicts: readonly Conflict[],
@@ -55,7 +55,7 @@ export function movedLines(
 
 /** What to do with an operation that waits for decisions. */
 export const WAYS_ON =
-  '`claw resolve <path>` settles a conflict, `claw continue` goes on, `claw abort` forgets this.';
+  '`claw resolve <path>` resolves a conflict, `claw continue` goes on, `claw abort` forgets this.';
 
 type ResolvedData = { readonly path: string | null; readonly open: readonly string[] };
 

@@ -74,7 +74,7 @@ function legend(owners: readonly Owner[]): readonly string[] {
     const { kind, description, key, layers, origin } = owner;
     if (kind === 'resolution') {
       const by = origin === 'owner' ? 'you' : (origin ?? 'somebody');
-      return [`resolution ${key}: ${layers?.join(' against ')}, settled by ${by}`];
+      return [`resolution ${key}: ${layers?.join(' against ')}, resolved by ${by}`];
     }
     return description ? [`${labelOf(owner)}: ${description}`] : [];
   });

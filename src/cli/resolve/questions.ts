@@ -18,7 +18,7 @@ export type QuestionOptions = {
 
 type Pick = Extract<Choice, { kind: 'picks' }>['picks'][number];
 
-/** Asks hunk by hunk; a conflict is settled only as a whole. */
+/** Asks hunk by hunk; a conflict is resolved only as a whole. */
 export async function askHunks(conflict: Conflict, options: QuestionOptions): Promise<Wish> {
   const open = conflict.hunks.flatMap((hunk) => (hunk.kind === 'conflict' ? [hunk] : []));
   const picks: Pick[] = [];

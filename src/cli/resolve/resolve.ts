@@ -2,7 +2,7 @@ import * as engine from '../../engine/index.ts';
 import { ClawError, type EngineContext, type VerbResult } from '../../engine/index.ts';
 import type { Invocation } from '../main.ts';
 
-/** How `claw resolve` was told to settle a conflict. */
+/** How `claw resolve` was told to resolve a conflict. */
 export type ResolveOptions = {
   readonly ours?: boolean;
   readonly theirs?: boolean;

@@ -40,15 +40,15 @@ export function hunkLines(
   const place = places[index] ?? 0;
   const hunk = hunks[place];
   if (hunk?.kind !== 'conflict') return [];
-  const settled = (at: number) => {
+  const resolvedLines = (at: number) => {
     const other = hunks[at];
-    return other?.kind === 'settled' ? other.lines : [];
+    return other?.kind === 'resolved' ? other.lines : [];
   };
   const texts = { base: text(hunk.base), ours: text(hunk.ours), theirs: text(hunk.theirs) };
   return [
-    ...around(settled(place - 1).slice(-CONTEXT_LINES), screen),
+    ...around(resolvedLines(place - 1).slice(-CONTEXT_LINES), screen),
     ...besideLines(texts, { ours: layers[0], theirs: layers[1] }, screen),
-    ...around(settled(place + 1).slice(0, CONTEXT_LINES), screen),
+    ...around(resolvedLines(place + 1).slice(0, CONTEXT_LINES), screen),
   ];
 }
 

@@ -55,8 +55,8 @@ export class StatCache {
     if (!file) return null;
     const digest = digestFile(file);
     const youngest = Math.max(Number(stat.mtimeMs), Number(stat.ctimeMs));
-    const isSettled = this.#now().getTime() - youngest > CLOCK_GRAIN_MS;
-    if (isSettled) {
+    const isQuiescent = this.#now().getTime() - youngest > CLOCK_GRAIN_MS;
+    if (isQuiescent) {
       this.#fresh.set(path, [stamp, digest]);
       this.#isChanged = true;
     }

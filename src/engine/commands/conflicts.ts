@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { offersFor } from '../compose/offers.ts';
-import { type Decision, decisionOn } from '../compose/settle.ts';
+import { type Decision, decisionOn } from '../compose/resolve-conflict.ts';
 import type { Conflict } from '../conflict.ts';
 import { answersTemplate } from '../decisions/answers.ts';
 import { canBeDecided, isFinished } from '../decisions/decide.ts';

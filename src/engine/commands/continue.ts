@@ -1,4 +1,4 @@
-import type { Decision } from '../compose/settle.ts';
+import type { Decision } from '../compose/resolve-conflict.ts';
 import { decideEdited } from '../decisions/decide.ts';
 import {
   type EngineContext,

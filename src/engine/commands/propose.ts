@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Decision } from '../compose/settle.ts';
+import type { Decision } from '../compose/resolve-conflict.ts';
 import type { Conflict } from '../conflict.ts';
 import { type Choice, decide, isDecided } from '../decisions/decide.ts';
 import { promptFor } from '../decisions/proposal.ts';
@@ -75,7 +75,7 @@ export async function askAll(
 }
 
 /**
- * Settles conflicts by what a model answered. It must parse, leave no markers, and pass checks and tests
+ * Resolves conflicts by what a model answered. It must parse, leave no markers, and pass checks and tests
  * before it is a decision; `continue` carries it out.
  *
  * @param options with `isProposal` nothing is decided yet: the choices are in `data.proposals`

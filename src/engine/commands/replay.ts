@@ -2,7 +2,7 @@ import { statBase } from '../cache/base-digests.ts';
 import { answeredFile } from '../compose/answer.ts';
 import type { Composition } from '../compose/composition.ts';
 import { OWNER } from '../compose/plan.ts';
-import { type Decision, settleConflict } from '../compose/settle.ts';
+import { type Decision, resolveConflict } from '../compose/resolve-conflict.ts';
 import { mergeByKey } from '../compose/structured-file.ts';
 import type { Conflict } from '../conflict.ts';
 import { mergeFiles } from '../merge/file.ts';
@@ -41,7 +41,7 @@ export async function planReplay(context: PlanningContext): Promise<Operation> {
     decisions: context.decisions,
     composed: context.decisions?.length ? null : found.composition,
   });
-  const mixed = settleMixed(found.mixed, context.decisions ?? []);
+  const mixed = resolveMixed(found.mixed, context.decisions ?? []);
   return {
     verb: 'replay',
     arguments: [],
@@ -51,7 +51,7 @@ export async function planReplay(context: PlanningContext): Promise<Operation> {
       ...plan,
       changes: [...plan.changes, ...mixed.changes],
       conflicts: [...plan.conflicts, ...mixed.conflicts],
-      settlements: [...plan.settlements, ...mixed.settlements],
+      resolvedConflicts: [...plan.resolvedConflicts, ...mixed.resolvedConflicts],
     },
     pin: pinning(state, new Map(), context.now()),
     warnings: [],
@@ -156,13 +156,15 @@ function mixedFile(path: string, sides: Versions<TreeFile | null>): Conflict {
 }
 
 /** What the owner decided of such files; the plan leaves them as they are. */
-function settleMixed(
+function resolveMixed(
   mixed: readonly Conflict[],
   decisions: readonly Decision[],
-): Pick<TargetPlan, 'changes' | 'conflicts' | 'settlements'> {
-  const settled = mixed.map((one) => settleConflict(one, { decisions, resolutions: [] }));
-  const settlements = settled.flatMap((one) => (one.kind === 'settled' ? [one.settlement] : []));
-  const changes = settlements.map(({ conflict, answer }) => ({
+): Pick<TargetPlan, 'changes' | 'conflicts' | 'resolvedConflicts'> {
+  const outcomes = mixed.map((one) => resolveConflict(one, { decisions, resolutions: [] }));
+  const resolvedConflicts = outcomes.flatMap((one) =>
+    one.kind === 'resolved' ? [one.resolved] : [],
+  );
+  const changes = resolvedConflicts.map(({ conflict, answer }) => ({
     path: conflict.path,
     before: conflict.sides.ours,
     after: answeredFile(conflict, answer),
@@ -170,7 +172,7 @@ function settleMixed(
   }));
   return {
     changes: changes.filter(({ before, after }) => !isSameFile(before, after)),
-    conflicts: settled.flatMap((one) => (one.kind === 'open' ? [one.conflict] : [])),
-    settlements,
+    conflicts: outcomes.flatMap((one) => (one.kind === 'open' ? [one.conflict] : [])),
+    resolvedConflicts,
   };
 }

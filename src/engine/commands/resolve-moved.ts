@@ -1,4 +1,4 @@
-import type { Decision } from '../compose/settle.ts';
+import type { Decision } from '../compose/resolve-conflict.ts';
 import type { Conflict } from '../conflict.ts';
 import type { Answers } from '../decisions/answers.ts';
 import { isDecided } from '../decisions/decide.ts';
@@ -11,8 +11,8 @@ import { planningOf, planPending } from './continue.ts';
 import { requireConflict, requireWaiting, resolvedMany, withDecisions } from './resolve.ts';
 
 /**
- * Settles a conflict of an update by saying where the release moved the file. The update is planned again
- * with that, so that what meets at the new place is open, or settled; other decisions stay.
+ * Resolves a conflict of an update by saying where the release moved the file. The update is planned again
+ * with that, so that what meets at the new place is open, or resolved; other decisions stay.
  *
  * @throws ClawError USAGE where no update waits, or where the release has no such file
  */
@@ -29,7 +29,7 @@ export async function resolveMoved(
 }
 
 /**
- * Settles conflicts of the waiting operation, each in its own way, moves among them: all of them or none.
+ * Resolves conflicts of the waiting operation, each in its own way, moves among them: all of them or none.
  *
  * @throws ClawError what `resolveConflict` and {@link resolveMoved} do, for the first one that does not fit
  */

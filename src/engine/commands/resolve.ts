@@ -1,4 +1,4 @@
-import type { Decision } from '../compose/settle.ts';
+import type { Decision } from '../compose/resolve-conflict.ts';
 import type { Conflict } from '../conflict.ts';
 import { type Choice, canBeDecided, decide, isDecided } from '../decisions/decide.ts';
 import { ClawError } from '../errors.ts';
@@ -7,7 +7,7 @@ import { readWaiting, refuseOtherState, saveDecisions, type Waiting } from '../p
 import { isSameSubject } from '../state/resolution.ts';
 
 /**
- * Settles one conflict of the waiting operation; nothing is published before `continue`.
+ * Resolves one conflict of the waiting operation; nothing is published before `continue`.
  *
  * @param path as `conflicts` names it, `docker-compose.yml#services.redis.ports` for a key
  * @throws ClawError USAGE where nothing waits or that path is in no conflict, MARKERS_PRESENT
@@ -25,7 +25,7 @@ export function resolveConflict(context: EngineContext, path: string, choice: Ch
 }
 
 /**
- * Settles every open conflict of the waiting operation in the same way: all that can be, or none.
+ * Resolves every open conflict of the waiting operation in the same way: all that can be, or none.
  *
  * @throws ClawError what {@link resolveConflict} does, for the first one that the choice does not fit
  */

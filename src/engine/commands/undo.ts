@@ -1,6 +1,10 @@
 import { answeredFile } from '../compose/answer.ts';
 import { OWNER } from '../compose/plan.ts';
-import { type Decision, type Settlement, settleConflict } from '../compose/settle.ts';
+import {
+  type Decision,
+  type ResolvedConflict,
+  resolveConflict,
+} from '../compose/resolve-conflict.ts';
 import { mergeByKey } from '../compose/structured-file.ts';
 import type { Conflict } from '../conflict.ts';
 import { type Digest, digestBytes, digestFile } from '../digest.ts';
@@ -47,12 +51,12 @@ import { isSameFile, type TreeFile, type Versions } from '../tree.ts';
  */
 export async function undo(context: PlanningContext): Promise<VerbResult> {
   const { root, decisions = [] } = context;
-  const { transaction, files, settlements, report } = draftUndo(context);
+  const { transaction, files, resolvedConflicts, report } = draftUndo(context);
   const { plan } = report.data;
   if (report.conflicts.length > 0) {
     const { cwd, allow } = context;
     const operation = { verb: 'undo', arguments: [], options: {}, cwd, allow, decisions };
-    const waiting = withDecided(report.conflicts, settlements);
+    const waiting = withDecided(report.conflicts, resolvedConflicts);
     writePending(root, { ...operation, state: stateDigest(root) }, waiting);
     return resultOf('undo', 'blocked', report);
   }
@@ -111,9 +115,9 @@ function draftUndo({ root, decisions = [] }: PlanningContext) {
       return { path, kind, cause: `undo ${transaction.summary}` } as const;
     });
   const data = { undone: transaction.summary, plan: undoDigest(files) };
-  const settlements = drafts.flatMap((draft) => draft.settlements);
-  refuseSpoiledDecisions(settlements);
-  return { transaction, files, settlements, report: { changes, conflicts, data } };
+  const resolvedConflicts = drafts.flatMap((draft) => draft.resolvedConflicts);
+  refuseSpoiledDecisions(resolvedConflicts);
+  return { transaction, files, resolvedConflicts, report: { changes, conflicts, data } };
 }
 
 /** Names what an undo would leave behind, as `planDigest` does for the other verbs. */
@@ -145,7 +149,7 @@ type Undone = { path: string; before: TreeFile | null; after: TreeFile | null };
 type Draft = {
   readonly changes: readonly Undone[];
   readonly conflicts: readonly Conflict[];
-  readonly settlements: readonly Settlement[];
+  readonly resolvedConflicts: readonly ResolvedConflict[];
 };
 
 function undoFiles(
@@ -184,8 +188,8 @@ function undoMove(
 ): Draft {
   const disk = readTreeFile(root, there.path);
   const versions = { base: there.after, ours: disk, theirs: here.before };
-  const { file, conflicts, settlements } = merge(here.path, versions, decisions);
-  if (conflicts.length > 0) return { changes: [], conflicts, settlements };
+  const { file, conflicts, resolvedConflicts } = merge(here.path, versions, decisions);
+  if (conflicts.length > 0) return { changes: [], conflicts, resolvedConflicts };
   const back = { path: here.path, before: readTreeFile(root, here.path), after: file };
   const left = { path: there.path, before: disk, after: there.before };
   const isTaken = moved.some((other) => other.here.path === there.path);
@@ -193,7 +197,7 @@ function undoMove(
   return {
     changes: changes.filter(({ before, after }) => !isSameFile(before, after)),
     conflicts,
-    settlements,
+    resolvedConflicts,
   };
 }
 
@@ -208,19 +212,19 @@ function undoFile(
   const merged = path.startsWith('.claw/')
     ? restored(path, versions)
     : merge(path, versions, decisions);
-  const { conflicts, settlements } = merged;
+  const { conflicts, resolvedConflicts } = merged;
   const isSame = conflicts.length > 0 || isSameFile(disk, merged.file);
   const changes = isSame ? [] : [{ path, before: disk, after: merged.file }];
-  return { changes, conflicts, settlements };
+  return { changes, conflicts, resolvedConflicts };
 }
 
 type Merged = {
   readonly file: TreeFile | null;
   readonly conflicts: readonly Conflict[];
-  readonly settlements: readonly Settlement[];
+  readonly resolvedConflicts: readonly ResolvedConflict[];
 };
 
-const CLEAN = { conflicts: [], settlements: [] };
+const CLEAN = { conflicts: [], resolvedConflicts: [] };
 
 /** The engine's own files are nobody's to edit: they go back as they were, or not at all. */
 function restored(path: string, { base, ours, theirs }: Versions<TreeFile | null>): Merged {
@@ -241,14 +245,14 @@ function merge(
   if (isSameFile(base, ours)) return { file: theirs, ...CLEAN };
   const layers: [string, string] = [OWNER, 'undo'];
   if (structuredKind(path) === 'lock') return { file: ours, ...CLEAN };
-  const settlements: Settlement[] = [];
+  const resolvedConflicts: ResolvedConflict[] = [];
   const ask = (conflict: Conflict) => {
-    const settled = settleConflict(conflict, { decisions, resolutions: [] });
-    if (settled.kind === 'settled') settlements.push(settled.settlement);
-    return settled;
+    const answered = resolveConflict(conflict, { decisions, resolutions: [] });
+    if (answered.kind === 'resolved') resolvedConflicts.push(answered.resolved);
+    return answered;
   };
   if (structuredKind(path) !== null) {
-    return { ...mergeByKey(path, versions, layers, ask), settlements };
+    return { ...mergeByKey(path, versions, layers, ask), resolvedConflicts };
   }
   const outcome = mergeFiles(versions, { path });
   if (outcome.kind === 'clean') return { file: outcome.file, ...CLEAN };
@@ -262,12 +266,12 @@ function merge(
     sides: versions,
     values: null,
   };
-  const settled = ask(conflict);
-  if (settled.kind === 'open') return { ...CLEAN, file: ours, conflicts: [settled.conflict] };
-  const { decision, answer } = settled.settlement;
+  const answered = ask(conflict);
+  if (answered.kind === 'open') return { ...CLEAN, file: ours, conflicts: [answered.conflict] };
+  const { decision, answer } = answered.resolved;
   const file = answeredFile(conflict, answer);
   const amended = file && decision?.amended ? { ...file, bytes: decision.amended } : file;
-  return { file: amended, conflicts: [], settlements };
+  return { file: amended, conflicts: [], resolvedConflicts };
 }
 
 /** What stands against an undo of one file, as a sentence. */

@@ -11,7 +11,7 @@ export function answeredFile(conflict: Conflict, answer: Answer): TreeFile | nul
   if (answer.kind === 'value') throw new TypeError(`${conflict.path} has a value, not a file`);
   const waiting = [...answer.hunks];
   const lines = conflict.hunks.flatMap((hunk) =>
-    hunk.kind === 'settled' ? hunk.lines : (takeAnswer(waiting, hunk)?.resolved ?? []),
+    hunk.kind === 'resolved' ? hunk.lines : (takeAnswer(waiting, hunk)?.resolved ?? []),
   );
   const { base, ours, theirs } = conflict.sides;
   const before = base?.isExecutable ?? false;
@@ -23,7 +23,7 @@ export function answeredFile(conflict: Conflict, answer: Answer): TreeFile | nul
   return { bytes: Buffer.from(lines.join(''), 'latin1'), isExecutable };
 }
 
-/** What spoils the file that settles a conflict and is in none of its inputs; null where nothing does. */
+/** What spoils the file that resolves a conflict and is in none of its inputs; null where nothing does. */
 export function answerFault({ path, sides }: Conflict, file: TreeFile | null): TextFault | null {
   return file === null ? null : mergeFault(path, file, sides);
 }
@@ -43,11 +43,11 @@ export function fits(conflict: Conflict, answer: Answer): boolean {
   );
 }
 
-/** A whole file that settles hunks leaves what stands before the first and behind the last of them. */
+/** A whole file that resolves hunks leaves what stands before the first and behind the last of them. */
 function leavesSurroundings({ hunks }: Conflict, file: TreeFile | null): boolean {
   if (hunks.length === 0) return true;
   const text = file?.bytes.toString('latin1') ?? '';
-  const textOf = (hunk: Hunk | undefined) => (hunk?.kind === 'settled' ? hunk.lines.join('') : '');
+  const textOf = (hunk: Hunk | undefined) => (hunk?.kind === 'resolved' ? hunk.lines.join('') : '');
   const [head, tail] = [textOf(hunks[0]), textOf(hunks.at(-1))];
   return (
     file !== null &&
@@ -77,7 +77,7 @@ export function disputesOf(conflict: Conflict): readonly Dispute[] {
 
 /**
  * What a recording of this installation says of a hunk: of the same one between the same layers in the
- * same path, and only if it settled all such hunks in one way.
+ * same path, and only if it resolved all such hunks in one way.
  */
 export function ownAnswerTo(
   { isOwn, subject, answer }: Resolution,

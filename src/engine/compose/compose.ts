@@ -7,7 +7,7 @@ import { Canvas, type Composition } from './composition.ts';
 import { composeDeclarations } from './declarations.ts';
 import { type Loom, mergeLayer } from './layer.ts';
 import { Names } from './names.ts';
-import { type KnownAnswers, NO_ANSWERS, settleConflict } from './settle.ts';
+import { type KnownAnswers, NO_ANSWERS, resolveConflict } from './resolve-conflict.ts';
 
 export type ComposeInput = {
   /** The release's file at a path, or null. */
@@ -25,7 +25,7 @@ export type ComposeInput = {
 };
 
 /**
- * The release with each layer merged on in order; recorded resolutions settle what a merge leaves open.
+ * The release with each layer merged on in order; recorded resolutions resolve what a merge leaves open.
  * A pure function of file contents: no clock, no disk, no network. Disagreement is a conflict in the
  * result, never an exception.
  *
@@ -42,7 +42,7 @@ export function compose(input: ComposeInput): Composition {
     names,
     mapped: (path, layer) => mapPath(path, layer.manifest.coreVersion, pathMaps),
     isMapped: (layer) => hasMoves(layer.manifest.coreVersion, pathMaps),
-    settle: (conflict: Conflict) => settleConflict(conflict, answers),
+    resolve: (conflict: Conflict) => resolveConflict(conflict, answers),
     merge,
     isJoint,
   };

@@ -2,7 +2,7 @@ import type { Conflict } from '../conflict.ts';
 import type { TreeFile } from '../tree.ts';
 import type { Followed } from './follow.ts';
 import type { Draft } from './joint.ts';
-import type { Settlement } from './settle.ts';
+import type { ResolvedConflict } from './resolve-conflict.ts';
 
 /** A path that layers touch: what it becomes (null: it is gone), and who made it so. */
 export type ComposedFile = {
@@ -19,8 +19,8 @@ export type Touch = {
   readonly layer: string;
   readonly before: TreeFile | null;
   readonly after: TreeFile | null;
-  /** What settled the disagreement of this layer with those before it, where there was one. */
-  readonly settlement: Settlement | null;
+  /** What resolved the disagreement of this layer with those before it, where there was one. */
+  readonly resolved: ResolvedConflict | null;
 };
 
 /** Imports of a file that a release moved, in a file of a layer, written with its new path. */
@@ -30,8 +30,8 @@ export type FollowedImport = Followed & { readonly layer: string; readonly path:
 export type Composition = {
   readonly files: ReadonlyMap<string, ComposedFile>;
   readonly conflicts: readonly Conflict[];
-  /** Conflicts that recordings or decisions settled. */
-  readonly settlements: readonly Settlement[];
+  /** Conflicts that recordings or decisions resolved. */
+  readonly resolvedConflicts: readonly ResolvedConflict[];
   /** Path as the release or a layer first had it → present path. */
   readonly renames: ReadonlyMap<string, string>;
   /** What layers import by another path than their packages say, because releases moved it. */
@@ -46,7 +46,7 @@ export class Canvas {
   readonly #touched = new Map<string, ComposedFile>();
   readonly #conflicts = new Map<string, Conflict>();
   readonly #drafts = new Map<string, Draft>();
-  readonly #settlements: Settlement[] = [];
+  readonly #resolvedConflicts: ResolvedConflict[] = [];
   readonly #followed = new Map<string, FollowedImport>();
 
   constructor(release: (path: string) => TreeFile | null) {
@@ -72,13 +72,13 @@ export class Canvas {
     path: string,
     file: TreeFile | null,
     layer: string,
-    settlement: Settlement | null = null,
+    resolved: ResolvedConflict | null = null,
   ): void {
     const known = this.#known(path);
-    const touch = { layer, before: this.file(path), after: file, settlement };
+    const touch = { layer, before: this.file(path), after: file, resolved };
     const layers = known.layers.includes(layer) ? known.layers : [...known.layers, layer];
     this.#touched.set(path, { ...known, file, layers, touches: [...known.touches, touch] });
-    if (settlement !== null) this.#settlements.push(settlement);
+    if (resolved !== null) this.#resolvedConflicts.push(resolved);
   }
 
   rename(from: string, to: string, layer: string): void {
@@ -117,8 +117,8 @@ export class Canvas {
   }
 
   /** A disagreement over a value, which leaves no trace of its own in the file. */
-  settled(settlement: Settlement): void {
-    this.#settlements.push(settlement);
+  addResolved(resolved: ResolvedConflict): void {
+    this.#resolvedConflicts.push(resolved);
   }
 
   follow(layer: string, path: string, imports: readonly Followed[]): void {
@@ -127,12 +127,12 @@ export class Canvas {
     }
   }
 
-  result(): Pick<Composition, 'files' | 'conflicts' | 'settlements' | 'followed'> {
+  result(): Pick<Composition, 'files' | 'conflicts' | 'resolvedConflicts' | 'followed'> {
     return {
       followed: [...this.#followed.values()],
       files: this.#touched,
       conflicts: [...this.#conflicts.values()],
-      settlements: this.#settlements,
+      resolvedConflicts: this.#resolvedConflicts,
     };
   }
 }

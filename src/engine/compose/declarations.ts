@@ -35,7 +35,7 @@ export function composeDeclarations(
 }
 
 function composeFile(
-  { canvas, settle }: Loom,
+  { canvas, resolve }: Loom,
   path: string,
   file: TreeFile | null,
   skills: readonly SkillPackage[],
@@ -48,10 +48,10 @@ function composeFile(
       structured: manifest.structured,
     })),
     decide: (conflict) => {
-      const settled = settle(conflict);
-      if (settled.kind === 'open' || settled.settlement.answer.kind !== 'value') return null;
-      canvas.settled(settled.settlement);
-      return { value: settled.settlement.answer.value };
+      const outcome = resolve(conflict);
+      if (outcome.kind === 'open' || outcome.resolved.answer.kind !== 'value') return null;
+      canvas.addResolved(outcome.resolved);
+      return { value: outcome.resolved.answer.value };
     },
   });
   for (const conflict of composed.conflicts) canvas.conflict(conflict);

@@ -7,9 +7,9 @@ import type { AnsweredHunk } from '../state/resolution.ts';
 import { placeExactly, type Stretch } from './place-exactly.ts';
 
 /**
- * Finds in a finished text the lines that settle each conflict of it: what stands between the settled
+ * Finds in a finished text the lines that resolve each conflict of it: what stands between the resolved
  * lines around that conflict. Null where two conflicts run into each other, since nobody can tell then
- * which line settles which.
+ * which line resolves which.
  *
  * @param text read as latin1, like the hunks
  */
@@ -28,7 +28,7 @@ export function extractAnswers(
   });
 }
 
-/** Where the settled lines were changed as well: what the ones that are left stand around. */
+/** Where the resolved lines were changed as well: what the ones that are left stand around. */
 function placeByDiff(
   hunks: readonly Hunk[],
   finished: readonly string[],
@@ -36,7 +36,7 @@ function placeByDiff(
   const skeleton: string[] = [];
   const places: number[] = [];
   for (const hunk of hunks) {
-    if (hunk.kind === 'settled') skeleton.push(...hunk.lines);
+    if (hunk.kind === 'resolved') skeleton.push(...hunk.lines);
     else {
       places.push(skeleton.length);
       // No line of a text: lines hold no NUL but in binary files, which have no hunks.
@@ -62,7 +62,7 @@ function stretchAround(
   while (behind < partners.length && at(partners, behind) < 0) behind += 1;
   const first = before < 0 ? 0 : at(partners, before) + 1;
   const last = behind === partners.length ? length : at(partners, behind);
-  // Settled lines that were changed as well are taken to be changed one for one: they are not the answer.
+  // Resolved lines that were changed as well are taken to be changed one for one: they are not the answer.
   const changedBefore = place - 1 - before;
   const changedBehind = behind - place - 1;
   const isRoom = last - first >= changedBefore + changedBehind;

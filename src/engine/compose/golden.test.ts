@@ -16,7 +16,7 @@ import type { Composition } from './composition.ts';
 import { hasEffect } from './effect.ts';
 import { OWNER, planTree } from './plan.ts';
 import { renamesOf } from './renames.ts';
-import { type KnownAnswers, NO_ANSWERS } from './settle.ts';
+import { type KnownAnswers, NO_ANSWERS } from './resolve-conflict.ts';
 import { withAnswer } from './testing/golden-answer.ts';
 import { coreChange, type GoldenCase, readCase } from './testing/golden-case.ts';
 import { type GoldenOutcome, outcomeText, type PlannedOutcome } from './testing/golden-outcome.ts';
@@ -71,7 +71,7 @@ describe('a plan that was carried out leaves nothing to do', () => {
     };
     const again = planTree({ old, disk, release, target, answers });
     expect(target.conflicts).toEqual([]);
-    expect(again).toEqual({ changes: [], conflicts: [], settlements: [] });
+    expect(again).toEqual({ changes: [], conflicts: [], resolvedConflicts: [] });
   });
 });
 
@@ -159,7 +159,7 @@ function recordingsAfter({ answers, plan, target, layers }: PlannedOutcome): rea
   const own = new Set(
     layers.filter(({ kind }) => kind === 'customisation').map(({ manifest }) => manifest.skill),
   );
-  const made = [...target.settlements, ...plan.settlements].flatMap(
+  const made = [...target.resolvedConflicts, ...plan.resolvedConflicts].flatMap(
     ({ conflict, answer, decision }) => {
       const isOwners = conflict.layers[0] === OWNER || own.has(conflict.layers[1]);
       if (decision === null || isOwners) return [];

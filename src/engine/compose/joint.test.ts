@@ -5,7 +5,7 @@ import { packageFiles } from '../package/package-fixture.ts';
 import { packageFromFiles } from '../package/package-from-files.ts';
 import { type Resolution, subjectOf } from '../state/resolution.ts';
 import { compose } from './compose.ts';
-import type { Decision } from './settle.ts';
+import type { Decision } from './resolve-conflict.ts';
 
 const COUNT = 24;
 const BASE = Array.from({ length: COUNT }, (_, at) => `line ${at}\n`);
@@ -38,7 +38,7 @@ function layerOf(name: string, work: Edits) {
 }
 
 /** Composes until nothing is open, choosing theirs or ours by the lines alone. @returns the text, and rounds */
-function settled(layers: ReturnType<typeof layerOf>[], isJoint: boolean) {
+function resolved(layers: ReturnType<typeof layerOf>[], isJoint: boolean) {
   const file = { bytes: Buffer.from(BASE.join('')), isExecutable: false };
   const release = (path: string) => (path === 'a.txt' ? file : null);
   const decisions: Decision[] = [];
@@ -63,7 +63,7 @@ test('asking in one round comes to the same file as asking layer by layer, in no
   fc.assert(
     fc.property(works, (all) => {
       const layers = all.map((work, at) => layerOf(NAMES[at] ?? '', work));
-      const [together, each] = [settled(layers, true), settled(layers, false)];
+      const [together, each] = [resolved(layers, true), resolved(layers, false)];
       expect(together.text).toBe(each.text);
       expect(together.rounds).toBeLessThanOrEqual(each.rounds);
       saved += each.rounds - together.rounds;
@@ -73,7 +73,7 @@ test('asking in one round comes to the same file as asking layer by layer, in no
   expect(saved).toBeGreaterThan(20);
 });
 
-test('a place that a recording settles is not asked about in the round of another', () => {
+test('a place that a recording resolves is not asked about in the round of another', () => {
   const two = { at: 2, what: 'change' } as const;
   const twenty = { at: 20, what: 'change' } as const;
   const [a, b, c] = [layerOf('a', [two]), layerOf('b', [two, twenty]), layerOf('c', [twenty])];

@@ -6,7 +6,7 @@ import { contentOf, splitLines } from '../merge/lines.ts';
 import type { TreeFile, Versions } from '../tree.ts';
 import { bringersOf } from './blame/attribution.ts';
 import type { Touch } from './composition.ts';
-import type { Settled } from './settle.ts';
+import type { ConflictOutcome } from './resolve-conflict.ts';
 
 type ConflictHunk = Extract<Hunk, { kind: 'conflict' }>;
 
@@ -26,8 +26,8 @@ export type Joining = {
   readonly base: TreeFile | null;
   readonly theirs: TreeFile | null;
   readonly merge: typeof mergeFiles;
-  /** What is known already of a conflict: recordings that settle places of it. */
-  readonly settle: (conflict: Conflict) => Settled;
+  /** What is known already of a conflict: recordings that resolve places of it. */
+  readonly resolve: (conflict: Conflict) => ConflictOutcome;
 };
 
 /**
@@ -46,7 +46,7 @@ export function draftOf(conflict: Conflict, touches: readonly Touch[]): Draft | 
     layer: conflict.layers[1],
     before: conflict.sides.ours,
     after,
-    settlement: null,
+    resolved: null,
   };
   return { conflict, hunks, touches: [...touches, touch] };
 }
@@ -73,9 +73,9 @@ export function joinLayer(draft: Draft, joining: Joining): Draft | null {
   }
   const all = joined(filled.map(({ hunk }) => hunk));
   const before = fileOf(conflict, hunks, 'ours');
-  const touch = { layer, before, after: fileOf(conflict, all, 'ours'), settlement: null };
+  const touch = { layer, before, after: fileOf(conflict, all, 'ours'), resolved: null };
   const touches = [...draft.touches, touch];
-  if (filled.every(({ hunk, isNew }) => !isNew || hunk.kind === 'settled')) {
+  if (filled.every(({ hunk, isNew }) => !isNew || hunk.kind === 'resolved')) {
     return { conflict, hunks: all, touches };
   }
   // What was decided once is not asked again: the layer's own round finds the recording.
@@ -83,8 +83,8 @@ export function joinLayer(draft: Draft, joining: Joining): Draft | null {
   return { conflict: jointConflict(draft, filled, layer), hunks: all, touches };
 }
 
-/** Whether a recording settles a place where the layer disagrees. */
-function isKnown(draft: Draft, filled: readonly Filled[], { layer, settle }: Joining): boolean {
+/** Whether a recording resolves a place where the layer disagrees. */
+function isKnown(draft: Draft, filled: readonly Filled[], { layer, resolve }: Joining): boolean {
   const { conflict, touches } = draft;
   const hunks = joined(filled.flatMap(chooseOurs));
   const open = hunks.filter(isOpen);
@@ -96,8 +96,8 @@ function isKnown(draft: Draft, filled: readonly Filled[], { layer, settle }: Joi
     authors,
     hunks,
   } as const;
-  const settled = settle(own);
-  return settled.kind === 'settled' || settled.conflict.hunks.filter(isOpen).length < open.length;
+  const outcome = resolve(own);
+  return outcome.kind === 'resolved' || outcome.conflict.hunks.filter(isOpen).length < open.length;
 }
 
 /** Lines hold no such character but in files that are no text for people. */
@@ -149,7 +149,7 @@ function fillHoles(merged: readonly Hunk[], open: readonly ConflictHunk[]): Fill
     }
     for (const line of hunk.lines) {
       const place = isHole(line) ? open[next] : undefined;
-      if (!isHole(line)) filled.push({ hunk: { kind: 'settled', lines: [line] }, isNew: true });
+      if (!isHole(line)) filled.push({ hunk: { kind: 'resolved', lines: [line] }, isNew: true });
       else if (place === undefined || contentOf(line) !== holeOf(next)) return null;
       else {
         filled.push({ hunk: place, isNew: false });
@@ -161,31 +161,31 @@ function fillHoles(merged: readonly Hunk[], open: readonly ConflictHunk[]): Fill
 }
 
 function chooseOurs({ hunk, isNew }: Filled): readonly Hunk[] {
-  return isNew || hunk.kind === 'settled' ? [hunk] : [{ kind: 'settled', lines: hunk.ours }];
+  return isNew || hunk.kind === 'resolved' ? [hunk] : [{ kind: 'resolved', lines: hunk.ours }];
 }
 
 function hunksOf(merged: FileMerge): readonly Hunk[] | null {
   if (merged.kind === 'clean') {
     const text = merged.file?.bytes.toString('latin1');
-    return text === undefined ? null : [{ kind: 'settled', lines: splitLines(text) }];
+    return text === undefined ? null : [{ kind: 'resolved', lines: splitLines(text) }];
   }
   return merged.conflict === 'content' && merged.hunks.length > 0 ? merged.hunks : null;
 }
 
-/** Settled stretches that touch are one, as everything that reads hunks expects. */
+/** Resolved stretches that touch are one, as everything that reads hunks expects. */
 function joined(hunks: readonly Hunk[]): readonly Hunk[] {
   const result: Hunk[] = [];
-  let settled: string[] = [];
+  let resolved: string[] = [];
   for (const hunk of hunks) {
-    if (hunk.kind === 'settled') {
-      settled.push(...hunk.lines);
+    if (hunk.kind === 'resolved') {
+      resolved.push(...hunk.lines);
       continue;
     }
-    if (settled.length > 0) result.push({ kind: 'settled', lines: settled });
-    settled = [];
+    if (resolved.length > 0) result.push({ kind: 'resolved', lines: resolved });
+    resolved = [];
     result.push(hunk);
   }
-  if (settled.length > 0) result.push({ kind: 'settled', lines: settled });
+  if (resolved.length > 0) result.push({ kind: 'resolved', lines: resolved });
   return result;
 }
 
@@ -196,7 +196,7 @@ function fileOf(
 ): TreeFile {
   let count = 0;
   const lines = hunks.flatMap((hunk) => {
-    if (hunk.kind === 'settled') return hunk.lines;
+    if (hunk.kind === 'resolved') return hunk.lines;
     return choice === 'holes' ? [`${holeOf(count++)}\n`] : hunk[choice];
   });
   const side: keyof Versions<unknown> = choice === 'holes' ? 'ours' : choice;
@@ -217,5 +217,5 @@ function isHole(line: string): boolean {
 }
 
 function linesOf(hunk: Hunk): readonly string[] {
-  return hunk.kind === 'settled' ? hunk.lines : [...hunk.base, ...hunk.ours, ...hunk.theirs];
+  return hunk.kind === 'resolved' ? hunk.lines : [...hunk.base, ...hunk.ours, ...hunk.theirs];
 }

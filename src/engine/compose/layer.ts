@@ -11,7 +11,7 @@ import type { Canvas } from './composition.ts';
 import { followImports } from './follow.ts';
 import { draftOf, joinLayer } from './joint.ts';
 import type { Names } from './names.ts';
-import type { Settled } from './settle.ts';
+import type { ConflictOutcome } from './resolve-conflict.ts';
 import { mergeByKey } from './structured-file.ts';
 import { faultTogether } from './together.ts';
 import { mergeUnanchored } from './unanchored.ts';
@@ -24,7 +24,7 @@ export type Loom = {
   readonly mapped: (path: string, layer: SkillPackage) => string;
   /** Whether any path of the layer's core may have another name in this one. */
   readonly isMapped: (layer: SkillPackage) => boolean;
-  readonly settle: (conflict: Conflict) => Settled;
+  readonly resolve: (conflict: Conflict) => ConflictOutcome;
   readonly merge: typeof mergeFiles;
   /** Whether layers that disagree in one file, far from each other, are asked about at once. */
   readonly isJoint: boolean;
@@ -76,7 +76,7 @@ function deleteFile(loom: Loom, layer: SkillPackage, named: string): void {
   const change = { base: baseFile(layer, named), theirs: null };
   const versions = { ...followed(loom, layer, named, change), ours };
   // Without an ancestor an absent file looks like one that nobody touched.
-  if (versions.base === null) settle(loom, layer, path, versions, DISAGREE);
+  if (versions.base === null) resolve(loom, layer, path, versions, DISAGREE);
   else mergeOnto(loom, layer, path, versions);
 }
 
@@ -93,7 +93,7 @@ function renameFile(loom: Loom, layer: SkillPackage, op: Extract<FileOp, { from:
     const reason = `${name} renames ${op.from} to ${to}, but ${canvas.author(from)} has no such file.`;
     const sides = { base, ours, theirs: base };
     const conflict = conflictAt(loom, layer, from, 'modify-delete', sides, reason);
-    settleRename(loom, layer, { from, to }, conflict);
+    resolveRename(loom, layer, { from, to }, conflict);
     return;
   }
   if (from !== known) {
@@ -107,7 +107,7 @@ function renameFile(loom: Loom, layer: SkillPackage, op: Extract<FileOp, { from:
     const reason = `${name} renames ${op.from} to ${to}, where ${canvas.author(to)} has another file.`;
     const sides = { base: null, ours: there, theirs: ours };
     const conflict = conflictAt(loom, layer, to, 'add-add', sides, reason);
-    settleRename(loom, layer, { from, to }, conflict);
+    resolveRename(loom, layer, { from, to }, conflict);
     return;
   }
   canvas.rename(from, to, name);
@@ -115,21 +115,21 @@ function renameFile(loom: Loom, layer: SkillPackage, op: Extract<FileOp, { from:
 }
 
 /** Where a rename finds something else than it expects: what was decided stands in the new place. */
-function settleRename(
-  { canvas, names, settle: settleOne }: Loom,
+function resolveRename(
+  { canvas, names, resolve: resolveOne }: Loom,
   layer: SkillPackage,
   { from, to }: { readonly from: string; readonly to: string },
   conflict: Conflict,
 ): void {
-  const settled = settleOne(conflict);
-  if (settled.kind === 'open') {
-    canvas.conflict(settled.conflict);
+  const outcome = resolveOne(conflict);
+  if (outcome.kind === 'open') {
+    canvas.conflict(outcome.conflict);
     return;
   }
-  const { settlement } = settled;
+  const { resolved } = outcome;
   const name = layer.manifest.skill;
   if (canvas.file(from) !== null) canvas.put(from, null, name);
-  canvas.put(to, answeredFile(conflict, settlement.answer), name, settlement);
+  canvas.put(to, answeredFile(conflict, resolved.answer), name, resolved);
   names.move(from, to, name);
 }
 
@@ -147,11 +147,11 @@ function modifyFile(loom: Loom, layer: SkillPackage, named: string): void {
   const change = { base: known, theirs: modifiedFile(layer, named) };
   const { base, theirs } = followed(loom, layer, named, change);
   if (layer.unanchored.has(named) && ours !== null && theirs !== null) {
-    settle(loom, layer, path, { base: null, ours, theirs }, mergeUnanchored({ ours, theirs }));
+    resolve(loom, layer, path, { base: null, ours, theirs }, mergeUnanchored({ ours, theirs }));
     return;
   }
   const versions = { base, ours, theirs };
-  if (ours === null && base === null) settle(loom, layer, path, versions, DISAGREE);
+  if (ours === null && base === null) resolve(loom, layer, path, versions, DISAGREE);
   else mergeOnto(loom, layer, path, versions);
 }
 
@@ -185,25 +185,25 @@ function mergeOnto(
 ): void {
   if (structuredKind(path) !== null) mergeKeys(loom, layer, path, versions);
   else if (loom.canvas.isConflicted(path)) mergeAround(loom, layer, path, versions);
-  else settle(loom, layer, path, versions, loom.merge(versions, { path }));
+  else resolve(loom, layer, path, versions, loom.merge(versions, { path }));
 }
 
 /** Where a file waits for a decision, what a later layer does elsewhere in it can be asked already. */
 function mergeAround(
-  { canvas, merge, settle: settleOne }: Loom,
+  { canvas, merge, resolve: resolveOne }: Loom,
   layer: SkillPackage,
   path: string,
   { base, theirs }: Versions<TreeFile | null>,
 ): void {
   const draft = canvas.draft(path);
   if (draft === null) return;
-  const joining = { layer: layer.manifest.skill, base, theirs, merge, settle: settleOne };
+  const joining = { layer: layer.manifest.skill, base, theirs, merge, resolve: resolveOne };
   canvas.setDraft(path, joinLayer(draft, joining));
 }
 
 /** A customisation carries structured files whole; they meet key by key. */
 function mergeKeys(
-  { canvas, settle: settleOne }: Loom,
+  { canvas, resolve: resolveOne }: Loom,
   layer: SkillPackage,
   path: string,
   versions: Versions<TreeFile | null>,
@@ -211,15 +211,15 @@ function mergeKeys(
   if (canvas.isConflicted(path)) return;
   const name = layer.manifest.skill;
   const merged = mergeByKey(path, versions, [canvas.author(path), name], (conflict) => {
-    const settled = settleOne(conflict);
-    if (settled.kind === 'settled') canvas.settled(settled.settlement);
-    return settled;
+    const outcome = resolveOne(conflict);
+    if (outcome.kind === 'resolved') canvas.addResolved(outcome.resolved);
+    return outcome;
   });
   for (const conflict of merged.conflicts) canvas.conflict(conflict);
   if (merged.conflicts.length === 0) canvas.put(path, merged.file, name);
 }
 
-function settle(
+function resolve(
   loom: Loom,
   layer: SkillPackage,
   path: string,
@@ -269,13 +269,13 @@ function settle(
     sides: versions,
     values: null,
   };
-  const settled = loom.settle(conflict);
-  if (settled.kind === 'open') {
-    canvas.conflict(settled.conflict);
-    if (loom.isJoint) canvas.setDraft(path, draftOf(settled.conflict, canvas.touches(path)));
+  const answered = loom.resolve(conflict);
+  if (answered.kind === 'open') {
+    canvas.conflict(answered.conflict);
+    if (loom.isJoint) canvas.setDraft(path, draftOf(answered.conflict, canvas.touches(path)));
   } else {
-    const { settlement } = settled;
-    canvas.put(path, answeredFile(conflict, settlement.answer), name, settlement);
+    const { resolved } = answered;
+    canvas.put(path, answeredFile(conflict, resolved.answer), name, resolved);
   }
 }
 

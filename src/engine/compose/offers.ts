@@ -9,7 +9,7 @@ import {
 import { disputesOf, fits, isSameLines, ownAnswerTo } from './answer.ts';
 
 /**
- * Recordings that fit a conflict but may not settle it by themselves: of other layers, from elsewhere,
+ * Recordings that fit a conflict but may not resolve it by themselves: of other layers, from elsewhere,
  * of the same lines in another file. To be offered.
  */
 export function offersFor(
@@ -26,7 +26,7 @@ export function offersFor(
   });
 }
 
-/** Whether a recording would settle a conflict, or any hunk of it, otherwise than it was decided. */
+/** Whether a recording would resolve a conflict, or any hunk of it, otherwise than it was decided. */
 export function contradicts(one: Resolution, conflict: Conflict, decided: Answer): boolean {
   const subject = subjectOf(conflict);
   if (isSameSubject(one.subject, subject)) {

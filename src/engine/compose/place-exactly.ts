@@ -1,16 +1,16 @@
 import type { Hunk } from '../merge/hunk.ts';
 
-/** Lines of a finished text from `start` up to `end` that settle one conflict. */
+/** Lines of a finished text from `start` up to `end` that resolve one conflict. */
 export type Stretch = { readonly start: number; readonly end: number };
 
 type ConflictHunk = Extract<Hunk, { kind: 'conflict' }>;
 
 /**
- * Where each conflict of a text was settled, if every settled line still stands as it was. Settled
- * lines may also occur in what settles a conflict; the place that makes a well-known answer of it (a
+ * Where each conflict of a text was resolved, if every resolved line still stands as it was. Resolved
+ * lines may also occur in what resolves a conflict; the place that makes a well-known answer of it (a
  * side, or both) is then preferred, else the first one.
  *
- * @returns one stretch for each conflict in order; null where settled lines were changed
+ * @returns one stretch for each conflict in order; null where resolved lines were changed
  */
 export function placeExactly(
   hunks: readonly Hunk[],
@@ -19,7 +19,7 @@ export function placeExactly(
   const stretches: Stretch[] = [];
   let from = 0;
   for (const [index, hunk] of hunks.entries()) {
-    if (hunk.kind === 'settled') {
+    if (hunk.kind === 'resolved') {
       if (!standsAt(finished, hunk.lines, from)) return null;
       from += hunk.lines.length;
       continue;
@@ -61,10 +61,10 @@ function usualAnswers({ ours, theirs }: ConflictHunk): readonly (readonly string
 
 /** The first places that fit leave the most room for the rest. */
 function isPlaceable(rest: readonly Hunk[], { finished, from }: Reader): boolean {
-  const settled = rest.flatMap((hunk) => (hunk.kind === 'settled' ? [hunk.lines] : []));
+  const resolved = rest.flatMap((hunk) => (hunk.kind === 'resolved' ? [hunk.lines] : []));
   let at = from;
-  for (const [index, lines] of settled.entries()) {
-    if (index === settled.length - 1 && rest.at(-1)?.kind === 'settled') {
+  for (const [index, lines] of resolved.entries()) {
+    if (index === resolved.length - 1 && rest.at(-1)?.kind === 'resolved') {
       return finished.length - lines.length >= at;
     }
     const place = placeOf(finished, lines, at);

@@ -6,7 +6,12 @@ import { isSameFile, type TreeFile, type Versions } from '../tree.ts';
 import { answeredFile } from './answer.ts';
 import { bringerOf } from './blame/attribution.ts';
 import type { Composition } from './composition.ts';
-import { type KnownAnswers, NO_ANSWERS, type Settlement, settleConflict } from './settle.ts';
+import {
+  type KnownAnswers,
+  NO_ANSWERS,
+  type ResolvedConflict,
+  resolveConflict,
+} from './resolve-conflict.ts';
 import { mergeByKey } from './structured-file.ts';
 import { faultTogether } from './together.ts';
 
@@ -26,8 +31,8 @@ export type FileChange = {
 export type TreePlan = {
   readonly changes: readonly FileChange[];
   readonly conflicts: readonly Conflict[];
-  /** Disagreements with the owner's edits that decisions settled. */
-  readonly settlements: readonly Settlement[];
+  /** Disagreements with the owner's edits that decisions resolved. */
+  readonly resolvedConflicts: readonly ResolvedConflict[];
 };
 
 type Lookup = (path: string) => TreeFile | null;
@@ -58,25 +63,25 @@ export type PlanInput = {
 export function planTree(input: PlanInput): TreePlan {
   const { old, target } = input;
   const moves = movesBetween(old.renames, target.renames, input.coreMoves ?? new Map());
-  const settled = new Set<string>();
-  for (const { from, to } of moves) settled.add(from).add(to);
+  const handled = new Set<string>();
+  for (const { from, to } of moves) handled.add(from).add(to);
   const arriving = new Set(moves.map(({ to }) => to));
   const drafts: Draft[] = [...arriving].map((to) => moveTo(input, to, moves));
   const paths = new Set([...old.paths, ...target.files.keys()]);
   for (const path of [...paths].sort()) {
-    if (!settled.has(path)) drafts.push(mergePath(input, path));
+    if (!handled.has(path)) drafts.push(mergePath(input, path));
   }
   return {
     changes: drafts.flatMap((draft) => draft.changes),
     conflicts: [...target.conflicts, ...drafts.flatMap((draft) => draft.conflicts)],
-    settlements: drafts.flatMap((draft) => draft.settlements),
+    resolvedConflicts: drafts.flatMap((draft) => draft.resolvedConflicts),
   };
 }
 
 type Move = { readonly from: string; readonly to: string };
 type Draft = TreePlan;
 
-const NOTHING: Draft = { changes: [], conflicts: [], settlements: [] };
+const NOTHING: Draft = { changes: [], conflicts: [], resolvedConflicts: [] };
 
 function movesBetween(
   before: ReadonlyMap<string, string>,
@@ -106,7 +111,7 @@ function mergePath(input: PlanInput, path: string): Draft {
     ours: input.disk(path),
     theirs: wanted(input, path),
   };
-  return settle(input, path, versions, (after) => changeOf(path, versions.ours, after, null));
+  return resolve(input, path, versions, (after) => changeOf(path, versions.ours, after, null));
 }
 
 /**
@@ -123,28 +128,28 @@ function moveTo(input: PlanInput, to: string, moves: readonly Move[]): Draft {
   if (isForeign && only !== undefined && came.length === 1 && isGone(input, only)) {
     return followMove(input, { from: only, to });
   }
-  const settlements: Settlement[] = [];
+  const resolvedConflicts: ResolvedConflict[] = [];
   let after = wanted(input, to);
   for (const from of isLeaving || known === null ? came : [to, ...came]) {
     const versions = { base: input.old.file(from), ours: input.disk(from), theirs: after };
-    const draft = settle(input, to, versions, (merged) => [asChange(to, there, merged)]);
+    const draft = resolve(input, to, versions, (merged) => [asChange(to, there, merged)]);
     const [merged] = draft.changes;
     // Open, or part of a conflict of the composition: then nothing of the move is planned.
     if (merged === undefined) return draft;
     after = merged.after;
-    settlements.push(...draft.settlements);
+    resolvedConflicts.push(...draft.resolvedConflicts);
   }
   const isTaken = [wanted(input, to), after].every((file) => !isSameFile(there, file));
   if (isForeign && isTaken) {
-    const occupied = settleOccupied(input, to, { came, arriving: after });
-    settlements.push(...occupied.settlements);
+    const occupied = resolveOccupied(input, to, { came, arriving: after });
+    resolvedConflicts.push(...occupied.resolvedConflicts);
     if (occupied.conflict !== null) {
-      return { changes: [], conflicts: [occupied.conflict], settlements };
+      return { changes: [], conflicts: [occupied.conflict], resolvedConflicts };
     }
     after = occupied.file;
   }
   const changes = [...leave(input, came, moves), ...changeOf(to, there, after, came[0] ?? null)];
-  return { changes, conflicts: [], settlements };
+  return { changes, conflicts: [], resolvedConflicts };
 }
 
 /** What becomes of the places that files came from, where no other file comes to them. */
@@ -166,7 +171,7 @@ function isGone(input: PlanInput, path: string): boolean {
 function followMove(input: PlanInput, { from, to }: Move): Draft {
   const there = input.disk(to);
   const versions = { base: input.old.file(from), ours: there, theirs: wanted(input, to) };
-  const draft = settle(input, to, versions, (after) => changeOf(to, there, after, null));
+  const draft = resolve(input, to, versions, (after) => changeOf(to, there, after, null));
   const back = changeOf(from, null, wanted(input, from), null);
   return draft.conflicts.length > 0 ? draft : { ...draft, changes: [...draft.changes, ...back] };
 }
@@ -174,11 +179,11 @@ function followMove(input: PlanInput, { from, to }: Move): Draft {
 type Occupied = {
   readonly file: TreeFile | null;
   readonly conflict: Conflict | null;
-  readonly settlements: readonly Settlement[];
+  readonly resolvedConflicts: readonly ResolvedConflict[];
 };
 
 /** The owner has another file where files move to. What arrives holds their edits of the moved ones. */
-function settleOccupied(
+function resolveOccupied(
   input: PlanInput,
   to: string,
   { came, arriving }: { readonly came: readonly string[]; readonly arriving: TreeFile | null },
@@ -188,31 +193,32 @@ function settleOccupied(
   const reason = `${came.join(', ')} moves to ${to}, where you have another file.`;
   const kind = 'add-add' as const;
   const conflict = { path: to, kind, layers, reason, hunks: [], sides, values: null };
-  const settled = settleConflict(conflict, input.answers ?? NO_ANSWERS);
-  if (settled.kind === 'open') return { file: null, conflict: settled.conflict, settlements: [] };
-  const { settlement } = settled;
-  const file = answeredFile(conflict, settlement.answer);
-  return { file, conflict: null, settlements: [settlement] };
+  const answered = resolveConflict(conflict, input.answers ?? NO_ANSWERS);
+  if (answered.kind === 'open')
+    return { file: null, conflict: answered.conflict, resolvedConflicts: [] };
+  const { resolved } = answered;
+  const file = answeredFile(conflict, resolved.answer);
+  return { file, conflict: null, resolvedConflicts: [resolved] };
 }
 
-function settle(
+function resolve(
   input: PlanInput,
   path: string,
   versions: Versions<TreeFile | null>,
   accept: (after: TreeFile | null) => readonly FileChange[],
 ): Draft {
   if (input.target.conflicts.some((conflict) => conflictFile(conflict) === path)) return NOTHING;
-  const settlements: Settlement[] = [];
+  const resolvedConflicts: ResolvedConflict[] = [];
   const ask = (conflict: Conflict) => {
-    const settled = settleConflict(conflict, input.answers ?? NO_ANSWERS);
-    if (settled.kind === 'settled') settlements.push(settled.settlement);
-    return settled;
+    const answered = resolveConflict(conflict, input.answers ?? NO_ANSWERS);
+    if (answered.kind === 'resolved') resolvedConflicts.push(answered.resolved);
+    return answered;
   };
   if (structuredKind(path) !== null) {
     const outcome = mergeByKey(path, versions, [OWNER, authorOf(input, path, [])], ask);
     return outcome.conflicts.length > 0
       ? { ...NOTHING, conflicts: outcome.conflicts }
-      : { changes: accept(outcome.file), conflicts: [], settlements };
+      : { changes: accept(outcome.file), conflicts: [], resolvedConflicts };
   }
   const outcome = mergeFiles(versions, { path });
   if (outcome.kind === 'clean') return { ...NOTHING, changes: accept(outcome.file) };
@@ -226,10 +232,10 @@ function settle(
     sides: versions,
     values: null,
   };
-  const settled = ask(conflict);
-  if (settled.kind === 'open') return { ...NOTHING, conflicts: [settled.conflict] };
-  const after = answeredFile(conflict, settled.settlement.answer);
-  return { changes: accept(after), conflicts: [], settlements };
+  const answered = ask(conflict);
+  if (answered.kind === 'open') return { ...NOTHING, conflicts: [answered.conflict] };
+  const after = answeredFile(conflict, answered.resolved.answer);
+  return { changes: accept(after), conflicts: [], resolvedConflicts };
 }
 
 function wanted(input: PlanInput, path: string): TreeFile | null {

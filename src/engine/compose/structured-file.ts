@@ -2,7 +2,7 @@ import type { Conflict } from '../conflict.ts';
 import { mergeStructured } from '../structured/merge.ts';
 import { isSameFile, type TreeFile, type Versions } from '../tree.ts';
 import { answeredFile } from './answer.ts';
-import type { Settled } from './settle.ts';
+import type { ConflictOutcome } from './resolve-conflict.ts';
 
 /**
  * Merges two edits of a structured file by key, and asks about what they disagree on: about a key for
@@ -12,7 +12,7 @@ export function mergeByKey(
   path: string,
   versions: Versions<TreeFile | null>,
   layers: readonly [ours: string, theirs: string],
-  settle: (conflict: Conflict) => Settled,
+  resolve: (conflict: Conflict) => ConflictOutcome,
 ): { readonly file: TreeFile | null; readonly conflicts: readonly Conflict[] } {
   const { base, ours, theirs } = versions;
   if (isSameFile(base, theirs) || isSameFile(ours, theirs)) return { file: ours, conflicts: [] };
@@ -26,24 +26,24 @@ export function mergeByKey(
     },
     layers,
     decide: (conflict) => {
-      const settled = settle(conflict);
-      const isValue = settled.kind === 'settled' && settled.settlement.answer.kind === 'value';
-      return isValue ? { value: answeredValue(settled) } : null;
+      const outcome = resolve(conflict);
+      const isValue = outcome.kind === 'resolved' && outcome.resolved.answer.kind === 'value';
+      return isValue ? { value: answeredValue(outcome) } : null;
     },
   });
   const [first] = merged.conflicts;
   if (first !== undefined && first.kind !== 'structured') {
-    const settled = settle(first);
-    if (settled.kind === 'open') return { file: null, conflicts: [settled.conflict] };
-    return { file: answeredFile(first, settled.settlement.answer), conflicts: [] };
+    const outcome = resolve(first);
+    if (outcome.kind === 'open') return { file: null, conflicts: [outcome.conflict] };
+    return { file: answeredFile(first, outcome.resolved.answer), conflicts: [] };
   }
   const isExecutable = (ours ?? theirs)?.isExecutable ?? false;
   const file = merged.bytes === null ? null : { bytes: merged.bytes, isExecutable };
   return { file, conflicts: merged.conflicts };
 }
 
-function answeredValue(settled: Settled): unknown {
-  if (settled.kind === 'open') return null;
-  const { answer } = settled.settlement;
+function answeredValue(outcome: ConflictOutcome): unknown {
+  if (outcome.kind === 'open') return null;
+  const { answer } = outcome.resolved;
   return answer.kind === 'value' ? answer.value : null;
 }

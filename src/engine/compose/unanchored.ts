@@ -20,7 +20,7 @@ export function mergeUnanchored({ ours, theirs }: Omit<Versions<TreeFile>, 'base
   if (hunks.some(({ kind }) => kind === 'conflict')) {
     return { kind: 'conflict', conflict: 'content', hunks, isExecutable };
   }
-  const text = hunks.flatMap((hunk) => (hunk.kind === 'settled' ? hunk.lines : [])).join('');
+  const text = hunks.flatMap((hunk) => (hunk.kind === 'resolved' ? hunk.lines : [])).join('');
   return { kind: 'clean', file: { bytes: Buffer.from(text, 'latin1'), isExecutable } };
 }
 
@@ -32,23 +32,23 @@ function alignedHunks(ours: readonly string[], theirs: readonly string[]): reado
   const texts = internLines({ base: [], ours, theirs });
   const partners = diffLines(texts.ours, texts.theirs, texts.size);
   const hunks: Hunk[] = [];
-  let settled: string[] = [];
+  let resolved: string[] = [];
   let last = { ours: -1, theirs: -1 };
   for (let index = 0; index <= ours.length; index++) {
     const partner = index === ours.length ? theirs.length : at(partners, index);
     if (partner < 0) continue;
     const mine = ours.slice(last.ours + 1, index);
     const brought = theirs.slice(last.theirs + 1, partner);
-    if (mine.length === 0) settled.push(...brought);
+    if (mine.length === 0) resolved.push(...brought);
     else {
-      if (settled.length > 0) hunks.push({ kind: 'settled', lines: settled });
-      settled = [];
+      if (resolved.length > 0) hunks.push({ kind: 'resolved', lines: resolved });
+      resolved = [];
       hunks.push({ kind: 'conflict', base: [], ours: mine, theirs: brought });
     }
     const kept = ours[index];
-    if (kept !== undefined) settled.push(kept);
+    if (kept !== undefined) resolved.push(kept);
     last = { ours: index, theirs: partner };
   }
-  if (settled.length > 0) hunks.push({ kind: 'settled', lines: settled });
+  if (resolved.length > 0) hunks.push({ kind: 'resolved', lines: resolved });
   return hunks;
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { stringify } from 'yaml';
 import { z } from 'zod';
-import type { Decision } from '../compose/settle.ts';
+import type { Decision } from '../compose/resolve-conflict.ts';
 import type { Conflict } from '../conflict.ts';
 import { ClawError } from '../errors.ts';
 import { lstat } from '../package/lstat.ts';

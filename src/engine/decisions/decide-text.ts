@@ -6,7 +6,7 @@ import type { Hunk } from '../merge/hunk.ts';
 import { leftMarkers } from '../pending/files.ts';
 import type { Answer } from '../state/resolution.ts';
 
-/** What a finished text settles, and the text itself where it has changes outside the hunks as well. */
+/** What a finished text resolves, and the text itself where it has changes outside the hunks as well. */
 export type DecidedText = { readonly answer: Answer; readonly amended: Buffer | null };
 
 /**
@@ -38,11 +38,11 @@ function joinedAnswer(hunks: readonly Hunk[], bytes: Buffer): Buffer {
   const [head, tail] = [hunks[0], hunks.at(-1)];
   const all: Hunk = { kind: 'conflict', base: [], ours: [], theirs: [] };
   const around = [head, all, tail].flatMap((hunk) =>
-    hunk === all || hunk?.kind === 'settled' ? [hunk] : [],
+    hunk === all || hunk?.kind === 'resolved' ? [hunk] : [],
   );
   const [answer] = extractAnswers(around, bytes.toString('latin1')) ?? [];
   const lines = around.flatMap((hunk) =>
-    hunk.kind === 'settled' ? hunk.lines : (answer?.resolved ?? []),
+    hunk.kind === 'resolved' ? hunk.lines : (answer?.resolved ?? []),
   );
   return Buffer.from(lines.join(''), 'latin1');
 }

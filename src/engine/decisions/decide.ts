@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type Decision, decisionOn, settleConflict } from '../compose/settle.ts';
+import { type Decision, decisionOn, resolveConflict } from '../compose/resolve-conflict.ts';
 import type { Conflict } from '../conflict.ts';
 import { ClawError } from '../errors.ts';
 import { PLAN } from '../operation/target/blocked-paths.ts';
@@ -16,7 +16,7 @@ import { isSameFile } from '../tree.ts';
 import { type DecidedText, decideText, markersLeft } from './decide-text.ts';
 import { answerOfPicks, type Pick } from './hunk-choices.ts';
 
-/** How the owner, or a model that they asked, settles one conflict. */
+/** How the owner, or a model that they asked, resolves one conflict. */
 export type Choice =
   | { readonly kind: 'ours' | 'theirs'; readonly origin?: string }
   /** Both sides of each open hunk, this one first. */
@@ -55,7 +55,7 @@ export function decide(
   return { subject, origin: originOf(choice), ...decided };
 }
 
-/** What several layers are asked about at once is decided place by place: the rest is not settled yet. */
+/** What several layers are asked about at once is decided place by place: the rest is not resolved yet. */
 function refuseElsewhere({ path, others }: Conflict, { answer, amended }: DecidedText): void {
   if (others === undefined || (answer.kind === 'hunks' && amended === null)) return;
   throw new ClawError(
@@ -84,7 +84,7 @@ export function isDecided(conflict: Conflict, decisions: readonly Decision[]): b
   return decisionOn(conflict, decisions) !== null;
 }
 
-/** Some disagreements are about names and places, and no content settles them. */
+/** Some disagreements are about names and places, and no content resolves them. */
 export function canBeDecided(conflict: Conflict): boolean {
   const { kind, hunks, sides } = conflict;
   const isName =
@@ -102,7 +102,7 @@ function refuseUndecidable(conflict: Conflict): void {
   const way = isPlace(conflict)
     ? 'Move that away, then claw continue.'
     : 'One of the two has to go, or to change: claw abort forgets this.';
-  throw new ClawError('USAGE', `${path} is not settled by a text. ${reason} ${way}`, { path });
+  throw new ClawError('USAGE', `${path} is not resolved by a text. ${reason} ${way}`, { path });
 }
 
 type Place = { readonly root: string; readonly cwd: string };
@@ -184,14 +184,14 @@ function decideRecorded(root: string, conflict: Conflict, key: string): DecidedT
   // whole file, which may reach beyond the conflict, nobody has looked at what it says there.
   const isOwn = recording.isOwn || answer.kind === 'hunks';
   const subject = { ...recording.subject, path: conflict.path, layers: conflict.layers };
-  const settled = settleConflict(conflict, {
+  const outcome = resolveConflict(conflict, {
     decisions: [],
     resolutions: [{ ...recording, subject, answer: withoutAuthors(answer), isOwn }],
   });
-  if (settled.kind === 'settled') return { answer: settled.settlement.answer, amended: null };
+  if (outcome.kind === 'resolved') return { answer: outcome.resolved.answer, amended: null };
   throw new ClawError(
     'USAGE',
-    `The recording ${key} does not settle every part of ${conflict.path}; resolve it another way.`,
+    `The recording ${key} does not resolve every part of ${conflict.path}; resolve it another way.`,
     { path: conflict.path },
   );
 }

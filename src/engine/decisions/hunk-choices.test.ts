@@ -6,7 +6,7 @@ import { answerOfPicks, type Pick } from './hunk-choices.ts';
 
 const file = (text: string) => ({ bytes: Buffer.from(text), isExecutable: false });
 
-function settled(texts: readonly [base: string, ours: string, theirs: string], ...picks: Pick[]) {
+function resolved(texts: readonly [base: string, ours: string, theirs: string], ...picks: Pick[]) {
   const [base, ours, theirs] = texts.map(file);
   const sides = { base: base ?? null, ours: ours ?? null, theirs: theirs ?? null };
   const merged = mergeFiles(sides, { path: 'a.txt' });
@@ -34,22 +34,22 @@ test.each<[Pick, string]>([
   [{ text: 'no line end' }, '1\nno line end\n3\n'],
   [{ text: '' }, '1\n3\n'],
 ])('%j stands in place of the hunk', (pick, expected) => {
-  expect(settled(MIDDLE, pick)).toBe(expected);
+  expect(resolved(MIDDLE, pick)).toBe(expected);
 });
 
 test('words get the line ends of the file, whatever they came with', () => {
   const crlf = ['1\r\n2\r\n3\r\n', '1\r\na\r\n3\r\n', '1\r\nb\r\n3\r\n'] as const;
-  expect(settled(crlf, { text: 'x\ny\r\nz' })).toBe('1\r\nx\r\ny\r\nz\r\n3\r\n');
+  expect(resolved(crlf, { text: 'x\ny\r\nz' })).toBe('1\r\nx\r\ny\r\nz\r\n3\r\n');
 });
 
 test('at the end of a file a missing newline is kept, and is none between two sides', () => {
   const end = ['1\n2', '1\na', '1\nb'] as const;
-  expect(settled(end, 'ours-theirs')).toBe('1\na\nb');
-  expect(settled(end, { text: 'x' })).toBe('1\nx');
-  expect(settled(end, { text: 'x\n' })).toBe('1\nx\n');
+  expect(resolved(end, 'ours-theirs')).toBe('1\na\nb');
+  expect(resolved(end, { text: 'x' })).toBe('1\nx');
+  expect(resolved(end, { text: 'x\n' })).toBe('1\nx\n');
 });
 
 test('every hunk gets exactly one pick', () => {
-  expect(() => settled(MIDDLE)).toThrow(/1 open hunks, but 0/);
-  expect(() => settled(MIDDLE, 'ours', 'ours')).toThrow(/1 open hunks, but 2/);
+  expect(() => resolved(MIDDLE)).toThrow(/1 open hunks, but 0/);
+  expect(() => resolved(MIDDLE, 'ours', 'ours')).toThrow(/1 open hunks, but 2/);
 });

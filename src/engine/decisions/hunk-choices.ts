@@ -4,7 +4,7 @@ import type { Hunk } from '../merge/hunk.ts';
 import { contentOf, dominantTerminator, endLine, splitLines } from '../merge/lines.ts';
 import type { Answer } from '../state/resolution.ts';
 
-/** What settles one hunk: a side, both of them in this order, or other words (as people read them). */
+/** What resolves one hunk: a side, both of them in this order, or other words (as people read them). */
 export type Pick = 'ours' | 'theirs' | 'ours-theirs' | 'theirs-ours' | { readonly text: string };
 
 type ConflictHunk = Extract<Hunk, { kind: 'conflict' }>;
@@ -59,6 +59,6 @@ function closed(lines: readonly string[], end: '\n' | '\r\n'): readonly string[]
 }
 
 function lineEndOf({ hunks }: Conflict): '\n' | '\r\n' {
-  const lines = hunks.flatMap((hunk) => (hunk.kind === 'settled' ? hunk.lines : hunk.ours));
+  const lines = hunks.flatMap((hunk) => (hunk.kind === 'resolved' ? hunk.lines : hunk.ours));
   return dominantTerminator(lines) || '\n';
 }

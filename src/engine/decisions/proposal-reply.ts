@@ -46,7 +46,7 @@ export function readProposal(conflict: Conflict, { text, model }: ModelReply): C
 export function refused({ path }: Conflict, model: string, reason: string): ClawError {
   return new ClawError(
     'MODEL_REFUSED',
-    `${model} did not settle ${path}: ${reason}. Nothing was decided; try again, or resolve it by hand.`,
+    `${model} did not resolve ${path}: ${reason}. Nothing was decided; try again, or resolve it by hand.`,
     { path, data: { model } },
   );
 }
@@ -63,8 +63,8 @@ function repeatsSurroundings({ hunks }: Conflict, text: string, index: number): 
     lines.length > 0 &&
     lines.every((line, at) => line.trimEnd() === present[at]) &&
     lines.some((line) => /\w/.test(line) && !known.includes(line.trimEnd()));
-  const head = before?.kind === 'settled' ? before.lines.slice(-2) : [];
-  const tail = behind?.kind === 'settled' ? behind.lines.slice(0, 2) : [];
+  const head = before?.kind === 'resolved' ? before.lines.slice(-2) : [];
+  const tail = behind?.kind === 'resolved' ? behind.lines.slice(0, 2) : [];
   return (
     repeats(head, given.slice(0, head.length)) ||
     repeats(tail, tail.length > 0 ? given.slice(-tail.length) : [])

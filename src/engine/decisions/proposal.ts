@@ -9,7 +9,7 @@ import type { SkillPackage } from '../package/package.ts';
 const CONTEXT_LINES = 12;
 const MAX_PROMPT_BYTES = 256 * 1024;
 
-const SYSTEM = `You settle one merge conflict. Two layers changed the same place of a project, and both \
+const SYSTEM = `You resolve one merge conflict. Two layers changed the same place of a project, and both \
 have a reason to: keep what each of them is for, and invent nothing else.
 
 You answer with one JSON object and nothing around it: no explanation, no code fence. What is asked for \
@@ -90,10 +90,10 @@ function question(conflict: Conflict): readonly Section[] {
   }
   let count = 0;
   const parts = hunks.flatMap((hunk, at): readonly Section[] => {
-    if (hunk.kind === 'settled') return [];
+    if (hunk.kind === 'resolved') return [];
     count += 1;
     const around = [hunks[at - 1], hunks[at + 1]].map((one) =>
-      one?.kind === 'settled' ? one.lines : [],
+      one?.kind === 'resolved' ? one.lines : [],
     );
     const [before = [], behind = []] = around;
     return [

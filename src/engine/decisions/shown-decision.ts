@@ -1,5 +1,5 @@
 import { answeredFile } from '../compose/answer.ts';
-import type { Decision } from '../compose/settle.ts';
+import type { Decision } from '../compose/resolve-conflict.ts';
 import type { Conflict } from '../conflict.ts';
 import { unifiedPatch } from '../merge/unified.ts';
 

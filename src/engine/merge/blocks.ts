@@ -42,7 +42,7 @@ export function* brokenBlocks(
 ): Iterable<BrokenBlock> {
   const kinds = new Set(regions.map(({ kind }) => kind));
   // The result of one side's work alone holds that side's blocks as they are.
-  if (!kinds.has('settled') && !(kinds.has('ours') && kinds.has('theirs'))) return;
+  if (!kinds.has('resolved') && !(kinds.has('ours') && kinds.has('theirs'))) return;
   const search = openSearch(merged, texts);
   const isClean = !kinds.has('conflict');
   let checked = { ours: 0, theirs: 0 };
@@ -67,7 +67,7 @@ export function mergedLines(regions: readonly Region[], texts: Interned): Merged
   for (const [index, region] of regions.entries()) {
     const before = lines.length;
     if (region.kind === 'conflict') lines.push(OPEN);
-    else if (region.kind === 'settled') {
+    else if (region.kind === 'resolved') {
       for (const line of region.lines) lines.push(texts.numbers.get(contentOf(line)) ?? OPEN);
     } else {
       const name = region.kind === 'theirs' ? 'theirs' : 'ours';

@@ -30,7 +30,7 @@ describe('the mode of a file', () => {
     expect(merge).toEqual({ kind: 'clean', file: executable });
   });
 
-  test('is settled in a conflict of contents as well', () => {
+  test('is resolved in a conflict of contents as well', () => {
     const merge = mergeFiles({ base, ours: file('1\n', true), theirs: file('2\n') });
     expect(merge).toMatchObject({ kind: 'conflict', conflict: 'content', isExecutable: true });
   });

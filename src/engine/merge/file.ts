@@ -10,7 +10,7 @@ import { mergeTexts } from './text.ts';
  * A merged file (null where it is gone), or why there is none yet.
  *
  * `hunks` of a conflict in text are lines read as latin1, so that every byte survives; they are
- * empty for `binary` and `modify-delete`. `isExecutable` is settled either way.
+ * empty for `binary` and `modify-delete`. `isExecutable` is resolved either way.
  */
 export type FileMerge =
   | { readonly kind: 'clean'; readonly file: TreeFile | null }

@@ -95,7 +95,7 @@ function outcomeOf(merge: FileMerge): Section {
 function swapSides(merge: FileMerge): FileMerge {
   if (merge.kind === 'clean') return merge;
   const hunks = merge.hunks.map((hunk) =>
-    hunk.kind === 'settled' ? hunk : { ...hunk, ours: hunk.theirs, theirs: hunk.ours },
+    hunk.kind === 'resolved' ? hunk : { ...hunk, ours: hunk.theirs, theirs: hunk.ours },
   );
   return { ...merge, hunks };
 }

@@ -34,7 +34,7 @@ function mergeFully(versions: Versions<string>): readonly Hunk[] {
 
 function joined(hunks: readonly Hunk[]): string | null {
   if (hunks.some(({ kind }) => kind === 'conflict')) return null;
-  return hunks.flatMap((hunk) => (hunk.kind === 'settled' ? hunk.lines : [])).join('');
+  return hunks.flatMap((hunk) => (hunk.kind === 'resolved' ? hunk.lines : [])).join('');
 }
 
 describe('a side that changed nothing yields the other, to the byte', () => {
@@ -66,7 +66,7 @@ test('swapping the sides exchanges them in conflicts and changes nothing else', 
   const law = (versions: Versions<string>) => {
     const swapped = mergeFully({ ...versions, ours: versions.theirs, theirs: versions.ours });
     const back = swapped.map((hunk) =>
-      hunk.kind === 'settled' ? hunk : { ...hunk, ours: hunk.theirs, theirs: hunk.ours },
+      hunk.kind === 'resolved' ? hunk : { ...hunk, ours: hunk.theirs, theirs: hunk.ours },
     );
     expect(back).toEqual(mergeFully(versions));
   };
@@ -79,7 +79,7 @@ test('no line is invented, and none is glued to another', () => {
     const contents = (text: string) => splitLines(bare(text)).map(contentOf);
     const known = new Set(Object.values(versions).flatMap(contents));
     for (const hunk of mergeFully(versions)) {
-      if (hunk.kind !== 'settled') continue;
+      if (hunk.kind !== 'resolved') continue;
       for (const line of hunk.lines) {
         expect(known.has(contentOf(line)) || known.has(contentOf(bare(line)))).toBe(true);
       }
@@ -90,12 +90,12 @@ test('no line is invented, and none is glued to another', () => {
   fc.assert(fc.property(fc.oneof(wildVersions, lfVersions), law), RUNS);
 });
 
-test('settled and conflict hunks take turns, and no hunk is empty', () => {
+test('resolved and conflict hunks take turns, and no hunk is empty', () => {
   const law = (versions: Versions<string>) => {
     let previous: Hunk['kind'] | null = null;
     for (const hunk of mergeFully(versions)) {
-      if (hunk.kind === 'settled') {
-        expect(previous).not.toBe('settled');
+      if (hunk.kind === 'resolved') {
+        expect(previous).not.toBe('resolved');
         expect(hunk.lines.length).toBeGreaterThan(0);
       } else {
         expect(hunk.ours).not.toEqual(hunk.theirs);
@@ -123,7 +123,7 @@ test('a line that stands once in every version is in the result or in a conflict
     const isEverywhere = (line: string) =>
       Object.values(lines).every((side) => side.filter((other) => other === line).length === 1);
     const present = mergeFully(versions).flatMap((hunk) =>
-      hunk.kind === 'settled' ? hunk.lines : [...hunk.ours, ...hunk.theirs],
+      hunk.kind === 'resolved' ? hunk.lines : [...hunk.ours, ...hunk.theirs],
     );
     for (const line of lines.base.filter(isEverywhere)) expect(present).toContain(line);
   };

@@ -112,7 +112,7 @@ test('what both sides put into lists is all there, if the merge is clean', () =>
 });
 
 test('what one side lays out anew takes the words of the other', () => {
-  let settled = 0;
+  let resolved = 0;
   const drawn = versionsOf(['insert', 'change'], fc.constant(plain));
   const law = (
     { programs, texts }: { programs: Versions<Program>; texts: Versions<string> },
@@ -122,11 +122,11 @@ test('what one side lays out anew takes the words of the other', () => {
     const merged = mergeTexts(versions, 'typescript');
     expect(merged.kind).toBe('clean');
     if (merged.kind !== 'clean') return;
-    settled++;
+    resolved++;
     expect(lettersOf(merged.text)).toBe(lettersOf(texts.theirs));
   };
   fc.assert(fc.property(drawn, layout, law), RUNS);
-  expect(settled).toBeGreaterThan(100);
+  expect(resolved).toBeGreaterThan(100);
 });
 
 describe('a side that changed nothing yields the other, to the byte', () => {
@@ -225,5 +225,5 @@ function lettersOf(text: string): string {
 
 function joined(hunks: readonly Hunk[]): string | null {
   if (hunks.some(({ kind }) => kind === 'conflict')) return null;
-  return hunks.flatMap((hunk) => (hunk.kind === 'settled' ? hunk.lines : [])).join('');
+  return hunks.flatMap((hunk) => (hunk.kind === 'resolved' ? hunk.lines : [])).join('');
 }

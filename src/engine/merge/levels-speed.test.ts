@@ -3,7 +3,7 @@ import { costOfFourfold, LINEAR_AT_MOST } from '../../testing/growth.ts';
 import type { Versions } from '../tree.ts';
 import { mergeText } from './merge-text.ts';
 
-// Four times as much is a quarter of a megabyte with something to settle on every page.
+// Four times as much is a quarter of a megabyte with something to resolve on every page.
 const SIZE = 50;
 
 test.each<[string, string, (size: number) => Versions<string>]>([

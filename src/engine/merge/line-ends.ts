@@ -43,15 +43,15 @@ export function toTarget(line: string, side: keyof Versions<unknown>, ends: Line
 export function closeLines(hunks: readonly Hunk[], ends: LineEnds): readonly Hunk[] {
   return hunks.map((hunk, index) => {
     const isLast = index === hunks.length - 1;
-    if (hunk.kind === 'settled') {
-      return { kind: 'settled', lines: closeSettled(hunk.lines, isLast, ends) };
+    if (hunk.kind === 'resolved') {
+      return { kind: 'resolved', lines: closeResolved(hunk.lines, isLast, ends) };
     }
     if (isLast) return hunk;
     return { kind: 'conflict', ...mapVersions(hunk, (lines) => closeAll(lines, ends)) };
   });
 }
 
-function closeSettled(lines: readonly string[], isLast: boolean, ends: LineEnds) {
+function closeResolved(lines: readonly string[], isLast: boolean, ends: LineEnds) {
   const closed = closeAll(lines, ends);
   const final = lines.at(-1);
   if (!isLast || final === undefined) return closed;

@@ -26,15 +26,15 @@ const anyHunks: fc.Arbitrary<readonly Hunk[]> = fc
       const sides = mapVersions({ base, ours, theirs }, splitLines);
       const isLast = index === parts.length - 1;
       return [
-        ...settled(before === '' ? 'x\n' : before.replace(/(?<!\n)$/, '\n')),
+        ...resolved(before === '' ? 'x\n' : before.replace(/(?<!\n)$/, '\n')),
         { kind: 'conflict' as const, ...sides },
-        ...(isLast ? settled(after) : []),
+        ...(isLast ? resolved(after) : []),
       ];
     }),
   );
 
-function settled(text: string): readonly Hunk[] {
-  return text === '' ? [] : [{ kind: 'settled', lines: splitLines(text) }];
+function resolved(text: string): readonly Hunk[] {
+  return text === '' ? [] : [{ kind: 'resolved', lines: splitLines(text) }];
 }
 
 describe('rendered conflicts', () => {
@@ -57,7 +57,7 @@ describe('rendered conflicts', () => {
 
   test('name each side, and say which has no newline at its end', () => {
     const hunks: readonly Hunk[] = [
-      { kind: 'settled', lines: ['one\n'] },
+      { kind: 'resolved', lines: ['one\n'] },
       { kind: 'conflict', base: ['two\n'], ours: ['zwei'], theirs: ['deux\n', 'trois\n'] },
     ];
     expect(renderConflicts(hunks, LABELS)).toEqual({
@@ -79,7 +79,7 @@ describe('rendered conflicts', () => {
 
   test('have markers that no line of the text can be taken for', () => {
     const hunks: readonly Hunk[] = [
-      { kind: 'settled', lines: ['Title\n', '===========\n'] },
+      { kind: 'resolved', lines: ['Title\n', '===========\n'] },
       { kind: 'conflict', base: [], ours: ['a\n'], theirs: ['b\n'] },
     ];
     const { text, markerSize } = renderConflicts(hunks, LABELS);
@@ -97,7 +97,7 @@ describe('rendered conflicts', () => {
 describe('parsing', () => {
   test('takes markers that make no whole conflict for content', () => {
     const text = 'a\n<<<<<<< x\nb\n=======\nc\n>>>>>>> y\nd';
-    expect(parseConflicts(text, 7)).toEqual([{ kind: 'settled', lines: splitLines(text) }]);
+    expect(parseConflicts(text, 7)).toEqual([{ kind: 'resolved', lines: splitLines(text) }]);
   });
 
   test('of any text keeps every line that is no marker', () => {

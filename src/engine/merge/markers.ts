@@ -14,7 +14,7 @@ export type Rendered = { readonly text: string; readonly markerSize: number };
  * they end as the text's own lines mostly do, and a side whose last line has no newline is noted
  * on the marker line that names it. {@link parseConflicts} gives the same hunks back.
  *
- * @param hunks as `mergeLines` makes them: settled hunks are not empty, do not follow each other,
+ * @param hunks as `mergeLines` makes them: resolved hunks are not empty, do not follow each other,
  *   and end with a newline where a conflict follows
  * @param labels for all conflicts, or for each of them in order
  */
@@ -30,7 +30,7 @@ export function renderConflicts(
   const closed = (side: readonly string[]) => side.join('') + (isUnended(side) ? end : '');
   const each = 'base' in labels ? [] : [...labels];
   const parts = hunks.map((hunk) => {
-    if (hunk.kind === 'settled') return hunk.lines.join('');
+    if (hunk.kind === 'resolved') return hunk.lines.join('');
     const { base, ours, theirs } = hunk;
     const named = 'base' in labels ? labels : each.shift();
     return [
@@ -52,17 +52,17 @@ export function renderConflicts(
 export function parseConflicts(text: string, markerSize: number): readonly Hunk[] {
   const lines = splitLines(text);
   const hunks: Hunk[] = [];
-  let settled: string[] = [];
+  let resolved: string[] = [];
   for (let index = 0; index < lines.length; index++) {
     const line = lines[index] ?? '';
     const places =
       markerOf(line, markerSize) === 'ours' ? placesFrom(lines, index, markerSize) : null;
     if (places === null) {
-      settled.push(line);
+      resolved.push(line);
       continue;
     }
-    if (settled.length > 0) hunks.push({ kind: 'settled', lines: settled });
-    settled = [];
+    if (resolved.length > 0) hunks.push({ kind: 'resolved', lines: resolved });
+    resolved = [];
     hunks.push({
       kind: 'conflict',
       ours: readSide(lines, places.ours, places.base, places.ours),
@@ -71,7 +71,7 @@ export function parseConflicts(text: string, markerSize: number): readonly Hunk[
     });
     index = places.end;
   }
-  if (settled.length > 0) hunks.push({ kind: 'settled', lines: settled });
+  if (resolved.length > 0) hunks.push({ kind: 'resolved', lines: resolved });
   return hunks;
 }
 
@@ -131,7 +131,7 @@ function readSide(
 }
 
 function linesOf(hunk: Hunk): readonly string[] {
-  return hunk.kind === 'settled' ? hunk.lines : [...hunk.base, ...hunk.ours, ...hunk.theirs];
+  return hunk.kind === 'resolved' ? hunk.lines : [...hunk.base, ...hunk.ours, ...hunk.theirs];
 }
 
 function longestRun(longest: number, line: string): number {

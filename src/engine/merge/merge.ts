@@ -7,7 +7,7 @@ import { contentOf, endLine } from './lines.ts';
 import { mergeValue } from './merge-value.ts';
 import { alignRegions, type Range, type Region, refineConflict } from './regions.ts';
 import { disputeRepeats, joinRepeats } from './repeats.ts';
-import { settleRegions } from './settle.ts';
+import { resolveRegions } from './resolve-regions.ts';
 import { disputeStrays } from './strays.ts';
 import type { Format } from './syntax/language.ts';
 
@@ -24,7 +24,7 @@ import type { Format } from './syntax/language.ts';
  *
  * @param versions arrays of lines, any of them empty; never binary
  * @param format null for a text that is merged by lines alone
- * @returns hunks in file order, settled and conflict in turn; disagreement is a hunk, never thrown
+ * @returns hunks in file order, resolved and conflict in turn; disagreement is a hunk, never thrown
  */
 export function mergeLines(
   versions: Versions<readonly string[]>,
@@ -34,8 +34,8 @@ export function mergeLines(
   const ends = mergeLineEnds(lines);
   const texts = internLines(lines);
   const aligned = disputeStrays(joinRepeats(alignRegions(texts), texts), texts, lines);
-  const settled = format === null ? aligned : settleRegions(aligned, texts, lines, format);
-  const regions = settled === aligned ? aligned : disputeRepeats(settled, texts);
+  const resolved = format === null ? aligned : resolveRegions(aligned, texts, lines, format);
+  const regions = resolved === aligned ? aligned : disputeRepeats(resolved, texts);
   const refined = regions.flatMap((region) =>
     region.kind === 'conflict' ? refineConflict(region, texts) : [region],
   );
@@ -51,27 +51,27 @@ function toHunks(
   const take = (side: keyof Versions<unknown>, { start, end }: Range) =>
     lines[side].slice(start, end).map((line) => toTarget(line, side, ends));
   const hunks: Hunk[] = [];
-  let settled: string[] = [];
+  let resolved: string[] = [];
   for (const region of regions) {
     if (region.kind === 'conflict') {
-      if (settled.length > 0) hunks.push({ kind: 'settled', lines: settled });
-      settled = [];
+      if (resolved.length > 0) hunks.push({ kind: 'resolved', lines: resolved });
+      resolved = [];
       hunks.push({
         kind: 'conflict',
         base: take('base', region.base),
         ours: take('ours', region.ours),
         theirs: take('theirs', region.theirs),
       });
-    } else if (region.kind === 'settled') {
-      for (const line of region.lines) settled.push(endLine(contentOf(line), ends.target));
+    } else if (region.kind === 'resolved') {
+      for (const line of region.lines) resolved.push(endLine(contentOf(line), ends.target));
     } else if (region.kind === 'all') {
-      for (const line of mergeAligned(region, lines)) settled.push(line);
+      for (const line of mergeAligned(region, lines)) resolved.push(line);
     } else {
       const side = region.kind === 'theirs' ? 'theirs' : 'ours';
-      for (const line of take(side, region[side])) settled.push(line);
+      for (const line of take(side, region[side])) resolved.push(line);
     }
   }
-  if (settled.length > 0) hunks.push({ kind: 'settled', lines: settled });
+  if (resolved.length > 0) hunks.push({ kind: 'resolved', lines: resolved });
   return hunks;
 }
 
@@ -94,7 +94,7 @@ function beginWith(bom: ReturnType<typeof bomOf>, hunks: readonly Hunk[]): reado
   const [first, ...rest] = hunks;
   if (bom === '') return hunks;
   if (first?.kind !== 'conflict') {
-    return [{ kind: 'settled', lines: withBom(first?.lines ?? [], bom) }, ...rest];
+    return [{ kind: 'resolved', lines: withBom(first?.lines ?? [], bom) }, ...rest];
   }
   const marked = mapVersions(first, (side) => withBom(side, bom));
   return [{ kind: 'conflict', ...marked }, ...rest];

@@ -3,7 +3,7 @@ import type { Region } from './regions.ts';
 
 /** The lines that stand in a region that is not in dispute; of a conflict those of ours. */
 export function linesOf(region: Region, lines: Versions<readonly string[]>): readonly string[] {
-  if (region.kind === 'settled') return region.lines;
+  if (region.kind === 'resolved') return region.lines;
   const side = region.kind === 'theirs' ? 'theirs' : 'ours';
   return lines[side].slice(region[side].start, region[side].end);
 }

@@ -9,13 +9,13 @@ export type Range = { readonly start: number; readonly end: number };
 
 /**
  * A stretch of the three texts and whose lines stand there: `all` where they agree, `both` where
- * ours and theirs made the same change, `conflict` where they made different ones, `settled` where
+ * ours and theirs made the same change, `conflict` where they made different ones, `resolved` where
  * a later level found lines for that.
  */
 export type Region = Versions<Range> &
   (
     | { readonly kind: 'all' | 'ours' | 'theirs' | 'both' | 'conflict' }
-    | { readonly kind: 'settled'; readonly lines: readonly string[] }
+    | { readonly kind: 'resolved'; readonly lines: readonly string[] }
   );
 
 /** Where one region ends and the next one begins. */

@@ -19,10 +19,10 @@ export function joinRepeats(regions: readonly Region[], texts: Interned): readon
   const known = new Set(regions);
   const joined = disputeOnce(regions, texts);
   if (joined === regions) return regions;
-  const settled = joined.map((region) =>
-    known.has(region) ? region : settleContained(region, texts),
+  const resolved = joined.map((region) =>
+    known.has(region) ? region : resolveContained(region, texts),
   );
-  return disputeRepeats(settled, texts);
+  return disputeRepeats(resolved, texts);
 }
 
 /** Makes conflicts of such places, until every block that both sides brought in is there once. */
@@ -38,7 +38,7 @@ function disputeOnce(regions: readonly Region[], texts: Interned): readonly Regi
   // Which blocks are the smallest depends on the side from which they are read: both have a say.
   const swapped = regions.map((region): Region => {
     const { kind, ours, theirs } = region;
-    if (kind === 'settled') return { ...region, ours: theirs, theirs: ours };
+    if (kind === 'resolved') return { ...region, ours: theirs, theirs: ours };
     const other = kind === 'ours' ? 'theirs' : kind === 'theirs' ? 'ours' : kind;
     return { ...region, kind: other, ours: theirs, theirs: ours };
   });
@@ -102,7 +102,7 @@ function nearestPair(
 }
 
 /** What was joined as the side that holds all that the other side did there; a conflict where none does. */
-function settleContained(region: Region, texts: Interned): Region {
+function resolveContained(region: Region, texts: Interned): Region {
   if (region.kind !== 'conflict') return region;
   const { base, ours, theirs } = mapVersions(NAMES, (name) =>
     texts[name].subarray(region[name].start, region[name].end),

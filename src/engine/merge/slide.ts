@@ -25,7 +25,7 @@ function slideSide(moving: Lines, still: Lines): void {
   const mine = sideOf(moving);
   const other = sideOf(still);
   do {
-    if (mine.group.start < mine.group.end) settle(mine, other);
+    if (mine.group.start < mine.group.end) slideGroup(mine, other);
   } while (toNextGroup(mine) && toNextGroup(other));
 }
 
@@ -35,7 +35,7 @@ function sideOf(side: Lines): Side {
 }
 
 /** `other.group` always is the run, maybe empty, that faces `mine.group`. */
-function settle(mine: Side, other: Side): void {
+function slideGroup(mine: Side, other: Side): void {
   const { group } = mine;
   let size: number;
   let highest: number;

@@ -23,9 +23,9 @@ export function mergeTexts(versions: Versions<string>, format: Format | null = n
   if (whole !== null) return { kind: 'clean', text: versions[whole] };
   const hunks = mergeLines(mapVersions(versions, splitLines), format);
   if (hunks.some((hunk) => hunk.kind === 'conflict')) return { kind: 'conflict', hunks };
-  return { kind: 'clean', text: settledLines(hunks).join('') };
+  return { kind: 'clean', text: resolvedLines(hunks).join('') };
 }
 
-function settledLines(hunks: readonly Hunk[]): readonly string[] {
-  return hunks.flatMap((hunk) => (hunk.kind === 'settled' ? hunk.lines : []));
+function resolvedLines(hunks: readonly Hunk[]): readonly string[] {
+  return hunks.flatMap((hunk) => (hunk.kind === 'resolved' ? hunk.lines : []));
 }

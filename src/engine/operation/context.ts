@@ -1,4 +1,4 @@
-import type { Decision } from '../compose/settle.ts';
+import type { Decision } from '../compose/resolve-conflict.ts';
 import type { Conflict } from '../conflict.ts';
 import type { ClawError } from '../errors.ts';
 import type { ProofScope } from '../proof/tests/own-tests.ts';

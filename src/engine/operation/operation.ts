@@ -1,6 +1,6 @@
 import { saveBaseDigests } from '../cache/base-digests.ts';
 import type { FileChange } from '../compose/plan.ts';
-import type { Settlement } from '../compose/settle.ts';
+import type { ResolvedConflict } from '../compose/resolve-conflict.ts';
 import type { Conflict } from '../conflict.ts';
 import { digestBytes } from '../digest.ts';
 import { ClawError } from '../errors.ts';
@@ -83,7 +83,7 @@ export function reportOperation(operation: Operation, outcome: VerbResult['outco
       ...secretsTaken(operation.installation),
       ...warnings,
       ...newOverrides(operation).map(overrideNote),
-      ...settledNotes(plan.settlements),
+      ...resolvedNotes(plan.resolvedConflicts),
       ...followedNotes(plan),
     ],
     data: {
@@ -98,7 +98,7 @@ export function reportOperation(operation: Operation, outcome: VerbResult['outco
       packages: packagesBrought(operation),
       settings: settingsBrought(operation),
       requiredSettings: requiredSettings(operation),
-      settled: plan.settlements.map(({ conflict, keys, decision }) => ({
+      settled: plan.resolvedConflicts.map(({ conflict, keys, decision }) => ({
         path: conflict.path,
         layers: conflict.layers,
         by: decision?.origin ?? keys,
@@ -167,7 +167,7 @@ export async function carryOut(
  */
 export function keepWaiting(context: PlanningContext, operation: Operation): readonly Conflict[] {
   const { plan } = operation;
-  const waiting = withDecided(plan.conflicts, plan.settlements);
+  const waiting = withDecided(plan.conflicts, plan.resolvedConflicts);
   writePending(context.root, pendingOf(context, operation), waiting, (conflict) =>
     intentNotes(conflict, plan.layers),
   );
@@ -208,7 +208,7 @@ function commit(context: EngineContext, operation: Operation, packages: Packages
     layers: plan.layers.map((layer) => ({ package: layer, state: operation.pin(layer) })),
     target: plan.target,
     resolutions: keepResolutions(
-      plan.settlements,
+      plan.resolvedConflicts,
       operation.resolutions ?? installation.resolutions,
       customisationsOf(operation),
     ),
@@ -264,9 +264,9 @@ function besideChanges({ files = [] }: Operation): readonly FileChange[] {
   return files.map((change) => ({ ...change, movedFrom: null }));
 }
 
-function settledNotes(settlements: readonly Settlement[]): readonly string[] {
-  return settlements.flatMap(({ conflict, keys, decision }) =>
-    decision === null ? [`${conflict.path}: settled by the recording ${keys.join(', ')}.`] : [],
+function resolvedNotes(resolvedConflicts: readonly ResolvedConflict[]): readonly string[] {
+  return resolvedConflicts.flatMap(({ conflict, keys, decision }) =>
+    decision === null ? [`${conflict.path}: resolved by the recording ${keys.join(', ')}.`] : [],
   );
 }
 

@@ -1,6 +1,6 @@
 import { contradicts } from '../compose/offers.ts';
 import { OWNER } from '../compose/plan.ts';
-import type { Settlement } from '../compose/settle.ts';
+import type { ResolvedConflict } from '../compose/resolve-conflict.ts';
 import type { Conflict } from '../conflict.ts';
 import { digestBytes } from '../digest.ts';
 import { type Answer, type Resolution, resolutionKey, subjectOf } from '../state/resolution.ts';
@@ -14,17 +14,17 @@ import type { KeptResolutions } from './state-steps.ts';
  * owner's own edits or customisations is none: those carry it themselves.
  */
 export function keepResolutions(
-  settlements: readonly Settlement[],
+  resolvedConflicts: readonly ResolvedConflict[],
   present: readonly Resolution[],
   customisations: ReadonlySet<string>,
 ): KeptResolutions {
-  const used = new Set(settlements.flatMap(({ keys }) => keys));
+  const used = new Set(resolvedConflicts.flatMap(({ keys }) => keys));
   const known = new Map<string, { digest: Resolution['digest']; own: boolean; used: boolean }>();
   for (const { key, digest, isOwn } of present) {
     if (isOwn || used.has(key)) known.set(key, { digest, own: isOwn, used: used.has(key) });
   }
   const made = new Map<string, Buffer>();
-  for (const { conflict, answer, decision } of settlements) {
+  for (const { conflict, answer, decision } of resolvedConflicts) {
     const isOwners = conflict.layers[0] === OWNER || customisations.has(conflict.layers[1]);
     if (decision === null || isOwners) continue;
     const subject = subjectOf(conflict);
@@ -37,7 +37,7 @@ export function keepResolutions(
     made.set(resolutionPath(key), bytes);
     known.set(key, { digest: digestBytes(bytes), own: true, used: true });
   }
-  const anew = settlements.filter(({ decision }) => decision !== null);
+  const anew = resolvedConflicts.filter(({ decision }) => decision !== null);
   const outdated = present.filter((one) =>
     anew.some(({ conflict, answer }) => contradicts(one, conflict, answer)),
   );

@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path';
 import { parseDocument, stringify } from 'yaml';
 import { z } from 'zod';
-import type { Decision, Settlement } from '../compose/settle.ts';
+import type { Decision, ResolvedConflict } from '../compose/resolve-conflict.ts';
 import type { Conflict } from '../conflict.ts';
 import type { Digest } from '../digest.ts';
 import { ClawError } from '../errors.ts';
@@ -133,7 +133,7 @@ export function restorePending(root: string): void {
   }
 }
 
-/** A text that the owner has begun to settle by hand stays as they left it. */
+/** A text that the owner has begun to resolve by hand stays as they left it. */
 function keepEdited(folder: string, draft: string, conflicts: readonly Conflict[]): void {
   if (!existsSync(folder)) return;
   const before = attemptConflicts(folder);
@@ -161,9 +161,11 @@ function attemptConflicts(folder: string): readonly Conflict[] {
  */
 export function withDecided(
   open: readonly Conflict[],
-  settlements: readonly Settlement[],
+  resolvedConflicts: readonly ResolvedConflict[],
 ): readonly Conflict[] {
-  const decided = settlements.flatMap(({ conflict, decision }) => (decision ? [conflict] : []));
+  const decided = resolvedConflicts.flatMap(({ conflict, decision }) =>
+    decision ? [conflict] : [],
+  );
   const all = [...open, ...decided];
   return all.filter(({ path }, at) => all.findIndex((one) => one.path === path) === at);
 }

@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { Decision } from '../compose/settle.ts';
+import type { Decision } from '../compose/resolve-conflict.ts';
 import type { Conflict } from '../conflict.ts';
 import { ClawError } from '../errors.ts';
 import { parseAnswered, renderAnswered } from '../state/resolution-file.ts';
@@ -28,7 +28,7 @@ const File = z
   );
 const Sides = z.object({ base: File, ours: File, theirs: File });
 const Hunk = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('settled'), lines: Lines }),
+  z.object({ kind: z.literal('resolved'), lines: Lines }),
   z.object({ kind: z.literal('conflict'), base: Lines, ours: Lines, theirs: Lines }),
 ]);
 const Conflicts = z.array(

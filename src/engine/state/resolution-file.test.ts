@@ -37,7 +37,7 @@ function attempt(bytes: Buffer): 'read' | 'refused' {
   }
 }
 
-test('whatever settles a hunk comes back to the byte: odd bytes, line ends, no newline, nothing', () => {
+test('whatever resolves a hunk comes back to the byte: odd bytes, line ends, no newline, nothing', () => {
   const line = fc.oneof(
     fc.constantFrom(
       'a\n',

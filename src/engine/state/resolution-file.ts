@@ -92,7 +92,7 @@ export function parseAnswered(bytes: Buffer, place: string): Answered {
   const subject = { path, kind, layers, sides };
   const answer = toAnswer(parsed.data);
   if ((kind === 'structured') !== (answer.kind === 'value')) {
-    throw invalid(place, `a ${kind} conflict is not settled by a ${answer.kind}`);
+    throw invalid(place, `a ${kind} conflict is not resolved by a ${answer.kind}`);
   }
   return { subject, answer, origin };
 }
@@ -200,7 +200,7 @@ function linesOf(bytes: z.output<typeof Bytes>): readonly string[] {
   return splitLines(latin1(bytes));
 }
 
-/** Text that settles a conflict must not be one. */
+/** Text that resolves a conflict must not be one. */
 export function leavesMarkers(answer: Answer): boolean {
   if (answer.kind === 'value') return false;
   if (answer.kind === 'file')

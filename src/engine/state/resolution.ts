@@ -2,14 +2,14 @@ import type { Conflict, ConflictKind } from '../conflict.ts';
 import { type Digest, digestBytes, digestFile, type FileDigest } from '../digest.ts';
 import type { TreeFile, Versions } from '../tree.ts';
 
-/** A hunk of a conflict and the lines that settle it, all read as latin1. */
+/** A hunk of a conflict and the lines that resolve it, all read as latin1. */
 export type AnsweredHunk = Versions<readonly string[]> & {
   readonly resolved: readonly string[];
   /** Who brought ours of this hunk, where it is not the layer that the subject names. */
   readonly author?: string;
 };
 
-/** What settles a conflict: text for its hunks and nothing else, a whole file, or a value. */
+/** What resolves a conflict: text for its hunks and nothing else, a whole file, or a value. */
 export type Answer =
   | { readonly kind: 'hunks'; readonly hunks: readonly AnsweredHunk[] }
   | { readonly kind: 'file'; readonly file: TreeFile | null }
@@ -24,7 +24,7 @@ export type Subject = {
   readonly sides: Versions<FileDigest | 'absent'>;
 };
 
-/** A conflict that was settled once, kept so that nobody is asked again. */
+/** A conflict that was resolved once, kept so that nobody is asked again. */
 export type Resolution = {
   /** Sixteen hexadecimal digits over subject and answer. */
   readonly key: string;

@@ -1,6 +1,6 @@
 import type { Conflict } from '../conflict.ts';
 import type { Versions } from '../tree.ts';
-import { settlePorts } from './compose-file/merged-ports.ts';
+import { resolvePorts } from './compose-file/merged-ports.ts';
 import { readYaml } from './compose-file/yaml-text.ts';
 import type { Decide } from './decide.ts';
 import { disagreement, modifyDelete, unreadable } from './disagreement.ts';
@@ -77,9 +77,9 @@ function mergeYaml(input: StructuredMergeInput, present: Present): StructuredMer
   const written = readYaml(merged.bytes);
   // Lines that make sense apart may not make sense together: an alias whose anchor the other side took.
   if ('line' in written) return unreadableSide(input, { side: 'merged', fault: written });
-  const settled = concluded(input, merged);
-  if (settled.bytes === null || settled.conflicts.length > 0) return settled;
-  return settlePorts(input, settled.bytes);
+  const concludedMerge = concluded(input, merged);
+  if (concludedMerge.bytes === null || concludedMerge.conflicts.length > 0) return concludedMerge;
+  return resolvePorts(input, concludedMerge.bytes);
 }
 
 function mergeEnv(input: StructuredMergeInput, present: Present): StructuredMerge {

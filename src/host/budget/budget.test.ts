@@ -216,7 +216,7 @@ test('calls at the same time wait for each other near the limit, and pass it by 
       most = Math.max(most, ++underWay);
       await new Promise(setImmediate);
       underWay -= 1;
-      admission.settle(cents(25));
+      admission.charge(cents(25));
       return results.push('paid');
     });
     await Promise.all(calls);
@@ -245,7 +245,7 @@ test('a kill in the middle of a call loses that call alone', async () => {
        agent: async (_request, { onModelCall }) => {
          const tokens = (inputTokens) => ({ inputTokens, cacheWriteTokens: 0, cacheReadTokens: 0, outputTokens: 0 });
          const paid = await onModelCall(tokens(70_000), new AbortController().signal);
-         paid.settle(tokens(70_000));
+         paid.charge(tokens(70_000));
          await onModelCall(tokens(500_000), new AbortController().signal);
          halt();
        },

@@ -14,7 +14,7 @@ export interface Budgets {
   isUsedUp(folder: string): boolean;
   /**
    * Lets a call of the model through, or not. Never rejects. While calls are under way that may use
-   * up what is left, it waits until they are settled: a lone call can pass the limit, several together
+   * up what is left, it waits until they are charged: a lone call can pass the limit, several together
    * cannot pass it by more than one of them.
    */
   admit(folder: string, atMost: TokenCounts, signal: AbortSignal): Promise<Admission>;
@@ -63,7 +63,7 @@ export function openBudgets(options: BudgetOptions): Budgets {
     while (!signal.aborted && !isUsedUp(folder)) {
       if (hasRoom(folder, till.heldOf)) {
         const hold = till.hold({ folder, ...amountOf(atMost) });
-        return { kind: 'admitted', settle: (counts) => hold.settle(() => charge(folder, counts)) };
+        return { kind: 'admitted', charge: (counts) => hold.charge(() => charge(folder, counts)) };
       }
       await till.change(signal);
     }

@@ -20,7 +20,7 @@ export interface Till {
 
 export type Hold = {
   /** Writes the true cost, once. What `write` returns could not be written, until the process ends. */
-  settle(write: () => Amount | null): void;
+  charge(write: () => Amount | null): void;
 };
 
 export function openTill(): Till {
@@ -43,7 +43,7 @@ export function openTill(): Till {
       const held = { ...given };
       holds.add(held);
       return {
-        settle(write) {
+        charge(write) {
           if (!holds.delete(held)) return;
           const lost = write();
           if (lost !== null) unwritten.add({ ...lost, folder: held.folder });

@@ -30,7 +30,7 @@ async function holds(
     project.restarts = 0;
     await assistant.stop();
     assistant = await project.start({ environment });
-    await vi.waitFor(() => expect(assistant.terminal.settled).not.toEqual([]));
+    await vi.waitFor(() => expect(assistant.terminal.acknowledged).not.toEqual([]));
     shown += [...textsOf(assistant.terminal), ''].join('\n');
   }
   await assistant.stop();

@@ -2,7 +2,7 @@ import type { Choice, Reply } from '../contracts/question.ts';
 import { valueText } from './conflict-text.ts';
 import type { WaitingConflict } from './waiting.ts';
 
-/** The ways to settle a conflict that `claw resolve` knows for its kind, and the way out. */
+/** The ways to resolve a conflict that `claw resolve` knows for its kind, and the way out. */
 export function choicesFor(conflict: WaitingConflict, hasModel: boolean): readonly Choice[] {
   const giveUp = { word: 'give up', label: 'give up: forget the change' };
   if (!conflict.decidable) {

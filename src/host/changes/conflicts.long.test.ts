@@ -29,7 +29,7 @@ const SLOW_TEST = `import test from 'node:test';
 test('slow', () => new Promise((resolve) => setTimeout(resolve, 8000)));
 `;
 
-test('a value is settled by a side, or by another one in words', async () => {
+test('a value is resolved by a side, or by another one in words', async () => {
   using project = new TestProject({
     ...CORE,
     ...skills({ a: envSkill('^1.0.0'), b: envSkill('^2.0.0') }),
@@ -215,7 +215,7 @@ test('killed while it is carried out, the next process starts what its claw has 
   expect(read(project, 'src/c.txt')).toBe('c\n');
   const last = await project.start({ environment: NO_MODEL });
   await hears(last, 'slow 1.0.0 is in.');
-  await vi.waitFor(() => expect(last.terminal.settled).not.toEqual([]));
+  await vi.waitFor(() => expect(last.terminal.acknowledged).not.toEqual([]));
   await last.stop();
 });
 

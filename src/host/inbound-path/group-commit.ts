@@ -1,11 +1,11 @@
-import type { Settled, Store } from '../../store/store.ts';
+import type { Result, Store } from '../../store/store.ts';
 
 /** The event loop sees to its other work after this many. */
 const MOST_AT_ONCE = 500;
 
 type Waiting<T> = {
   readonly work: () => T;
-  readonly settle: (settled: Settled<T>) => void;
+  readonly report: (result: Result<T>) => void;
 };
 
 export type GroupCommitOptions<T> = {
@@ -33,10 +33,10 @@ export function openGroupCommit<T>(options: GroupCommitOptions<T>): (work: () =>
     waiting = waiting.slice(MOST_AT_ONCE);
     if (waiting.length > 0) setImmediate(commit);
     const results = storeAll(batch.map(({ work }) => work));
-    for (const [at, result] of results.entries()) batch[at]?.settle(result);
+    for (const [at, result] of results.entries()) batch[at]?.report(result);
   }
 
-  function storeAll(works: readonly (() => T)[]): readonly Settled<T>[] {
+  function storeAll(works: readonly (() => T)[]): readonly Result<T>[] {
     try {
       const results = store.batch(works);
       const values = results.flatMap((it) => (it.kind === 'done' ? [it.value] : []));
@@ -50,8 +50,7 @@ export function openGroupCommit<T>(options: GroupCommitOptions<T>): (work: () =>
   return (work) =>
     new Promise((resolve, reject) => {
       if (waiting.length === 0) setImmediate(commit);
-      const settle = (it: Settled<T>) =>
-        it.kind === 'done' ? resolve(it.value) : reject(it.error);
-      waiting.push({ work, settle });
+      const report = (it: Result<T>) => (it.kind === 'done' ? resolve(it.value) : reject(it.error));
+      waiting.push({ work, report });
     });
 }

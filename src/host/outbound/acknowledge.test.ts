@@ -18,10 +18,10 @@ test('a command is answered, and told to be, while the agent still works for som
   await terminal.say('and more', { id: 'three' });
   await vi.waitFor(() => expect(told).toEqual(['two']));
   expect(terminal.sent).toMatchObject([{ answersTo: ['two'] }]);
-  const settledAtStart = ['terminal:main'];
-  expect(terminal.settled).toEqual(settledAtStart);
+  const acknowledgedAtStart = ['terminal:main'];
+  expect(terminal.acknowledged).toEqual(acknowledgedAtStart);
   release();
-  await vi.waitFor(() => expect(terminal.settled.length).toBeGreaterThan(1));
+  await vi.waitFor(() => expect(terminal.acknowledged.length).toBeGreaterThan(1));
   expect(told).toEqual(['two', 'one', 'three']);
   expect(terminal.sent.slice(1)).toMatchObject([
     { text: 'done', answersTo: ['one'] },

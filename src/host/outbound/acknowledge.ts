@@ -2,7 +2,7 @@ import type { Channel } from '../../channels/channel.ts';
 import type { Store, Turn } from '../../store/store.ts';
 
 /** Tells a chat's channel what of it is answered, once the answers are delivered. */
-export interface Settling {
+export interface Acknowledging {
   /** A turn's end is stored. */
   ended(turn: Turn): void;
   /** Something of the chat was delivered, or has changed otherwise. */
@@ -11,13 +11,13 @@ export interface Settling {
   stop(): void;
 }
 
-export type SettlingParts = {
+export type AcknowledgingParts = {
   readonly store: Store;
   readonly channelOf: (jid: string) => Channel | undefined;
 };
 
 /** What an earlier process ended is told with the chat as a whole. */
-export function openSettling({ store, channelOf }: SettlingParts): Settling {
+export function openAcknowledging({ store, channelOf }: AcknowledgingParts): Acknowledging {
   const undelivered = new Map<string, Turn>();
   let isStopped = false;
 
@@ -30,7 +30,7 @@ export function openSettling({ store, channelOf }: SettlingParts): Settling {
       channel.answered?.(jid, store.turns.asked(turn.id));
     }
     if (store.turns.isOpen(jid) || store.outbox.hasUnsent(jid)) return;
-    channel.chatSettled?.(jid);
+    channel.chatAcknowledged?.(jid);
   }
 
   return {

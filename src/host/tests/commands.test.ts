@@ -177,7 +177,7 @@ test('a skill is added and undone at a yes, and the next process reports it with
   expect(await hears(first, 'Add it? Say yes or no.')).toContain('files: 2 new');
   await first.terminal.say('yes');
   await vi.waitFor(() => expect(project.restarts).toBe(1));
-  expect(first.terminal.settled).toHaveLength(2);
+  expect(first.terminal.acknowledged).toHaveLength(2);
   await first.stop();
   expect(readFileSync(join(project.dir, 'src/greeting.txt'), 'utf8')).toBe('hello\n');
 
@@ -186,7 +186,7 @@ test('a skill is added and undone at a yes, and the next process reports it with
   expect(report).toContain('GREETING_WORD');
   expect(report).toContain('Put `GREETING_WORD` into `.env`.');
   expect(report).not.toContain('Nothing.');
-  await vi.waitFor(() => expect(second.terminal.settled).toHaveLength(1));
+  await vi.waitFor(() => expect(second.terminal.acknowledged).toHaveLength(1));
 
   await second.terminal.say('/add-greeting');
   await hears(second, 'greeting is in already.');

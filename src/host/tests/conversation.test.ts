@@ -13,7 +13,7 @@ function registerFamily({ store }: Awaited<ReturnType<TestProject['start']>>): v
   store.groups.register({ ...group, needsTrigger: true, isMain: false }, 1);
 }
 
-test('what the owner says is answered by the agent, and the chat is settled after that', async () => {
+test('what the owner says is answered by the agent, and the chat is acknowledged after that', async () => {
   using project = new TestProject();
   const requests: TurnRequest[] = [];
   const assistant = await project.start({
@@ -25,7 +25,7 @@ test('what the owner says is answered by the agent, and the chat is settled afte
   const { terminal, store } = assistant;
   await terminal.say('ping');
   await vi.waitFor(() => expect(textsOf(terminal)).toEqual(['pong 1']));
-  await vi.waitFor(() => expect(terminal.settled.length).toBeGreaterThan(1));
+  await vi.waitFor(() => expect(terminal.acknowledged.length).toBeGreaterThan(1));
   expect(requests[0]).toMatchObject({
     folder: 'main',
     isMain: true,

@@ -13,7 +13,7 @@ test('a question that was being worked on is answered by the next process, once'
   await vi.waitFor(() => expect(textsOf(assistant.terminal)).toEqual(['pong']));
   // The channel did not hear that it was stored, and hands it over again.
   await assistant.terminal.say('ping', { id: 'ping' });
-  await vi.waitFor(() => expect(assistant.terminal.settled.length).toBeGreaterThan(1));
+  await vi.waitFor(() => expect(assistant.terminal.acknowledged.length).toBeGreaterThan(1));
   expect(textsOf(assistant.terminal)).toEqual(['pong']);
   await assistant.stop();
 });

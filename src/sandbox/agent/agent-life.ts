@@ -19,7 +19,7 @@ export class AgentLife {
   takesFollowUps = false;
   /** True once the agent is ready; false when it was lost before. */
   readonly ready: Promise<boolean>;
-  readonly #settleReady: (isReady: boolean) => void;
+  readonly #resolveReady: (isReady: boolean) => void;
   readonly #boxEnded = Promise.withResolvers<string>();
   #link: FrameLink<HostFrame> | null = null;
   #isClosed = false;
@@ -27,7 +27,7 @@ export class AgentLife {
   constructor() {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     this.ready = promise;
-    this.#settleReady = resolve;
+    this.#resolveReady = resolve;
   }
 
   get isAlive(): boolean {
@@ -59,7 +59,7 @@ export class AgentLife {
   lose(loss: Loss): void {
     if (this.loss !== null) return;
     this.loss = loss;
-    this.#settleReady(false);
+    this.#resolveReady(false);
     this.turn?.end(lossOutcome(loss));
     this.#link?.close();
   }
@@ -67,7 +67,7 @@ export class AgentLife {
   #accept(frame: AgentFrame): void {
     if (frame.type === 'ready') {
       this.takesFollowUps = frame.followUps ?? false;
-      this.#settleReady(true);
+      this.#resolveReady(true);
       return;
     }
     // Frames that were under way when their turn ended are late, not wrong.

@@ -39,7 +39,7 @@ export class Turn implements PayingTurn {
   readonly #parts: TurnParts;
   readonly #over = new AbortController();
   readonly #answer = new AnswerText();
-  readonly #settle: (outcome: TurnOutcome) => void;
+  readonly #resolveOutcome: (outcome: TurnOutcome) => void;
   #usage = NO_USAGE;
   #modelFailure: ModelFailure | null = null;
   /** Calls of the host's tools that are under way. */
@@ -51,7 +51,7 @@ export class Turn implements PayingTurn {
     this.#parts = parts;
     const { promise, resolve } = Promise.withResolvers<TurnOutcome>();
     this.outcome = promise;
-    this.#settle = resolve;
+    this.#resolveOutcome = resolve;
   }
 
   /** Processes that the turn's commands left running, by the agent's own count. */
@@ -65,7 +65,7 @@ export class Turn implements PayingTurn {
 
   /** The first end counts, later ones are ignored. */
   end(outcome: TurnOutcome): void {
-    this.#settle(outcome);
+    this.#resolveOutcome(outcome);
     this.#over.abort();
     this.silence.end();
   }
@@ -171,7 +171,7 @@ export class Turn implements PayingTurn {
 
 const TOO_MANY =
   'These are too many calls at once. Wait for the results of the others, and call less often.';
-const FREE: Admission = { kind: 'admitted', settle: () => {} };
+const FREE: Admission = { kind: 'admitted', charge: () => {} };
 
 function sentenceOf(error: unknown): string {
   return error instanceof Error ? error.message : 'The tool failed.';

@@ -23,7 +23,7 @@ export type BoxLimits = {
 /** A running container, or what stands for one, with the agent as its only purpose. */
 export type Box = {
   readonly id: string;
-  /** Settles when the agent is gone for whatever reason, with that reason in a few words. Never rejects. */
+  /** Resolves when the agent is gone for whatever reason, with that reason in a few words. Never rejects. */
   readonly ended: Promise<string>;
   /** Kills and removes it. May be called at any time and more than once; never rejects. */
   stop(): Promise<void>;

@@ -57,7 +57,7 @@ export function inOrder(layers: readonly Layer[]): readonly Layer[] {
   return [...skills.sort(byName), ...layers.filter(({ isCustom }) => isCustom)];
 }
 
-/** The release with each layer on it; `choice` settles whatever is open. */
+/** The release with each layer on it; `choice` resolves whatever is open. */
 export function compose(
   core: Core,
   layers: readonly Layer[],

@@ -26,7 +26,7 @@ export interface Addresses {
   /** People who were taken for two until it was known who has which address, oldest first. */
   merges(): readonly Merge[];
   /** The two are one everywhere now. */
-  settle(merge: Merge): void;
+  forgetMerge(merge: Merge): void;
 }
 
 /** From the address that nobody goes by any more to the one that stays. */
@@ -44,17 +44,19 @@ export function addressesIn({ database }: Vault): Addresses {
     'INSERT OR REPLACE INTO merges (from_chat, to_chat) VALUES (:from, :to)',
   );
   const allMerges = database.prepare('SELECT from_chat, to_chat FROM merges');
-  const settle = database.prepare('DELETE FROM merges WHERE from_chat = :from AND to_chat = :to');
+  const deleteMerge = database.prepare(
+    'DELETE FROM merges WHERE from_chat = :from AND to_chat = :to',
+  );
   const moveOwn = ['media', 'sent'].map((table) =>
     database.prepare(`UPDATE OR IGNORE ${table} SET jid = :to WHERE jid = :from`),
   );
-  let unsettled = z.array(MergeRow).parse(allMerges.all());
+  let openMerges = z.array(MergeRow).parse(allMerges.all());
 
   /** @returns the address that stays */
   function merge(one: string, other: string): string {
     const [from, to] = isPhone(other) && !isPhone(one) ? [one, other] : [other, one];
     for (const statement of [move, insertMerge, ...moveOwn]) statement.run({ from, to });
-    unsettled = [...unsettled, { from, to }];
+    openMerges = [...openMerges, { from, to }];
     return to;
   }
 
@@ -80,10 +82,10 @@ export function addressesIn({ database }: Vault): Addresses {
     chatOf,
     find: (jid) => known(withoutDevice(jid)),
     join: (jid, other) => void chatOf(jid, other),
-    merges: () => unsettled,
-    settle(merge) {
-      if (database.open) settle.run(merge);
-      unsettled = unsettled.filter((each) => each !== merge);
+    merges: () => openMerges,
+    forgetMerge(merge) {
+      if (database.open) deleteMerge.run(merge);
+      openMerges = openMerges.filter((each) => each !== merge);
     },
   };
 }

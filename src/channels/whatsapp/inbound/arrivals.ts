@@ -46,7 +46,7 @@ export class Arrivals {
   }
 
   /** Resolves when everything that has arrived so far is handed over, or will not be. */
-  async settled(): Promise<void> {
+  async handedOver(): Promise<void> {
     await this.#reading;
     await this.#handedOver();
   }
@@ -56,10 +56,10 @@ export class Arrivals {
     try {
       await this.#learnAddress(raw);
       const read = isForPeople(raw) ? readMessage(raw, reader()) : null;
-      if (read === null) return inbox.settle(raw.key);
+      if (read === null) return inbox.acknowledge(raw.key);
       if (reader().addresses.merges().length > 0) await this.#mergeChats();
       this.#inItsTurn(read.message.jid, async () => {
-        if (await this.#handOver(read, raw)) inbox.settle(raw.key);
+        if (await this.#handOver(read, raw)) inbox.acknowledge(raw.key);
       });
     } catch (error) {
       // One message that nobody can read must not keep those behind it away; it stays in the inbox.

@@ -24,16 +24,16 @@ export interface Inbox {
     inner: SignalRepositoryWithLIDStore,
     keys: SignalKeyStoreWithTransaction,
   ): SignalRepositoryWithLIDStore;
-  /** Writes what was decrypted and settled since the last time; called inside the transaction of the keys. */
+  /** Writes what was decrypted and acknowledged since the last time; called inside the transaction of the keys. */
   writePending(): void;
   /** That transaction is on disk. */
   forgetWritten(): void;
   /** The host has stored the message, or nobody wants it. Forgotten with the next write, or soon. */
-  settle(key: WAMessageKey): void;
-  /** Forgets at once what was settled. */
+  acknowledge(key: WAMessageKey): void;
+  /** Forgets at once what was acknowledged. */
   flush(): void;
-  /** The messages that nobody settled, oldest first, to be handed to Baileys again. */
-  unsettled(): Promise<BinaryNode[]>;
+  /** The messages that nobody acknowledged, oldest first, to be handed to Baileys again. */
+  unacknowledged(): Promise<BinaryNode[]>;
 }
 
 type Decrypted = { readonly digest: string; readonly node: BinaryNode; readonly plain: Uint8Array };
@@ -53,7 +53,7 @@ export function inboxIn({ database }: Vault, baileys: Baileys): Inbox {
   );
   const expected = new WeakMap<Uint8Array, BinaryNode>();
   const pending = new Map<string, Decrypted>();
-  const settled: string[] = [];
+  const acknowledged: string[] = [];
   let timer: NodeJS.Timeout | undefined;
 
   async function once(
@@ -69,14 +69,14 @@ export function inboxIn({ database }: Vault, baileys: Baileys): Inbox {
     return plain;
   }
 
-  const forgetSettled = database.transaction(() => {
-    for (const message of settled.splice(0)) forget.run(message);
+  const forgetAcknowledged = database.transaction(() => {
+    for (const message of acknowledged.splice(0)) forget.run(message);
   });
 
   function flush(): void {
     clearTimeout(timer);
     timer = undefined;
-    if (database.open && settled.length > 0) forgetSettled();
+    if (database.open && acknowledged.length > 0) forgetAcknowledged();
   }
 
   return {
@@ -103,19 +103,19 @@ export function inboxIn({ database }: Vault, baileys: Baileys): Inbox {
         const encoded = baileys.encodeBinaryNode(node);
         insert.run(digest, nameOfNode(node, baileys), encoded, plain, Date.now());
       }
-      for (const message of settled) forget.run(message);
+      for (const message of acknowledged) forget.run(message);
     },
     forgetWritten() {
       pending.clear();
-      settled.length = 0;
+      acknowledged.length = 0;
     },
-    settle(key) {
+    acknowledge(key) {
       // What is handed over again because this was lost is known to the host, so it need not be durable.
-      settled.push(nameOfKey(key));
+      acknowledged.push(nameOfKey(key));
       timer ??= setTimeout(flush, FLUSH_MS);
     },
     flush,
-    async unsettled() {
+    async unacknowledged() {
       const rows = z.array(Node).parse(all.all());
       // The first byte of the decoder's input tells whether the rest is compressed; the encoder writes it.
       return await Promise.all(rows.map(({ node }) => baileys.decodeBinaryNode(Buffer.from(node))));

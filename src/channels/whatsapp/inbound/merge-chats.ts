@@ -16,7 +16,7 @@ export function chatMerger(
   async function mergeAll(): Promise<void> {
     for (const merge of addresses.merges()) {
       await onSameChat?.(merge.from, merge.to);
-      addresses.settle(merge);
+      addresses.forgetMerge(merge);
     }
   }
 

@@ -28,7 +28,7 @@ export async function openLink(options: LinkOptions): Promise<Link | null> {
       vault,
       baileys,
       inbox,
-      left: await inbox.unsettled(),
+      left: await inbox.unacknowledged(),
     });
     await link.introduceOwner();
     link.start();

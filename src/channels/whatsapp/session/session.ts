@@ -164,7 +164,7 @@ export class PairedLink implements Link {
     this.#ledger.flush();
     this.#stop.abort();
     await this.#connecting;
-    await this.#arrivals.settled();
+    await this.#arrivals.handedOver();
     this.#ledger.close();
     this.#parts.inbox.flush();
     this.#parts.vault.close();

@@ -108,7 +108,7 @@ async function loop(
     const stale = new AbortController();
     const forget = isBroken ? () => {} : watch.onChange(() => stale.abort());
     const signal = AbortSignal.any([end, stale.signal]);
-    const result = await settled(round({ ...context, onProgress, signal }, name, session));
+    const result = await resultOrFailure(round({ ...context, onProgress, signal }, name, session));
     forget();
     isBroken = result.error?.code === 'INTERRUPTED';
     if (isBroken) {
@@ -218,7 +218,7 @@ function joinRounds(
   }
 }
 
-async function settled(work: Promise<VerbResult>): Promise<VerbResult> {
+async function resultOrFailure(work: Promise<VerbResult>): Promise<VerbResult> {
   try {
     return await work;
   } catch (error) {

@@ -39,7 +39,7 @@ export type MatrixCell = {
   readonly shares: readonly string[];
   readonly outcome: CellOutcome;
   readonly conflicts: readonly CellConflict[];
-  /** Keys of the recordings that settled something. */
+  /** Keys of the recordings that resolved something. */
   readonly resolutions: readonly string[];
   readonly failures: readonly CellFailure[];
   /** Why a package, or the combination, is refused. */

@@ -57,11 +57,11 @@ export async function proveAll(
     }),
   );
   // Nothing is left running, and nothing laid out, when the first fault is told.
-  const settled = await Promise.allSettled(runs);
+  const outcomes = await Promise.allSettled(runs);
   throwIfInterrupted(asked);
   const isOwn = (reason: unknown) =>
     !(reason instanceof ClawError && reason.code === 'INTERRUPTED');
-  const faults = settled.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+  const faults = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
   if (faults.length > 0) throw faults.find(isOwn) ?? faults[0];
   return [...bench.warnings];
 }

@@ -15,11 +15,11 @@ export function cellOf(
     const refusal = composed.kind === 'refused' ? refusalOf(composed.error) : null;
     return { ...combination, ...empty, outcome: composed.kind, refusal, ms: Math.round(ms) };
   }
-  const { conflicts, settlements } = composed.composition;
+  const { conflicts, resolvedConflicts } = composed.composition;
   const verdict = isStanding(composed) ? verdicts.get(layersKey(composed)) : undefined;
   const found = {
     conflicts: conflicts.map(({ path, kind, layers, reason }) => ({ path, kind, layers, reason })),
-    resolutions: [...new Set(settlements.flatMap(({ keys }) => keys))].sort(),
+    resolutions: [...new Set(resolvedConflicts.flatMap(({ keys }) => keys))].sort(),
     failures: [...(composed.isOrderless ? [] : [ORDER]), ...(verdict?.failures ?? [])],
   };
   const outcome = outcomeOfFound(found);

@@ -25,7 +25,7 @@ export function foldEdit({ path, composed, wanted, present }: EditedFile): Folde
   const merged = mergeFiles({ base: composed, ours: present, theirs: wanted }, { path });
   if (merged.kind === 'clean') return { after: merged.file, isWhole: true };
   if (merged.conflict !== 'content') return null;
-  const lines = merged.hunks.flatMap((hunk) => (hunk.kind === 'settled' ? hunk.lines : hunk.ours));
+  const lines = merged.hunks.flatMap((hunk) => (hunk.kind === 'resolved' ? hunk.lines : hunk.ours));
   const after = { bytes: Buffer.from(lines.join(''), 'latin1'), isExecutable: merged.isExecutable };
   return isSameFile(after, present) ? null : { after, isWhole: false };
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { compose } from '../../compose/compose.ts';
 import type { Composition } from '../../compose/composition.ts';
-import type { Decision } from '../../compose/settle.ts';
+import type { Decision } from '../../compose/resolve-conflict.ts';
 import { type Conflict, conflictFile } from '../../conflict.ts';
 import type { Installation } from '../../operation/installation.ts';
 import { type OwnValues, readOwnValues, refuseSecrets } from '../../operation/secrets/secrets.ts';

@@ -131,7 +131,7 @@ function planOf(brought: TargetPlan, made: FoldedPackage): TargetPlan {
     target: made.composition,
     changes: brought.changes,
     conflicts: [],
-    settlements: brought.settlements,
+    resolvedConflicts: brought.resolvedConflicts,
     adopted: () => [],
     pathMaps: brought.pathMaps,
   };

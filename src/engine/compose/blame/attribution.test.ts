@@ -9,14 +9,14 @@ const file = (text: string) => ({ bytes: Buffer.from(text), isExecutable: false 
 function touches(core: string, ...steps: (readonly [layer: string, text: string])[]): Touch[] {
   let before = core;
   return steps.map(([layer, after]) => {
-    const touch = { layer, before: file(before), after: file(after), settlement: null };
+    const touch = { layer, before: file(before), after: file(after), resolved: null };
     before = after;
     return touch;
   });
 }
 
 const ours = (lines: readonly string[], base: readonly string[] = []): readonly Hunk[] => [
-  { kind: 'settled', lines: ['head\n'] },
+  { kind: 'resolved', lines: ['head\n'] },
   { kind: 'conflict', base, ours: lines, theirs: ['x\n'] },
 ];
 

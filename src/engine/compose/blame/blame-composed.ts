@@ -3,7 +3,7 @@ import type { Resolution } from '../../state/resolution.ts';
 import { declarersOf, type KeyPath } from '../../structured/json/line-keys.ts';
 import { structuredKind } from '../../structured/kind.ts';
 import type { ComposedFile, Composition, Touch } from '../composition.ts';
-import type { Settlement } from '../settle.ts';
+import type { ResolvedConflict } from '../resolve-conflict.ts';
 import {
   type Blamed,
   type BlameStep,
@@ -38,9 +38,9 @@ export function lastOwner({ resolutions }: Account, { touches, file }: ComposedF
   const last = touches.findLast(({ before }) => (before === null) !== (file === null));
   const touch = last ?? touches.at(-1);
   if (touch === undefined) return CORE_OWNER;
-  return touch.settlement === null
+  return touch.resolved === null
     ? { kind: 'layers', names: [touch.layer] }
-    : resolutionOwner(touch.settlement, resolutions, null);
+    : resolutionOwner(touch.resolved, resolutions, null);
 }
 
 type Naming = (touch: Touch) => BlameStep;
@@ -55,26 +55,26 @@ function namingOf(account: Account, path: string, touches: readonly Touch[]): Na
     .filter(({ manifest }) => skills.has(manifest.skill))
     .map(({ manifest }) => ({ layer: manifest.skill, structured: manifest.structured }));
   const declaring = touches.map(({ layer }) => layer).filter((layer) => skills.has(layer));
-  const settled = composition.settlements.filter(({ conflict }) =>
+  const resolved = composition.resolvedConflicts.filter(({ conflict }) =>
     conflict.path.startsWith(`${path}#`),
   );
   return (touch) => {
     // What skills declare is composed in one go: the first of them brings the lines of all.
     const isDeclared = structuredKind(path) !== null && skills.has(touch.layer);
     const party = isDeclared ? declaring : [touch.layer];
-    const ofParty = settled.filter(({ conflict }) => party.includes(conflict.layers[1]));
+    const ofParty = resolved.filter(({ conflict }) => party.includes(conflict.layers[1]));
     const answered = answeredLines(touch, resolutions, one);
     return {
       after: touch.after,
       claim: (line, keys) => {
-        const settlement = keys === null ? undefined : ofParty.find(speaksOf(path, keys));
-        return settlement
-          ? one(resolutionOwner(settlement, resolutions, null))
+        const resolved = keys === null ? undefined : ofParty.find(speaksOf(path, keys));
+        return resolved
+          ? one(resolutionOwner(resolved, resolutions, null))
           : (answered.get(line) ?? null);
       },
       owner: (_, keys) => {
-        if (touch.settlement !== null && touch.settlement.answer.kind === 'file') {
-          return one(resolutionOwner(touch.settlement, resolutions, null));
+        if (touch.resolved !== null && touch.resolved.answer.kind === 'file') {
+          return one(resolutionOwner(touch.resolved, resolutions, null));
         }
         const names = isDeclared && keys !== null ? declarersOf(path, keys, declarations) : [];
         return one({ kind: 'layers', names: names.length > 0 ? names : party });
@@ -83,22 +83,22 @@ function namingOf(account: Account, path: string, touches: readonly Touch[]): Na
   };
 }
 
-/** The lines that settle the hunks of a conflict, in the text that they were put into. */
+/** The lines that resolve the hunks of a conflict, in the text that they were put into. */
 function answeredLines(
-  { settlement }: Touch,
+  { resolved }: Touch,
   resolutions: readonly Resolution[],
   one: (owner: Owner) => Owner,
 ): ReadonlyMap<number, Owner> {
   const owners = new Map<number, Owner>();
-  if (settlement === null || settlement.answer.kind !== 'hunks') return owners;
-  const waiting = [...settlement.answer.hunks];
+  if (resolved === null || resolved.answer.kind !== 'hunks') return owners;
+  const waiting = [...resolved.answer.hunks];
   let line = 0;
-  for (const hunk of settlement.conflict.hunks) {
-    const answer = hunk.kind === 'settled' ? undefined : waiting.shift();
-    const lines = hunk.kind === 'settled' ? hunk.lines : (answer?.resolved ?? []);
+  for (const hunk of resolved.conflict.hunks) {
+    const answer = hunk.kind === 'resolved' ? undefined : waiting.shift();
+    const lines = hunk.kind === 'resolved' ? hunk.lines : (answer?.resolved ?? []);
     const text =
       answer === undefined ? null : JSON.stringify([answer.base, answer.ours, answer.theirs]);
-    const owner = text === null ? null : one(resolutionOwner(settlement, resolutions, text));
+    const owner = text === null ? null : one(resolutionOwner(resolved, resolutions, text));
     for (let end = line + lines.length; line < end; line += 1) {
       if (owner !== null) owners.set(line, owner);
     }
@@ -106,9 +106,9 @@ function answeredLines(
   return owners;
 }
 
-/** @param hunk the hunk in question, where several recordings settled one conflict */
+/** @param hunk the hunk in question, where several recordings resolved one conflict */
 function resolutionOwner(
-  { conflict, keys }: Settlement,
+  { conflict, keys }: ResolvedConflict,
   resolutions: readonly Resolution[],
   hunk: string | null,
 ): Owner {
@@ -127,7 +127,7 @@ function resolutionOwner(
   };
 }
 
-function speaksOf(path: string, keys: KeyPath): (settlement: Settlement) => boolean {
+function speaksOf(path: string, keys: KeyPath): (resolved: ResolvedConflict) => boolean {
   const place = `${path}#${keys.join('.')}`;
   return ({ conflict }) => place === conflict.path || place.startsWith(`${conflict.path}.`);
 }

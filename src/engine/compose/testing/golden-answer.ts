@@ -9,7 +9,7 @@ import {
   type Subject,
   subjectOf,
 } from '../../state/resolution.ts';
-import type { KnownAnswers } from '../settle.ts';
+import type { KnownAnswers } from '../resolve-conflict.ts';
 import { fileOf, type Section } from './golden-text.ts';
 
 /** A resolution that a golden case knows before its plan is made. */
@@ -85,9 +85,9 @@ function answerOf(path: string, section: Section): GivenAnswer['answer'] {
 function hunksOf(text: string): readonly AnsweredHunk[] {
   const parts = parseConflicts(Buffer.from(text).toString('latin1'), 7);
   return parts.flatMap((part, at) => {
-    if (part.kind === 'settled') return [];
+    if (part.kind === 'resolved') return [];
     const { base, ours, theirs } = part;
     const below = parts[at + 1];
-    return [{ base, ours, theirs, resolved: below?.kind === 'settled' ? below.lines : [] }];
+    return [{ base, ours, theirs, resolved: below?.kind === 'resolved' ? below.lines : [] }];
   });
 }

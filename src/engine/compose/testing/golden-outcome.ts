@@ -7,7 +7,7 @@ import { isSameFile, type TreeFile } from '../../tree.ts';
 import { disputesOf } from '../answer.ts';
 import type { Composition } from '../composition.ts';
 import type { FileChange, TreePlan } from '../plan.ts';
-import type { KnownAnswers, Settlement } from '../settle.ts';
+import type { KnownAnswers, ResolvedConflict } from '../resolve-conflict.ts';
 import { sectionText } from './golden-text.ts';
 
 /** A plan, and what it makes of the project. */
@@ -44,7 +44,7 @@ export function outcomeText(outcome: GoldenOutcome): string {
     ...(isIdle ? ['-- plan: nothing\n'] : []),
     ...plan.changes.map((change) => changeText(change, target)),
     ...plan.conflicts.map(conflictText),
-    ...[...target.settlements, ...plan.settlements].map(settlementText),
+    ...[...target.resolvedConflicts, ...plan.resolvedConflicts].map(resolvedText),
     ...[...rewritten].map(([name, layer]) => rewrittenText(name, layer)),
     ...(plan.conflicts.length > 0 ? [] : treeTexts(outcome)),
     ...adopted.map((path) => `-- adopted: ${path}\n`),
@@ -117,9 +117,9 @@ function markedText(conflict: Conflict): string {
   return Buffer.from(text, 'latin1').toString();
 }
 
-function settlementText({ conflict, decision }: Settlement): string {
+function resolvedText({ conflict, decision }: ResolvedConflict): string {
   const by = decision === null ? 'by the recording' : 'by the decision';
-  return `-- settled: ${conflict.path} between ${conflict.layers.join(' and ')} (${by})\n`;
+  return `-- resolved: ${conflict.path} between ${conflict.layers.join(' and ')} (${by})\n`;
 }
 
 function rewrittenText(name: string, layer: SkillPackage | null): string {

@@ -24,7 +24,7 @@ export type Layout = {
 type Slice = { readonly text: string; readonly start: number; readonly words: readonly Word[] };
 
 /**
- * Settles a stretch that one side only laid out anew: the other side's words in that layout. Where
+ * Resolves a stretch that one side only laid out anew: the other side's words in that layout. Where
  * both sides say the same, ours stands.
  *
  * @returns null where both changed words, where the other side deleted all of them, or where a

@@ -11,8 +11,8 @@ type Answer = { readonly region: Region; readonly text: string };
 /** Trying insertions one by one takes a parse for each. */
 const MAX_SINGLE = 8;
 
-/** The regions with those conflicts settled that are about layout, or insertions into one list. */
-export function settleConflicts(
+/** The regions with those conflicts resolved that are about layout, or insertions into one list. */
+export function resolveConflicts(
   regions: readonly Region[],
   sides: Sides | null,
   language: Language,
@@ -37,7 +37,7 @@ export function settleConflicts(
   return regions.map((region) => {
     const text = texts.get(region);
     if (text === undefined) return region;
-    return { ...region, kind: 'settled', lines: linesOf(text, sides) };
+    return { ...region, kind: 'resolved', lines: linesOf(text, sides) };
   });
 }
 

@@ -1,6 +1,10 @@
 import { answeredFile } from '../../compose/answer.ts';
 import { type FileChange, OWNER } from '../../compose/plan.ts';
-import { type KnownAnswers, type Settlement, settleConflict } from '../../compose/settle.ts';
+import {
+  type KnownAnswers,
+  type ResolvedConflict,
+  resolveConflict,
+} from '../../compose/resolve-conflict.ts';
 import type { Conflict } from '../../conflict.ts';
 import { mergeFiles } from '../../merge/file.ts';
 import { isSameFile, type TreeFile, type Versions } from '../../tree.ts';
@@ -8,7 +12,7 @@ import { isSameFile, type TreeFile, type Versions } from '../../tree.ts';
 type Amended = {
   readonly changes: readonly FileChange[];
   readonly conflicts: readonly Conflict[];
-  readonly settlements: readonly Settlement[];
+  readonly resolvedConflicts: readonly ResolvedConflict[];
 };
 
 /**
@@ -20,10 +24,10 @@ type Amended = {
 export function amendChanges(
   {
     changes,
-    settlements,
+    resolvedConflicts,
   }: {
     readonly changes: readonly FileChange[];
-    readonly settlements: readonly Settlement[];
+    readonly resolvedConflicts: readonly ResolvedConflict[];
   },
   {
     disk,
@@ -37,8 +41,8 @@ export function amendChanges(
 ): Amended {
   const amended = new Map(changes.map((change) => [change.path, change]));
   const conflicts: Conflict[] = [];
-  const made: Settlement[] = [];
-  for (const { conflict, answer, decision } of settlements) {
+  const made: ResolvedConflict[] = [];
+  for (const { conflict, answer, decision } of resolvedConflicts) {
     const answered = decision?.amended == null ? null : answeredFile(conflict, answer);
     if (decision?.amended == null || answered === null) continue;
     const path = renames.get(conflict.path) ?? conflict.path;
@@ -54,20 +58,20 @@ export function amendChanges(
       conflicts.push(merged.conflict);
       continue;
     }
-    if (merged.settlement) made.push(merged.settlement);
+    if (merged.resolved) made.push(merged.resolved);
     const before = change ? change.before : planned;
     amended.delete(path);
     if (isSameFile(before, merged.file)) continue;
     amended.set(path, { path, before, after: merged.file, movedFrom: change?.movedFrom ?? null });
   }
-  return { changes: [...amended.values()], conflicts, settlements: made };
+  return { changes: [...amended.values()], conflicts, resolvedConflicts: made };
 }
 
 type Merged =
   | {
       readonly kind: 'merged';
       readonly file: TreeFile | null;
-      readonly settlement: Settlement | null;
+      readonly resolved: ResolvedConflict | null;
     }
   | { readonly kind: 'open'; readonly conflict: Conflict };
 
@@ -77,7 +81,7 @@ function mergeAmended(
   { decisions }: KnownAnswers,
 ): Merged {
   const merged = mergeFiles(sides, { path });
-  if (merged.kind === 'clean') return { kind: 'merged', file: merged.file, settlement: null };
+  if (merged.kind === 'clean') return { kind: 'merged', file: merged.file, resolved: null };
   const conflict = {
     path,
     kind: merged.conflict,
@@ -87,10 +91,10 @@ function mergeAmended(
     sides,
     values: null,
   };
-  const settled = settleConflict(conflict, { decisions, resolutions: [] });
-  if (settled.kind === 'open') return settled;
-  const { settlement } = settled;
-  const file = answeredFile(conflict, settlement.answer);
-  const text = settlement.decision?.amended ?? null;
-  return { kind: 'merged', file: file && text ? { ...file, bytes: text } : file, settlement };
+  const outcome = resolveConflict(conflict, { decisions, resolutions: [] });
+  if (outcome.kind === 'open') return outcome;
+  const { resolved } = outcome;
+  const file = answeredFile(conflict, resolved.answer);
+  const text = resolved.decision?.amended ?? null;
+  return { kind: 'merged', file: file && text ? { ...file, bytes: text } : file, resolved };
 }

@@ -5,7 +5,7 @@ import { mapPath, type PathMap } from '../../package/manifest/path-map.ts';
 import type { SkillPackage } from '../../package/package.ts';
 
 /**
- * A conflict with a customisation that a decision settled is not recorded: the customisation is written
+ * A conflict with a customisation that a decision resolved is not recorded: the customisation is written
  * against what is there now instead, so that it merges cleanly from here on. One that has nothing left
  * to change is dropped.
  */
@@ -16,7 +16,7 @@ export function reanchorLayers(
 ): readonly SkillPackage[] {
   return layers.flatMap((layer) => {
     if (layer.kind !== 'customisation') return [layer];
-    const decided = target.settlements
+    const decided = target.resolvedConflicts
       .filter(({ decision, conflict }) => decision && conflict.layers[1] === layer.manifest.skill)
       .map(({ conflict }) => conflictFile(conflict));
     let current: SkillPackage | null = layer;

@@ -1,12 +1,12 @@
 import { answeredFile, answerFault } from '../../compose/answer.ts';
-import type { Decision, Settlement } from '../../compose/settle.ts';
+import type { Decision, ResolvedConflict } from '../../compose/resolve-conflict.ts';
 import type { Conflict } from '../../conflict.ts';
 import { ClawError } from '../../errors.ts';
 import { tellFault } from '../../merge/syntax/text-fault.ts';
 
 /**
  * Refuses a decision after which a file no longer parses although both sides do, or has a name twice
- * that no input has twice. The file is looked at as a whole: what settles a conflict may meet lines
+ * that no input has twice. The file is looked at as a whole: what resolves a conflict may meet lines
  * around it that only the other side has.
  *
  * @throws ClawError RESOLUTION_INVALID, with the line in `data.line`
@@ -23,15 +23,15 @@ export function refuseSpoiled(
   const others = fault.kind === 'syntax' ? 'Both sides do.' : 'No side has.';
   throw new ClawError(
     'RESOLUTION_INVALID',
-    `What settles ${path} ${tellFault(fault)}. ${others} Decide otherwise, or mend the whole text, ` +
+    `What resolves ${path} ${tellFault(fault)}. ${others} Decide otherwise, or mend the whole text, ` +
       `outside the conflict too: claw resolve ${path} --with FILE takes it.`,
     { path, data: { line: fault.line } },
   );
 }
 
 /** Looks at what was decided earlier again, where it is about to be carried out. */
-export function refuseSpoiledDecisions(settlements: readonly Settlement[]): void {
-  for (const { conflict, answer, decision } of settlements) {
+export function refuseSpoiledDecisions(resolvedConflicts: readonly ResolvedConflict[]): void {
+  for (const { conflict, answer, decision } of resolvedConflicts) {
     if (decision !== null) refuseSpoiled(conflict, { answer, amended: decision.amended });
   }
 }

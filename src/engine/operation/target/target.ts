@@ -5,7 +5,7 @@ import { type ComposeInput, compose } from '../../compose/compose.ts';
 import type { Composition } from '../../compose/composition.ts';
 import { type FileChange, planTree } from '../../compose/plan.ts';
 import { renamesOf } from '../../compose/renames.ts';
-import type { Decision, Settlement } from '../../compose/settle.ts';
+import type { Decision, ResolvedConflict } from '../../compose/resolve-conflict.ts';
 import type { Conflict } from '../../conflict.ts';
 import type { PathMap } from '../../package/manifest/path-map.ts';
 import { orderLayers } from '../../package/order.ts';
@@ -29,8 +29,8 @@ export type TargetPlan = {
   readonly pathMaps: readonly PathMap[];
   readonly changes: readonly FileChange[];
   readonly conflicts: readonly Conflict[];
-  /** Disagreements that recordings or decisions settled. */
-  readonly settlements: readonly Settlement[];
+  /** Disagreements that recordings or decisions resolved. */
+  readonly resolvedConflicts: readonly ResolvedConflict[];
   /** Files that the owner had already as the layers make them; asked by who tells of it. */
   readonly adopted: () => readonly string[];
 };
@@ -56,7 +56,7 @@ export type TargetRequest = {
   readonly published?: Lookup;
   /** What the owner decided on conflicts of this operation. */
   readonly decisions?: readonly Decision[] | undefined;
-  /** What may settle a conflict; the installation's own recordings by default. */
+  /** What may resolve a conflict; the installation's own recordings by default. */
   readonly resolutions?: readonly Resolution[];
   /** The installed core by default. */
   readonly core?: NewCore;
@@ -102,12 +102,12 @@ export function planLayers(request: TargetRequest): TargetPlan {
     ...(request.coreName === undefined ? {} : { coreName: request.coreName }),
     answers,
   });
-  const settlements = [...target.settlements, ...plan.settlements];
+  const resolvedConflicts = [...target.resolvedConflicts, ...plan.resolvedConflicts];
   const amended = amendChanges(
-    { changes: plan.changes, settlements },
+    { changes: plan.changes, resolvedConflicts },
     { disk, renames: target.renames, answers },
   );
-  refuseSpoiledDecisions([...settlements, ...amended.settlements]);
+  refuseSpoiledDecisions([...resolvedConflicts, ...amended.resolvedConflicts]);
   const blocked = new Set(plan.conflicts.map(({ path }) => path));
   const taken = findTakenPlaces(root, amended.changes);
   return {
@@ -120,7 +120,7 @@ export function planLayers(request: TargetRequest): TargetPlan {
       ...amended.conflicts.filter(({ path }) => !blocked.has(path)),
       ...taken,
     ],
-    settlements: [...settlements, ...amended.settlements],
+    resolvedConflicts: [...resolvedConflicts, ...amended.resolvedConflicts],
     adopted: () => adoptedPaths(target, { disk, published }),
   };
 }

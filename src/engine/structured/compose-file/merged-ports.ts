@@ -20,7 +20,7 @@ type Pair = { readonly kept: string; readonly come: string; readonly port: strin
  * Finds services that a merge by key brought together although they want one host port: no key is
  * disputed, and yet they cannot both run. What one side has by itself already is its own affair.
  */
-export function settlePorts(
+export function resolvePorts(
   merge: Merge,
   merged: Buffer,
 ): { readonly bytes: Buffer; readonly conflicts: readonly Conflict[] } {

@@ -98,10 +98,10 @@ function differingKeys(one: unknown, other: unknown): readonly string[] {
 function agreeOnPorts(agreement: Agreement): ReadonlySet<string> {
   const refused = new Set<string>();
   const changed = new Set(agreement.changes.map(({ keys }) => keys[1]));
-  const isSettled = ({ name }: Owned) => Object.hasOwn(agreement.core, name) && !changed.has(name);
+  const isAgreed = ({ name }: Owned) => Object.hasOwn(agreement.core, name) && !changed.has(name);
   const all = [...agreement.services.values()];
-  const present = all.filter(isSettled);
-  for (const owned of all.filter((one) => !isSettled(one))) {
+  const present = all.filter(isAgreed);
+  for (const owned of all.filter((one) => !isAgreed(one))) {
     const agreed = agreeOnPortsOf(agreement, owned.name, present);
     if (agreed === null) refused.add(owned.name);
     else present.push(agreed);

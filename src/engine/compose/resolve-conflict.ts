@@ -30,7 +30,7 @@ export type Decision = {
   readonly amended: Buffer | null;
 };
 
-/** All that may settle a conflict without asking. */
+/** All that may resolve a conflict without asking. */
 export type KnownAnswers = {
   readonly decisions: readonly Decision[];
   readonly resolutions: readonly Resolution[];
@@ -38,8 +38,8 @@ export type KnownAnswers = {
 
 export const NO_ANSWERS: KnownAnswers = { decisions: [], resolutions: [] };
 
-/** A conflict that did not stay one, and what settled it. */
-export type Settlement = {
+/** A conflict that did not stay one, and what resolved it. */
+export type ResolvedConflict = {
   readonly conflict: Conflict;
   readonly answer: Answer;
   /** The decision that it took; null where recordings were enough. */
@@ -48,17 +48,17 @@ export type Settlement = {
   readonly keys: readonly string[];
 };
 
-export type Settled =
-  | { readonly kind: 'settled'; readonly settlement: Settlement }
-  /** What is left of it: hunks that a recording settles are settled in it. */
+export type ConflictOutcome =
+  | { readonly kind: 'resolved'; readonly resolved: ResolvedConflict }
+  /** What is left of it: hunks that a recording resolves are resolved in it. */
   | { readonly kind: 'open'; readonly conflict: Conflict };
 
 /**
- * Settles a conflict by what is known, in DESIGN's order: a decision on this very conflict; a recording
+ * Resolves a conflict by what is known, in DESIGN's order: a decision on this very conflict; a recording
  * of it, where path and all three whole files are the same; recordings of this installation, hunk by
- * hunk, in the same path and between the same layers. Recordings that disagree settle nothing.
+ * hunk, in the same path and between the same layers. Recordings that disagree resolve nothing.
  */
-export function settleConflict(conflict: Conflict, known: KnownAnswers): Settled {
+export function resolveConflict(conflict: Conflict, known: KnownAnswers): ConflictOutcome {
   const subject = subjectOf(conflict);
   const exact = known.resolutions.filter(
     (one) => isSameSubject(one.subject, subject) && (isOwnFile(one) || fits(conflict, one.answer)),
@@ -68,15 +68,15 @@ export function settleConflict(conflict: Conflict, known: KnownAnswers): Settled
   if (decision === null && first !== undefined) {
     const rival = others.find((other) => !isSameAnswer(other.answer, first.answer));
     if (rival !== undefined) return open(conflict, [first, rival]);
-    const settlement = { conflict, answer: first.answer, decision: null, keys: [first.key] };
-    return checked({ kind: 'settled', settlement });
+    const resolved = { conflict, answer: first.answer, decision: null, keys: [first.key] };
+    return checked({ kind: 'resolved', resolved });
   }
   if (decision !== null && decision.answer.kind !== 'hunks') {
     const { answer } = decision;
-    return { kind: 'settled', settlement: { conflict, answer, decision, keys: [] } };
+    return { kind: 'resolved', resolved: { conflict, answer, decision, keys: [] } };
   }
-  const settled = settleHunks(conflict, decision, known.resolutions);
-  return decision === null ? checked(settled) : settled;
+  const outcome = resolveHunks(conflict, decision, known.resolutions);
+  return decision === null ? checked(outcome) : outcome;
 }
 
 /**
@@ -107,29 +107,29 @@ function isOwnFile({ isOwn, subject, answer }: Resolution): boolean {
   return isOwn && answer.kind === 'file' && subject.kind !== 'structured';
 }
 
-/** A recording that spoils a file here settles nothing, wherever else it holds. */
-function checked(settled: Settled): Settled {
-  if (settled.kind === 'open' || settled.settlement.answer.kind === 'value') return settled;
-  const { conflict, answer, keys } = settled.settlement;
+/** A recording that spoils a file here resolves nothing, wherever else it holds. */
+function checked(outcome: ConflictOutcome): ConflictOutcome {
+  if (outcome.kind === 'open' || outcome.resolved.answer.kind === 'value') return outcome;
+  const { conflict, answer, keys } = outcome.resolved;
   const fault = answerFault(conflict, answeredFile(conflict, answer));
-  if (fault === null) return settled;
+  if (fault === null) return outcome;
   const reason =
     `${conflict.reason} The recording ${keys.join(', ')} does not fit any more: ` +
     `the file that it makes ${tellFault(fault)}.`;
   return { kind: 'open', conflict: { ...conflict, reason } };
 }
 
-function settleHunks(
+function resolveHunks(
   conflict: Conflict,
   decision: Decision | null,
   recordings: readonly Resolution[],
-): Settled {
+): ConflictOutcome {
   const decided = decision?.answer.kind === 'hunks' ? [...decision.answer.hunks] : [];
   const keys = new Set<string>();
   const rivals: Resolution[] = [];
   const disputes = [...disputesOf(conflict)];
   const answers = conflict.hunks.map((hunk): AnsweredHunk | null => {
-    if (hunk.kind === 'settled') return null;
+    if (hunk.kind === 'resolved') return null;
     const dispute = disputes.shift();
     const own = takeAnswer(decided, hunk);
     if (own !== null) return own;
@@ -153,16 +153,16 @@ function settleHunks(
   const isWhole = conflict.hunks.some(({ kind }) => kind === 'conflict');
   if (isOpen || !isWhole) return open(withAnswers(conflict, answers), rivals);
   const hunks = answers.flatMap((answer) => answer ?? []);
-  const settlement = {
+  const resolved = {
     conflict,
     answer: { kind: 'hunks', hunks } as const,
     decision,
     keys: [...keys],
   };
-  return { kind: 'settled', settlement };
+  return { kind: 'resolved', resolved };
 }
 
-function open(conflict: Conflict, rivals: readonly Resolution[]): Settled {
+function open(conflict: Conflict, rivals: readonly Resolution[]): ConflictOutcome {
   const [one, other] = rivals;
   if (one === undefined || other === undefined) return { kind: 'open', conflict };
   const reason =
@@ -175,11 +175,11 @@ function withAnswers(conflict: Conflict, answers: readonly (AnsweredHunk | null)
   const hunks: Hunk[] = [];
   for (const [at, hunk] of conflict.hunks.entries()) {
     const answer = answers[at] ?? null;
-    const next: Hunk = answer === null ? hunk : { kind: 'settled', lines: answer.resolved };
+    const next: Hunk = answer === null ? hunk : { kind: 'resolved', lines: answer.resolved };
     const last = hunks.at(-1);
-    // Settled stretches that touch are one, as everything that reads hunks expects.
-    if (next.kind === 'settled' && last?.kind === 'settled') {
-      hunks[hunks.length - 1] = { kind: 'settled', lines: [...last.lines, ...next.lines] };
+    // Resolved stretches that touch are one, as everything that reads hunks expects.
+    if (next.kind === 'resolved' && last?.kind === 'resolved') {
+      hunks[hunks.length - 1] = { kind: 'resolved', lines: [...last.lines, ...next.lines] };
     } else if (next.kind === 'conflict' || next.lines.length > 0) hunks.push(next);
   }
   const { authors = [], layers, ...rest } = conflict;

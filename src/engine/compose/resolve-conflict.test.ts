@@ -9,7 +9,7 @@ import { parseResolution, renderAnswered } from '../state/resolution-file.ts';
 import { answeredFile } from './answer.ts';
 import { extractAnswers } from './extract.ts';
 import { contradicts, offersFor } from './offers.ts';
-import { settleConflict } from './settle.ts';
+import { resolveConflict } from './resolve-conflict.ts';
 
 const BASE = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\n';
 const file = (text: string) => ({ bytes: Buffer.from(text), isExecutable: false });
@@ -49,46 +49,46 @@ function recorded(conflict: Conflict, answer: Answer, isOwn: boolean): Resolutio
   return { key, subject, answer, origin: 'owner', digest: digestBytes(key), isOwn };
 }
 
-const settle = (conflict: Conflict, ...resolutions: Resolution[]) =>
-  settleConflict(conflict, { decisions: [], resolutions });
+const resolve = (conflict: Conflict, ...resolutions: Resolution[]) =>
+  resolveConflict(conflict, { decisions: [], resolutions });
 
-test('a recording from elsewhere settles the very same conflict, whoever brought the sides', () => {
+test('a recording from elsewhere resolves the very same conflict, whoever brought the sides', () => {
   const foreign = recorded(CONFLICT, answerOf(CONFLICT, 'both'), false);
-  expect(settle(CONFLICT, foreign)).toMatchObject({
-    kind: 'settled',
-    settlement: { keys: [foreign.key] },
+  expect(resolve(CONFLICT, foreign)).toMatchObject({
+    kind: 'resolved',
+    resolved: { keys: [foreign.key] },
   });
-  expect(settle({ ...CONFLICT, layers: ['x', 'y'] }, foreign).kind).toBe('settled');
-  expect(settle({ ...CONFLICT, path: 'other.txt' }, foreign).kind).toBe('open');
+  expect(resolve({ ...CONFLICT, layers: ['x', 'y'] }, foreign).kind).toBe('resolved');
+  expect(resolve({ ...CONFLICT, path: 'other.txt' }, foreign).kind).toBe('open');
   const elsewhere = conflictOf(change(['two', 'a'], ['eight', 'x']), change(['two', 'b']));
-  expect(settle(elsewhere, foreign).kind).toBe('open');
+  expect(resolve(elsewhere, foreign).kind).toBe('open');
   expect(offersFor(elsewhere, [foreign])).toEqual([foreign]);
 });
 
-test('an own recording settles the same hunk between the same layers, and only there', () => {
+test('an own recording resolves the same hunk between the same layers, and only there', () => {
   const own = recorded(CONFLICT, answerOf(CONFLICT, 'both'), true);
   const elsewhere = conflictOf(change(['two', 'a'], ['eight', 'x']), change(['two', 'b']));
-  const settled = settle(elsewhere, own);
-  expect(settled.kind).toBe('settled');
-  if (settled.kind === 'open') return;
-  expect(answeredFile(elsewhere, settled.settlement.answer)?.bytes.toString()).toBe(
+  const outcome = resolve(elsewhere, own);
+  expect(outcome.kind).toBe('resolved');
+  if (outcome.kind === 'open') return;
+  expect(answeredFile(elsewhere, outcome.resolved.answer)?.bytes.toString()).toBe(
     change(['two', 'both'], ['eight', 'x']),
   );
-  expect(settle({ ...elsewhere, layers: ['a', 'c'] }, own).kind).toBe('open');
-  expect(settle(conflictOf(change(['two', 'a2']), change(['two', 'b'])), own).kind).toBe('open');
+  expect(resolve({ ...elsewhere, layers: ['a', 'c'] }, own).kind).toBe('open');
+  expect(resolve(conflictOf(change(['two', 'a2']), change(['two', 'b'])), own).kind).toBe('open');
 });
 
-test('hunks that a recording settles are settled in the conflict that is left', () => {
+test('hunks that a recording resolves are resolved in the conflict that is left', () => {
   const own = recorded(CONFLICT, answerOf(CONFLICT, 'both'), true);
   const two = conflictOf(
     change(['two', 'a'], ['seven', 'A']),
     change(['two', 'b'], ['seven', 'B']),
   );
-  const left = settle(two, own);
+  const left = resolve(two, own);
   expect(left.kind === 'open' && left.conflict.hunks).toMatchObject([
-    { kind: 'settled', lines: ['one\n', 'both\n', 'three\n', 'four\n', 'five\n', 'six\n'] },
+    { kind: 'resolved', lines: ['one\n', 'both\n', 'three\n', 'four\n', 'five\n', 'six\n'] },
     { kind: 'conflict', ours: ['A\n'], theirs: ['B\n'] },
-    { kind: 'settled', lines: ['eight\n'] },
+    { kind: 'resolved', lines: ['eight\n'] },
   ]);
 });
 
@@ -96,18 +96,18 @@ test('a decision is stronger than recordings, and what contradicts it is known',
   const own = recorded(CONFLICT, answerOf(CONFLICT, 'both'), true);
   const answer = answerOf(CONFLICT, 'new words');
   const decision = { subject: subjectOf(CONFLICT), answer, origin: 'owner', amended: null };
-  const settled = settleConflict(CONFLICT, { decisions: [decision], resolutions: [own] });
-  expect(settled).toMatchObject({ settlement: { answer, decision } });
+  const outcome = resolveConflict(CONFLICT, { decisions: [decision], resolutions: [own] });
+  expect(outcome).toMatchObject({ resolved: { answer, decision } });
   expect(contradicts(own, CONFLICT, answer)).toBe(true);
   expect(contradicts(own, CONFLICT, answerOf(CONFLICT, 'both'))).toBe(false);
   expect(contradicts({ ...own, isOwn: false }, { ...CONFLICT, path: 'x' }, answer)).toBe(false);
 });
 
-test('recordings that disagree settle nothing and are both named', () => {
+test('recordings that disagree resolve nothing and are both named', () => {
   for (const isOwn of [true, false]) {
     const one = recorded(CONFLICT, answerOf(CONFLICT, 'one'), isOwn);
     const other = recorded(CONFLICT, answerOf(CONFLICT, 'other'), isOwn);
-    const left = settle(CONFLICT, one, other);
+    const left = resolve(CONFLICT, one, other);
     expect(left.kind === 'open' && left.conflict.reason).toMatch(
       new RegExp(`${one.key} and ${other.key} disagree`),
     );
@@ -117,41 +117,41 @@ test('recordings that disagree settle nothing and are both named', () => {
 test('a recorded file that changes what stands around the hunks is not used', () => {
   const whole = (text: string): Answer => ({ kind: 'file', file: file(text) });
   const fair = recorded(CONFLICT, whole(change(['two', 'both'])), false);
-  expect(settle(CONFLICT, fair).kind).toBe('settled');
+  expect(resolve(CONFLICT, fair).kind).toBe('resolved');
   for (const text of [change(['two', 'both'], ['eight', 'steal']), `x\n${BASE}`, '']) {
-    expect(settle(CONFLICT, recorded(CONFLICT, whole(text), false)).kind).toBe('open');
+    expect(resolve(CONFLICT, recorded(CONFLICT, whole(text), false)).kind).toBe('open');
   }
   const gone = recorded(CONFLICT, { kind: 'file', file: null }, false);
-  expect(settle(CONFLICT, gone).kind).toBe('open');
+  expect(resolve(CONFLICT, gone).kind).toBe('open');
 });
 
 test('a recording that does not parse where both sides do is not used', () => {
   const conflict = conflictOf('let a = 1;\n', 'let a = 2;\n', { base: 'let a;\n', path: 'a.ts' });
-  expect(settle(conflict, recorded(conflict, answerOf(conflict, 'let a = 3;'), false)).kind).toBe(
-    'settled',
+  expect(resolve(conflict, recorded(conflict, answerOf(conflict, 'let a = 3;'), false)).kind).toBe(
+    'resolved',
   );
-  const left = settle(conflict, recorded(conflict, answerOf(conflict, 'let a = ;'), false));
+  const left = resolve(conflict, recorded(conflict, answerOf(conflict, 'let a = ;'), false));
   expect(left.kind === 'open' && left.conflict.reason).toMatch(/does not parse, line 1/);
 });
 
 test('a recording that declares twice what no input does is not used', () => {
   const texts = ['let a = 1;\nlet b = 1;\n', 'let b = 2;\nlet c = 2;\n'] as const;
   const conflict = conflictOf(...texts, { base: 'let d;\n', path: 'a.ts' });
-  expect(settle(conflict, recorded(conflict, answerOf(conflict, 'let b = 3;'), false)).kind).toBe(
-    'settled',
+  expect(resolve(conflict, recorded(conflict, answerOf(conflict, 'let b = 3;'), false)).kind).toBe(
+    'resolved',
   );
   const twice = answerOf(conflict, 'let b = 1;\nlet b = 2;');
   for (const isOwn of [true, false]) {
-    const left = settle(conflict, recorded(conflict, twice, isOwn));
+    const left = resolve(conflict, recorded(conflict, twice, isOwn));
     expect(left.kind === 'open' && left.conflict.reason).toMatch(/has twice `b` \(lines 1 and 2\)/);
   }
 });
 
-test('a whole file that was decided here settles the very same conflict, whatever it changed', () => {
+test('a whole file that was decided here resolves the very same conflict, whatever it changed', () => {
   const whole: Answer = { kind: 'file', file: file(change(['two', 'both'], ['eight', 'more'])) };
-  expect(settle(CONFLICT, recorded(CONFLICT, whole, true)).kind).toBe('settled');
+  expect(resolve(CONFLICT, recorded(CONFLICT, whole, true)).kind).toBe('resolved');
   const moved = conflictOf(change(['two', 'a'], ['seven', 'x']), change(['two', 'b']));
-  expect(settle(moved, recorded(CONFLICT, whole, true)).kind).toBe('open');
+  expect(resolve(moved, recorded(CONFLICT, whole, true)).kind).toBe('open');
 });
 
 test('a finished text comes back from its recording, to the byte', () => {
@@ -175,10 +175,10 @@ test('a finished text comes back from its recording, to the byte', () => {
       const one = recorded(conflict, answer, false);
       const bytes = renderAnswered({ ...one, origin: 'owner' });
       const read = parseResolution(bytes, { key: one.key, place: 'x.yaml', pinned: null });
-      const settled = settle(conflict, read);
-      expect(settled.kind).toBe('settled');
-      if (settled.kind === 'open') return;
-      expect(answeredFile(conflict, settled.settlement.answer)).toEqual(finished);
+      const outcome = resolve(conflict, read);
+      expect(outcome.kind).toBe('resolved');
+      if (outcome.kind === 'open') return;
+      expect(answeredFile(conflict, outcome.resolved.answer)).toEqual(finished);
     }),
     { numRuns: 500 },
   );

@@ -8,7 +8,7 @@ import { Asked, askAbout, GONE, pathsOf, type TakeUp, takeUp, WAITS } from './ta
 import { operationName, readWaiting, type Waiting } from './waiting.ts';
 
 /** Goes on after the owner's answer. */
-export async function settle(
+export async function answerQuestion(
   context: CommandContext,
   data: unknown,
   reply: Reply,

@@ -8,7 +8,7 @@ import { linesOf } from './region-lines.ts';
 import type { Region } from './regions.ts';
 import { mayBeSolved } from './solvable.ts';
 import { type Format, isLanguage } from './syntax/language.ts';
-import { settleConflicts } from './syntax/levels.ts';
+import { resolveConflicts } from './syntax/levels.ts';
 import { rememberParsed } from './syntax/parse.ts';
 import { decodeLines, readSides } from './syntax/side.ts';
 import { type Flaw, flawFinder } from './syntax/sound.ts';
@@ -23,12 +23,12 @@ const BOTH_SIDES = ['ours', 'theirs'] as const;
 type Lines = Versions<readonly string[]>;
 
 /**
- * Settles by layout and syntax what a merge by lines left open, and reopens what it should have:
+ * Resolves by layout and syntax what a merge by lines left open, and reopens what it should have:
  * where a result would say a name twice, or no longer parse although both sides do.
  *
  * Regions that it has no answer for come back as they are.
  */
-export function settleRegions(
+export function resolveRegions(
   aligned: readonly Region[],
   texts: Interned,
   lines: Lines,
@@ -48,13 +48,13 @@ export function settleRegions(
   const findFlaw = flawFinder(format, () => mapVersions(lines, decodeLines), parse);
   const doubt = { lines, findFlaw };
   if (language !== null && regions.some(isSolvable)) {
-    const settled = settleConflicts(regions, sides ?? read(), language);
-    const isSettled = settled.some(({ kind }) => kind === 'settled');
+    const resolved = resolveConflicts(regions, sides ?? read(), language);
+    const isAnyResolved = resolved.some(({ kind }) => kind === 'resolved');
     // An insertion can be right for the lines around it, and wrong for the file.
-    const doubted = settled.some(isConflict) ? doubtful : (['ours'] as const);
+    const doubted = resolved.some(isConflict) ? doubtful : (['ours'] as const);
     const isSound = () =>
-      reopen(settled, doubted, doubt) === settled && disputeMisplaced(settled) === settled;
-    if (isSettled && isSound()) return settled;
+      reopen(resolved, doubted, doubt) === resolved && disputeMisplaced(resolved) === resolved;
+    if (isAnyResolved && isSound()) return resolved;
   }
   return reopen(regions, doubtful, doubt);
 }
