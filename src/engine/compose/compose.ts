@@ -3,9 +3,9 @@ import { mergeFiles } from '../merge/file.ts';
 import { hasMoves, mapPath, type PathMap } from '../package/manifest/path-map.ts';
 import type { SkillPackage } from '../package/package.ts';
 import type { TreeFile } from '../tree.ts';
-import { Canvas, type Composition } from './composition.ts';
+import { ComposedTree, type Composition } from './composition.ts';
 import { composeDeclarations } from './declarations.ts';
-import { type Loom, mergeLayer } from './layer.ts';
+import { type MergeContext, mergeLayer } from './layer.ts';
 import { Names } from './names.ts';
 import { type KnownAnswers, NO_ANSWERS, resolveConflict } from './resolve-conflict.ts';
 
@@ -35,10 +35,10 @@ export type ComposeInput = {
 export function compose(input: ComposeInput): Composition {
   const { release, layers, answers = NO_ANSWERS, pathMaps = [], merge = mergeFiles } = input;
   const { isJoint = false } = input;
-  const canvas = new Canvas(release);
+  const tree = new ComposedTree(release);
   const names = new Names();
-  const loom: Loom = {
-    canvas,
+  const context: MergeContext = {
+    tree,
     names,
     mapped: (path, layer) => mapPath(path, layer.manifest.coreVersion, pathMaps),
     isMapped: (layer) => hasMoves(layer.manifest.coreVersion, pathMaps),
@@ -47,8 +47,8 @@ export function compose(input: ComposeInput): Composition {
     isJoint,
   };
   const skills = layers.filter(({ kind }) => kind === 'skill');
-  for (const layer of skills) mergeLayer(loom, layer);
-  const structured = composeDeclarations(loom, release, skills);
-  for (const layer of layers) if (layer.kind === 'customisation') mergeLayer(loom, layer);
-  return { ...canvas.result(), renames: names.all(), structured };
+  for (const layer of skills) mergeLayer(context, layer);
+  const structured = composeDeclarations(context, release, skills);
+  for (const layer of layers) if (layer.kind === 'customisation') mergeLayer(context, layer);
+  return { ...tree.result(), renames: names.all(), structured };
 }

@@ -41,7 +41,7 @@ export type Composition = {
 };
 
 /** The present text of paths while layers are merged on, over a release that is never changed. */
-export class Canvas {
+export class ComposedTree {
   readonly #release: (path: string) => TreeFile | null;
   readonly #touched = new Map<string, ComposedFile>();
   readonly #conflicts = new Map<string, Conflict>();

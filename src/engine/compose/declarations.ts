@@ -3,7 +3,7 @@ import { composeStructured } from '../structured/compose.ts';
 import { structuredKind } from '../structured/kind.ts';
 import type { TreeFile } from '../tree.ts';
 import type { Composition } from './composition.ts';
-import type { Loom } from './layer.ts';
+import type { MergeContext } from './layer.ts';
 
 /** Files that are never text-merged, in the order in which they are composed. */
 const STRUCTURED_PATHS = [
@@ -22,20 +22,20 @@ const STRUCTURED_PATHS = [
  * @returns resolved ranges, ports and settings, by file
  */
 export function composeDeclarations(
-  loom: Loom,
+  context: MergeContext,
   release: (path: string) => TreeFile | null,
   skills: readonly SkillPackage[],
 ): Composition['structured'] {
   const outcomes: Record<string, Readonly<Record<string, unknown>>> = {};
   for (const path of structuredTargets(release)) {
     const concerned = skills.filter((layer) => declares(layer, path));
-    if (concerned.length > 0) outcomes[path] = composeFile(loom, path, release(path), concerned);
+    if (concerned.length > 0) outcomes[path] = composeFile(context, path, release(path), concerned);
   }
   return outcomes;
 }
 
 function composeFile(
-  { canvas, resolve }: Loom,
+  { tree, resolve }: MergeContext,
   path: string,
   file: TreeFile | null,
   skills: readonly SkillPackage[],
@@ -50,14 +50,14 @@ function composeFile(
     decide: (conflict) => {
       const outcome = resolve(conflict);
       if (outcome.kind === 'open' || outcome.resolved.answer.kind !== 'value') return null;
-      canvas.addResolved(outcome.resolved);
+      tree.addResolved(outcome.resolved);
       return { value: outcome.resolved.answer.value };
     },
   });
-  for (const conflict of composed.conflicts) canvas.conflict(conflict);
+  for (const conflict of composed.conflicts) tree.conflict(conflict);
   if (composed.bytes !== null) {
     const made = { bytes: composed.bytes, isExecutable: file?.isExecutable ?? false };
-    for (const { manifest } of skills) canvas.put(path, made, manifest.skill);
+    for (const { manifest } of skills) tree.put(path, made, manifest.skill);
   }
   return composed.outcome;
 }

@@ -7,7 +7,7 @@ import { structuredKind } from '../structured/kind.ts';
 import { isSameFile, type TreeFile, type Versions } from '../tree.ts';
 import { answeredFile } from './answer.ts';
 import { bringersOf } from './blame/attribution.ts';
-import type { Canvas } from './composition.ts';
+import type { ComposedTree } from './composition.ts';
 import { followImports } from './follow.ts';
 import { draftOf, joinLayer } from './joint.ts';
 import type { Names } from './names.ts';
@@ -17,8 +17,8 @@ import { faultTogether } from './together.ts';
 import { mergeUnanchored } from './unanchored.ts';
 
 /** Where layers are woven together. */
-export type Loom = {
-  readonly canvas: Canvas;
+export type MergeContext = {
+  readonly tree: ComposedTree;
   readonly names: Names;
   /** The name that a path of an older core has in this one. */
   readonly mapped: (path: string, layer: SkillPackage) => string;
@@ -38,18 +38,18 @@ const DISAGREE: FileMerge = {
 };
 
 /** Merges one layer on: renames and deletions first, then its new and changed files. */
-export function mergeLayer(loom: Loom, layer: SkillPackage): void {
+export function mergeLayer(context: MergeContext, layer: SkillPackage): void {
   for (const op of layer.manifest.fileOps) {
-    if (op.type === 'delete') deleteFile(loom, layer, op.path);
-    else renameFile(loom, layer, op);
+    if (op.type === 'delete') deleteFile(context, layer, op.path);
+    else renameFile(context, layer, op);
   }
-  for (const path of layer.manifest.adds) addFile(loom, layer, path);
-  for (const path of layer.manifest.modifies) modifyFile(loom, layer, path);
+  for (const path of layer.manifest.adds) addFile(context, layer, path);
+  for (const path of layer.manifest.modifies) modifyFile(context, layer, path);
 }
 
 /** A change of a layer as its author would write it now, after the moves of the releases since. */
 function followed(
-  { canvas, mapped, isMapped }: Loom,
+  { tree, mapped, isMapped }: MergeContext,
   layer: SkillPackage,
   named: string,
   change: Omit<Versions<TreeFile | null>, 'ours'>,
@@ -59,100 +59,104 @@ function followed(
   const moved = (path: string) => mapped(path, layer);
   const own = new Set(layer.manifest.adds.map(moved));
   const to = moved(named);
-  const has = (path: string) => own.has(path) || canvas.file(path) !== null;
+  const has = (path: string) => own.has(path) || tree.file(path) !== null;
   const places = { from: named, to, moved, has };
   const before = base && followImports(base, places);
   const after = theirs && followImports(theirs, places);
   const known = new Set(before?.followed.map(({ from }) => from));
   const news = after?.followed.filter(({ from }) => !known.has(from)) ?? [];
-  canvas.follow(layer.manifest.skill, to, news);
+  tree.follow(layer.manifest.skill, to, news);
   return { base: before?.file ?? null, theirs: after?.file ?? null };
 }
 
-function deleteFile(loom: Loom, layer: SkillPackage, named: string): void {
-  const path = presentName(loom, layer, named);
-  const ours = loom.canvas.file(path);
+function deleteFile(context: MergeContext, layer: SkillPackage, named: string): void {
+  const path = presentName(context, layer, named);
+  const ours = context.tree.file(path);
   if (ours === null) return;
   const change = { base: baseFile(layer, named), theirs: null };
-  const versions = { ...followed(loom, layer, named, change), ours };
+  const versions = { ...followed(context, layer, named, change), ours };
   // Without an ancestor an absent file looks like one that nobody touched.
-  if (versions.base === null) resolve(loom, layer, path, versions, DISAGREE);
-  else mergeOnto(loom, layer, path, versions);
+  if (versions.base === null) resolve(context, layer, path, versions, DISAGREE);
+  else mergeOnto(context, layer, path, versions);
 }
 
-function renameFile(loom: Loom, layer: SkillPackage, op: Extract<FileOp, { from: string }>): void {
-  const { canvas, names } = loom;
-  const known = loom.mapped(op.from, layer);
-  const from = presentName(loom, layer, op.from);
-  const to = loom.mapped(op.to, layer);
+function renameFile(
+  context: MergeContext,
+  layer: SkillPackage,
+  op: Extract<FileOp, { from: string }>,
+): void {
+  const { tree, names } = context;
+  const known = context.mapped(op.from, layer);
+  const from = presentName(context, layer, op.from);
+  const to = context.mapped(op.to, layer);
   if (from === to) return;
   const name = layer.manifest.skill;
-  const ours = canvas.file(from);
+  const ours = tree.file(from);
   if (ours === null) {
     const base = baseFile(layer, op.from);
-    const reason = `${name} renames ${op.from} to ${to}, but ${canvas.author(from)} has no such file.`;
+    const reason = `${name} renames ${op.from} to ${to}, but ${tree.author(from)} has no such file.`;
     const sides = { base, ours, theirs: base };
-    const conflict = conflictAt(loom, layer, from, 'modify-delete', sides, reason);
-    resolveRename(loom, layer, { from, to }, conflict);
+    const conflict = conflictAt(context, layer, from, 'modify-delete', sides, reason);
+    resolveRename(context, layer, { from, to }, conflict);
     return;
   }
   if (from !== known) {
-    const reason = `${canvas.author(from)} renames ${op.from} to ${from}, ${name} to ${to}.`;
+    const reason = `${tree.author(from)} renames ${op.from} to ${from}, ${name} to ${to}.`;
     const sides = { base: ours, ours, theirs: ours };
-    canvas.conflict(conflictAt(loom, layer, from, 'content', sides, reason));
+    tree.conflict(conflictAt(context, layer, from, 'content', sides, reason));
     return;
   }
-  const there = canvas.file(to);
+  const there = tree.file(to);
   if (there !== null && !isSameFile(there, ours)) {
-    const reason = `${name} renames ${op.from} to ${to}, where ${canvas.author(to)} has another file.`;
+    const reason = `${name} renames ${op.from} to ${to}, where ${tree.author(to)} has another file.`;
     const sides = { base: null, ours: there, theirs: ours };
-    const conflict = conflictAt(loom, layer, to, 'add-add', sides, reason);
-    resolveRename(loom, layer, { from, to }, conflict);
+    const conflict = conflictAt(context, layer, to, 'add-add', sides, reason);
+    resolveRename(context, layer, { from, to }, conflict);
     return;
   }
-  canvas.rename(from, to, name);
+  tree.rename(from, to, name);
   names.move(from, to, name);
 }
 
 /** Where a rename finds something else than it expects: what was decided stands in the new place. */
 function resolveRename(
-  { canvas, names, resolve: resolveOne }: Loom,
+  { tree, names, resolve: resolveOne }: MergeContext,
   layer: SkillPackage,
   { from, to }: { readonly from: string; readonly to: string },
   conflict: Conflict,
 ): void {
   const outcome = resolveOne(conflict);
   if (outcome.kind === 'open') {
-    canvas.conflict(outcome.conflict);
+    tree.conflict(outcome.conflict);
     return;
   }
   const { resolved } = outcome;
   const name = layer.manifest.skill;
-  if (canvas.file(from) !== null) canvas.put(from, null, name);
-  canvas.put(to, answeredFile(conflict, resolved.answer), name, resolved);
+  if (tree.file(from) !== null) tree.put(from, null, name);
+  tree.put(to, answeredFile(conflict, resolved.answer), name, resolved);
   names.move(from, to, name);
 }
 
-function addFile(loom: Loom, layer: SkillPackage, named: string): void {
-  const path = loom.mapped(named, layer);
+function addFile(context: MergeContext, layer: SkillPackage, named: string): void {
+  const path = context.mapped(named, layer);
   const change = { base: null, theirs: addedFile(layer, named) };
-  const versions = { ...followed(loom, layer, named, change), ours: loom.canvas.file(path) };
-  mergeOnto(loom, layer, path, versions);
+  const versions = { ...followed(context, layer, named, change), ours: context.tree.file(path) };
+  mergeOnto(context, layer, path, versions);
 }
 
-function modifyFile(loom: Loom, layer: SkillPackage, named: string): void {
-  const path = presentName(loom, layer, named);
-  const ours = loom.canvas.file(path);
+function modifyFile(context: MergeContext, layer: SkillPackage, named: string): void {
+  const path = presentName(context, layer, named);
+  const ours = context.tree.file(path);
   const known = baseFile(layer, named) ?? ownRenamedBase(layer, named);
   const change = { base: known, theirs: modifiedFile(layer, named) };
-  const { base, theirs } = followed(loom, layer, named, change);
+  const { base, theirs } = followed(context, layer, named, change);
   if (layer.unanchored.has(named) && ours !== null && theirs !== null) {
-    resolve(loom, layer, path, { base: null, ours, theirs }, mergeUnanchored({ ours, theirs }));
+    resolve(context, layer, path, { base: null, ours, theirs }, mergeUnanchored({ ours, theirs }));
     return;
   }
   const versions = { base, ours, theirs };
-  if (ours === null && base === null) resolve(loom, layer, path, versions, DISAGREE);
-  else mergeOnto(loom, layer, path, versions);
+  if (ours === null && base === null) resolve(context, layer, path, versions, DISAGREE);
+  else mergeOnto(context, layer, path, versions);
 }
 
 /**
@@ -160,9 +164,13 @@ function modifyFile(loom: Loom, layer: SkillPackage, named: string): void {
  * What those that it depends on put in the place of a file that they moved is there for it to name, and
  * so is what it was written against, to the byte.
  */
-function presentName({ canvas, mapped, names }: Loom, layer: SkillPackage, named: string): string {
+function presentName(
+  { tree, mapped, names }: MergeContext,
+  layer: SkillPackage,
+  named: string,
+): string {
   const path = mapped(named, layer);
-  const there = canvas.file(path);
+  const there = tree.file(path);
   if (there === null) return names.current(path);
   if (isSameFile(there, baseFile(layer, named))) return path;
   const { skill, depends } = layer.manifest;
@@ -178,67 +186,67 @@ function ownRenamedBase(layer: SkillPackage, path: string): TreeFile | null {
 }
 
 function mergeOnto(
-  loom: Loom,
+  context: MergeContext,
   layer: SkillPackage,
   path: string,
   versions: Versions<TreeFile | null>,
 ): void {
-  if (structuredKind(path) !== null) mergeKeys(loom, layer, path, versions);
-  else if (loom.canvas.isConflicted(path)) mergeAround(loom, layer, path, versions);
-  else resolve(loom, layer, path, versions, loom.merge(versions, { path }));
+  if (structuredKind(path) !== null) mergeKeys(context, layer, path, versions);
+  else if (context.tree.isConflicted(path)) mergeAround(context, layer, path, versions);
+  else resolve(context, layer, path, versions, context.merge(versions, { path }));
 }
 
 /** Where a file waits for a decision, what a later layer does elsewhere in it can be asked already. */
 function mergeAround(
-  { canvas, merge, resolve: resolveOne }: Loom,
+  { tree, merge, resolve: resolveOne }: MergeContext,
   layer: SkillPackage,
   path: string,
   { base, theirs }: Versions<TreeFile | null>,
 ): void {
-  const draft = canvas.draft(path);
+  const draft = tree.draft(path);
   if (draft === null) return;
   const joining = { layer: layer.manifest.skill, base, theirs, merge, resolve: resolveOne };
-  canvas.setDraft(path, joinLayer(draft, joining));
+  tree.setDraft(path, joinLayer(draft, joining));
 }
 
 /** A customisation carries structured files whole; they meet key by key. */
 function mergeKeys(
-  { canvas, resolve: resolveOne }: Loom,
+  { tree, resolve: resolveOne }: MergeContext,
   layer: SkillPackage,
   path: string,
   versions: Versions<TreeFile | null>,
 ): void {
-  if (canvas.isConflicted(path)) return;
+  if (tree.isConflicted(path)) return;
   const name = layer.manifest.skill;
-  const merged = mergeByKey(path, versions, [canvas.author(path), name], (conflict) => {
+  const merged = mergeByKey(path, versions, [tree.author(path), name], (conflict) => {
     const outcome = resolveOne(conflict);
-    if (outcome.kind === 'resolved') canvas.addResolved(outcome.resolved);
+    if (outcome.kind === 'resolved') tree.addResolved(outcome.resolved);
     return outcome;
   });
-  for (const conflict of merged.conflicts) canvas.conflict(conflict);
-  if (merged.conflicts.length === 0) canvas.put(path, merged.file, name);
+  for (const conflict of merged.conflicts) tree.conflict(conflict);
+  if (merged.conflicts.length === 0) tree.put(path, merged.file, name);
 }
 
 function resolve(
-  loom: Loom,
+  context: MergeContext,
   layer: SkillPackage,
   path: string,
   versions: Versions<TreeFile | null>,
   outcome: FileMerge,
 ): void {
-  const { canvas } = loom;
-  if (canvas.isConflicted(path)) {
-    canvas.setDraft(path, null);
+  const { tree } = context;
+  if (tree.isConflicted(path)) {
+    tree.setDraft(path, null);
     return;
   }
   const name = layer.manifest.skill;
   if (outcome.kind === 'clean') {
-    canvas.put(path, outcome.file, name);
+    tree.put(path, outcome.file, name);
     return;
   }
   // An unrelated change by a third layer must not make this another conflict than it was.
-  const authors = bringersOf(canvas.touches(path), outcome.hunks, 'ours');
-  const author = authors[0] ?? canvas.author(path);
+  const authors = bringersOf(tree.touches(path), outcome.hunks, 'ours');
+  const author = authors[0] ?? tree.author(path);
   const together = outcome.conflict === 'content' ? faultTogether(path, versions) : null;
   const reasons = {
     content:
@@ -269,24 +277,24 @@ function resolve(
     sides: versions,
     values: null,
   };
-  const answered = loom.resolve(conflict);
+  const answered = context.resolve(conflict);
   if (answered.kind === 'open') {
-    canvas.conflict(answered.conflict);
-    if (loom.isJoint) canvas.setDraft(path, draftOf(answered.conflict, canvas.touches(path)));
+    tree.conflict(answered.conflict);
+    if (context.isJoint) tree.setDraft(path, draftOf(answered.conflict, tree.touches(path)));
   } else {
     const { resolved } = answered;
-    canvas.put(path, answeredFile(conflict, resolved.answer), name, resolved);
+    tree.put(path, answeredFile(conflict, resolved.answer), name, resolved);
   }
 }
 
 function conflictAt(
-  { canvas }: Loom,
+  { tree }: MergeContext,
   layer: SkillPackage,
   path: string,
   kind: Conflict['kind'],
   sides: Versions<TreeFile | null>,
   reason: string,
 ): Conflict {
-  const layers = [canvas.author(path), layer.manifest.skill] as const;
+  const layers = [tree.author(path), layer.manifest.skill] as const;
   return { path, kind, layers, reason, hunks: [], sides, values: null };
 }
