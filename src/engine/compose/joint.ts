@@ -4,7 +4,7 @@ import type { FileMerge, mergeFiles } from '../merge/file.ts';
 import type { Hunk } from '../merge/hunk.ts';
 import { contentOf, splitLines } from '../merge/lines.ts';
 import type { TreeFile, Versions } from '../tree.ts';
-import { bringersOf } from './blame/attribution.ts';
+import { authorsOf } from './blame/attribution.ts';
 import type { Touch } from './composition.ts';
 import type { ConflictOutcome } from './resolve-conflict.ts';
 
@@ -88,7 +88,7 @@ function isKnown(draft: Draft, filled: readonly Filled[], { layer, resolve }: Jo
   const { conflict, touches } = draft;
   const hunks = joined(filled.flatMap(chooseOurs));
   const open = hunks.filter(isOpen);
-  const authors = bringersOf(touches, hunks, 'ours');
+  const authors = authorsOf(touches, hunks, 'ours');
   const { others: _, ...rest } = conflict;
   const own = {
     ...rest,
@@ -111,7 +111,7 @@ function jointConflict(draft: Draft, filled: readonly Filled[], layer: string): 
   const formerAuthors = [...(conflict.authors ?? [])];
   const formerOthers = [...(conflict.others ?? [])];
   const parties = open.map(({ hunk, isNew }): readonly [string, string] => {
-    if (isNew) return [bringersOf(touches, [hunk], 'ours')[0] ?? conflict.layers[0], layer];
+    if (isNew) return [authorsOf(touches, [hunk], 'ours')[0] ?? conflict.layers[0], layer];
     return [
       formerAuthors.shift() ?? conflict.layers[0],
       formerOthers.shift() ?? conflict.layers[1],

@@ -6,7 +6,7 @@ import type { SkillPackage } from '../package/package.ts';
 import { structuredKind } from '../structured/kind.ts';
 import { isSameFile, type TreeFile, type Versions } from '../tree.ts';
 import { answeredFile } from './answer.ts';
-import { bringersOf } from './blame/attribution.ts';
+import { authorsOf } from './blame/attribution.ts';
 import type { ComposedTree } from './composition.ts';
 import { followImports } from './follow.ts';
 import { draftOf, joinLayer } from './joint.ts';
@@ -245,7 +245,7 @@ function resolve(
     return;
   }
   // An unrelated change by a third layer must not make this another conflict than it was.
-  const authors = bringersOf(tree.touches(path), outcome.hunks, 'ours');
+  const authors = authorsOf(tree.touches(path), outcome.hunks, 'ours');
   const author = authors[0] ?? tree.author(path);
   const together = outcome.conflict === 'content' ? faultTogether(path, versions) : null;
   const reasons = {

@@ -4,7 +4,7 @@ import type { Hunk } from '../merge/hunk.ts';
 import { structuredKind } from '../structured/kind.ts';
 import { isSameFile, type TreeFile, type Versions } from '../tree.ts';
 import { answeredFile } from './answer.ts';
-import { bringerOf } from './blame/attribution.ts';
+import { authorOf } from './blame/attribution.ts';
 import type { Composition } from './composition.ts';
 import {
   type KnownAnswers,
@@ -189,7 +189,7 @@ function resolveOccupied(
   { came, arriving }: { readonly came: readonly string[]; readonly arriving: TreeFile | null },
 ): Occupied {
   const sides = { base: null, ours: input.disk(to), theirs: arriving };
-  const layers = [OWNER, authorOf(input, to, [])] as const;
+  const layers = [OWNER, otherParty(input, to, [])] as const;
   const reason = `${came.join(', ')} moves to ${to}, where you have another file.`;
   const kind = 'add-add' as const;
   const conflict = { path: to, kind, layers, reason, hunks: [], sides, values: null };
@@ -215,14 +215,14 @@ function resolve(
     return answered;
   };
   if (structuredKind(path) !== null) {
-    const outcome = mergeByKey(path, versions, [OWNER, authorOf(input, path, [])], ask);
+    const outcome = mergeByKey(path, versions, [OWNER, otherParty(input, path, [])], ask);
     return outcome.conflicts.length > 0
       ? { ...NOTHING, conflicts: outcome.conflicts }
       : { changes: accept(outcome.file), conflicts: [], resolvedConflicts };
   }
   const outcome = mergeFiles(versions, { path });
   if (outcome.kind === 'clean') return { ...NOTHING, changes: accept(outcome.file) };
-  const author = authorOf(input, path, outcome.hunks);
+  const author = otherParty(input, path, outcome.hunks);
   const conflict = {
     path,
     kind: outcome.conflict,
@@ -244,8 +244,8 @@ function wanted(input: PlanInput, path: string): TreeFile | null {
 }
 
 /** Who is on the other side: of lines whoever brought them, else the last layer that touched the path. */
-function authorOf(input: PlanInput, path: string, hunks: readonly Hunk[]): string {
-  const author = bringerOf(input.target.files.get(path)?.touches ?? [], hunks, 'theirs');
+function otherParty(input: PlanInput, path: string, hunks: readonly Hunk[]): string {
+  const author = authorOf(input.target.files.get(path)?.touches ?? [], hunks, 'theirs');
   return author === 'core' ? (input.coreName ?? author) : author;
 }
 

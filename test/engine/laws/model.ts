@@ -91,8 +91,8 @@ export function compose(
     const ask: Ask = ({ slot, sides, eol }) => {
       // The same whole files wherever they come from; else the same lines between the same layers.
       const whole = recordingKey([path], slot, { base, ours, theirs });
-      const bringer = bringerOf(touches.get(one.id) ?? [], slot, base, ours);
-      const likely = recordingKey([path, bringer, layer.name], slot, [sides, eol]);
+      const author = authorOf(touches.get(one.id) ?? [], slot, base, ours);
+      const likely = recordingKey([path, author, layer.name], slot, [sides, eol]);
       const recorded = recordings.get(whole) ?? (slot === null ? null : recordings.get(likely));
       if (recorded || choice === null) return recorded ?? null;
       isDecided = true;
@@ -124,7 +124,7 @@ export function compose(
 type Touch = { readonly layer: string; readonly before: Doc | null; readonly after: Doc | null };
 
 /** Whose the disputed value is: the last one's before whose work it did not stand in the file. */
-function bringerOf(
+function authorOf(
   touches: readonly Touch[],
   slot: number | null,
   base: Doc | null,
@@ -136,10 +136,10 @@ function bringerOf(
   const isOut = value === '';
   const line = isOut ? (base?.slots[slot] ?? '') : value;
   const holds = (doc: Doc | null) => doc?.slots.includes(line) === true;
-  const bringer = touches.findLast(({ before, after }) =>
+  const author = touches.findLast(({ before, after }) =>
     isOut ? holds(before) && !holds(after) : holds(after) && !holds(before),
   );
-  if (bringer !== undefined) return bringer.layer;
+  if (author !== undefined) return author.layer;
   return !isOut && holds(touches[0]?.before ?? null) ? 'core' : last;
 }
 

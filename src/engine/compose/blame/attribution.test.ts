@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Hunk } from '../../merge/hunk.ts';
 import type { Touch } from '../composition.ts';
-import { bringerOf } from './attribution.ts';
+import { authorOf } from './attribution.ts';
 
 const file = (text: string) => ({ bytes: Buffer.from(text), isExecutable: false });
 
@@ -30,10 +30,10 @@ test.each([
   ['the one’s who took the others out', [], ['2\n'], 'a'],
   ['the last one’s, where nothing tells', ['?\n'], [], 'c'],
 ])('disputed lines are %s', (_name, lines, base, expected) => {
-  expect(bringerOf(WORK, ours(lines, base), 'ours')).toBe(expected);
+  expect(authorOf(WORK, ours(lines, base), 'ours')).toBe(expected);
 });
 
 test('a file that no layer touched is the core’s; without lines it is the last one’s', () => {
-  expect(bringerOf([], ours(['A\n']), 'ours')).toBe('core');
-  expect(bringerOf(WORK, [], 'ours')).toBe('c');
+  expect(authorOf([], ours(['A\n']), 'ours')).toBe('core');
+  expect(authorOf(WORK, [], 'ours')).toBe('c');
 });

@@ -6,12 +6,12 @@ import type { Touch } from '../composition.ts';
 type ConflictHunk = Extract<Hunk, { kind: 'conflict' }>;
 
 /** Who is on one side of a conflict: who brought the first of its disputed lines. */
-export function bringerOf(
+export function authorOf(
   touches: readonly Touch[],
   hunks: readonly Hunk[],
   side: 'ours' | 'theirs',
 ): string {
-  return bringersOf(touches, hunks, side)[0] ?? touches.at(-1)?.layer ?? 'core';
+  return authorsOf(touches, hunks, side)[0] ?? touches.at(-1)?.layer ?? 'core';
 }
 
 /**
@@ -21,15 +21,21 @@ export function bringerOf(
  *
  * @param touches all work on the file, in order
  */
-export function bringersOf(
+export function authorsOf(
   touches: readonly Touch[],
   hunks: readonly Hunk[],
   side: 'ours' | 'theirs',
 ): readonly string[] {
-  return hunks.flatMap((hunk) => (hunk.kind === 'conflict' ? [bringer(touches, hunk, side)] : []));
+  return hunks.flatMap((hunk) =>
+    hunk.kind === 'conflict' ? [authorOfHunk(touches, hunk, side)] : [],
+  );
 }
 
-function bringer(touches: readonly Touch[], hunk: ConflictHunk, side: 'ours' | 'theirs'): string {
+function authorOfHunk(
+  touches: readonly Touch[],
+  hunk: ConflictHunk,
+  side: 'ours' | 'theirs',
+): string {
   const last = touches.at(-1)?.layer ?? 'core';
   const isOut = hunk[side].length === 0;
   const lines = joined(isOut ? hunk.base : hunk[side]);
