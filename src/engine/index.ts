@@ -5,7 +5,7 @@ import type { RenewOptions } from './commands/pack/renewal.ts';
 import type { PlannedVerb } from './commands/plan.ts';
 import type { Choice } from './decisions/decide.ts';
 import { type EngineContext, resultOf, type VerbResult } from './operation/context.ts';
-import { changing, needsDecision, reading } from './operation/session.ts';
+import { needsDecision, runExclusive, runReadOnly } from './operation/session.ts';
 import type { UpdateOptions } from './operation/update-options.ts';
 import type { ReleaseRequest } from './state/release.ts';
 import { withLock } from './transaction/lock.ts';
@@ -37,7 +37,7 @@ export { findRoot } from './state/root.ts';
 export async function init(context: EngineContext, request: ReleaseRequest): Promise<VerbResult> {
   const { planInit } = await import('./commands/init.ts');
   const { carryOut } = await import('./operation/operation.ts');
-  return await changing(context, 'init', async () =>
+  return await runExclusive(context, 'init', async () =>
     carryOut(context, await planInit(context, request)),
   );
 }
@@ -55,7 +55,7 @@ export async function apply(
   const { planApply, requestPackages } = await import('./commands/apply.ts');
   const { carryOut } = await import('./operation/operation.ts');
   const requested = await requestPackages(context, wanted, request ? { request } : {});
-  return await changing(context, 'apply', async () =>
+  return await runExclusive(context, 'apply', async () =>
     carryOut(context, await planApply(context, requested, request)),
   );
 }
@@ -67,7 +67,7 @@ export async function remove(
 ): Promise<VerbResult> {
   const { planRemove } = await import('./commands/remove.ts');
   const { carryOut } = await import('./operation/operation.ts');
-  return await changing(context, 'remove', async () =>
+  return await runExclusive(context, 'remove', async () =>
     carryOut(context, await planRemove(context, names)),
   );
 }
@@ -80,7 +80,7 @@ export async function upgrade(
   const { planUpgrade, requestUpgrade } = await import('./commands/upgrade.ts');
   const { carryOut } = await import('./operation/operation.ts');
   const requested = await requestUpgrade(context, names);
-  return await changing(context, 'upgrade', async () =>
+  return await runExclusive(context, 'upgrade', async () =>
     carryOut(context, await planUpgrade(context, names, requested)),
   );
 }
@@ -89,7 +89,7 @@ export async function upgrade(
 export async function replay(context: EngineContext): Promise<VerbResult> {
   const { planReplay } = await import('./commands/replay.ts');
   const { carryOut } = await import('./operation/operation.ts');
-  return await changing(context, 'replay', async () =>
+  return await runExclusive(context, 'replay', async () =>
     carryOut(context, await planReplay(context)),
   );
 }
@@ -105,7 +105,7 @@ export async function update(
   const { carryOut } = await import('./operation/operation.ts');
   const given = { ...PLAIN_UPDATE, ...options };
   const ask = context.ask === undefined ? null : onlyOnce(context.ask);
-  return await changing(context, 'update', async () =>
+  return await runExclusive(context, 'update', async () =>
     carryOut(context, await planUpdate(context, wanted, given, ask)),
   );
 }
@@ -124,7 +124,7 @@ function onlyOnce(ask: (question: string) => Promise<boolean>): typeof ask {
 export async function customize(context: EngineContext, description: string): Promise<VerbResult> {
   const { planCustomize } = await import('./commands/customize.ts');
   const { carryOut } = await import('./operation/operation.ts');
-  return await changing(context, 'customize', async () =>
+  return await runExclusive(context, 'customize', async () =>
     carryOut(context, await planCustomize(context, description)),
   );
 }
@@ -133,7 +133,7 @@ export async function customize(context: EngineContext, description: string): Pr
 export async function rebase(context: EngineContext): Promise<VerbResult> {
   const { planRebase } = await import('./commands/rebase.ts');
   const { carryOut } = await import('./operation/operation.ts');
-  return await changing(context, 'rebase', async () =>
+  return await runExclusive(context, 'rebase', async () =>
     carryOut(context, await planRebase(context)),
   );
 }
@@ -145,7 +145,7 @@ export async function pack(
   options: PackOptions,
 ): Promise<VerbResult> {
   const verbs = await import('./commands/pack/pack.ts');
-  return await changing(context, 'pack', () => verbs.pack(context, name, options));
+  return await runExclusive(context, 'pack', () => verbs.pack(context, name, options));
 }
 
 /** Writes a package anew, for the core that is here and with the edits of its files folded in. */
@@ -155,7 +155,7 @@ export async function renewPackage(
   options: RenewOptions,
 ): Promise<VerbResult> {
   const { packUpdate } = await import('./commands/pack/update.ts');
-  return await changing(context, 'pack', () => packUpdate(context, name, options));
+  return await runExclusive(context, 'pack', () => packUpdate(context, name, options));
 }
 
 /** Keeps a skill's package in step with the tree, at each save; ends when the signal is aborted. */
@@ -174,7 +174,7 @@ export async function conflicts(
   options: { readonly answers?: boolean } = {},
 ): Promise<VerbResult> {
   const verbs = await import('./commands/conflicts.ts');
-  return await reading(context, async () => verbs.conflicts(context, options));
+  return await runReadOnly(context, async () => verbs.conflicts(context, options));
 }
 
 /** Resolves one conflict of the operation that waits; nothing is published yet. */
@@ -184,7 +184,7 @@ export async function resolve(
   choice: Choice,
 ): Promise<VerbResult> {
   const { resolveConflict } = await import('./commands/resolve.ts');
-  return await changing(context, 'resolve', async () => resolveConflict(context, path, choice));
+  return await runExclusive(context, 'resolve', async () => resolveConflict(context, path, choice));
 }
 
 /** Resolves a conflict of an update that waits by the place that the release moved the file to. */
@@ -194,13 +194,13 @@ export async function resolveMoved(
   to: string,
 ): Promise<VerbResult> {
   const verbs = await import('./commands/resolve-moved.ts');
-  return await changing(context, 'resolve', () => verbs.resolveMoved(context, path, to));
+  return await runExclusive(context, 'resolve', () => verbs.resolveMoved(context, path, to));
 }
 
 /** Resolves every open conflict of the operation that waits in one way: all that can be, or none. */
 export async function resolveAll(context: EngineContext, choice: Choice): Promise<VerbResult> {
   const verbs = await import('./commands/resolve.ts');
-  return await changing(context, 'resolve', async () => verbs.resolveAll(context, choice));
+  return await runExclusive(context, 'resolve', async () => verbs.resolveAll(context, choice));
 }
 
 /** Resolves conflicts of the operation that waits by a file of answers: all of them or none. */
@@ -208,7 +208,7 @@ export async function resolveByAnswers(context: EngineContext, file: string): Pr
   const { resolveAnswered } = await import('./commands/resolve-moved.ts');
   const { readAnswers } = await import('./decisions/answers.ts');
   const answers = readAnswers(context.cwd, file);
-  return await changing(context, 'resolve', () => resolveAnswered(context, answers));
+  return await runExclusive(context, 'resolve', () => resolveAnswered(context, answers));
 }
 
 /**
@@ -234,9 +234,9 @@ async function askAndResolve(
   options: { readonly isProposal: boolean },
 ): Promise<VerbResult> {
   const verbs = await import('./commands/propose.ts');
-  const inquiry = await reading(context, () => verbs.readInquiry(context, path));
+  const inquiry = await runReadOnly(context, () => verbs.readInquiry(context, path));
   const answered = await verbs.askAll(context, inquiry);
-  return await changing(context, 'resolve', () =>
+  return await runExclusive(context, 'resolve', () =>
     verbs.resolveByModel(context, inquiry, answered, options),
   );
 }
@@ -251,31 +251,33 @@ export async function continueOperation(
   options: { readonly isTrial?: boolean } = {},
 ): Promise<VerbResult> {
   const verbs = await import('./commands/continue.ts');
-  return await changing(context, 'continue', () => verbs.continueOperation(context, options));
+  return await runExclusive(context, 'continue', () => verbs.continueOperation(context, options));
 }
 
 /** The recorded resolutions. */
 export async function resolutions(context: EngineContext): Promise<VerbResult> {
   const { listResolutions } = await import('./commands/resolutions.ts');
-  return await reading(context, async () => listResolutions(context));
+  return await runReadOnly(context, async () => listResolutions(context));
 }
 
 /** Forgets one recorded resolution. */
 export async function forgetResolution(context: EngineContext, key: string): Promise<VerbResult> {
   const verbs = await import('./commands/resolutions.ts');
-  return await changing(context, 'resolutions', async () => verbs.forgetResolution(context, key));
+  return await runExclusive(context, 'resolutions', async () =>
+    verbs.forgetResolution(context, key),
+  );
 }
 
 /** Prints what a verb would do, and touches nothing. */
 export async function plan(context: EngineContext, planned: PlannedVerb): Promise<VerbResult> {
   const verbs = await import('./commands/plan.ts');
-  return await reading(context, () => verbs.plan(context, planned));
+  return await runReadOnly(context, () => verbs.plan(context, planned));
 }
 
 /** What is installed, what waits, what the owner has changed. */
 export async function status(context: EngineContext): Promise<VerbResult> {
   const verbs = await import('./inspect/status.ts');
-  return await reading(context, () => verbs.status(context));
+  return await runReadOnly(context, () => verbs.status(context));
 }
 
 /** What is applied, or with `available` what `skills/` offers. */
@@ -284,7 +286,7 @@ export async function list(
   options: { readonly available: boolean },
 ): Promise<VerbResult> {
   const verbs = await import('./inspect/list.ts');
-  return await reading(context, async () =>
+  return await runReadOnly(context, async () =>
     options.available ? verbs.listAvailable(context) : verbs.list(context),
   );
 }
@@ -292,7 +294,7 @@ export async function list(
 /** Compares disk, state and composition. */
 export async function verify(context: EngineContext): Promise<VerbResult> {
   const verbs = await import('./inspect/verify.ts');
-  return await reading(context, () => verbs.verify(context));
+  return await runReadOnly(context, () => verbs.verify(context));
 }
 
 /** Which skills go together: composes them alone, in pairs and in triples, and proves what composes. */
@@ -300,20 +302,20 @@ export async function matrix(context: EngineContext, request: MatrixRequest): Pr
   const verbs = await import('./commands/matrix.ts');
   const { readGround } = await import('./commands/matrix/ground.ts');
   const { skills, release } = request;
-  const ground = await reading(context, () => readGround(context, skills, release));
+  const ground = await runReadOnly(context, () => readGround(context, skills, release));
   return await verbs.matrix(context, request, ground);
 }
 
 /** Whose the lines of a file are: `src/a.ts`, `src/a.ts:12` or `src/a.ts:12-20`. */
 export async function why(context: EngineContext, place: string): Promise<VerbResult> {
   const verbs = await import('./inspect/why.ts');
-  return await reading(context, () => verbs.why(context, place));
+  return await runReadOnly(context, () => verbs.why(context, place));
 }
 
 /** What a layer changes here, as a patch; without a name, what the owner has changed. */
 export async function diff(context: EngineContext, name: string | null): Promise<VerbResult> {
   const verbs = await import('./inspect/diff.ts');
-  return await reading(context, () => verbs.diff(context, name));
+  return await runReadOnly(context, () => verbs.diff(context, name));
 }
 
 /** Looks at everything that commands rely on, whatever state it is in, and says what can be done. */
@@ -325,13 +327,13 @@ export async function doctor(context: EngineContext): Promise<VerbResult> {
 /** Takes back the last transaction; what the owner edited since stays. */
 export async function undo(context: EngineContext): Promise<VerbResult> {
   const verbs = await import('./commands/undo.ts');
-  return await changing(context, 'undo', () => verbs.undo(context));
+  return await runExclusive(context, 'undo', () => verbs.undo(context));
 }
 
 /** Forgets the operation that waits for decisions. Does no harm when none does. */
 export async function abort(context: EngineContext): Promise<VerbResult> {
   const { clearPending } = await import('./pending/pending.ts');
-  return await changing(context, 'abort', async () =>
+  return await runExclusive(context, 'abort', async () =>
     resultOf('abort', clearPending(context.root) ? 'done' : 'nothing'),
   );
 }

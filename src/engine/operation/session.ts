@@ -14,7 +14,7 @@ import type { EngineContext, VerbResult } from './context.ts';
  *
  * @throws ClawError LOCK_HELD, RECOVERY_NEEDS_DECISION
  */
-export async function changing(
+export async function runExclusive(
   context: EngineContext,
   verb: string,
   work: () => Promise<VerbResult>,
@@ -44,7 +44,7 @@ export async function changing(
 /**
  * Runs a verb that only reads: without the lock, again if the state changed under it.
  */
-export async function reading<T extends Pick<VerbResult, 'warnings'>>(
+export async function runReadOnly<T extends Pick<VerbResult, 'warnings'>>(
   context: EngineContext,
   work: () => Promise<T>,
 ): Promise<T> {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { ClawError } from '../../errors.ts';
 import { type EngineContext, resultOf, type VerbResult } from '../../operation/context.ts';
 import { readInstallation, readInstalledPackages } from '../../operation/installation.ts';
-import { changing } from '../../operation/session.ts';
+import { runExclusive } from '../../operation/session.ts';
 import { lstat } from '../../package/lstat.ts';
 import { readConfig } from '../../state/config.ts';
 import { listFolder } from '../../state/kept.ts';
@@ -181,7 +181,7 @@ async function startOf(
 async function round(context: EngineContext, name: string, session: Session): Promise<VerbResult> {
   const { named, published } = session;
   const options = { named, level: null, published };
-  return await changing(context, 'dev', async () => {
+  return await runExclusive(context, 'dev', async () => {
     const [before] = listTransactions(context.root);
     const result = await packUpdate({ proof: 'skills', ...context }, name, options);
     if (result.outcome !== 'done') return result;
