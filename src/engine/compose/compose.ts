@@ -6,7 +6,7 @@ import type { TreeFile } from '../tree.ts';
 import { ComposedTree, type Composition } from './composition.ts';
 import { composeDeclarations } from './declarations.ts';
 import { type MergeContext, mergeLayer } from './layer.ts';
-import { Names } from './names.ts';
+import { Renames } from './renames.ts';
 import { type KnownAnswers, NO_ANSWERS, resolveConflict } from './resolve-conflict.ts';
 
 export type ComposeInput = {
@@ -36,10 +36,10 @@ export function compose(input: ComposeInput): Composition {
   const { release, layers, answers = NO_ANSWERS, pathMaps = [], merge = mergeFiles } = input;
   const { isJoint = false } = input;
   const tree = new ComposedTree(release);
-  const names = new Names();
+  const renames = new Renames();
   const context: MergeContext = {
     tree,
-    names,
+    renames,
     mapped: (path, layer) => mapPath(path, layer.manifest.coreVersion, pathMaps),
     isMapped: (layer) => hasMoves(layer.manifest.coreVersion, pathMaps),
     resolve: (conflict: Conflict) => resolveConflict(conflict, answers),
@@ -50,5 +50,5 @@ export function compose(input: ComposeInput): Composition {
   for (const layer of skills) mergeLayer(context, layer);
   const structured = composeDeclarations(context, release, skills);
   for (const layer of layers) if (layer.kind === 'customisation') mergeLayer(context, layer);
-  return { ...tree.result(), renames: names.all(), structured };
+  return { ...tree.result(), renames: renames.all(), structured };
 }

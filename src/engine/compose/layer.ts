@@ -10,7 +10,7 @@ import { authorsOf } from './blame/attribution.ts';
 import type { ComposedTree } from './composition.ts';
 import { followImports } from './follow.ts';
 import { draftOf, joinLayer } from './joint.ts';
-import type { Names } from './names.ts';
+import type { Renames } from './renames.ts';
 import type { ConflictOutcome } from './resolve-conflict.ts';
 import { mergeByKey } from './structured-file.ts';
 import { faultTogether } from './together.ts';
@@ -19,7 +19,7 @@ import { mergeUnanchored } from './unanchored.ts';
 /** Where layers are woven together. */
 export type MergeContext = {
   readonly tree: ComposedTree;
-  readonly names: Names;
+  readonly renames: Renames;
   /** The name that a path of an older core has in this one. */
   readonly mapped: (path: string, layer: SkillPackage) => string;
   /** Whether any path of the layer's core may have another name in this one. */
@@ -85,7 +85,7 @@ function renameFile(
   layer: SkillPackage,
   op: Extract<FileOp, { from: string }>,
 ): void {
-  const { tree, names } = context;
+  const { tree, renames } = context;
   const known = context.mapped(op.from, layer);
   const from = presentName(context, layer, op.from);
   const to = context.mapped(op.to, layer);
@@ -115,12 +115,12 @@ function renameFile(
     return;
   }
   tree.rename(from, to, name);
-  names.move(from, to, name);
+  renames.move(from, to, name);
 }
 
 /** Where a rename finds something else than it expects: what was decided stands in the new place. */
 function resolveRename(
-  { tree, names, resolve: resolveOne }: MergeContext,
+  { tree, renames, resolve: resolveOne }: MergeContext,
   layer: SkillPackage,
   { from, to }: { readonly from: string; readonly to: string },
   conflict: Conflict,
@@ -134,7 +134,7 @@ function resolveRename(
   const name = layer.manifest.skill;
   if (tree.file(from) !== null) tree.put(from, null, name);
   tree.put(to, answeredFile(conflict, resolved.answer), name, resolved);
-  names.move(from, to, name);
+  renames.move(from, to, name);
 }
 
 function addFile(context: MergeContext, layer: SkillPackage, named: string): void {
@@ -165,16 +165,16 @@ function modifyFile(context: MergeContext, layer: SkillPackage, named: string): 
  * so is what it was written against, to the byte.
  */
 function presentName(
-  { tree, mapped, names }: MergeContext,
+  { tree, mapped, renames }: MergeContext,
   layer: SkillPackage,
   named: string,
 ): string {
   const path = mapped(named, layer);
   const there = tree.file(path);
-  if (there === null) return names.current(path);
+  if (there === null) return renames.current(path);
   if (isSameFile(there, baseFile(layer, named))) return path;
   const { skill, depends } = layer.manifest;
-  return names.current(path, new Set([skill, ...depends.map(({ name }) => name)]));
+  return renames.current(path, new Set([skill, ...depends.map(({ name }) => name)]));
 }
 
 // A package that renames and changes one file may carry the base under either name.
