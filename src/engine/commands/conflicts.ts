@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { offersFor } from '../compose/offers.ts';
 import { type Decision, decisionOn } from '../compose/resolve-conflict.ts';
+import { suggestionsFor } from '../compose/suggestions.ts';
 import type { Conflict } from '../conflict.ts';
 import { answersTemplate } from '../decisions/answers.ts';
 import { canBeDecided, isFinished } from '../decisions/decide.ts';
@@ -40,7 +40,7 @@ export function conflicts(
     edited: isFinished(root, conflict),
     notes: readNotes(root, conflict),
     candidates: conflict.candidates ?? [],
-    offers: offersFor(conflict, recordings).map(({ key, origin }) => ({ key, origin })),
+    offers: suggestionsFor(conflict, recordings).map(({ key, origin }) => ({ key, origin })),
   }));
   const data = {
     operation: { verb: pending.verb, arguments: pending.arguments },

@@ -8,8 +8,8 @@ import { type Answer, type Resolution, resolutionKey, subjectOf } from '../state
 import { parseResolution, renderAnswered } from '../state/resolution-file.ts';
 import { answeredFile } from './answer.ts';
 import { extractAnswers } from './extract.ts';
-import { contradicts, offersFor } from './offers.ts';
 import { resolveConflict } from './resolve-conflict.ts';
+import { contradicts, suggestionsFor } from './suggestions.ts';
 
 const BASE = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\n';
 const file = (text: string) => ({ bytes: Buffer.from(text), isExecutable: false });
@@ -62,7 +62,7 @@ test('a recording from elsewhere resolves the very same conflict, whoever brough
   expect(resolve({ ...CONFLICT, path: 'other.txt' }, foreign).kind).toBe('open');
   const elsewhere = conflictOf(change(['two', 'a'], ['eight', 'x']), change(['two', 'b']));
   expect(resolve(elsewhere, foreign).kind).toBe('open');
-  expect(offersFor(elsewhere, [foreign])).toEqual([foreign]);
+  expect(suggestionsFor(elsewhere, [foreign])).toEqual([foreign]);
 });
 
 test('an own recording resolves the same hunk between the same layers, and only there', () => {

@@ -1,6 +1,6 @@
-import { contradicts } from '../compose/offers.ts';
 import { OWNER } from '../compose/plan.ts';
 import type { ResolvedConflict } from '../compose/resolve-conflict.ts';
+import { contradicts } from '../compose/suggestions.ts';
 import type { Conflict } from '../conflict.ts';
 import { digestBytes } from '../digest.ts';
 import { type Answer, type Resolution, resolutionKey, subjectOf } from '../state/resolution.ts';

@@ -12,7 +12,7 @@ import { disputesOf, fits, isSameLines, ownAnswerTo } from './answer.ts';
  * Recordings that fit a conflict but may not resolve it by themselves: of other layers, from elsewhere,
  * of the same lines in another file. To be offered.
  */
-export function offersFor(
+export function suggestionsFor(
   conflict: Conflict,
   resolutions: readonly Resolution[],
 ): readonly Resolution[] {
