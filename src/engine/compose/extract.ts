@@ -4,7 +4,7 @@ import type { Hunk } from '../merge/hunk.ts';
 import { internLines } from '../merge/intern.ts';
 import { splitLines } from '../merge/lines.ts';
 import type { AnsweredHunk } from '../state/resolution.ts';
-import { placeExactly, type Stretch } from './place-exactly.ts';
+import { locateResolutions, type Stretch } from './locate-resolutions.ts';
 
 /**
  * Finds in a finished text the lines that resolve each conflict of it: what stands between the resolved
@@ -18,7 +18,7 @@ export function extractAnswers(
   text: string,
 ): readonly AnsweredHunk[] | null {
   const finished = splitLines(text);
-  const stretches = placeExactly(hunks, finished) ?? placeByDiff(hunks, finished);
+  const stretches = locateResolutions(hunks, finished) ?? placeByDiff(hunks, finished);
   if (stretches === null) return null;
   const conflicts = hunks.filter((hunk) => hunk.kind === 'conflict');
   return conflicts.map(({ base, ours, theirs }, index) => {

@@ -12,7 +12,7 @@ type ConflictHunk = Extract<Hunk, { kind: 'conflict' }>;
  *
  * @returns one stretch for each conflict in order; null where resolved lines were changed
  */
-export function placeExactly(
+export function locateResolutions(
   hunks: readonly Hunk[],
   finished: readonly string[],
 ): readonly Stretch[] | null {
