@@ -14,7 +14,7 @@ import type { Renames } from './renames.ts';
 import type { ConflictOutcome } from './resolve-conflict.ts';
 import { mergeByKey } from './structured-file.ts';
 import { faultTogether } from './together.ts';
-import { mergeUnanchored } from './unanchored.ts';
+import { mergeWithoutBase } from './without-base.ts';
 
 /** Where layers are woven together. */
 export type MergeContext = {
@@ -150,8 +150,8 @@ function modifyFile(context: MergeContext, layer: SkillPackage, named: string): 
   const known = baseFile(layer, named) ?? ownRenamedBase(layer, named);
   const change = { base: known, theirs: modifiedFile(layer, named) };
   const { base, theirs } = followed(context, layer, named, change);
-  if (layer.unanchored.has(named) && ours !== null && theirs !== null) {
-    resolve(context, layer, path, { base: null, ours, theirs }, mergeUnanchored({ ours, theirs }));
+  if (layer.withoutBase.has(named) && ours !== null && theirs !== null) {
+    resolve(context, layer, path, { base: null, ours, theirs }, mergeWithoutBase({ ours, theirs }));
     return;
   }
   const versions = { base, ours, theirs };

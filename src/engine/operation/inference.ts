@@ -154,7 +154,7 @@ function withBases(
   return {
     ...layer,
     inferredBases: new Map([...layer.inferredBases, ...found]),
-    unanchored: new Set([...layer.unanchored, ...lost]),
+    withoutBase: new Set([...layer.withoutBase, ...lost]),
   };
 }
 

@@ -216,10 +216,10 @@ export function withBases(
   find: (path: string, digest: FileDigest) => TreeFile | null,
 ): SkillPackage {
   const inferredBases = new Map<string, TreeFile>();
-  const unanchored = new Set<string>();
+  const withoutBase = new Set<string>();
   for (const [path, digest] of Object.entries(layer.inferredBases)) {
     const file = digest === 'unknown' ? null : find(path, digest);
-    if (digest === 'unknown') unanchored.add(path);
+    if (digest === 'unknown') withoutBase.add(path);
     else if (file !== null && digestFile(file) === digest) inferredBases.set(path, file);
     else {
       const place = `${inferredPlace(layer.name)}/${path}`;
@@ -229,7 +229,7 @@ export function withBases(
       throw new ClawError('DIGEST_MISMATCH', message, { path: place });
     }
   }
-  return { ...bare, inferredBases, unanchored };
+  return { ...bare, inferredBases, withoutBase };
 }
 
 /** Null for a package that is not there, or is none any more. */

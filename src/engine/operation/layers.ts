@@ -32,11 +32,11 @@ export function pinning(
   };
 }
 
-function basesOf({ inferredBases, unanchored }: SkillPackage): LayerState['inferredBases'] {
+function basesOf({ inferredBases, withoutBase }: SkillPackage): LayerState['inferredBases'] {
   const found = [...inferredBases].map(([path, file]) => [path, digestFile(file)] as const);
   return Object.fromEntries([
     ...found,
-    ...[...unanchored].map((path) => [path, 'unknown'] as const),
+    ...[...withoutBase].map((path) => [path, 'unknown'] as const),
   ]);
 }
 

@@ -78,7 +78,7 @@ export function packageFromFiles(
     digest: digestPackage(own),
     files: own,
     inferredBases: new Map(),
-    unanchored: new Set(),
+    withoutBase: new Set(),
   };
 }
 
@@ -92,7 +92,7 @@ export function packageAgain(
 ): SkillPackage {
   const own: Tree = new Map([...files].filter(([path]) => !isForeign(path)));
   const digest = digestPackage(own);
-  return { ...known, digest, files: own, inferredBases: new Map(), unanchored: new Set() };
+  return { ...known, digest, files: own, inferredBases: new Map(), withoutBase: new Set() };
 }
 
 /** @throws ClawError LIMIT_EXCEEDED when a package has too many files, or too many bytes in them */

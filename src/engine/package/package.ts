@@ -17,7 +17,7 @@ export type SkillPackage = {
   /** Ancestors found in the core's history for paths that the package carries none for. */
   readonly inferredBases: ReadonlyMap<string, TreeFile>;
   /** Paths whose ancestor nobody knows: no line of the core may go there without a word. */
-  readonly unanchored: ReadonlySet<string>;
+  readonly withoutBase: ReadonlySet<string>;
   /** Its files lie whole, and as they are here, where claw keeps the applied ones. */
   readonly isKept?: true;
 };

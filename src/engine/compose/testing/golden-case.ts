@@ -161,7 +161,7 @@ function makeLayer(found: readonly Found[], releases: Releases): SkillPackage {
     kind: kind === 'customisation' ? 'customisation' : 'skill',
   });
   const unknown = parts.filter(({ section }) => section.flags.has('base unknown'));
-  return { ...layer, unanchored: new Set(unknown.map(({ rest }) => rest)) };
+  return { ...layer, withoutBase: new Set(unknown.map(({ rest }) => rest)) };
 }
 
 const DEEDS = ['add', 'modify', 'base', 'delete', 'rename', 'move', 'needs', 'core', 'declares'];

@@ -10,7 +10,7 @@ import type { TreeFile, Versions } from '../tree.ts';
  * Merges a changed file whose ancestor nobody knows: what it only inserts is taken, and every line of
  * ours that it lacks is a disagreement, since it may be newer than the package or meant to go.
  */
-export function mergeUnanchored({ ours, theirs }: Omit<Versions<TreeFile>, 'base'>): FileMerge {
+export function mergeWithoutBase({ ours, theirs }: Omit<Versions<TreeFile>, 'base'>): FileMerge {
   const isExecutable = ours.isExecutable || theirs.isExecutable;
   if (ours.bytes.equals(theirs.bytes)) return { kind: 'clean', file: { ...ours, isExecutable } };
   if (ours.bytes.includes(0) || theirs.bytes.includes(0)) {
