@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { listFolder } from '../../src/engine/state/kept.ts';
+import { listFolder } from '../../src/engine/state/claw-folder.ts';
 import type { Codebase } from '../../src/testing/codebase.ts';
 import type { Work } from './timed-run.ts';
 

@@ -8,8 +8,8 @@ import {
   type TreeDigests,
 } from '../digest.ts';
 import { ClawError } from '../errors.ts';
+import { BASE, keptPath, listKept, readFolder } from '../state/claw-folder.ts';
 import { readTreeFile } from '../state/disk.ts';
-import { BASE, keptPath, listKept, readFolder } from '../state/kept.ts';
 import type { State } from '../state/state-file.ts';
 import type { TreeFile } from '../tree.ts';
 import { StatCache } from './stat-cache.ts';

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { digestBytes } from '../digest.ts';
-import { listFolder } from '../state/kept.ts';
+import { listFolder } from '../state/claw-folder.ts';
 
 const FOLDER = '.claw/cache';
 const ENGINE = join(import.meta.dirname, '..');

@@ -12,7 +12,7 @@ import type { SkillPackage } from '../package/package.ts';
 import { type OpenedPackage, openPackage } from '../package/sources/open.ts';
 import { findPackage } from '../package/sources/sources.ts';
 import { type CodebaseConfig, readConfig } from '../state/config.ts';
-import { listProjectFiles } from '../state/listing.ts';
+import { listProjectFiles } from '../state/project-files.ts';
 import {
   isRequested,
   NO_REQUEST,

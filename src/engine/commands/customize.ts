@@ -13,8 +13,8 @@ import { planLayers } from '../operation/target/target.ts';
 import { type CustomFile, makeCustomisation } from '../package/manifest/customisation.ts';
 import { orderLayers } from '../package/order.ts';
 import type { SkillPackage } from '../package/package.ts';
+import { CUSTOM } from '../state/claw-folder.ts';
 import { readTreeFile } from '../state/disk.ts';
-import { CUSTOM } from '../state/kept.ts';
 import { isSameFile } from '../tree.ts';
 
 /**

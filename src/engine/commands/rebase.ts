@@ -5,8 +5,8 @@ import type { Operation } from '../operation/operation.ts';
 import { planLayers } from '../operation/target/target.ts';
 import { makeCustomisation } from '../package/manifest/customisation.ts';
 import type { SkillPackage } from '../package/package.ts';
+import { CUSTOM } from '../state/claw-folder.ts';
 import { readTreeFile } from '../state/disk.ts';
-import { CUSTOM } from '../state/kept.ts';
 import { isSameFile } from '../tree.ts';
 import { customName, editsOf } from './customize.ts';
 

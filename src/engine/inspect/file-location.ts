@@ -4,7 +4,7 @@ import { ClawError } from '../errors.ts';
 import type { EngineContext } from '../operation/context.ts';
 import type { Installation } from '../operation/installation.ts';
 import { lstat } from '../package/lstat.ts';
-import { isProjectPath, listProjectFiles } from '../state/listing.ts';
+import { isProjectPath, listProjectFiles } from '../state/project-files.ts';
 
 /** A file of the project, and the lines of it that are meant: all of them where `lines` is null. */
 export type Place = {

@@ -16,8 +16,8 @@ import {
   readInstalledPackages,
 } from '../operation/installation.ts';
 import { orderLayers } from '../package/order.ts';
+import { KEPT_LOCK } from '../state/claw-folder.ts';
 import { readTreeFile } from '../state/disk.ts';
-import { KEPT_LOCK } from '../state/kept.ts';
 import { readState } from '../state/state-file.ts';
 
 /** Whose something is, as `why` and `verify` report it. */

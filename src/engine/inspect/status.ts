@@ -6,7 +6,7 @@ import { readPending } from '../pending/pending.ts';
 import { readConfig } from '../state/config.ts';
 import { readTreeFile } from '../state/disk.ts';
 import { isGitFolder } from '../state/git.ts';
-import { listProjectPaths } from '../state/listing.ts';
+import { listProjectPaths } from '../state/project-files.ts';
 import { findRelease, NO_REQUEST, takeRelease } from '../state/release.ts';
 import { readState, type State, stateDigest } from '../state/state-file.ts';
 

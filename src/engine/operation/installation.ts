@@ -13,7 +13,6 @@ import {
 } from '../package/package-from-files.ts';
 import { readPackage } from '../package/read-package.ts';
 import { findPackage } from '../package/sources/sources.ts';
-import { type CodebaseConfig, readConfig } from '../state/config.ts';
 import {
   CUSTOM,
   inferredPlace,
@@ -21,7 +20,8 @@ import {
   readComposed,
   readFolder,
   readKeptFiles,
-} from '../state/kept.ts';
+} from '../state/claw-folder.ts';
+import { type CodebaseConfig, readConfig } from '../state/config.ts';
 import { MIGRATIONS_PATH, pathMapsOf, readMigrations } from '../state/migrations.ts';
 import {
   findRelease,

@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Digest, digestTree } from '../digest.ts';
-import { BASE, keptPath } from '../state/kept.ts';
+import { BASE, keptPath } from '../state/claw-folder.ts';
 import type { Release } from '../state/release.ts';
 import type { State } from '../state/state-file.ts';
 import { hasPending } from '../transaction/recover.js';

@@ -5,7 +5,6 @@ import { digestBytes, digestFile, type FileDigest } from '../digest.ts';
 import { lstat } from '../package/lstat.ts';
 import { hasChanges } from '../package/origin.ts';
 import type { SkillPackage } from '../package/package.ts';
-import { treeReader } from '../state/disk.ts';
 import {
   COMPOSED,
   CUSTOM,
@@ -15,7 +14,8 @@ import {
   listEntries,
   listFolder,
   PACKAGES,
-} from '../state/kept.ts';
+} from '../state/claw-folder.ts';
+import { treeReader } from '../state/disk.ts';
 import { type LayerState, STATE_PATH, type State, stateBytes } from '../state/state-file.ts';
 import type { Fingerprint, Step } from '../transaction/step.ts';
 import { isSameFile, type TreeFile } from '../tree.ts';

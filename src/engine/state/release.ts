@@ -4,6 +4,7 @@ import { digestTree, type TreeDigests } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import { lstat } from '../package/lstat.ts';
 import type { Tree } from '../tree.ts';
+import { listFolder as listFilesBelow, RESOLUTIONS } from './claw-folder.ts';
 import type { CodebaseConfig } from './config.ts';
 import { readTree } from './disk.ts';
 import {
@@ -13,8 +14,7 @@ import {
   readCommit,
   resolveCommit,
 } from './git.ts';
-import { listFolder as listFilesBelow, RESOLUTIONS } from './kept.ts';
-import { isProjectPath, listProjectFiles } from './listing.ts';
+import { isProjectPath, listProjectFiles } from './project-files.ts';
 import type { State } from './state-file.ts';
 
 /** The core as released: its files, and where they were taken from. */

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ClawError } from '../errors.ts';
+import { RESOLUTIONS } from './claw-folder.ts';
 import { readTreeFile } from './disk.ts';
-import { RESOLUTIONS } from './kept.ts';
 import type { Resolution } from './resolution.ts';
 import { parseResolution } from './resolution-file.ts';
 import type { State } from './state-file.ts';

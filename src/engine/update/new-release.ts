@@ -9,7 +9,7 @@ import { lstat } from '../package/lstat.ts';
 import { CONFIG_PATH, type CodebaseConfig, parseConfig } from '../state/config.ts';
 import { readTreeFile } from '../state/disk.ts';
 import { isGitFolder, listLinks, readCommit, resolveCommit } from '../state/git.ts';
-import { isProjectPath } from '../state/listing.ts';
+import { isProjectPath } from '../state/project-files.ts';
 import { type Release, takeRelease } from '../state/release.ts';
 import { STATE_PATH } from '../state/state-file.ts';
 

@@ -9,8 +9,8 @@ import { skillDigests } from '../operation/release-state.ts';
 import { withDeclared } from '../package/manifest/path-map.ts';
 import { orderLayers } from '../package/order.ts';
 import type { SkillPackage } from '../package/package.ts';
+import { BASE } from '../state/claw-folder.ts';
 import { isGitFolder, resolveCommit, runGit } from '../state/git.ts';
-import { BASE } from '../state/kept.ts';
 import {
   MIGRATIONS_PATH,
   type Migration,

@@ -4,9 +4,9 @@ import { type EngineContext, resultOf, type VerbResult } from '../../operation/c
 import { readInstallation, readInstalledPackages } from '../../operation/installation.ts';
 import { runExclusive } from '../../operation/session.ts';
 import { lstat } from '../../package/lstat.ts';
+import { listFolder } from '../../state/claw-folder.ts';
 import { readConfig } from '../../state/config.ts';
-import { listFolder } from '../../state/kept.ts';
-import { listProjectFiles } from '../../state/listing.ts';
+import { listProjectFiles } from '../../state/project-files.ts';
 import { readState } from '../../state/state-file.ts';
 import { joinTransactions } from '../../transaction/join.ts';
 import { listTransactions, type TransactionSummary } from '../../transaction/records.ts';

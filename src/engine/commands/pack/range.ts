@@ -1,7 +1,7 @@
 import { ClawError } from '../../errors.ts';
 import type { Installation } from '../../operation/installation.ts';
 import { isGitFolder, readCommit, resolveCommit } from '../../state/git.ts';
-import { isProjectPath } from '../../state/listing.ts';
+import { isProjectPath } from '../../state/project-files.ts';
 import { isSameFile } from '../../tree.ts';
 import type { PackedEdit } from './renames.ts';
 

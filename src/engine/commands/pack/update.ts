@@ -6,8 +6,8 @@ import { type BesideChange, carryOut, type Operation } from '../../operation/ope
 import { planLayers, type TargetPlan } from '../../operation/target/target.ts';
 import { orderLayers } from '../../package/order.ts';
 import type { SkillPackage } from '../../package/package.ts';
+import { listFolder } from '../../state/claw-folder.ts';
 import { readTreeFile } from '../../state/disk.ts';
-import { listFolder } from '../../state/kept.ts';
 import { isSameFile, type TreeFile } from '../../tree.ts';
 import { type FoldedPackage, type FoldRequest, foldIntoPackage } from './folding.ts';
 import type { Renewable } from './renewable.ts';

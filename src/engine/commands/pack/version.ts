@@ -3,8 +3,8 @@ import gt from 'semver/functions/gt.js';
 import inc from 'semver/functions/inc.js';
 import valid from 'semver/functions/valid.js';
 import { parsePlainYaml } from '../../package/manifest/plain-yaml.ts';
+import { PACKAGES } from '../../state/claw-folder.ts';
 import { isGitFolder, resolveCommit, runGit } from '../../state/git.ts';
-import { PACKAGES } from '../../state/kept.ts';
 
 /** The parts of a version that can be raised. */
 export const LEVELS = ['patch', 'minor', 'major'] as const;

@@ -5,7 +5,6 @@ import { digestFile } from '../../digest.ts';
 import { ClawError } from '../../errors.ts';
 import { digestPackage } from '../../package/digest-package.ts';
 import { isForeign } from '../../package/package-from-files.ts';
-import { isGitFolder, runGit } from '../../state/git.ts';
 import {
   BASE,
   COMPOSED,
@@ -14,7 +13,8 @@ import {
   PACKAGES,
   readComposed,
   readFolder,
-} from '../../state/kept.ts';
+} from '../../state/claw-folder.ts';
+import { isGitFolder, runGit } from '../../state/git.ts';
 import { readResolutions } from '../../state/resolutions.ts';
 import type { LayerState, State } from '../../state/state-file.ts';
 import { type Examination, ill, type Look, type Subject, well } from './finding.ts';

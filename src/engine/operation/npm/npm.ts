@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { layOutView, sweepViews } from '../../proof/view.ts';
+import { KEPT_LOCK } from '../../state/claw-folder.ts';
 import { readTreeFile } from '../../state/disk.ts';
-import { KEPT_LOCK } from '../../state/kept.ts';
 import type { Step } from '../../transaction/step.ts';
 import { isSameFile, type TreeFile } from '../../tree.ts';
 import type { Change, EngineContext } from '../context.ts';

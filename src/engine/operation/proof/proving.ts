@@ -5,7 +5,7 @@ import type { ProofFailure } from '../../proof/prove.ts';
 import type { LayerTests } from '../../proof/view.ts';
 import { CONFIG_PATH, type CodebaseConfig, parseConfig } from '../../state/config.ts';
 import { readTreeFile, treeReader } from '../../state/disk.ts';
-import { listProjectFiles } from '../../state/listing.ts';
+import { listProjectFiles } from '../../state/project-files.ts';
 import type { EngineContext } from '../context.ts';
 import type { Installation } from '../installation.ts';
 import type { PreparedPackages } from '../npm/npm.ts';
