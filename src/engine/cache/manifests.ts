@@ -11,7 +11,7 @@ export type KnownPackage = { readonly manifest: Manifest; readonly paths: readon
  * What is known of packages by their digests, from the last command: the same bytes were read and
  * checked then, and would be found the same again.
  */
-export class KnownManifests {
+export class ManifestCache {
   readonly #root: string;
   readonly #known: Readonly<Record<string, KnownPackage>>;
   readonly #used = new Map<string, KnownPackage>();

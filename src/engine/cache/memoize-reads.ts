@@ -1,7 +1,7 @@
 import type { TreeFile } from '../tree.ts';
 
 /** Reads each file once: a plan must not see a file change under it. */
-export function remember(
+export function memoizeReads(
   read: (path: string) => TreeFile | null,
 ): (path: string) => TreeFile | null {
   const known = new Map<string, TreeFile | null>();

@@ -14,7 +14,7 @@ type Kept = readonly [text: string, isExecutable: boolean];
  * Merges that an earlier command made, found again by the digests of their three versions. Only clean
  * ones are kept: a conflict is worth another look.
  */
-export class KnownMerges {
+export class MergeCache {
   readonly #root: string;
   readonly #known: Readonly<Record<string, Kept>>;
   readonly #used = new Map<string, Kept>();

@@ -1,4 +1,4 @@
-import { KnownManifests } from '../cache/manifests.ts';
+import { ManifestCache } from '../cache/manifests.ts';
 import { digestFile } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import type { EngineContext } from '../operation/context.ts';
@@ -29,7 +29,7 @@ export async function restorePackages(
   state: State,
 ): Promise<readonly SkillPackage[]> {
   const packages: SkillPackage[] = [];
-  const manifests = new KnownManifests(context.root);
+  const manifests = new ManifestCache(context.root);
   for (const layer of state.layers) {
     const restoring = { context, installation, manifests };
     packages.push(await restorePackage(restoring, layer, packages));
@@ -41,7 +41,7 @@ export async function restorePackages(
 type Restoring = {
   readonly context: EngineContext;
   readonly installation: Installation;
-  readonly manifests: KnownManifests;
+  readonly manifests: ManifestCache;
 };
 
 async function restorePackage(

@@ -1,6 +1,6 @@
 import { readBase, readBaseDigests } from '../cache/base-digests.ts';
-import { KnownManifests } from '../cache/manifests.ts';
-import { remember } from '../cache/memoize-reads.ts';
+import { ManifestCache } from '../cache/manifests.ts';
+import { memoizeReads } from '../cache/memoize-reads.ts';
 import { digestFile, type FileDigest, type TreeDigests } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import type { PathMap } from '../package/manifest/path-map.ts';
@@ -73,7 +73,7 @@ export async function readInstallation(
   if (state !== null) {
     const kept = base(root, state.core);
     const taken = kept === null ? await findRelease(root, config, state) : null;
-    const releaseFile = remember((path) =>
+    const releaseFile = memoizeReads((path) =>
       kept === null ? (taken?.files.get(path) ?? null) : readBase(root, kept, path),
     );
     return {
@@ -135,7 +135,7 @@ type Kept = Pick<Installation, 'root'> & { readonly state: State };
 
 /** The same, where nothing but the state has been read yet. */
 export function readLayers({ root, state }: Kept): readonly SkillPackage[] {
-  const manifests = new KnownManifests(root);
+  const manifests = new ManifestCache(root);
   const layers = state.layers.map((layer) =>
     keptBases(root, layer, readInstalled(root, layer, manifests)),
   );
@@ -147,7 +147,7 @@ export function readLayers({ root, state }: Kept): readonly SkillPackage[] {
 export function readInstalled(
   root: string,
   layer: LayerState,
-  manifests: KnownManifests,
+  manifests: ManifestCache,
 ): SkillPackage {
   // It was accepted when it was applied; what the owner protected since must not keep it in.
   const options = { protectedPaths: [], kind: layer.kind };
@@ -174,7 +174,7 @@ function readKnown(
   root: string,
   place: string,
   layer: LayerState,
-  manifests: KnownManifests,
+  manifests: ManifestCache,
 ): SkillPackage | null {
   const known = manifests.find(layer);
   if (known === null) return null;

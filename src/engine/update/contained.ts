@@ -1,4 +1,4 @@
-import type { KnownMerges } from '../cache/merges.ts';
+import type { MergeCache } from '../cache/merges.ts';
 import { compose } from '../compose/compose.ts';
 import type { Composition } from '../compose/composition.ts';
 import { hasEffect } from '../compose/effect.ts';
@@ -28,7 +28,7 @@ export type Contained = {
 export type Ground = {
   readonly root: string;
   /** One cache for all compositions: reading and writing it for each layer would take most of the time. */
-  readonly merges: Pick<KnownMerges, 'merge'>;
+  readonly merges: Pick<MergeCache, 'merge'>;
   readonly state: State;
   readonly layers: readonly SkillPackage[];
   readonly releaseFile: (path: string) => TreeFile | null;

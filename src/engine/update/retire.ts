@@ -1,4 +1,4 @@
-import { KnownMerges } from '../cache/merges.ts';
+import { MergeCache } from '../cache/merges.ts';
 import { compose } from '../compose/compose.ts';
 import { type Conflict, conflictFile } from '../conflict.ts';
 import type { UpdateOptions } from '../operation/update-options.ts';
@@ -26,7 +26,7 @@ export async function retireLayers(
   surroundings: Omit<Ground, 'layers' | 'merges'>,
   given: { readonly options: UpdateOptions; readonly ask: Ask | null },
 ): Promise<RetirementPlan> {
-  const merges = new KnownMerges(surroundings.root);
+  const merges = new MergeCache(surroundings.root);
   const ground = { ...surroundings, merges };
   const contained = await findContained({ ...ground, layers });
   const options = await answered(contained, given);

@@ -1,5 +1,5 @@
-import { remember } from '../../cache/memoize-reads.ts';
-import { KnownMerges } from '../../cache/merges.ts';
+import { memoizeReads } from '../../cache/memoize-reads.ts';
+import { MergeCache } from '../../cache/merges.ts';
 import { checkCollisionsOf } from '../../compose/collisions.ts';
 import { type ComposeInput, compose } from '../../compose/compose.ts';
 import type { Composition } from '../../compose/composition.ts';
@@ -74,7 +74,7 @@ export type TargetRequest = {
 export function planLayers(request: TargetRequest): TargetPlan {
   const { installation, installed, decisions = [], core } = request;
   const { root, state } = installation;
-  const release = remember(core?.releaseFile ?? installation.releaseFile);
+  const release = memoizeReads(core?.releaseFile ?? installation.releaseFile);
   const pathMaps = core?.pathMaps ?? installation.pathMaps;
   const answers = { decisions, resolutions: request.resolutions ?? installation.resolutions };
   const ordered = orderLayers(request.wanted);
@@ -87,8 +87,8 @@ export function planLayers(request: TargetRequest): TargetPlan {
     isHeld: (path) => state?.files.has(path) ?? false,
   });
   const layers = reanchorLayers(ordered, target, pathMaps);
-  const disk = remember(treeReader(root));
-  const published = remember(request.published ?? installation.publishedFile);
+  const disk = memoizeReads(treeReader(root));
+  const published = memoizeReads(request.published ?? installation.publishedFile);
   const plan = planTree({
     old: {
       file: published,
@@ -127,7 +127,7 @@ export function planLayers(request: TargetRequest): TargetPlan {
 
 /** Composes with the merges that earlier commands made. */
 export function composeKnown(root: string, input: ComposeInput): Composition {
-  const merges = new KnownMerges(root);
+  const merges = new MergeCache(root);
   const composition = compose({ ...input, merge: merges.merge });
   merges.save();
   return composition;
