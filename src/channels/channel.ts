@@ -71,6 +71,8 @@ export type OutboundMessage = {
   readonly text: string;
   /** The ids of the messages that it answers, or tells about; none for what nobody asked for. */
   readonly answersTo?: readonly string[];
+  /** It says how far a command is; the answer comes later. */
+  readonly isProgress?: boolean;
 };
 
 export type ChannelStatus = {

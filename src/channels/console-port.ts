@@ -7,6 +7,14 @@ export type ConsoleLine = {
   readonly typedAt: number;
 };
 
+/** What a printed text belongs to. */
+export type PrintedAbout = {
+  /** Ids of the lines that it answers, or tells about. */
+  readonly answersTo: readonly string[];
+  /** It says how far a command is, and answers nothing yet. */
+  readonly isProgress: boolean;
+};
+
 /**
  * The owner's terminal, and the shells that talk to the assistant, as the terminal channel sees them.
  * Another process owns the real ones, so that what is typed while the assistant restarts is kept.
@@ -16,9 +24,9 @@ export interface ConsolePort {
   readonly awaiting: number | null;
   /**
    * Resolves when the owner of the terminal has taken the text. It is shown to those who said the lines
-   * with these ids; with none of them, to whoever is there.
+   * with these ids; with none of them, to whoever is there. Progress is shown apart from answers.
    */
-  print(markdown: string, answersTo: readonly string[]): Promise<void>;
+  print(markdown: string, about: PrintedAbout): Promise<void>;
   /** Asks for input; lines are handed over from here on, in order. */
   open(prompt: string, onLine: (line: ConsoleLine) => void): void;
   close(): void;

@@ -10,8 +10,10 @@ function farEnd(over: Partial<ConsolePort> = {}) {
   let onLine: ((line: ConsoleLine) => void) | null = null;
   const port: ConsolePort = {
     awaiting: null,
-    print: async (text, answersTo) =>
-      void seen.push(`print ${text}${answersTo.length > 0 ? ` for ${answersTo}` : ''}`),
+    print: async (text, { answersTo, isProgress }) =>
+      void seen.push(
+        `${isProgress ? 'progress' : 'print'} ${text}${answersTo.length > 0 ? ` for ${answersTo}` : ''}`,
+      ),
     open(prompt, listener) {
       seen.push(`open ${prompt}`);
       onLine = listener;
@@ -96,7 +98,14 @@ test('an answer goes out as Markdown, with the lines that it answers', async () 
   await channel.send({ id: '1', jid: 'terminal:main', text: '**hi**', answersTo: ['run-1'] });
   await channel.send({ id: '2', jid: 'terminal:main', text: 'a reminder' });
   channel.answered?.('terminal:main', ['run-1']);
-  expect(seen).toEqual(['print **hi** for run-1', 'print a reminder', 'answered run-1']);
+  const id = 'terminal:main';
+  await channel.send({ id: '3', jid: id, text: 'half', answersTo: ['run-1'], isProgress: true });
+  expect(seen).toEqual([
+    'print **hi** for run-1',
+    'print a reminder',
+    'answered run-1',
+    'progress half for run-1',
+  ]);
 });
 
 test('the terminal is discovered, and stays away where there is none', async () => {

@@ -31,7 +31,8 @@ function terminalChannel(
     } catch (error) {
       // The owner is here to be told, and can say it again: waiting would only hold up the rest.
       warn('a line could not be stored', { error: String(error) });
-      await port.print(`That could not be stored: ${String(error)}`, [line.id]);
+      const about = { answersTo: [line.id], isProgress: false };
+      await port.print(`That could not be stored: ${String(error)}`, about);
       port.stored(line.number);
       port.acknowledged(line.number);
     }
@@ -51,7 +52,8 @@ function terminalChannel(
       await storing;
       status = { state: 'stopped', detail: null };
     },
-    send: ({ text, answersTo = [] }) => port.print(text, answersTo),
+    send: ({ text, answersTo = [], isProgress = false }) =>
+      port.print(text, { answersTo, isProgress }),
     // Where somebody waits for an answer, the terminal shows it by itself, and does not forget.
     async setTyping() {},
     ownsJid: (jid) => jid.startsWith('terminal:'),

@@ -14,6 +14,9 @@ const AssistantMessageSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('welcome'), name: z.string() }),
   /** What answers something this shell said; for one that watches, also what nobody asked for. */
   z.object({ kind: z.literal('answer'), text: z.string() }),
+  /** How far a command is that this shell said; its answer comes later. */
+  z.object({ kind: z.literal('progress'), text: z.string() }),
+  /** Something to know that is no answer. */
   z.object({ kind: z.literal('notice'), text: z.string() }),
   /** What is under way that this shell waits for; null for nothing. */
   z.object({ kind: z.literal('activity'), text: z.string().nullable() }),

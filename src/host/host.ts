@@ -21,7 +21,7 @@ import { takeOver } from './turns/adopt-orphaned-turns.ts';
 import { openFollowUps } from './turns/follow-ups.ts';
 import { openWork } from './turns/turn-queue.ts';
 import type { TurnResult } from './turns/turn-result.ts';
-import { openTurnRunners } from './turns/turn-runners.ts';
+import { type MessageAbout, openTurnRunners } from './turns/turn-runners.ts';
 
 export interface Host {
   /** Takes over what was left, connects all channels, and resolves when each has said where it stands. */
@@ -75,8 +75,8 @@ export function openHost(options: HostOptions): Host {
     cancelTurns: work.cancel,
   });
 
-  function say(jid: string, text: string, turnId: string | null = null): void {
-    store.outbox.add({ messageId: newId(), jid, text, turnId }, now());
+  function say(jid: string, text: string, about: MessageAbout = {}): void {
+    store.outbox.add({ messageId: newId(), jid, text, ...about }, now());
     delivery.wake();
   }
 

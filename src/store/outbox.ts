@@ -9,11 +9,14 @@ export type NewOutbound = {
   readonly text: string;
   /** The turn that it answers or tells about; absent or null for what nobody asked for. */
   readonly turnId?: string | null;
+  /** It says how far a command is, and answers nothing yet. */
+  readonly isProgress?: boolean;
 };
 
 /** A message on its way out. `attempts` counts refusals, `repeats` sends of unknown outcome. */
 export type Outbound = NewOutbound & {
   readonly turnId: string | null;
+  readonly isProgress: boolean;
   readonly seq: number;
   readonly attempts: number;
   readonly repeats: number;
@@ -45,6 +48,7 @@ const Row = z
     jid: z.string(),
     text: z.string(),
     turn_id: z.string().nullable(),
+    is_progress: z.int(),
     attempts: z.int(),
     repeats: z.int(),
     next_try_at: z.int(),
@@ -55,6 +59,7 @@ const Row = z
     jid: row.jid,
     text: row.text,
     turnId: row.turn_id,
+    isProgress: row.is_progress !== 0,
     attempts: row.attempts,
     repeats: row.repeats,
     nextTryAt: row.next_try_at,
@@ -62,10 +67,11 @@ const Row = z
 
 export function outboxOf(database: Database): Outbox {
   const insert = database.prepare(`
-    INSERT INTO outbox (message_id, jid, text, turn_id, state, created_at)
-    VALUES (:messageId, ${CURRENT_JID}, :text, :turnId, 'queued', :now)`);
+    INSERT INTO outbox (message_id, jid, text, turn_id, is_progress, state, created_at)
+    VALUES (:messageId, ${CURRENT_JID}, :text, :turnId, :isProgress, 'queued', :now)`);
   const heads = database.prepare(`
-    SELECT seq, message_id, jid, text, turn_id, attempts, repeats, next_try_at FROM outbox
+    SELECT seq, message_id, jid, text, turn_id, is_progress, attempts, repeats, next_try_at
+    FROM outbox
     WHERE seq IN (SELECT min(seq) FROM outbox WHERE state IN ('queued', 'sending') GROUP BY jid)
       AND state = 'queued' ORDER BY seq`);
   const setState = database.prepare(
@@ -94,7 +100,10 @@ export function outboxOf(database: Database): Outbox {
     return 'unknown';
   }
   return {
-    add: (message, now) => void throughIndex(() => insert.run({ turnId: null, ...message, now })),
+    add: ({ turnId = null, isProgress = false, ...message }, now) =>
+      void throughIndex(() =>
+        insert.run({ ...message, turnId, isProgress: Number(isProgress), now }),
+      ),
     heads: () => heads.all().map((row) => Row.parse(row)),
     markSending: (messageId) => void setState.run({ messageId, state: 'sending', error: null }),
     markSent: (messageId) => void setState.run({ messageId, state: 'sent', error: null }),

@@ -15,6 +15,7 @@ function conversation() {
       isOneByOne: false,
       isWatching,
       print: (text) => void seen.push(`${name}: ${text}`),
+      progress: (text) => void seen.push(`${name} on the way: ${text}`),
       notice: () => {},
       setActivity: (activity) => void seen.push(`${name} sees ${activity}`),
       acknowledged: () => {},
@@ -33,7 +34,7 @@ test('the mark of typing stays until the last thing said is answered, whatever i
   lines.add(owner, 'think');
   lines.add(owner, '/groups');
   lines.stored(2);
-  audience.print('groups', ['run-2']);
+  audience.print({ text: 'groups', answersTo: ['run-2'], isProgress: false });
   lines.answered(['run-2']);
   expect(seen).toEqual(['owner sees Andy is typing', 'owner: groups']);
   audience.setPhase('Restarting');
@@ -54,11 +55,17 @@ test('an answer goes to whoever asked, and what nobody asked for to those who wa
   lines.attach(() => {});
   lines.add(shell, '/groups');
   seen.length = 0;
-  audience.print('answer', ['run-1']);
-  audience.print('reminder', []);
-  expect(seen).toEqual(['shell: answer', 'owner: reminder', 'session: reminder']);
+  audience.print({ text: 'half', answersTo: ['run-1'], isProgress: true });
+  audience.print({ text: 'answer', answersTo: ['run-1'], isProgress: false });
+  audience.print({ text: 'reminder', answersTo: [], isProgress: false });
+  expect(seen).toEqual([
+    'shell on the way: half',
+    'shell: answer',
+    'owner: reminder',
+    'session: reminder',
+  ]);
   audience.leave(shell);
   seen.length = 0;
-  audience.print('late answer', ['run-1']);
+  audience.print({ text: 'late answer', answersTo: ['run-1'], isProgress: false });
   expect(seen).toEqual(['owner: late answer', 'session: late answer']);
 });

@@ -6,14 +6,23 @@ export type Participant = Speaker &
   Listener & {
     /** Is shown also what nobody asked for. */
     isWatching: boolean;
+    /** Shows how far a command is: no answer. */
+    progress(text: string): void;
   };
+
+/** A text of the assistant's, with the ids of the lines that it answers or tells about. */
+export type Printed = {
+  readonly text: string;
+  readonly answersTo: readonly string[];
+  readonly isProgress: boolean;
+};
 
 /** Who is there, and who of them is shown what. */
 export interface Audience {
   join(participant: Participant): void;
   leave(participant: Participant): void;
-  /** Shows an answer to those who said the lines with these ids; with none of them, to all who watch. */
-  print(markdown: string, answersTo: readonly string[]): void;
+  /** Shows a text to those who said the lines that it is about; with none of them, to all who watch. */
+  print(printed: Printed): void;
   name(): string;
   /** The assistant's name, by which it is said to be typing. */
   setName(name: string): void;
@@ -45,14 +54,14 @@ export function openAudience(lines: () => Lines): Audience {
       refresh();
     },
     leave: (participant) => void shown.delete(participant),
-    print(markdown, answersTo) {
+    print({ text, answersTo, isProgress }) {
       const asking = new Set<Speaker>(lines().speakersOf(answersTo));
       const everybody = [...shown.keys()];
       const present = everybody.filter((participant) => asking.has(participant));
       // Whoever asked may have left: then the answer is for whoever is there, and not lost.
       const shownTo =
         present.length > 0 ? present : everybody.filter(({ isWatching }) => isWatching);
-      for (const participant of shownTo) participant.print(markdown);
+      for (const participant of shownTo) participant[isProgress ? 'progress' : 'print'](text);
     },
     name: () => name,
     setName(given) {

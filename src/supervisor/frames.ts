@@ -11,6 +11,8 @@ const ChildFrameSchema = z.discriminatedUnion('kind', [
     text: z.string(),
     /** Ids of the lines that it answers. */
     answersTo: z.array(z.string()).default([]),
+    /** It says how far a command is, and answers nothing yet. */
+    isProgress: z.boolean().default(false),
   }),
   /** Something the owner should see that is no answer. */
   z.object({ kind: z.literal('notice'), text: z.string() }),

@@ -62,7 +62,7 @@ export function runAssistant(options: RunOptions): Run {
         lines.attach((line) => assistant.send({ kind: 'line', ...line }));
         return;
       case 'print':
-        audience.print(frame.text, frame.answersTo);
+        audience.print(frame);
         return;
       case 'notice':
         ownerConsole.notice(frame.text);

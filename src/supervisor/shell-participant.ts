@@ -13,6 +13,7 @@ export function admitShell(shell: Shell, { lines, audience }: ShellParts): Shell
     isOneByOne: false,
     isWatching: false,
     print: (text) => shell.send({ kind: 'answer', text }),
+    progress: (text) => shell.send({ kind: 'progress', text }),
     notice: (text) => shell.send({ kind: 'notice', text }),
     setActivity: (text) => shell.send({ kind: 'activity', text }),
     acknowledged() {

@@ -53,7 +53,8 @@ export function connectSupervisor(process: ProcessWithChannel): SupervisorLink {
       get awaiting() {
         return start?.awaiting ?? null;
       },
-      print: (text, answersTo) => send({ kind: 'print', text, answersTo: [...answersTo] }),
+      print: (text, { answersTo, isProgress }) =>
+        send({ kind: 'print', text, answersTo: [...answersTo], isProgress }),
       open(prompt, listener) {
         onLine = listener;
         tell({ kind: 'prompt', text: prompt });

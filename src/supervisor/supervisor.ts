@@ -90,6 +90,7 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
   const owner: Participant = {
     ...ownerConsole,
     isOneByOne: !ownerConsole.isInteractive,
+    progress: ownerConsole.print,
     isWatching: true,
   };
   audience.join(owner);

@@ -8,6 +8,7 @@ import type {
   ChannelStatus,
   InboundMessage,
   KnownChat,
+  OutboundMessage,
 } from '../channels/channel.ts';
 import { readSettings } from '../config.ts';
 import { clawRunner } from '../host/contracts/claw.ts';
@@ -28,7 +29,7 @@ const CONNECTED: ChannelStatus = { state: 'connected', detail: null };
 /** A channel whose far end is the test: it says things, and sees what is sent. */
 export class TestChannel implements Channel {
   readonly name: string;
-  readonly sent: { jid: string; id: string; text: string }[] = [];
+  readonly sent: OutboundMessage[] = [];
   readonly acknowledged: string[] = [];
   /** What the far end does with the next messages; taken from the front, an empty list takes all. */
   readonly failures: Error[] = [];

@@ -43,9 +43,9 @@ export async function openConversation(
   function onMessage(message: AssistantMessage): void {
     switch (message.kind) {
       case 'answer':
-        if (isProgress(message.text)) view.onProgress(message.text);
-        else view.onAnswer(message.text);
+        view.onAnswer(message.text);
         return;
+      case 'progress':
       case 'notice':
         view.onProgress(message.text);
         return;
@@ -80,11 +80,6 @@ export async function openConversation(
     ended,
     leave: control.close,
   };
-}
-
-/** A command that takes its time says how far it is, in lines that begin like this. */
-function isProgress(text: string): boolean {
-  return text.split('\n').every((line) => line.startsWith('… '));
 }
 
 function unanswered({ aborted }: AbortSignal): ClawError {

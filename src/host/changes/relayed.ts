@@ -4,10 +4,10 @@ import { relayProgress } from './progress.ts';
 
 /** Runs a `claw` command, and says in the chat how it goes on. */
 export async function relayed(
-  { claw, say, progressMs }: Pick<CommandContext, 'claw' | 'say' | 'progressMs'>,
+  { claw, sayProgress, progressMs }: Pick<CommandContext, 'claw' | 'sayProgress' | 'progressMs'>,
   args: readonly string[],
 ): Promise<ClawResult> {
-  const progress = relayProgress(say, progressMs);
+  const progress = relayProgress(sayProgress, progressMs);
   const result = await claw(args, (line) => progress.line(line));
   progress.end();
   return result;

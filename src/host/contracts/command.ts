@@ -47,6 +47,8 @@ export type CommandContext = {
   readonly progressMs: number;
   /** Says something in the chat while the command runs. */
   readonly say: (text: string) => void;
+  /** Says in the chat how far the command is: shown apart from answers where a channel can. */
+  readonly sayProgress: (text: string) => void;
   /** Keeps what `resume` needs, in case the process ends before the command does. */
   readonly keep: (data: unknown) => void;
   /** Takes turns out of the failed state and runs them again. */

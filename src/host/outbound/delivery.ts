@@ -80,7 +80,8 @@ export function openDelivery(options: DeliveryOptions): Delivery {
   ): Promise<{ readonly error: unknown } | null> {
     const { messageId: id, jid, text } = message;
     try {
-      const sending = channel.send({ id, jid, text, ...askedBy(channel, message) });
+      const progress = message.isProgress ? { isProgress: true } : {};
+      const sending = channel.send({ id, jid, text, ...progress, ...askedBy(channel, message) });
       await sendWithin(sending, pace.sendTimeoutMs);
       return null;
     } catch (error) {

@@ -297,6 +297,23 @@ test('what a chat cannot do is said with what can be done there', async () => {
   await assistant.stop();
 });
 
+test('how far a command is goes out as progress, and its end as an answer', async () => {
+  using project = new TestProject();
+  const claw: HostOptions['claw'] = async (_args, onProgress) => {
+    onProgress?.('merging');
+    const parts = { data: null, changes: [], conflicts: [], warnings: [], error: null };
+    return { ok: true, outcome: 'nothing', exitCode: 0, ...parts };
+  };
+  const assistant = await project.start({ over: { claw } });
+  await assistant.terminal.say('/remove-telegram');
+  await hears(assistant, '… merging');
+  await vi.waitFor(() => expect(assistant.terminal.sent).toHaveLength(2));
+  const [progress, answer] = assistant.terminal.sent;
+  expect(progress).toMatchObject({ text: '… merging', isProgress: true });
+  expect(answer).not.toHaveProperty('isProgress');
+  await assistant.stop();
+});
+
 test('a code of /pair is drawn in the terminal alone', async () => {
   using project = new TestProject();
   const asked: string[] = [];

@@ -1,5 +1,5 @@
 import type { Channel } from '../../channels/channel.ts';
-import type { Turn } from '../../store/store.ts';
+import type { NewOutbound, Turn } from '../../store/store.ts';
 import type { CommandContext, Resumption } from '../contracts/command.ts';
 import type { HostOptions } from '../contracts/options.ts';
 import { taskOfTurn } from '../scheduler/task-turn.ts';
@@ -24,6 +24,9 @@ export interface TurnRunners {
 type Tools = Parameters<typeof callTool>[0];
 type AgentTurnParts = Parameters<typeof runAgentTurn>[0];
 
+/** What a message that is queued belongs to. */
+export type MessageAbout = Pick<NewOutbound, 'turnId' | 'isProgress'>;
+
 export type TurnRunnerParts = HostOptions &
   Pick<CommandContext, 'budgets' | 'registry' | 'tasks' | 'addressOf' | 'retryFailed'> &
   Pick<CommandContext, 'cancelTurns'> &
@@ -32,7 +35,7 @@ export type TurnRunnerParts = HostOptions &
     readonly meanwhile: FollowUps;
     readonly channelOf: (jid: string) => Channel | undefined;
     /** Queues a message; with a turn, as part of what that turn answers. */
-    readonly say: (jid: string, text: string, turnId: string | null) => void;
+    readonly say: (jid: string, text: string, about: MessageAbout) => void;
   };
 
 export function openTurnRunners(parts: TurnRunnerParts): TurnRunners {
@@ -58,7 +61,9 @@ export function openTurnRunners(parts: TurnRunnerParts): TurnRunners {
       tasks: parts.tasks,
       fetchAttachment: parts.fetchAttachment,
       timeZone: parts.timeZone,
-      send: upToLimit((jid, text) => say(jid, text, isAsked && jid === turn.jid ? turn.id : null)),
+      send: upToLimit((jid, text) =>
+        say(jid, text, { turnId: isAsked && jid === turn.jid ? turn.id : null }),
+      ),
       reachOf,
       ownerCommand: commands.call,
       staySilent: isAsked ? null : beSilent,
@@ -104,7 +109,8 @@ export function openTurnRunners(parts: TurnRunnerParts): TurnRunners {
           })),
         sandbox: describeSandbox,
         progressMs: pace.progressMs,
-        say: (text) => say(turn.jid, text, turn.id),
+        say: (text) => say(turn.jid, text, { turnId: turn.id }),
+        sayProgress: (text) => say(turn.jid, text, { turnId: turn.id, isProgress: true }),
       },
       keep: (payload) => store.turns.keep(turn.id, parts.instance, payload),
     };
