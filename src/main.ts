@@ -6,7 +6,7 @@ import { TERMINAL_JID } from './channels/terminal.ts';
 import { readWhatFits } from './config.ts';
 import { discoverContributions } from './contributions.ts';
 import { clawRunner } from './host/contracts/claw.ts';
-import { discoverCommands } from './host/contracts/command.ts';
+import { openCommands } from './host/contracts/command.ts';
 import { gitRunner } from './host/contracts/git.ts';
 import { DEFAULT_PACE } from './host/contracts/options.ts';
 import { greetingOf } from './host/greeting.ts';
@@ -50,7 +50,7 @@ const log = await openLog({
   secrets: new Set(secretValues(process.env)),
   now: Date.now,
 });
-const [contributions, commands] = await Promise.all([discoverContributions(), discoverCommands()]);
+const contributions = await discoverContributions();
 const withSettings = Object.values(contributions).flat();
 const wrongOwn = findWrongOwnSettings(withSettings, process.env, projectDir);
 const trouble = wrong.length + wrongOwn.length === 0 ? null : troubleOf(wrong, wrongOwn);
@@ -85,6 +85,7 @@ const hostTools = openTools(contributions.tools, process.env, {
   now: Date.now,
   newId: randomUUID,
 });
+const commands = openCommands(contributions.commands, process.env);
 const host = openHost({
   projectDir,
   version: versionOf(projectDir),
@@ -96,9 +97,12 @@ const host = openHost({
     log,
     ownerConsole: link.ownerConsole ?? null,
   }),
-  commands,
+  commands: commands.commands,
   tools: hostTools.tools,
-  silentParts: hostTools.silent.map((one) => ({ kind: 'tool', ...one })),
+  silentParts: [
+    ...commands.silent.map((one) => ({ kind: 'command', ...one })),
+    ...hostTools.silent.map((one) => ({ kind: 'tool', ...one })),
+  ],
   sandbox,
   claw: clawRunner({
     nodePath: process.execPath,

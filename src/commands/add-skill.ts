@@ -9,9 +9,14 @@ import {
   proposeChange,
 } from '../host/changes/preview.ts';
 import { reportChange } from '../host/changes/report.ts';
-import type { CommandContext, CommandResult, OwnerCommand } from '../host/contracts/command.ts';
+import {
+  type CommandContext,
+  type CommandResult,
+  defineCommand,
+} from '../host/contracts/command.ts';
 
-export const command: OwnerCommand = {
+export const command = defineCommand({
+  scope: 'owner',
   name: 'add-<skill>',
   help: 'adds a skill to the code, after showing what it brings',
   isForAgents: true,
@@ -29,7 +34,7 @@ export const command: OwnerCommand = {
     return carryOutChange(context, wish, (note) => show(context, wish.args, wish.allow, note));
   },
   resume: reportChange,
-};
+});
 
 function show(
   context: CommandContext,

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CommandContext, OwnerCommand } from '../host/contracts/command.ts';
+import { type CommandContext, defineCommand } from '../host/contracts/command.ts';
 import { answerOrRefusal, groupAndRest } from '../host/groups/group-command.ts';
 import { GroupRefused } from '../host/groups/group-refused.ts';
 import { joined, type Word, wordsOf } from '../host/groups/words.ts';
@@ -9,7 +9,8 @@ import type { Group } from '../store/store.ts';
 const USAGE =
   'Say `/allow 2 Ada, Bob` so that only they can call in that chat, `/allow 2 everybody` to lift it, or `/allow whatsapp +49 170 1234567` for who may write directly (`nobody` for none).';
 
-export const command: OwnerCommand = {
+export const command = defineCommand({
+  scope: 'owner',
   name: 'allow',
   help: 'who may call the assistant: in a chat, or directly on a channel; alone it lists them',
   run: (context, argument) =>
@@ -25,7 +26,7 @@ export const command: OwnerCommand = {
           : allowOnChannel(context, channel, words.slice(1));
       return { kind: 'answer', text };
     }, `allow ${argument}`),
-};
+});
 
 /** What to do first for a channel that is in the code, or could be, and does not run; null for no channel. */
 function notSetUp({ registry, ...context }: CommandContext, typed: string): string | null {

@@ -1,5 +1,5 @@
 import { limitsInWords, spentOf } from '../host/budget/amount.ts';
-import type { CommandContext, OwnerCommand } from '../host/contracts/command.ts';
+import { type CommandContext, defineCommand } from '../host/contracts/command.ts';
 import { answerOrRefusal, groupAndRest } from '../host/groups/group-command.ts';
 import { GroupRefused } from '../host/groups/group-refused.ts';
 import { joined, wordsOf } from '../host/groups/words.ts';
@@ -10,7 +10,8 @@ import type { Limits } from '../store/store.ts';
 const USAGE =
   'Say `/budget 2 10 usd` or `/budget 2 500000 tokens` for what the chat may spend in a day, `none` for no limit, `default` for what everybody may.';
 
-export const command: OwnerCommand = {
+export const command = defineCommand({
+  scope: 'owner',
   name: 'budget',
   help: 'what was spent today; with a chat and `10 usd`, `500000 tokens`, `none` or `default` what it may spend',
   isQuick: true,
@@ -30,7 +31,7 @@ export const command: OwnerCommand = {
       }
       return { kind: 'answer', text: lineOf(context, group.folder) };
     }),
-};
+});
 
 /** What is to be allowed; a limit of the other kind stays as it is. */
 function wishOf(typed: string, before: Limits): Limits | 'default' {

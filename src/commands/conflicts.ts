@@ -5,11 +5,12 @@ import { refusalOf } from '../host/changes/refusal.ts';
 import { reportChange } from '../host/changes/report.ts';
 import { takeUp } from '../host/changes/take-up.ts';
 import { operationName, readWaiting } from '../host/changes/waiting.ts';
-import type { OwnerCommand } from '../host/contracts/command.ts';
+import { defineCommand } from '../host/contracts/command.ts';
 
 const USAGE = 'Say `/conflicts` to go on with what waits, or `/conflicts give up` to forget it.';
 
-export const command: OwnerCommand = {
+export const command = defineCommand({
+  scope: 'owner',
   name: 'conflicts',
   help: 'goes on with a change that waits for your decision; `give up` forgets it',
   async run(context, argument) {
@@ -31,4 +32,4 @@ export const command: OwnerCommand = {
     );
     return `"${operationName(waiting)}" waits for the owner's decision:\n${lines.join('\n')}`;
   },
-};
+});

@@ -1,10 +1,11 @@
-import type { CommandContext, OwnerCommand } from '../host/contracts/command.ts';
+import { type CommandContext, defineCommand } from '../host/contracts/command.ts';
 import { describeTrigger } from '../host/groups/trigger.ts';
 
 /** How many unregistered chats one answer lists. */
 const MAX_LISTED = 40;
 
-export const command: OwnerCommand = {
+export const command = defineCommand({
+  scope: 'owner',
   name: 'groups',
   help: 'chats that are registered and those that are known, with numbers; or those called like a word',
   isQuick: true,
@@ -31,7 +32,7 @@ export const command: OwnerCommand = {
     }
     return { kind: 'answer', text: parts.join('\n\n') };
   },
-};
+});
 
 function noteOn(
   { store, settings }: CommandContext,

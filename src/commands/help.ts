@@ -1,11 +1,13 @@
-import { isCommandText, matchCommand, type OwnerCommand } from '../host/contracts/command.ts';
+import { type Command, defineCommand } from '../host/contracts/command.ts';
+import { isCommandText, matchCommand, ownerCommands } from '../host/contracts/match-command.ts';
 
-export const command: OwnerCommand = {
+export const command = defineCommand({
+  scope: 'owner',
   name: 'help',
   help: 'lists these commands; with the name of one, only that',
   isQuick: true,
   async run({ commands, settings }, argument) {
-    const lineOf = ({ name, help }: OwnerCommand): string => `- \`/${name}\`: ${help}`;
+    const lineOf = ({ name, help }: Command): string => `- \`/${name}\`: ${help}`;
     if (argument.trim() !== '') {
       const wanted = `/${argument.trim().replace(/^\//, '')}`;
       const match = isCommandText(wanted) ? matchCommand(wanted, commands) : null;
@@ -15,12 +17,18 @@ export const command: OwnerCommand = {
           : `There is no command \`${wanted}\`. \`/help\` alone lists them all.`;
       return { kind: 'answer', text };
     }
-    const lines = commands.map(lineOf);
     const text = [
       `Say anything to talk to ${settings.assistantName}. These are for you alone:`,
-      lines.join('\n'),
+      ownerCommands(commands).map(lineOf).join('\n'),
+      ...forMembers(commands.filter(({ scope }) => scope === 'members').map(lineOf)),
       'In the terminal, Ctrl-D or `/exit` leaves.',
     ];
     return { kind: 'answer', text: text.join('\n\n') };
   },
-};
+});
+
+function forMembers(lines: readonly string[]): readonly string[] {
+  return lines.length === 0
+    ? []
+    : ['These are for everybody in a registered chat:', lines.join('\n')];
+}

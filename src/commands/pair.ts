@@ -1,12 +1,13 @@
 import { z } from 'zod';
-import type { OwnerCommand } from '../host/contracts/command.ts';
+import { defineCommand } from '../host/contracts/command.ts';
 
 const Paired = z.looseObject({ phoneNumber: z.string() });
 const Kept = z.object({ phoneNumber: z.string() });
 
 const USAGE = 'Say `/pair` for a QR code, or `/pair +49 151 23456789` for a code to type.';
 
-export const command: OwnerCommand = {
+export const command = defineCommand({
+  scope: 'owner',
   name: 'pair',
   help: 'links WhatsApp to your phone by a QR code, or, followed by your number, by a code to type',
   isCancellable: true,
@@ -38,7 +39,7 @@ export const command: OwnerCommand = {
     return { kind: 'restart', data: { phoneNumber } };
   },
   resume: async (_context, data) => `WhatsApp is paired with +${Kept.parse(data).phoneNumber}.`,
-};
+});
 
 /** A code that is to be drawn stands in a block of its own, which the terminal knows. */
 function drawn(line: string): string {

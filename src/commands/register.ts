@@ -1,5 +1,9 @@
 import { z } from 'zod';
-import type { CommandContext, CommandResult, OwnerCommand } from '../host/contracts/command.ts';
+import {
+  type CommandContext,
+  type CommandResult,
+  defineCommand,
+} from '../host/contracts/command.ts';
 import { folderNameLike } from '../host/groups/folder-name.ts';
 import { answerOrRefusal, triggerOf } from '../host/groups/group-command.ts';
 import { FolderLeft, GroupRefused } from '../host/groups/group-refused.ts';
@@ -16,7 +20,8 @@ const Asked = z.object({
   trigger: z.object({ needsTrigger: z.boolean(), triggerWord: z.string().nullable() }).nullable(),
 });
 
-export const command: OwnerCommand = {
+export const command = defineCommand({
+  scope: 'owner',
   name: 'register',
   help: 'takes part in a chat: its number or name, `as` a folder, `trigger` a word, or `always`',
   run: (context, argument) =>
@@ -31,7 +36,7 @@ export const command: OwnerCommand = {
       if (chat === null) throw new GroupRefused('That chat is not known any more.');
       return answer(context, context.registry.register({ chat, ...wish, mayTakeOver: true }));
     }),
-};
+});
 
 type Options = { readonly folder: string | null; readonly trigger: Trigger | null };
 

@@ -2,10 +2,11 @@ import { readArguments } from '../host/changes/arguments.ts';
 import { answer } from '../host/changes/change.ts';
 import { previewChange } from '../host/changes/preview.ts';
 import { reportChange } from '../host/changes/report.ts';
-import type { OwnerCommand } from '../host/contracts/command.ts';
+import { defineCommand } from '../host/contracts/command.ts';
 
 /** Asks nothing: removing brings no new code, and `/undo` takes it back. */
-export const command: OwnerCommand = {
+export const command = defineCommand({
+  scope: 'owner',
   name: 'remove-<skill>',
   help: 'takes a skill out of the code again',
   isForAgents: true,
@@ -25,4 +26,4 @@ export const command: OwnerCommand = {
     });
   },
   resume: reportChange,
-};
+});

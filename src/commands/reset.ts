@@ -1,9 +1,10 @@
-import type { OwnerCommand } from '../host/contracts/command.ts';
+import { defineCommand } from '../host/contracts/command.ts';
 import { answerOrRefusal, groupAndRest } from '../host/groups/group-command.ts';
 import { GroupRefused } from '../host/groups/group-refused.ts';
 import { joined, wordsOf } from '../host/groups/words.ts';
 
-export const command: OwnerCommand = {
+export const command = defineCommand({
+  scope: 'owner',
   name: 'reset',
   help: 'begins a new conversation, here or in the chat that is named; what is written down stays',
   run: (context, argument) =>
@@ -23,4 +24,4 @@ export const command: OwnerCommand = {
         text: `The next message${where} begins a new conversation. What is written down in groups/${folder} stays, and what was said can be searched. What is being worked on now is still answered.`,
       };
     }, `reset ${argument}`),
-};
+});

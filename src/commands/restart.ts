@@ -1,6 +1,7 @@
-import type { OwnerCommand } from '../host/contracts/command.ts';
+import { defineCommand } from '../host/contracts/command.ts';
 
-export const command: OwnerCommand = {
+export const command = defineCommand({
+  scope: 'owner',
   name: 'restart',
   help: 'starts the assistant again and reads `.env` again',
   takesNothing: true,
@@ -15,4 +16,4 @@ export const command: OwnerCommand = {
     rolledBack === null
       ? `${settings.assistantName} is back.`
       : `${settings.assistantName} is back, on the version before: the newer one did not come up.\n\n${rolledBack}`,
-};
+});

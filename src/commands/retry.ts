@@ -1,6 +1,7 @@
-import type { OwnerCommand } from '../host/contracts/command.ts';
+import { defineCommand } from '../host/contracts/command.ts';
 
-export const command: OwnerCommand = {
+export const command = defineCommand({
+  scope: 'owner',
   name: 'retry',
   help: 'asks again what failed last',
   takesNothing: true,
@@ -10,4 +11,4 @@ export const command: OwnerCommand = {
       return { kind: 'answer', text: 'Nothing has failed that could be tried again.' };
     return { kind: 'answer', text: count === 1 ? 'Trying again.' : `Trying ${count} chats again.` };
   },
-};
+});

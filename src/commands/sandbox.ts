@@ -1,8 +1,9 @@
-import type { CommandContext, OwnerCommand } from '../host/contracts/command.ts';
+import { type CommandContext, defineCommand } from '../host/contracts/command.ts';
 
 const ENGINES = ['docker', 'podman', 'bubblewrap'] as const;
 
-export const command: OwnerCommand = {
+export const command = defineCommand({
+  scope: 'owner',
   name: 'sandbox',
   help: 'what runs the agents; followed by `bubblewrap` they may run there where Docker is missing, by `docker` no longer',
   async run(context, argument) {
@@ -21,7 +22,7 @@ export const command: OwnerCommand = {
     const text = `${said} ${await stateOf(context)} \`/retry\` asks again what has failed.`;
     return { kind: 'answer', text };
   },
-};
+});
 
 async function stateOf({ sandbox, settings }: CommandContext): Promise<string> {
   const set =

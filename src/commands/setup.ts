@@ -1,6 +1,7 @@
-import type { OwnerCommand } from '../host/contracts/command.ts';
+import { defineCommand } from '../host/contracts/command.ts';
 
-export const command: OwnerCommand = {
+export const command = defineCommand({
+  scope: 'owner',
   name: 'setup',
   help: 'how to set up model, channels and service',
   takesNothing: true,
@@ -9,4 +10,4 @@ export const command: OwnerCommand = {
     kind: 'answer',
     text: `Keys belong in no chat, so this is done in a shell on the machine: \`npx claw setup\` in ${projectDir}. WhatsApp can be linked from here: \`/pair\`.`,
   }),
-};
+});

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { refusalOf } from '../host/changes/refusal.ts';
-import type { CommandContext, OwnerCommand } from '../host/contracts/command.ts';
+import { type CommandContext, defineCommand } from '../host/contracts/command.ts';
 
 const Available = z
   .array(
@@ -9,14 +9,15 @@ const Available = z
   .catch([]);
 const Applied = z.array(z.looseObject({ name: z.string(), version: z.string() })).catch([]);
 
-export const command: OwnerCommand = {
+export const command = defineCommand({
+  scope: 'owner',
   name: 'skills',
   help: 'skills that are in the code, and those you can add',
   takesNothing: true,
   isQuick: true,
   run: async (context) => ({ kind: 'answer', text: await skillsText(context) }),
   look: skillsText,
-};
+});
 
 async function skillsText({ claw }: CommandContext): Promise<string> {
   const [listed, offered] = await Promise.all([claw(['list']), claw(['list', '--available'])]);

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { standingLine } from '../host/budget/standing.ts';
-import type { CommandContext, OwnerCommand } from '../host/contracts/command.ts';
+import { type CommandContext, defineCommand } from '../host/contracts/command.ts';
 import type { Silent } from '../lib/contribution.ts';
 
-export const command: OwnerCommand = {
+export const command = defineCommand({
+  scope: 'owner',
   name: 'status',
   help: 'what runs, what waits, and what the code is made of',
   takesNothing: true,
@@ -30,7 +31,7 @@ export const command: OwnerCommand = {
     ];
     return { kind: 'answer', text: lines.join('\n') };
   },
-};
+});
 
 function missing({ isSet }: CommandContext, { needs, wrong }: Silent): string {
   if (wrong.length > 0) {

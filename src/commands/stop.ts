@@ -1,10 +1,11 @@
-import type { OwnerCommand } from '../host/contracts/command.ts';
+import { defineCommand } from '../host/contracts/command.ts';
 import { answerOrRefusal, groupAndRest } from '../host/groups/group-command.ts';
 import { GroupRefused } from '../host/groups/group-refused.ts';
 import { joined, wordsOf } from '../host/groups/words.ts';
 import type { CancelledCommand } from '../host/turns/running-command.ts';
 
-export const command: OwnerCommand = {
+export const command = defineCommand({
+  scope: 'owner',
   name: 'stop',
   help: 'ends what the agent is doing here, or in the chat with that number or name; or a `/pair`',
   isQuick: true,
@@ -23,7 +24,7 @@ export const command: OwnerCommand = {
       const text = command === null ? `The agent is not at work ${where}.` : textOf(command);
       return { kind: 'answer', text };
     }),
-};
+});
 
 function textOf({ name, isCancelled }: CancelledCommand): string {
   return isCancelled

@@ -1,4 +1,4 @@
-import type { CommandContext, OwnerCommand } from '../host/contracts/command.ts';
+import { type CommandContext, defineCommand } from '../host/contracts/command.ts';
 import { localTime } from '../host/scheduler/local-time.ts';
 import { oneLine } from '../host/scheduler/one-line.ts';
 import { describeSchedule } from '../host/scheduler/schedule.ts';
@@ -10,7 +10,8 @@ const USAGE =
 const LOG_LENGTH = 10;
 const PROMPT_LENGTH = 80;
 
-export const command: OwnerCommand = {
+export const command = defineCommand({
+  scope: 'owner',
   name: 'tasks',
   help: 'scheduled tasks; `pause`, `resume`, `cancel`, `run … now`, `log` and a number',
   isQuick: true,
@@ -24,7 +25,7 @@ export const command: OwnerCommand = {
     const text = task === null ? `There is no task ${number}. ${USAGE}` : act(context, verb, task);
     return { kind: 'answer', text };
   },
-};
+});
 
 function act(context: CommandContext, verb: string, task: Task): string {
   const { tasks } = context;

@@ -1,10 +1,11 @@
-import type { OwnerCommand } from '../host/contracts/command.ts';
+import { defineCommand } from '../host/contracts/command.ts';
 import { answerOrRefusal, groupAndRest, triggerOf } from '../host/groups/group-command.ts';
 import { GroupRefused } from '../host/groups/group-refused.ts';
 import { describeTrigger } from '../host/groups/trigger.ts';
 import { wordsOf } from '../host/groups/words.ts';
 
-export const command: OwnerCommand = {
+export const command = defineCommand({
+  scope: 'owner',
   name: 'trigger',
   help: 'how a chat calls the assistant: its number or name, then a word, `always` or `default`',
   run: (context, argument) =>
@@ -20,4 +21,4 @@ export const command: OwnerCommand = {
       const how = describeTrigger(now, settings.assistantName);
       return { kind: 'answer', text: `${settings.assistantName} ${how} in ${name}.` };
     }, `trigger ${argument}`),
-};
+});

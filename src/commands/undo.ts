@@ -10,9 +10,14 @@ import {
 import { pendingText } from '../host/changes/refusal.ts';
 import { reportChange } from '../host/changes/report.ts';
 import type { ClawResult } from '../host/contracts/claw.ts';
-import type { CommandContext, CommandResult, OwnerCommand } from '../host/contracts/command.ts';
+import {
+  type CommandContext,
+  type CommandResult,
+  defineCommand,
+} from '../host/contracts/command.ts';
 
-export const command: OwnerCommand = {
+export const command = defineCommand({
+  scope: 'owner',
   name: 'undo',
   help: 'takes the last change of the code back, after showing what goes',
   takesNothing: true,
@@ -33,7 +38,7 @@ export const command: OwnerCommand = {
     return carryOutChange(context, PreviewedWish.parse(data), (note) => show(context, note));
   },
   resume: reportChange,
-};
+});
 
 const WISH: Previewed = {
   verb: 'undo',

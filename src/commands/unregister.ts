@@ -1,12 +1,17 @@
 import { z } from 'zod';
-import type { CommandContext, CommandResult, OwnerCommand } from '../host/contracts/command.ts';
+import {
+  type CommandContext,
+  type CommandResult,
+  defineCommand,
+} from '../host/contracts/command.ts';
 import { answerOrRefusal, groupAndRest } from '../host/groups/group-command.ts';
 import { GroupRefused } from '../host/groups/group-refused.ts';
 import { joined, type Word, wordsOf } from '../host/groups/words.ts';
 
 const Asked = z.object({ jid: z.string() });
 
-export const command: OwnerCommand = {
+export const command = defineCommand({
+  scope: 'owner',
   name: 'unregister',
   help: 'leaves a chat and keeps its folder; followed by `delete`, everything of it is deleted',
   run: (context, argument) =>
@@ -30,7 +35,7 @@ export const command: OwnerCommand = {
       await context.registry.remove(jid);
       return { kind: 'answer', text: `Everything of ${name} is deleted.` };
     }),
-};
+});
 
 /** Asks before a chat is deleted that `… delete` means; null where something else was said. */
 function toDelete(context: CommandContext, words: readonly Word[]): CommandResult | null {

@@ -7,7 +7,11 @@ import { reportChange } from '../host/changes/report.ts';
 import { retirementQuestion } from '../host/changes/retirement.ts';
 import { updateTitle } from '../host/changes/update-title.ts';
 import type { ClawResult } from '../host/contracts/claw.ts';
-import type { CommandContext, CommandResult, OwnerCommand } from '../host/contracts/command.ts';
+import {
+  type CommandContext,
+  type CommandResult,
+  defineCommand,
+} from '../host/contracts/command.ts';
 
 const OPTIONS = {
   '--retire-contained': 'alone',
@@ -16,7 +20,8 @@ const OPTIONS = {
 } as const;
 const USAGE = 'Say `/update` for the newest release, or `/update v2.0.0` for a certain one.';
 
-export const command: OwnerCommand = {
+export const command = defineCommand({
+  scope: 'owner',
   name: 'update',
   help: 'brings a newer core under your skills and edits, after showing what changes',
   isForAgents: true,
@@ -47,7 +52,7 @@ export const command: OwnerCommand = {
     return carryOutChange(context, wish, (note) => show(context, { ...wish, ref }, note));
   },
   resume: reportChange,
-};
+});
 
 type Wanted = {
   readonly ref: string;

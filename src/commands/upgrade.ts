@@ -10,9 +10,14 @@ import {
 } from '../host/changes/preview.ts';
 import { reportChange } from '../host/changes/report.ts';
 import type { ClawResult } from '../host/contracts/claw.ts';
-import type { CommandContext, CommandResult, OwnerCommand } from '../host/contracts/command.ts';
+import {
+  type CommandContext,
+  type CommandResult,
+  defineCommand,
+} from '../host/contracts/command.ts';
 
-export const command: OwnerCommand = {
+export const command = defineCommand({
+  scope: 'owner',
   name: 'upgrade',
   help: 'brings a skill to the version that is there now, or all of them',
   isForAgents: true,
@@ -32,7 +37,7 @@ export const command: OwnerCommand = {
     return carryOutChange(context, wish, (note) => show(context, wish.args, wish.allow, note));
   },
   resume: reportChange,
-};
+});
 
 async function show(
   context: CommandContext,

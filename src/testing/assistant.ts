@@ -12,7 +12,7 @@ import type {
 } from '../channels/channel.ts';
 import { readSettings } from '../config.ts';
 import { clawRunner } from '../host/contracts/claw.ts';
-import { discoverCommands } from '../host/contracts/command.ts';
+import { discoverCommands, openCommands } from '../host/contracts/command.ts';
 import { gitRunner } from '../host/contracts/git.ts';
 import { DEFAULT_PACE, type HostOptions } from '../host/contracts/options.ts';
 import { discoverTools } from '../host/contracts/tool.ts';
@@ -190,7 +190,7 @@ export async function startAssistant(
   const terminal = new TestChannel('terminal');
   const chat = new TestChannel('chat');
   const settings = readSettings({ ANTHROPIC_API_KEY: 'sk-test', ...environment }, dir);
-  const [commands, toolFiles] = await Promise.all([discoverCommands(), discoverTools()]);
+  const [commandFiles, toolFiles] = await Promise.all([discoverCommands(), discoverTools()]);
   const log = { info() {}, warn() {}, error() {}, ...over.log };
   const { tools } = openTools(toolFiles, environment, {
     assistantName: settings.assistantName,
@@ -206,7 +206,7 @@ export async function startAssistant(
     settings,
     store,
     channels: [terminal, chat],
-    commands,
+    commands: openCommands(commandFiles, environment).commands,
     tools,
     sandbox: lazySandbox(async () => ({ kind: 'ready', sandbox: testSandbox(agent) })),
     claw: clawRunner({

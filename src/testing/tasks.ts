@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, vi } from 'vitest';
 import {
   type AgentScript,
+  type AssistantParts,
   answers,
   type TestAssistant,
   type TestProject,
@@ -17,8 +18,10 @@ export async function startWithFamily(
   project: TestProject,
   agent: AgentScript = async () => answers('pong'),
   clock = new TestClock(START),
+  more: AssistantParts['over'] = {},
 ) {
-  const over = { now: clock.now, setTimer: clock.setTimer, timeZone: 'Europe/Berlin' };
+  const timeZone = 'Europe/Berlin';
+  const over = { now: clock.now, setTimer: clock.setTimer, timeZone, ...more };
   const wrapped: AgentScript = async (request, events) => {
     const [, input] = /^schedule (.*)$/.exec(request.prompt) ?? [];
     if (input === undefined) return await agent(request, events);

@@ -1,9 +1,16 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { ChannelStatus } from '../../channels/channel.ts';
 import type { Settings } from '../../config.ts';
+import {
+  type Contribution,
+  contributionOf,
+  contributionSchema,
+  openContributions,
+  type Silent,
+} from '../../lib/contribution.ts';
 import { discoverExports } from '../../lib/discover.ts';
-import { nearestNames } from '../../lib/nearest.ts';
-import type { Store } from '../../store/store.ts';
+import type { Environment } from '../../lib/settings.ts';
+import type { Group, Store } from '../../store/store.ts';
 import type { Budgets } from '../budget/budgets.ts';
 import type { AddressOf } from '../groups/chat-list.ts';
 import type { Registry } from '../groups/registry.ts';
@@ -14,7 +21,7 @@ import type { Git } from './git.ts';
 import type { HostOptions } from './options.ts';
 import type { Choice, Reply } from './question.ts';
 
-/** What a command may know and do. */
+/** What an owner's command may know and do. */
 export type CommandContext = {
   readonly store: Store;
   readonly settings: Settings;
@@ -22,7 +29,9 @@ export type CommandContext = {
   readonly version: string;
   readonly claw: Claw;
   readonly git: Git;
-  readonly commands: readonly OwnerCommand[];
+  /** The chat in which it was said. */
+  readonly group: Group;
+  readonly commands: readonly Command[];
   readonly channels: () => readonly {
     readonly name: string;
     readonly status: ChannelStatus;
@@ -94,26 +103,28 @@ export type Resumption = {
   readonly rolledBack: string | null;
 };
 
-/** What a file in `src/commands/` exports as `command` to be discovered. */
-export type OwnerCommand = {
+/** In which registered chats a command works: the owner's own, the others, or all. */
+type Chats = 'main' | 'groups' | 'all';
+
+/** A command that only the owner gives. */
+export type OwnerCommand<Context = CommandContext> = {
+  readonly scope: 'owner';
   /** As typed, without the slash; `<…>` stands for the argument: `add-<skill>`. */
   readonly name: string;
   readonly help: string;
-  run(context: CommandContext, argument: string): Promise<CommandResult>;
-  confirm?(context: CommandContext, data: unknown, reply: Reply): Promise<CommandResult>;
+  /** The owner's own chats by default. */
+  readonly chats?: Chats;
+  run(context: Context, argument: string): Promise<CommandResult>;
+  confirm?(context: Context, data: unknown, reply: Reply): Promise<CommandResult>;
   /** A text is the answer. */
-  resume?(
-    context: CommandContext,
-    data: unknown,
-    resumption: Resumption,
-  ): Promise<string | CommandResult>;
+  resume?(context: Context, data: unknown, resumption: Resumption): Promise<string | CommandResult>;
   /**
    * Returns the question that `run` would ask, with nothing begun: what an agent proposes is asked about
    * once. Null where `run` has to tell; then the owner is asked first whether it may run at all.
    */
-  propose?(context: CommandContext, argument: string): Promise<CommandQuestion | null>;
+  propose?(context: Context, argument: string): Promise<CommandQuestion | null>;
   /** What the main group's agent is told when it calls this command; changes nothing. */
-  look?(context: CommandContext, argument: string): Promise<string>;
+  look?(context: Context, argument: string): Promise<string>;
   /** Whether that agent may propose it: then it runs at the owner's yes. */
   readonly isForAgents?: boolean;
   /**
@@ -127,45 +138,115 @@ export type OwnerCommand = {
   readonly isCancellable?: boolean;
 };
 
-const Command = z.custom<OwnerCommand>(
-  (value) =>
-    z
-      .looseObject({ name: z.string().min(1), help: z.string().min(1), run: z.function() })
-      .safeParse(value).success,
-  'must be an OwnerCommand: { name, help, run }',
+/** What a command of members may know and do: in the chat in which it was said, and nowhere else. */
+export type MembersContext = {
+  readonly assistantName: string;
+  readonly group: { readonly name: string; readonly folder: string; readonly isMain: boolean };
+  readonly sender: {
+    /** The channel's own id of them. */
+    readonly id: string;
+    readonly name: string | null;
+    readonly isOwner: boolean;
+  };
+  readonly timeZone: string;
+  readonly now: () => number;
+  readonly newId: () => string;
+  /** Says something in this chat while the command runs. */
+  readonly say: (text: string) => void;
+  /** Lets the next message of this chat begin a new conversation. */
+  readonly beginConversation: () => void;
+  /** Ends what the agent is doing in this chat; how many turns that were. */
+  readonly stopAgent: () => number;
+};
+
+/** A command that everybody gives who is heard in a registered chat. */
+export type MembersCommand<Context = MembersContext> = {
+  readonly scope: 'members';
+  /** As typed, without the slash. */
+  readonly name: string;
+  readonly help: string;
+  /** All registered chats by default. */
+  readonly chats?: Chats;
+  /** Returns the answer. What it throws is told as its failure. */
+  run(context: Context, argument: string): Promise<string>;
+};
+
+export type Command = OwnerCommand | MembersCommand;
+
+/** What a file in `src/commands/` exports as `command`. */
+export type CommandContribution = Contribution<object, Command | null>;
+
+/** A context, and what the command's own settings say. */
+type WithOwn<Context, S extends z.ZodRawShape> = Context & {
+  readonly own: z.output<z.ZodObject<S>>;
+};
+
+type Definition<Command, S extends z.ZodRawShape> = Command & {
+  /** Its own settings, which every call finds in `own`. */
+  readonly settings?: z.ZodObject<S>;
+  /** The settings without which there is no such command. */
+  readonly needs?: readonly (keyof S & string)[];
+};
+
+/** Defines a command. The one with the scope `members` holds nothing of the code, the engine or other chats. */
+export function defineCommand<S extends z.ZodRawShape>(
+  definition:
+    | Definition<OwnerCommand<WithOwn<CommandContext, S>>, S>
+    | Definition<MembersCommand<WithOwn<MembersContext, S>>, S>,
+): CommandContribution {
+  const { settings, needs = [], ...command } = definition;
+  return contributionOf<S, object, Command | null>({
+    name: command.name,
+    ...(settings === undefined ? {} : { settings }),
+    needs,
+    create: ({ settings: own }) =>
+      needs.some((name) => own[name as keyof typeof own] === undefined)
+        ? null
+        : withOwn(command, own),
+  });
+}
+
+/** Hands its own settings to each of a command's functions. */
+function withOwn<S extends z.ZodRawShape>(
+  command: OwnerCommand<WithOwn<CommandContext, S>> | MembersCommand<WithOwn<MembersContext, S>>,
+  own: z.output<z.ZodObject<S>>,
+): Command {
+  if (command.scope === 'members') {
+    return {
+      ...command,
+      run: (context: MembersContext, argument: string) =>
+        command.run({ ...context, own }, argument),
+    };
+  }
+  const { run, confirm, resume, propose, look, ...said } = command;
+  return {
+    ...said,
+    run: (context: CommandContext, argument: string) => run({ ...context, own }, argument),
+    ...(confirm && {
+      confirm: (context, data, reply) => confirm({ ...context, own }, data, reply),
+    }),
+    ...(resume && { resume: (context, data, how) => resume({ ...context, own }, data, how) }),
+    ...(propose && { propose: (context, argument) => propose({ ...context, own }, argument) }),
+    ...(look && { look: (context, argument) => look({ ...context, own }, argument) }),
+  };
+}
+
+/** Opens the commands of this tree, each with its own settings. */
+export function openCommands(
+  definitions: readonly CommandContribution[],
+  environment: Environment,
+): { readonly commands: readonly Command[]; readonly silent: readonly Silent[] } {
+  const { made, silent } = openContributions(definitions, environment, () => ({}));
+  return { commands: made.map(({ value }) => value), silent };
+}
+
+const Discovered = contributionSchema<CommandContribution>(
+  'defineCommand({ scope, name, help, run })',
 );
 
-/** Every owner's command of this tree. */
+/** Returns the commands of this tree: of the files in `src/commands/` that export a `command`. */
 export function discoverCommands(
   folder = `${import.meta.dirname}/../../commands`,
-): Promise<readonly OwnerCommand[]> {
-  return discoverExports(folder, 'command', Command);
-}
-
-/** Whether a text is meant as a command: `/word`, alone or before a space, as no path is. */
-export function isCommandText(text: string): boolean {
-  return /^\/[a-z][a-z0-9-]*(\s|$)/i.test(text.trim());
-}
-
-export type CommandMatch =
-  | { readonly kind: 'found'; readonly command: OwnerCommand; readonly argument: string }
-  | { readonly kind: 'unknown'; readonly nearest: readonly string[] };
-
-/** Finds the command a text calls; `/add-telegram` and `/add telegram` call `add-<skill>`. */
-export function matchCommand(text: string, commands: readonly OwnerCommand[]): CommandMatch {
-  const typed = text.trim().slice(1);
-  const word = typed.split(/\s/, 1)[0]?.toLowerCase() ?? '';
-  const rest = typed.slice(word.length).trim();
-  for (const command of commands) {
-    const [head = '', parameter] = command.name.split(/<[^>]*>/);
-    if (parameter === undefined) {
-      if (word === head) return { kind: 'found', command, argument: rest };
-    } else if (word.startsWith(head) && word.length > head.length) {
-      return { kind: 'found', command, argument: `${word.slice(head.length)} ${rest}`.trim() };
-    } else if (`${word}-` === head && rest !== '') {
-      return { kind: 'found', command, argument: rest };
-    }
-  }
-  const names = commands.map((command) => command.name);
-  return { kind: 'unknown', nearest: nearestNames(word, names, 3) };
+): Promise<readonly CommandContribution[]> {
+  return discoverExports(folder, 'command', Discovered);
 }

@@ -6,7 +6,7 @@ import type { SetTimer } from '../scheduler/alarm.ts';
 import type { LazySandbox } from '../turns/lazy-sandbox.ts';
 import type { Toolbox } from '../turns/toolbox.ts';
 import type { Claw } from './claw.ts';
-import type { OwnerCommand } from './command.ts';
+import type { Command } from './command.ts';
 import type { Git } from './git.ts';
 import type { HostLog } from './log.ts';
 
@@ -21,7 +21,7 @@ export type HostOptions = {
   readonly silentChannels?: readonly Silent[];
   /** Other contributions of this tree that stay silent. */
   readonly silentParts?: readonly SilentPart[];
-  readonly commands: readonly OwnerCommand[];
+  readonly commands: readonly Command[];
   readonly tools: Toolbox;
   readonly sandbox: LazySandbox;
   readonly claw: Claw;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { matchCommand, type OwnerCommand } from '../contracts/command.ts';
+import type { Command } from '../contracts/command.ts';
+import { matchCommand } from '../contracts/match-command.ts';
 
 const Queued = z.union([
   z.object({ kind: z.literal('run'), text: z.string() }),
@@ -22,10 +23,7 @@ export function titleOf(payload: unknown): string {
 }
 
 /** The command that a text calls in the end; null for one that is not known, and for answers. */
-export function commandOf(
-  payload: unknown,
-  commands: readonly OwnerCommand[],
-): OwnerCommand | null {
+export function commandOf<C extends Command>(payload: unknown, commands: readonly C[]): C | null {
   const queued = Queued.safeParse(payload).data;
   if (queued?.kind !== 'run') return null;
   const match = matchCommand(queued.text, commands);

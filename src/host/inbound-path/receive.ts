@@ -1,14 +1,15 @@
 import type { Channel, InboundMessage } from '../../channels/channel.ts';
 import type { Group, Store } from '../../store/store.ts';
 import { textWithFiles } from '../attachments/attachments.ts';
-import { isCommandText } from '../contracts/command.ts';
+import { isCommandText, matchCommand, ownerCommands } from '../contracts/match-command.ts';
 import type { HostOptions } from '../contracts/options.ts';
 import { parseQuestion, replyTo } from '../contracts/question.ts';
 import { plainName } from '../groups/plain-name.ts';
 import { freeFolder } from '../groups/registry.ts';
 import { ALWAYS, isTriggered } from '../groups/trigger.ts';
 import type { CommandRequest } from '../turns/command-turn.ts';
-import { commandOf, titleOf } from './command-title.ts';
+import { membersCommands } from '../turns/members-command-turn.ts';
+import { titleOf } from './command-title.ts';
 
 type ReceiveOptions = Pick<
   HostOptions,
@@ -95,12 +96,11 @@ function queueTurn(
   const { store, settings, now, newId } = options;
   if (message.isContext || message.isLate) return;
   const turn = { id: newId(), jid: group.jid, seq };
-  const isOwnersWord = group.isMain && message.isOwner;
-  const request = isOwnersWord ? commandRequest(options, message) : null;
+  const request = commandRequest(options, group, message);
   const isQuick = request?.kind === 'run' && request.isQuick === true;
-  if (isOwnersWord && !isQuick) withdrawQuestion(options, group.jid, request);
+  if (message.isOwner && !isQuick) withdrawQuestion(options, group.jid, request);
   if (request !== null) {
-    if (!isQuick) sayWhatIsAtWork(options, group, request);
+    if (message.isOwner && !isQuick) sayWhatIsAtWork(options, group, request);
     store.turns.queueCommand(turn, request, now());
   } else if (isForAssistant(message, group, settings.assistantName) && mayCall(store, message)) {
     store.turns.queueAgent(turn, now());
@@ -117,14 +117,41 @@ function mayCall(store: Store, { jid, sender, isOwner }: InboundMessage): boolea
   return isOwner || store.senders.mayCall(jid, sender);
 }
 
+/**
+ * Reads a message as a command, or as the owner's answer to one; null for anything else. Elsewhere than
+ * in the owner's own chats, a word after a slash that is no command there is talk.
+ */
 function commandRequest(
-  { store, commands }: ReceiveOptions,
+  options: ReceiveOptions,
+  group: Group,
+  message: InboundMessage,
+): CommandRequest | null {
+  if (!isCommandText(message.text)) return message.isOwner ? replyRequest(options, message) : null;
+  const text = message.text.trim();
+  const asMember = membersRequest(options, group, message);
+  if (asMember !== null || !message.isOwner) return asMember;
+  const match = matchCommand(text, ownerCommands(options.commands, group));
+  if (match.kind === 'unknown') return group.isMain ? { kind: 'run', text } : null;
+  const isQuick = match.command.isQuick === true;
+  return isQuick ? { kind: 'run', text, isQuick } : { kind: 'run', text };
+}
+
+function membersRequest(
+  { commands, store }: ReceiveOptions,
+  group: Group,
+  message: InboundMessage,
+): CommandRequest | null {
+  const here = membersCommands(commands, group);
+  if (here.length === 0 || matchCommand(message.text, here).kind === 'unknown') return null;
+  if (!mayCall(store, message)) return null;
+  const { sender: id, senderName: name, isOwner } = message;
+  return { kind: 'run', text: message.text.trim(), by: { id, name, isOwner } };
+}
+
+function replyRequest(
+  { store }: ReceiveOptions,
   { jid, text }: InboundMessage,
 ): CommandRequest | null {
-  if (isCommandText(text)) {
-    const request = { kind: 'run', text: text.trim() } as const;
-    return commandOf(request, commands)?.isQuick === true ? { ...request, isQuick: true } : request;
-  }
   const question = parseQuestion(store.questions.pending(jid));
   const reply = question === null ? null : replyTo(question, text);
   if (question === null || reply === null) return null;

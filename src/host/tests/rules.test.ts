@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { matchCommand } from '../contracts/command.ts';
+import { matchCommand } from '../contracts/match-command.ts';
 import { choiceLines, isAmong, parseQuestion, replyTo } from '../contracts/question.ts';
 import { FOLDER_NAME, folderNameFor, folderNameProblem } from '../groups/folder-name.ts';
 import { isTriggered, triggerProblem } from '../groups/trigger.ts';

@@ -1,9 +1,5 @@
-import {
-  type CommandContext,
-  type CommandQuestion,
-  isCommandText,
-  matchCommand,
-} from '../contracts/command.ts';
+import type { CommandContext, CommandQuestion } from '../contracts/command.ts';
+import { isCommandText, matchCommand, ownerCommands } from '../contracts/match-command.ts';
 import type { TurnResult } from './turn-result.ts';
 
 /** The owner's commands as the agent of one turn may call them. */
@@ -30,7 +26,8 @@ const CONSENT = /--|(?:^|\s)(?:allow|keep|moved|retire-contained)(?:\s|$)/;
  * host asks the owner, in words of its own, and what they say yes to is what they read.
  */
 export function openAgentCommands({ context, jid }: AgentCommandsOptions): AgentCommands {
-  const { commands, settings, store } = context;
+  const { settings, store } = context;
+  const commands = ownerCommands(context.commands);
   let proposed: string | null = null;
   /** What the command itself asks; null where the owner is asked whether it may run. */
   let question: (CommandQuestion & { readonly command: string }) | null = null;

@@ -1,14 +1,15 @@
 import { z } from 'zod';
 import type { Turn } from '../../store/store.ts';
-import {
-  type CommandContext,
-  type CommandResult,
-  matchCommand,
-  type OwnerCommand,
-  type Resumption,
+import type {
+  CommandContext,
+  CommandResult,
+  OwnerCommand,
+  Resumption,
 } from '../contracts/command.ts';
+import { matchCommand, ownerCommands } from '../contracts/match-command.ts';
 import { isAmong, parseQuestion, type Question, type Reply } from '../contracts/question.ts';
 import { titleOf } from '../inbound-path/command-title.ts';
+import type { Sender } from './members-command-turn.ts';
 import { answered, failed, type TurnResult } from './turn-result.ts';
 
 /** What a command turn was queued with. */
@@ -18,6 +19,8 @@ export type CommandRequest =
       readonly text: string;
       /** Read by the store: it runs beside other commands. */
       readonly isQuick?: boolean;
+      /** Who gave a command of members; left out for the owner's own. */
+      readonly by?: Sender;
     }
   | {
       readonly kind: 'reply';
@@ -63,7 +66,7 @@ export async function runCommandTurn(
   { context, keep }: CommandTurnOptions,
   turn: Turn,
 ): Promise<TurnResult> {
-  const call = callOf(turn.payload, context.commands);
+  const call = callOf(turn.payload, ownerCommands(context.commands, context.group));
   if (call.kind === 'said') return answered(call.text);
   if (call.kind === 'asked again') return answered(askAgain(call.question), call);
   const keepFor = keeperOf(keep, call.command, turn);
@@ -100,7 +103,7 @@ export async function resumeCommandTurn(
   resumption: Resumption,
 ): Promise<TurnResult> {
   const kept = Kept.safeParse(turn.payload).data;
-  const command = context.commands.find(({ name }) => name === kept?.command);
+  const command = ownerCommands(context.commands).find(({ name }) => name === kept?.command);
   if (kept === undefined || command?.resume === undefined) {
     const text = Request.safeParse(turn.payload).data;
     const said = text?.kind === 'run' ? `\`${text.text}\`` : 'What you asked for';

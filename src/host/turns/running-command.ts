@@ -1,5 +1,6 @@
 import type { Turn } from '../../store/store.ts';
-import type { OwnerCommand } from '../contracts/command.ts';
+import type { Command } from '../contracts/command.ts';
+import { ownerCommands } from '../contracts/match-command.ts';
 import { commandOf, titleOf } from '../inbound-path/command-title.ts';
 
 /** A command that was at work when the owner said stop. */
@@ -17,8 +18,9 @@ export interface RunningCommand {
   cancel(): CancelledCommand | null;
 }
 
-/** @param commands all there are: they say of themselves whether they can be ended */
-export function openRunningCommand(commands: readonly OwnerCommand[]): RunningCommand {
+/** @param all every command: the owner's say of themselves whether they can be ended */
+export function openRunningCommand(all: readonly Command[]): RunningCommand {
+  const commands = ownerCommands(all);
   let running: { readonly turn: Turn; readonly controller: AbortController } | null = null;
   return {
     async during(turn, run) {

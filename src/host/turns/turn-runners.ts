@@ -1,5 +1,5 @@
 import type { Channel } from '../../channels/channel.ts';
-import type { NewOutbound, Turn } from '../../store/store.ts';
+import type { Group, NewOutbound, Turn } from '../../store/store.ts';
 import type { CommandContext, Resumption } from '../contracts/command.ts';
 import type { HostOptions } from '../contracts/options.ts';
 import { taskOfTurn } from '../scheduler/task-turn.ts';
@@ -7,10 +7,15 @@ import { openAgentCommands } from './agent-command.ts';
 import { runAgentTurn } from './agent-turn.ts';
 import { type CommandTurnOptions, resumeCommandTurn, runCommandTurn } from './command-turn.ts';
 import type { FollowUps } from './follow-ups.ts';
+import {
+  givenByMember,
+  type MembersCommandOptions,
+  runMembersCommand,
+} from './members-command-turn.ts';
 import { upToLimit } from './message-limit.ts';
 import { openRunningCommand } from './running-command.ts';
 import { callTool, offerOf } from './tool-calls.ts';
-import type { TurnResult } from './turn-result.ts';
+import { failed, type TurnResult } from './turn-result.ts';
 import { openTyping } from './typing.ts';
 
 /** Runs the turns that were claimed: an agent's, and an owner's command. */
@@ -50,7 +55,9 @@ export function openTurnRunners(parts: TurnRunnerParts): TurnRunners {
     const beSilent = (): void => {
       isSilent = true;
     };
-    const commands = openAgentCommands({ ...commandOptions(turn), jid: turn.jid });
+    const group = store.groups.byJid(turn.jid);
+    if (group === null) return Promise.resolve(failed('UNREGISTERED', UNREGISTERED));
+    const commands = openAgentCommands({ ...commandOptions(turn, group), jid: turn.jid });
     // What the turn is offered is what it can call, whatever becomes of a list meanwhile.
     const toolsNow = parts.tools.list();
     const tools: Tools = {
@@ -93,20 +100,34 @@ export function openTurnRunners(parts: TurnRunnerParts): TurnRunners {
     return typing.during({ jid, channel: channelOf(jid) }, run);
   }
 
-  function commandOptions(turn: Turn, signal = unstoppable): CommandTurnOptions {
+  /** Field by field: an owner's command holds what its contract names. */
+  function commandOptions(turn: Turn, group: Group, signal = unstoppable): CommandTurnOptions {
     return {
       context: {
-        ...parts,
+        store,
+        group,
+        settings: parts.settings,
+        projectDir: parts.projectDir,
+        version: parts.version,
+        claw: parts.claw,
+        git: parts.git,
+        commands: parts.commands,
+        addressOf: parts.addressOf,
+        budgets: parts.budgets,
+        registry: parts.registry,
+        tasks: parts.tasks,
+        isSet: parts.isSet,
+        settingsProblem: parts.settingsProblem,
+        retryFailed: parts.retryFailed,
+        cancelTurns: parts.cancelTurns,
+        now: parts.now,
+        newId: parts.newId,
+        silentChannels: parts.silentChannels ?? [],
+        silentParts: parts.silentParts ?? [],
         signal,
         drawsCodes: parts.drawsCodes && turn.jid === parts.mainChat.jid,
         cancelCommand: runningCommand.cancel,
-        channels: () =>
-          channels.map((channel) => ({
-            name: channel.name,
-            status: channel.status(),
-            isOpen: channel.isOpen === true,
-            allowSetting: channel.allowSetting ?? null,
-          })),
+        channels: () => channels.map(describeChannel),
         sandbox: describeSandbox,
         progressMs: pace.progressMs,
         say: (text) => say(turn.jid, text, { turnId: turn.id }),
@@ -114,6 +135,39 @@ export function openTurnRunners(parts: TurnRunnerParts): TurnRunners {
       },
       keep: (payload) => store.turns.keep(turn.id, parts.instance, payload),
     };
+  }
+
+  function membersOptions(turn: Turn, group: Group): MembersCommandOptions {
+    const { commands, settings, timeZone, now, newId } = parts;
+    return {
+      commands,
+      group,
+      assistantName: settings.assistantName,
+      timeZone,
+      now,
+      newId,
+      say: (text) => say(turn.jid, text, { turnId: turn.id }),
+      beginConversation: () => store.sessions.reset(group.folder, newId(), now()),
+      stopAgent: () => parts.cancelTurns(group.folder),
+    };
+  }
+
+  async function runCommand(turn: Turn): Promise<TurnResult> {
+    const group = store.groups.byJid(turn.jid);
+    if (group === null) return failed('UNREGISTERED', UNREGISTERED);
+    const request = givenByMember(turn.payload);
+    if (request !== null) return await runMembersCommand(membersOptions(turn, group), request);
+    return await runningCommand.during(turn, (signal) =>
+      runCommandTurn(commandOptions(turn, group, signal), turn),
+    );
+  }
+
+  async function resumeCommand(turn: Turn, resumption: Resumption): Promise<TurnResult> {
+    const group = store.groups.byJid(turn.jid);
+    if (group === null) return failed('UNREGISTERED', UNREGISTERED);
+    return await runningCommand.during(turn, (signal) =>
+      resumeCommandTurn(commandOptions(turn, group, signal), turn, resumption),
+    );
   }
 
   async function describeSandbox(): Promise<string> {
@@ -125,13 +179,18 @@ export function openTurnRunners(parts: TurnRunnerParts): TurnRunners {
 
   return {
     runAgent,
-    runCommand: (turn) =>
-      whileTyping(turn, () =>
-        runningCommand.during(turn, (signal) => runCommandTurn(commandOptions(turn, signal), turn)),
-      ),
-    resumeCommand: (turn, resumption) =>
-      runningCommand.during(turn, (signal) =>
-        resumeCommandTurn(commandOptions(turn, signal), turn, resumption),
-      ),
+    runCommand: (turn) => whileTyping(turn, () => runCommand(turn)),
+    resumeCommand,
+  };
+}
+
+const UNREGISTERED = 'This chat is not registered any more.';
+
+function describeChannel(channel: Channel): ReturnType<CommandContext['channels']>[number] {
+  return {
+    name: channel.name,
+    status: channel.status(),
+    isOpen: channel.isOpen === true,
+    allowSetting: channel.allowSetting ?? null,
   };
 }
