@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { addSkill, type Codebase, temporaryCodebase } from '../../src/testing/codebase.ts';
+import {
+  addSkill,
+  type Codebase,
+  commitAll,
+  temporaryCodebase,
+} from '../../src/testing/codebase.ts';
 
 const CONFIG = (rest = '') =>
   `related:\n  tests: ['{src,test}/**/*.test.mjs']\n  except: ['test/apart/**']\n${rest}`;
@@ -103,6 +108,22 @@ test('where the time is over before any has run, the nearest runs alone with mor
   const refused = await codebase.claw('apply', 'two');
   expect(refused).toMatchObject({ code: 4, json: { error: { code: 'TESTS_FAILED' } } });
   expect(refused.stderr).toContain('related tests: src/value.test.mjs alone');
+});
+
+test('a test that the change makes hang is a failure, and one that hangs without it as well is not', async () => {
+  const hangs = (when: string) =>
+    `import test from 'node:test';\nimport { value } from './value.mjs';\n` +
+    `test('ends', () => {});\nif (${when}) setInterval(() => {}, 1000);\n`;
+  const config = CONFIG('  seconds: 4\n');
+  const own = { 'src/value.test.mjs': hangs("value === 'two'"), 'src/user.test.mjs': '' };
+  await using codebase = codebaseWith(config, own);
+  const refused = await codebase.claw('apply', 'two');
+  expect(refused).toMatchObject({ code: 4, json: { error: { code: 'TESTS_FAILED' } } });
+  expect(refused.json.error?.message).toContain('src/value.test.mjs');
+  expect(refused.json.error?.message).toContain('Killed after 12 s');
+  codebase.write({ 'src/value.test.mjs': hangs('value') });
+  commitAll(codebase, 'hangs always');
+  expect((await codebase.claw('apply', 'two')).code).toBe(0);
 });
 
 test('--proof all runs every test that can, whatever it concerns', async () => {

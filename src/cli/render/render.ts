@@ -126,6 +126,7 @@ function changeLines(result: VerbResult): readonly string[] {
     ...(brought?.sources ?? []).flatMap(sourceLine),
     ...(brought?.packages?.length ? [`  packages: ${brought.packages.join(', ')}`] : []),
     ...(brought?.settings?.length ? [`  settings: ${brought.settings.join(', ')}`] : []),
+    ...(brought?.proof?.note ? [`  proof: ${brought.proof.note}`] : []),
   ];
   if (result.outcome !== 'blocked') return [headline(result), ...files, ...extras];
   const rest = files.length === 0 ? [] : ['All else that it would change:', ...files, ...extras];
@@ -135,6 +136,8 @@ function changeLines(result: VerbResult): readonly string[] {
 type BroughtData = {
   readonly packages?: readonly string[];
   readonly settings?: readonly string[];
+  /** `note` says which tests did not run. */
+  readonly proof?: { readonly note?: string | null };
   readonly sources?: readonly {
     readonly name: string;
     readonly version: string;

@@ -82,6 +82,13 @@ async function proveFiles(
   };
   const chosen = isAll ? found : found.slice(0, own.most);
   const waiting = chosen.filter((path) => !hasPassed(path));
+  const noteOf = (ended: number) => {
+    if (ended === found.length) return null;
+    const note = leftOut({ ran: ended, all: found.length, own, isAll });
+    input.onProgress?.(note);
+    return note;
+  };
+  const aloneMs = own.seconds * 1000 * LONGER_ALONE;
   const warnings: string[] = [];
   let ran = chosen.length - waiting.length;
   const end = performance.now() + (isAll ? ALL_MS : own.seconds * 1000);
@@ -93,7 +100,8 @@ async function proveFiles(
     if (timeoutMs <= 0 || (at > 0 && timeoutMs < LEAST_MS)) break;
     const told = `${isAll ? 'all tests' : 'related tests'}: ${shortList(batch)}`;
     let run = await planned.run({ told, line: command, files: batch, timeoutMs });
-    if (run.isTimedOut && at === 0 && !isAll) {
+    const isAlone = run.isTimedOut && at === 0 && !isAll;
+    if (isAlone) {
       // On a slow machine one test at least has to run: the nearest, alone and with more time.
       batch = batch.slice(0, 1);
       const alone = {
@@ -101,7 +109,11 @@ async function proveFiles(
         line: command,
         files: batch,
       };
-      run = await planned.run({ ...alone, timeoutMs: own.seconds * 1000 * LONGER_ALONE });
+      run = await planned.run({ ...alone, timeoutMs: aloneMs });
+    }
+    if (run.isTimedOut && isAlone) {
+      const hung = await judgeHang(input, trials, { command, batch, run, timeoutMs: aloneMs });
+      return { ...hung, warnings, ran, note: hung.failures.length > 0 ? null : noteOf(ran) };
     }
     if (run.isTimedOut) break;
     at += batch.length;
@@ -114,9 +126,7 @@ async function proveFiles(
     warnings.push(...judged.warnings);
     if (judged.failures.length > 0) return { failures: judged.failures, warnings, ran, note: null };
   }
-  const note = ran < found.length ? leftOut({ ran, all: found.length, own, isAll }) : null;
-  if (note !== null) input.onProgress?.(note);
-  return { failures: [], warnings, ran, note };
+  return { failures: [], warnings, ran, note: noteOf(ran) };
 }
 
 type Batch = {
@@ -151,6 +161,19 @@ async function judge(
   }
   const failures: readonly ProofFailure[] = [failureOf(input, subject, run)];
   return { failures, warnings: [] };
+}
+
+/** Tells a test that only the change makes hang from one that takes too long without it as well. */
+async function judgeHang(
+  input: ProofInput,
+  { present, files }: Trials,
+  { command, batch, run, timeoutMs }: Batch & { readonly timeoutMs: number },
+): Promise<{ readonly failures: readonly ProofFailure[] }> {
+  if (!batch.every((path) => isPresent(input, path) && files.has(path))) return { failures: [] };
+  const told = `related tests, without the change: ${shortList(batch)}`;
+  const before = await present.run({ told, line: command, files: batch, timeoutMs });
+  if (!before.isOk) return { failures: [] };
+  return { failures: [failureOf(input, { kind: 'own', name: shortList(batch) }, run)] };
 }
 
 /** Hands the changed files to a tool that finds their tests by itself. */
