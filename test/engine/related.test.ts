@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { runClaw } from '../../src/testing/claw.ts';
 import {
   addSkill,
   type Codebase,
@@ -56,6 +57,9 @@ test('with --proof skills they do not run', async () => {
   await using codebase = codebaseWith(CONFIG());
   const run = await codebase.claw('apply', 'two', '--proof', 'skills');
   expect(run).toMatchObject({ code: 0, json: { data: { proof: { own: 0 } } } });
+  expect((await codebase.claw('undo')).code).toBe(0);
+  const told = await runClaw(['apply', 'note', '--cwd', codebase.root]);
+  expect(told.stdout).toContain('proof: 0 of 2 related test files ran within 1 s');
 });
 
 test('what fails without the change as well is a warning, what it breaks beside that is not', async () => {
