@@ -127,9 +127,11 @@ test('package.json keeps its indentation, its order and its missing last newline
     { 'package.json': pkg, '.gitignore': 'node_modules\n' },
     { git: true },
   );
-  const wish = (range: string) => ({ structured: { npm_dependencies: { 'is-number': range } } });
-  addSkill(codebase, 'wide', { manifest: wish('>=6.0.0 <8') });
-  addSkill(codebase, 'narrow', { manifest: wish('^7.0.0') });
+  const requirement = (range: string) => ({
+    structured: { npm_dependencies: { 'is-number': range } },
+  });
+  addSkill(codebase, 'wide', { manifest: requirement('>=6.0.0 <8') });
+  addSkill(codebase, 'narrow', { manifest: requirement('^7.0.0') });
   const before = codebase.tree();
   await done(codebase, 'apply', 'wide');
   expect(codebase.read('package.json')).toBe(pkg.replace('>=6', '>=6.0.0 <8'));

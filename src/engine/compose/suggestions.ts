@@ -20,7 +20,7 @@ export function suggestionsFor(
   return resolutions.filter((one) => {
     const isAlike = one.subject.kind === conflict.kind && fits(conflict, one.answer);
     if (!isAlike || one.answer.kind === 'hunks') return isAlike;
-    // A whole file answers to the very same sides only, a value to any wish for the same key.
+    // A whole file answers to the very same sides only, a value to any requirement for the same key.
     const isHere = one.answer.kind === 'value' && one.subject.path === conflict.path;
     return isHere || isSameSubject({ ...one.subject, path: conflict.path }, subject);
   });

@@ -36,10 +36,10 @@ function compose(
   };
 }
 
-const wish = (layer: string, foo: string) => declaration(layer, { npm: { foo } });
+const requirement = (layer: string, foo: string) => declaration(layer, { npm: { foo } });
 
 test('a range that was decided stands in the file and in the outcome', () => {
-  const layers = [wish('a', '^0.1.0'), wish('b', '^0.9.0')];
+  const layers = [requirement('a', '^0.1.0'), requirement('b', '^0.9.0')];
   const open = compose('package.json', '{}', layers, {});
   expect(open.conflicts).toEqual([
     {
@@ -57,7 +57,11 @@ test('a range that was decided stands in the file and in the outcome', () => {
 });
 
 test('a decided range still has to meet what a third layer wants', () => {
-  const layers = [wish('a', '^0.1.0'), wish('b', '^0.9.0'), wish('c', '>=0.9.5')];
+  const layers = [
+    requirement('a', '^0.1.0'),
+    requirement('b', '^0.9.0'),
+    requirement('c', '>=0.9.5'),
+  ];
   const answers = { 'dependencies.foo': '^0.9.0' };
   expect(compose('package.json', '{}', layers, answers)).toMatchObject({
     conflicts: [],
@@ -66,7 +70,7 @@ test('a decided range still has to meet what a third layer wants', () => {
   const stranger = compose(
     'package.json',
     '{}',
-    [...layers.slice(0, 2), wish('c', '^2.0.0')],
+    [...layers.slice(0, 2), requirement('c', '^2.0.0')],
     answers,
   );
   expect(stranger.asked.map(({ values }) => values)).toEqual([
@@ -78,7 +82,8 @@ test('a decided range still has to meet what a third layer wants', () => {
 test('the core’s range is the base, and null takes the package out', () => {
   const core = '{\n  "devDependencies": { "foo": "^1.0.0", "x": "1.0.0" }\n}\n';
   const path = 'package.json#devDependencies.foo';
-  const run = (answers: Answers) => compose('package.json', core, [wish('a', '^2.0.0')], answers);
+  const run = (answers: Answers) =>
+    compose('package.json', core, [requirement('a', '^2.0.0')], answers);
   expect(run({}).conflicts).toEqual([
     {
       at: path,

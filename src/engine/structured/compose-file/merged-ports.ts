@@ -66,7 +66,7 @@ function isWithin(services: Services, one: string, other: string): boolean {
 
 function sharedPort(one: unknown, other: unknown): string | null {
   const wanted = hostPortsOf(one);
-  const port = hostPortsOf(other).find((taken) => wanted.some((wish) => collide(wish, taken)));
+  const port = hostPortsOf(other).find((taken) => wanted.some((port) => collide(port, taken)));
   return port === undefined ? null : showPorts(port);
 }
 

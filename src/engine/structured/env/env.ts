@@ -13,7 +13,7 @@ import { quoteEnv } from './env-value.ts';
 const ASSIGNMENT = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=(.*)$/;
 
 /** A setting as one layer declares it. */
-type Wish = { readonly layer: string; readonly setting: DeclaredSetting };
+type Requirement = { readonly layer: string; readonly setting: DeclaredSetting };
 
 /**
  * `.env.example` with the settings that layers add, at its end and grouped by layer. A setting that the
@@ -24,11 +24,11 @@ export function composeEnv(input: StructuredInput): StructuredResult {
   const release = input.release?.toString('utf8') ?? '';
   const eol = eolOf(release);
   const named = namesIn(release);
-  const wishes = wishesByName(input);
-  const outcome = { env_additions: [...wishes.keys()].sort() };
+  const requirements = requirementsByName(input);
+  const outcome = { env_additions: [...requirements.keys()].sort() };
   const conflicts: Conflict[] = [];
   const groups = new Map<string, string[]>();
-  for (const [name, all] of wishes) {
+  for (const [name, all] of requirements) {
     if (named.has(name)) continue;
     const agreed = agree(all, input);
     conflicts.push(...agreed.conflicts);
@@ -101,27 +101,29 @@ function namesOf(line: string): readonly string[] {
 }
 
 /** Names in the order in which layers, by name, bring them; who brings each, in canonical order. */
-function wishesByName({ declarations }: StructuredInput): ReadonlyMap<string, readonly Wish[]> {
-  const wishes = new Map<string, Wish[]>();
+function requirementsByName({
+  declarations,
+}: StructuredInput): ReadonlyMap<string, readonly Requirement[]> {
+  const requirements = new Map<string, Requirement[]>();
   for (const { structured } of [...declarations].sort(byLayer)) {
-    for (const { name } of structured.envAdditions) wishes.set(name, []);
+    for (const { name } of structured.envAdditions) requirements.set(name, []);
   }
   for (const { layer, structured } of declarations) {
     for (const setting of structured.envAdditions) {
-      const known = wishes.get(setting.name) ?? [];
+      const known = requirements.get(setting.name) ?? [];
       if (known.at(-1)?.layer !== layer) known.push({ layer, setting });
     }
   }
-  return wishes;
+  return requirements;
 }
 
 type Agreed = { readonly example: string | null; readonly conflicts: readonly Conflict[] };
 
 /** The example that becomes the value, if it is no secret's. */
-function agree(wishes: readonly Wish[], input: StructuredInput): Agreed {
+function agree(requirements: readonly Requirement[], input: StructuredInput): Agreed {
   const { path, release } = input;
-  const isSecret = wishes.some(({ setting }) => setting.isSecret);
-  const [first, ...others] = isSecret ? [] : distinctExamples(wishes);
+  const isSecret = requirements.some(({ setting }) => setting.isSecret);
+  const [first, ...others] = isSecret ? [] : distinctExamples(requirements);
   if (first === undefined) return { example: null, conflicts: [] };
   let agreed = first;
   for (const other of others) {
@@ -141,8 +143,8 @@ function agree(wishes: readonly Wish[], input: StructuredInput): Agreed {
 
 type Example = { readonly layer: string; readonly name: string; readonly example: string };
 
-function distinctExamples(wishes: readonly Wish[]): readonly Example[] {
-  const examples = wishes.flatMap(({ layer, setting: { name, example } }) =>
+function distinctExamples(requirements: readonly Requirement[]): readonly Example[] {
+  const examples = requirements.flatMap(({ layer, setting: { name, example } }) =>
     example === null ? [] : [{ layer, name, example }],
   );
   return examples.filter(
@@ -151,14 +153,14 @@ function distinctExamples(wishes: readonly Wish[]): readonly Example[] {
 }
 
 // The file gets copied to `.env`: a secret's example would then be taken for the secret.
-function linesFor(wishes: readonly Wish[], example: string | null): readonly string[] {
-  const said = [...wishes].sort(byLayer).flatMap(({ setting }) => {
+function linesFor(requirements: readonly Requirement[], example: string | null): readonly string[] {
+  const said = [...requirements].sort(byLayer).flatMap(({ setting }) => {
     const isShown = example === null && setting.example !== null;
     const looks = isShown ? [`Looks like ${setting.example}`] : [];
     return [...(setting.description ?? '').split('\n'), ...looks];
   });
   const comments = [...new Set(said.map((line) => line.trim()))].filter((line) => line !== '');
-  const name = wishes[0]?.setting.name ?? '';
+  const name = requirements[0]?.setting.name ?? '';
   return [...comments.map((line) => `# ${line}`), `${name}=${quoteEnv(example ?? '')}`];
 }
 

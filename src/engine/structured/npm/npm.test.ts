@@ -50,13 +50,15 @@ test('line ends, a last newline and a byte-order mark stay', () => {
 });
 
 test('a core without dependencies, or without the file, gets them', () => {
-  const wish = declaration('a', { npm: { beta: '^3.0.0' } });
-  expect(compose('{}', wish).text).toBe('{\n  "dependencies": {\n    "beta": "^3.0.0"\n  }\n}');
-  expect(compose('{\n\t"name": "x"\n}\n', wish).text).toBe(
+  const requirement = declaration('a', { npm: { beta: '^3.0.0' } });
+  expect(compose('{}', requirement).text).toBe(
+    '{\n  "dependencies": {\n    "beta": "^3.0.0"\n  }\n}',
+  );
+  expect(compose('{\n\t"name": "x"\n}\n', requirement).text).toBe(
     '{\n\t"name": "x",\n\t"dependencies": {\n\t\t"beta": "^3.0.0"\n\t}\n}\n',
   );
-  expect(compose('{"dependencies":{}}', wish).text).toContain('"beta": "^3.0.0"');
-  expect(compose(null, wish).text).toBe(
+  expect(compose('{"dependencies":{}}', requirement).text).toContain('"beta": "^3.0.0"');
+  expect(compose(null, requirement).text).toBe(
     '{\n  "private": true,\n  "dependencies": {\n    "beta": "^3.0.0"\n  }\n}\n',
   );
 });
@@ -82,7 +84,7 @@ test('the core’s own range takes part, in whatever section it stands', () => {
   expect(compose(fromGit, declaration('a', { npm: { foo: '^1.0.0' } })).conflicts).toHaveLength(1);
 });
 
-test('three wishes that agree only in pairs are a conflict of all three', () => {
+test('three requirements that agree only in pairs are a conflict of all three', () => {
   const result = composeStructured({
     path: 'package.json',
     release: Buffer.from('{}'),
@@ -117,8 +119,8 @@ test.each([
 test('a range takes the place of the core’s only where it says so and the two have nothing in common', () => {
   const apart = { npm: { alpha: '^2.0.0', gamma: '^2.1.0' } };
   expect(compose(CORE, declaration('a', apart)).conflicts).toHaveLength(1);
-  const wish = declaration('a', { ...apart, npmOverrides: ['alpha', 'gamma', 'new'] });
-  const { text, conflicts, outcome } = compose(CORE, wish);
+  const requirement = declaration('a', { ...apart, npmOverrides: ['alpha', 'gamma', 'new'] });
+  const { text, conflicts, outcome } = compose(CORE, requirement);
   expect(conflicts).toEqual([]);
   expect(text).toBe(
     CORE.replace('^1.0.0', '^2.0.0').replace('"gamma": "^2.0.0"', '"gamma": "^2.1.0"'),

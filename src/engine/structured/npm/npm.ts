@@ -10,8 +10,8 @@ import { removeValue, setValue } from '../json/json-edit.ts';
 import { type JsonText, jsonBytes, membersOf, readJson, valueAt } from '../json/json-text.ts';
 import { intersectRanges } from './ranges.ts';
 
-/** One party's wish for a package: the core's own range, or a layer's. */
-type Wish = { readonly party: string; readonly range: string };
+/** One party's requirement for a package: the core's own range, or a layer's. */
+type Requirement = { readonly party: string; readonly range: string };
 
 /** Ranges of layers that took the place of the core's, by package. */
 type Overrides = Readonly<Record<string, { readonly core: string; readonly range: string }>>;
@@ -46,22 +46,25 @@ export function composeNpm(input: StructuredInput): StructuredResult {
 export function declaredRanges(
   declarations: readonly Declaration[],
   select: (declaration: Declaration) => Readonly<Record<string, string>>,
-): ReadonlyMap<string, readonly Wish[]> {
-  const wishes = new Map<string, Wish[]>();
+): ReadonlyMap<string, readonly Requirement[]> {
+  const requirements = new Map<string, Requirement[]>();
   for (const declaration of declarations) {
     for (const [name, range] of Object.entries(select(declaration))) {
-      wishes.set(name, [...(wishes.get(name) ?? []), { party: declaration.layer, range }]);
+      requirements.set(name, [
+        ...(requirements.get(name) ?? []),
+        { party: declaration.layer, range },
+      ]);
     }
   }
-  return new Map([...wishes].sort(([one], [other]) => (one < other ? -1 : 1)));
+  return new Map([...requirements].sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/** Writes the intersection of all wishes into the section that names a package, else into the first. */
+/** Writes the intersection of all requirements into the section that names a package, else into the first. */
 export function composeRanges(
   file: JsonText,
   options: {
     readonly input: StructuredInput;
-    readonly wanted: ReadonlyMap<string, readonly Wish[]>;
+    readonly wanted: ReadonlyMap<string, readonly Requirement[]>;
     readonly sections: readonly string[];
     /** Packages of which a layer's range may take the place of the core's; none by default. */
     readonly overriding?: ReadonlySet<string>;
@@ -77,12 +80,14 @@ export function composeRanges(
   const conflicts: Conflict[] = [];
   const ranges: Record<string, string> = {};
   const overrides: Record<string, Overrides[string]> = {};
-  for (const [name, wishes] of wanted) {
+  for (const [name, requirements] of wanted) {
     const holding = sections.filter((section) => valueAt(file.root, [section, name]) !== null);
     const section = holding[0] ?? sections[0] ?? '';
     const own = holding.map((key) => ({ party: CORE, range: rangeAt(file, key, name) }));
-    const met = overriding.has(name) ? own.filter((wish) => areTogether([wish, ...wishes])) : own;
-    const agreed = agree(`${input.path}#${section}.${name}`, [...met, ...wishes], input);
+    const met = overriding.has(name)
+      ? own.filter((requirement) => areTogether([requirement, ...requirements]))
+      : own;
+    const agreed = agree(`${input.path}#${section}.${name}`, [...met, ...requirements], input);
     conflicts.push(...agreed.conflicts);
     if (agreed.range === null) {
       if (agreed.conflicts.length === 0) text = removeValue(text, [section, name]);
@@ -102,8 +107,8 @@ export function composeRanges(
   return { text, conflicts, ranges, overrides };
 }
 
-function areTogether(wishes: readonly Wish[]): boolean {
-  return intersectRanges(wishes.map(({ range }) => range)) !== null;
+function areTogether(requirements: readonly Requirement[]): boolean {
+  return intersectRanges(requirements.map(({ range }) => range)) !== null;
 }
 
 /** Where npm itself would put a name among others. */
@@ -134,10 +139,10 @@ function rangeAt(file: JsonText, section: string, name: string): string {
 
 type Agreed = { readonly range: string | null; readonly conflicts: readonly Conflict[] };
 
-/** The range of all wishes; null with a conflict where they have none, and without where none is wanted. */
-function agree(path: string, wishes: readonly Wish[], input: StructuredInput): Agreed {
-  const base = wishes.find(({ party }) => party === CORE)?.range ?? null;
-  let left = wishes;
+/** The range of all requirements; null with a conflict where they have none, and without where none is wanted. */
+function agree(path: string, requirements: readonly Requirement[], input: StructuredInput): Agreed {
+  const base = requirements.find(({ party }) => party === CORE)?.range ?? null;
+  let left = requirements;
   while (left.length > 0) {
     const common = intersectRanges(left.map(({ range }) => range));
     if (common !== null) return { range: common, conflicts: [] };
@@ -150,7 +155,9 @@ function agree(path: string, wishes: readonly Wish[], input: StructuredInput): A
     // What was decided between these is still to meet what the others want.
     const { value } = decided;
     const party = apart.at(-1)?.party ?? CORE;
-    const others = left.filter((wish) => apart.every(({ range }) => range !== wish.range));
+    const others = left.filter((requirement) =>
+      apart.every(({ range }) => range !== requirement.range),
+    );
     if (value === null && others.length === 1)
       return { range: others[0]?.range ?? null, conflicts: [] };
     left = value === null ? others : [{ party, range: value }, ...others];
@@ -162,21 +169,23 @@ function isRangeOrNothing(value: unknown): value is string | null {
   return value === null || (typeof value === 'string' && intersectRanges([value]) !== null);
 }
 
-/** Two wishes that no version satisfies; all of them where they only disagree together. */
-function farApart(wishes: readonly Wish[]): readonly Wish[] {
-  const pairs = wishes.flatMap((one, at) => wishes.slice(at + 1).map((other) => [one, other]));
+/** Two requirements that no version satisfies; all of them where they only disagree together. */
+function farApart(requirements: readonly Requirement[]): readonly Requirement[] {
+  const pairs = requirements.flatMap((one, at) =>
+    requirements.slice(at + 1).map((other) => [one, other]),
+  );
   const apart = pairs.find((pair) => intersectRanges(pair.map(({ range }) => range)) === null);
-  return apart ?? wishes;
+  return apart ?? requirements;
 }
 
 function clash(
   path: string,
-  wishes: readonly Wish[],
+  requirements: readonly Requirement[],
   { base, input: { release } }: { readonly base: string | null; readonly input: StructuredInput },
 ): Conflict {
-  const [first, last] = [wishes[0], wishes.at(-1)];
-  const said = wishes.map(({ party, range }) => `${party} asks for ${range}`).join(', ');
-  const others = wishes.slice(0, -1).map(({ range }) => range);
+  const [first, last] = [requirements[0], requirements.at(-1)];
+  const said = requirements.map(({ party, range }) => `${party} asks for ${range}`).join(', ');
+  const others = requirements.slice(0, -1).map(({ range }) => range);
   return disagreement(path, [first?.party ?? CORE, last?.party ?? CORE], {
     reason: `${said}: no version satisfies all of them.`,
     sides: { base: release, ours: release, theirs: release },
