@@ -1,6 +1,6 @@
 import type { Versions } from '../tree.ts';
-import { joinRegions } from './doubts.ts';
 import type { Interned } from './intern.ts';
+import { joinRegions } from './invalid-merge.ts';
 import { mapVersions } from './line-ends.ts';
 import { mayBeMisplaced } from './owners.ts';
 import { linesOf } from './region-lines.ts';

@@ -1,7 +1,7 @@
 import { type BrokenBlock, brokenBlocks, type Merged, mergedLines } from './blocks.ts';
-import { joinRegions } from './doubts.ts';
 import { at } from './edits.ts';
 import type { Interned } from './intern.ts';
+import { joinRegions } from './invalid-merge.ts';
 import { mapVersions, NAMES } from './line-ends.ts';
 import { commonHead, commonTail, isEqual, type Range, type Region } from './regions.ts';
 

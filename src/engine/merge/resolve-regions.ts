@@ -1,9 +1,9 @@
 import type { Versions } from '../tree.ts';
-import { doubtfulSides } from './clash.ts';
-import { disputeFlaw } from './doubts.ts';
 import type { Interned } from './intern.ts';
+import { reopenInvalid } from './invalid-merge.ts';
 import { mapVersions } from './line-ends.ts';
 import { checkPlaces } from './misplaced.ts';
+import { sidesToCheck } from './needs-syntax-check.ts';
 import { linesOf } from './region-lines.ts';
 import type { Region } from './regions.ts';
 import { mayBeSolved } from './solvable.ts';
@@ -11,7 +11,7 @@ import { type Format, isLanguage } from './syntax/language.ts';
 import { resolveConflicts } from './syntax/levels.ts';
 import { rememberParsed } from './syntax/parse.ts';
 import { decodeLines, readSides } from './syntax/side.ts';
-import { type Flaw, flawFinder } from './syntax/sound.ts';
+import { createDefectFinder, type Defect } from './syntax/validate.ts';
 
 /** Longer texts are merged by lines alone: no input is slow. */
 const MAX_LENGTH = 1 << 18;
@@ -44,41 +44,44 @@ export function resolveRegions(
   const sides = aligned.some(isSolvable) ? read() : null;
   const disputeMisplaced = checkPlaces(texts, lines, format, parse);
   const regions = disputeMisplaced(aligned);
-  const doubtful = doubtfulSides(regions, lines, format);
-  const findFlaw = flawFinder(format, () => mapVersions(lines, decodeLines), parse);
-  const doubt = { lines, findFlaw };
+  const suspectSides = sidesToCheck(regions, lines, format);
+  const findDefect = createDefectFinder(format, () => mapVersions(lines, decodeLines), parse);
+  const check = { lines, findDefect };
   if (language !== null && regions.some(isSolvable)) {
     const resolved = resolveConflicts(regions, sides ?? read(), language);
     const isAnyResolved = resolved.some(({ kind }) => kind === 'resolved');
     // An insertion can be right for the lines around it, and wrong for the file.
-    const doubted = resolved.some(isConflict) ? doubtful : (['ours'] as const);
-    const isSound = () =>
-      reopen(resolved, doubted, doubt) === resolved && disputeMisplaced(resolved) === resolved;
-    if (isAnyResolved && isSound()) return resolved;
+    const checkedSides = resolved.some(isConflict) ? suspectSides : (['ours'] as const);
+    const isValid = () =>
+      reopen(resolved, checkedSides, check) === resolved && disputeMisplaced(resolved) === resolved;
+    if (isAnyResolved && isValid()) return resolved;
   }
-  return reopen(regions, doubtful, doubt);
+  return reopen(regions, suspectSides, check);
 }
 
-type Doubt = { readonly lines: Lines; readonly findFlaw: (merged: string) => Flaw | null };
+type DefectCheck = {
+  readonly lines: Lines;
+  readonly findDefect: (merged: string) => Defect | null;
+};
 
-/** The regions, in dispute where a flaw is brought in when conflicts are decided for one of the sides. */
+/** The regions, in dispute where a defect is brought in when conflicts are decided for one of the sides. */
 function reopen(
   regions: readonly Region[],
   sides: readonly ('ours' | 'theirs')[],
-  doubt: Doubt,
+  check: DefectCheck,
 ): readonly Region[] {
-  const { lines, findFlaw } = doubt;
+  const { lines, findDefect } = check;
   const isOpen = regions.some(isConflict);
   for (const side of sides) {
     const filled = regions.map(
       (region): Region => (isConflict(region) ? { ...region, kind: side } : region),
     );
-    const flaw = findFlaw(decodeLines(filled.flatMap((region) => linesOf(region, lines))));
+    const defect = findDefect(decodeLines(filled.flatMap((region) => linesOf(region, lines))));
     // Where a side of a conflict does not fit the lines around it, other words for it may.
-    if (flaw === null || (flaw.kind === 'syntax' && isOpen)) continue;
-    const disputed = disputeFlaw(flaw, { regions, filled, lines });
+    if (defect === null || (defect.kind === 'syntax' && isOpen)) continue;
+    const disputed = reopenInvalid(defect, { regions, filled, lines });
     // Each round joins regions, so there is a last one.
-    return disputed.length < regions.length ? reopen(disputed, BOTH_SIDES, doubt) : disputed;
+    return disputed.length < regions.length ? reopen(disputed, BOTH_SIDES, check) : disputed;
   }
   return regions;
 }

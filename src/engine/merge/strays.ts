@@ -1,7 +1,7 @@
 import type { Versions } from '../tree.ts';
-import { joinRegions } from './doubts.ts';
 import { at } from './edits.ts';
 import type { Interned } from './intern.ts';
+import { joinRegions } from './invalid-merge.ts';
 import type { Range, Region } from './regions.ts';
 
 type Name = 'ours' | 'theirs';

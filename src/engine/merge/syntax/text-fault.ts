@@ -1,6 +1,6 @@
 import type { TreeFile, Versions } from '../../tree.ts';
 import { formatOf } from './language.ts';
-import { type Flaw, flawFinder } from './sound.ts';
+import { createDefectFinder, type Defect } from './validate.ts';
 
 /** Names beyond these are only counted. */
 const MAX_TOLD = 3;
@@ -29,13 +29,13 @@ export function mergeFault(
   if (format === null) return null;
   const { base, ours, theirs } = inputs;
   const text = textOf(merged);
-  const findFlaw = flawFinder(format, () => ({
+  const findDefect = createDefectFinder(format, () => ({
     base: base && textOf(base),
     ours: ours && textOf(ours),
     theirs: theirs && textOf(theirs),
   }));
-  const flaw = findFlaw(text);
-  return flaw === null ? null : faultOf(flaw, text);
+  const defect = findDefect(text);
+  return defect === null ? null : faultOf(defect, text);
 }
 
 /** Says a fault as the end of a sentence about its file. */
@@ -50,11 +50,11 @@ export function tellFault(fault: TextFault): string {
   return `has twice ${list(more > 0 ? [...named.slice(0, MAX_TOLD), `${more} more`] : named)}`;
 }
 
-function faultOf(flaw: Flaw, text: string): TextFault | null {
-  if (flaw.kind === 'syntax') return { kind: 'syntax', ...flaw.fault };
+function faultOf(defect: Defect, text: string): TextFault | null {
+  if (defect.kind === 'syntax') return { kind: 'syntax', ...defect.fault };
   const lineAt = (offset: number) => text.slice(0, offset).split('\n').length;
   const names = new Map<string, readonly number[]>();
-  for (const { name, places } of flaw.duplicates) {
+  for (const { name, places } of defect.duplicates) {
     const lines = [...(names.get(name) ?? []), ...places.map(lineAt)];
     names.set(
       name,

@@ -23,7 +23,7 @@ const BRACKETS = /[()[\]{}]/g;
  * @returns the sides that a look is worth for, each taken for all conflicts; one of them, where there
  *   are none
  */
-export function doubtfulSides(
+export function sidesToCheck(
   regions: readonly Region[],
   lines: Versions<readonly string[]>,
   format: Format,

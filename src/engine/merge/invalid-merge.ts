@@ -3,7 +3,7 @@ import { mapVersions, NAMES } from './line-ends.ts';
 import { linesOf } from './region-lines.ts';
 import type { Range, Region } from './regions.ts';
 import { decodeLines } from './syntax/side.ts';
-import type { Flaw } from './syntax/sound.ts';
+import type { Defect } from './syntax/validate.ts';
 
 /** Regions, the same with one side in place of their conflicts, and the lines they are ranges of. */
 type Filled = {
@@ -12,13 +12,16 @@ type Filled = {
   readonly lines: Versions<readonly string[]>;
 };
 
-/** The regions with those that brought a flaw in joined into conflicts, as small as they can be. */
-export function disputeFlaw(flaw: Flaw, { regions, filled, lines }: Filled): readonly Region[] {
+/** The regions with those that brought a defect in joined into conflicts, as small as they can be. */
+export function reopenInvalid(
+  defect: Defect,
+  { regions, filled, lines }: Filled,
+): readonly Region[] {
   const changed = indicesOf(regions, ({ kind }) => kind !== 'all');
   const all = { start: Math.min(...changed), end: Math.max(...changed) + 1 };
-  if (flaw.kind === 'syntax') return joinRegions(regions, [all]);
+  if (defect.kind === 'syntax') return joinRegions(regions, [all]);
   const regionAt = regionFinder(filled, lines);
-  const stretches = flaw.duplicates.map(({ places }) => {
+  const stretches = defect.duplicates.map(({ places }) => {
     const indices = [...new Set(places.map(regionAt))];
     return nearestPair(filled, indices) ?? all;
   });

@@ -5,7 +5,7 @@ import type { Format } from './language.ts';
 import { type Parse, parseSyntax, type SyntaxFault } from './parse.ts';
 
 /** What is wrong with a merged text: it does not parse, or it has names twice that no input had. */
-export type Flaw =
+export type Defect =
   | { readonly kind: 'syntax'; readonly fault: SyntaxFault }
   | { readonly kind: 'duplicates'; readonly duplicates: readonly Duplicate[] };
 
@@ -24,11 +24,11 @@ type Measure = { readonly read: Reader; readonly known: ReadonlySet<string> };
  * @param parse may remember what it has read
  * @param readInputs called at most once, and only where a merged text raises a question
  */
-export function flawFinder(
+export function createDefectFinder(
   format: Format,
   readInputs: () => Inputs,
   parse: Parse = parseSyntax,
-): (merged: string) => Flaw | null {
+): (merged: string) => Defect | null {
   const readers = readersOf(format, parse);
   let measure: Measure | null | undefined;
   return (merged) => {
