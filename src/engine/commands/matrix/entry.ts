@@ -9,17 +9,17 @@ export type Entry = {
   readonly ms: number;
 };
 
-export type Standing = Extract<Composed, { kind: 'composed' }>;
+export type ComposedEntry = Extract<Composed, { kind: 'composed' }>;
 
 /** What a proof said of a composition; nothing where none ran. */
 export type Verdict = { readonly failures: readonly CellFailure[]; readonly ms: number };
 
 /** Whether there is a tree that could be proved. */
-export function isStanding(composed: Composed): composed is Standing {
+export function isComposed(composed: Composed): composed is ComposedEntry {
   return composed.kind === 'composed' && composed.composition.conflicts.length === 0;
 }
 
 /** By which combinations share a proof: a skill and what it depends on are the same alone and as a pair. */
-export function layersKey({ layers }: Standing): string {
+export function layersKey({ layers }: ComposedEntry): string {
   return layers.map(({ manifest }) => manifest.skill).join(' + ');
 }

@@ -9,7 +9,10 @@ import { readTreeFile } from '../../state/disk.ts';
 import type { Tree, TreeFile } from '../../tree.ts';
 
 /** Packages that a proof runs with: absolute, or null for those of the project itself. */
-export type Shelf = { readonly nodeModules: string | null; readonly remove: () => void };
+export type InstalledPackages = {
+  readonly nodeModules: string | null;
+  readonly remove: () => void;
+};
 
 /** The part of a tree's `package.json` by which trees can share packages. */
 export function packageKey(tree: ReadonlyMap<string, TreeFile | null>): string {
@@ -22,11 +25,11 @@ export function packageKey(tree: ReadonlyMap<string, TreeFile | null>): string {
  *
  * @throws ClawError NPM_FAILED with npm's last lines in `data.output`; INTERRUPTED
  */
-export async function stockShelf(
+export async function installForTree(
   { root, allow, environment, signal }: EngineContext,
   core: Tree,
   packageJson: TreeFile | null,
-): Promise<Shelf> {
+): Promise<InstalledPackages> {
   const own = { nodeModules: null, remove: () => {} };
   if (packageJson === null || isServed(root, packageJson)) return own;
   const lock = core.get('package-lock.json') ?? readTreeFile(root, 'package-lock.json');

@@ -2,7 +2,7 @@ import { existsSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EngineContext } from '../../operation/context.ts';
 import { tidyUp } from '../../pending/tidy-up.ts';
-import { type Entry, isStanding, layersKey, type Standing, type Verdict } from './entry.ts';
+import { type ComposedEntry, type Entry, isComposed, layersKey, type Verdict } from './entry.ts';
 import type { Ground } from './ground.ts';
 import { proveAll } from './proving.ts';
 
@@ -23,11 +23,11 @@ export async function proveEntries(
   work: { readonly entries: readonly Entry[]; readonly jobs: number },
 ): Promise<Verdicts> {
   const { check, related } = ground.installation.config;
-  const isProvable = ({ layers }: Standing) =>
+  const isProvable = ({ layers }: ComposedEntry) =>
     check.length > 0 || related !== null || layers.some(({ manifest }) => manifest.test.length > 0);
-  const sets = new Map<string, Standing>();
+  const sets = new Map<string, ComposedEntry>();
   for (const { composed } of work.entries) {
-    if (isStanding(composed) && isProvable(composed)) sets.set(layersKey(composed), composed);
+    if (isComposed(composed) && isProvable(composed)) sets.set(layersKey(composed), composed);
   }
   const byLayers = new Map<string, Verdict>();
   if (sets.size === 0) return { byLayers, warnings: [] };

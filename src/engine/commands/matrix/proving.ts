@@ -7,14 +7,14 @@ import { failureText } from '../../proof/tests/failing-tests.ts';
 import { sweepViews } from '../../proof/view.ts';
 import type { TreeFile } from '../../tree.ts';
 import type { CellFailure } from './cell.ts';
-import type { Standing, Verdict } from './entry.ts';
+import type { ComposedEntry, Verdict } from './entry.ts';
 import type { Ground } from './ground.ts';
-import { packageKey, type Shelf, stockShelf } from './packages.ts';
+import { type InstalledPackages, installForTree, packageKey } from './packages.ts';
 import { createSlots, type Slots } from './slots.ts';
 
 /** A composition to be tried; `done` is told what came of it. */
 export type Trial = {
-  readonly composed: Standing;
+  readonly composed: ComposedEntry;
   readonly done: (verdict: Verdict) => void;
 };
 
@@ -103,10 +103,10 @@ async function stock(
   context: EngineContext,
   ground: Ground,
   packageJson: TreeFile | null,
-): Promise<Shelf | { readonly failure: CellFailure }> {
+): Promise<InstalledPackages | { readonly failure: CellFailure }> {
   throwIfInterrupted(context.signal);
   try {
-    return await stockShelf(context, ground.files, packageJson);
+    return await installForTree(context, ground.files, packageJson);
   } catch (error) {
     if (!(error instanceof ClawError && error.code === 'NPM_FAILED')) throw error;
     const output = String(error.data['output'] ?? error.message);
@@ -114,7 +114,11 @@ async function stock(
   }
 }
 
-async function proveOne(bench: Bench, trial: Trial, { nodeModules }: Shelf): Promise<void> {
+async function proveOne(
+  bench: Bench,
+  trial: Trial,
+  { nodeModules }: InstalledPackages,
+): Promise<void> {
   const { context, ground, warnings } = bench;
   throwIfInterrupted(context.signal);
   const { layers } = trial.composed;
@@ -150,7 +154,7 @@ async function proveOne(bench: Bench, trial: Trial, { nodeModules }: Shelf): Pro
   trial.done({ failures, ms: performance.now() - started });
 }
 
-function treeOf({ files }: Ground, { composition }: Standing): Map<string, TreeFile | null> {
+function treeOf({ files }: Ground, { composition }: ComposedEntry): Map<string, TreeFile | null> {
   const composed = [...composition.files].map(([path, { file }]) => [path, file] as const);
   return new Map<string, TreeFile | null>([...files, ...composed]);
 }

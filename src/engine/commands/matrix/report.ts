@@ -2,7 +2,7 @@ import type { Conflict } from '../../conflict.ts';
 import { ClawError, type ErrorCode } from '../../errors.ts';
 import type { VerbResult } from '../../operation/context.ts';
 import type { CellFailure, CellOutcome, MatrixCell, MatrixData } from './cell.ts';
-import { type Entry, isStanding, layersKey, type Verdict } from './entry.ts';
+import { type Entry, isComposed, layersKey, type Verdict } from './entry.ts';
 import type { Ground } from './ground.ts';
 
 /** What a combination came to. */
@@ -16,7 +16,7 @@ export function cellOf(
     return { ...combination, ...empty, outcome: composed.kind, refusal, ms: Math.round(ms) };
   }
   const { conflicts, resolvedConflicts } = composed.composition;
-  const verdict = isStanding(composed) ? verdicts.get(layersKey(composed)) : undefined;
+  const verdict = isComposed(composed) ? verdicts.get(layersKey(composed)) : undefined;
   const found = {
     conflicts: conflicts.map(({ path, kind, layers, reason }) => ({ path, kind, layers, reason })),
     resolutions: [...new Set(resolvedConflicts.flatMap(({ keys }) => keys))].sort(),
