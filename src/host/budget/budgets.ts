@@ -5,8 +5,8 @@ import type { HostOptions } from '../contracts/options.ts';
 import { shareUsed } from './amount.ts';
 import { localDay } from './day.ts';
 import { ALL, noticesOf } from './notices.ts';
+import { openReservations, type Reservations } from './reservations.ts';
 import { limitsFor, type Standing, standingOf } from './standing.ts';
-import { openTill, type Till } from './till.ts';
 
 /** What each group may spend in a day, and who keeps to it. */
 export interface Budgets {
@@ -40,20 +40,20 @@ export function openBudgets(options: BudgetOptions): Budgets {
   const { store, settings, now, timeZone, log } = options;
   const { budget } = settings;
   const totalLimits: Limits = { microUsd: budget.totalMicroUsd, tokens: null };
-  const till: Till = openTill();
+  const reservations: Reservations = openReservations();
   const notices = noticesOf(options);
   const today = (): string => localDay(now(), timeZone);
   const limitsOf = (folder: string): Limits => limitsFor(store.budgets.of(folder), budget);
 
   /** Whether anything is left beside what is in the books and what is `held`. */
-  function hasRoom(folder: string, held: Till['heldOf']): boolean {
+  function hasRoom(folder: string, held: Reservations['reservedOf']): boolean {
     const day = today();
     const own = shareUsed(sum(store.usage.of(folder, day), held(folder)), limitsOf(folder));
     const all = shareUsed(sum(store.usage.total(day), held(null)), totalLimits);
     return own < 1 && all < 1;
   }
 
-  const isUsedUp = (folder: string): boolean => !hasRoom(folder, till.unwrittenOf);
+  const isUsedUp = (folder: string): boolean => !hasRoom(folder, reservations.unwrittenOf);
 
   async function admit(
     folder: string,
@@ -61,11 +61,14 @@ export function openBudgets(options: BudgetOptions): Budgets {
     signal: AbortSignal,
   ): Promise<Admission> {
     while (!signal.aborted && !isUsedUp(folder)) {
-      if (hasRoom(folder, till.heldOf)) {
-        const hold = till.hold({ folder, ...amountOf(atMost) });
-        return { kind: 'admitted', charge: (counts) => hold.charge(() => charge(folder, counts)) };
+      if (hasRoom(folder, reservations.reservedOf)) {
+        const reservation = reservations.reserve({ folder, ...amountOf(atMost) });
+        return {
+          kind: 'admitted',
+          charge: (counts) => reservation.charge(() => charge(folder, counts)),
+        };
       }
-      await till.change(signal);
+      await reservations.change(signal);
     }
     return { kind: 'refused', message: 'The budget for today is used up.' };
   }
@@ -116,7 +119,7 @@ export function openBudgets(options: BudgetOptions): Budgets {
         store.budgets.set(folder, limits);
         store.budgets.forgetNotices(folder, today());
       });
-      till.changed();
+      reservations.changed();
     },
     standing: () =>
       standingOf({

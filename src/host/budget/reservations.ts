@@ -1,31 +1,31 @@
 import type { Spending } from '../../store/store.ts';
 
 type Amount = Pick<Spending, 'microUsd' | 'tokens'>;
-type Held = Amount & { readonly folder: string };
+type Reserved = Amount & { readonly folder: string };
 
 /**
  * What is not in the books: the most that calls under way may still cost, and what calls have cost
  * whose charge could not be written, such as on a full disk.
  */
-export interface Till {
+export interface Reservations {
   /** All of it for a folder; null is for all together. */
-  heldOf(folder: string | null): Amount;
+  reservedOf(folder: string | null): Amount;
   /** The part of it that was spent and not written. */
   unwrittenOf(folder: string | null): Amount;
-  hold(held: Held): Hold;
-  /** Resolves at the next change of what is held or may be spent, or when the signal is aborted. */
+  reserve(reserved: Reserved): Reservation;
+  /** Resolves at the next change of what is reserved or may be spent, or when the signal is aborted. */
   change(signal: AbortSignal): Promise<void>;
   changed(): void;
 }
 
-export type Hold = {
+export type Reservation = {
   /** Writes the true cost, once. What `write` returns could not be written, until the process ends. */
   charge(write: () => Amount | null): void;
 };
 
-export function openTill(): Till {
-  const holds = new Set<Held>();
-  const unwritten = new Set<Held>();
+export function openReservations(): Reservations {
+  const open = new Set<Reserved>();
+  const unwritten = new Set<Reserved>();
   let next = Promise.withResolvers<void>();
 
   function changed(): void {
@@ -36,17 +36,17 @@ export function openTill(): Till {
 
   return {
     changed,
-    heldOf: (folder) => sumOf([...holds, ...unwritten], folder),
+    reservedOf: (folder) => sumOf([...open, ...unwritten], folder),
     unwrittenOf: (folder) => sumOf([...unwritten], folder),
-    hold(given) {
+    reserve(given) {
       // Of its own: two calls can be alike.
-      const held = { ...given };
-      holds.add(held);
+      const reserved = { ...given };
+      open.add(reserved);
       return {
         charge(write) {
-          if (!holds.delete(held)) return;
+          if (!open.delete(reserved)) return;
           const lost = write();
-          if (lost !== null) unwritten.add({ ...lost, folder: held.folder });
+          if (lost !== null) unwritten.add({ ...lost, folder: reserved.folder });
           changed();
         },
       };
@@ -62,10 +62,10 @@ export function openTill(): Till {
   };
 }
 
-function sumOf(all: readonly Held[], folder: string | null): Amount {
-  const counted = all.filter((held) => folder === null || held.folder === folder);
+function sumOf(all: readonly Reserved[], folder: string | null): Amount {
+  const counted = all.filter((reserved) => folder === null || reserved.folder === folder);
   return {
-    microUsd: counted.reduce((sum, held) => sum + held.microUsd, 0),
-    tokens: counted.reduce((sum, held) => sum + held.tokens, 0),
+    microUsd: counted.reduce((sum, reserved) => sum + reserved.microUsd, 0),
+    tokens: counted.reduce((sum, reserved) => sum + reserved.tokens, 0),
   };
 }
