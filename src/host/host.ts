@@ -19,7 +19,7 @@ import { taskResult } from './scheduler/task-result.ts';
 import { leave } from './shutdown.ts';
 import { takeOver } from './turns/adopt-orphaned-turns.ts';
 import { openFollowUps } from './turns/follow-ups.ts';
-import { openWork } from './turns/turn-queue.ts';
+import { openTurnQueue } from './turns/turn-queue.ts';
 import type { TurnResult } from './turns/turn-result.ts';
 import { type MessageAbout, openTurnRunners } from './turns/turn-runners.ts';
 
@@ -41,7 +41,7 @@ export function openHost(options: HostOptions): Host {
   const delivery = openDelivery({ ...options, onDelivered: acknowledging.check, onGivenUp });
   const toTell = (turn: Turn, result: TurnResult) => taskResult(store, turn, result);
   const stopAgent = options.sandbox.stop;
-  const work = openWork({
+  const turnQueue = openTurnQueue({
     ...options,
     runAgent: (turn) => runners.runAgent(turn),
     runCommand: (turn) => runners.runCommand(turn),
@@ -50,7 +50,7 @@ export function openHost(options: HostOptions): Host {
     onEnded,
   });
   const followUps = openFollowUps(options);
-  const onFired = () => work.wake();
+  const onFired = () => turnQueue.wake();
   const scheduler = openScheduler({ ...options, onFired, onBroken });
   const tasks = openTaskBook({ ...options, onChanged: scheduler.wake, onFired });
   const forgetChat = (jid: string) => channelOf(jid)?.forgetChat?.(jid);
@@ -72,7 +72,7 @@ export function openHost(options: HostOptions): Host {
     meanwhile: followUps,
     say,
     retryFailed,
-    cancelTurns: work.cancel,
+    cancelTurns: turnQueue.cancel,
   });
 
   function say(jid: string, text: string, about: MessageAbout = {}): void {
@@ -83,7 +83,7 @@ export function openHost(options: HostOptions): Host {
   function retryFailed(): number {
     const turns = store.turns.failed();
     for (const turn of turns) store.turns.requeue(turn.id);
-    work.wake();
+    turnQueue.wake();
     return turns.length;
   }
 
@@ -146,7 +146,7 @@ export function openHost(options: HostOptions): Host {
   const eventsOf = channelEvents({
     ...options,
     onStored(jids) {
-      work.wake();
+      turnQueue.wake();
       jids.forEach(followUps.wake);
       delivery.wake();
       // After the channel has acknowledged: it must know of the message before it hears of its end.
@@ -175,8 +175,8 @@ export function openHost(options: HostOptions): Host {
         complete(folder, () => makeGroupFolder(places, folder));
       complete('global', () => makeSharedFolder(places));
       const { toEnd, toResume } = takeOver(options);
-      for (const { turn, result } of toEnd) work.start(turn, async () => result);
-      work.wake();
+      for (const { turn, result } of toEnd) turnQueue.start(turn, async () => result);
+      turnQueue.wake();
       scheduler.start();
       await Promise.all(channels.map(connect));
       strangers.wake();
@@ -186,7 +186,7 @@ export function openHost(options: HostOptions): Host {
         tellOwner(`The new version was taken back: ${resumption.rolledBack}`);
       }
       for (const turn of toResume) {
-        work.start(turn, () => runners.resumeCommand(turn, resumption));
+        turnQueue.start(turn, () => runners.resumeCommand(turn, resumption));
       }
       acknowledging.check(options.mainChat.jid);
     },
@@ -196,7 +196,7 @@ export function openHost(options: HostOptions): Host {
       strangers.stop();
       late.stop();
       watch.stop();
-      await leave({ ...options, work, delivery, graceMs });
+      await leave({ ...options, turnQueue, delivery, graceMs });
       acknowledging.stop();
     },
   };

@@ -1,10 +1,10 @@
 import { TIMED_OUT, withTimeout } from '../lib/timeout.ts';
 import type { HostOptions } from './contracts/options.ts';
 import type { Delivery } from './outbound/delivery.ts';
-import type { Work } from './turns/turn-queue.ts';
+import type { TurnQueue } from './turns/turn-queue.ts';
 
 type LeaveOptions = Pick<HostOptions, 'channels' | 'sandbox' | 'log' | 'pace'> & {
-  readonly work: Work;
+  readonly turnQueue: TurnQueue;
   readonly delivery: Delivery;
   /** How long running turns may take to end. */
   readonly graceMs: number;
@@ -17,7 +17,7 @@ type LeaveOptions = Pick<HostOptions, 'channels' | 'sandbox' | 'log' | 'pace'> &
  * unsent or of unknown outcome, and containers are removed at the next start.
  */
 export async function leave(options: LeaveOptions): Promise<void> {
-  const { channels, sandbox, log, pace, work, delivery, graceMs } = options;
+  const { channels, sandbox, log, pace, turnQueue, delivery, graceMs } = options;
 
   async function end(what: string, ending: () => Promise<void>): Promise<void> {
     const ended = await withTimeout(Promise.resolve().then(ending), pace.closeMs).catch(
@@ -28,10 +28,10 @@ export async function leave(options: LeaveOptions): Promise<void> {
     if (ended === TIMED_OUT) log.warn('something did not end in time', { what });
   }
 
-  await work.drain(graceMs);
-  work.putBack();
+  await turnQueue.drain(graceMs);
+  turnQueue.putBack();
   // At once, so that no agent goes on with what is to be done again.
   await Promise.all([delivery.stop(pace.flushMs), end('the sandbox', () => sandbox.close())]);
   await Promise.all(channels.map((channel) => end(channel.name, () => channel.disconnect())));
-  work.close();
+  turnQueue.close();
 }

@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest';
 import { readSettings } from '../../config.ts';
 import { type AgentScript, answers, TestProject, textsOf } from '../../testing/assistant.ts';
 import { DEFAULT_PACE } from '../contracts/options.ts';
-import { openWork } from '../turns/turn-queue.ts';
+import { openTurnQueue } from '../turns/turn-queue.ts';
 import { answered } from '../turns/turn-result.ts';
 
 /** Longer than the assistant's own connection waits for another one. */
@@ -60,7 +60,7 @@ test('a turn that cannot be claimed now is claimed later', async () => {
   const { store, stop } = await project.start({ over: { pace: PACE } });
   const seq = store.messages.add({ ...PING, jid: 'terminal:main' }, 1) ?? 0;
   store.turns.queueAgent({ id: 'turn', jid: 'terminal:main', seq }, 1);
-  const work = openWork({
+  const turnQueue = openTurnQueue({
     store,
     pace: PACE,
     settings: readSettings({}, project.dir),
@@ -75,9 +75,9 @@ test('a turn that cannot be claimed now is claimed later', async () => {
     onEnded: () => {},
   });
   hold(project);
-  work.wake();
+  turnQueue.wake();
   expect(store.turns.isOpen('terminal:main')).toBe(true);
   await vi.waitFor(() => expect(store.outbox.heads()).toMatchObject([{ text: 'pong' }]));
-  await work.drain(0);
+  await turnQueue.drain(0);
   await stop();
 });

@@ -5,7 +5,7 @@ import type { HostOptions } from '../contracts/options.ts';
 import { persist } from './persist.ts';
 import { failed, gaveUp, type TurnResult } from './turn-result.ts';
 
-export interface Work {
+export interface TurnQueue {
   /** Looks for turns to run; called whenever one may have become ready. */
   wake(): void;
   /** Runs a turn that was claimed already. */
@@ -20,7 +20,7 @@ export interface Work {
   close(): void;
 }
 
-export type WorkOptions = Pick<
+export type TurnQueueOptions = Pick<
   HostOptions,
   'store' | 'settings' | 'instance' | 'now' | 'newId' | 'log' | 'pace'
 > & {
@@ -49,7 +49,7 @@ type Running = {
  * Runs turns: one agent and one command per group at a time, so many agents in all as the settings say.
  * A turn is under a lease while it runs; its end is written only by whoever holds the lease.
  */
-export function openWork(options: WorkOptions): Work {
+export function openTurnQueue(options: TurnQueueOptions): TurnQueue {
   const { store, settings, instance, now, newId, log, pace } = options;
   const running = new Set<Running>();
   let isDraining = false;
