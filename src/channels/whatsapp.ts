@@ -12,9 +12,9 @@ import {
 import { WhatsAppError } from './whatsapp/failure.ts';
 import { addressOf } from './whatsapp/inbound/addresses.ts';
 import type { FarEnd } from './whatsapp/session/far-end.ts';
+import { forgetChat, hasLinkDatabase, openLinkDatabase } from './whatsapp/session/link-database.ts';
 import { UNPAIRED } from './whatsapp/session/outcome.ts';
 import type { Link, LinkSettings } from './whatsapp/session/session.ts';
-import { forgetChat, hasVault, openVault } from './whatsapp/session/vault.ts';
 
 const Environment = z.object({
   // The owner's phone number, where the WhatsApp account is the assistant's own.
@@ -56,7 +56,7 @@ export class WhatsAppChannel implements Channel {
 
   async connect(events: ChannelEvents): Promise<void> {
     const { settings } = this.#context;
-    if (this.#link !== null || !hasVault(settings.dataDir)) return;
+    if (this.#link !== null || !hasLinkDatabase(settings.dataDir)) return;
     const { promise: isDecided, resolve } = Promise.withResolvers<void>();
     const onStatus = (status: ChannelStatus): void => {
       this.#report(events, status);
@@ -112,12 +112,12 @@ export class WhatsAppChannel implements Channel {
   forgetChat(jid: string): void {
     const { dataDir } = this.#context.settings;
     if (this.#link !== null) this.#link.forgetChat(jid);
-    else if (hasVault(dataDir)) {
-      const vault = openVault(dataDir, Date.now());
+    else if (hasLinkDatabase(dataDir)) {
+      const linkDatabase = openLinkDatabase(dataDir, Date.now());
       try {
-        forgetChat(vault, jid);
+        forgetChat(linkDatabase, jid);
       } finally {
-        vault.close();
+        linkDatabase.close();
       }
     }
   }

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import Docker from 'dockerode';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { openVault } from '../channels/whatsapp/session/vault.ts';
+import { openLinkDatabase } from '../channels/whatsapp/session/link-database.ts';
 import { readSettings } from '../config.ts';
 import { shortHash } from '../sandbox/protocol/socket-folder.ts';
 import { openStore } from '../store/store.ts';
@@ -163,24 +163,24 @@ test('what others could look into is named with the command that closes it', asy
 test('the link to WhatsApp: not there, paired, in use, removed', async () => {
   const said = async () => (await found('whatsapp'))[0];
   expect(await said()).toMatchObject({ ok: true, message: expect.stringContaining('not paired') });
-  const vault = openVault(data, 0);
+  const linkDatabase = openLinkDatabase(data, 0);
   const json = JSON.stringify({ account: {}, me: { id: '491511234567:3@s.whatsapp.net' } });
-  vault.database.prepare('INSERT INTO credentials (id, json) VALUES (1, ?)').run(json);
+  linkDatabase.database.prepare('INSERT INTO credentials (id, json) VALUES (1, ?)').run(json);
   expect(await said()).toMatchObject({ ok: true, message: 'paired' });
-  vault.database.exec('UPDATE credentials SET is_removed = 1');
-  vault.close();
+  linkDatabase.database.exec('UPDATE credentials SET is_removed = 1');
+  linkDatabase.close();
   expect(await said()).toMatchObject({
     ok: false,
     advice: '`claw setup whatsapp` pairs it again.',
   });
-  const again = openVault(data, 0);
+  const again = openLinkDatabase(data, 0);
   again.database.exec('UPDATE credentials SET is_removed = 0');
   again.close();
   expect(await said()).toMatchObject({ ok: true, message: 'paired with +491511234567' });
 });
 
 test('of a link in use, the log of the running assistant tells', async () => {
-  const vault = openVault(data, 0);
+  const linkDatabase = openLinkDatabase(data, 0);
   const lock = resolve(import.meta.dirname, '../supervisor/instance-lock.ts');
   const script = `import { lockInstance } from ${JSON.stringify(lock)};
     const lock = lockInstance(${JSON.stringify(data)}, process.pid);
@@ -211,7 +211,7 @@ test('of a link in use, the log of the running assistant tells', async () => {
   expect(await found('whatsapp')).toMatchObject([
     { ok: false, message: expect.stringMatching(/^paired, but unpaired since .* removed/) },
   ]);
-  vault.close();
+  linkDatabase.close();
 });
 
 test('a model whose price is not known is limited by tokens alone', async () => {

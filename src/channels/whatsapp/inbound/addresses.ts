@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Vault } from '../session/vault.ts';
+import type { LinkDatabase } from '../session/link-database.ts';
 
 const Row = z.object({ chat: z.string() });
 const MergeRow = z
@@ -32,7 +32,7 @@ export interface Addresses {
 /** From the address that nobody goes by any more to the one that stays. */
 export type Merge = { readonly from: string; readonly to: string };
 
-export function addressesIn({ database }: Vault): Addresses {
+export function addressesIn({ database }: LinkDatabase): Addresses {
   const find = database.prepare('SELECT chat FROM addresses WHERE jid = ?');
   const insert = database.prepare(
     'INSERT INTO addresses (jid, chat) VALUES (?, ?) ON CONFLICT (jid) DO UPDATE SET chat = excluded.chat',

@@ -7,7 +7,7 @@ import type {
 } from '@whiskeysockets/baileys';
 import { z } from 'zod';
 import type { Baileys } from '../session/baileys.ts';
-import type { Vault } from '../session/vault.ts';
+import type { LinkDatabase } from '../session/link-database.ts';
 
 /**
  * Messages between decryption and the host's word that they are stored.
@@ -43,7 +43,7 @@ const FLUSH_MS = 200;
 const Plain = z.object({ plain: z.instanceof(Uint8Array) });
 const Node = z.object({ node: z.instanceof(Uint8Array) });
 
-export function inboxIn({ database }: Vault, baileys: Baileys): Inbox {
+export function inboxIn({ database }: LinkDatabase, baileys: Baileys): Inbox {
   const insert = database.prepare(`
     INSERT OR IGNORE INTO inbox (digest, message, node, plain, received_at) VALUES (?, ?, ?, ?, ?)`);
   const find = database.prepare('SELECT plain FROM inbox WHERE digest = ?');

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { FetchedAttachment } from '../../channel.ts';
 import { WhatsAppError } from '../failure.ts';
 import type { Baileys } from '../session/baileys.ts';
-import type { Vault } from '../session/vault.ts';
+import type { LinkDatabase } from '../session/link-database.ts';
 import type { MediaPart } from './content.ts';
 import { kindOf } from './file-kind.ts';
 
@@ -32,13 +32,17 @@ export interface Media {
   fetch(jid: string, messageId: string): Promise<FetchedAttachment>;
 }
 
-export function mediaIn(vault: Vault, baileys: Baileys, options: MediaOptions): Media {
+export function mediaIn(
+  linkDatabase: LinkDatabase,
+  baileys: Baileys,
+  options: MediaOptions,
+): Media {
   const { BufferJSON } = baileys;
-  const insert = vault.database.prepare(
+  const insert = linkDatabase.database.prepare(
     'INSERT OR IGNORE INTO media (jid, id, json, seen_at) VALUES (?, ?, ?, ?)',
   );
-  const find = vault.database.prepare('SELECT json FROM media WHERE jid = ? AND id = ?');
-  const folder = join(vault.folder, 'media');
+  const find = linkDatabase.database.prepare('SELECT json FROM media WHERE jid = ? AND id = ?');
+  const folder = join(linkDatabase.folder, 'media');
   // What a crash left between its download and whoever asked for it.
   rmSync(folder, { recursive: true, force: true });
   return {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { Vault } from '../session/vault.ts';
+import type { LinkDatabase } from '../session/link-database.ts';
 
 const Row = z.object({ jid: z.string(), text: z.string(), is_taken: z.int() });
 
@@ -15,7 +15,7 @@ export interface Sent {
   textIn(jid: string, id: string): string | null;
 }
 
-export function sentIn({ database }: Vault): Sent {
+export function sentIn({ database }: LinkDatabase): Sent {
   const insert = database.prepare(
     'INSERT OR IGNORE INTO sent (id, jid, text, sent_at) VALUES (?, ?, ?, ?)',
   );

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { LinkedChannel } from '../../../testing/whatsapp/linked-channel.ts';
 import type { Person } from '../../../testing/whatsapp/person.ts';
 import { startWhatsAppServer, type WhatsAppServer } from '../../../testing/whatsapp/server.ts';
-import { openVault } from './vault.ts';
+import { openLinkDatabase } from './link-database.ts';
 
 let server: WhatsAppServer;
 let linked: LinkedChannel;
@@ -34,7 +34,7 @@ test('without a pairing the channel is silent', async () => {
 });
 
 test('after a pairing that was broken off the channel is silent, too', async () => {
-  openVault(linked.dataDir, Date.now()).close();
+  openLinkDatabase(linked.dataDir, Date.now()).close();
   await linked.connect();
   expect(linked.channel.status().state).toBe('unpaired');
   expect(states()).toEqual(['connecting']);

@@ -9,7 +9,7 @@ import type { ChannelLog } from '../../channel.ts';
 import type { Inbox } from '../inbound/inbox.ts';
 import { Ledger } from '../outbound/ledger.ts';
 import type { Baileys } from './baileys.ts';
-import type { Vault } from './vault.ts';
+import type { LinkDatabase } from './link-database.ts';
 
 const LOAD = 'SELECT json, is_removed FROM credentials';
 const Row = z.object({ json: z.string(), is_removed: z.int() });
@@ -40,21 +40,21 @@ export interface Credentials {
 /** Keys by type and id, as they are written; null for those that are to be forgotten. */
 type Unsaved = { [type: string]: { [id: string]: string | null } };
 
-/** Whether a vault holds a pairing; tells without the library that would use it. */
-export function hasPairing({ database }: Vault): boolean {
+/** Whether a link database holds a pairing; tells without the library that would use it. */
+export function hasPairing({ database }: LinkDatabase): boolean {
   const row = Row.optional().parse(database.prepare(LOAD).get());
   return (
     row !== undefined && row.is_removed === 0 && Paired.safeParse(JSON.parse(row.json)).success
   );
 }
 
-/** Whether WhatsApp has removed the device that a vault holds. */
-export function wasRemoved({ database }: Vault): boolean {
+/** Whether WhatsApp has removed the device that a link database holds. */
+export function wasRemoved({ database }: LinkDatabase): boolean {
   return Row.optional().parse(database.prepare(LOAD).get())?.is_removed === 1;
 }
 
-/** The credentials in a vault; every change is one transaction, so that a crash leaves old or new. */
-export function credentialsIn({ database }: Vault, baileys: Baileys): Credentials {
+/** The credentials in a link database; every change is one transaction, so that a crash leaves old or new. */
+export function credentialsIn({ database }: LinkDatabase, baileys: Baileys): Credentials {
   const { BufferJSON, proto } = baileys;
   const load = database.prepare(LOAD);
   const save = database.prepare(`
@@ -134,7 +134,7 @@ export function credentialsIn({ database }: Vault, baileys: Baileys): Credential
         creds: paired() ?? baileys.initAuthCreds(),
         keys: {
           get: readKeys,
-          // A socket that has ended may still tidy up after the vault is closed: nothing depends on that.
+          // A socket that has ended may still tidy up after the link database is closed: nothing depends on that.
           set(data) {
             if (!database.open) return;
             commit(packed(data), inbox);

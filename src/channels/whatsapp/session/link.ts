@@ -1,9 +1,9 @@
 import { inboxIn } from '../inbound/inbox.ts';
 import { loadBaileys } from './baileys.ts';
 import { hasPairing, wasRemoved } from './credentials.ts';
+import { openLinkDatabase } from './link-database.ts';
 import { REMOVED, UNPAIRED } from './outcome.ts';
 import { type Link, type LinkOptions, PairedLink } from './session.ts';
-import { openVault } from './vault.ts';
 
 /**
  * Opens what is kept of the pairing and begins to connect; how that goes is told by status.
@@ -13,19 +13,19 @@ import { openVault } from './vault.ts';
  */
 export async function openLink(options: LinkOptions): Promise<Link | null> {
   const { settings, events } = options;
-  const vault = openVault(settings.dataDir, Date.now());
-  if (!hasPairing(vault)) {
-    const status = wasRemoved(vault) ? REMOVED : UNPAIRED;
-    vault.close();
+  const linkDatabase = openLinkDatabase(settings.dataDir, Date.now());
+  if (!hasPairing(linkDatabase)) {
+    const status = wasRemoved(linkDatabase) ? REMOVED : UNPAIRED;
+    linkDatabase.close();
     events.onStatus(status);
     return null;
   }
   try {
     const baileys = await loadBaileys();
-    const inbox = inboxIn(vault, baileys);
+    const inbox = inboxIn(linkDatabase, baileys);
     const link = new PairedLink({
       ...options,
-      vault,
+      linkDatabase,
       baileys,
       inbox,
       left: await inbox.unacknowledged(),
@@ -34,7 +34,7 @@ export async function openLink(options: LinkOptions): Promise<Link | null> {
     link.start();
     return link;
   } catch (error) {
-    vault.close();
+    linkDatabase.close();
     throw error;
   }
 }

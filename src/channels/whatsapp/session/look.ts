@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 import { z } from 'zod';
-import { hasVault, vaultPath, whatsAppFolder } from './vault.ts';
+import { hasLinkDatabase, linkDatabasePath, whatsAppFolder } from './link-database.ts';
 
 /** What can be seen of the link without opening it for use. */
 export type LinkLook =
@@ -14,8 +14,8 @@ const Paired = z.looseObject({ account: z.looseObject({}), me: z.looseObject({ i
 
 /** Looks whether, and as whom, this device is paired. Changes nothing. */
 export function lookAtLink(dataDir: string): LinkLook {
-  if (!hasVault(dataDir)) return { kind: 'absent' };
-  const path = vaultPath(whatsAppFolder(dataDir));
+  if (!hasLinkDatabase(dataDir)) return { kind: 'absent' };
+  const path = linkDatabasePath(whatsAppFolder(dataDir));
   const database = new Database(path, { readonly: true, timeout: 0 });
   try {
     const row = Row.optional().parse(

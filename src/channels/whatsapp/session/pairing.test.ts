@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { farEndOf } from '../../../testing/whatsapp/linked-channel.ts';
 import { startWhatsAppServer, type WhatsAppServer } from '../../../testing/whatsapp/server.ts';
+import { whatsAppFolder } from './link-database.ts';
 import { type PairingMethod, pair } from './pairing.ts';
-import { whatsAppFolder } from './vault.ts';
 
 let server: WhatsAppServer;
 let dataDir: string;

@@ -5,9 +5,9 @@ import { WhatsAppError } from '../failure.ts';
 import { inboxIn } from '../inbound/inbox.ts';
 import { type Baileys, loadBaileys } from './baileys.ts';
 import { type Credentials, credentialsIn } from './credentials.ts';
+import { type LinkDatabase, openLinkDatabase } from './link-database.ts';
 import { outcomeOf } from './outcome.ts';
 import { openSocket, WHATSAPP_SOCKET } from './socket.ts';
-import { openVault, type Vault } from './vault.ts';
 import { fetchVersion, keepVersion, versionIn, type WebVersion } from './version.ts';
 
 /** How the owner's phone is asked. */
@@ -53,32 +53,32 @@ export type PairedAccount = { readonly phoneNumber: string };
  */
 export async function pair(options: PairingOptions): Promise<PairedAccount> {
   const baileys = await loadBaileys();
-  const vault = openVault(options.dataDir, Date.now());
+  const linkDatabase = openLinkDatabase(options.dataDir, Date.now());
   try {
-    const credentials = credentialsIn(vault, baileys);
+    const credentials = credentialsIn(linkDatabase, baileys);
     if (credentials.isPaired && !options.isAgain) {
       throw new WhatsAppError(
         'ALREADY_PAIRED',
         `This installation is paired with +${credentials.phoneNumber} already.`,
       );
     }
-    await acceptOnPhone({ ...options, baileys, vault, credentials });
+    await acceptOnPhone({ ...options, baileys, linkDatabase, credentials });
     const { phoneNumber } = credentials;
     if (phoneNumber === null) throw failed('the phone accepted, and no account came of it');
     return { phoneNumber };
   } finally {
-    vault.close();
+    linkDatabase.close();
   }
 }
 
 type Attempt = PairingOptions & {
   readonly baileys: Baileys;
-  readonly vault: Vault;
+  readonly linkDatabase: LinkDatabase;
   readonly credentials: Credentials;
 };
 
 async function acceptOnPhone(attempt: Attempt): Promise<void> {
-  const { baileys, vault, signal, far } = attempt;
+  const { baileys, linkDatabase, signal, far } = attempt;
   let isAccepted = false;
   let wasAsked = false;
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -94,7 +94,7 @@ async function acceptOnPhone(attempt: Attempt): Promise<void> {
     if (outcome.kind === 'stale') {
       const version = await (far?.fetchVersion ?? fetchVersion)(baileys).catch(() => null);
       if (version === null) throw failed('WhatsApp no longer takes this version: update first');
-      keepVersion(vault, version);
+      keepVersion(linkDatabase, version);
       continue;
     }
     await delay(PAUSE_MS, undefined, { signal }).catch(() => {});
@@ -118,14 +118,14 @@ type End =
 
 /** One connection: before the phone has accepted with keys that nobody knows, then with those it knows. */
 async function runOnce(attempt: Attempt, isAccepted: boolean): Promise<End> {
-  const { baileys, vault, credentials, signal, log } = attempt;
-  const inbox = inboxIn(vault, baileys);
+  const { baileys, linkDatabase, credentials, signal, log } = attempt;
+  const inbox = inboxIn(linkDatabase, baileys);
   const state = credentials.state(inbox);
   const auth = isAccepted ? state : { ...state, creds: baileys.initAuthCreds() };
   const socket = openSocket({
     baileys,
     url: attempt.far?.socketUrl ?? WHATSAPP_SOCKET,
-    version: versionIn(vault, baileys),
+    version: versionIn(linkDatabase, baileys),
     auth,
     inbox,
     ledger: null,

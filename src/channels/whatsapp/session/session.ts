@@ -20,9 +20,9 @@ import type { Baileys } from './baileys.ts';
 import { stayConnected } from './connection.ts';
 import { type Credentials, credentialsIn } from './credentials.ts';
 import { type FarEnd, WHATSAPP } from './far-end.ts';
+import { forgetChat, type LinkDatabase } from './link-database.ts';
 import { REMOVED } from './outcome.ts';
 import { openSocket } from './socket.ts';
-import { forgetChat, type Vault } from './vault.ts';
 import { keepVersion, versionIn } from './version.ts';
 
 /** What exists from `connect` to `disconnect`, once the assistant is paired. */
@@ -56,7 +56,7 @@ export type LinkOptions = {
 const CLOSE_MS = 5_000;
 
 type Parts = LinkOptions & {
-  readonly vault: Vault;
+  readonly linkDatabase: LinkDatabase;
   readonly baileys: Baileys;
   readonly inbox: Inbox;
   /** What an earlier run decrypted, and did not see stored. */
@@ -83,16 +83,16 @@ export class PairedLink implements Link {
   #connecting: Promise<void> = Promise.resolve();
 
   constructor(parts: Parts) {
-    const { vault, baileys, inbox, events, log } = parts;
+    const { linkDatabase, baileys, inbox, events, log } = parts;
     this.#parts = parts;
     this.#far = parts.far ?? WHATSAPP;
-    this.#credentials = credentialsIn(vault, baileys);
+    this.#credentials = credentialsIn(linkDatabase, baileys);
     const { auth, ledger } = this.#credentials.ledgerState(inbox, log);
     this.#auth = auth;
     this.#ledger = ledger;
-    this.#addresses = addressesIn(vault);
-    this.#sent = sentIn(vault);
-    this.#media = mediaIn(vault, baileys, this.#far.media);
+    this.#addresses = addressesIn(linkDatabase);
+    this.#sent = sentIn(linkDatabase);
+    this.#media = mediaIn(linkDatabase, baileys, this.#far.media);
     this.#mergeChats = chatMerger(this.#addresses, events);
     const note = (what: string) => (error: unknown) => log.warn(what, { error: String(error) });
     this.#names = new Names(
@@ -152,7 +152,7 @@ export class PairedLink implements Link {
 
   forgetChat(jid: string): void {
     this.#ledger.flush();
-    forgetChat(this.#parts.vault, jid);
+    forgetChat(this.#parts.linkDatabase, jid);
   }
 
   chatOf(jid: string): string {
@@ -167,15 +167,15 @@ export class PairedLink implements Link {
     await this.#arrivals.handedOver();
     this.#ledger.close();
     this.#parts.inbox.flush();
-    this.#parts.vault.close();
+    this.#parts.linkDatabase.close();
   }
 
   #open(): WASocket {
-    const { vault, baileys, inbox, log, left } = this.#parts;
+    const { linkDatabase, baileys, inbox, log, left } = this.#parts;
     const socket = openSocket({
       baileys,
       url: this.#far.socketUrl,
-      version: versionIn(vault, baileys),
+      version: versionIn(linkDatabase, baileys),
       auth: this.#auth,
       inbox,
       ledger: this.#ledger,
@@ -230,10 +230,10 @@ export class PairedLink implements Link {
   }
 
   async #refreshVersion(): Promise<boolean> {
-    const { vault, baileys } = this.#parts;
+    const { linkDatabase, baileys } = this.#parts;
     const version = await this.#far.fetchVersion(baileys).catch(() => null);
-    if (version === null || version[2] <= versionIn(vault, baileys)[2]) return false;
-    keepVersion(vault, version);
+    if (version === null || version[2] <= versionIn(linkDatabase, baileys)[2]) return false;
+    keepVersion(linkDatabase, version);
     return true;
   }
 

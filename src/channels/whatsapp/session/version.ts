@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Baileys } from './baileys.ts';
-import type { Vault } from './vault.ts';
+import type { LinkDatabase } from './link-database.ts';
 
 /** The web version that is presented to WhatsApp, which refuses old ones after some months. */
 export type WebVersion = readonly [number, number, number];
@@ -10,7 +10,7 @@ const Version = z.tuple([z.int(), z.int(), z.int()]);
 const KEY = 'web version';
 
 /** The newer one of what the library was made for and what was fetched since. */
-export function versionIn({ database }: Vault, baileys: Baileys): WebVersion {
+export function versionIn({ database }: LinkDatabase, baileys: Baileys): WebVersion {
   const own = Version.parse(baileys.DEFAULT_CONNECTION_CONFIG.version);
   const row = Row.optional().parse(
     database.prepare('SELECT value FROM meta WHERE key = ?').get(KEY),
@@ -20,7 +20,7 @@ export function versionIn({ database }: Vault, baileys: Baileys): WebVersion {
 }
 
 /** Keeps a version that was fetched. */
-export function keepVersion({ database }: Vault, version: WebVersion): void {
+export function keepVersion({ database }: LinkDatabase, version: WebVersion): void {
   database
     .prepare('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)')
     .run(KEY, JSON.stringify(version));

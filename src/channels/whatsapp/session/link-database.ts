@@ -40,7 +40,7 @@ const KEPT_DAYS = 30;
 const DAY_MS = 86_400_000;
 
 /** The link to WhatsApp on disk. */
-export type Vault = {
+export type LinkDatabase = {
   readonly database: Database.Database;
   readonly folder: string;
   close(): void;
@@ -51,9 +51,9 @@ export function whatsAppFolder(dataDir: string): string {
   return join(dataDir, 'whatsapp');
 }
 
-/** Whether there is something to open at all; an assistant that was never paired has no vault. */
-export function hasVault(dataDir: string): boolean {
-  return existsSync(vaultPath(whatsAppFolder(dataDir)));
+/** Whether there is something to open at all; an assistant that was never paired has no link database. */
+export function hasLinkDatabase(dataDir: string): boolean {
+  return existsSync(linkDatabasePath(whatsAppFolder(dataDir)));
 }
 
 /**
@@ -64,10 +64,10 @@ export function hasVault(dataDir: string): boolean {
  *
  * @throws WhatsAppError IN_USE
  */
-export function openVault(dataDir: string, now: number): Vault {
+export function openLinkDatabase(dataDir: string, now: number): LinkDatabase {
   const folder = whatsAppFolder(dataDir);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const path = vaultPath(folder);
+  const path = linkDatabasePath(folder);
   // SQLite gives its own files the mode of the database.
   closeSync(openSync(path, 'a', 0o600));
   const database = new Database(path, { timeout: 100 });
@@ -93,7 +93,7 @@ export function openVault(dataDir: string, now: number): Vault {
  * Deletes what is kept of a chat beside its addresses: references to its files, what was sent there, and
  * what came from there and nobody has stored. No byte of it stays in the file.
  */
-export function forgetChat({ database }: Vault, jid: string): void {
+export function forgetChat({ database }: LinkDatabase, jid: string): void {
   database.pragma('secure_delete = ON');
   database.transaction(() => {
     database.prepare('DELETE FROM media WHERE jid = ?').run(jid);
@@ -110,7 +110,7 @@ export function forgetChat({ database }: Vault, jid: string): void {
 }
 
 /** The file in the link's folder. */
-export function vaultPath(folder: string): string {
+export function linkDatabasePath(folder: string): string {
   return join(folder, 'link.db');
 }
 
