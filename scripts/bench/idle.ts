@@ -118,17 +118,18 @@ async function layOut(dir: string, { url, filesUrl }: WhatsAppServer): Promise<v
     'new WhatsAppChannel(context, null)',
     'new WhatsAppChannel(context, FAR)',
   );
-  if (patched === text) throw new Error('src/channels/whatsapp.ts has another far end than it had');
+  if (patched === text)
+    throw new Error('src/channels/whatsapp.ts has another endpoint than it had');
   await writeFile(
     path,
     `${patched}
-import { DELIVERY_PACE } from './whatsapp/delivery.ts';
-const FAR: FarEnd = {
+import { DELIVERY_PACE } from './whatsapp/outbound/delivery.ts';
+const FAR: Endpoint = {
   socketUrl: ${JSON.stringify(url)},
   media: { url: ${JSON.stringify(filesUrl)}, limitBytes: 1_000_000 },
   pace: DELIVERY_PACE,
   fetchVersion: async () => null,
-  slowness: 1,
+  timeScale: 1,
 };
 `,
   );

@@ -11,7 +11,7 @@ import {
 } from './channel.ts';
 import { WhatsAppError } from './whatsapp/failure.ts';
 import { addressOf } from './whatsapp/inbound/addresses.ts';
-import type { FarEnd } from './whatsapp/session/far-end.ts';
+import type { Endpoint } from './whatsapp/session/endpoint.ts';
 import { forgetChat, hasLinkDatabase, openLinkDatabase } from './whatsapp/session/link-database.ts';
 import { UNPAIRED } from './whatsapp/session/outcome.ts';
 import type { Link, LinkSettings } from './whatsapp/session/session.ts';
@@ -42,16 +42,16 @@ export class WhatsAppChannel implements Channel {
   readonly name = 'whatsapp';
   readonly isOpen = true;
   readonly #context: Context;
-  readonly #far: FarEnd | null;
+  readonly #endpoint: Endpoint | null;
   #status: ChannelStatus = UNPAIRED;
   #link: Link | null = null;
   #again: NodeJS.Timeout | undefined;
   #closing: Promise<void> = Promise.resolve();
 
-  /** @param far another far end than WhatsApp's own, for tests */
-  constructor(context: Context, far: FarEnd | null) {
+  /** @param endpoint another endpoint than WhatsApp's own, for tests */
+  constructor(context: Context, endpoint: Endpoint | null) {
     this.#context = context;
-    this.#far = far;
+    this.#endpoint = endpoint;
   }
 
   async connect(events: ChannelEvents): Promise<void> {
@@ -73,7 +73,7 @@ export class WhatsAppChannel implements Channel {
       const { openLink } = await import('./whatsapp/session/link.ts');
       this.#link = await openLink({
         settings,
-        far: this.#far,
+        endpoint: this.#endpoint,
         events: { ...events, onStatus },
         log,
       });
@@ -82,7 +82,7 @@ export class WhatsAppChannel implements Channel {
       onStatus({ state: 'failed', detail: reason });
       // The assistant before this one may be on its way out, or somebody is pairing.
       const isPassing = error instanceof WhatsAppError && error.code === 'IN_USE';
-      const waitMs = IN_USE_MS * (this.#far?.slowness ?? 1);
+      const waitMs = IN_USE_MS * (this.#endpoint?.timeScale ?? 1);
       if (isPassing) this.#again = setTimeout(() => void this.#open(events, onStatus), waitMs);
     }
   }

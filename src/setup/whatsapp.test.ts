@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { farEndOf } from '../testing/whatsapp/linked-channel.ts';
+import { endpointOf } from '../testing/whatsapp/linked-channel.ts';
 import { startWhatsAppServer, type WhatsAppServer } from '../testing/whatsapp/server.ts';
 import type { SetupContext } from './step.ts';
 import { setUpWhatsApp } from './whatsapp.ts';
@@ -40,7 +40,7 @@ test('a code to type is shown, and the pairing is told', async () => {
     const code = /type (\S+)/.exec(text)?.[1] ?? '';
     void server.pairing().then((pairing) => pairing.enterCode(code));
   };
-  const outcome = await setUpWhatsApp(contextOf({ args, say }), farEndOf(server));
+  const outcome = await setUpWhatsApp(contextOf({ args, say }), endpointOf(server));
   expect(outcome).toMatchObject({ data: { phoneNumber } });
   expect(outcome.summary).toContain(`+${phoneNumber}`);
 });
@@ -51,7 +51,7 @@ test('a terminal shows the QR code, dark on light', async () => {
     said.push(text);
     stop.abort();
   };
-  const running = setUpWhatsApp(contextOf({ say, signal: stop.signal }), farEndOf(server));
+  const running = setUpWhatsApp(contextOf({ say, signal: stop.signal }), endpointOf(server));
   await expect(running).rejects.toMatchObject({ name: 'SetupRefused' });
   expect(said).toHaveLength(1);
   expect(said[0]?.split('\n').filter((line) => line.startsWith('\x1b[30;107m'))).toSatisfy(
@@ -62,7 +62,7 @@ test('a terminal shows the QR code, dark on light', async () => {
 test('without a terminal the QR code is a picture, and a page on this machine alone', async () => {
   const stop = new AbortController();
   const context = contextOf({ isInteractive: false, signal: stop.signal });
-  const running = setUpWhatsApp(context, farEndOf(server));
+  const running = setUpWhatsApp(context, endpointOf(server));
   const picture = join(dataDir, 'whatsapp', 'pairing.svg');
   await expect.poll(() => existsSync(picture)).toBe(true);
   const svg = readFileSync(picture, 'utf8');
@@ -87,12 +87,12 @@ test('a code and its address are announced when there is one, and never where no
     }
   };
   const context = contextOf({ isInteractive: false, say, signal: stop.signal });
-  await expect(setUpWhatsApp(context, farEndOf(server))).rejects.toMatchObject({
+  await expect(setUpWhatsApp(context, endpointOf(server))).rejects.toMatchObject({
     name: 'SetupRefused',
   });
   expect(said).toEqual(['Asking WhatsApp for a code.', expect.stringContaining('It is at ')]);
   said.length = 0;
-  const offline = { ...farEndOf(server), socketUrl: 'ws://127.0.0.1:9' };
+  const offline = { ...endpointOf(server), socketUrl: 'ws://127.0.0.1:9' };
   const away = contextOf({ isInteractive: false });
   await expect(setUpWhatsApp(away, offline)).rejects.toThrow('cannot be reached');
   expect(said).toEqual(['Asking WhatsApp for a code.']);
@@ -101,7 +101,7 @@ test('a code and its address are announced when there is one, and never where no
 test.each([[['--phone', '0151 123']], [['--colour']], [['now']]])(
   '%j is wrong use, and nothing is asked of WhatsApp',
   async (args) => {
-    const running = setUpWhatsApp(contextOf({ args }), farEndOf(server));
+    const running = setUpWhatsApp(contextOf({ args }), endpointOf(server));
     await expect(running).rejects.toMatchObject({ isWrongUse: true });
     expect(server.versions).toEqual([]);
   },

@@ -16,10 +16,10 @@ export const setup = defineSetup({
   run: (context) => setUpWhatsApp(context),
 });
 
-/** @param far another far end than WhatsApp's own, for tests */
+/** @param endpoint another endpoint than WhatsApp's own, for tests */
 export async function setUpWhatsApp(
   context: SetupContext,
-  far?: PairingOptions['far'],
+  endpoint?: PairingOptions['endpoint'],
 ): Promise<SetupOutcome> {
   const wish = wishOf(context.args);
   const { dataDir } = context;
@@ -36,7 +36,7 @@ export async function setUpWhatsApp(
     const { signal } = context;
     const log = { info: () => {}, warn: () => {} };
     const options = { dataDir, method, log, signal, isAgain: wish.isAgain };
-    const account = await pair(far === undefined ? options : { ...options, far });
+    const account = await pair(endpoint === undefined ? options : { ...options, endpoint });
     ending = `Paired with +${account.phoneNumber}. You can close this page.`;
     return {
       summary: `Paired with +${account.phoneNumber}.`,

@@ -127,7 +127,7 @@ test('a removed device is told in the terminal, once, and everything else goes o
   await assistant.stop();
 
   const unpaired = new TestChannel('terminal');
-  const second = linked.withFar({});
+  const second = linked.withEndpoint({});
   const again = await project.start({ over: { channels: [unpaired, second.channel] } });
   expect(second.channel.status().state).toBe('unpaired');
   await again.stop();
@@ -135,7 +135,7 @@ test('a removed device is told in the terminal, once, and everything else goes o
 
   await linked.pair();
   const paired = new TestChannel('terminal');
-  const third = linked.withFar({});
+  const third = linked.withEndpoint({});
   const back = await project.start({ over: { channels: [paired, third.channel] } });
   await expect.poll(() => textsOf(paired)).toEqual(['The channel whatsapp works again.']);
   await back.stop();
@@ -164,7 +164,7 @@ test('after a pause the owner is told in one line what was too old to be answere
     await server.say(anna, `@Andy ${index}`, { group: family, sentAt });
   }
   await server.say(anna, '@Andy and now?', { group: family });
-  const second = linked.withFar({});
+  const second = linked.withEndpoint({});
   const agent: AgentScript = async ({ prompt }) => answers(`${prompt.split('\n').length} lines`);
   const again = await project.start({ agent, over: { channels: [second.channel], setTimer } });
   await expect.poll(() => anna.read.map(({ text }) => text)).toEqual(['21 lines']);

@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import { WhatsAppChannel } from '../../channels/whatsapp.ts';
-import { farEndOf } from './linked-channel.ts';
+import { endpointOf } from './linked-channel.ts';
 
 /**
  * The channel in a process of its own, to be killed: `channel-child.ts DATA_DIR STORE SOCKET_URL`. Each
@@ -12,7 +12,7 @@ const channel = new WhatsAppChannel(
     settings: { assistantName: 'Andy', dataDir, owner: null },
     log: { info: () => {}, warn: () => {} },
   },
-  farEndOf({ url, filesUrl: url }),
+  endpointOf({ url, filesUrl: url }),
 );
 await channel.connect({
   onMessage: async ({ text }) => appendFileSync(store, `${text}\n`),

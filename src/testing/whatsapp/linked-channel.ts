@@ -8,7 +8,7 @@ import type {
   KnownChat,
 } from '../../channels/channel.ts';
 import type { DeliveryPace } from '../../channels/whatsapp/outbound/delivery.ts';
-import type { FarEnd } from '../../channels/whatsapp/session/far-end.ts';
+import type { Endpoint } from '../../channels/whatsapp/session/endpoint.ts';
 import { pair } from '../../channels/whatsapp/session/pairing.ts';
 import { WhatsAppChannel } from '../../channels/whatsapp.ts';
 import { PhoneNumber } from '../../lib/setting-values.ts';
@@ -26,17 +26,17 @@ export const FAST: DeliveryPace = {
   longestWaitMs: 1_000,
 };
 
-/** The far end that a test server is. */
-export function farEndOf(
+/** The endpoint that a test server is. */
+export function endpointOf(
   server: Pick<WhatsAppServer, 'url' | 'filesUrl'>,
-  options: Partial<FarEnd> = {},
-): FarEnd {
+  options: Partial<Endpoint> = {},
+): Endpoint {
   return {
     socketUrl: server.url,
     media: { url: server.filesUrl, limitBytes: 1_000_000 },
     pace: FAST,
     fetchVersion: async () => null,
-    slowness: 0.02,
+    timeScale: 0.02,
     ...options,
   };
 }
@@ -56,25 +56,25 @@ export class LinkedChannel {
   channel: WhatsAppChannel;
   readonly #server: WhatsAppServer;
   readonly #environment: Record<string, string>;
-  readonly #far: FarEnd;
+  readonly #endpoint: Endpoint;
   #changed = Promise.withResolvers<void>();
 
   constructor(
     server: WhatsAppServer,
     environment: Record<string, string> = {},
-    far: Partial<FarEnd> = {},
+    endpoint: Partial<Endpoint> = {},
     dataDir: string = mkdtempSync(join(tmpdir(), 'claw-whatsapp-')),
   ) {
     this.dataDir = dataDir;
     this.#server = server;
     this.#environment = environment;
-    this.#far = farEndOf(server, far);
+    this.#endpoint = endpointOf(server, endpoint);
     this.channel = this.#create();
   }
 
-  /** Another assistant on the same data folder, with another far end. */
-  withFar(far: Partial<FarEnd>): LinkedChannel {
-    return new LinkedChannel(this.#server, this.#environment, far, this.dataDir);
+  /** Another assistant on the same data folder, with another endpoint. */
+  withEndpoint(endpoint: Partial<Endpoint>): LinkedChannel {
+    return new LinkedChannel(this.#server, this.#environment, endpoint, this.dataDir);
   }
 
   async pair(): Promise<void> {
@@ -87,7 +87,7 @@ export class LinkedChannel {
       log: silent,
       signal: new AbortController().signal,
       isAgain: false,
-      far: this.#far,
+      endpoint: this.#endpoint,
     });
   }
 
@@ -147,7 +147,7 @@ export class LinkedChannel {
     };
     const note = (message: string, data?: unknown) =>
       void this.logged.push(`${message} ${JSON.stringify(data ?? {})}`);
-    return new WhatsAppChannel({ settings, log: { info: note, warn: note } }, this.#far);
+    return new WhatsAppChannel({ settings, log: { info: note, warn: note } }, this.#endpoint);
   }
 
   #wake(): void {

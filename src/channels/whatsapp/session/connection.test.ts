@@ -153,7 +153,7 @@ test('a proxy’s word is not WhatsApp’s: its 401 removes nobody', async () =>
   await new Promise<void>((resolve) => hotel.listen(0, '127.0.0.1', resolve));
   const { port } = hotel.address() as AddressInfo;
   await linked.pair();
-  const elsewhere = linked.withFar({ socketUrl: `ws://127.0.0.1:${port}/` });
+  const elsewhere = linked.withEndpoint({ socketUrl: `ws://127.0.0.1:${port}/` });
   await elsewhere.connect();
   expect(elsewhere.channel.status()).toMatchObject({ state: 'connecting' });
   await elsewhere.channel.disconnect();
@@ -165,7 +165,7 @@ test('a proxy’s word is not WhatsApp’s: its 401 removes nobody', async () =>
 test('two assistants never share one pairing; the second has it when the first is gone', async () => {
   await linked.pair();
   await linked.connect();
-  const second = linked.withFar({});
+  const second = linked.withEndpoint({});
   await second.connect();
   expect(second.channel.status()).toMatchObject({
     state: 'failed',

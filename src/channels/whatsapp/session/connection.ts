@@ -15,7 +15,7 @@ export type ConnectionOptions = {
   readonly refreshVersion: () => Promise<boolean>;
   readonly markRemoved: () => void;
   /** Scales the pauses; 1 outside of tests. */
-  readonly slowness: number;
+  readonly timeScale: number;
 };
 
 /** A connection that somebody else took over is not fought for. */
@@ -48,7 +48,7 @@ export async function stayConnected(options: ConnectionOptions): Promise<void> {
     report(await retryStatus(outcome, options));
     const isSlow = outcome.kind === 'retry' && outcome.isSlow;
     const waitMs = backoffMs(isSlow ? SLOW_FAILURES : failures, Math.random());
-    await pause(waitMs * options.slowness, signal);
+    await pause(waitMs * options.timeScale, signal);
     failures += 1;
   }
 }

@@ -27,11 +27,11 @@ export type PairingOptions = {
   readonly signal: AbortSignal;
   /** Pairs anew where there is a pairing already. */
   readonly isAgain: boolean;
-  /** Another far end than WhatsApp's own, for tests. */
-  readonly far?: Far;
+  /** Another endpoint than WhatsApp's own, for tests. */
+  readonly endpoint?: PairingEndpoint;
 };
 
-type Far = {
+type PairingEndpoint = {
   readonly socketUrl: string;
   readonly fetchVersion: (baileys: Baileys) => Promise<WebVersion | null>;
 };
@@ -78,7 +78,7 @@ type Attempt = PairingOptions & {
 };
 
 async function acceptOnPhone(attempt: Attempt): Promise<void> {
-  const { baileys, linkDatabase, signal, far } = attempt;
+  const { baileys, linkDatabase, signal, endpoint } = attempt;
   let isAccepted = false;
   let wasAsked = false;
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -92,7 +92,7 @@ async function acceptOnPhone(attempt: Attempt): Promise<void> {
     if (outcome.kind === 'removed') throw failed('the phone did not accept');
     if (outcome.kind === 'restart') continue;
     if (outcome.kind === 'stale') {
-      const version = await (far?.fetchVersion ?? fetchVersion)(baileys).catch(() => null);
+      const version = await (endpoint?.fetchVersion ?? fetchVersion)(baileys).catch(() => null);
       if (version === null) throw failed('WhatsApp no longer takes this version: update first');
       keepVersion(linkDatabase, version);
       continue;
@@ -124,7 +124,7 @@ async function runOnce(attempt: Attempt, isAccepted: boolean): Promise<End> {
   const auth = isAccepted ? state : { ...state, creds: baileys.initAuthCreds() };
   const socket = openSocket({
     baileys,
-    url: attempt.far?.socketUrl ?? WHATSAPP_SOCKET,
+    url: attempt.endpoint?.socketUrl ?? WHATSAPP_SOCKET,
     version: versionIn(linkDatabase, baileys),
     auth,
     inbox,

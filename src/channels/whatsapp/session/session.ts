@@ -19,7 +19,7 @@ import { Typing } from '../outbound/typing.ts';
 import type { Baileys } from './baileys.ts';
 import { stayConnected } from './connection.ts';
 import { type Credentials, credentialsIn } from './credentials.ts';
-import { type FarEnd, WHATSAPP } from './far-end.ts';
+import { type Endpoint, WHATSAPP } from './endpoint.ts';
 import { forgetChat, type LinkDatabase } from './link-database.ts';
 import { REMOVED } from './outcome.ts';
 import { openSocket } from './socket.ts';
@@ -48,7 +48,7 @@ export type LinkSettings = {
 export type LinkOptions = {
   readonly settings: LinkSettings;
   /** Null for WhatsApp's own. */
-  readonly far: FarEnd | null;
+  readonly endpoint: Endpoint | null;
   readonly events: ChannelEvents;
   readonly log: ChannelLog;
 };
@@ -66,7 +66,7 @@ type Parts = LinkOptions & {
 /** All that is kept of a pairing, and one connection after the other. */
 export class PairedLink implements Link {
   readonly #parts: Parts;
-  readonly #far: FarEnd;
+  readonly #endpoint: Endpoint;
   readonly #credentials: Credentials;
   readonly #auth: AuthenticationState;
   readonly #ledger: Ledger;
@@ -85,14 +85,14 @@ export class PairedLink implements Link {
   constructor(parts: Parts) {
     const { linkDatabase, baileys, inbox, events, log } = parts;
     this.#parts = parts;
-    this.#far = parts.far ?? WHATSAPP;
+    this.#endpoint = parts.endpoint ?? WHATSAPP;
     this.#credentials = credentialsIn(linkDatabase, baileys);
     const { auth, ledger } = this.#credentials.ledgerState(inbox, log);
     this.#auth = auth;
     this.#ledger = ledger;
     this.#addresses = addressesIn(linkDatabase);
     this.#sent = sentIn(linkDatabase);
-    this.#media = mediaIn(linkDatabase, baileys, this.#far.media);
+    this.#media = mediaIn(linkDatabase, baileys, this.#endpoint.media);
     this.#mergeChats = chatMerger(this.#addresses, events);
     const note = (what: string) => (error: unknown) => log.warn(what, { error: String(error) });
     this.#names = new Names(
@@ -111,7 +111,7 @@ export class PairedLink implements Link {
       signal: this.#stop.signal,
     });
     const socket = (): WASocket | null => this.#socket;
-    this.#delivery = new Delivery({ socket, sent: this.#sent, pace: this.#far.pace });
+    this.#delivery = new Delivery({ socket, sent: this.#sent, pace: this.#endpoint.pace });
     this.#typing = new Typing(socket);
   }
 
@@ -134,7 +134,7 @@ export class PairedLink implements Link {
         this.#credentials.markRemoved();
         this.#parts.log.info(REMOVED.detail ?? '');
       },
-      slowness: this.#far.slowness,
+      timeScale: this.#endpoint.timeScale,
     });
   }
 
@@ -174,7 +174,7 @@ export class PairedLink implements Link {
     const { linkDatabase, baileys, inbox, log, left } = this.#parts;
     const socket = openSocket({
       baileys,
-      url: this.#far.socketUrl,
+      url: this.#endpoint.socketUrl,
       version: versionIn(linkDatabase, baileys),
       auth: this.#auth,
       inbox,
@@ -231,7 +231,7 @@ export class PairedLink implements Link {
 
   async #refreshVersion(): Promise<boolean> {
     const { linkDatabase, baileys } = this.#parts;
-    const version = await this.#far.fetchVersion(baileys).catch(() => null);
+    const version = await this.#endpoint.fetchVersion(baileys).catch(() => null);
     if (version === null || version[2] <= versionIn(linkDatabase, baileys)[2]) return false;
     keepVersion(linkDatabase, version);
     return true;

@@ -4,20 +4,20 @@ import type { Baileys } from './baileys.ts';
 import { WHATSAPP_SOCKET } from './socket.ts';
 import { fetchVersion, type WebVersion } from './version.ts';
 
-/** The far end, and how fast we are with it. Another than WhatsApp's own is for tests. */
-export type FarEnd = {
+/** The endpoint, and how fast we are with it. Another than WhatsApp's own is for tests. */
+export type Endpoint = {
   readonly socketUrl: string;
   readonly media: MediaOptions;
   readonly pace: DeliveryPace;
   readonly fetchVersion: (baileys: Baileys) => Promise<WebVersion | null>;
   /** Scales the pauses between attempts to connect. */
-  readonly slowness: number;
+  readonly timeScale: number;
 };
 
-export const WHATSAPP: FarEnd = {
+export const WHATSAPP: Endpoint = {
   socketUrl: WHATSAPP_SOCKET,
   media: { url: 'https://mmg.whatsapp.net', limitBytes: 20_000_000 },
   pace: DELIVERY_PACE,
   fetchVersion,
-  slowness: 1,
+  timeScale: 1,
 };

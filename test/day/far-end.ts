@@ -1,9 +1,0 @@
-import { WHATSAPP } from '../../src/channels/whatsapp/session/far-end.ts';
-import { farEndOf } from '../../src/testing/whatsapp/linked-channel.ts';
-
-// Loaded before the assistant: what it takes for WhatsApp's own far end is the test's server.
-const url = process.env['TEST_WHATSAPP_SOCKET'];
-const filesUrl = process.env['TEST_WHATSAPP_FILES'];
-if (url !== undefined && filesUrl !== undefined) {
-  Object.assign(WHATSAPP, farEndOf({ url, filesUrl }));
-}
