@@ -44,16 +44,16 @@ node /tmp/many.mjs`;
 
 for (const engine of ['bubblewrap', 'docker'] as const) {
   await describeWithEngine(engine, `budgets under ${engine}`, () => {
-    let boxes: SandboxProject;
+    let sandboxed: SandboxProject;
     beforeAll(async () => {
-      boxes = await sandboxProject({ engine, script });
+      sandboxed = await sandboxProject({ engine, script });
     });
-    afterAll(() => boxes[Symbol.asyncDispose]());
+    afterAll(() => sandboxed[Symbol.asyncDispose]());
 
     test('are kept to from call to call, in each group, across a restart, until the next day', async () => {
       using project = new TestProject();
       const clock = new TestClock(`${TODAY}T12:00:00Z`);
-      const first = await start(project, boxes, { clock });
+      const first = await start(project, sandboxed, { clock });
       await Promise.all([FAMILY, CLUB].map((jid) => ask(first, 'hello', jid)));
       expect(textsOf(first.chat)).toEqual(['pong', 'pong']);
       await ask(first, 'hello');
@@ -66,14 +66,14 @@ for (const engine of ['bubblewrap', 'docker'] as const) {
       expect(textsOf(first.terminal)).toEqual([expect.stringContaining('$0.80 of $1.00 (80%)')]);
       await first.stop();
 
-      const second = await start(project, boxes, { clock });
+      const second = await start(project, sandboxed, { clock });
       // The call that reaches the limit is paid, the next one of the same turn is refused.
       await ask(second, 'work on');
       expect(textsOf(second.chat)).toEqual([PAUSED]);
       expect(second.store.usage.of('family', TODAY).microUsd).toBe(1_000_000);
-      const asked = boxes.server.requests.length;
+      const asked = sandboxed.server.requests.length;
       await ask(second, 'hello?');
-      expect(boxes.server.requests).toHaveLength(asked);
+      expect(sandboxed.server.requests).toHaveLength(asked);
       expect(textsOf(second.chat)).toEqual([PAUSED]);
       expect(textsOf(second.terminal)).toEqual([expect.stringContaining('$1.00 of $1.00 (100%)')]);
       await ask(second, 'hello', CLUB);
@@ -87,7 +87,7 @@ for (const engine of ['bubblewrap', 'docker'] as const) {
 
     test('are not passed by many calls at once by more than one of them', async () => {
       using project = new TestProject();
-      const assistant = await start(project, boxes);
+      const assistant = await start(project, sandboxed);
       await ask(assistant, 'all at once');
       const { microUsd } = assistant.store.usage.of('family', TODAY);
       expect(microUsd).toBeGreaterThanOrEqual(1_000_000);
@@ -98,7 +98,7 @@ for (const engine of ['bubblewrap', 'docker'] as const) {
 
     test('end a turn at the first refusal: an agent does not ask again', async () => {
       let calls = 0;
-      const outcome = await boxes.sandbox.runTurn(
+      const outcome = await sandboxed.sandbox.runTurn(
         {
           id: 'refused',
           folder: 'family',
@@ -135,10 +135,10 @@ await describeWithEngine(
         baseUrl: `${server.url}/v1`,
         apiKey: TEST_KEY,
       } as const;
-      await using boxes = await sandboxProject({ engine: 'bubblewrap', settings: { model } });
+      await using sandboxed = await sandboxProject({ engine: 'bubblewrap', settings: { model } });
       using project = new TestProject();
       const environment = { MODEL: 'openai/test', OPENAI_API_KEY: 'x', BUDGET_TOKENS: '70' };
-      const assistant = await start(project, boxes, { environment });
+      const assistant = await start(project, sandboxed, { environment });
       await ask(assistant, 'hello');
       await ask(assistant, 'hello');
       await ask(assistant, 'hello');

@@ -22,10 +22,10 @@ const script: AnthropicScript = (request) => {
 };
 
 test('a model schedules a task, does it in its container when it is due, and may stay silent', async () => {
-  await using boxes = await sandboxProject({ engine: 'bubblewrap', script });
+  await using sandboxed = await sandboxProject({ engine: 'bubblewrap', script });
   using project = new TestProject();
   const clock = new TestClock('2026-11-21T12:00:00Z');
-  const { sandbox } = boxes;
+  const { sandbox } = sandboxed;
   const assistant = await startAssistant(project.dir, {
     over: {
       now: clock.now,
@@ -44,8 +44,8 @@ test('a model schedules a task, does it in its container when it is due, and may
   await vi.waitFor(() => expect(store.taskRuns.last(1, 1)[0]?.outcome).toBe('silent'));
   expect(terminal.sent).toHaveLength(2);
   // The task went on with the conversation in which it was made.
-  expect(boxes.server.requests.at(-1)?.body.messages[0]).toMatchObject({ role: 'user' });
-  expect(textOfFirst(boxes.server.requests.at(-1))).toContain('Say when it is time');
+  expect(sandboxed.server.requests.at(-1)?.body.messages[0]).toMatchObject({ role: 'user' });
+  expect(textOfFirst(sandboxed.server.requests.at(-1))).toContain('Say when it is time');
   await assistant.stop();
 });
 

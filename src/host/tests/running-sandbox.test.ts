@@ -14,9 +14,9 @@ await describeWithEngine('bubblewrap', 'an agent at work in its container', () =
       await say('and the dog');
       return [{ type: 'tool_use', name: 'shell', input: { command: 'echo fed' } }];
     };
-    await using boxes = await sandboxProject({ engine: 'bubblewrap', script });
+    await using sandboxed = await sandboxProject({ engine: 'bubblewrap', script });
     using project = new TestProject();
-    const { sandbox, server } = boxes;
+    const { sandbox, server } = sandboxed;
     const assistant = await startAssistant(project.dir, {
       over: {
         sandbox: borrowed(sandbox),

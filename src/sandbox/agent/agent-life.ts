@@ -20,7 +20,7 @@ export class AgentLife {
   /** True once the agent is ready; false when it was lost before. */
   readonly ready: Promise<boolean>;
   readonly #resolveReady: (isReady: boolean) => void;
-  readonly #boxEnded = Promise.withResolvers<string>();
+  readonly #containerEnded = Promise.withResolvers<string>();
   #link: FrameLink<HostFrame> | null = null;
   #isClosed = false;
 
@@ -50,8 +50,8 @@ export class AgentLife {
   }
 
   /** The container is gone, with the engine's word for why. */
-  boxEnded(reason: string): void {
-    this.#boxEnded.resolve(reason);
+  containerEnded(reason: string): void {
+    this.#containerEnded.resolve(reason);
     this.lose({ code: 'AGENT_DIED', reason });
   }
 
@@ -78,7 +78,7 @@ export class AgentLife {
   async #explainClose(): Promise<void> {
     this.#isClosed = true;
     const unexplained = sleep(REASON_WAIT_MS, 'it closed its connection', { ref: false });
-    const reason = await Promise.race([this.#boxEnded.promise, unexplained]);
+    const reason = await Promise.race([this.#containerEnded.promise, unexplained]);
     this.lose({ code: 'AGENT_DIED', reason });
   }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ModelSettings } from '../../config.ts';
 import { TIMED_OUT, withTimeout } from '../../lib/timeout.ts';
-import { type Box, DEFAULT_LIMITS, type Engine, type Mount } from '../engines/engine.ts';
+import { type Container, DEFAULT_LIMITS, type Engine, type Mount } from '../engines/engine.ts';
 import type { AgentUser } from '../mounts/ownership.ts';
 import type { TurnFrame } from '../protocol/frames.ts';
 import { type GroupServer, openGroupServer } from '../protocol/group-server.ts';
@@ -36,9 +36,9 @@ export class AgentNotReady extends Error {
 
 /** A started container whose agent has connected and waits for turns, one at a time. */
 export class WarmAgent {
-  readonly boxId: string;
+  readonly containerId: string;
   readonly #life: AgentLife;
-  readonly #box: Box;
+  readonly #container: Container;
   readonly #server: GroupServer;
   #stopped: Promise<void> | null = null;
 
@@ -55,25 +55,27 @@ export class WarmAgent {
       currentTurn: () => life.turn,
       onAgent: (stream) => life.connect(stream),
     });
-    let box: Box;
+    let container: Container;
     try {
       const { engine, folder, mounts } = parts;
-      box = await boxInTime(engine.startBox({ folder, mounts, limits: DEFAULT_LIMITS }));
+      container = await containerInTime(
+        engine.startContainer({ folder, mounts, limits: DEFAULT_LIMITS }),
+      );
     } catch (error) {
       await server.close();
       throw error;
     }
-    const agent = new WarmAgent(box, server, life);
+    const agent = new WarmAgent(container, server, life);
     await agent.#ready();
     return agent;
   }
 
-  private constructor(box: Box, server: GroupServer, life: AgentLife) {
-    this.boxId = box.id;
-    this.#box = box;
+  private constructor(container: Container, server: GroupServer, life: AgentLife) {
+    this.containerId = container.id;
+    this.#container = container;
     this.#server = server;
     this.#life = life;
-    void box.ended.then((reason) => life.boxEnded(reason));
+    void container.ended.then((reason) => life.containerEnded(reason));
   }
 
   get isAlive(): boolean {
@@ -111,10 +113,10 @@ export class WarmAgent {
     this.#life.send({ type: 'stop' });
     this.#life.lose({ code: 'AGENT_DIED', reason: 'it was stopped' });
     if (mayEndItself) {
-      await Promise.race([this.#box.ended, sleep(STOP_GRACE_MS, null, { ref: false })]);
+      await Promise.race([this.#container.ended, sleep(STOP_GRACE_MS, null, { ref: false })]);
     }
     // What could not be removed in time is removed when the host starts again.
-    await withTimeout(this.#box.stop(), REMOVE_TIMEOUT_MS);
+    await withTimeout(this.#container.stop(), REMOVE_TIMEOUT_MS);
     await this.#server.close();
   }
 
@@ -133,9 +135,9 @@ const TOO_LONG: TurnOutcome = {
   message: 'The messages of this turn are longer than 1 MB together, which the agent cannot take.',
 };
 
-async function boxInTime(starting: Promise<Box>): Promise<Box> {
-  const box = await withTimeout(starting, START_TIMEOUT_MS);
-  if (box !== TIMED_OUT) return box;
+async function containerInTime(starting: Promise<Container>): Promise<Container> {
+  const container = await withTimeout(starting, START_TIMEOUT_MS);
+  if (container !== TIMED_OUT) return container;
   // Should it come up after all, nobody knows it any more.
   starting.then(
     (late) => late.stop(),

@@ -3,7 +3,13 @@ import { lstat, readlink } from 'node:fs/promises';
 import { execa } from 'execa';
 import { EXTRA } from '../mounts/extra-mounts.ts';
 import type { AgentUser } from '../mounts/ownership.ts';
-import { AGENT_NODE_FLAGS, type Box, type BoxSpec, type Engine, EngineUnusable } from './engine.ts';
+import {
+  AGENT_NODE_FLAGS,
+  type Container,
+  type ContainerSpec,
+  type Engine,
+  EngineUnusable,
+} from './engine.ts';
 
 /** bwrap and what it starts are looked up here; the agent's own environment is made from nothing. */
 const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
@@ -31,7 +37,7 @@ export async function openBubblewrap(parts: BubblewrapParts): Promise<Engine> {
   const system = await systemMounts();
   const hasLimits = await isInstalled('prlimit');
   const isolated = await workingIsolation(parts, system);
-  const prepare = (spec: BoxSpec) => [
+  const prepare = (spec: ContainerSpec) => [
     ...isolated.namespaces,
     ...system,
     ...filesystem(spec, parts.nodePath),
@@ -41,7 +47,7 @@ export async function openBubblewrap(parts: BubblewrapParts): Promise<Engine> {
   return {
     name: 'bubblewrap',
     description: `bubblewrap ${version}, ${hasLimits ? 'limits per process only' : 'without limits'}`,
-    startBox: async (spec) =>
+    startContainer: async (spec) =>
       startBwrap([...prepare(spec), NODE, ...AGENT_NODE_FLAGS, '/opt/claw/agent.mjs']),
   };
 }
@@ -127,7 +133,7 @@ async function systemMounts(): Promise<string[]> {
   return [...args, '--proc', '/proc', '--dev', '/dev'];
 }
 
-function filesystem(spec: BoxSpec, nodePath: string): string[] {
+function filesystem(spec: ContainerSpec, nodePath: string): string[] {
   const hasExtra = spec.mounts.some(({ target }) => target.startsWith(EXTRA));
   const mounts = spec.mounts.flatMap(({ source, target, isWritable }) => [
     isWritable ? '--bind' : '--ro-bind',
@@ -145,7 +151,7 @@ function filesystem(spec: BoxSpec, nodePath: string): string[] {
   ];
 }
 
-function limits(spec: BoxSpec, { isRoot }: BubblewrapParts): string[] {
+function limits(spec: ContainerSpec, { isRoot }: BubblewrapParts): string[] {
   // Without a user namespace the kernel counts all processes of that user, ours or not.
   const processes = isRoot ? spec.limits.processes * 8 : spec.limits.processes;
   return ['prlimit', `--nproc=${processes}`, `--data=${spec.limits.memoryBytes}`, '--core=0'];
@@ -157,7 +163,7 @@ function identity({ isRoot, user }: BubblewrapParts): string[] {
   return ['setpriv', ...ids, '--clear-groups', '--inh-caps=-all'];
 }
 
-function startBwrap(args: readonly string[]): Promise<Box> {
+function startBwrap(args: readonly string[]): Promise<Container> {
   const child = spawn('bwrap', args, {
     env: { PATH: SYSTEM_PATH },
     stdio: ['ignore', 'ignore', 'pipe'],

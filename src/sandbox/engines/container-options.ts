@@ -1,8 +1,8 @@
 import type { ContainerCreateOptions } from 'dockerode';
-import { AGENT_NODE_FLAGS, type BoxSpec } from './engine.ts';
+import { AGENT_NODE_FLAGS, type ContainerSpec } from './engine.ts';
 
 export type ContainerParts = {
-  readonly spec: BoxSpec;
+  readonly spec: ContainerSpec;
   readonly image: string;
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;

@@ -3,7 +3,7 @@ import Docker, { type DockerOptions } from 'dockerode';
 import { TIMED_OUT, withTimeout } from '../../lib/timeout.ts';
 import type { AgentUser } from '../mounts/ownership.ts';
 import { containerOptions } from './container-options.ts';
-import type { Box, BoxSpec, Engine, EngineParts } from './engine.ts';
+import type { Container, ContainerSpec, Engine, EngineParts } from './engine.ts';
 import { EngineUnusable } from './engine.ts';
 import { ensureImage, IMAGE_NAME } from './image.ts';
 
@@ -40,7 +40,7 @@ export async function openDocker(parts: DockerParts): Promise<Engine> {
   let image = await ensureImage(docker, parts);
   await removeAll(docker, left);
 
-  const start = (spec: BoxSpec): Promise<Box> =>
+  const start = (spec: ContainerSpec): Promise<Container> =>
     startContainer(docker, spec, (folder) => ({
       ...placement,
       image,
@@ -50,7 +50,7 @@ export async function openDocker(parts: DockerParts): Promise<Engine> {
   return {
     name,
     description: `${name} ${Version}, image ${IMAGE_NAME}`,
-    async startBox(spec) {
+    async startContainer(spec) {
       try {
         return await start(spec);
       } catch (error) {
@@ -122,7 +122,11 @@ type Naming = (
   folder: string,
 ) => Placement & { image: string; name: string; labels: Record<string, string> };
 
-async function startContainer(docker: Docker, spec: BoxSpec, naming: Naming): Promise<Box> {
+async function startContainer(
+  docker: Docker,
+  spec: ContainerSpec,
+  naming: Naming,
+): Promise<Container> {
   const container = await docker.createContainer(
     containerOptions({ spec, ...naming(spec.folder) }),
   );

@@ -8,20 +8,20 @@ export type Mount = {
 };
 
 /** What one group's container is made of, whichever engine makes it. */
-export type BoxSpec = {
+export type ContainerSpec = {
   readonly folder: string;
   readonly mounts: readonly Mount[];
-  readonly limits: BoxLimits;
+  readonly limits: ContainerLimits;
 };
 
-export type BoxLimits = {
+export type ContainerLimits = {
   readonly memoryBytes: number;
   readonly processes: number;
   readonly cpus: number;
 };
 
 /** A running container, or what stands for one, with the agent as its only purpose. */
-export type Box = {
+export type Container = {
   readonly id: string;
   /** Resolves when the agent is gone for whatever reason, with that reason in a few words. Never rejects. */
   readonly ended: Promise<string>;
@@ -29,16 +29,16 @@ export type Box = {
   stop(): Promise<void>;
 };
 
-/** One way to run boxes. `startBox` rejects when the engine cannot make one. */
+/** One way to run containers. `startContainer` rejects when the engine cannot make one. */
 export interface Engine {
   readonly name: SandboxEngine;
   readonly description: string;
-  startBox(spec: BoxSpec): Promise<Box>;
+  startContainer(spec: ContainerSpec): Promise<Container>;
 }
 
-/** What an engine needs to know once, before its first box. */
+/** What an engine needs to know once, before its first container. */
 export type EngineParts = {
-  /** Marks this installation's boxes, so that it can clear up its own and nobody else's. */
+  /** Marks this installation's containers, so that it can clear up its own and nobody else's. */
   readonly instanceId: string;
   readonly projectDir: string;
   readonly baseImage: string | null;
@@ -56,7 +56,7 @@ export const AGENT_UID = 1000;
 /** Without the first, `kill -USR1` from a command would open an inspector in the agent. */
 export const AGENT_NODE_FLAGS = ['--disable-sigusr1'];
 
-export const DEFAULT_LIMITS: BoxLimits = {
+export const DEFAULT_LIMITS: ContainerLimits = {
   memoryBytes: 1024 ** 3,
   processes: 128,
   cpus: 1,
