@@ -6,7 +6,7 @@ import type { AgentUser } from '../mounts/ownership.ts';
 import type { TurnFrame } from '../protocol/frames.ts';
 import { type GroupServer, openGroupServer } from '../protocol/group-server.ts';
 import type { TurnOutcome } from '../sandbox.ts';
-import { AgentLife, lossOutcome } from './agent-life.ts';
+import { AgentConnection, lossOutcome } from './agent-connection.ts';
 import type { Turn } from './turn.ts';
 import { stuckOutcome, type TurnLimits, timeoutOutcome } from './turn-limits.ts';
 
@@ -37,7 +37,7 @@ export class AgentNotReady extends Error {
 /** A started container whose agent has connected and waits for turns, one at a time. */
 export class WarmAgent {
   readonly containerId: string;
-  readonly #life: AgentLife;
+  readonly #connection: AgentConnection;
   readonly #container: Container;
   readonly #server: GroupServer;
   #stopped: Promise<void> | null = null;
@@ -47,13 +47,13 @@ export class WarmAgent {
    * @throws whatever the engine says when it cannot start a container
    */
   static async start(parts: WarmAgentParts): Promise<WarmAgent> {
-    const life = new AgentLife();
+    const connection = new AgentConnection();
     const server = await openGroupServer({
       socketDir: parts.socketDir,
       user: parts.user,
       proxy: { model: parts.model, timeoutMs: parts.modelTimeoutMs },
-      currentTurn: () => life.turn,
-      onAgent: (stream) => life.connect(stream),
+      currentTurn: () => connection.turn,
+      onAgent: (stream) => connection.connect(stream),
     });
     let container: Container;
     try {
@@ -65,42 +65,42 @@ export class WarmAgent {
       await server.close();
       throw error;
     }
-    const agent = new WarmAgent(container, server, life);
+    const agent = new WarmAgent(container, server, connection);
     await agent.#ready();
     return agent;
   }
 
-  private constructor(container: Container, server: GroupServer, life: AgentLife) {
+  private constructor(container: Container, server: GroupServer, connection: AgentConnection) {
     this.containerId = container.id;
     this.#container = container;
     this.#server = server;
-    this.#life = life;
-    void container.ended.then((reason) => life.containerEnded(reason));
+    this.#connection = connection;
+    void container.ended.then((reason) => connection.containerEnded(reason));
   }
 
   get isAlive(): boolean {
-    return this.#life.isAlive;
+    return this.#connection.isAlive;
   }
 
   /** Runs a turn to its end. An agent that is lost on the way is an outcome too, and is stopped. */
   async run(turn: Turn, frame: TurnFrame, limits: TurnLimits): Promise<TurnOutcome> {
     const { timeoutMs, idleMs } = limits;
-    this.#life.turn = turn;
+    this.#connection.turn = turn;
     const timer = setTimeout(() => turn.end(timeoutOutcome(timeoutMs)), timeoutMs);
     turn.silence.start(idleMs, () => turn.end(stuckOutcome(idleMs)));
-    if (this.#life.loss !== null) turn.end(lossOutcome(this.#life.loss));
-    else if (!this.#life.send(frame)) turn.end(TOO_LONG);
-    else if (this.#life.takesFollowUps) turn.open();
+    if (this.#connection.loss !== null) turn.end(lossOutcome(this.#connection.loss));
+    else if (!this.#connection.send(frame)) turn.end(TOO_LONG);
+    else if (this.#connection.takesFollowUps) turn.open();
     const outcome = await turn.outcome;
     clearTimeout(timer);
-    this.#life.turn = null;
+    this.#connection.turn = null;
     const isCrowded = turn.leftBehind > MAX_LEFT_BEHIND;
     if (isHung(outcome) || isCrowded || !this.isAlive) await this.stop();
     return outcome;
   }
 
   /** What the host says to the agent beside the turn itself. */
-  readonly send: AgentLife['send'] = (frame) => this.#life.send(frame);
+  readonly send: AgentConnection['send'] = (frame) => this.#connection.send(frame);
 
   /** Asks the agent to end, and sees to it. Every call waits for the same end. */
   stop(): Promise<void> {
@@ -110,8 +110,8 @@ export class WarmAgent {
 
   async #stop(): Promise<void> {
     const mayEndItself = this.isAlive;
-    this.#life.send({ type: 'stop' });
-    this.#life.lose({ code: 'AGENT_DIED', reason: 'it was stopped' });
+    this.#connection.send({ type: 'stop' });
+    this.#connection.lose({ code: 'AGENT_DIED', reason: 'it was stopped' });
     if (mayEndItself) {
       await Promise.race([this.#container.ended, sleep(STOP_GRACE_MS, null, { ref: false })]);
     }
@@ -122,8 +122,8 @@ export class WarmAgent {
 
   async #ready(): Promise<void> {
     const late = sleep(READY_TIMEOUT_MS, false, { ref: false });
-    if (await Promise.race([this.#life.ready, late])) return;
-    const why = this.#life.loss?.reason ?? `nothing heard for ${READY_TIMEOUT_MS / 1000} s`;
+    if (await Promise.race([this.#connection.ready, late])) return;
+    const why = this.#connection.loss?.reason ?? `nothing heard for ${READY_TIMEOUT_MS / 1000} s`;
     await this.stop();
     throw new AgentNotReady(`The agent did not start (${why}).`);
   }

@@ -12,7 +12,7 @@ const REASON_WAIT_MS = 1_000;
 export type Loss = { readonly code: 'AGENT_GARBAGE' | 'AGENT_DIED'; readonly reason: string };
 
 /** What becomes of one agent, from its connection to its loss, which ends the turn it was in. */
-export class AgentLife {
+export class AgentConnection {
   turn: Turn | null = null;
   loss: Loss | null = null;
   /** The agent takes what is said while a turn runs. */
