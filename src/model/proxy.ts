@@ -2,7 +2,7 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import type { ModelSettings } from '../config.ts';
 import type { ActivityWatchdog } from '../lib/activity-watchdog.ts';
-import { type Bill, openBill } from './call-bill.ts';
+import { type CallMeter, openCallMeter } from './call-meter.ts';
 import {
   brokenFailure,
   connectionFailure,
@@ -64,7 +64,7 @@ export async function proxyModelCall(
   const checked = checkCall(model, given);
   if (typeof checked === 'string') return refuse(response, 400, checked);
   if (isFree(url)) {
-    return forward(response, { ...call, body: checked.body, bill: null });
+    return forward(response, { ...call, body: checked.body, meter: null });
   }
   const admission = await turn.silence.during(turn.admit(checked.atMost, signal));
   if (admission.kind === 'refused') {
@@ -73,17 +73,17 @@ export async function proxyModelCall(
     turn.onModel({ code: 'BUDGET', message: admission.message });
     return refuse(response, 402, admission.message, 'billing_error');
   }
-  const bill = openBill(checked, (counts) => {
+  const meter = openCallMeter(checked, (counts) => {
     admission.charge(counts);
     if (counts !== null) turn.onUsage(counts);
   });
   // At once, and not when the broken streams come to it: the books may be closed by then.
-  signal.addEventListener('abort', () => bill.close({ isWhole: false }), { once: true });
+  signal.addEventListener('abort', () => meter.close({ isWhole: false }), { once: true });
   try {
     if (signal.aborted) response.destroy();
-    else await forward(response, { ...call, body: checked.body, bill });
+    else await forward(response, { ...call, body: checked.body, meter });
   } finally {
-    bill.close({ isWhole: false });
+    meter.close({ isWhole: false });
   }
 }
 
@@ -95,7 +95,7 @@ type Call = ModelProxyParts & {
   readonly body: Buffer;
   readonly headers: http.IncomingHttpHeaders;
   /** Null for a call that costs nothing. */
-  readonly bill: Bill | null;
+  readonly meter: CallMeter | null;
 };
 
 /** Aborted when the agent gives up the call before its answer is complete. */
@@ -177,7 +177,7 @@ function ask(call: Call): Promise<http.IncomingMessage> {
       timeout: call.timeoutMs,
     });
     let answer: http.IncomingMessage | null = null;
-    outgoing.on('finish', () => call.bill?.sent());
+    outgoing.on('finish', () => call.meter?.sent());
     outgoing.on('timeout', () => (answer ?? outgoing).destroy(new ResponseTimeout()));
     outgoing.on('error', (error: NodeJS.ErrnoException) => {
       // The server closed a kept connection in the moment it was taken up again: it saw no request.
@@ -200,21 +200,21 @@ async function passOn(
 ): Promise<void> {
   const isStream = (answer.headers['content-type'] ?? '').includes('text/event-stream');
   const counter = countUsage(isStream);
-  call.bill?.answered(counter);
+  call.meter?.answered(counter);
   call.turn.onModel(null);
   response.writeHead(answer.statusCode ?? 200, answerHeaders(answer));
   for await (const chunk of answer) {
     counter.write(chunk);
     call.turn.silence.heard();
-    if (!response.write(chunk)) await heldUp(call, drained(response));
+    if (!response.write(chunk)) await untilTaken(call, drained(response));
   }
   // Before the agent has the end: its next call must find this one counted.
-  call.bill?.close({ isWhole: answer.complete });
+  call.meter?.close({ isWhole: answer.complete });
   response.end();
 }
 
-function heldUp({ bill }: Call, taken: Promise<void>): Promise<void> {
-  return bill === null ? taken : bill.heldUpBy(taken);
+function untilTaken({ meter }: Call, taken: Promise<void>): Promise<void> {
+  return meter === null ? taken : meter.pausedDuring(taken);
 }
 
 async function passOnError(
@@ -222,7 +222,7 @@ async function passOnError(
   response: http.ServerResponse,
   call: Call,
 ): Promise<void> {
-  call.bill?.refused();
+  call.meter?.refused();
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
   for await (const chunk of answer) {

@@ -5,20 +5,20 @@ import type { UsageCounter } from './usage.ts';
 const TOKENS_PER_SECOND = 100;
 
 /** What one call costs, from its start to its end. Closing it a second time does nothing. */
-export type Bill = {
+export type CallMeter = {
   /** The model's server has the whole request: from here on it may cost something. */
   sent(): void;
   /** The model began to answer; `counter` reads what that takes. */
   answered(counter: UsageCounter): void;
   /** Waits for the agent to take what came. What the server writes meanwhile nobody here can see. */
-  heldUpBy(taken: Promise<void>): Promise<void>;
+  pausedDuring(taken: Promise<void>): Promise<void>;
   /** The model's server answered with an error, which costs nothing. */
   refused(): void;
   close(end: { readonly isWhole: boolean }): void;
 };
 
 /**
- * Opens the bill of a call.
+ * Opens the meter of a call.
  *
  * What the model's server has not told, because the call broke off or because it never does, is
  * estimated from the request, from what was written by then and from the time that it took: otherwise
@@ -26,22 +26,22 @@ export type Bill = {
  *
  * @param onClose called exactly once; null for a call that cost nothing
  */
-export function openBill(
+export function openCallMeter(
   { atMost, isStream }: { readonly atMost: TokenCounts; readonly isStream: boolean },
   onClose: (counts: TokenCounts | null) => void,
   now: () => number = () => performance.now(),
-): Bill {
+): CallMeter {
   let state: 'unsent' | 'sent' | 'refused' | 'closed' = 'unsent';
   let counter: UsageCounter | null = null;
   let sentAt = 0;
-  let heldUpMs = 0;
-  let heldUpSince: number | null = null;
+  let pausedMs = 0;
+  let pausedSince: number | null = null;
 
   function countsOf(isWhole: boolean): TokenCounts | null {
     if (state !== 'sent') return null;
     // A stream shows what was written, but while it was held up; any other answer shows nothing before its end.
-    const heldUp = heldUpMs + (heldUpSince === null ? 0 : now() - heldUpSince);
-    const unseenMs = isStream ? heldUp : now() - sentAt;
+    const paused = pausedMs + (pausedSince === null ? 0 : now() - pausedSince);
+    const unseenMs = isStream ? paused : now() - sentAt;
     const unseen = isWhole ? 0 : Math.ceil((unseenMs / 1000) * TOKENS_PER_SECOND);
     const counts = counter?.total({ isWhole, unreported: atMost }) ?? {
       ...atMost,
@@ -67,11 +67,11 @@ export function openBill(
       sent();
       counter = reading;
     },
-    async heldUpBy(taken) {
-      heldUpSince = now();
+    async pausedDuring(taken) {
+      pausedSince = now();
       await taken;
-      heldUpMs += now() - heldUpSince;
-      heldUpSince = null;
+      pausedMs += now() - pausedSince;
+      pausedSince = null;
     },
     refused() {
       if (state !== 'closed') state = 'refused';
