@@ -16,8 +16,8 @@ import { openDelivery } from './outbound/delivery.ts';
 import { openScheduler } from './scheduler/scheduler.ts';
 import { openTaskBook } from './scheduler/task-book.ts';
 import { taskResult } from './scheduler/task-result.ts';
-import { leave } from './shutdown.ts';
-import { takeOver } from './turns/adopt-orphaned-turns.ts';
+import { shutdown } from './shutdown.ts';
+import { adoptOrphanedTurns } from './turns/adopt-orphaned-turns.ts';
 import { openFollowUps } from './turns/follow-ups.ts';
 import { openTurnQueue } from './turns/turn-queue.ts';
 import type { TurnResult } from './turns/turn-result.ts';
@@ -174,7 +174,7 @@ export function openHost(options: HostOptions): Host {
       for (const { folder } of store.groups.all())
         complete(folder, () => makeGroupFolder(places, folder));
       complete('global', () => makeSharedFolder(places));
-      const { toEnd, toResume } = takeOver(options);
+      const { toEnd, toResume } = adoptOrphanedTurns(options);
       for (const { turn, result } of toEnd) turnQueue.start(turn, async () => result);
       turnQueue.wake();
       scheduler.start();
@@ -196,7 +196,7 @@ export function openHost(options: HostOptions): Host {
       strangers.stop();
       late.stop();
       watch.stop();
-      await leave({ ...options, turnQueue, delivery, graceMs });
+      await shutdown({ ...options, turnQueue, delivery, graceMs });
       acknowledging.stop();
     },
   };

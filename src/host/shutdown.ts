@@ -3,7 +3,7 @@ import type { HostOptions } from './contracts/options.ts';
 import type { Delivery } from './outbound/delivery.ts';
 import type { TurnQueue } from './turns/turn-queue.ts';
 
-type LeaveOptions = Pick<HostOptions, 'channels' | 'sandbox' | 'log' | 'pace'> & {
+type ShutdownOptions = Pick<HostOptions, 'channels' | 'sandbox' | 'log' | 'pace'> & {
   readonly turnQueue: TurnQueue;
   readonly delivery: Delivery;
   /** How long running turns may take to end. */
@@ -16,7 +16,7 @@ type LeaveOptions = Pick<HostOptions, 'channels' | 'sandbox' | 'log' | 'pace'> &
  * What does not end in time is on disk as it is: turns wait again, messages on their way out are
  * unsent or of unknown outcome, and containers are removed at the next start.
  */
-export async function leave(options: LeaveOptions): Promise<void> {
+export async function shutdown(options: ShutdownOptions): Promise<void> {
   const { channels, sandbox, log, pace, turnQueue, delivery, graceMs } = options;
 
   async function end(what: string, ending: () => Promise<void>): Promise<void> {

@@ -6,7 +6,7 @@ import { gaveUp } from './turn-result.ts';
 /** A question that brought the assistant down this often is not asked again. */
 const MAX_ATTEMPTS = 3;
 
-export type Left = {
+export type OrphanedTurns = {
   /** Adopted: to be ended at once, with this. */
   readonly toEnd: readonly { readonly turn: Turn; readonly result: TurnResult }[];
   /** Adopted commands, to be finished when the channels are connected. */
@@ -18,12 +18,12 @@ export type Left = {
  * time runs on a database. Agents' turns run again, up to three times; sends that were under way
  * have an unknown outcome.
  */
-export function takeOver({
+export function adoptOrphanedTurns({
   store,
   instance,
   now,
   pace,
-}: Pick<HostOptions, 'store' | 'instance' | 'now' | 'pace'>): Left {
+}: Pick<HostOptions, 'store' | 'instance' | 'now' | 'pace'>): OrphanedTurns {
   const lease = { owner: instance, until: now() + pace.leaseMs };
   store.outbox.recover(now());
   const left = store.turns.leftBy({ not: instance });

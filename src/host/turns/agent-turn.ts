@@ -13,7 +13,7 @@ import {
   nextConversation,
   type TurnConversation,
 } from './turn-conversation.ts';
-import { saidBetween } from './turn-messages.ts';
+import { turnMessages } from './turn-messages.ts';
 import { answered, failed, type TurnResult } from './turn-result.ts';
 
 type AgentTurnOptions = Pick<HostOptions, 'store' | 'settings' | 'sandbox' | 'now' | 'timeZone'> & {
@@ -90,7 +90,7 @@ function promptFor(
   task: TaskTurn | null,
 ): string {
   const range = { jid: turn.jid, from: turn.fromSeq, upto: turn.uptoSeq };
-  const parts = saidBetween(store, range, timeZone);
+  const parts = turnMessages(store, range, timeZone);
   return task === null ? promptOf(parts) : taskPrompt(task, conversationOf(parts));
 }
 

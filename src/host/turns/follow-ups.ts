@@ -2,7 +2,7 @@ import type { TurnEvents } from '../../sandbox/sandbox.ts';
 import type { Turn } from '../../store/store.ts';
 import type { HostOptions } from '../contracts/options.ts';
 import { promptOf } from './prompt.ts';
-import { saidBetween } from './turn-messages.ts';
+import { turnMessages } from './turn-messages.ts';
 
 export interface FollowUps {
   /** Something was stored in a chat: it may be for the agent that works there. */
@@ -37,7 +37,7 @@ export function openFollowUps(
     const range = store.followUps.waiting(open.turn.id);
     if (range === null) return;
     const offered = { id: `upto-${range.upto}`, upto: range.upto };
-    const text = promptOf(saidBetween(store, range, timeZone));
+    const text = promptOf(turnMessages(store, range, timeZone));
     if (open.tell({ id: offered.id, text })) open.offered = offered;
   }
 
