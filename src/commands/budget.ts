@@ -48,7 +48,7 @@ function wishOf(typed: string, before: Limits): Limits | 'default' {
 }
 
 function lineOf({ budgets }: CommandContext, folder: string): string {
-  const found = budgets.standing().folders.find((each) => each.folder === folder);
+  const found = budgets.report().folders.find((each) => each.folder === folder);
   const { name, spent, limits, isOwn } = found ?? {
     name: folder,
     spent: { tokens: 0, microUsd: 0, unpricedCalls: 0 },
@@ -60,7 +60,7 @@ function lineOf({ budgets }: CommandContext, folder: string): string {
 }
 
 function listOf(context: CommandContext): string {
-  const { day, total, totalLimits, folders } = context.budgets.standing();
+  const { day, total, totalLimits, folders } = context.budgets.report();
   const lines = [
     `Spent on ${day}:`,
     '',

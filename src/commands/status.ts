@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { standingLine } from '../host/budget/standing.ts';
+import { budgetLine } from '../host/budget/budget-report.ts';
 import { type CommandContext, defineCommand } from '../host/contracts/command.ts';
 import type { Silent } from '../lib/contribution.ts';
 
@@ -24,7 +24,7 @@ export const command = defineCommand({
       ),
       `- sandbox: ${sandbox}`,
       `- model: ${describeModel(context)}`,
-      `- budget: ${standingLine(context.budgets.standing())}`,
+      `- budget: ${budgetLine(context.budgets.report())}`,
       `- groups: ${describeGroups(context)}`,
       `- queue: ${describeQueue(context)}`,
       `- code: ${tree}`,

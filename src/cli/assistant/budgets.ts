@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Settings } from '../../config.ts';
 import type { VerbResult } from '../../engine/index.ts';
-import type { Standing } from '../../host/budget/standing.ts';
+import type { BudgetReport } from '../../host/budget/budget-report.ts';
 import { environmentOf, settingsOf } from '../setup/settings.ts';
 
 /** Money and tokens of a day, as `claw status --json` has them; null is without a limit. */
@@ -39,37 +39,37 @@ async function readAssistant(root: string): Promise<AssistantData | null> {
     // Cheap first: most trees that the engine works on have no assistant.
     const settings = settingsOf(environmentOf(root), root);
     const path = join(settings.dataDir, 'claw.db');
-    return existsSync(path) ? await readStanding(path, settings) : null;
+    return existsSync(path) ? await readBudgetReport(path, settings) : null;
   } catch {
     return null;
   }
 }
 
-async function readStanding(path: string, settings: Settings): Promise<AssistantData> {
-  const [{ default: Database }, { localDay }, standings, usage, budgets] = await Promise.all([
+async function readBudgetReport(path: string, settings: Settings): Promise<AssistantData> {
+  const [{ default: Database }, { localDay }, reports, usage, budgets] = await Promise.all([
     import('better-sqlite3'),
     import('../../host/budget/day.ts'),
-    import('../../host/budget/standing.ts'),
+    import('../../host/budget/budget-report.ts'),
     import('../../store/usage.ts'),
     import('../../store/budgets.ts'),
   ]);
   const database = new Database(path, { readonly: true, fileMustExist: true });
   try {
     const groups = database.prepare('SELECT DISTINCT folder, name FROM groups ORDER BY folder');
-    const standing = standings.standingOf({
+    const report = reports.createBudgetReport({
       day: localDay(Date.now(), Intl.DateTimeFormat().resolvedOptions().timeZone),
       budget: settings.budget,
       usage: usage.usageReaderOf(database),
       limitsOf: budgets.limitReaderOf(database),
       groups: groups.all() as { folder: string; name: string }[],
     });
-    return { budgets: { ...dataOf(standing), summary: standings.standingLine(standing) } };
+    return { budgets: { ...dataOf(report), summary: reports.budgetLine(report) } };
   } finally {
     database.close();
   }
 }
 
-function dataOf({ day, total, totalLimits, folders }: Standing) {
+function dataOf({ day, total, totalLimits, folders }: BudgetReport) {
   return {
     day,
     total: spentData({ spent: total, limits: totalLimits }),
@@ -81,7 +81,7 @@ function dataOf({ day, total, totalLimits, folders }: Standing) {
   };
 }
 
-function spentData({ spent, limits }: Pick<Standing['folders'][number], 'spent' | 'limits'>) {
+function spentData({ spent, limits }: Pick<BudgetReport['folders'][number], 'spent' | 'limits'>) {
   const { microUsd, tokens, unpricedCalls } = spent;
   return {
     microUsd,

@@ -3,10 +3,10 @@ import type { Admission, TokenCounts } from '../../model/tokens.ts';
 import type { Group, Limits, Spending } from '../../store/store.ts';
 import type { HostOptions } from '../contracts/options.ts';
 import { shareUsed } from './amount.ts';
+import { type BudgetReport, createBudgetReport, limitsFor } from './budget-report.ts';
 import { localDay } from './day.ts';
 import { ALL, noticesOf } from './notices.ts';
 import { openReservations, type Reservations } from './reservations.ts';
-import { limitsFor, type Standing, standingOf } from './standing.ts';
 
 /** What each group may spend in a day, and who keeps to it. */
 export interface Budgets {
@@ -23,7 +23,7 @@ export interface Budgets {
   /** Sets what a folder may spend from now on; null is the default. */
   set(folder: string, limits: Limits | null): void;
   limitsOf(folder: string): Limits;
-  standing(): Standing;
+  report(): BudgetReport;
 }
 
 export type BudgetOptions = Pick<
@@ -121,8 +121,8 @@ export function openBudgets(options: BudgetOptions): Budgets {
       });
       reservations.changed();
     },
-    standing: () =>
-      standingOf({
+    report: () =>
+      createBudgetReport({
         day: today(),
         budget,
         usage: store.usage,

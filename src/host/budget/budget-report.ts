@@ -3,7 +3,7 @@ import type { Limits, Spending } from '../../store/store.ts';
 import { shareUsed, spentOf } from './amount.ts';
 
 /** What one folder has spent today, and what it may. */
-export type FolderStanding = {
+export type FolderReport = {
   readonly folder: string;
   /** What people call it. */
   readonly name: string;
@@ -14,16 +14,16 @@ export type FolderStanding = {
 };
 
 /** What was spent today, and what may be. */
-export type Standing = {
+export type BudgetReport = {
   readonly day: string;
   readonly total: Spending;
   readonly totalLimits: Limits;
   /** The registered groups, and folders of former ones that have cost something today; the dearest first. */
-  readonly folders: readonly FolderStanding[];
+  readonly folders: readonly FolderReport[];
 };
 
 /** Where the numbers come from: the assistant's store, or a command's read-only connection. */
-export type StandingSource = {
+export type BudgetReportSource = {
   readonly day: string;
   readonly budget: BudgetSettings;
   readonly usage: {
@@ -42,7 +42,13 @@ export function limitsFor(own: Limits | null, budget: BudgetSettings): Limits {
 }
 
 /** Puts together where everybody stands on a day. */
-export function standingOf({ day, budget, usage, limitsOf, groups }: StandingSource): Standing {
+export function createBudgetReport({
+  day,
+  budget,
+  usage,
+  limitsOf,
+  groups,
+}: BudgetReportSource): BudgetReport {
   const spending = usage.byFolder(day);
   const names = new Map(groups.map(({ folder, name }) => [folder, name]));
   const spenders = spending.map(({ folder }) => folder);
@@ -66,7 +72,7 @@ export function standingOf({ day, budget, usage, limitsOf, groups }: StandingSou
 const NOTABLE = 0.5;
 
 /** One line: what all have spent, and who has used more than half of what they may. */
-export function standingLine({ total, totalLimits, folders }: Standing): string {
+export function budgetLine({ total, totalLimits, folders }: BudgetReport): string {
   const notable = folders
     .filter(({ spent, limits }) => total.tokens > 0 && shareUsed(spent, limits) > NOTABLE)
     .map(({ name, spent, limits }) => `${name} ${spentOf(spent, limits)}`);
