@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { examineSandbox, type SandboxLook } from '../sandbox/examine.ts';
 import { isWeaker } from '../sandbox/open.ts';
 import { type EngineState, enginesOf } from '../store/engines.ts';
-import { readOnly } from '../store/look.ts';
 import { metaOf } from '../store/meta.ts';
+import { openReadOnly } from '../store/open-read-only.ts';
 import { isRunning } from '../supervisor/instance-lock.ts';
 import { type Examination, type Finding, ill, type Subject, well } from './examination.ts';
 import { freeBytes, LEAST_FREE, sizeText } from './size.ts';
@@ -42,7 +42,7 @@ function enginesIn({ dataDir }: Subject): {
   const path = join(dataDir, 'claw.db');
   if (!existsSync(path)) return { state: null, least: null };
   try {
-    const database = readOnly(path);
+    const database = openReadOnly(path);
     try {
       const engines = enginesOf(metaOf(database));
       return { state: engines.state(), least: engines.least() };

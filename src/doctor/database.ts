@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { changedMigrations, readOnly } from '../store/look.ts';
+import { changedMigrations, openReadOnly } from '../store/open-read-only.ts';
 import { type Examination, type Finding, ill, well } from './examination.ts';
 import { sizeText } from './size.ts';
 
@@ -19,7 +19,7 @@ export const examination: Examination = {
 };
 
 async function contents(path: string): Promise<readonly Finding[]> {
-  const database = readOnly(path);
+  const database = openReadOnly(path);
   try {
     const problems = database.pragma('quick_check', { simple: true });
     if (problems !== 'ok') return [damaged(path, String(problems))];

@@ -1,4 +1,4 @@
-import { lookAtLink } from '../channels/whatsapp/session/look.ts';
+import { readLinkState } from '../channels/whatsapp/session/link-state.ts';
 import { isRunning } from '../supervisor/instance-lock.ts';
 import { type Examination, type Finding, ill, type Subject, well } from './examination.ts';
 import { lastChannelState } from './last-state.ts';
@@ -11,7 +11,7 @@ export const examination: Examination = {
   area: AREA,
   order: 40,
   async examine(subject) {
-    const link = lookAtLink(subject.dataDir);
+    const link = readLinkState(subject.dataDir);
     switch (link.kind) {
       case 'absent':
       case 'unpaired':

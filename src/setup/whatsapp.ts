@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { lookAtLink } from '../channels/whatsapp/session/look.ts';
+import { readLinkState } from '../channels/whatsapp/session/link-state.ts';
 import type { PairingMethod, PairingOptions } from '../channels/whatsapp/session/pairing.ts';
 import { defineSetup, type SetupContext, type SetupOutcome, SetupRefused } from './step.ts';
 
@@ -9,7 +9,7 @@ export const setup = defineSetup({
   help: 'link the assistant to WhatsApp on your phone, by QR code or with --phone by a code to type',
   again: ['--again'],
   currentState({ dataDir }) {
-    const link = lookAtLink(dataDir);
+    const link = readLinkState(dataDir);
     if (link.kind === 'paired') return `paired with +${link.phoneNumber}`;
     return link.kind === 'in-use' ? 'paired, and in use' : null;
   },

@@ -1,6 +1,10 @@
 import { join } from 'node:path';
 import { ClawError, type VerbResult } from '../../engine/index.ts';
-import { type GlancedChat, type GlancedTask, glanceAt } from '../../store/glance.ts';
+import {
+  type ChatOverview,
+  type TaskOverview,
+  withReadOnlyQueries,
+} from '../../store/read-only-queries.ts';
 import type { Invocation } from '../main.ts';
 import { sayAll } from './chat.ts';
 import { isAssistantRunning } from './running.ts';
@@ -43,8 +47,8 @@ export async function groups(invocation: Invocation, words: readonly string[]) {
   const isCommand = GROUP_COMMANDS.includes(first);
   const command = isCommand ? `/${typed(words)}` : `/groups ${typed(words)}`.trim();
   return await tellOrLook(invocation, { verb: 'groups', command, isCommand }, (database) =>
-    glanceAt(database, (glance) =>
-      glance
+    withReadOnlyQueries(database, (queries) =>
+      queries
         .chats()
         .filter(isCalled(words.join(' ')))
         .map(chatEntry),
@@ -64,7 +68,7 @@ export async function tasks(invocation: Invocation, words: readonly string[]) {
   }
   const command = `/tasks ${typed(words)}`.trim();
   return await tellOrLook(invocation, { verb: 'tasks', command, isCommand }, (database) =>
-    glanceAt(database, (glance) => glance.tasks().map(taskEntry)),
+    withReadOnlyQueries(database, (queries) => queries.tasks().map(taskEntry)),
   );
 }
 
@@ -73,7 +77,7 @@ type Wish = { readonly verb: string; readonly command: string; readonly isComman
 async function tellOrLook(
   invocation: Invocation,
   { verb, command, isCommand }: Wish,
-  look: (database: string) => readonly unknown[],
+  read: (database: string) => readonly unknown[],
 ): Promise<VerbResult> {
   const dataDir = dataDirOf(invocation.root);
   const isRunning = await isAssistantRunning(dataDir);
@@ -86,7 +90,7 @@ async function tellOrLook(
       `Only the assistant does that, and it does not run. Start it with claw start, or say claw chat "${command.replaceAll('"', '')}", which starts it for that.`,
     );
   }
-  const data = look(join(dataDir, 'claw.db'));
+  const data = read(join(dataDir, 'claw.db'));
   const rest = { changes: [], conflicts: [], warnings: [], error: null };
   return { verb, outcome: 'done', data, ...rest };
 }
@@ -98,13 +102,13 @@ function typed(words: readonly string[]): string {
     .join(' ');
 }
 
-function isCalled(wanted: string): (chat: GlancedChat) => boolean {
+function isCalled(wanted: string): (chat: ChatOverview) => boolean {
   const word = wanted.toLowerCase();
   return ({ name, jid, group }) =>
     [name ?? jid, group?.folder ?? ''].some((text) => text.toLowerCase().includes(word));
 }
 
-function chatEntry({ jid, name, group }: GlancedChat): ChatEntry {
+function chatEntry({ jid, name, group }: ChatOverview): ChatEntry {
   return {
     jid,
     name,
@@ -115,7 +119,7 @@ function chatEntry({ jid, name, group }: GlancedChat): ChatEntry {
   };
 }
 
-function taskEntry({ schedule, lastRun, ...task }: GlancedTask): TaskEntry {
+function taskEntry({ schedule, lastRun, ...task }: TaskOverview): TaskEntry {
   const { id, folder, chatName: chat, prompt, state, nextRun } = task;
   const { kind, text, timeZone } = schedule;
   return {

@@ -2,7 +2,7 @@ import Database from 'better-sqlite3';
 import { changesIn, discoverMigrations } from './migrations.ts';
 
 /** Opens the database to look at it, also while the assistant uses it. */
-export function readOnly(path: string): Database.Database {
+export function openReadOnly(path: string): Database.Database {
   return new Database(path, { readonly: true, fileMustExist: true, timeout: 2_000 });
 }
 

@@ -8,13 +8,13 @@ import { type TaskRun, taskRunsOf } from './task-runs.ts';
 import { tasksOf } from './tasks.ts';
 
 /** A chat as one who only looks sees it: registered with its group's facts, or known by name. */
-export type GlancedChat = {
+export type ChatOverview = {
   readonly jid: string;
   readonly name: string | null;
   readonly group: Group | null;
 };
 
-export type GlancedTask = Task & {
+export type TaskOverview = Task & {
   /** What the chat of its folder is called; null when none is registered. */
   readonly chatName: string | null;
   readonly lastRun: TaskRun | null;
@@ -24,27 +24,27 @@ const MAX_KNOWN = 200;
 const Migrated = z.object({ count: z.int() });
 
 /** What the store knows of chats and tasks, for whoever is not the assistant. */
-export interface Glance {
-  chats(): readonly GlancedChat[];
-  tasks(): readonly GlancedTask[];
+export interface ReadOnlyQueries {
+  chats(): readonly ChatOverview[];
+  tasks(): readonly TaskOverview[];
 }
 
 /**
  * Looks into the assistant's database, whether it runs or not, and writes nothing. A database that is
  * not there, or has never been filled, is one in which nothing is known.
  */
-export function glanceAt<T>(path: string, look: (glance: Glance) => T): T {
-  if (!existsSync(path)) return look(NOTHING);
+export function withReadOnlyQueries<T>(path: string, read: (queries: ReadOnlyQueries) => T): T {
+  if (!existsSync(path)) return read(NOTHING);
   const database = new Database(path, { readonly: true, fileMustExist: true });
   try {
     database.pragma('busy_timeout = 2000');
-    return look(isFilled(database) ? glanceOf(database) : NOTHING);
+    return read(isFilled(database) ? createReadOnlyQueries(database) : NOTHING);
   } finally {
     database.close();
   }
 }
 
-const NOTHING: Glance = { chats: () => [], tasks: () => [] };
+const NOTHING: ReadOnlyQueries = { chats: () => [], tasks: () => [] };
 
 function isFilled(database: Database.Database): boolean {
   const tables = database.prepare(
@@ -53,7 +53,7 @@ function isFilled(database: Database.Database): boolean {
   return Migrated.parse(tables.get()).count === 3;
 }
 
-function glanceOf(database: Database.Database): Glance {
+function createReadOnlyQueries(database: Database.Database): ReadOnlyQueries {
   return {
     chats: () => [
       ...groupsOf(database)

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { hasLinkDatabase, linkDatabasePath, whatsAppFolder } from './link-database.ts';
 
 /** What can be seen of the link without opening it for use. */
-export type LinkLook =
+export type LinkState =
   | { readonly kind: 'absent' | 'unpaired' | 'removed' }
   /** The running assistant holds it. */
   | { readonly kind: 'in-use' }
@@ -13,7 +13,7 @@ const Row = z.object({ json: z.string(), is_removed: z.int() });
 const Paired = z.looseObject({ account: z.looseObject({}), me: z.looseObject({ id: z.string() }) });
 
 /** Looks whether, and as whom, this device is paired. Changes nothing. */
-export function lookAtLink(dataDir: string): LinkLook {
+export function readLinkState(dataDir: string): LinkState {
   if (!hasLinkDatabase(dataDir)) return { kind: 'absent' };
   const path = linkDatabasePath(whatsAppFolder(dataDir));
   const database = new Database(path, { readonly: true, timeout: 0 });
