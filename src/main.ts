@@ -8,7 +8,7 @@ import { discoverContributions } from './contributions.ts';
 import { clawRunner } from './host/contracts/claw.ts';
 import { openCommands } from './host/contracts/command.ts';
 import { gitRunner } from './host/contracts/git.ts';
-import { DEFAULT_PACE } from './host/contracts/options.ts';
+import { DEFAULT_TIMEOUTS } from './host/contracts/options.ts';
 import { greetingOf } from './host/greeting.ts';
 import { openHost } from './host/host.ts';
 import { realTimer } from './host/scheduler/alarm.ts';
@@ -124,7 +124,7 @@ const host = openHost({
   trouble,
   log,
   requestRestart: () => link.send({ kind: 'restart' }),
-  pace: DEFAULT_PACE,
+  timeouts: DEFAULT_TIMEOUTS,
 });
 
 link.onStop(async () => {

@@ -34,7 +34,7 @@ export interface Host {
 
 /** The path of a message: stored, a turn, an answer, sent. Events move it on; nothing polls. */
 export function openHost(options: HostOptions): Host {
-  const { store, channels, now, newId, log, pace } = options;
+  const { store, channels, now, newId, log, timeouts } = options;
   const places = { projectDir: options.projectDir, dataDir: options.settings.dataDir };
 
   const acknowledging = openAcknowledging({ store, channelOf });
@@ -161,7 +161,7 @@ export function openHost(options: HostOptions): Host {
 
   async function connect(channel: Channel): Promise<void> {
     const { promise: isLate, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, pace.connectTimeoutMs);
+    const timer = setTimeout(resolve, timeouts.connectTimeoutMs);
     await Promise.race([channel.connect(eventsOf(channel)), isLate]);
     clearTimeout(timer);
     delivery.wake();

@@ -3,7 +3,7 @@ import type { HostOptions } from './contracts/options.ts';
 import type { Delivery } from './outbound/delivery.ts';
 import type { TurnQueue } from './turns/turn-queue.ts';
 
-type ShutdownOptions = Pick<HostOptions, 'channels' | 'sandbox' | 'log' | 'pace'> & {
+type ShutdownOptions = Pick<HostOptions, 'channels' | 'sandbox' | 'log' | 'timeouts'> & {
   readonly turnQueue: TurnQueue;
   readonly delivery: Delivery;
   /** How long running turns may take to end. */
@@ -17,10 +17,10 @@ type ShutdownOptions = Pick<HostOptions, 'channels' | 'sandbox' | 'log' | 'pace'
  * unsent or of unknown outcome, and containers are removed at the next start.
  */
 export async function shutdown(options: ShutdownOptions): Promise<void> {
-  const { channels, sandbox, log, pace, turnQueue, delivery, graceMs } = options;
+  const { channels, sandbox, log, timeouts, turnQueue, delivery, graceMs } = options;
 
   async function end(what: string, ending: () => Promise<void>): Promise<void> {
-    const ended = await withTimeout(Promise.resolve().then(ending), pace.closeMs).catch(
+    const ended = await withTimeout(Promise.resolve().then(ending), timeouts.closeMs).catch(
       (error: unknown) => {
         log.warn('something did not end as it should', { what, error: String(error) });
       },
@@ -31,7 +31,7 @@ export async function shutdown(options: ShutdownOptions): Promise<void> {
   await turnQueue.drain(graceMs);
   turnQueue.putBack();
   // At once, so that no agent goes on with what is to be done again.
-  await Promise.all([delivery.stop(pace.flushMs), end('the sandbox', () => sandbox.close())]);
+  await Promise.all([delivery.stop(timeouts.flushMs), end('the sandbox', () => sandbox.close())]);
   await Promise.all(channels.map((channel) => end(channel.name, () => channel.disconnect())));
   turnQueue.close();
 }

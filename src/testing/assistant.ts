@@ -14,7 +14,7 @@ import { readSettings } from '../config.ts';
 import { clawRunner } from '../host/contracts/claw.ts';
 import { discoverCommands, openCommands } from '../host/contracts/command.ts';
 import { gitRunner } from '../host/contracts/git.ts';
-import { DEFAULT_PACE, type HostOptions } from '../host/contracts/options.ts';
+import { DEFAULT_TIMEOUTS, type HostOptions } from '../host/contracts/options.ts';
 import { discoverTools } from '../host/contracts/tool.ts';
 import { type Host, openHost } from '../host/host.ts';
 import { realTimer } from '../host/scheduler/alarm.ts';
@@ -235,7 +235,7 @@ export async function startAssistant(
     trouble: null,
     log,
     requestRestart: () => {},
-    pace: { ...DEFAULT_PACE, retryMs: 10, progressMs: 10 },
+    timeouts: { ...DEFAULT_TIMEOUTS, retryMs: 10, progressMs: 10 },
     ...over,
   });
   await host.start({ rolledBack });

@@ -44,14 +44,14 @@ export type HostOptions = {
   readonly log: HostLog;
   /** Asks for a new process on the tree as it is now. */
   readonly requestRestart: () => void;
-  readonly pace: Pace;
+  readonly timeouts: Timeouts;
 };
 
 /** A tool or the like that stays silent: its kind is a word for the owner. */
 export type SilentPart = Silent & { readonly kind: string };
 
 /** How fast the host does what it repeats, in milliseconds. */
-export type Pace = {
+export type Timeouts = {
   readonly leaseMs: number;
   readonly connectTimeoutMs: number;
   readonly sendTimeoutMs: number;
@@ -64,7 +64,7 @@ export type Pace = {
   readonly closeMs: number;
 };
 
-export const DEFAULT_PACE: Pace = {
+export const DEFAULT_TIMEOUTS: Timeouts = {
   leaseMs: 60_000,
   connectTimeoutMs: 20_000,
   sendTimeoutMs: 60_000,

@@ -18,7 +18,10 @@ export interface Delivery {
   stop(graceMs: number): Promise<void>;
 }
 
-export type DeliveryOptions = Pick<HostOptions, 'store' | 'channels' | 'now' | 'log' | 'pace'> & {
+export type DeliveryOptions = Pick<
+  HostOptions,
+  'store' | 'channels' | 'now' | 'log' | 'timeouts'
+> & {
   /** A message of this chat left the outbox, one way or the other. */
   readonly onDelivered: (jid: string) => void;
   /** The far end refused a message for good. */
@@ -30,7 +33,7 @@ export type DeliveryOptions = Pick<HostOptions, 'store' | 'channels' | 'now' | '
  * The state is on disk before and after every send, so that a crash repeats at most one.
  */
 export function openDelivery(options: DeliveryOptions): Delivery {
-  const { store, channels, now, log, pace } = options;
+  const { store, channels, now, log, timeouts } = options;
   const underWay = new Map<string, Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
@@ -71,7 +74,7 @@ export function openDelivery(options: DeliveryOptions): Delivery {
 
   /** What was taken must not be sent again because that could not be written down. */
   const note = (write: () => void) =>
-    persist(write, { log, pace, what: 'what was sent', isOver: () => isStopped });
+    persist(write, { log, timeouts, what: 'what was sent', isOver: () => isStopped });
 
   /** Null for a message that was taken. */
   async function failureOf(
@@ -82,7 +85,7 @@ export function openDelivery(options: DeliveryOptions): Delivery {
     try {
       const progress = message.isProgress ? { isProgress: true } : {};
       const sending = channel.send({ id, jid, text, ...progress, ...askedBy(channel, message) });
-      await sendWithin(sending, pace.sendTimeoutMs);
+      await sendWithin(sending, timeouts.sendTimeoutMs);
       return null;
     } catch (error) {
       return { error };
@@ -99,7 +102,7 @@ export function openDelivery(options: DeliveryOptions): Delivery {
     const reason = error instanceof Error ? error.message : String(error);
     const { name } = channel;
     log.warn('a message was not taken', { group: groupOf(jid), channel: name, attempts, reason });
-    const nextTryAt = now() + Math.min(pace.retryMs * 2 ** attempts, MAX_PAUSE_MS);
+    const nextTryAt = now() + Math.min(timeouts.retryMs * 2 ** attempts, MAX_PAUSE_MS);
     if (error instanceof UnknownDelivery) {
       store.outbox.markUnknown(messageId, nextTryAt, reason);
     } else if (attempts + 1 < MAX_ATTEMPTS || channel.status().state !== 'connected') {

@@ -3,7 +3,7 @@ import { answers, TestProject, textsOf } from '../../testing/assistant.ts';
 
 const never = () => new Promise<never>(() => {});
 const QUICK = { leaseMs: 60_000, connectTimeoutMs: 1_000, sendTimeoutMs: 60_000, retryMs: 10 };
-const PACE = { ...QUICK, typingMs: 4_000, progressMs: 10, flushMs: 100, closeMs: 100 };
+const TIMEOUTS = { ...QUICK, typingMs: 4_000, progressMs: 10, flushMs: 100, closeMs: 100 };
 
 test('whatever hangs, the host stops, and nothing is lost or said twice', async () => {
   using project = new TestProject();
@@ -13,7 +13,7 @@ test('whatever hangs, the host stops, and nothing is lost or said twice', async 
     warm: () => 0,
     close: () => never(),
   };
-  const first = await project.start({ over: { pace: PACE, sandbox } });
+  const first = await project.start({ over: { timeouts: TIMEOUTS, sandbox } });
   const { terminal, chat, host, store } = first;
   terminal.send = () => never();
   terminal.disconnect = () => never();
@@ -114,7 +114,10 @@ test('the agent of a chat that is gone is stopped, and its answer dropped', asyn
   const engine = { engine: 'bubblewrap' as const, description: 'test', runTurn };
   const ready = { kind: 'ready' as const, sandbox: { ...engine, ...rest } };
   const assistant = await project.start({
-    over: { pace: { ...PACE, leaseMs: 3_000 }, sandbox: { open: async () => ready, ...rest } },
+    over: {
+      timeouts: { ...TIMEOUTS, leaseMs: 3_000 },
+      sandbox: { open: async () => ready, ...rest },
+    },
   });
   const { chat, store } = assistant;
   await chat.say('hello', { jid: 'chat:ada' });
@@ -129,8 +132,8 @@ test('the agent of a chat that is gone is stopped, and its answer dropped', asyn
 test('a message that was put off is sent though the clock was set back', async () => {
   using project = new TestProject();
   let clock = Date.UTC(2026, 10, 21);
-  const pace = { ...PACE, retryMs: 60_000 };
-  const assistant = await project.start({ over: { now: () => clock, pace } });
+  const timeouts = { ...TIMEOUTS, retryMs: 60_000 };
+  const assistant = await project.start({ over: { now: () => clock, timeouts } });
   const { terminal, store } = assistant;
   terminal.failures.push(new Error('busy'));
   await terminal.say('ping');

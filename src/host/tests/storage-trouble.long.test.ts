@@ -3,13 +3,13 @@ import Database from 'better-sqlite3';
 import { expect, test, vi } from 'vitest';
 import { readSettings } from '../../config.ts';
 import { type AgentScript, answers, TestProject, textsOf } from '../../testing/assistant.ts';
-import { DEFAULT_PACE } from '../contracts/options.ts';
+import { DEFAULT_TIMEOUTS } from '../contracts/options.ts';
 import { openTurnQueue } from '../turns/turn-queue.ts';
 import { answered } from '../turns/turn-result.ts';
 
 /** Longer than the assistant's own connection waits for another one. */
 const HELD_MS = 2_100;
-const PACE = { ...DEFAULT_PACE, retryMs: 400 };
+const TIMEOUTS = { ...DEFAULT_TIMEOUTS, retryMs: 400 };
 const PING = {
   id: 'ping',
   sender: 'ada',
@@ -32,7 +32,7 @@ test('an answer that was given is sent, once, whoever holds the database at that
     hold(project);
     return answers('pong');
   });
-  const assistant = await project.start({ agent, over: { pace: PACE } });
+  const assistant = await project.start({ agent, over: { timeouts: TIMEOUTS } });
   await assistant.terminal.say('ping');
   await vi.waitFor(() => expect(textsOf(assistant.terminal)).toEqual(['pong']));
   expect(agent).toHaveBeenCalledTimes(1);
@@ -41,7 +41,7 @@ test('an answer that was given is sent, once, whoever holds the database at that
 
 test('a message that was sent is not sent again because that could not be written down', async () => {
   using project = new TestProject();
-  const assistant = await project.start({ over: { pace: PACE } });
+  const assistant = await project.start({ over: { timeouts: TIMEOUTS } });
   const send = assistant.terminal.send.bind(assistant.terminal);
   assistant.terminal.send = async (message) => {
     await send(message);
@@ -57,12 +57,12 @@ test('a message that was sent is not sent again because that could not be writte
 
 test('a turn that cannot be claimed now is claimed later', async () => {
   using project = new TestProject();
-  const { store, stop } = await project.start({ over: { pace: PACE } });
+  const { store, stop } = await project.start({ over: { timeouts: TIMEOUTS } });
   const seq = store.messages.add({ ...PING, jid: 'terminal:main' }, 1) ?? 0;
   store.turns.queueAgent({ id: 'turn', jid: 'terminal:main', seq }, 1);
   const turnQueue = openTurnQueue({
     store,
-    pace: PACE,
+    timeouts: TIMEOUTS,
     settings: readSettings({}, project.dir),
     instance: 'other',
     now: () => 1,

@@ -22,9 +22,9 @@ export function adoptOrphanedTurns({
   store,
   instance,
   now,
-  pace,
-}: Pick<HostOptions, 'store' | 'instance' | 'now' | 'pace'>): OrphanedTurns {
-  const lease = { owner: instance, until: now() + pace.leaseMs };
+  timeouts,
+}: Pick<HostOptions, 'store' | 'instance' | 'now' | 'timeouts'>): OrphanedTurns {
+  const lease = { owner: instance, until: now() + timeouts.leaseMs };
   store.outbox.recover(now());
   const left = store.turns.leftBy({ not: instance });
   const toEnd: { turn: Turn; result: TurnResult }[] = [];

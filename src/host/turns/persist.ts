@@ -4,7 +4,7 @@ import type { HostOptions } from '../contracts/options.ts';
 
 const MAX_PAUSE_MS = 60_000;
 
-export type PersistOptions = Pick<HostOptions, 'log' | 'pace'> & {
+export type PersistOptions = Pick<HostOptions, 'log' | 'timeouts'> & {
   /** What is written, for the log. */
   readonly what: string;
   /** Nobody may write any more: the assistant is ending, or the work is somebody else's now. */
@@ -19,7 +19,7 @@ export type PersistOptions = Pick<HostOptions, 'log' | 'pace'> & {
  * @throws what does not pass by waiting
  */
 export async function persist<T>(write: () => T, options: PersistOptions): Promise<T | null> {
-  const { what, isOver, log, pace } = options;
+  const { what, isOver, log, timeouts } = options;
   for (let attempt = 0; !isOver(); attempt += 1) {
     try {
       return write();
@@ -30,7 +30,7 @@ export async function persist<T>(write: () => T, options: PersistOptions): Promi
         error: String(error),
       });
     }
-    await delay(Math.min(pace.retryMs * 2 ** attempt, MAX_PAUSE_MS));
+    await delay(Math.min(timeouts.retryMs * 2 ** attempt, MAX_PAUSE_MS));
   }
   return null;
 }

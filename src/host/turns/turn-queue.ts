@@ -22,7 +22,7 @@ export interface TurnQueue {
 
 export type TurnQueueOptions = Pick<
   HostOptions,
-  'store' | 'settings' | 'instance' | 'now' | 'newId' | 'log' | 'pace'
+  'store' | 'settings' | 'instance' | 'now' | 'newId' | 'log' | 'timeouts'
 > & {
   readonly runAgent: (turn: Turn) => Promise<TurnResult>;
   readonly runCommand: (turn: Turn) => Promise<TurnResult>;
@@ -50,12 +50,12 @@ type Running = {
  * A turn is under a lease while it runs; its end is written only by whoever holds the lease.
  */
 export function openTurnQueue(options: TurnQueueOptions): TurnQueue {
-  const { store, settings, instance, now, newId, log, pace } = options;
+  const { store, settings, instance, now, newId, log, timeouts } = options;
   const running = new Set<Running>();
   let isDraining = false;
   let again: NodeJS.Timeout | undefined;
 
-  const lease = () => ({ owner: instance, until: now() + pace.leaseMs });
+  const lease = () => ({ owner: instance, until: now() + timeouts.leaseMs });
   const agents = () => [...running].filter(({ turn }) => turn.kind === 'agent');
 
   function wake(): void {
@@ -66,7 +66,7 @@ export function openTurnQueue(options: TurnQueueOptions): TurnQueue {
       // The messages are stored, and whoever brought them need not bring them again.
       if (!isPassing(error)) throw error;
       log.error('the database takes nothing now, turns wait', { error: String(error) });
-      again = setTimeout(wake, pace.retryMs);
+      again = setTimeout(wake, timeouts.retryMs);
     }
   }
 
@@ -94,7 +94,7 @@ export function openTurnQueue(options: TurnQueueOptions): TurnQueue {
 
   async function runLeased(work: Running, run: (turn: Turn) => Promise<TurnResult>): Promise<void> {
     const { turn, folder: group } = work;
-    const renewal = setInterval(() => renew(work), pace.leaseMs / 3);
+    const renewal = setInterval(() => renew(work), timeouts.leaseMs / 3);
     const startedAt = now();
     log.info('a turn started', { group, turn: turn.id, kind: turn.kind });
     const came = await run(turn).catch((error: unknown) => {
@@ -110,7 +110,7 @@ export function openTurnQueue(options: TurnQueueOptions): TurnQueue {
     const isOver = () => work.isLost;
     const written = await persist(() => write(turn, result), {
       log,
-      pace,
+      timeouts,
       what: 'the end of a turn',
       isOver,
     });

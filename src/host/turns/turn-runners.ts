@@ -44,8 +44,8 @@ export type TurnRunnerParts = HostOptions &
   };
 
 export function openTurnRunners(parts: TurnRunnerParts): TurnRunners {
-  const { store, channels, channelOf, meanwhile, say, pace } = parts;
-  const typing = openTyping(pace.typingMs);
+  const { store, channels, channelOf, meanwhile, say, timeouts } = parts;
+  const typing = openTyping(timeouts.typingMs);
   const runningCommand = openRunningCommand(parts.commands);
   const unstoppable = new AbortController().signal;
 
@@ -129,7 +129,7 @@ export function openTurnRunners(parts: TurnRunnerParts): TurnRunners {
         cancelCommand: runningCommand.cancel,
         channels: () => channels.map(describeChannel),
         sandbox: describeSandbox,
-        progressMs: pace.progressMs,
+        progressMs: timeouts.progressMs,
         say: (text) => say(turn.jid, text, { turnId: turn.id }),
         sayProgress: (text) => say(turn.jid, text, { turnId: turn.id, isProgress: true }),
       },
