@@ -86,17 +86,18 @@ const hostTools = openTools(contributions.tools, process.env, {
   newId: randomUUID,
 });
 const commands = openCommands(contributions.commands, process.env);
+const channels = openChannels(contributions.channels, process.env, {
+  assistantName: settings.assistantName,
+  dataDir: settings.dataDir,
+  log,
+  ownerConsole: link.ownerConsole ?? null,
+});
 const host = openHost({
   projectDir,
   version: versionOf(projectDir),
   settings,
   store,
-  ...openChannels(contributions.channels, process.env, {
-    assistantName: settings.assistantName,
-    dataDir: settings.dataDir,
-    log,
-    ownerConsole: link.ownerConsole ?? null,
-  }),
+  ...channels,
   commands: commands.commands,
   tools: hostTools.tools,
   silentParts: [
@@ -140,7 +141,11 @@ process.stderr.on('error', () => {});
 
 const isFirstStart = store.meta.get('greeted') === null;
 // The first greeting of all waits a moment for the sandbox, to say what runs agents or what to install.
-const greeting = await greetingOf({ settings, sandbox: isFirstStart ? sandbox : null });
+const greeting = await greetingOf({
+  settings,
+  sandbox: isFirstStart ? sandbox : null,
+  hints: channels.channels.flatMap(({ greetingHint = [] }) => greetingHint),
+});
 link.send({ kind: 'hello', name: settings.assistantName, greeting });
 store.meta.set('greeted', 'yes');
 await host.start({ rolledBack: start.rolledBack }).catch((error: unknown) =>

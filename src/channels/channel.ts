@@ -97,6 +97,19 @@ export type ChannelEvents = {
 };
 
 /**
+ * How a channel is linked to an account of the owner's: by `/pair`, which runs the set-up step of the
+ * channel's name. A step that is given `--relay` shows a code that is to be drawn as a line `qr <code>`.
+ */
+export type Pairing = {
+  /** The name of the far end as people write it: `WhatsApp`. */
+  readonly title: string;
+  /** Returns the options of the set-up step for what the owner typed after `/pair`, which may be nothing. */
+  optionsOf(typed: string): readonly string[];
+  /** Says in a sentence why what was typed cannot be used, and what can. */
+  wrongUse(typed: string): string;
+};
+
+/**
  * One way for messages to get in and out.
  *
  * `connect` resolves when the channel is connected, or has said by status why it will not be; it never
@@ -109,6 +122,10 @@ export interface Channel {
   readonly isOpen?: boolean;
   /** The setting that is its own allow-list, where it has one: `TELEGRAM_ALLOW_FROM`. */
   readonly allowSetting?: string;
+  /** Present on a channel that `/pair` links. */
+  readonly pairing?: Pairing;
+  /** What the greeting names of this channel, as part of a list: `/pair links WhatsApp`. */
+  readonly greetingHint?: string;
   connect(events: ChannelEvents): Promise<void>;
   disconnect(): Promise<void>;
   /**

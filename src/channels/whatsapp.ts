@@ -8,6 +8,7 @@ import {
   defineChannel,
   type FetchedAttachment,
   type OutboundMessage,
+  type Pairing,
 } from './channel.ts';
 import { WhatsAppError } from './whatsapp/failure.ts';
 import { addressOf } from './whatsapp/inbound/addresses.ts';
@@ -34,6 +35,13 @@ type Context = { readonly settings: LinkSettings; readonly log: ChannelLog };
 
 const IN_USE_MS = 10_000;
 
+const PAIRING: Pairing = {
+  title: 'WhatsApp',
+  optionsOf: (typed) => (typed === '' ? [] : [`--phone=${typed}`]),
+  wrongUse: (typed) =>
+    `“${typed}” is not a phone number with its country code. Say \`/pair\` for a QR code, or \`/pair +49 151 23456789\` for a code to type.`,
+};
+
 /**
  * `unpaired` and `refused` stay until the owner has done something and restarted; in `connecting` and
  * `failed` the channel goes on trying by itself.
@@ -41,6 +49,8 @@ const IN_USE_MS = 10_000;
 export class WhatsAppChannel implements Channel {
   readonly name = 'whatsapp';
   readonly isOpen = true;
+  readonly pairing = PAIRING;
+  readonly greetingHint = '/pair links WhatsApp';
   readonly #context: Context;
   readonly #endpoint: Endpoint | null;
   #status: ChannelStatus = UNPAIRED;

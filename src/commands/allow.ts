@@ -6,9 +6,6 @@ import { GroupRefused } from '../host/groups/group-refused.ts';
 import { joined, type Word, wordsOf } from '../host/groups/words.ts';
 import type { Group } from '../store/store.ts';
 
-const USAGE =
-  'Say `/allow 2 Ada, Bob` so that only they can call in that chat, `/allow 2 everybody` to lift it, or `/allow whatsapp +49 170 1234567` for who may write directly (`nobody` for none).';
-
 export const command = defineCommand({
   scope: 'owner',
   name: 'allow',
@@ -27,6 +24,14 @@ export const command = defineCommand({
       return { kind: 'answer', text };
     }, `allow ${argument}`),
 });
+
+function usageOf({ channels }: Pick<CommandContext, 'channels'>): string {
+  const inChat =
+    'Say `/allow 2 Ada, Bob` so that only they can call in that chat, `/allow 2 everybody` to lift it';
+  const open = channels().find(({ isOpen }) => isOpen);
+  if (open === undefined) return `${inChat}.`;
+  return `${inChat}, or \`/allow ${open.name} +49 170 1234567\` for who may write directly (\`nobody\` for none).`;
+}
 
 /** What to do first for a channel that is in the code, or could be, and does not run; null for no channel. */
 function notSetUp({ registry, ...context }: CommandContext, typed: string): string | null {
@@ -48,7 +53,8 @@ function isCalled({ name, folder }: Group, typed: string): boolean {
   return name.toLowerCase() === typed || folder === typed;
 }
 
-function listOf({ store, channels }: CommandContext): string {
+function listOf(context: CommandContext): string {
+  const { store, channels } = context;
   const limited = store.groups
     .all()
     .map(({ name, jid }) => ({ name, jid, senders: store.senders.ofGroup(jid) }))
@@ -61,14 +67,14 @@ function listOf({ store, channels }: CommandContext): string {
         `- directly on ${name}: ${store.senders.ofChannel(name).join(', ') || 'nobody; only registered chats are heard'}`,
     );
   const lines = [...limited, ...direct, '- in every other registered chat: everybody in it'];
-  return `Who may call the assistant:\n\n${lines.join('\n')}\n\n${USAGE}`;
+  return `Who may call the assistant:\n\n${lines.join('\n')}\n\n${usageOf(context)}`;
 }
 
 function allowInGroup(context: CommandContext, words: readonly Word[]): string {
   const { group, rest } = groupAndRest(context, words);
   const { name, jid, isMain } = group;
   if (isMain) throw new GroupRefused('In your own chat you alone are heard.');
-  if (rest.length === 0) throw new GroupRefused(USAGE);
+  if (rest.length === 0) throw new GroupRefused(usageOf(context));
   if (isWord(rest, 'everybody')) {
     context.store.senders.limitGroup(jid, []);
     return `Everybody in ${name} may call.`;
@@ -91,7 +97,7 @@ function allowOnChannel(
         : `Who may write on ${name} is the setting ${allowSetting} in \`.env\`: add ${said} there, then say \`/restart\`.`,
     );
   }
-  if (rest.length === 0) throw new GroupRefused(USAGE);
+  if (rest.length === 0) throw new GroupRefused(usageOf(context));
   const isNobody = isWord(rest, 'nobody');
   const senders = isNobody ? [] : itemsOf(rest).map((typed) => addressOn(context, name, typed));
   context.store.senders.setChannel(name, senders);

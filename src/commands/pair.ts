@@ -1,45 +1,71 @@
 import { z } from 'zod';
-import { defineCommand } from '../host/contracts/command.ts';
+import type { Pairing } from '../channels/channel.ts';
+import { type CommandContext, defineCommand } from '../host/contracts/command.ts';
 
-const Paired = z.looseObject({ phoneNumber: z.string() });
-const Kept = z.object({ phoneNumber: z.string() });
+const Done = z.looseObject({ summary: z.string() });
+const Kept = z.object({ title: z.string(), summary: z.string() });
 
-const USAGE = 'Say `/pair` for a QR code, or `/pair +49 151 23456789` for a code to type.';
+/** A channel that can be paired. */
+type Pairable = ReturnType<CommandContext['channels']>[number] & { readonly pairing: Pairing };
 
 export const command = defineCommand({
   scope: 'owner',
   name: 'pair',
-  help: 'links WhatsApp to your phone by a QR code, or, followed by your number, by a code to type',
+  help: 'links a channel to your phone by a QR code, or, followed by your number, by a code to type',
   isCancellable: true,
   async run(context, argument) {
-    const { status } = context.channels().find(({ name }) => name === 'whatsapp') ?? {};
-    if (status !== undefined && status.state !== 'unpaired' && status.state !== 'stopped') {
+    const asked = chosenIn(context, argument.trim());
+    if (typeof asked === 'string') return { kind: 'answer', text: asked };
+    const { name, status, pairing } = asked.channel;
+    const { title } = pairing;
+    if (status.state !== 'unpaired' && status.state !== 'stopped') {
       return {
         kind: 'answer',
-        text: `WhatsApp is paired already (${status.state}). To move to another phone, stop the assistant and run \`npx claw setup\`, which offers to link it again.`,
+        text: `${title} is paired already (${status.state}). To move to another phone, stop the assistant and run \`npx claw setup\`, which offers to link it again.`,
       };
     }
     // This command restarts by itself; a restart from outside would wait for this command to end.
-    const phone = argument.trim() === '' ? [] : [`--phone=${argument.trim()}`];
-    const relay = context.drawsCodes ? ['--relay'] : [];
-    const asked = ['setup', '--no-restart', 'whatsapp', ...phone, ...relay];
-    const result = await context.claw(asked, (line) => context.say(drawn(line)), context.signal);
+    const options = [...pairing.optionsOf(asked.typed), ...(context.drawsCodes ? ['--relay'] : [])];
+    const words = ['setup', '--no-restart', name, ...options];
+    const result = await context.claw(words, (line) => context.say(drawn(line)), context.signal);
     if (!result.ok && context.signal.aborted) {
       return { kind: 'answer', text: 'Pairing was stopped. Say `/pair` when you want it.' };
     }
     if (!result.ok) {
       const reason = result.error?.message ?? 'claw did not say why.';
-      const text =
-        result.error?.code === 'USAGE'
-          ? `“${argument.trim()}” is not a phone number with its country code. ${USAGE}`
-          : `WhatsApp was not paired. ${reason}`;
+      const isWrongUse = result.error?.code === 'USAGE';
+      const text = isWrongUse
+        ? pairing.wrongUse(asked.typed)
+        : `${title} was not paired. ${reason}`;
       return { kind: 'answer', text };
     }
-    const { phoneNumber } = Paired.parse(result.data);
-    return { kind: 'restart', data: { phoneNumber } };
+    return { kind: 'restart', data: { title, summary: Done.parse(result.data).summary } };
   },
-  resume: async (_context, data) => `WhatsApp is paired with +${Kept.parse(data).phoneNumber}.`,
+  async resume(_context, data) {
+    const { title, summary } = Kept.parse(data);
+    return `${title} is linked. ${summary}`;
+  },
 });
+
+/** Finds the channel that is meant, which may be named first; a text says why none is. */
+function chosenIn(
+  { channels }: CommandContext,
+  argument: string,
+): { readonly channel: Pairable; readonly typed: string } | string {
+  const pairable = channels().flatMap((channel): readonly Pairable[] =>
+    channel.pairing === null ? [] : [{ ...channel, pairing: channel.pairing }],
+  );
+  const [word = ''] = argument.split(/\s/, 1);
+  const named = pairable.find(({ name }) => name === word.toLowerCase());
+  if (named !== undefined) return { channel: named, typed: argument.slice(word.length).trim() };
+  const [only, another] = pairable;
+  if (only === undefined) {
+    return 'No channel here is linked by `/pair`. `npx claw setup` in a shell sets up the others.';
+  }
+  if (another === undefined) return { channel: only, typed: argument };
+  const ways = pairable.map(({ name, pairing }) => `\`/pair ${name}\` for ${pairing.title}`);
+  return `Several channels can be linked. Say ${ways.join(', ')}.`;
+}
 
 /** A code that is to be drawn stands in a block of its own, which the terminal knows. */
 function drawn(line: string): string {

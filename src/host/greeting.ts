@@ -5,13 +5,17 @@ export type GreetingParts = {
   readonly settings: Settings;
   /** Null leaves the sandbox out, and takes no time. */
   readonly sandbox: LazySandbox | null;
+  /** What the channels add to it: `/pair links WhatsApp`. */
+  readonly hints: readonly string[];
 };
+
+const WORDS = ['/help lists the commands', '/skills what I can learn'];
 
 /** How long a greeting waits to hear what runs the agents. */
 const WAIT_MS = 5_000;
 
 /** What the owner reads before the first prompt: who is there, and what is missing to get an answer. */
-export async function greetingOf({ settings, sandbox }: GreetingParts): Promise<string> {
+export async function greetingOf({ settings, sandbox, hints }: GreetingParts): Promise<string> {
   const { assistantName, model } = settings;
   const modelLine =
     model.apiKey === null
@@ -24,7 +28,7 @@ export async function greetingOf({ settings, sandbox }: GreetingParts): Promise<
     `Hello, I am ${assistantName}, your assistant.`,
     await describeSandbox(sandbox),
     modelLine,
-    'Say anything to talk to me; /help lists the commands, /skills what I can learn, /pair links WhatsApp.',
+    `Say anything to talk to me; ${[...WORDS, ...hints].join(', ')}.`,
   ];
   return lines.join('\n');
 }

@@ -53,6 +53,8 @@ export type SetupDefinition<S extends z.ZodRawShape> = {
   readonly name: string;
   /** What it does, as part of a sentence. */
   readonly help: string;
+  /** The options that it takes on the command line: `[--again]`. */
+  readonly usage?: string;
   /** The schema of its settings: names of the environment, each with a default or optional. */
   readonly settings?: z.ZodObject<S>;
   /** What is set up already, in a few words; null when nothing is. */
@@ -67,6 +69,7 @@ export type SetupDefinition<S extends z.ZodRawShape> = {
 export type SetupStep = {
   readonly name: string;
   readonly help: string;
+  readonly usage: string;
   readonly again: readonly string[];
   currentState(environment: Environment, dataDir: string): string | null;
   run(environment: Environment, context: SetupContext): Promise<SetupOutcome>;
@@ -74,7 +77,7 @@ export type SetupStep = {
 
 /** Defines a set-up step. It reads its own settings of the environment, and nothing else. */
 export function defineSetup<S extends z.ZodRawShape>(definition: SetupDefinition<S>): SetupStep {
-  const { name, help, again = [] } = definition;
+  const { name, help, usage = '', again = [] } = definition;
   const schema = definition.settings ?? (z.object({}) as unknown as z.ZodObject<S>);
   const own = (environment: Environment): OwnSettings<S> => ({
     settings: parseWhatFits(schema, environment).values,
@@ -83,6 +86,7 @@ export function defineSetup<S extends z.ZodRawShape>(definition: SetupDefinition
   return {
     name,
     help,
+    usage,
     again,
     currentState: (environment, dataDir) =>
       definition.currentState?.({ ...own(environment), dataDir }) ?? null,

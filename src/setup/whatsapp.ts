@@ -3,10 +3,13 @@ import { readLinkState } from '../channels/whatsapp/session/link-state.ts';
 import type { PairingMethod, PairingOptions } from '../channels/whatsapp/session/pairing.ts';
 import { defineSetup, type SetupContext, type SetupOutcome, SetupRefused } from './step.ts';
 
+const USAGE = '[--phone NUMBER] [--qr-file PATH] [--again]';
+
 /** Links the assistant to the owner's phone. */
 export const setup = defineSetup({
   name: 'whatsapp',
   help: 'link the assistant to WhatsApp on your phone, by QR code or with --phone by a code to type',
+  usage: USAGE,
   again: ['--again'],
   currentState({ dataDir }) {
     const link = readLinkState(dataDir);
@@ -78,8 +81,10 @@ function wishOf(args: readonly string[]): Wish {
     return { phoneNumber, qrFile: values['qr-file'] ?? null, isAgain, isRelayed };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const usage = 'claw setup whatsapp [--phone NUMBER] [--qr-file PATH] [--again]';
-    throw new SetupRefused(`${reason}. Use: ${usage}`, { cause: error, isWrongUse: true });
+    throw new SetupRefused(`${reason}. Use: claw setup whatsapp ${USAGE}`, {
+      cause: error,
+      isWrongUse: true,
+    });
   }
 }
 

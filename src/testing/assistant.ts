@@ -9,6 +9,7 @@ import type {
   InboundMessage,
   KnownChat,
   OutboundMessage,
+  Pairing,
 } from '../channels/channel.ts';
 import { readSettings } from '../config.ts';
 import { clawRunner } from '../host/contracts/claw.ts';
@@ -40,6 +41,8 @@ export class TestChannel implements Channel {
   readonly forgotten: string[] = [];
   /** Set by tests in which the channel lets everybody through. */
   isOpen = false;
+  /** Set by tests in which it is paired by `/pair`. */
+  pairing?: Pairing;
   #events: ChannelEvents | null = null;
   #count = 0;
 

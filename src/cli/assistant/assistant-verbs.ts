@@ -21,11 +21,10 @@ export const assistantVerbs: readonly ((program: Command, run: RunVerb) => void)
         process.exitCode = await startHere(root, service ? ['--service'] : []);
       }),
   (program, run) =>
-    program
-      .command('setup')
-      .description('walk through everything, or set up one thing: model, whatsapp, service')
+    withStepsInHelp(program, program.command('setup'))
+      .description('walk through everything, or set up one thing')
       .argument('[name]', 'what to set up')
-      .argument('[args...]', 'whatsapp takes --phone <number>, --qr-file <path> and --again')
+      .argument('[args...]', 'options of that step')
       .option('--provider <name>', 'anthropic, or openai for any server that speaks its protocol')
       .option('--model <name>', 'the model, where the default does not fit')
       .option('--base-url <url>', 'the address of the model’s server')
@@ -91,3 +90,14 @@ export const assistantVerbs: readonly ((program: Command, run: RunVerb) => void)
   defineLogs,
   defineService,
 ];
+
+/** Lists in the help of `claw setup` what can be set up, which is discovered only when it is asked for. */
+function withStepsInHelp(program: Command, setup: Command): Command {
+  program.hook('preSubcommand', async (_program, called) => {
+    const isHelp = program.args.some((arg) => arg === '--help' || arg === '-h');
+    if (called !== setup || !isHelp) return;
+    const { setupNames } = await import('../setup/names.ts');
+    setup.addHelpText('after', await setupNames());
+  });
+  return setup;
+}

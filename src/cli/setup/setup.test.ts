@@ -6,6 +6,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { expect, test, vi } from 'vitest';
 import { startAnthropicServer } from '../../testing/anthropic.ts';
 import { temporaryCodebase } from '../../testing/codebase.ts';
+import { Conversation, TestTree } from '../../testing/supervised-project.ts';
 
 const CLAW = join(import.meta.dirname, '../../../bin/claw.js');
 
@@ -236,5 +237,20 @@ test('an assistant that runs is left alone when it asks for the set-up itself', 
   } finally {
     assistant.close();
     await model.close();
+  }
+});
+
+test('the help of setup lists the steps that are in the tree, a skill’s too', async () => {
+  const step = [
+    "import { defineSetup } from './step.ts';",
+    "export const setup = defineSetup({ name: 'lamp', help: 'pair a lamp', usage: '[--blink]',",
+    "  run: async () => ({ summary: '', data: {} }) });",
+  ];
+  using tree = new TestTree({ 'src/setup/lamp.ts': step.join('\n') });
+  const claw = new Conversation(tree, [process.execPath, 'bin/claw.js', 'setup', '--help']);
+  expect(await claw.end()).toBe(0);
+  expect(claw.stdout).toContain('lamp [--blink]\n      pair a lamp\n');
+  for (const name of ['model', 'whatsapp [--phone NUMBER]', 'service']) {
+    expect(claw.stdout).toContain(`\n  ${name}`);
   }
 });

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { ChannelStatus } from '../../channels/channel.ts';
+import type { ChannelStatus, Pairing } from '../../channels/channel.ts';
 import type { Settings } from '../../config.ts';
 import {
   type Contribution,
@@ -38,6 +38,8 @@ export type CommandContext = {
     readonly isOpen: boolean;
     /** The setting that is the channel's own allow-list; null for none. */
     readonly allowSetting: string | null;
+    /** How `/pair` links it; null where it does not. */
+    readonly pairing: Pairing | null;
   }[];
   readonly silentChannels?: HostOptions['silentChannels'];
   readonly silentParts?: HostOptions['silentParts'];

@@ -33,6 +33,7 @@ function lastingClaw() {
 async function startBusy(project: TestProject, typed: string) {
   const { claw, begun, end } = lastingClaw();
   const [terminal, whatsapp] = [new TestChannel('terminal'), new TestChannel('whatsapp')];
+  whatsapp.pairing = { title: 'WhatsApp', optionsOf: () => [], wrongUse: () => '' };
   whatsapp.state = { state: 'stopped', detail: null };
   const assistant = await project.start({ over: { claw, channels: [terminal, whatsapp] } });
   await terminal.say(typed);

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
+import type { Pairing } from '../../channels/channel.ts';
 import { type TestAssistant, TestProject, textsOf } from '../../testing/assistant.ts';
 import type { HostOptions } from '../contracts/options.ts';
 
@@ -314,6 +315,8 @@ test('how far a command is goes out as progress, and its end as an answer', asyn
   await assistant.stop();
 });
 
+const PAIRING: Pairing = { title: 'Chat', optionsOf: () => [], wrongUse: () => '' };
+
 test('a code of /pair is drawn in the terminal alone', async () => {
   using project = new TestProject();
   const asked: string[] = [];
@@ -334,10 +337,11 @@ test('a code of /pair is drawn in the terminal alone', async () => {
   };
   for (const drawsCodes of [true, false]) {
     const assistant = await project.start({ over: { claw, drawsCodes } });
+    Object.assign(assistant.chat, { state: { state: 'stopped', detail: null }, pairing: PAIRING });
     await assistant.terminal.say('/pair');
     const heard = await hears(assistant, 'Nobody answered.');
     expect(heard.includes('```qr\n2@abc,def==\n```')).toBe(drawsCodes);
     await assistant.stop();
   }
-  expect(asked).toEqual(['setup --no-restart whatsapp --relay', 'setup --no-restart whatsapp']);
+  expect(asked).toEqual(['setup --no-restart chat --relay', 'setup --no-restart chat']);
 });

@@ -192,5 +192,6 @@ function describeChannel(channel: Channel): ReturnType<CommandContext['channels'
     status: channel.status(),
     isOpen: channel.isOpen === true,
     allowSetting: channel.allowSetting ?? null,
+    pairing: channel.pairing ?? null,
   };
 }

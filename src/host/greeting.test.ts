@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import { readSettings } from '../config.ts';
+import { greetingOf } from './greeting.ts';
+import { lazySandbox } from './turns/lazy-sandbox.ts';
+
+test('the first greeting names what the channels of this tree add to it, and no other', async () => {
+  const settings = readSettings({}, '/');
+  const sandbox = lazySandbox(async () => ({ kind: 'unavailable', advice: 'No engine.' }));
+  const lastLine = async (hints: readonly string[]) =>
+    (await greetingOf({ settings, sandbox, hints })).split('\n').at(-1);
+  const words = 'Say anything to talk to me; /help lists the commands, /skills what I can learn';
+  expect(await lastLine([])).toBe(`${words}.`);
+  expect(await lastLine(['/pair links Signal', '/dial calls'])).toBe(
+    `${words}, /pair links Signal, /dial calls.`,
+  );
+});
