@@ -76,7 +76,7 @@ export class ContextWindow {
     }
   }
 
-  /** The messages that stand for the whole conversation. */
+  /** Returns the messages that stand for the whole conversation. */
   #promptOf(prompt: Prompt): Prompt {
     const system = prompt.filter(({ role }) => role === 'system');
     const messages = prompt.filter(({ role }) => role !== 'system');

@@ -11,7 +11,7 @@ export type MarkdownFile = {
   readonly sizeBytes: number;
 };
 
-/** The Markdown files below a folder, newest first. Links are not followed, hidden folders left out. */
+/** Returns the Markdown files below a folder, newest first. Links are not followed, hidden folders left out. */
 export async function listMarkdown(folder: string): Promise<readonly MarkdownFile[]> {
   const paths: string[] = [];
   let seen = 0;

@@ -20,7 +20,7 @@ export type MemoryPlaces = {
 const PLACES: MemoryPlaces = { group: GROUP, global: GLOBAL, notes: NOTES };
 
 /**
- * The system prompt: who the assistant is, as the host says, where it works, and what it remembers.
+ * Returns the system prompt: who the assistant is, as the host says, where it works, and what it remembers.
  * Read anew for each turn, so that what the owner edits counts at once.
  */
 export async function systemPrompt(identity: string, places = PLACES): Promise<string> {
@@ -60,7 +60,7 @@ async function memoryFile(folder: string, title: string): Promise<string> {
   return text === null ? '' : `# ${title} (${path})\n\n${text}`;
 }
 
-/** The notes that fit, MEMORY.md before the newest, and the names of the others. */
+/** Returns the notes that fit, MEMORY.md before the newest, and the names of the others. */
 async function ownNotes(folder: string): Promise<string> {
   const found = await listMarkdown(folder);
   const isIndex = ({ path }: { readonly path: string }): boolean => path === 'MEMORY.md';

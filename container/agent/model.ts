@@ -11,7 +11,7 @@ const BASE_URL = 'http://model.invalid/v1';
 /** A model as the libraries make it: with its methods, not by its name. */
 export type CallableModel = Exclude<LanguageModel, string>;
 
-/** The model of a turn. Its calls go to the host, which knows the address and adds the key. */
+/** Returns the model of a turn. Its calls go to the host, which knows the address and adds the key. */
 export function languageModel({ provider, model }: TurnFrame['model']): CallableModel {
   const fetch = socketFetch(HOST_SOCKET);
   // The libraries want a key; the host drops whatever stands there.

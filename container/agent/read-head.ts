@@ -2,7 +2,7 @@ import { open, stat } from 'node:fs/promises';
 import { cutText } from '../../src/sandbox/protocol/answer-text.ts';
 
 /**
- * The beginning of a text file, with a word on where to read on where it is longer; null when there is
+ * Returns the beginning of a text file, with a word on where to read on where it is longer; null when there is
  * nothing to read. Anything but a file is nothing: a pipe would never end.
  */
 export async function readHead(path: string, maxBytes: number): Promise<string | null> {

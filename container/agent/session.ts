@@ -13,7 +13,7 @@ export class Session {
   /** As it was when the session was opened. */
   readonly conversation: Conversation;
   readonly #path: string;
-  /** Whether the file ends in the middle of a line, as after a crash. */
+  /** True if the file ends in the middle of a line, as after a crash. */
   #isCut: boolean;
 
   /** Resumes a conversation; one that is not there, or null, begins anew under an id of its own. */

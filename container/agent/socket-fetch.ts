@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 // 30 ms before an agent's first call.
 const { request } = process.getBuiltinModule('node:http');
 
-/** A `fetch` whose every request goes to one Unix socket, whatever host its address names. */
+/** Returns a `fetch` whose every request goes to one Unix socket, whatever host its address names. */
 export function socketFetch(socketPath: string): typeof fetch {
   return async (input, init) => {
     const asked = new Request(input, init);

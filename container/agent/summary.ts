@@ -75,7 +75,7 @@ async function ask(model: CallableModel, prompt: string): Promise<string> {
   return `${HEAD}\n\n${text.replace(HEAD, '').trim()}`;
 }
 
-/** A message as a line of a conversation, results of tools cut. */
+/** Returns a message as a line of a conversation, results of tools cut. */
 export function textOf(message: PromptMessage): string {
   if (typeof message.content === 'string') return message.content;
   const parts = message.content.map((part) => {

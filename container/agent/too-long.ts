@@ -4,7 +4,7 @@ import { APICallError } from 'ai';
 const WORDS =
   /(prompt|input) is too long|context[ _](length|size|window|limit)|maximum prompt length|exceeds the maximum number of tokens/i;
 
-/** Whether the model's server refused a call because it is longer than the model's window. */
+/** Tells whether the model's server refused a call because it is longer than the model's window. */
 export function isTooLong(error: unknown): boolean {
   if (!APICallError.isInstance(error)) return false;
   const { statusCode = 0, message, responseBody = '' } = error;

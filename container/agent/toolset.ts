@@ -12,7 +12,7 @@ export type ToolParts = {
   readonly hostTools: HostTools;
 };
 
-/** All tools of a turn: the agent's own, and the host's, which win where a name is in both. */
+/** Returns all tools of a turn: the agent's own, and the host's, which win where a name is in both. */
 export function toolSet(frame: TurnFrame, { tools, hostTools }: ToolParts): ToolSet {
   const own = tools.map(({ name, description, input, run }) => [
     name,

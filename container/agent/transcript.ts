@@ -85,7 +85,7 @@ function dropBroken(said: Said[]): void {
   );
 }
 
-/** The same turn, cut between two lines. */
+/** Returns the same turn, cut between two lines. */
 function dropCall(said: Said[]): void {
   const last = said.at(-1)?.message;
   if (last?.role === 'assistant' && callsTool(last)) dropBroken(said);

@@ -99,7 +99,7 @@ function leftBehind({ ownProcesses }: TurnParts): number {
   return Math.max(0, countProcesses() - ownProcesses);
 }
 
-/** A step as the session keeps it: what was brought in before it, and what came of it. */
+/** Returns a step as the session keeps it: what was brought in before it, and what came of it. */
 function messagesOf(step: StepResult<ToolSet>): ModelMessage[] {
   return [...(step.experimental_steeringMessages ?? []), ...step.response.messages];
 }

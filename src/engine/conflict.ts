@@ -44,7 +44,7 @@ export function partiesOf({
   return others === undefined ? layers : [...new Set([...authors, ...others])];
 }
 
-/** The file that a conflict is about: its path, without the key of a structured one. */
+/** Returns the file that a conflict is about: its path, without the key of a structured one. */
 export function conflictFile({ path, values }: Pick<Conflict, 'path' | 'values'>): string {
   return values === null ? path : path.slice(0, path.indexOf('#'));
 }

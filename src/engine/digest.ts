@@ -26,7 +26,7 @@ export function digestTree(tree: Tree): TreeDigests {
   return digestFiles([...tree].map(([path, file]) => [path, digestFile(file)]));
 }
 
-/** The digest over a tree whose files' digests are known; order of the entries does not matter. */
+/** Returns the digest over a tree whose files' digests are known; order of the entries does not matter. */
 export function digestFiles(entries: Iterable<readonly [string, FileDigest]>): TreeDigests {
   const sorted = [...entries].sort(([one], [other]) => (one < other ? -1 : 1));
   // A path cannot hold NUL, so no two trees give the same text.

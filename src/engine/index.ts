@@ -168,7 +168,7 @@ export async function develop(
   return await verbs.develop(context, name, options);
 }
 
-/** The conflicts of the operation that waits; with `answers` also a file of answers to fill in. */
+/** Returns the conflicts of the operation that waits; with `answers` also a file of answers to fill in. */
 export async function conflicts(
   context: EngineContext,
   options: { readonly answers?: boolean } = {},
@@ -254,7 +254,7 @@ export async function continueOperation(
   return await runExclusive(context, 'continue', () => verbs.continueOperation(context, options));
 }
 
-/** The recorded resolutions. */
+/** Returns the recorded resolutions. */
 export async function resolutions(context: EngineContext): Promise<VerbResult> {
   const { listResolutions } = await import('./commands/resolutions.ts');
   return await runReadOnly(context, async () => listResolutions(context));

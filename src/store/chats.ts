@@ -14,7 +14,7 @@ export interface Chats {
   see(chat: Chat, now: number): void;
   /** Found under an address that it had before, too. */
   byJid(jid: string): Chat | null;
-  /** The address that a chat goes by: another one, where it was merged into that. */
+  /** Returns the address that a chat goes by: another one, where it was merged into that. */
   current(jid: string): string;
   /** Chats that are no registered group and were not merged into another, newest first, at most `limit` of them. */
   unregistered(limit: number): readonly Chat[];

@@ -18,7 +18,7 @@ export type EngineState = z.output<typeof State>;
 
 /** What runs the agents, what ran them last, and what the owner has said about it. */
 export interface Engines {
-  /** The weakest engine that agents may get without asking the owner; null where none ever ran them. */
+  /** Returns the weakest engine that agents may get without asking the owner; null where none ever ran them. */
   least(): EngineName | null;
   /** The owner lets agents run in this engine and in better ones. */
   accept(engine: EngineName): void;

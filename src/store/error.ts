@@ -16,7 +16,7 @@ export class StoreError extends Error {
   }
 }
 
-/** Whether waiting helps: the disk is full, or somebody else holds the database. */
+/** Tells whether waiting helps: the disk is full, or somebody else holds the database. */
 export function isPassing(error: unknown): boolean {
   return error instanceof Database.SqliteError && /^SQLITE_(BUSY|FULL)/.test(error.code);
 }

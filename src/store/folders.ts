@@ -5,9 +5,9 @@ import { spenderForgetterOf } from './usage.ts';
 
 /** Which chat each group's folder belongs to, also after that chat was unregistered. */
 export interface Folders {
-  /** The chat that has or last had a folder, whatever the case of its name; null when none had. */
+  /** Returns the chat that has or last had a folder, whatever the case of its name; null when none had. */
   holder(folder: string): string | null;
-  /** The folder that a chat has or last had. */
+  /** Returns the folder that a chat has or last had. */
   of(jid: string): string | null;
   /** Forgets a folder that is no more, the conversation that went on in it, its tasks and its budget. */
   forget(folder: string): void;

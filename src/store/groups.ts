@@ -12,7 +12,7 @@ export type Group = {
    */
   readonly folder: string;
   readonly name: string;
-  /** Whether only messages that call the assistant get an answer. */
+  /** True if only messages that call the assistant get an answer. */
   readonly needsTrigger: boolean;
   /** How messages call it here; null for its name. */
   readonly triggerWord: string | null;
@@ -40,12 +40,12 @@ export interface Groups {
   setTrigger(jid: string, trigger: Pick<Group, 'needsTrigger' | 'triggerWord'>): void;
   /** Found under an address that its chat had before, too. */
   byJid(jid: string): Group | null;
-  /** The chat of a folder; of the owner's own ones, that they last wrote in. */
+  /** Returns the chat of a folder; of the owner's own ones, that they last wrote in. */
   byFolder(folder: string): Group | null;
   all(): readonly Group[];
-  /** The owner's own chat that they last wrote in, of those that can be reached. */
+  /** Returns the owner's own chat that they last wrote in, of those that can be reached. */
   main(): Group | null;
-  /** All of the owner's own chats, that one first. */
+  /** Returns all of the owner's own chats, that one first. */
   mains(): readonly Group[];
 }
 

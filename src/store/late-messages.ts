@@ -8,7 +8,7 @@ export type LateCount = { readonly name: string; readonly messages: number };
 export interface LateMessages {
   /** @throws when `jid` is no registered group */
   count(jid: string): void;
-  /** Those with most messages first; empty when there is nothing to tell. */
+  /** Returns those with most messages first; empty when there is nothing to tell. */
   counted(): readonly LateCount[];
   /** The owner was told: counting begins anew. */
   clear(): void;

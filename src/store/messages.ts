@@ -19,7 +19,7 @@ export interface Messages {
   add(message: NewMessage, now: number): number | null;
   bySeq(seq: number): StoredMessage | null;
   /**
-   * The last `limit` messages of a chat between two cursors, both included, oldest first; without
+   * Returns the last `limit` messages of a chat between two cursors, both included, oldest first; without
    * those that were commands.
    */
   between(range: MessageRange, limit: number): readonly StoredMessage[];

@@ -6,7 +6,7 @@ export function openReadOnly(path: string): Database.Database {
   return new Database(path, { readonly: true, fileMustExist: true, timeout: 2_000 });
 }
 
-/** A sentence for each applied migration whose file says something else now. */
+/** Returns a sentence for each applied migration whose file says something else now. */
 export function changedMigrations(
   database: Database.Database,
   folder = `${import.meta.dirname}/migrations`,

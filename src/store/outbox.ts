@@ -26,7 +26,7 @@ export type Outbound = NewOutbound & {
 export interface Outbox {
   /** @throws when `jid` is no registered group: nothing is ever sent to those */
   add(message: NewOutbound, now: number): void;
-  /** The first unsent message of every chat that has one: the order within a chat is kept. */
+  /** Returns the first unsent message of every chat that has one: the order within a chat is kept. */
   heads(): readonly Outbound[];
   markSending(messageId: string): void;
   markSent(messageId: string): void;

@@ -73,7 +73,7 @@ function planOf(database: Database.Database, sql: string): string[] {
   return rows.map((row) => (row as { readonly detail: string }).detail);
 }
 
-/** The growing tables under the names they have in a statement. */
+/** Returns the growing tables under the names they have in a statement. */
 function namesIn(sql: string): string[] {
   const aliases = GROWING.flatMap((table) =>
     [...sql.matchAll(new RegExp(`\\b${table} AS (\\w+)`, 'gi'))].map(([, name = '']) => name),

@@ -8,7 +8,7 @@ export interface Questions {
   /** What was kept with the open question, as it was given; undefined when none is open. */
   pending(jid: string): unknown;
   close(jid: string): void;
-  /** Whether something that is no answer to a command was said in the chat after the question. */
+  /** Tells whether something that is no answer to a command was said in the chat after the question. */
   isOvertaken(jid: string): boolean;
 }
 

@@ -32,7 +32,7 @@ export function parseSearch(text: string, jids: readonly string[]): SearchQuery 
   return { match: `chat : (${chats}) AND text : (${quoted})`, pieces };
 }
 
-/** The word that stands for a chat in the index, as the schema makes it. */
+/** Returns the word that stands for a chat in the index, as the schema makes it. */
 function chatWord(jid: string): string {
   return `c${Buffer.from(jid).toString('hex')}`;
 }

@@ -3,13 +3,13 @@ import { z } from 'zod';
 
 /** Who may call the assistant where, as the owner said; senders are ids of their channel, never names. */
 export interface Senders {
-  /** Whether a sender may call the assistant in a group: everybody where the owner named nobody. */
+  /** Tells whether a sender may call the assistant in a group: everybody where the owner named nobody. */
   mayCall(jid: string, sender: string): boolean;
-  /** The senders a group is limited to; empty for everybody. */
+  /** Returns the senders a group is limited to; empty for everybody. */
   ofGroup(jid: string): readonly string[];
   /** Limits a registered group to these senders; none lets everybody call again. */
   limitGroup(jid: string, senders: readonly string[]): void;
-  /** Whether a sender may write directly on a channel that lets everybody through. */
+  /** Tells whether a sender may write directly on a channel that lets everybody through. */
   mayWrite(channel: string, sender: string): boolean;
   ofChannel(channel: string): readonly string[];
   setChannel(channel: string, senders: readonly string[]): void;

@@ -5,7 +5,10 @@ import { z } from 'zod';
 export interface Sessions {
   /** What is kept of a folder: a conversation, or the mark of a reset. */
   get(folder: string): string | null;
-  /** The conversation that a turn goes on with: none after a reset, or when it was silent since `since`. */
+  /**
+   * Returns the conversation that a turn goes on with: none after a reset, or when it was silent since
+   * `since`.
+   */
   resumable(folder: string, since: number): string | null;
   set(folder: string, session: string, now: number): void;
   /** Sets what a turn came to, unless something else than `before` is kept by now: a reset stands. */

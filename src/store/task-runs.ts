@@ -23,13 +23,13 @@ export interface TaskRuns {
   /** Notes a run that is the turn `turnId`. */
   fire(run: RunStart & { readonly turnId: string }, now: number): void;
   skip(run: RunStart & { readonly summary: string }, now: number): void;
-  /** The run that a turn is; null for turns that somebody asked for. */
+  /** Returns the run that a turn is; null for turns that somebody asked for. */
   ofTurn(turnId: string): TaskRun | null;
   start(turnId: string, now: number): void;
   finish(turnId: string, end: RunEnd, now: number): void;
-  /** Whether a turn of this task still waits or runs. */
+  /** Tells whether a turn of this task still waits or runs. */
   isOpen(taskId: number): boolean;
-  /** The newest runs of a task, newest first. */
+  /** Returns the newest runs of a task, newest first. */
   last(taskId: number, limit: number): readonly TaskRun[];
 }
 

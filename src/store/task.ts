@@ -16,7 +16,7 @@ export type NewTask = {
   readonly folder: string;
   readonly prompt: string;
   readonly schedule: TaskSchedule;
-  /** Whether a run goes on with the group's conversation, or begins one that nobody goes on with. */
+  /** True if a run goes on with the group's conversation, or begins one that nobody goes on with. */
   readonly context: 'group' | 'isolated';
   /** What becomes of a time that passed while the assistant was down. */
   readonly ifMissed: 'run-once' | 'skip';

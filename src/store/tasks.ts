@@ -6,7 +6,7 @@ export interface Tasks {
   /** Adds an active task and returns its number. */
   add(task: NewTask, now: number): number;
   byId(id: number): Task | null;
-  /** Those that are active or paused, of one folder or of all, by number. */
+  /** Returns those that are active or paused, of one folder or of all, by number. */
   open(folder?: string): readonly Task[];
   /** Active ones whose time has come, the longest overdue first. */
   due(now: number): readonly Task[];

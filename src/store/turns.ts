@@ -9,7 +9,7 @@ export type NewTaskTurn = {
   readonly id: string;
   readonly jid: string;
   readonly taskId: number;
-  /** Whether it covers what was said in the chat and asks nobody for an answer. */
+  /** True if it covers what was said in the chat and asks nobody for an answer. */
   readonly seesChat: boolean;
 };
 
@@ -35,13 +35,13 @@ export interface Turns {
   adopt(id: string, lease: Lease): void;
   /** Puts a failed turn, or one that another process left, back into the queue. */
   requeue(id: string): void;
-  /** The newest failed turn of each chat that nothing has answered since; without those of tasks. */
+  /** Returns the newest failed turn of each chat that nothing has answered since; without those of tasks. */
   failed(): readonly Turn[];
-  /** The payload of the command that others of a folder wait for; undefined when none is under way. */
+  /** Returns the payload of the command that others of a folder wait for; undefined when none is under way. */
   commandAtWork(folder: string): unknown;
-  /** Whether anything of this chat is still queued, claimed or to be resumed. */
+  /** Tells whether anything of this chat is still queued, claimed or to be resumed. */
   isOpen(jid: string): boolean;
-  /** The channel's ids of the messages that this turn answers; none where nobody asked. */
+  /** Returns the channel's ids of the messages that this turn answers; none where nobody asked. */
   asked(id: string): readonly string[];
   counts(): QueueCounts;
 }

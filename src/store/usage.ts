@@ -34,7 +34,7 @@ export interface UsageTable {
   add(charge: Charge): void;
   of(folder: string, day: string): Spending;
   total(day: string): Spending;
-  /** The folders that have cost something on a day, the dearest first. */
+  /** Returns the folders that have cost something on a day, the dearest first. */
   byFolder(day: string): readonly FolderSpending[];
 }
 
@@ -55,7 +55,7 @@ const ADDED = `
     output_tokens = output_tokens + excluded.output_tokens,
     micro_usd = micro_usd + excluded.micro_usd`;
 
-/** The table's statements, on a database that has it. */
+/** Returns the table's statements, on a database that has it. */
 export function usageOf(database: Database): UsageTable {
   const add = database.prepare(`
     INSERT INTO usage VALUES (:day, :folder, :model, 1, :unpriced,
@@ -81,7 +81,7 @@ export function spenderForgetterOf(database: Database): (folder: string) => void
   };
 }
 
-/** The part of it that a read-only connection has, too. */
+/** Returns the part of it that a read-only connection has, too. */
 export function usageReaderOf(database: Database): Omit<UsageTable, 'add'> {
   const of = database.prepare(`SELECT ${SUMS} FROM usage WHERE day = :day AND folder = :folder`);
   const total = database.prepare(`SELECT ${SUMS} FROM usage WHERE day = ?`);

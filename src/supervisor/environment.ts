@@ -4,7 +4,7 @@ import { readEnvFile } from '../env-file.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The environment with `.env` merged in, read anew at each call. What is set outside wins.
+ * Returns the environment with `.env` merged in, read anew at each call. What is set outside wins.
  *
  * @throws the file system's error where `.env` is there and cannot be read
  */
@@ -13,7 +13,7 @@ export function readEnvironment(projectDir: string, outside: Environment): Envir
 }
 
 /**
- * The data folder. The supervisor reads this one setting itself: it must come up whatever a skill
+ * Returns the data folder. The supervisor reads this one setting itself: it must come up whatever a skill
  * has done to the rest.
  */
 export function dataDirOf(projectDir: string, environment: Environment): string {
@@ -32,27 +32,27 @@ const SECRET_ADDRESS = /WEBHOOK|DSN/i;
 const BESIDE_SECRET =
   /_(?:URL|URI|HOST|ENDPOINT|DOMAIN|PATH|FILE|DIR|SOCK|NAME|TYPE|MODE|METHOD)$/i;
 
-/** Whether a setting holds a secret, as far as its name tells; `BUDGET_TOKENS=5000` is a number. */
+/** Tells whether a setting holds a secret, as far as its name tells; `BUDGET_TOKENS=5000` is a number. */
 export function isSecretSetting(name: string, value: string): boolean {
   if (/TOKENS/i.test(name) && /^\d+$/.test(value)) return false;
   if (SECRET_ADDRESS.test(name)) return true;
   return SECRET_NAME.test(name) && !BESIDE_SECRET.test(name);
 }
 
-/** The environment for programs that have no business with keys. */
+/** Returns the environment for programs that have no business with keys. */
 export function withoutSecrets(environment: Environment): Environment {
   return Object.fromEntries(
     Object.entries(environment).filter(([name, value = '']) => !isSecretSetting(name, value)),
   );
 }
 
-/** The model's keys, for the one program that asks it. */
+/** Returns the model's keys, for the one program that asks it. */
 export function modelKeyIn(environment: Environment): Environment {
   const { ANTHROPIC_API_KEY, OPENAI_API_KEY } = environment;
   return { ANTHROPIC_API_KEY, OPENAI_API_KEY };
 }
 
-/** The values that must never be written to a log, and the passwords in addresses. */
+/** Returns the values that must never be written to a log, and the passwords in addresses. */
 export function secretValues(environment: Environment): readonly string[] {
   return Object.entries(environment)
     .flatMap(([name, value = '']) => [isSecretSetting(name, value) ? value : '', passwordIn(value)])

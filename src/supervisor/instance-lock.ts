@@ -69,7 +69,7 @@ export function lockHolder(dataDir: string): string | null {
   }
 }
 
-/** Whether an assistant runs on a data folder. */
+/** Tells whether an assistant runs on a data folder. */
 export function isRunning(dataDir: string): boolean {
   return lockHolder(dataDir) !== null;
 }

@@ -21,11 +21,11 @@ export interface Lines {
   acknowledged(number: number): void;
   /** These lines are answered, whatever else waits. */
   answered(ids: readonly string[]): void;
-  /** Those who said these lines and wait for the answer. */
+  /** Returns those who said these lines and wait for the answer. */
   speakersOf(ids: readonly string[]): readonly Speaker[];
-  /** The last line that was stored and not acknowledged; null when there is none. */
+  /** Returns the last line that was stored and not acknowledged; null when there is none. */
   awaiting(): number | null;
-  /** Whether nothing is waiting for its answer, and nothing for being said; of one speaker or of all. */
+  /** Tells whether nothing is waiting for its answer, and nothing for being said; of one speaker or of all. */
   isIdle(speaker?: Speaker): boolean;
 }
 

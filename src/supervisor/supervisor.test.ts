@@ -38,12 +38,12 @@ const HANGING = oneFileSkill(
 );
 const FINE = oneFileSkill('fine', 'src/channels/fine.txt', 'fine\n');
 
-/** The answers of a piped conversation, by the prompts between them. */
+/** Returns the answers of a piped conversation, by the prompts between them. */
 function answersOf({ stdout }: Conversation): readonly string[] {
   return stdout.split(/^> \n?/m).map((text) => text.trim());
 }
 
-/** The process of the assistant that was started last. */
+/** Returns the process of the assistant that was started last. */
 function assistantPid(tree: TestTree): number {
   const log = readFileSync(tree.logFile('supervisor'), 'utf8');
   return Number([...log.matchAll(/"pid":(\d+),"isPublished"/g)].at(-1)?.[1]);

@@ -139,7 +139,7 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
     lines.end();
   }
 
-  /** The exit code when there is nothing more to do, or null to start again. */
+  /** Returns the exit code when there is nothing more to do, or null to start again. */
   async function afterRun(last: RunEnd, isPublished: boolean): Promise<number | null> {
     if (ending.signal.aborted) return 0;
     if (last.wantsRestart) return null;

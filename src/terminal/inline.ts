@@ -10,7 +10,7 @@ export function styled(style: Style, text: string): string {
   return styleText(style, text, { validateStream: false });
 }
 
-/** The tokens inside a paragraph, heading or cell as one styled text. */
+/** Returns the tokens inside a paragraph, heading or cell as one styled text. */
 export function renderInline(tokens: readonly Token[]): string {
   return tokens.map((token) => renderToken(token)).join('');
 }

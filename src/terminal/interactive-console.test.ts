@@ -26,7 +26,7 @@ screen.open('> ', {
 });
 `;
 
-/** The program on a terminal of 24 columns. */
+/** Returns the program on a terminal of 24 columns. */
 function open() {
   const folder = mkdtempSync(join(tmpdir(), 'claw-terminal-'));
   const path = join(folder, 'program.ts');

@@ -4,7 +4,7 @@ export interface Message {
   add(line: string): string | null;
   beginPaste(): void;
   endPaste(): void;
-  /** Whether lines were taken that belong to a message that goes on. */
+  /** Tells whether lines were taken that belong to a message that goes on. */
   isBegun(): boolean;
   drop(): void;
 }

@@ -25,7 +25,7 @@ export interface OwnerConsole extends Listener {
   close(): void;
 }
 
-/** Whether a line is the owner's wish to leave, which no assistant needs to hear of. */
+/** Tells whether a line is the owner's wish to leave, which no assistant needs to hear of. */
 export function isLeaving(line: string): boolean {
   return ['/exit', '/quit'].includes(line.trim());
 }

@@ -4,7 +4,7 @@ import { widthOf } from './width.ts';
 import { wrap } from './wrap.ts';
 
 /**
- * A table with its columns aligned, and a rule below the head. One that is wider than the terminal
+ * Returns a table with its columns aligned, and a rule below the head. One that is wider than the terminal
  * becomes a list of its rows, each cell with the head of its column.
  */
 export function renderTable(table: Tokens.Table, columns: number): string {

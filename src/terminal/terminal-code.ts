@@ -3,7 +3,7 @@ import { encode } from 'uqr';
 const BLACK_ON_WHITE = '\x1b[30;107m';
 const PLAIN = '\x1b[0m';
 
-/** A QR code of half lines, dark on light whatever the terminal's colours are. */
+/** Returns a QR code of half lines, dark on light whatever the terminal's colours are. */
 export function terminalCode(text: string): string {
   const { data } = encode(text, { border: 2 });
   const lines: string[] = [];

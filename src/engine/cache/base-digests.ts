@@ -28,13 +28,13 @@ export function readBaseDigests(root: string, core: State['core']): TreeDigests 
   return digests;
 }
 
-/** The same from the files themselves, whatever the cache says. */
+/** Returns the same from the files themselves, whatever the cache says. */
 export function digestBase(root: string, core: State['core']): TreeDigests | null {
   const digests = digestTree(readFolder(root, BASE));
   return digests.digest === core.digest ? digests : null;
 }
 
-/** The same, with only those files read whose stat changed since they last were. */
+/** Returns the same, with only those files read whose stat changed since they last were. */
 export function statBase(root: string, core: State['core'], now: () => Date): TreeDigests | null {
   const cache = new StatCache(root, now, 'core-stat');
   const entries = listKept(root, BASE).flatMap(([path, place]) => {
@@ -57,7 +57,7 @@ export function saveBaseDigests(root: string, digests: TreeDigests): void {
 }
 
 /**
- * A file of the core as released, from `.claw/base/`.
+ * Returns a file of the core as released, from `.claw/base/`.
  *
  * @throws ClawError DIGEST_MISMATCH when the kept bytes are not those of the pinned core
  */

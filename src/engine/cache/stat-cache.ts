@@ -41,7 +41,7 @@ export class StatCache {
     this.#entries = load(this.#path);
   }
 
-  /** The digest of a regular file, null where nothing is. */
+  /** Returns the digest of a regular file, null where nothing is. */
   digest(path: string): FileDigest | null {
     const stat = this.#stat(path);
     if (!stat?.isFile()) return null;

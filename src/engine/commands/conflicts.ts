@@ -13,7 +13,7 @@ import { readResolutions } from '../state/resolutions.ts';
 import { readState } from '../state/state-file.ts';
 
 /**
- * The operation that waits, with its conflicts, what is decided, and recordings that may fit.
+ * Returns the operation that waits, with its conflicts, what is decided, and recordings that may fit.
  *
  * @param options with `answers` also a file of answers to fill in, as `data.answers`
  */

@@ -67,7 +67,7 @@ export async function planCustomize(
   };
 }
 
-/** The owner's edits of an installation, or of a codebase that none was made of yet. */
+/** Returns the owner's edits of an installation, or of a codebase that none was made of yet. */
 export async function editsOf(
   { root, config, state, releaseDigests }: Installation,
   now: () => Date,
@@ -76,7 +76,7 @@ export async function editsOf(
   return await listEdits(root, { config, published, now });
 }
 
-/** A name that no layer has, made of what a description begins with. */
+/** Returns a name that no layer has, made of what a description begins with. */
 export function customName(description: string, layers: readonly SkillPackage[]): string {
   const slug = description
     .normalize('NFKD')

@@ -18,7 +18,7 @@ export type MatrixRequest = {
   readonly release: string | null;
   /** At most so many triples. */
   readonly triples: number;
-  /** Whether checks and tests run. */
+  /** True if checks and tests run. */
   readonly isProved: boolean;
   /** So many installations and proofs at a time. */
   readonly jobs: number;

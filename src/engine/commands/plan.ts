@@ -63,7 +63,7 @@ export async function plan(context: EngineContext, planned: PlannedVerb): Promis
   };
 }
 
-/** Whether `claw pack` is planned for a name that nothing has, and nobody says that it is there. */
+/** Tells whether `claw pack` is planned for a name that nothing has, and nobody says that it is there. */
 async function beginsPackage(
   context: EngineContext,
   { verb, args, options = {} }: PlannedVerb,

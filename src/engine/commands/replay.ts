@@ -112,12 +112,12 @@ function lookAtDisk(
   };
 }
 
-/** Whether this state is what a command left in this very folder. */
+/** Tells whether this state is what a command left in this very folder. */
 function isPublishedHere(root: string, { digest }: State): boolean {
   return listTransactions(root).some(({ stateAfter }) => stateAfter === digest);
 }
 
-/** Whether a file on disk shows what only the layers can have put there. */
+/** Tells whether a file on disk shows what only the layers can have put there. */
 function hasLayersLines({ base, ours, theirs }: Versions<TreeFile | null>): boolean {
   const [released, disk] = [linesOf(base), linesOf(ours)];
   return [...linesOf(theirs)].some(
@@ -130,7 +130,7 @@ function linesOf(file: TreeFile | null): ReadonlySet<string> {
   return new Set(lines.map((line) => line.trim()));
 }
 
-/** Whether weaving the layers into what is on disk would bring nothing that is not there. */
+/** Tells whether weaving the layers into what is on disk would bring nothing that is not there. */
 function hasAllOf(path: string, versions: Versions<TreeFile | null>): boolean {
   if (structuredKind(path) !== null) {
     const open = (conflict: Conflict) => ({ kind: 'open', conflict }) as const;

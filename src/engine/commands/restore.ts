@@ -17,7 +17,7 @@ import { readHistory } from '../state/history.ts';
 import type { LayerState, State } from '../state/state-file.ts';
 
 /**
- * The applied packages, where only `state.yaml` may have been carried over: from the bytes kept in
+ * Returns the applied packages, where only `state.yaml` may have been carried over: from the bytes kept in
  * `.claw/packages/`, else from wherever they came from, if they still have the pinned digest. Ancestors
  * that were found for them are looked up in the history by theirs.
  *

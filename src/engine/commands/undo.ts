@@ -321,7 +321,7 @@ async function undoSwaps(
   return { steps, remove, warnings };
 }
 
-/** Whether undoing leads back to the very package.json that the kept node_modules was made for. */
+/** Tells whether undoing leads back to the very package.json that the kept node_modules was made for. */
 function isPackageAsBefore(
   root: string,
   transaction: Transaction,

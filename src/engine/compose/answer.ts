@@ -5,7 +5,7 @@ import { mergeFault, type TextFault } from '../merge/syntax/text-fault.ts';
 import type { Answer, AnsweredHunk, Resolution } from '../state/resolution.ts';
 import type { TreeFile, Versions } from '../tree.ts';
 
-/** The file that an answer makes of a conflict; null where the answer is that there is none. */
+/** Returns the file that an answer makes of a conflict; null where the answer is that there is none. */
 export function answeredFile(conflict: Conflict, answer: Answer): TreeFile | null {
   if (answer.kind === 'file') return answer.file;
   if (answer.kind === 'value') throw new TypeError(`${conflict.path} has a value, not a file`);
@@ -28,7 +28,7 @@ export function answerFault({ path, sides }: Conflict, file: TreeFile | null): T
   return file === null ? null : mergeFault(path, file, sides);
 }
 
-/** Whether an answer speaks of exactly the hunks of a conflict; of a whole file it always does. */
+/** Tells whether an answer speaks of exactly the hunks of a conflict; of a whole file it always does. */
 export function fits(conflict: Conflict, answer: Answer): boolean {
   if (answer.kind === 'value') return conflict.kind === 'structured';
   if (conflict.kind === 'structured') return false;
@@ -64,7 +64,7 @@ export type Dispute = {
   readonly hunk: Versions<readonly string[]>;
 };
 
-/** The open hunks of a conflict, in order. */
+/** Returns the open hunks of a conflict, in order. */
 export function disputesOf(conflict: Conflict): readonly Dispute[] {
   const { path, layers, authors, others, hunks } = conflict;
   const open = hunks.filter((hunk) => hunk.kind === 'conflict');
@@ -101,7 +101,7 @@ function answerTo(
   return others.every((one) => isSameLines(one.resolved, first.resolved)) ? first : null;
 }
 
-/** The first answer to a hunk, which then serves no other one. */
+/** Returns the first answer to a hunk, which then serves no other one. */
 export function takeAnswer(
   waiting: AnsweredHunk[],
   hunk: Versions<readonly string[]>,

@@ -8,7 +8,7 @@ type Surroundings = {
   readonly release: (path: string) => TreeFile | null;
   /** Paths that this release has and the one before it has not; none by default. */
   readonly brought?: readonly string[];
-  /** Whether a path was published before: such files are beside each other already. */
+  /** True if a path was published before: such files are beside each other already. */
   readonly isHeld?: (path: string) => boolean;
 };
 

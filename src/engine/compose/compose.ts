@@ -18,15 +18,15 @@ export type ComposeInput = {
   readonly answers?: KnownAnswers;
   /** Where releases moved files of the core, in the order of their versions; nowhere by default. */
   readonly pathMaps?: readonly PathMap[];
-  /** Whether layers that disagree in one file, far from each other, are asked about at once; no by default. */
+  /** True if layers that disagree in one file, far from each other, are asked about at once; no by default. */
   readonly isJoint?: boolean;
   /** Merges two files of the layers, or knows what that gives. */
   readonly merge?: typeof mergeFiles;
 };
 
 /**
- * The release with each layer merged on in order; recorded resolutions resolve what a merge leaves open.
- * A pure function of file contents: no clock, no disk, no network. Disagreement is a conflict in the
+ * Returns the release with each layer merged on in order; recorded resolutions resolve what a merge leaves
+ * open. A pure function of file contents: no clock, no disk, no network. Disagreement is a conflict in the
  * result, never an exception.
  *
  * Structured files are recomputed from the declarations of all skills; then come the customisations,

@@ -3,7 +3,7 @@ import { structuredKind } from '../structured/kind.ts';
 import { isSameFile, type TreeFile } from '../tree.ts';
 import type { Composition } from './composition.ts';
 
-/** Whether a layer leaves a trace in a composition: a file that is other with it, or a conflict. */
+/** Tells whether a layer leaves a trace in a composition: a file that is other with it, or a conflict. */
 export function hasEffect(
   { manifest }: SkillPackage,
   { files, conflicts }: Composition,

@@ -50,7 +50,7 @@ function placeByDiff(
   return isMixed ? null : stretches;
 }
 
-/** The stretch of the finished text, and up to where in the skeleton nothing has a partner. */
+/** Returns the stretch of the finished text, and up to where in the skeleton nothing has a partner. */
 function stretchAround(
   place: number,
   partners: Int32Array,

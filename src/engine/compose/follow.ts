@@ -9,7 +9,7 @@ export type Places = {
   readonly to: string;
   /** The present path of a file that the author knew. */
   readonly moved: (path: string) => string;
-  /** Whether there is such a file, by its present path. */
+  /** True if there is such a file, by its present path. */
   readonly has: (path: string) => boolean;
 };
 

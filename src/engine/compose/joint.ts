@@ -83,7 +83,7 @@ export function joinLayer(draft: Draft, joining: Joining): Draft | null {
   return { conflict: jointConflict(draft, filled, layer), hunks: all, touches };
 }
 
-/** Whether a recording resolves a place where the layer disagrees. */
+/** Tells whether a recording resolves a place where the layer disagrees. */
 function isKnown(draft: Draft, filled: readonly Filled[], { layer, resolve }: Joining): boolean {
   const { conflict, touches } = draft;
   const hunks = joined(filled.flatMap(chooseOurs));

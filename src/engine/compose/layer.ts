@@ -22,11 +22,11 @@ export type MergeContext = {
   readonly renames: Renames;
   /** The name that a path of an older core has in this one. */
   readonly mapped: (path: string, layer: SkillPackage) => string;
-  /** Whether any path of the layer's core may have another name in this one. */
+  /** True if any path of the layer's core may have another name in this one. */
   readonly isMapped: (layer: SkillPackage) => boolean;
   readonly resolve: (conflict: Conflict) => ConflictOutcome;
   readonly merge: typeof mergeFiles;
-  /** Whether layers that disagree in one file, far from each other, are asked about at once. */
+  /** True if layers that disagree in one file, far from each other, are asked about at once. */
   readonly isJoint: boolean;
 };
 
@@ -47,7 +47,7 @@ export function mergeLayer(context: MergeContext, layer: SkillPackage): void {
   for (const path of layer.manifest.modifies) modifyFile(context, layer, path);
 }
 
-/** A change of a layer as its author would write it now, after the moves of the releases since. */
+/** Returns a change of a layer as its author would write it now, after the moves of the releases since. */
 function followed(
   { tree, mapped, isMapped }: MergeContext,
   layer: SkillPackage,

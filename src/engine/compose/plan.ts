@@ -162,7 +162,7 @@ function leave(
   return left.flatMap((from) => changeOf(from, input.disk(from), wanted(input, from), null));
 }
 
-/** Whether the owner took away what was published. */
+/** Tells whether the owner took away what was published. */
 function isGone(input: PlanInput, path: string): boolean {
   return input.old.file(path) !== null && input.disk(path) === null;
 }

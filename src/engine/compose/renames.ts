@@ -13,7 +13,7 @@ export class Renames {
   readonly #moves: Move[] = [];
 
   /**
-   * The present path of a file that something knew as `path`.
+   * Returns the present path of a file that something knew as `path`.
    *
    * @param known layers whose moves it was named after
    */
@@ -27,7 +27,10 @@ export class Renames {
     this.#moves.push({ from, to, by });
   }
 
-  /** Every file that moved, by the path that the release or the adding layer knew it by, with where it is now. */
+  /**
+   * Returns every file that moved, by the path that the release or the adding layer knew it by, with where it
+   * is now.
+   */
   all(): ReadonlyMap<string, string> {
     const origins = new Map<string, string>();
     for (const { from, to } of this.#moves) {

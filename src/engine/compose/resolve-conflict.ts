@@ -80,7 +80,7 @@ export function resolveConflict(conflict: Conflict, known: KnownAnswers): Confli
 }
 
 /**
- * The decision on a conflict: on this very one, or on the joint one as part of which it was asked. The
+ * Returns the decision on a conflict: on this very one, or on the joint one as part of which it was asked. The
  * lines are the same there; what stands around them depends on what is decided elsewhere in the file.
  */
 export function decisionOn(conflict: Conflict, decisions: readonly Decision[]): Decision | null {

@@ -33,7 +33,7 @@ export function relativeSpecifiers(path: string, text: string): readonly Specifi
   return found.sort((one, other) => one.start - other.start);
 }
 
-/** The literals of a node that name modules. */
+/** Returns the literals of a node that name modules. */
 function namingModules(node: Node): readonly Node[] {
   switch (node.type) {
     case 'ImportDeclaration':

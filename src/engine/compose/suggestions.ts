@@ -26,7 +26,7 @@ export function suggestionsFor(
   });
 }
 
-/** Whether a recording would resolve a conflict, or any hunk of it, otherwise than it was decided. */
+/** Tells whether a recording would resolve a conflict, or any hunk of it, otherwise than it was decided. */
 export function contradicts(one: Resolution, conflict: Conflict, decided: Answer): boolean {
   const subject = subjectOf(conflict);
   if (isSameSubject(one.subject, subject)) {

@@ -84,7 +84,7 @@ function unreadable(file: string, { issues }: z.ZodError): ClawError {
   });
 }
 
-/** A file of answers to fill in: every open conflict that an answer can resolve, with its sides. */
+/** Returns a file of answers to fill in: every open conflict that an answer can resolve, with its sides. */
 export function answersTemplate(
   operation: string,
   conflicts: readonly Conflict[],

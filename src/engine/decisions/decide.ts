@@ -230,7 +230,7 @@ function readEdited(root: string, conflict: Conflict): Buffer {
   );
 }
 
-/** Whether the owner has finished the text of a conflict in `.claw/pending/`. */
+/** Tells whether the owner has finished the text of a conflict in `.claw/pending/`. */
 export function isFinished(root: string, conflict: Conflict): boolean {
   const marked = markedText(conflict);
   const place = join(root, PENDING, conflict.path);

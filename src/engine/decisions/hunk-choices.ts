@@ -10,7 +10,7 @@ export type Pick = 'ours' | 'theirs' | 'ours-theirs' | 'theirs-ours' | { readonl
 type ConflictHunk = Extract<Hunk, { kind: 'conflict' }>;
 
 /**
- * The answer that picks make, one for each open hunk in order.
+ * Returns the answer that picks make, one for each open hunk in order.
  *
  * @throws ClawError USAGE where there are more or fewer of them
  */

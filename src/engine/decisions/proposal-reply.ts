@@ -42,7 +42,7 @@ export function readProposal(conflict: Conflict, { text, model }: ModelReply): C
   return { kind: 'picks', picks: reply.hunks.map((lines) => ({ text: lines })), origin: model };
 }
 
-/** A model's answer that came to nothing. */
+/** Returns a model's answer that came to nothing. */
 export function refused({ path }: Conflict, model: string, reason: string): ClawError {
   return new ClawError(
     'MODEL_REFUSED',

@@ -11,7 +11,7 @@ export type ShownDecision = {
   readonly patch: string | null;
 };
 
-/** A decision as people read it. */
+/** Returns a decision as people read it. */
 export function shownDecision(
   conflict: Conflict,
   { answer, origin, amended }: Decision,

@@ -45,7 +45,7 @@ export async function findPlace(
 }
 
 /**
- * The lines of a place, of a file that has `count`.
+ * Returns the lines of a place, of a file that has `count`.
  *
  * @throws ClawError USAGE for lines that it does not have
  */

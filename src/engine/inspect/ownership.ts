@@ -90,7 +90,7 @@ export function publisherOf(installation: Installation, path: string, account: A
   return { kind: 'layers', names: suspectsOf(installation, path, account) };
 }
 
-/** The layers that may have made a file what this engine would not make of it. */
+/** Returns the layers that may have made a file what this engine would not make of it. */
 function suspectsOf(
   { state }: Installation,
   path: string,

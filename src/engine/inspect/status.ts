@@ -44,7 +44,7 @@ export async function status({ root, now }: EngineContext): Promise<VerbResult> 
   return resultOf('status', 'done', { data });
 }
 
-/** The release that the first command would take, and what the disk has beyond it. */
+/** Returns the release that the first command would take, and what the disk has beyond it. */
 async function beforeFirst(root: string, now: () => Date) {
   // Without a history what is on disk is the release.
   if (!isGitFolder(root)) return { edits: [] };
@@ -55,7 +55,7 @@ async function beforeFirst(root: string, now: () => Date) {
   return { release: { version, commit, from }, edits };
 }
 
-/** The owner's edits: disk against what was published. */
+/** Returns the owner's edits: disk against what was published. */
 export async function findEdits(
   root: string,
   state: State,

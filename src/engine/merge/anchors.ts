@@ -62,7 +62,7 @@ function increment(counts: Int32Array, line: number): void {
   counts[line] = at(counts, line) + 1;
 }
 
-/** The longest choice of pairs that are in order on both sides, by patience sorting. */
+/** Returns the longest choice of pairs that are in order on both sides, by patience sorting. */
 function longestIncreasing({ a, b }: Unique): Unique {
   const tops = new Int32Array(b.length);
   const previous = new Int32Array(b.length);

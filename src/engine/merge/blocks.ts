@@ -23,7 +23,7 @@ export type BrokenBlock = Shared & { readonly merged: readonly number[] };
 export type Merged = { readonly lines: Int32Array; readonly regions: Int32Array };
 
 type Search = Readonly<Record<keyof Versions<unknown> | 'merged', Places>> & {
-  /** Whether a line has a letter or digit, by its number. */
+  /** True if a line has a letter or digit, by its number. */
   readonly isWord: (line: number) => boolean;
   steps: number;
 };
@@ -103,7 +103,7 @@ function* smallestBlocks(regions: readonly Region[], search: Search): Iterable<S
   }
 }
 
-/** The shortest block from a line of ours on that was brought in, and ends no sooner than asked. */
+/** Returns the shortest block from a line of ours on that was brought in, and ends no sooner than asked. */
 function smallestBlock(start: number, leastEnd: number, search: Search): Shared | null {
   const { lines } = search.ours;
   let end = start;
@@ -130,7 +130,7 @@ function smallestBlock(start: number, leastEnd: number, search: Search): Shared 
   return { ours: start, theirs: theirs[0] ?? 0, length: end - start };
 }
 
-/** All equal lines around a block. */
+/** Returns all equal lines around a block. */
 function largestBlock({ ours, theirs }: Shared, texts: Interned): Shared {
   const above = commonTail(texts.ours.subarray(0, ours), texts.theirs.subarray(0, theirs));
   const below = commonHead(texts.ours.subarray(ours), texts.theirs.subarray(theirs));

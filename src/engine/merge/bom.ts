@@ -1,14 +1,14 @@
 /** A leading byte order mark, in a decoded text or in bytes read as latin1; `''` for none. */
 export type Bom = '' | '\uFEFF' | '\xEF\xBB\xBF';
 
-/** The byte order mark that a text begins with. */
+/** Returns the byte order mark that a text begins with. */
 export function bomOf(lines: readonly string[]): Bom {
   const first = lines[0] ?? '';
   if (first.startsWith('\uFEFF')) return '\uFEFF';
   return first.startsWith('\xEF\xBB\xBF') ? '\xEF\xBB\xBF' : '';
 }
 
-/** The text without its byte order mark; one that held nothing else has no lines left. */
+/** Returns the text without its byte order mark; one that held nothing else has no lines left. */
 export function withoutBom(lines: readonly string[]): readonly string[] {
   const bom = bomOf(lines);
   const [first, ...rest] = bom === '' ? [] : lines;
@@ -16,7 +16,7 @@ export function withoutBom(lines: readonly string[]): readonly string[] {
   return first === bom ? rest : [first.slice(bom.length), ...rest];
 }
 
-/** The text behind a byte order mark, which stands alone where there are no lines. */
+/** Returns the text behind a byte order mark, which stands alone where there are no lines. */
 export function withBom(lines: readonly string[], bom: Bom): readonly string[] {
   if (bom === '') return lines;
   const [first = '', ...rest] = lines;

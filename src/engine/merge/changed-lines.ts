@@ -26,7 +26,7 @@ export function changedLines(before: Buffer | null, now: Buffer | null): readonl
   return ranges;
 }
 
-/** Whether a line that is as it was ends otherwise, a missing last newline included. */
+/** Tells whether a line that is as it was ends otherwise, a missing last newline included. */
 export function changesLineEnds(before: Buffer, now: Buffer): boolean {
   const { base, ours, partners } = compare(before, now);
   return base.some((line, index) => {

@@ -17,7 +17,7 @@ export type Box = {
   readonly bEnd: number;
 };
 
-/** The box without the lines that both sides begin and end with. */
+/** Returns the box without the lines that both sides begin and end with. */
 export function trimBox({ a, b }: Pick<Edits, 'a' | 'b'>, box: Box): Box {
   let { aStart, aEnd, bStart, bEnd } = box;
   while (aStart < aEnd && bStart < bEnd && a[aStart] === b[bStart]) {
@@ -31,7 +31,7 @@ export function trimBox({ a, b }: Pick<Edits, 'a' | 'b'>, box: Box): Box {
   return { aStart, aEnd, bStart, bEnd };
 }
 
-/** Whether one side of the box has no lines, so that all of the other are edits. */
+/** Tells whether one side of the box has no lines, so that all of the other are edits. */
 export function isOneSided({ aStart, aEnd, bStart, bEnd }: Box): boolean {
   return aStart === aEnd || bStart === bEnd;
 }
@@ -42,7 +42,7 @@ export function markAll(edits: Edits, { aStart, aEnd, bStart, bEnd }: Box): void
   edits.isAdded.fill(1, bStart, bEnd);
 }
 
-/** An element that is known to be there; in a loop this costs nothing, unlike an iterator. */
+/** Returns an element that is known to be there; in a loop this costs nothing, unlike an iterator. */
 export function at(sequence: Int32Array | Uint8Array, index: number): number {
   return sequence[index] ?? 0;
 }

@@ -12,7 +12,7 @@ type Filled = {
   readonly lines: Versions<readonly string[]>;
 };
 
-/** The regions with those that brought a defect in joined into conflicts, as small as they can be. */
+/** Returns the regions with those that brought a defect in joined into conflicts, as small as they can be. */
 export function reopenInvalid(
   defect: Defect,
   { regions, filled, lines }: Filled,
@@ -28,7 +28,7 @@ export function reopenInvalid(
   return joinRegions(regions, stretches);
 }
 
-/** The closest two of the regions of which one is ours' alone and the other theirs' alone. */
+/** Returns the closest two of the regions of which one is ours' alone and the other theirs' alone. */
 function nearestPair(regions: readonly Region[], indices: readonly number[]): Range | null {
   const sorted = indices
     .filter((index) => ['ours', 'theirs'].includes(regions[index]?.kind ?? ''))
@@ -55,7 +55,7 @@ function regionFinder(
   return (offset) => ends.findIndex((end) => offset < end);
 }
 
-/** The regions with each stretch of them joined into one conflict. */
+/** Returns the regions with each stretch of them joined into one conflict. */
 export function joinRegions(
   regions: readonly Region[],
   stretches: readonly Range[],

@@ -169,7 +169,9 @@ describe('a block that both sides brought in is once in a clean result', () => {
   });
 });
 
-/** All runs of lines, three or more with a letter or digit, that each side has once and the base not. */
+/**
+ * Returns all runs of lines, three or more with a letter or digit, that each side has once and the base not.
+ */
 function blocksBroughtIn(versions: Versions<string>): readonly string[] {
   const { base, ours, theirs } = mapVersions(versions, contentsIn);
   const [within, other] = [fenced(ours), fenced(theirs)];

@@ -52,7 +52,7 @@ const program: fc.Arbitrary<Program> = fc
   .tuple(...LISTS.map(() => names))
   .map((lists) => toProgram(lists.map((list) => new Map(list.map((each) => [each, 0])))));
 
-/** A program and what two sides made of it, each in a layout of its own. */
+/** Returns a program and what two sides made of it, each in a layout of its own. */
 function versionsOf(kinds: readonly Edit['kind'][], layouts: fc.Arbitrary<Layout>) {
   const edits = fc.array(edit(kinds), { maxLength: 4 });
   const drawn = fc.record({
@@ -215,7 +215,7 @@ function render(lists: Program, { indent, quote, comma, end }: Layout): string {
   return lines.map((line) => line + end).join('');
 }
 
-/** A text without its layout. */
+/** Returns a text without its layout. */
 function lettersOf(text: string): string {
   return text
     .replaceAll(/,(?=\s*\})/g, '')

@@ -9,7 +9,7 @@ export type LineEnds = {
   readonly dominant: Versions<Terminator>;
   /** What the merged text mostly uses. */
   readonly target: '\n' | '\r\n';
-  /** Whether the last line ends with a newline; null where a side without lines decides that. */
+  /** True if the last line ends with a newline; null where a side without lines decides that. */
   readonly isFinalEnded: boolean | null;
 };
 
@@ -25,7 +25,7 @@ export function mergeLineEnds(versions: Versions<readonly string[]>): LineEnds {
 }
 
 /**
- * A line of one side as the merged text writes it: with the merged text's usual end if it has the
+ * Returns a line of one side as the merged text writes it: with the merged text's usual end if it has the
  * side's usual one, else as it is. So the odd line of a file with mixed ends stays odd.
  */
 export function toTarget(line: string, side: keyof Versions<unknown>, ends: LineEnds): string {

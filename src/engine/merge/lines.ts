@@ -18,26 +18,26 @@ export function splitLines(text: string): readonly string[] {
   return lines;
 }
 
-/** The end of one line as {@link splitLines} cuts it. */
+/** Returns the end of one line as {@link splitLines} cuts it. */
 export function terminatorOf(line: string): Terminator {
   if (!line.endsWith('\n')) return '';
   return line.endsWith('\r\n') ? '\r\n' : '\n';
 }
 
-/** The line without its end. */
+/** Returns the line without its end. */
 export function contentOf(line: string): string {
   return line.slice(0, line.length - terminatorOf(line).length);
 }
 
 /**
- * A line of this content with this end. Content that itself ends in `\r` gets `\r\n` where `\n` was
+ * Returns a line of this content with this end. Content that itself ends in `\r` gets `\r\n` where `\n` was
  * asked for, which would make its last character part of the line end.
  */
 export function endLine(content: string, terminator: '\n' | '\r\n'): string {
   return content + (content.endsWith('\r') ? '\r\n' : terminator);
 }
 
-/** The end that most lines carry, `\n` when both are as many, `''` when no line has one. */
+/** Returns the end that most lines carry, `\n` when both are as many, `''` when no line has one. */
 export function dominantTerminator(lines: Iterable<string>): Terminator {
   let lf = 0;
   let crlf = 0;

@@ -9,7 +9,7 @@ const NOTE = '(no newline at end)';
 
 export type Marker = keyof typeof CHARACTERS;
 
-/** A marker line without its end. The note, if any, is about the side that the label names. */
+/** Returns a marker line without its end. The note, if any, is about the side that the label names. */
 export function markerLine(
   marker: Marker,
   size: number,
@@ -32,7 +32,7 @@ export function markerRun(line: string): number {
   return RUN.exec(line)?.[0].length ?? 0;
 }
 
-/** Whether a marker line, without its end, carries the note. */
+/** Tells whether a marker line, without its end, carries the note. */
 export function saysUnended(content: string): boolean {
   return content.endsWith(` ${NOTE}`);
 }

@@ -76,7 +76,7 @@ export function parseConflicts(text: string, markerSize: number): readonly Hunk[
 }
 
 /**
- * Whether a text holds what looks like conflict markers left behind: an opening line, a middle
+ * Tells whether a text holds what looks like conflict markers left behind: an opening line, a middle
  * one and a closing one of the same length, in this order. Underlines and tables do not count.
  */
 export function hasMarkers(text: string): boolean {
@@ -115,7 +115,7 @@ function placesFrom(
   return base === null || theirs === null || end === null ? null : { ours, base, theirs, end };
 }
 
-/** The lines between two markers; `named` is the marker that would carry a note about them. */
+/** Returns the lines between two markers; `named` is the marker that would carry a note about them. */
 function readSide(
   lines: readonly string[],
   from: number,

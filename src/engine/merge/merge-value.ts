@@ -10,7 +10,7 @@ export function mergeValue<T>({ base, ours, theirs }: Versions<T>): T {
 }
 
 /**
- * The side that stands for both where no merge is needed: one of them did not change, or both
+ * Returns the side that stands for both where no merge is needed: one of them did not change, or both
  * made the same change. Null where both changed, differently.
  */
 export function mergeWhole<T>(

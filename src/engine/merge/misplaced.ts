@@ -88,7 +88,7 @@ function misplacedNames(read: Read): readonly string[] {
 }
 
 /**
- * Whether what the other side did within a name that one side added can be right: that side then renamed
+ * Tells whether what the other side did within a name that one side added can be right: that side then renamed
  * or wrapped what the other one edited. Not where an edit of the other side is missing elsewhere.
  */
 function isRenamed(name: string, side: 'ours' | 'theirs', read: Read): boolean {
@@ -101,7 +101,7 @@ function isRenamed(name: string, side: 'ours' | 'theirs', read: Read): boolean {
   });
 }
 
-/** The regions from the first to the last change in any version of a name; null where one is open. */
+/** Returns the regions from the first to the last change in any version of a name; null where one is open. */
 function touchedBy(
   name: string,
   read: Read,

@@ -48,7 +48,7 @@ export function markShortestEdits(edits: Edits, maxCost: number): void {
   }
 }
 
-/** A point on a shortest path, relative to the box. Never one of its two corners. */
+/** Returns a point on a shortest path, relative to the box. Never one of its two corners. */
 function findSplit(search: Search, maxCost: number): Point {
   for (let cost = 0; ; cost++) {
     const meeting = advance(search, cost) ?? retreat(search, cost);
@@ -104,7 +104,7 @@ function retreat({ edits, box, width, height, ...search }: Search, cost: number)
   return null;
 }
 
-/** The point that leaves most of the box behind, seen from the corner its search began at. */
+/** Returns the point that leaves most of the box behind, seen from the corner its search began at. */
 function furthestPoint({ width, height, zero, forward, backward }: Search, cost: number): Point {
   let best = { a: 0, b: 0 };
   let progress = 0;
@@ -127,7 +127,10 @@ function furthestPoint({ width, height, zero, forward, backward }: Search, cost:
   return best;
 }
 
-/** The outermost diagonals that `cost` edits from `middle` reach inside the box; every other one counts. */
+/**
+ * Returns the outermost diagonals that `cost` edits from `middle` reach inside the box; every other one
+ * counts.
+ */
 function diagonals(
   middle: number,
   cost: number,

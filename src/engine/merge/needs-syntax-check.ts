@@ -55,7 +55,7 @@ function isMet(names: ReadonlySet<string>, others: ReadonlySet<string>): boolean
   return [...names].some((name) => others.has(name));
 }
 
-/** Whether a change leaves as many brackets open as there were before. */
+/** Tells whether a change leaves as many brackets open as there were before. */
 function isEven(region: Region, lines: Versions<readonly string[]>): boolean {
   const before = lines.base.slice(region.base.start, region.base.end);
   return bracketsLeftBy(before) === bracketsLeftBy(linesOf(region, lines));
@@ -73,7 +73,7 @@ function bracketsLeftBy(lines: readonly string[]): string {
   return `${left('(', ')')} ${left('[', ']')} ${left('{', '}')}`;
 }
 
-/** The names that a change may declare: more often than before, with another word, or further in. */
+/** Returns the names that a change may declare: more often than before, with another word, or further in. */
 function namesGained(region: Region, lines: Versions<readonly string[]>): readonly string[] {
   const before = lines.base.slice(region.base.start, region.base.end);
   const counts = new Map<string, number>();
@@ -87,7 +87,7 @@ function namesGained(region: Region, lines: Versions<readonly string[]>): readon
     });
 }
 
-/** The words of a line that may be names; `key` tells how they stand there. */
+/** Returns the words of a line that may be names; `key` tells how they stand there. */
 function namesIn(line: string): readonly { readonly name: string; readonly key: string }[] {
   const trimmed = line.trim();
   const indent = line.length - line.trimStart().length;

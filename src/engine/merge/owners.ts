@@ -12,7 +12,7 @@ const OTHER = { ours: 'theirs', theirs: 'ours' } as const;
 const HEAD = /^[\w$@#["'\x80-\uffff]/;
 
 /**
- * Whether an edit of one side may be in another declaration than before in the other side, told by
+ * Tells whether an edit of one side may be in another declaration than before in the other side, told by
  * lines: by the nearest line above that is not indented, in a class by the nearest one of its members.
  * Spares most merges the parser. Where such a line is not the only one of its kind, it may.
  */

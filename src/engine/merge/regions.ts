@@ -71,7 +71,7 @@ function regionsBetween(from: Cut, to: Cut, texts: Interned): readonly Region[] 
   return [{ kind: 'conflict', ...region }];
 }
 
-/** A conflict without the lines with which both sides begin and end. Its base stays whole. */
+/** Returns a conflict without the lines with which both sides begin and end. Its base stays whole. */
 export function refineConflict(region: Versions<Range>, texts: Interned): readonly Region[] {
   const from = mapVersions(region, ({ start }) => start);
   const to = mapVersions(region, ({ end }) => end);
@@ -87,7 +87,7 @@ export function refineConflict(region: Versions<Range>, texts: Interned): readon
   return regions;
 }
 
-/** Whether two stretches have the same lines. */
+/** Tells whether two stretches have the same lines. */
 export function isEqual(one: Int32Array, other: Int32Array): boolean {
   return one.length === other.length && commonHead(one, other) === one.length;
 }

@@ -82,7 +82,7 @@ function changesAmong(
   );
 }
 
-/** The closest two of some regions, of different sides if there are such. */
+/** Returns the closest two of some regions, of different sides if there are such. */
 function nearestPair(
   some: readonly number[],
   others: readonly number[],
@@ -117,7 +117,7 @@ function resolveContained(region: Region, texts: Interned): Region {
 }
 
 /**
- * Whether one side is the base with a block put in, and the other side has that block and, before
+ * Tells whether one side is the base with a block put in, and the other side has that block and, before
  * or after it, the base's own lines.
  */
 function isWithin(base: Int32Array, one: Int32Array, other: Int32Array): boolean {

@@ -64,7 +64,10 @@ type DefectCheck = {
   readonly findDefect: (merged: string) => Defect | null;
 };
 
-/** The regions, in dispute where a defect is brought in when conflicts are decided for one of the sides. */
+/**
+ * Returns the regions, in dispute where a defect is brought in when conflicts are decided for one of the
+ * sides.
+ */
 function reopen(
   regions: readonly Region[],
   sides: readonly ('ours' | 'theirs')[],

@@ -6,7 +6,7 @@ import type { Range } from './regions.ts';
 const LAYOUT = /[\s'"`,;\\]+/g;
 
 /**
- * Whether layout or syntax may have an answer to a conflict: a side then only laid the base's words out
+ * Tells whether layout or syntax may have an answer to a conflict: a side then only laid the base's words out
  * anew, both say the same, or both only put something in. Told by letters, to spare most conflicts the
  * parser.
  */
@@ -18,7 +18,7 @@ export function mayBeSolved(region: Versions<Range>, lines: Versions<readonly st
   return isWithin(base, ours) && isWithin(base, theirs);
 }
 
-/** Whether a text is another one with something put in. */
+/** Tells whether a text is another one with something put in. */
 function isWithin(text: string, longer: string): boolean {
   let found = 0;
   for (let index = 0; index < longer.length && found < text.length; index++) {

@@ -105,7 +105,7 @@ test.each(Object.entries(LANGUAGES))(
   },
 );
 
-/** A file, and what two sides made of it: one moved and added declarations, one edited bodies. */
+/** Returns a file, and what two sides made of it: one moved and added declarations, one edited bodies. */
 function draw(random: Random): Versions<readonly Declared[]> {
   const body = LINES.slice(0, 2 + pick(4, random));
   const own = (name: string) =>
@@ -119,7 +119,7 @@ function draw(random: Random): Versions<readonly Declared[]> {
   return { base, ours: side(MOVES), theirs: side(EDITS) };
 }
 
-/** The declarations of the side that moved them, with the bodies of the one that edited them. */
+/** Returns the declarations of the side that moved them, with the bodies of the one that edited them. */
 function wanted({ ours, theirs }: Versions<readonly Declared[]>): readonly Declared[] {
   return ours.map(({ name, body }) => {
     const edited = theirs.find((other) => other.name === name);

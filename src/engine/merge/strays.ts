@@ -16,7 +16,7 @@ type Head = { readonly number: number; readonly place: number };
 type Search = {
   steps: number;
   readonly counts: (name: keyof Versions<unknown>) => Int32Array;
-  /** Whether one side left a line of the base where it was. */
+  /** True if one side left a line of the base where it was. */
   readonly isPaired: (place: number, name: Name) => boolean;
 };
 
@@ -105,7 +105,7 @@ function firstLine(
     : { place: region.base.start, indent };
 }
 
-/** The heads of one place in two versions, but for those that they have in common. */
+/** Returns the heads of one place in two versions, but for those that they have in common. */
 function headsApart(
   base: Text,
   moved: Text,
@@ -125,7 +125,7 @@ function headsApart(
   return { base: headsOf(base, one, indent, search), moved: headsOf(moved, other, indent, search) };
 }
 
-/** The lines above a place that are indented less, the nearest first; at depth 0 its paragraph's. */
+/** Returns the lines above a place that are indented less, the nearest first; at depth 0 its paragraph's. */
 function headsOf(
   { lines, numbers }: Text,
   place: number,

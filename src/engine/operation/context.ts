@@ -79,7 +79,7 @@ export type VerbResult = {
   readonly error: ClawError | null;
 };
 
-/** A result with nothing in it but what is given. */
+/** Returns a result with nothing in it but what is given. */
 export function resultOf(
   verb: string,
   outcome: Outcome,

@@ -12,7 +12,7 @@ export type Published = {
   readonly files: ReadonlyMap<string, FileDigest | 'deleted'>;
 };
 
-/** The owner's edits, committed or not: disk against what was published. Locks are npm's, not edits. */
+/** Returns the owner's edits, committed or not: disk against what was published. Locks are npm's, not edits. */
 export async function listEdits(
   root: string,
   {

@@ -106,12 +106,12 @@ export async function readInstallation(
   };
 }
 
-/** Every move of a release's history: its `migrations.yaml` is only ever added to. */
+/** Returns every move of a release's history: its `migrations.yaml` is only ever added to. */
 export function movesOf(release: (path: string) => TreeFile | null): readonly PathMap[] {
   return pathMapsOf(readMigrations(release(MIGRATIONS_PATH)));
 }
 
-/** The installation of a command that needs one. */
+/** Returns the installation of a command that needs one. */
 export function requireState(installation: Installation): State {
   if (installation.state !== null) return installation.state;
   throw new ClawError(
@@ -121,7 +121,7 @@ export function requireState(installation: Installation): State {
 }
 
 /**
- * The applied packages, from the bytes kept in `.claw/packages/`, else from their source if it still
+ * Returns the applied packages, from the bytes kept in `.claw/packages/`, else from their source if it still
  * has the pinned digest.
  *
  * @throws ClawError DIGEST_MISMATCH
@@ -133,7 +133,7 @@ export function readInstalledPackages(installation: Installation): readonly Skil
 
 type Kept = Pick<Installation, 'root'> & { readonly state: State };
 
-/** The same, where nothing but the state has been read yet. */
+/** Returns the same, where nothing but the state has been read yet. */
 export function readLayers({ root, state }: Kept): readonly SkillPackage[] {
   const manifests = new ManifestCache(root);
   const layers = state.layers.map((layer) =>
@@ -169,7 +169,7 @@ export function readInstalled(
   );
 }
 
-/** A package whose files are known by name, without looking what else lies there. */
+/** Returns a package whose files are known by name, without looking what else lies there. */
 function readKnown(
   root: string,
   place: string,
@@ -195,7 +195,7 @@ function readSource(root: string, layer: LayerState, options: PackageOptions): S
 }
 
 /**
- * A package with the ancestors that were kept beside it.
+ * Returns a package with the ancestors that were kept beside it.
  *
  * @throws ClawError DIGEST_MISMATCH
  */
@@ -206,7 +206,7 @@ export function keptBases(root: string, layer: LayerState, bare: SkillPackage): 
 }
 
 /**
- * A package with the ancestors that were found for it when it was applied.
+ * Returns a package with the ancestors that were found for it when it was applied.
  *
  * @throws ClawError DIGEST_MISMATCH
  */

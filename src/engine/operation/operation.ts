@@ -250,7 +250,7 @@ function commit(context: EngineContext, operation: Operation, packages: Packages
   return true;
 }
 
-/** Whether the owner has said nothing of what the release is. */
+/** Tells whether the owner has said nothing of what the release is. */
 function isAssumed({ verb, options = {} }: Operation): boolean {
   return verb !== 'init' && (options['release'] ?? null) === null;
 }
@@ -301,7 +301,7 @@ function settingsBrought({ plan, installed }: Operation): readonly string[] {
   );
 }
 
-/** Those that have no value to fall back on: a secret's example is none. */
+/** Returns those that have no value to fall back on: a secret's example is none. */
 function requiredSettings({ plan, installed }: Operation): readonly string[] {
   return broughtBy(plan.layers, installed, ({ manifest }) =>
     manifest.structured.envAdditions

@@ -7,7 +7,7 @@ export type Origin = Pick<LayerState, 'name' | 'source' | 'version' | 'digest' |
   readonly touches: readonly string[];
 };
 
-/** The origins of the layers that a command brings; those that stay are left out. */
+/** Returns the origins of the layers that a command brings; those that stay are left out. */
 export function originsOf(
   layers: readonly SkillPackage[],
   installed: readonly SkillPackage[],

@@ -23,7 +23,7 @@ export function coreState(release: Release, assumed: boolean): State['core'] {
   return { version, commit, from, digest: digests.digest, assumed, skills, moves: [] };
 }
 
-/** The packages among the files that came with a release, each with the digest of its folder. */
+/** Returns the packages among the files that came with a release, each with the digest of its folder. */
 export function skillDigests(extras: Tree): State['core']['skills'] {
   const names = new Set([...extras.keys()].flatMap((path) => skillOf(path) ?? []));
   return Object.fromEntries([...names].sort().map((name) => [name, folderDigest(extras, name)]));
@@ -33,7 +33,7 @@ function folderDigest(files: Tree, name: string): Digest {
   return digestTree(new Map([...files].filter(([path]) => skillOf(path) === name))).digest;
 }
 
-/** The package that a path lies in, or null. */
+/** Returns the package that a path lies in, or null. */
 export function skillOf(path: string): string | null {
   return /^skills\/([a-z0-9][a-z0-9-]{0,62})\/./.exec(path)?.[1] ?? null;
 }

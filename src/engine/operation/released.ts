@@ -1,7 +1,10 @@
 import type { Installation } from './installation.ts';
 import type { Operation } from './operation.ts';
 
-/** The release's file as the new tree stands on it: of the release that an update brings, else the installed one. */
+/**
+ * Returns the release's file as the new tree stands on it: of the release that an update brings, else the
+ * installed one.
+ */
 export function releaseFileOf({
   core,
   installation,

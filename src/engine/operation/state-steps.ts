@@ -46,7 +46,9 @@ export type NewState = {
   readonly isInstallSkipped: boolean;
 };
 
-/** The steps that make `.claw/` say what is installed, `state.yaml` among them, and the state's bytes. */
+/**
+ * Returns the steps that make `.claw/` say what is installed, `state.yaml` among them, and the state's bytes.
+ */
 export function stateSteps(
   root: string,
   next: NewState,
@@ -152,7 +154,7 @@ function stepsTowards(
   });
 }
 
-/** The step that makes one file another. The two differ. */
+/** Returns the step that makes one file another. The two differ. */
 export function stepOf(path: string, before: TreeFile | null, after: TreeFile | null): Step {
   if (after) return { kind: 'write', path, ...after, before: fingerprintOf(before) };
   const fingerprint = fingerprintOf(before);

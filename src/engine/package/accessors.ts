@@ -1,17 +1,17 @@
 import type { TreeFile } from '../tree.ts';
 import type { SkillPackage } from './package.ts';
 
-/** The file that a package brings to a path of the project, or null. */
+/** Returns the file that a package brings to a path of the project, or null. */
 export function addedFile(skill: SkillPackage, path: string): TreeFile | null {
   return skill.files.get(`add/${path}`) ?? null;
 }
 
-/** The file as a package wants it to be, or null where it modifies none. */
+/** Returns the file as a package wants it to be, or null where it modifies none. */
 export function modifiedFile(skill: SkillPackage, path: string): TreeFile | null {
   return skill.files.get(`modify/${path}`) ?? null;
 }
 
-/** The file that a package's change was written against: its own, else the inferred one; or null. */
+/** Returns the file that a package's change was written against: its own, else the inferred one; or null. */
 export function baseFile(skill: SkillPackage, path: string): TreeFile | null {
   return skill.files.get(`base/${path}`) ?? skill.inferredBases.get(path) ?? null;
 }

@@ -1,6 +1,6 @@
 import { ClawError } from '../errors.ts';
 
-/** The code and path of the error that an action throws, for tests; null when it throws none. */
+/** Returns the code and path of the error that an action throws, for tests; null when it throws none. */
 export function errorOf(action: () => unknown): { code: string; path: string | null } | null {
   try {
     action();

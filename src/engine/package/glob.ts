@@ -1,5 +1,5 @@
 /**
- * Whether a path matches a glob of `**` (any folders), `*` and `?` (within one part).
+ * Tells whether a path matches a glob of `**` (any folders), `*` and `?` (within one part).
  *
  * Names that begin with a dot match like any other, and `folder/**` matches the folder's own name too:
  * a rule that protects a folder must not be evaded by `folder/.hidden`, nor by a file in its place.

@@ -15,7 +15,7 @@ export type ChosenBase = BaseCandidate & {
 };
 
 /**
- * The candidate that a changed file changes least: added plus deleted lines, layout apart. Ties go to
+ * Returns the candidate that a changed file changes least: added plus deleted lines, layout apart. Ties go to
  * the first. One that it does not change at all cannot be what it was written against: the core had
  * the same once, and gave it up.
  *
@@ -49,7 +49,7 @@ export function chooseBase(
   };
 }
 
-/** A file's lines without what a formatter may change: space, quotes, what stands at a line's end. */
+/** Returns a file's lines without what a formatter may change: space, quotes, what stands at a line's end. */
 function linesOf({ bytes }: TreeFile): readonly string[] {
   return splitLines(bytes.toString('latin1'))
     .map((line) => line.replace(/\s+/g, '').replace(/["`]/g, "'").replace(/[,;]$/, ''))

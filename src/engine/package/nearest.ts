@@ -1,5 +1,5 @@
 /**
- * The candidates that may have been meant by a name, nearest first, ties by name: those that are a
+ * Returns the candidates that may have been meant by a name, nearest first, ties by name: those that are a
  * few typing errors away (one for every three letters), and those that hold the name or lie in it.
  * A typing error is a letter too many, missing, replaced, or swapped with its neighbour.
  */

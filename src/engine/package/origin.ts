@@ -34,7 +34,7 @@ export function originOf(layer: SkillPackage): Origin | null {
   return origin !== null && origin.of === changeDigest(layer) ? origin : null;
 }
 
-/** Whether a package names or declares anything at all that a tree could have otherwise. */
+/** Tells whether a package names or declares anything at all that a tree could have otherwise. */
 export function hasChanges({ adds, modifies, fileOps, structured }: Manifest): boolean {
   const { npmDependencies, envAdditions, composeServices, container } = structured;
   const declared = [npmDependencies, composeServices, container.npmDependencies];

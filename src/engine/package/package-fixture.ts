@@ -11,7 +11,7 @@ type Fixture = {
   readonly manifest?: Readonly<Record<string, unknown>>;
 };
 
-/** The manifest text of a small skill for tests, with any key replaced or added. */
+/** Returns the manifest text of a small skill for tests, with any key replaced or added. */
 export function manifestText(keys: Readonly<Record<string, unknown>> = {}): string {
   return stringify({
     skill: 'demo',
@@ -24,7 +24,7 @@ export function manifestText(keys: Readonly<Record<string, unknown>> = {}): stri
   });
 }
 
-/** The files of a small skill package for tests, with a manifest that declares them. */
+/** Returns the files of a small skill package for tests, with a manifest that declares them. */
 export function packageFiles(fixture: Fixture = {}): Tree {
   const { name = 'demo', add = {}, modify = {}, files = {}, manifest = {} } = fixture;
   const text = manifestText({

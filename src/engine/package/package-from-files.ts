@@ -83,7 +83,7 @@ export function packageFromFiles(
 }
 
 /**
- * The package that files make, where their manifest is known and all of it was checked before: that
+ * Returns the package that files make, where their manifest is known and all of it was checked before: that
  * holds if, and only if, its digest is the one that was checked.
  */
 export function packageAgain(
@@ -106,7 +106,7 @@ export function checkSize(size: { readonly files: number; readonly bytes: number
   );
 }
 
-/** Whether an entry of a package's folder belongs to git or a file browser, not to the package. */
+/** Tells whether an entry of a package's folder belongs to git or a file browser, not to the package. */
 export function isForeign(path: string): boolean {
   return path === '.git' || path.startsWith('.git/') || /(^|\/)\.DS_Store$/.test(path);
 }

@@ -19,7 +19,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
 };
 const WHAT_FOR = 'Say in a sentence what for.';
 
-/** Whether a section of a note still says what the template says there. */
+/** Tells whether a section of a note still says what the template says there. */
 export function isTemplateSection(section: {
   readonly title: string;
   readonly body: string;
@@ -50,7 +50,7 @@ ${steps}
 `;
 }
 
-/** The note that whoever resolves a conflict in a file will read, for the author to fill in. */
+/** Returns the note that whoever resolves a conflict in a file will read, for the author to fill in. */
 export function intentNote(path: string, lines: readonly LineRange[]): string {
   const places = lines.map(([from, to]) =>
     from === to ? `line ${from}` : `lines ${from} to ${to}`,

@@ -10,7 +10,7 @@ function file(text: string) {
   return { bytes: Buffer.from(text), isExecutable: false };
 }
 
-/** A package as far as its notes go. */
+/** Returns a package as far as its notes go. */
 function packageOf(note: string, description: string): SkillPackage {
   return {
     manifest: { skill: 'dice', version: '1.0.0', description, modifies: ['src/a.ts'] },

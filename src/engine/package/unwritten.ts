@@ -35,7 +35,7 @@ export function writtenPart(note: string): string {
 
 type Section = { readonly title: string; readonly body: string; readonly text: string };
 
-/** A note by its headings; what is above the first one has no title. */
+/** Returns a note by its headings; what is above the first one has no title. */
 function sectionsOf(note: string): readonly Section[] {
   return note.split(/^(?=#{1,6} )/m).map((text) => {
     const [, title = '', body = text] = /^#{1,6} (.*)\n?([\s\S]*)$/.exec(text) ?? [];

@@ -34,7 +34,7 @@ export function notesPath(conflict: Conflict): string {
 
 const KEY_LENGTH = 120;
 
-/** The path of a conflict as that of a file: a key may hold anything, and must not lead elsewhere. */
+/** Returns the path of a conflict as that of a file: a key may hold anything, and must not lead elsewhere. */
 function placeOf(conflict: Conflict): string {
   if (conflict.values === null) return conflict.path;
   const file = conflictFile(conflict);
@@ -50,13 +50,13 @@ function placeOf(conflict: Conflict): string {
   return `${file}#${short}`;
 }
 
-/** The text with markers, or null for a conflict that has no lines. */
+/** Returns the text with markers, or null for a conflict that has no lines. */
 export function markedText(conflict: Conflict): Buffer | null {
   const marked = render(conflict);
   return marked && Buffer.from(marked.text, 'latin1');
 }
 
-/** Whether any line of a finished text is still one that {@link markedText} put there. */
+/** Tells whether any line of a finished text is still one that {@link markedText} put there. */
 export function leftMarkers(conflict: Conflict, finished: Buffer): boolean {
   const text = finished.toString('latin1');
   const marked = render(conflict);

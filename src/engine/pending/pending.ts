@@ -63,7 +63,7 @@ export type Waiting = {
   readonly decisions: readonly Decision[];
 };
 
-/** The operation that waits, or null. An unreadable one counts as none: it can be planned again. */
+/** Returns the operation that waits, or null. An unreadable one counts as none: it can be planned again. */
 export function readPending(root: string): Pending | null {
   const path = join(root, PENDING, NAME);
   if (!existsSync(path)) return null;
@@ -73,7 +73,7 @@ export function readPending(root: string): Pending | null {
   return parsed.success ? parsed.data : null;
 }
 
-/** The same with everything that was laid out with it. */
+/** Returns the same with everything that was laid out with it. */
 export function readWaiting(root: string): Waiting | null {
   const pending = readPending(root);
   if (pending === null) return null;
@@ -170,7 +170,7 @@ export function withDecided(
   return all.filter(({ path }, at) => all.findIndex((one) => one.path === path) === at);
 }
 
-/** Whether somebody decided something in the operation that waits, or began to in its texts. */
+/** Tells whether somebody decided something in the operation that waits, or began to in its texts. */
 export function hasDecisions(root: string): boolean {
   const folder = join(root, PENDING);
   if (readDecisions(folder).length > 0 || readPending(root)?.options['moved'] != null) return true;

@@ -13,7 +13,7 @@ export type ProofFiles = {
   readonly digest: (path: string) => Digest | null;
 };
 
-/** The planned tree with the tests of its layers, at the paths that they have in the view. */
+/** Returns the planned tree with the tests of its layers, at the paths that they have in the view. */
 export function proofFiles(input: {
   readonly root: string;
   readonly paths: readonly string[];

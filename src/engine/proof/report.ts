@@ -6,12 +6,12 @@ import type { TrialRun } from './trial.ts';
 
 const REPORTED_LINES = 40;
 
-/** The warning for what the present tree fails as well. */
+/** Returns the warning for what the present tree fails as well. */
 export function failsAsBefore(name: string): string {
   return `${name} fails, as it does without this change.`;
 }
 
-/** A failure with what is shown of it, its whole output written where logs are kept. */
+/** Returns a failure with what is shown of it, its whole output written where logs are kept. */
 export function failureOf(
   { root, logFolder = null }: ProofInput,
   subject: Pick<ProofFailure, 'kind' | 'name'>,

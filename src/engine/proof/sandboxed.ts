@@ -129,7 +129,7 @@ async function run(program: Program): Promise<Omit<SandboxedRun, 'warning'>> {
   };
 }
 
-/** The last megabyte of a stream, as text. */
+/** Returns the last megabyte of a stream, as text. */
 function tail(stream: NodeJS.ReadableStream): () => string {
   let text = '';
   let isCut = false;

@@ -12,7 +12,7 @@ const LOADING =
 const NOT_LOADING = new Set(['main', 'module', 'browser', 'bin', 'exports', 'types', 'files']);
 const WORD = /[^\s=,;'"`()&|<>:{}]+/g;
 
-/** Whether a file can only matter to who loads it by name; any other can be read as data. */
+/** Tells whether a file can only matter to who loads it by name; any other can be read as data. */
 export function isModule(path: string): boolean {
   return MODULE.test(path);
 }
@@ -45,7 +45,7 @@ export function settingsOf(
   return [...found];
 }
 
-/** The files that a text names by a path from the top folder, its extension left out or not. */
+/** Returns the files that a text names by a path from the top folder, its extension left out or not. */
 function namedIn(text: string, files: ProofFiles): readonly string[] {
   const words = (text.match(WORD) ?? []).filter((word) => word.includes('/'));
   const meant = words.flatMap((word) => candidatesOf(posix.normalize(word))).filter(files.has);
@@ -69,7 +69,7 @@ function packageJson(files: ProofFiles): Readonly<Record<string, unknown>> {
   }
 }
 
-/** A command with the scripts that it may run: those whose names are among its words. */
+/** Returns a command with the scripts that it may run: those whose names are among its words. */
 function withScripts(command: string, files: ProofFiles): string {
   const scripts = PackageJson.safeParse(packageJson(files)['scripts']).data ?? {};
   const lines = new Set([command]);
@@ -83,7 +83,7 @@ function withScripts(command: string, files: ProofFiles): string {
   return [...lines].join('\n');
 }
 
-/** The settings of tools in package.json. */
+/** Returns the settings of tools in package.json. */
 function ownSettings(files: ProofFiles): string {
   const all = Object.entries(packageJson(files));
   const kept = all.filter(([key]) => key !== 'scripts' && !NOT_LOADING.has(key));

@@ -64,7 +64,7 @@ export class Trial {
     return { isOk: run.isOk, isTimedOut: run.isTimedOut, output };
   }
 
-  /** The packages of this tree, absolute; null for none. */
+  /** Returns the packages of this tree, absolute; null for none. */
   nodeModules(): string | null {
     const { root, compared, nodeModules } = this.#input;
     const prepared = this.#tree === 'planned' ? nodeModules : (compared?.nodeModules ?? null);
@@ -108,7 +108,7 @@ export class Trial {
 }
 
 /**
- * Whether what fails in the planned tree failed before: the present tree fails as well, and in each of
+ * Tells whether what fails in the planned tree failed before: the present tree fails as well, and in each of
  * the tests that fail now, as far as the runner names them.
  */
 export function failedBefore(planned: TrialRun, present: TrialRun): boolean {

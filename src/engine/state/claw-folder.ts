@@ -33,7 +33,7 @@ export function keptPath(folder: string, path: string): string {
 }
 
 /**
- * A file that layers touch, as the last command published it.
+ * Returns a file that layers touch, as the last command published it.
  *
  * @throws ClawError DIGEST_MISMATCH when the kept bytes are not those that `state.yaml` pins
  */
@@ -50,7 +50,7 @@ export function readComposed(root: string, state: State, path: string): TreeFile
   );
 }
 
-/** Every regular file kept below a folder, by its true path in it; an absent folder is empty. */
+/** Returns every regular file kept below a folder, by its true path in it; an absent folder is empty. */
 export function readFolder(root: string, folder: string): Tree {
   const tree = new Map<string, TreeFile>();
   const read = treeReader(root, folder);
@@ -61,7 +61,7 @@ export function readFolder(root: string, folder: string): Tree {
   return tree;
 }
 
-/** Those of the named files that are kept below a folder, by their true paths in it. */
+/** Returns those of the named files that are kept below a folder, by their true paths in it. */
 export function readKeptFiles(root: string, folder: string, paths: readonly string[]): Tree {
   const tree = new Map<string, TreeFile>();
   const read = treeReader(root);

@@ -86,7 +86,7 @@ export function readConfig(root: string): CodebaseConfig {
 }
 
 /**
- * The same for a text that is not on disk yet; null for a codebase without one.
+ * Returns the same for a text that is not on disk yet; null for a codebase without one.
  *
  * @throws ClawError CONFIG_INVALID
  */

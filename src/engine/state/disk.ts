@@ -14,7 +14,7 @@ export function readTreeFile(root: string, path: string): TreeFile | null {
 }
 
 /**
- * The same for many files: folders on the way to them are looked at once.
+ * Returns the same for many files: folders on the way to them are looked at once.
  *
  * @param listed a folder that was just walked, so that those below it are known to be no links
  */

@@ -10,7 +10,7 @@ import type { Tree, TreeFile } from '../tree.ts';
 /** A commit that counts as a release, and the tag that says so. */
 export type ReleaseCommit = { readonly commit: string; readonly tag: string | null };
 
-/** Whether a folder is the top of a git work tree or is marked as a project of its own inside one. */
+/** Tells whether a folder is the top of a git work tree or is marked as a project of its own inside one. */
 export function isGitFolder(root: string): boolean {
   return existsSync(join(root, '.git'));
 }
@@ -48,7 +48,10 @@ export async function runGit(
   });
 }
 
-/** The newest tagged commit in the history of HEAD; HEAD itself where nothing is tagged; null without commits. */
+/**
+ * Returns the newest tagged commit in the history of HEAD; HEAD itself where nothing is tagged; null without
+ * commits.
+ */
 export async function findReleaseCommit(root: string): Promise<ReleaseCommit | null> {
   const head = await resolveCommit(root, 'HEAD');
   if (head === null) return null;
@@ -68,7 +71,7 @@ export async function findReleaseCommit(root: string): Promise<ReleaseCommit | n
   return { commit: head, tag: null };
 }
 
-/** The newest version among a commit's tags, or null. */
+/** Returns the newest version among a commit's tags, or null. */
 export async function findVersionTag(root: string, commit: string): Promise<string | null> {
   const output = await runGit(root, ['tag', '--points-at', commit]);
   const tags = output.toString('utf8').split('\n');
@@ -76,7 +79,7 @@ export async function findVersionTag(root: string, commit: string): Promise<stri
   return versions.sort((one, other) => rcompare(one, other))[0] ?? null;
 }
 
-/** The commit that a ref names, or null. */
+/** Returns the commit that a ref names, or null. */
 export async function resolveCommit(root: string, ref: string): Promise<string | null> {
   try {
     const output = await runGit(root, ['rev-parse', '--verify', '--quiet', `${ref}^{commit}`]);
@@ -96,7 +99,7 @@ export async function listLinks(root: string, commit: string): Promise<readonly 
     .flatMap((line) => /^1[26]0000 [^\t]*\t([\s\S]+)$/.exec(line)?.[1] ?? []);
 }
 
-/** The regular files of a commit below the folder, as a checkout would write them. */
+/** Returns the regular files of a commit below the folder, as a checkout would write them. */
 export async function readCommit(
   root: string,
   commit: string,

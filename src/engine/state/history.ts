@@ -62,7 +62,7 @@ type Entry = {
   readonly isExecutable: boolean;
 };
 
-/** Each content of a path once, with the newest of its commits. */
+/** Returns each content of a path once, with the newest of its commits. */
 function parseLog(output: string): readonly Entry[] {
   const entries = new Map<string, Entry>();
   let commit = '';

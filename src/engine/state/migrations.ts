@@ -89,7 +89,7 @@ function rangeOf(wanted: string): string | null {
   return /@(.+)$/.exec(wanted)?.[1] ?? null;
 }
 
-/** The moves among migrations. */
+/** Returns the moves among migrations. */
 export function pathMapsOf(migrations: readonly Migration[]): readonly PathMap[] {
   return migrations.flatMap(({ since, paths }) => (paths === null ? [] : [{ since, paths }]));
 }

@@ -6,7 +6,7 @@ import type { CodebaseConfig } from './config.ts';
 import { isGitFolder, runGit } from './git.ts';
 
 /**
- * The paths that may belong to the core or to the owner's edits: regular files that git does not
+ * Returns the paths that may belong to the core or to the owner's edits: regular files that git does not
  * ignore (outside git: that `.gitignore` files do not), without what never belongs to a core.
  * Sorted. Files that git tracks but the disk lacks are left out.
  */
@@ -17,7 +17,7 @@ export async function listProjectFiles(
   return (await listProjectPaths(root, config)).filter((path) => isRegular(root, path));
 }
 
-/** The same with what is no regular file on disk now: for whoever looks at each of them anyway. */
+/** Returns the same with what is no regular file on disk now: for whoever looks at each of them anyway. */
 export async function listProjectPaths(
   root: string,
   config: CodebaseConfig,
@@ -26,7 +26,7 @@ export async function listProjectPaths(
   return found.filter((path) => isProjectPath(path, config)).sort();
 }
 
-/** Whether a path can belong to a core at all. */
+/** Tells whether a path can belong to a core at all. */
 export function isProjectPath(path: string, config: CodebaseConfig): boolean {
   if (/^(\.claw|\.git|skills|groups)\//.test(path)) return false;
   if (/(^|\/)(node_modules|\.git)\//.test(path)) return false;

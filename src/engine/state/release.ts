@@ -40,7 +40,7 @@ export type ReleaseRequest = {
 /** Lets the codebase itself tell what its release is. */
 export const NO_REQUEST: ReleaseRequest = { release: null, coreVersion: null };
 
-/** Whether the owner says anything of the release. */
+/** Tells whether the owner says anything of the release. */
 export function isRequested({ release, coreVersion }: ReleaseRequest): boolean {
   return release !== null || coreVersion !== null;
 }
@@ -74,7 +74,7 @@ export async function takeRelease(
   };
 }
 
-/** The version that `takeRelease` would find without a request, for a fraction of its reading. */
+/** Returns the version that `takeRelease` would find without a request, for a fraction of its reading. */
 export async function readReleaseVersion(
   root: string,
   config: CodebaseConfig,
@@ -90,7 +90,7 @@ export async function readReleaseVersion(
 }
 
 /**
- * The release that `state.yaml` pins, where `.claw/base/` did not come along: from its commit, or from
+ * Returns the release that `state.yaml` pins, where `.claw/base/` did not come along: from its commit, or from
  * a disk that holds the bare core.
  *
  * @throws ClawError DIGEST_MISMATCH where neither is the pinned one

@@ -62,7 +62,7 @@ export type Answered = {
   readonly origin: string;
 };
 
-/** A recording as readable text; equal ones give equal bytes. */
+/** Returns a recording as readable text; equal ones give equal bytes. */
 export function renderAnswered({ subject, answer, origin }: Answered): Buffer {
   const content = {
     path: subject.path,

@@ -51,7 +51,7 @@ export function subjectOf(conflict: Conflict): Subject {
   return { path, kind, layers, sides: digests };
 }
 
-/** Whether two conflicts are the same to the byte, whoever brought the sides. */
+/** Tells whether two conflicts are the same to the byte, whoever brought the sides. */
 export function isSameSubject(one: Subject, other: Subject): boolean {
   return (
     one.path === other.path &&
@@ -62,7 +62,7 @@ export function isSameSubject(one: Subject, other: Subject): boolean {
   );
 }
 
-/** The name of a recording: the same for the same answer to the same conflict, wherever it was made. */
+/** Returns the name of a recording: the same for the same answer to the same conflict, wherever it was made. */
 export function resolutionKey(subject: Subject, answer: Answer): string {
   const text = JSON.stringify([
     subject.path,
@@ -76,7 +76,7 @@ export function resolutionKey(subject: Subject, answer: Answer): string {
   return digestBytes(text).slice('sha256:'.length, 'sha256:'.length + 16);
 }
 
-/** Whether two answers come to the same. */
+/** Tells whether two answers come to the same. */
 export function isSameAnswer(one: Answer, other: Answer): boolean {
   return JSON.stringify(plainAnswer(one)) === JSON.stringify(plainAnswer(other));
 }

@@ -13,7 +13,7 @@ export function resolutionPath(key: string): string {
 }
 
 /**
- * Every recording of the project, whoever made it; those whose bytes `state.yaml` pins as its own are
+ * Returns every recording of the project, whoever made it; those whose bytes `state.yaml` pins as its own are
  * this installation's.
  *
  * @throws ClawError RESOLUTION_INVALID

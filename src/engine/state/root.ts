@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 const MARKERS = [join('.claw', 'state.yaml'), 'claw.config.yaml', '.git'];
 
 /**
- * The project that a folder belongs to: the nearest folder upwards that has state or a
+ * Returns the project that a folder belongs to: the nearest folder upwards that has state or a
  * `claw.config.yaml` or is git's top folder, else the folder itself. The nearest, so that a project
  * never falls to one that happens to lie around it.
  */

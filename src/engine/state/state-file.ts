@@ -47,7 +47,7 @@ export function rememberState(root: string, state: Omit<State, 'digest'>, digest
   writeSealed(root, CACHE, { digest, state: toStateJson(state) } satisfies Known);
 }
 
-/** The bytes for `state.yaml`: those that are there, where they say the same already. */
+/** Returns the bytes for `state.yaml`: those that are there, where they say the same already. */
 export function stateBytes(root: string, state: Omit<State, 'digest'>): Buffer {
   const present = readStateBytes(root);
   const known = present === null ? null : knownState(root, digestBytes(present));
@@ -67,7 +67,7 @@ function knownState(root: string, digest: Digest): State | null {
   return known?.digest === digest ? fromStateJson(known.state, digest) : null;
 }
 
-/** The digest of `state.yaml` as it stands, without reading into it. */
+/** Returns the digest of `state.yaml` as it stands, without reading into it. */
 export function stateDigest(root: string): Digest | null {
   const bytes = readStateBytes(root);
   return bytes === null ? null : digestBytes(bytes);

@@ -5,7 +5,7 @@ import { composeRanges, declaredRanges, unreadableRelease } from './npm/npm.ts';
 
 const NEW_FILE = '{\n  "apt": [],\n  "npm": {}\n}\n';
 
-/** The image's package list: Debian packages are united, npm's ranges intersect. */
+/** Returns the image's package list: Debian packages are united, npm's ranges intersect. */
 export function composeContainer(input: StructuredInput): StructuredResult {
   const file = readJson(input.release ?? Buffer.from(NEW_FILE));
   if (!('root' in file)) return unreadableRelease(input, file);

@@ -12,7 +12,7 @@ type Fixture = {
   readonly apt?: readonly string[];
 };
 
-/** A layer's declarations for tests; whatever is left out is not declared. */
+/** Returns a layer's declarations for tests; whatever is left out is not declared. */
 export function declaration(layer: string, fixture: Fixture): Declaration {
   const structured: Declared = {
     npmDependencies: fixture.npm ?? {},

@@ -3,7 +3,7 @@ import type { TreeFile, Versions } from '../tree.ts';
 
 type Sides = Versions<Buffer | null>;
 
-/** A structured conflict at a key of a file, such as `docker-compose.yml#services.redis.ports`. */
+/** Returns a structured conflict at a key of a file, such as `docker-compose.yml#services.redis.ports`. */
 export function disagreement(
   path: string,
   layers: readonly [ours: string, theirs: string],
@@ -16,7 +16,7 @@ export function disagreement(
   return { ...conflictOf('structured', path, layers, detail), values: detail.values };
 }
 
-/** A conflict over a whole file that cannot be taken apart by key. */
+/** Returns a conflict over a whole file that cannot be taken apart by key. */
 export function unreadable(
   path: string,
   layers: readonly [ours: string, theirs: string],
@@ -25,7 +25,7 @@ export function unreadable(
   return conflictOf('content', path, layers, detail);
 }
 
-/** A conflict between a deletion of the file and a change of it. */
+/** Returns a conflict between a deletion of the file and a change of it. */
 export function modifyDelete(
   path: string,
   layers: readonly [ours: string, theirs: string],

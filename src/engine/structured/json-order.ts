@@ -54,7 +54,7 @@ function orderedObject(text: string, node: Node, sides: Versions<Node>): string 
   );
 }
 
-/** The object with other members in the places of its present ones. */
+/** Returns the object with other members in the places of its present ones. */
 function withMembers(text: string, node: Node, members: readonly string[]): string {
   let end = node.offset;
   let written = '';

@@ -31,7 +31,7 @@ export function orderOfTheirs(
   return ordered;
 }
 
-/** Whether the keys that two maps share are in one order. */
+/** Tells whether the keys that two maps share are in one order. */
 export function isSameOrder(one: readonly string[], other: readonly string[]): boolean {
   const [inOne, inOther] = [new Set(one), new Set(other)];
   return isSameList(

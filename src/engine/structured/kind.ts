@@ -13,7 +13,7 @@ const KINDS: ReadonlyMap<string, StructuredKind> = new Map([
   ['container/packages.json', 'container'],
 ]);
 
-/** The kind of a file that is never text-merged, or null for every other path. */
+/** Returns the kind of a file that is never text-merged, or null for every other path. */
 export function structuredKind(path: string): StructuredKind | null {
   return KINDS.get(path) ?? null;
 }

@@ -313,7 +313,7 @@ const tree = fc.dictionary(
   fc.oneof(leaf, fc.dictionary(fc.constantFrom('d', 'e'), leaf)),
 );
 
-/** The three-way merge of plain data, spelled out as the oracle of the byte-level one. */
+/** Returns the three-way merge of plain data, spelled out as the oracle of the byte-level one. */
 function mergeData(
   base: unknown,
   ours: unknown,

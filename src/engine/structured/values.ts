@@ -1,10 +1,12 @@
-/** A value as a sentence can show it: on one line, and not longer than 60 characters. */
+/** Returns a value as a sentence can show it: on one line, and not longer than 60 characters. */
 export function shorten(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim();
   return line.length > 60 ? `${line.slice(0, 59)}…` : line;
 }
 
-/** A spelling that two plain values share exactly if they are equal, whatever the order of their keys. */
+/**
+ * Returns a spelling that two plain values share exactly if they are equal, whatever the order of their keys.
+ */
 export function canonicalValue(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalValue).join(',')}]`;
   if (!isPlainMap(value)) return JSON.stringify(value) ?? 'nothing';
@@ -18,7 +20,7 @@ export function isPlainMap(value: unknown): value is Readonly<Record<string, unk
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The value at a path of keys in plain data; undefined where there is none. */
+/** Returns the value at a path of keys in plain data; undefined where there is none. */
 export function dataAt(data: unknown, keys: readonly string[]): unknown {
   let value = data;
   for (const key of keys) {
@@ -28,7 +30,7 @@ export function dataAt(data: unknown, keys: readonly string[]): unknown {
   return value;
 }
 
-/** The same data with another value at a path of keys; null takes the last key out. */
+/** Returns the same data with another value at a path of keys; null takes the last key out. */
 export function dataWith(data: unknown, keys: readonly string[], value: unknown): unknown {
   const [key, ...inner] = keys;
   if (key === undefined) return value;

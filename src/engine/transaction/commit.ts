@@ -79,7 +79,7 @@ function end(root: string, id: string): boolean {
   }
 }
 
-/** Whether the transaction goes back from here on. */
+/** Tells whether the transaction goes back from here on. */
 function isTurned(root: string, id: string): boolean {
   try {
     turnBack(root, id);

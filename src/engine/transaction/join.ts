@@ -99,7 +99,7 @@ function recordOf(root: string, id: string): Journal | null {
   return readJournal(join(root, '.claw/backup', id, 'record.json'));
 }
 
-/** The files of a record by path; null where it is of more than files. */
+/** Returns the files of a record by path; null where it is of more than files. */
 function filesOf(journal: Journal): Files | null {
   const files = new Map<string, Kept>();
   for (const [at, step] of journal.steps.entries()) {
@@ -109,7 +109,7 @@ function filesOf(journal: Journal): Files | null {
   return files;
 }
 
-/** Whether a file came and went again between the two. */
+/** Tells whether a file came and went again between the two. */
 function isPassing(old: Kept | undefined, now: Kept | undefined): boolean {
   return (
     old !== undefined && now !== undefined && old.step.before === null && now.step.after === null

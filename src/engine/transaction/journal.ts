@@ -17,7 +17,7 @@ export type JournalStep =
       readonly path: string;
       /** Where the new folder waits, relative to the root; null takes the old one away. */
       readonly prepared: string | null;
-      /** Whether anything stood at `path` before. */
+      /** True if anything stood at `path` before. */
       readonly hadFolder: boolean;
     };
 

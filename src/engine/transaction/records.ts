@@ -30,14 +30,14 @@ export type Transaction = TransactionSummary & {
   readonly moves: ReadonlyMap<string, string>;
   readonly swaps: readonly {
     readonly path: string;
-    /** Whether a folder stood there before. */
+    /** True if a folder stood there before. */
     readonly hadFolder: boolean;
     /** Where that folder is kept, relative to the root; null if there was none or it is gone. */
     readonly kept: string | null;
   }[];
 };
 
-/** The finished transactions that can still be undone, newest first. */
+/** Returns the finished transactions that can still be undone, newest first. */
 export function listTransactions(root: string): readonly TransactionSummary[] {
   const backup = join(root, '.claw/backup');
   const replaced = replacedIds(backup);

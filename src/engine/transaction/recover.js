@@ -32,7 +32,7 @@ const KEPT_BACKUPS = 10;
 const ID = /^\d{6}-/;
 const NOT_A_FILE = /** @type {const} */ ({ digest: 'sha256:none', isExecutable: false });
 
-/** Whether a transaction was left unfinished, or is running. @param {string} root */
+/** Tells whether a transaction was left unfinished, or is running. @param {string} root */
 export function hasPending(root) {
   return transactionIds(join(root, '.claw/tx')).length > 0;
 }

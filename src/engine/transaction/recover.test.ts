@@ -11,7 +11,7 @@ const COMMIT = join(import.meta.dirname, 'testing/commit-child.ts');
 const hasStrace = spawnSync('strace', ['--version']).status === 0;
 const JOURNAL = '.claw/tx/000001-apply/journal.json';
 
-/** A project whose commit was killed in the middle: some targets are new, some still old. */
+/** Returns a project whose commit was killed in the middle: some targets are new, some still old. */
 async function killedHalfway(folder: string): Promise<string> {
   const root = join(folder, 'project');
   fs.mkdirSync(root);

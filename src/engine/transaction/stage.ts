@@ -49,7 +49,7 @@ export function stage(root: string, id: string, change: Change, committedAt: str
   return { ...named, steps, moves, ...foldersOf(root, steps) };
 }
 
-/** The text of a journal: one line of JSON, one line of checksum. */
+/** Returns the text of a journal: one line of JSON, one line of checksum. */
 export function journalText(journal: Journal): string {
   const json = JSON.stringify(journal);
   return `${json}\n${digestBytes(json)}\n`;
@@ -142,7 +142,7 @@ function keepAfter(path: string, staged: string, after: string, written: string[
   }
 }
 
-/** The present mode, with the right to execute for whoever may read, or for nobody. */
+/** Returns the present mode, with the right to execute for whoever may read, or for nobody. */
 function modeLike(present: number, isExecutable: boolean): number {
   const mode = present & 0o7777;
   return isExecutable ? mode | ((mode & 0o444) >> 2) : mode & ~0o111;

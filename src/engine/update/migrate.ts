@@ -64,7 +64,7 @@ type Migrated = {
 };
 
 /**
- * The layers after all migrations, in their order: skills that keep an old behaviour join, skills that
+ * Returns the layers after all migrations, in their order: skills that keep an old behaviour join, skills that
  * the core took over go.
  *
  * @throws ClawError SKILL_NOT_FOUND for a migration whose skill the release lacks

@@ -50,7 +50,7 @@ export function newCore(
   };
 }
 
-/** Whether one version comes before another; a version that nobody knows does not. */
+/** Tells whether one version comes before another; a version that nobody knows does not. */
 export function isOlder(one: string | null, other: string | null): boolean {
   if (one === null || other === null || valid(one) === null || valid(other) === null) return false;
   return lt(one, other);

@@ -21,7 +21,7 @@ export type NewRelease = {
 };
 
 /**
- * The release that an update brings: a folder, or a commit of this repository.
+ * Returns the release that an update brings: a folder, or a commit of this repository.
  *
  * @throws ClawError RELEASE_NOT_FOUND, CONFIG_INVALID
  */

@@ -50,7 +50,7 @@ type Request = {
 };
 
 /**
- * The release that the installation stands on. Where no word of the owner's named it, HEAD may hold
+ * Returns the release that the installation stands on. Where no word of the owner's named it, HEAD may hold
  * work of theirs: then it is git's merge base with the new release, or the owner has to say.
  *
  * @throws ClawError RELEASE_NOT_FOUND where nobody can know

@@ -125,7 +125,10 @@ function retireContained(
   };
 }
 
-/** The layers about which the owner has to be asked: what goes by itself, or stays, is said in the plan. */
+/**
+ * Returns the layers about which the owner has to be asked: what goes by itself, or stays, is said in the
+ * plan.
+ */
 function openQuestions(
   contained: readonly Contained[],
   { keep, retire, retireContained }: UpdateOptions,

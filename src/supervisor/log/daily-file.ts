@@ -54,7 +54,7 @@ export function dailyFile(options: DailyFileOptions): { write(line: string): voi
   };
 }
 
-/** A day as the names of the files say it. */
+/** Returns a day as the names of the files say it. */
 export function dayOf(time: number): string {
   const date = new Date(time);
   const part = (number: number): string => String(number).padStart(2, '0');

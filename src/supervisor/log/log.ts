@@ -16,7 +16,7 @@ export type LogOptions = {
   readonly name: string;
   readonly dataDir: string;
   readonly level: 'error' | 'warn' | 'info' | 'debug';
-  /** Whether stderr is read as the log: all of it, in JSON lines. Else only warnings show, readable. */
+  /** True if stderr is read as the log: all of it, in JSON lines. Else only warnings show, readable. */
   readonly isStderrLog: boolean;
   readonly stderr: Writable;
   /** Replaced wherever they turn up, also those that are added later. */

@@ -5,7 +5,7 @@ import { z } from 'zod';
 
 /** Remembers on which composition of the code the assistant last came up. */
 export interface LastHealthy {
-  /** Whether a transaction has published another composition since: only that can be rolled back. */
+  /** Tells whether a transaction has published another composition since: only that can be rolled back. */
   isPublishedSince(): boolean;
   /** Never throws: on a full disk, this process remembers it alone. */
   record(): void;

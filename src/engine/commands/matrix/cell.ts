@@ -54,7 +54,7 @@ export type MatrixData = {
     readonly from: string;
     readonly commit: string | null;
   };
-  /** Whether checks and tests ran. */
+  /** True if checks and tests ran. */
   readonly proved: boolean;
   readonly skills: readonly string[];
   /** Each skill alone, then pairs, then triples. A pair that is not here has nothing in common. */

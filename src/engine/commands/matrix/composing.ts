@@ -17,7 +17,7 @@ export type Composed =
       /** With what they depend on, in canonical order. */
       readonly layers: readonly SkillPackage[];
       readonly composition: Composition;
-      /** Whether giving them in the other order makes the very same tree. */
+      /** True if giving them in the other order makes the very same tree. */
       readonly isOrderless: boolean;
     };
 

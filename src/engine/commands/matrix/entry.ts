@@ -14,7 +14,7 @@ export type ComposedEntry = Extract<Composed, { kind: 'composed' }>;
 /** What a proof said of a composition; nothing where none ran. */
 export type Verdict = { readonly failures: readonly CellFailure[]; readonly ms: number };
 
-/** Whether there is a tree that could be proved. */
+/** Tells whether there is a tree that could be proved. */
 export function isComposed(composed: Composed): composed is ComposedEntry {
   return composed.kind === 'composed' && composed.composition.conflicts.length === 0;
 }

@@ -14,7 +14,7 @@ export type InstalledPackages = {
   readonly remove: () => void;
 };
 
-/** The part of a tree's `package.json` by which trees can share packages. */
+/** Returns the part of a tree's `package.json` by which trees can share packages. */
 export function packageKey(tree: ReadonlyMap<string, TreeFile | null>): string {
   return dependenciesOf(tree.get('package.json') ?? null);
 }

@@ -27,7 +27,7 @@ export function cellOf(
   return { ...combination, ...empty, ...found, outcome, ms: took };
 }
 
-/** All cells, counted. */
+/** Returns all cells, counted. */
 export function dataOf(
   { core, candidates }: Ground,
   isProved: boolean,
@@ -58,7 +58,7 @@ export function verdictOf({ cells, summary }: MatrixData): Pick<VerbResult, 'out
   return { outcome: cells.length === 0 ? 'nothing' : 'done', error: null };
 }
 
-/** Each disagreement once, although every larger combination shows it again. */
+/** Returns each disagreement once, although every larger combination shows it again. */
 export function conflictsOf(entries: readonly Entry[]): readonly Conflict[] {
   const found = new Map<string, Conflict>();
   for (const { composed } of entries) {

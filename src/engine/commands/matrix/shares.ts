@@ -12,7 +12,7 @@ export type Combination = {
 };
 
 /**
- * Every pair that has a file or a key of a structured file in common, or says that it cannot be
+ * Returns every pair that has a file or a key of a structured file in common, or says that it cannot be
  * together: only those can compose to anything but the sum of both.
  *
  * @param packages by name
@@ -54,7 +54,7 @@ export function triplesOf(sound: readonly Combination[], limit: number): readonl
   return triples.sort((one, other) => other.shares.length - one.shares.length).slice(0, limit);
 }
 
-/** Whether one of them says that it cannot be with the other. */
+/** Tells whether one of them says that it cannot be with the other. */
 function exclude(one: SkillPackage, other: SkillPackage): boolean {
   return (
     one.manifest.conflicts.includes(other.manifest.skill) ||
@@ -84,7 +84,7 @@ function sharedBy(
   return [...new Set([...same, ...unlike, ...keys, ...ports])].sort();
 }
 
-/** The present names of all that a package writes, moves or deletes: whoever moves a file has both. */
+/** Returns the present names of all that a package writes, moves or deletes: whoever moves a file has both. */
 function pathsOf({ manifest }: SkillPackage, pathMaps: readonly PathMap[]): readonly string[] {
   const paths = targetsOf(manifest).map((path) => mapPath(path, manifest.coreVersion, pathMaps));
   return [...new Set(paths)];

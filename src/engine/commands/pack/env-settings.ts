@@ -18,7 +18,10 @@ export function readSettings(file: TreeFile | null): ReadonlyMap<string, Written
   );
 }
 
-/** The comment that ends right above a setting: what a blank line or a setting in comments parts is not its own. */
+/**
+ * Returns the comment that ends right above a setting: what a blank line or a setting in comments parts is
+ * not its own.
+ */
 function commentIn(lead: readonly string[]): string | null {
   const lines: string[] = [];
   for (const line of [...lead].reverse()) {

@@ -71,7 +71,7 @@ export function foldIntoPackage(request: FoldRequest): FoldedPackage | readonly 
   }
 }
 
-/** The layers that a package depends on: as they are applied, else as `skills/` holds them. */
+/** Returns the layers that a package depends on: as they are applied, else as `skills/` holds them. */
 export function neededLayers(
   { root, config }: Installation,
   installed: readonly SkillPackage[],
@@ -88,7 +88,7 @@ export function neededLayers(
   return [...new Map(neededBy(skill).map((layer) => [layer.manifest.skill, layer])).values()];
 }
 
-/** The package alone, on the core and on what it depends on. */
+/** Returns the package alone, on the core and on what it depends on. */
 function composeGround({ installation, renewable, others, decisions }: FoldRequest): Composition {
   const { releaseFile: release, pathMaps, resolutions } = installation;
   const { skill } = renewable;

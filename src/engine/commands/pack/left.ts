@@ -64,7 +64,7 @@ export function leftInTree(
   return [{ path, what: [], why: 'its layout, order or comments are yours' }];
 }
 
-/** Every value by the path of its keys. */
+/** Returns every value by the path of its keys. */
 function leavesOf(data: unknown, at: readonly string[] = []): ReadonlyMap<string, string> {
   if (typeof data !== 'object' || data === null || Array.isArray(data)) {
     return new Map([[at.join('.'), JSON.stringify(data) ?? '']]);

@@ -59,7 +59,7 @@ export async function planNewPackage(context: EngineContext, name: string): Prom
   return resultOf('pack', 'done', { data: made.data, changes });
 }
 
-/** Whether `claw pack` would begin a package: neither a folder nor an applied skill has the name. */
+/** Tells whether `claw pack` would begin a package: neither a folder nor an applied skill has the name. */
 export async function isNewPackage({ root }: EngineContext, name: string): Promise<boolean> {
   if (listFolder(join(root, `skills/${name}`)).length > 0) return false;
   const { state } = await readInstallation(root);

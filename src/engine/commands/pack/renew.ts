@@ -82,7 +82,7 @@ export function renewedFiles(renewal: Renewal): Map<string, TreeFile> {
   return files;
 }
 
-/** The tests of a package that its manifest does not name yet. */
+/** Returns the tests of a package that its manifest does not name yet. */
 export function unlistedTests({ manifest, files }: SkillPackage): readonly string[] {
   return [...files.keys()]
     .filter((path) => /^tests\/.*[._](test|spec)\.[cm]?[jt]sx?$/.test(path))

@@ -57,7 +57,7 @@ export function findRenewable(
   return { ...own, skill: applied, applied, cameFrom: isGone ? null : source };
 }
 
-/** The folder of a source, if it is there and inside the project. */
+/** Returns the folder of a source, if it is there and inside the project. */
 function folderOf(root: string, source: string): string | null {
   const place = source.startsWith('.') ? source : `skills/${source}`;
   if (!existsSync(join(root, place, 'manifest.yaml'))) return null;

@@ -22,7 +22,7 @@ export type RenewOptions = {
   readonly named: readonly string[];
   /** Which part of the version is raised; null raises it where others may have the present one. */
   readonly level: Level | null;
-  /** Whether checks and tests are left out. */
+  /** True if checks and tests are left out. */
   readonly isUnproved?: boolean;
   /** The version that others may have, where no git can tell. */
   readonly published?: string;
@@ -60,7 +60,7 @@ export async function findGround(
   return { installation, installed, renewable, edited, named, versionFor };
 }
 
-/** A path as the project knows it. */
+/** Returns a path as the project knows it. */
 function nameOf({ root, cwd }: EngineContext, given: string, edited: readonly string[]): string {
   const path = relative(root, resolve(cwd, given)).split(sep).join('/');
   const isThere = edited.some((one) => one === path || one.startsWith(`${path}/`) || path === '');

@@ -75,7 +75,7 @@ function exportsOf(path: string, file: TreeFile | null): readonly string[] {
   return [...new Set(names)].slice(0, 3);
 }
 
-/** A line of an edited text that was not there before. */
+/** Returns a line of an edited text that was not there before. */
 function lineOf({ before, after }: PackedEdit): string | null {
   if (after === null || after.bytes.includes(0)) return null;
   const lines = splitLines(after.bytes.toString('utf8'));

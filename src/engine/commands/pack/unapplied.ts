@@ -66,7 +66,10 @@ export function renewUnapplied(
   return resultOf('pack', changes.length === 0 ? 'nothing' : 'done', { changes, data });
 }
 
-/** Whether an edited file has a skill's change in it, so that the rest of the edit is made on top of that. */
+/**
+ * Tells whether an edited file has a skill's change in it, so that the rest of the edit is made on top of
+ * that.
+ */
 function holdsWork(
   path: string,
   { publishedFile }: Installation,

@@ -102,7 +102,7 @@ async function planRenewal(
   };
 }
 
-/** The files that are not as the layers compose them once the folder's own changes are in. */
+/** Returns the files that are not as the layers compose them once the folder's own changes are in. */
 function editsAgainst(
   { target }: TargetPlan,
   { releaseFile }: Installation,
@@ -119,8 +119,8 @@ function editsAgainst(
 }
 
 /**
- * The plan of the folder's own changes, on the package with the edits in it. Folding writes no file of the
- * tree: where a file is composed with other bytes than the owner's, the difference stays an edit.
+ * Returns the plan of the folder's own changes, on the package with the edits in it. Folding writes no file
+ * of the tree: where a file is composed with other bytes than the owner's, the difference stays an edit.
  */
 function planOf(brought: TargetPlan, made: FoldedPackage): TargetPlan {
   return {

@@ -83,7 +83,7 @@ function namingOf(account: Account, path: string, touches: readonly Touch[]): Na
   };
 }
 
-/** The lines that resolve the hunks of a conflict, in the text that they were put into. */
+/** Returns the lines that resolve the hunks of a conflict, in the text that they were put into. */
 function answeredLines(
   { resolved }: Touch,
   resolutions: readonly Resolution[],

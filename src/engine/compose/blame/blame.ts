@@ -41,7 +41,7 @@ export function isBinary({ bytes }: TreeFile): boolean {
   return bytes.subarray(0, BINARY_PROBE_BYTES).includes(0);
 }
 
-/** A file of which every line has one owner. */
+/** Returns a file of which every line has one owner. */
 export function blameWhole(file: TreeFile | null, owner: Owner): Blamed {
   const lines = linesOf(file);
   return { lines, owners: lines.map(() => owner) };

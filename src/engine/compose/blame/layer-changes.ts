@@ -71,7 +71,7 @@ function joinMoves(sums: readonly Sum[]): readonly FileChange[] {
     .map(({ path, before, after, movedFrom }) => ({ path, before, after, movedFrom }));
 }
 
-/** The same change in the file as it is in the end: what later layers did stands on both sides. */
+/** Returns the same change in the file as it is in the end: what later layers did stands on both sides. */
 function inPresentFile(change: FileChange, { files }: Composition): FileChange {
   const { path, before, after } = change;
   const present = files.get(path)?.file ?? null;

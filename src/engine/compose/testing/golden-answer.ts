@@ -15,7 +15,7 @@ import { fileOf, type Section } from './golden-text.ts';
 /** A resolution that a golden case knows before its plan is made. */
 export type GivenAnswer = {
   readonly from: 'recorded here' | 'recorded elsewhere' | 'decided';
-  /** Whether it was made for the very files that meet in this case. */
+  /** True if it was made for the very files that meet in this case. */
   readonly isExact: boolean;
   readonly path: string;
   readonly layers: readonly [ours: string, theirs: string];

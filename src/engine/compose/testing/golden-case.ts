@@ -166,7 +166,7 @@ function makeLayer(found: readonly Found[], releases: Releases): SkillPackage {
 
 const DEEDS = ['add', 'modify', 'base', 'delete', 'rename', 'move', 'needs', 'core', 'declares'];
 
-/** The files of a package that one heading stands for: its own, and the one it was written against. */
+/** Returns the files of a package that one heading stands for: its own, and the one it was written against. */
 function filesOf(
   { deed, rest, section }: Part,
   { release, newRelease }: Releases,

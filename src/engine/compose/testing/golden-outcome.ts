@@ -106,7 +106,7 @@ function sizeOf({ bytes, isExecutable }: TreeFile): string {
   return `${bytes.length} bytes${isExecutable ? ', executable' : ''}`;
 }
 
-/** The file with markers that name the two sides of each hunk. */
+/** Returns the file with markers that name the two sides of each hunk. */
 function markedText(conflict: Conflict): string {
   const labels = disputesOf(conflict).map(({ layers: [ours, theirs] }) => ({
     base: 'base',

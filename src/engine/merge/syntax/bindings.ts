@@ -81,7 +81,7 @@ function bindingsOf(statement: Node): readonly Binding[] {
   return declaredBy(declarationIn(statement));
 }
 
-/** The names that a statement at the top of a module declares; an import is no declaration. */
+/** Returns the names that a statement at the top of a module declares; an import is no declaration. */
 export function declaredNames(statement: Node): readonly string[] {
   return declaredBy(declarationIn(statement)).map(({ name }) => name);
 }
@@ -102,7 +102,7 @@ function declaredBy(node: Node): readonly Binding[] {
   return kind === undefined ? [] : named(node['id'], kind);
 }
 
-/** The identifiers that a pattern binds. */
+/** Returns the identifiers that a pattern binds. */
 function targetsIn(pattern: Node): readonly Node[] {
   const { type, properties, elements, value, argument, left } = pattern;
   if (type === 'Identifier') return [pattern];

@@ -76,7 +76,7 @@ function labelOf(test: Node, text: string): string {
     : text.slice(test.start, test.end);
 }
 
-/** The names that stand more than once. */
+/** Returns the names that stand more than once. */
 export function repeated(
   named: readonly { readonly name: string; readonly start: number }[],
 ): readonly Omit<Duplicate, 'key'>[] {

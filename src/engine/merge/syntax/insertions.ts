@@ -59,7 +59,7 @@ export function mergeInsertions(
   return null;
 }
 
-/** The innermost list around the stretch, then those inside it, each in all three versions. */
+/** Returns the innermost list around the stretch, then those inside it, each in all three versions. */
 function* matchingLists(
   region: Versions<Range>,
   sides: Sides,
@@ -108,7 +108,7 @@ function mergeMembers(parts: Versions<Part>): Insertion | null {
   return text === null ? null : { text, words: ours.words + theirs.words - base.words };
 }
 
-/** The units in the disputed stretch and the words outside them; null where one lies across an edge. */
+/** Returns the units in the disputed stretch and the words outside them; null where one lies across an edge. */
 function disputeIn({ side, span, inside, units: all }: Part) {
   const units = all
     .filter(({ member, end }) => member.start < inside.end && end > inside.start)
@@ -145,7 +145,7 @@ function textIn({ side, span }: Part): string {
   return side.text.slice(span.start, span.end);
 }
 
-/** Whether a list has none of the names that the units would bring. */
+/** Tells whether a list has none of the names that the units would bring. */
 function isApart(units: readonly KeyedUnit[], { members }: NamedList): boolean {
   const taken = new Set(members.flatMap(({ names }) => names ?? []));
   return units.every(({ member }) => member.names?.every((name) => !taken.has(name)));

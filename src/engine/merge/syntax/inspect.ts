@@ -13,7 +13,7 @@ export type Inspection = {
 /** Reads a text that is decoded and has line feeds only. */
 export type Reader = (text: string) => Inspection;
 
-/** The ways to read a format, from the strictest on. */
+/** Returns the ways to read a format, from the strictest on. */
 export function readersOf(format: Format, parse: Parse): readonly Reader[] {
   if (format === 'yaml') return [inspectYaml];
   if (format === 'keyed-lines') return [inspectKeyedLines];

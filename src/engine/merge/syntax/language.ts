@@ -28,7 +28,7 @@ const FORMATS: ReadonlyMap<string, Format> = new Map<string, Format>([
   ['toml', 'keyed-lines'],
 ]);
 
-/** The format of a file by its name; null for one whose text is never checked. */
+/** Returns the format of a file by its name; null for one whose text is never checked. */
 export function formatOf(path: string | undefined): Format | null {
   if (path === undefined) return null;
   const name = path.slice(path.lastIndexOf('/') + 1).toLowerCase();
@@ -37,13 +37,13 @@ export function formatOf(path: string | undefined): Format | null {
   return FORMATS.get(name.slice(name.lastIndexOf('.') + 1)) ?? null;
 }
 
-/** The language of a file by its name; null for all that is merged by lines alone. */
+/** Returns the language of a file by its name; null for all that is merged by lines alone. */
 export function languageOf(path: string | undefined): Language | null {
   const format = formatOf(path);
   return format !== null && isLanguage(format) ? format : null;
 }
 
-/** Whether layout and syntax may have a say in the merge, beside the check of its result. */
+/** Tells whether layout and syntax may have a say in the merge, beside the check of its result. */
 export function isLanguage(format: Format): format is Language {
   return format !== 'yaml' && format !== 'keyed-lines';
 }

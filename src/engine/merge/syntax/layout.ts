@@ -57,7 +57,7 @@ function layOut(name: Layout['words'], words: Slice, base: Slice, layout: Slice)
 }
 
 /**
- * The words of one slice, spelled and spaced as in the layout wherever that one spells or spaces
+ * Returns the words of one slice, spelled and spaced as in the layout wherever that one spells or spaces
  * words of the base anew. What the base does not have keeps its own spacing, indented as its
  * surroundings now are.
  */
@@ -99,7 +99,7 @@ function withLayout(words: Slice, base: Slice, layout: Slice): string {
   return parts.join('').slice(LINE_START.length);
 }
 
-/** A string that the base does not have, in the quotes that the layout gives to strings of the base. */
+/** Returns a string that the base does not have, in the quotes that the layout gives to strings of the base. */
 function requote(word: string, base: Slice, layout: Slice): string {
   const [, quote, inside] = /^(['"])([^'"\\]*)\1$/.exec(word) ?? [];
   if (quote === undefined) return word;

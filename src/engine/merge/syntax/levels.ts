@@ -11,7 +11,7 @@ type Answer = { readonly region: Region; readonly text: string };
 /** Trying insertions one by one takes a parse for each. */
 const MAX_SINGLE = 8;
 
-/** The regions with those conflicts resolved that are about layout, or insertions into one list. */
+/** Returns the regions with those conflicts resolved that are about layout, or insertions into one list. */
 export function resolveConflicts(
   regions: readonly Region[],
   sides: Sides | null,
@@ -55,7 +55,7 @@ function keepWords(
   return own.map(({ region, plain }) => ({ region, text: plain }));
 }
 
-/** The insertions with which each side still parses, has all its words, and declares nothing anew. */
+/** Returns the insertions with which each side still parses, has all its words, and declares nothing anew. */
 function keepParsing(
   answers: readonly (Insertion & Answer)[],
   sides: Sides,

@@ -5,7 +5,7 @@ export type Member = {
   readonly names: readonly string[] | null;
   readonly start: number;
   readonly end: number;
-  /** Whether a second one of the same name is no mistake: signatures of one method. */
+  /** True if a second one of the same name is no mistake: signatures of one method. */
   readonly isOverload: boolean;
 };
 
@@ -32,7 +32,7 @@ const LISTS: ReadonlyMap<string, readonly [ListKind, string]> = new Map([
 
 const OVERLOADS: ReadonlySet<string> = new Set(['TSMethodSignature', 'TSDeclareMethod']);
 
-/** All lists of a text, outer ones before those inside them. */
+/** Returns all lists of a text, outer ones before those inside them. */
 export function listsOf(root: Node, text: string): readonly NamedList[] {
   const lists: NamedList[] = [];
   const taken = new Map<string, number>();
@@ -94,7 +94,7 @@ function namesOf(node: Node, text: string): readonly string[] | null {
   }
 }
 
-/** The names that an import binds; where it binds none, what it runs. */
+/** Returns the names that an import binds; where it binds none, what it runs. */
 function importedNames(node: Node): readonly string[] {
   const bound = nodesIn(node['specifiers']).map((specifier) => nameOf(specifier['local']));
   return bound.length > 0 ? bound : [`from ${literalOf(node['source'])}`];

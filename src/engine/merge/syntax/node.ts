@@ -18,13 +18,13 @@ export function isNode(value: unknown): value is Node {
   );
 }
 
-/** The nodes that a property holds, be it one, a list of them, or none. */
+/** Returns the nodes that a property holds, be it one, a list of them, or none. */
 export function nodesIn(value: unknown): readonly Node[] {
   if (Array.isArray(value)) return value.filter(isNode);
   return isNode(value) ? [value] : [];
 }
 
-/** The nodes directly below one, in no particular order. */
+/** Returns the nodes directly below one, in no particular order. */
 export function childrenOf(node: Node): readonly Node[] {
   const children: Node[] = [];
   // Called for every node of a text: plain loops, and no look at what never holds a node.

@@ -8,7 +8,7 @@ export function pairOf(index: number, from: string, to: string): Pair | null {
   return { index, from: indents.from, to: indents.to };
 }
 
-/** A gap of the first layout with its last line indented as the lines around it are in the second. */
+/** Returns a gap of the first layout with its last line indented as the lines around it are in the second. */
 export function reindent(gap: string, index: number, pairs: readonly Pair[]): string {
   const indent = indentOf(gap);
   if (indent === null) return gap;
@@ -39,7 +39,7 @@ function nearest(
   return best;
 }
 
-/** The indentation that a gap ends with; null where it starts no line. */
+/** Returns the indentation that a gap ends with; null where it starts no line. */
 function indentOf(gap: string): string | null {
   return /\n([ \t]*)$/.exec(gap)?.[1] ?? null;
 }

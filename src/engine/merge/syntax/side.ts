@@ -18,7 +18,7 @@ export type Side = {
 
 /** Three versions that all parse. */
 export type Sides = Versions<Side> & {
-  /** Whether the lines they were read from are bytes as latin1; what is made of them is, too. */
+  /** True if the lines they were read from are bytes as latin1; what is made of them is, too. */
   readonly isBytes: boolean;
 };
 
@@ -40,7 +40,7 @@ export function readSides(
   return { base, ours, theirs, isBytes };
 }
 
-/** The text that lines make, decoded if they are bytes, with line feeds only. */
+/** Returns the text that lines make, decoded if they are bytes, with line feeds only. */
 export function decodeLines(lines: readonly string[]): string {
   const text = joinLines(lines);
   return isUtf8Bytes(text) ? decode(text) : text;
@@ -59,13 +59,13 @@ export function readText(
   return { text, starts, syntax, words: wordsOf(text, syntax.tokens) };
 }
 
-/** The offsets of a stretch of lines. */
+/** Returns the offsets of a stretch of lines. */
 export function spanOf(side: Side, { start, end }: Range): Range {
   const last = side.text.length;
   return { start: side.starts[start] ?? last, end: side.starts[end] ?? last };
 }
 
-/** A text made of the sides, as lines like those they were read from. */
+/** Returns a text made of the sides, as lines like those they were read from. */
 export function linesOf(text: string, { isBytes }: Sides): readonly string[] {
   return splitLines(isBytes ? Buffer.from(text, 'utf8').toString('latin1') : text);
 }

@@ -21,7 +21,7 @@ type Source = { readonly side: Side; readonly run: readonly Unit[] };
 type Edit = { readonly at: number; readonly text: string };
 
 /**
- * A stretch of ours with theirs' units behind its own in each gap, separators mended; null where a
+ * Returns a stretch of ours with theirs' units behind its own in each gap, separators mended; null where a
  * separator would have to change outside the stretch, or a comment would swallow a unit.
  */
 export function spliceUnits(ours: Target, theirs: { side: Side; gaps: Gaps }): string | null {
@@ -81,7 +81,7 @@ function separatorIn({ kind }: NamedList, { side, run }: Source): string {
   return isOnLines ? '' : ';';
 }
 
-/** The units as they stand in theirs; the last one gets a separator, or loses it, as needed. */
+/** Returns the units as they stand in theirs; the last one gets a separator, or loses it, as needed. */
 function textOf({ side: { text }, run }: Source, separator: string, isClosed: boolean): string {
   const [first, last] = [run[0], run.at(-1)];
   if (first === undefined || last === undefined) return '';

@@ -24,7 +24,7 @@ const SEPARATORS: Readonly<Record<ListKind, RegExp | null>> = {
   class: null,
 };
 
-/** The members of a list in order, without a gap between them. */
+/** Returns the members of a list in order, without a gap between them. */
 export function unitsOf(side: Side, list: NamedList): readonly Unit[] {
   let start = behindComments(side, list.open);
   return list.members.map((member) => {

@@ -8,7 +8,7 @@ const CLOSING: ReadonlySet<string> = new Set([')', ']', '}', '>']);
 const RESTRICTED: ReadonlySet<string> = new Set(['return', 'throw', 'break', 'continue']);
 
 /**
- * The words of a text: its tokens and comments, but for trailing commas and the white space of JSX
+ * Returns the words of a text: its tokens and comments, but for trailing commas and the white space of JSX
  * that is only there to indent.
  */
 export function wordsOf(text: string, tokens: readonly Token[]): readonly Word[] {
@@ -35,7 +35,7 @@ export function wordsOf(text: string, tokens: readonly Token[]): readonly Word[]
   return words;
 }
 
-/** The words between two offsets; null where one of them lies across an edge. */
+/** Returns the words between two offsets; null where one of them lies across an edge. */
 export function wordsBetween(
   words: readonly Word[],
   start: number,
@@ -47,7 +47,7 @@ export function wordsBetween(
   return isWhole ? words.slice(first, last) : null;
 }
 
-/** Whether two runs of words say the same. */
+/** Tells whether two runs of words say the same. */
 export function isSameWords(one: readonly Word[], other: readonly Word[]): boolean {
   return one.length === other.length && one.every(({ norm }, index) => norm === other[index]?.norm);
 }
@@ -69,7 +69,7 @@ export function countWords(words: readonly Word[]): number {
   return words.filter(({ norm }) => norm !== ',' && norm !== ';').length;
 }
 
-/** The index of the first one that begins at an offset or behind it. */
+/** Returns the index of the first one that begins at an offset or behind it. */
 export function firstFrom(sorted: readonly { readonly start: number }[], offset: number): number {
   let low = 0;
   let high = sorted.length;

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isSameFile, type TreeFile, type Versions } from '../../tree.ts';
 
 /**
- * The lock that npm starts from where a release changes its own and layers or the owner have changed it
+ * Returns the lock that npm starts from where a release changes its own and layers or the owner have changed it
  * too: package by package, the release's versions where it changed them, else those that are here.
  * npm then makes it whole.
  */

@@ -121,7 +121,7 @@ const SKIPPED =
   '`claw replay` makes it good, or `npm install`.';
 
 /**
- * Whether npm has work with a planned command that passes it over.
+ * Tells whether npm has work with a planned command that passes it over.
  *
  * @returns what the owner is told of it, or nothing
  */
@@ -149,7 +149,7 @@ function withoutLock({ nodeModules, warnings, remove }: Installed): PreparedPack
   };
 }
 
-/** The packages for a package.json that is about to be written, starting from the present lock. */
+/** Returns the packages for a package.json that is about to be written, starting from the present lock. */
 export async function reinstall(
   context: EngineContext,
   files: readonly { readonly path: string; readonly after: TreeFile | null }[],
@@ -218,7 +218,7 @@ async function install(
 }
 
 /**
- * Whether the lock on disk was the owner's before the first skill brought packages: another one than
+ * Tells whether the lock on disk was the owner's before the first skill brought packages: another one than
  * the release's. From then on `state.yaml` remembers it.
  */
 function hasOwnLock({ root, state, releaseFile }: Installation, kept: TreeFile | null): boolean {
@@ -227,14 +227,14 @@ function hasOwnLock({ root, state, releaseFile }: Installation, kept: TreeFile |
   return present !== null && !isSameFile(present, releaseFile(LOCK));
 }
 
-/** Whether another release has the same packages in other versions. */
+/** Tells whether another release has the same packages in other versions. */
 function isLockMoved({ core, installation }: Operation): boolean {
   if (!core) return false;
   const lock = core.release.files.get(LOCK) ?? null;
   return !isSameFile(lock, installation.releaseFile(LOCK));
 }
 
-/** Whether the lock on disk is another one than the installed release's. */
+/** Tells whether the lock on disk is another one than the installed release's. */
 function isLockChanged({ installation: { root, releaseFile } }: Operation): boolean {
   return !isSameFile(readTreeFile(root, LOCK), releaseFile(LOCK));
 }
@@ -271,7 +271,7 @@ function isInstallNeeded(operation: Operation, disk: TreeFile | null, wanted: Tr
   return hasProof && isMissing && dependenciesOf(wanted) !== dependenciesOf(null);
 }
 
-/** The part of a package.json that decides what gets installed, as one comparable text. */
+/** Returns the part of a package.json that decides what gets installed, as one comparable text. */
 export function dependenciesOf(file: TreeFile | null): string {
   const parsed = file ? parseJson(file.bytes.toString('utf8')) : {};
   if (parsed === undefined) return file?.bytes.toString('latin1') ?? '';

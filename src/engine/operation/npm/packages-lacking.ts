@@ -13,7 +13,7 @@ const Wanted = z.object({
 });
 const Installed = z.object({ version: z.string() });
 
-/** Whether the last command that had work for npm passed it over. */
+/** Tells whether the last command that had work for npm passed it over. */
 export function wasSkipped(state: State | null): boolean {
   return state?.structured['package-lock.json']?.['skipped'] === true;
 }

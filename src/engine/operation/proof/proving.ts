@@ -152,7 +152,9 @@ function changedFiles({ plan, proof, installation }: Operation) {
   return new Map([...edited, ...plan.changes.map(({ path, after }) => [path, after] as const)]);
 }
 
-/** Whether a layer comes whose tests have never run on this tree, although it may change no byte of it. */
+/**
+ * Tells whether a layer comes whose tests have never run on this tree, although it may change no byte of it.
+ */
 function bringsTests({ plan, installed }: Operation): boolean {
   const known = new Set(installed.map(({ digest }) => digest));
   return plan.layers.some(({ manifest, digest }) => manifest.test.length > 0 && !known.has(digest));

@@ -69,7 +69,7 @@ function isUnguessable(value: string): boolean {
   return kinds.every((kind) => kind.test(value)) || isRandom(value);
 }
 
-/** Whether letters and digits are mixed, or capitals and small letters, as nobody writes words. */
+/** Tells whether letters and digits are mixed, or capitals and small letters, as nobody writes words. */
 function isRandom(value: string): boolean {
   return value.split(/[^A-Za-z0-9]+/).some((part) => {
     if (part.length < LEAST) return false;

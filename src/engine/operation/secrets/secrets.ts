@@ -15,7 +15,7 @@ export function readOwnValues(root: string): OwnValues {
   return new Map(entries.flatMap(([name, value = '']) => (value === '' ? [] : [[name, value]])));
 }
 
-/** Whether an example of a setting is a value that the owner's `.env` holds. */
+/** Tells whether an example of a setting is a value that the owner's `.env` holds. */
 export function isOwnValue(own: OwnValues, name: string, example: string): boolean {
   if (example === '') return false;
   return own.get(name) === example || secretsOf(own).some(({ text }) => example.includes(text));

@@ -53,7 +53,7 @@ export function checkContents(manifest: Manifest, files: Tree): void {
 }
 
 /**
- * The file of the package that a manifest's test entry means, or null. NanoClaw's manifests name the
+ * Returns the file of the package that a manifest's test entry means, or null. NanoClaw's manifests name the
  * place where a test lands in the project; ours name the place in the package.
  */
 export function testFile(path: string, files: Tree): string | null {

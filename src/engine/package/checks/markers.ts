@@ -1,5 +1,5 @@
 /**
- * Whether a text holds a conflict that somebody forgot to resolve: an opening marker line, a divider
+ * Tells whether a text holds a conflict that somebody forgot to resolve: an opening marker line, a divider
  * and a closing one, in this order. A divider alone is a Markdown heading, an opening alone is prose.
  * Binary files hold none.
  */

@@ -22,7 +22,7 @@ export function checkPath(path: string): void {
   throw new ClawError('PATH_UNSAFE', `The path "${shown}" is refused: ${fault}.`, { path: shown });
 }
 
-/** A path fit for a terminal: what cannot be seen, or would reorder the line, stands as an escape. */
+/** Returns a path fit for a terminal: what cannot be seen, or would reorder the line, stands as an escape. */
 export function showPath(path: string): string {
   const escaped = [...path].map((character) =>
     INVISIBLE.test(character)

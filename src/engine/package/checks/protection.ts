@@ -34,7 +34,7 @@ export type Protection = {
 };
 
 /**
- * The engine's own protected files and those that the codebase adds.
+ * Returns the engine's own protected files and those that the codebase adds.
  *
  * @param globs of the codebase's `claw.config.yaml`; `**`, `*` and `?` are understood
  */
@@ -70,7 +70,7 @@ export function checkProtected(path: string, protection: Protection): void {
   );
 }
 
-/** Whether a change of this path needs the owner's word for this very path (`--allow <path>`). */
+/** Tells whether a change of this path needs the owner's word for this very path (`--allow <path>`). */
 export function needsConsent(path: string): boolean {
   return CONSENT.protectedBy(path) !== null;
 }
@@ -101,7 +101,7 @@ function fold(path: string): string {
 }
 
 /**
- * The stems under which Windows may list a glob's names in 8.3 form: `.git` as `GIT~1`.
+ * Returns the stems under which Windows may list a glob's names in 8.3 form: `.git` as `GIT~1`.
  * A name that fits 8.3 has no second name.
  */
 function shortNameStems(glob: string): readonly { glob: string; stem: string }[] {

@@ -3,7 +3,7 @@ import type { Manifest } from '../manifest/manifest.ts';
 import { checkCollisions } from './collisions.ts';
 import { showPath } from './paths.ts';
 
-/** Every path of the project that a package writes, moves or deletes, each once, in manifest order. */
+/** Returns every path of the project that a package writes, moves or deletes, each once, in manifest order. */
 export function targetsOf(manifest: Manifest): readonly string[] {
   return [...new Set([...writtenBy(manifest), ...removedBy(manifest)])];
 }

@@ -82,7 +82,7 @@ export function customFiles(layer: SkillPackage): readonly CustomFile[] {
 }
 
 /**
- * The same customisation with one file written against another ancestor. Its version counts on, since
+ * Returns the same customisation with one file written against another ancestor. Its version counts on, since
  * its bytes are others. Null where nothing is left of it.
  */
 export function reanchored(layer: SkillPackage, file: CustomFile): SkillPackage | null {

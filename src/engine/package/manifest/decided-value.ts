@@ -10,7 +10,7 @@ const LISTS = ['ports', 'volumes', 'expose'];
 const LIMITS = { sizeBytes: 64 * 1024, depth: 16 };
 
 /**
- * The value that a text means for the key of a structured conflict: a range for a package, a list for
+ * Returns the value that a text means for the key of a structured conflict: a range for a package, a list for
  * ports, whatever JSON or YAML it is elsewhere. The word `null` means that the key goes, except in env files,
  * where every text is a value.
  *
@@ -87,7 +87,7 @@ function jsonOrText(text: string): unknown {
   }
 }
 
-/** The one port of a service, at another port of the host. */
+/** Returns the one port of a service, at another port of the host. */
 function movedPort(path: string, published: number, present: unknown): unknown {
   const [port, ...others] = Array.isArray(present) ? present : [];
   if (others.length === 0 && typeof port === 'string') {

@@ -12,7 +12,7 @@ export type PathMap = {
 };
 
 /**
- * The present path of a file that somebody knew in a core of some version: every move since then, in
+ * Returns the present path of a file that somebody knew in a core of some version: every move since then, in
  * the order of the releases. Whoever knew a core without a version knew it before all moves.
  *
  * @param maps in the order of their versions
@@ -22,13 +22,13 @@ export function mapPath(path: string, version: string | null, maps: readonly Pat
   return later.reduce((at, { paths }) => moved(at, paths), path);
 }
 
-/** Whether releases since a version moved anything. */
+/** Tells whether releases since a version moved anything. */
 export function hasMoves(version: string | null, maps: readonly PathMap[]): boolean {
   return maps.some(({ since }) => isLater(since, version));
 }
 
 /**
- * The path that a file had in an older core: what `mapPath` does, taken back.
+ * Returns the path that a file had in an older core: what `mapPath` does, taken back.
  *
  * @param version of the older core
  */

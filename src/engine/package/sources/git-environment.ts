@@ -27,7 +27,7 @@ const OURS = {
   SSH_ASKPASS_REQUIRE: 'force',
 };
 
-/** The environment of a git that fetches: the given one without what steers git, and no prompts. */
+/** Returns the environment of a git that fetches: the given one without what steers git, and no prompts. */
 export function gitEnvironment(given: FetchEdges['environment']): Record<string, string> {
   const own = Object.entries(given).filter(
     (entry): entry is [string, string] =>

@@ -11,7 +11,7 @@ export type PackageSource = { readonly source: string } & (
   | { readonly kind: 'git'; readonly address: GitAddress }
 );
 
-/** The names of the packages that the project itself carries, sorted. */
+/** Returns the names of the packages that the project itself carries, sorted. */
 export function bundledSkills(root: string): readonly string[] {
   const folder = join(root, 'skills');
   if (!existsSync(folder)) return [];

@@ -37,7 +37,7 @@ export function closureOf(
   return isCode(start) ? [...found].sort() : null;
 }
 
-/** Whether a module reads its place or the machine, or computes the name of what it loads. */
+/** Tells whether a module reads its place or the machine, or computes the name of what it loads. */
 function reachesOut(text: string): boolean {
   const count = (pattern: RegExp) => [...text.matchAll(pattern)].length;
   return REACHES_OUT.test(text) || count(LOADS) !== count(LITERAL_LOADS);

@@ -13,7 +13,7 @@ const Lock = z.object({
 });
 
 /**
- * The packages that a lock has and another has not, or in another version. npm writes the same into
+ * Returns the packages that a lock has and another has not, or in another version. npm writes the same into
  * `package-lock.json` and, of what is really installed, into `node_modules/.package-lock.json`.
  *
  * @param before null for nothing yet

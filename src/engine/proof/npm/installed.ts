@@ -49,7 +49,7 @@ function digestOf(root: string, nodeModules: string | null): Digest | null {
 
 const NOTE = '.package-lock.json';
 
-/** Whether npm has noted what it installed. */
+/** Tells whether npm has noted what it installed. */
 export function isNoted(nodeModules: string): boolean {
   return fs.existsSync(join(nodeModules, NOTE));
 }

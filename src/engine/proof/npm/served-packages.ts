@@ -19,7 +19,7 @@ const Manifest = z.object({
 });
 
 /**
- * Whether a lock seems to have all that a `package.json` wants, and nothing that nobody wants any more:
+ * Tells whether a lock seems to have all that a `package.json` wants, and nothing that nobody wants any more:
  * then it is worth asking npm for the lock alone.
  */
 export function seemsServed(packageJson: Buffer, lock: Buffer): boolean {
@@ -39,7 +39,7 @@ export function seemsServed(packageJson: Buffer, lock: Buffer): boolean {
 }
 
 /**
- * Whether what is installed is what a lock says, package for package.
+ * Tells whether what is installed is what a lock says, package for package.
  *
  * @param known `installed` is npm's own note, `node_modules/.package-lock.json`; `former` is the lock
  *   that it was installed by: what it left out as optional, for another system, may stay out
@@ -69,7 +69,7 @@ export function isInstalled(
   );
 }
 
-/** Whether they are the same bytes. A linked package is a folder, which may have changed. */
+/** Tells whether they are the same bytes. A linked package is a folder, which may have changed. */
 function isSamePackage(one: Entry, other: Entry): boolean {
   const isLinked = one.link === true || other.link === true;
   return (

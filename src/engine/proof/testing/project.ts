@@ -5,7 +5,7 @@ import type { Tree, TreeFile } from '../../tree.ts';
 import type { Environment } from '../sandboxed.ts';
 import type { LayerTests } from '../view.ts';
 
-/** A small project in a folder of its own, gone at the end of the test. */
+/** Returns a small project in a folder of its own, gone at the end of the test. */
 export function temporaryProject(
   files: Readonly<Record<string, string>>,
 ): { readonly root: string } & Disposable {
@@ -22,7 +22,7 @@ export function treeFile(text: string): TreeFile {
   return { bytes: Buffer.from(text), isExecutable: false };
 }
 
-/** A layer whose only test file holds this text. */
+/** Returns a layer whose only test file holds this text. */
 export function layer(skill: string, text: string): LayerTests {
   const files: Tree = new Map([['tests/a.test.js', treeFile(text)]]);
   return { skill, files, test: ['tests/a.test.js'] };

@@ -112,7 +112,7 @@ function fieldOf(block: readonly string[], key: string): string | undefined {
   return value.replace(/^(['"])(.*)\1$/, '$2');
 }
 
-/** The lines up to the first that says where, which is the last of them. */
+/** Returns the lines up to the first that says where, which is the last of them. */
 function beginning(lines: readonly string[], where: RegExp): readonly string[] {
   const full = lines.filter((line) => line.trim() !== '');
   const at = full.findIndex((line) => where.test(line));

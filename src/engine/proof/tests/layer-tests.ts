@@ -54,7 +54,10 @@ export async function proveLayers(
 
 type KeyOf = (path: string, beside: readonly string[]) => Digest | null;
 
-/** A layer's test files, each with the key under which it is remembered; null for one that always runs. */
+/**
+ * Returns a layer's test files, each with the key under which it is remembered; null for one that always
+ * runs.
+ */
 function keyedTests(layer: LayerTests, keyOf: KeyOf | null) {
   const { skill, files, test } = layer;
   // Snapshots and fixtures are not named by the tests that read them.

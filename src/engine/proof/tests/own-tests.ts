@@ -210,7 +210,7 @@ function leftOut(left: {
   return `${ran} of ${all} related test files ran within ${limit}, nearest first; --proof all runs every test`;
 }
 
-/** The paths that the planned tree has otherwise than the present one. */
+/** Returns the paths that the planned tree has otherwise than the present one. */
 function changedPaths({ changed, compared }: ProofInput): readonly string[] {
   const paths = [...changed.keys()];
   if (compared === undefined) return paths;

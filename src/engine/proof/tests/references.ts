@@ -10,12 +10,12 @@ const QUOTED = /(['"`])(\.{1,2}(?:\/[^'"`\n]*)?)\1/g;
 const TYPES =
   /\b(?:import|export)\s+type\s+(?:\{[^}]*\}|\*(?:\s+as\s+\w+)?|(?!from\b)\w+)\s+from\s*(['"])[^'"\n]*\1/g;
 
-/** Whether a file can name others in a way that `referencesOf` reads. */
+/** Tells whether a file can name others in a way that `referencesOf` reads. */
 export function isCode(path: string): boolean {
   return CODE.test(path);
 }
 
-/** The text without imports of types alone. */
+/** Returns the text without imports of types alone. */
 export function withoutTypes(text: string): string {
   return text.replace(TYPES, '');
 }
@@ -42,7 +42,7 @@ export function referencesOf(
   return [...found];
 }
 
-/** The files that a path may mean to Node and to other tools. */
+/** Returns the files that a path may mean to Node and to other tools. */
 export function candidatesOf(named: string): readonly string[] {
   const target = posix.normalize(named).replace(/\/$/, '');
   const typed = /\.[cm]?jsx?$/.test(target) ? [target.replace(/js(x?)$/, 'ts$1')] : [];

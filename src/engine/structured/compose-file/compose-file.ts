@@ -17,7 +17,7 @@ import { YAML_STYLE } from './yaml-write.ts';
 type Written = { readonly bytes: Buffer; readonly conflicts: readonly Conflict[] };
 
 /**
- * The compose file with the services that layers declare, and the named volumes that these mount; a
+ * Returns the compose file with the services that layers declare, and the named volumes that these mount; a
  * new one where the release has none. What the release says stays as it is, comments included.
  */
 export function composeServices(input: StructuredInput): StructuredResult {

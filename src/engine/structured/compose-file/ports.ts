@@ -8,7 +8,7 @@ export type HostPorts = {
 
 const EVERYWHERE = ['0.0.0.0', '::', '0:0:0:0:0:0:0:0', '*', ''];
 
-/** The host ports that a service of a compose file takes. Ports that Docker picks itself are none. */
+/** Returns the host ports that a service of a compose file takes. Ports that Docker picks itself are none. */
 export function hostPortsOf(service: unknown): readonly HostPorts[] {
   const ports = isMap(service) ? service['ports'] : null;
   if (!Array.isArray(ports)) return [];
@@ -18,7 +18,7 @@ export function hostPortsOf(service: unknown): readonly HostPorts[] {
   });
 }
 
-/** Whether two services cannot both have their ports. One address of this machine leaves the others. */
+/** Tells whether two services cannot both have their ports. One address of this machine leaves the others. */
 export function collide(one: HostPorts, other: HostPorts): boolean {
   const isApart = one.last < other.first || other.last < one.first;
   if (isApart || one.protocol !== other.protocol) return false;

@@ -94,7 +94,7 @@ function differingKeys(one: unknown, other: unknown): readonly string[] {
   return keys.filter((key) => canonicalValue(left?.[key]) !== canonicalValue(right?.[key]));
 }
 
-/** The names of the services that cannot have their ports. What the core has stands first. */
+/** Returns the names of the services that cannot have their ports. What the core has stands first. */
 function agreeOnPorts(agreement: Agreement): ReadonlySet<string> {
   const refused = new Set<string>();
   const changed = new Set(agreement.changes.map(({ keys }) => keys[1]));

@@ -1,6 +1,6 @@
 import { dataAt, isPlainMap } from '../values.ts';
 
-/** The named volumes that services mount, sorted. */
+/** Returns the named volumes that services mount, sorted. */
 export function namedVolumes(services: Readonly<Record<string, unknown>>): readonly string[] {
   const sources = Object.values(services).flatMap((service) => {
     const volumes = dataAt(service, ['volumes']);

@@ -110,7 +110,7 @@ function rangeOf({ key, value }: Pair): readonly [number, number] | null {
   return [key.range[0], end];
 }
 
-/** The lines of a map in which one chunk, comments above it included, has other lines. */
+/** Returns the lines of a map in which one chunk, comments above it included, has other lines. */
 function withChunk(
   map: KeyedMap,
   [key, ...inner]: readonly string[],

@@ -37,7 +37,7 @@ export function findPair(text: string, keys: readonly string[]): FoundPair | nul
   return found;
 }
 
-/** Whether a value is written on its key's line: a scalar in quotes or without, an alias, braces. */
+/** Tells whether a value is written on its key's line: a scalar in quotes or without, an alias, braces. */
 export function isInline(node: Node | null): boolean {
   if (isAlias(node)) return true;
   if (isCollection(node)) return node.flow === true;

@@ -49,13 +49,13 @@ export function readYaml(bytes: Buffer): YamlText | Fault {
   }
 }
 
-/** A key as plain data has it. */
+/** Returns a key as plain data has it. */
 export function keyText(key: unknown): string {
   if (!isScalar(key)) return '';
   return typeof key.value === 'symbol' ? '<<' : String(key.value);
 }
 
-/** A spelling that two nodes share exactly if they say the same; an alias says its name. */
+/** Returns a spelling that two nodes share exactly if they say the same; an alias says its name. */
 function canonicalYaml(node: unknown): string {
   if (isAlias(node)) return `*${node.source}`;
   if (isScalar(node)) return JSON.stringify(node.value) ?? keyText(node);
@@ -118,7 +118,7 @@ function readChunk(
   };
 }
 
-/** The line of a pair that begins its line, or null. */
+/** Returns the line of a pair that begins its line, or null. */
 function lineOf({ key }: Pair, { lines, counter }: Source): number | null {
   if (!isScalar(key) || key.range == null) return null;
   const { line, col } = counter.linePos(key.range[0]);

@@ -22,7 +22,7 @@ export const YAML_STYLE = {
   aliasDuplicateObjects: false,
 } as const;
 
-/** A value as one line that is right in braces as well, in the manner of the one that stood there. */
+/** Returns a value as one line that is right in braces as well, in the manner of the one that stood there. */
 export function inlineText(value: unknown, present: Node | null = null, written = ''): string {
   const options = {
     ...YAML_STYLE,
@@ -34,7 +34,7 @@ export function inlineText(value: unknown, present: Node | null = null, written 
   return listed.slice(1, -1).trim();
 }
 
-/** The lines of a key with another value, in the place and the manner of the present one. */
+/** Returns the lines of a key with another value, in the place and the manner of the present one. */
 export function bodyWith(
   chunk: KeyedChunk,
   { pair, counter }: FoundPair,
@@ -72,7 +72,7 @@ export function bodyWith(
 
 type ItemLines = { readonly value: string; readonly lines: readonly string[] };
 
-/** The lines of each item of a list, with the comments behind it and below it. */
+/** Returns the lines of each item of a list, with the comments behind it and below it. */
 function itemLines(
   seq: { readonly items: readonly unknown[]; toJSON(): unknown },
   lines: readonly string[],
@@ -103,7 +103,7 @@ function indented(value: unknown, indent: string, eol: string): readonly string[
   return lines.map((line) => (line === '' ? eol : indent + line + eol));
 }
 
-/** The quotes in which a value, or the first text in it, is written. */
+/** Returns the quotes in which a value, or the first text in it, is written. */
 function quotesOf(node: unknown): Quotes {
   if (isSeq(node)) return node.items.length === 0 ? 'PLAIN' : quotesOf(node.items[0]);
   if (!isScalar(node)) return 'PLAIN';

@@ -27,7 +27,7 @@ export function setEnv(bytes: Buffer, name: string, value: unknown): Buffer | nu
   return Buffer.from(joinLines([...lines, ...tail, ...added], eolOf(text)), 'latin1');
 }
 
-/** The settings of an env file with their values as programs read them. */
+/** Returns the settings of an env file with their values as programs read them. */
 export function envData(bytes: Buffer): Readonly<Record<string, string>> {
   const { chunks } = envMap(bytes.toString('latin1'));
   const decode = (value: string) => envValue(Buffer.from(value, 'latin1').toString('utf8'));

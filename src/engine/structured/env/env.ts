@@ -46,8 +46,8 @@ export function composeEnv(input: StructuredInput): StructuredResult {
 }
 
 /**
- * The settings of an env file by name; a name given twice counts as two keys. A value in quotes goes on to the
- * closing quotation mark, over as many lines as that takes, as Node reads it.
+ * Returns the settings of an env file by name; a name given twice counts as two keys. A value in quotes goes
+ * on to the closing quotation mark, over as many lines as that takes, as Node reads it.
  */
 export function envMap(text: string): KeyedMap {
   const chunks: KeyedChunk[] = [];
@@ -80,7 +80,7 @@ export function envMap(text: string): KeyedMap {
   return { chunks, tail: lead, indent: '' };
 }
 
-/** The further lines of a value whose quotation mark is closed below; none where nothing closes it. */
+/** Returns the further lines of a value whose quotation mark is closed below; none where nothing closes it. */
 function linesAfter(first: string, lines: readonly string[], at: number): readonly string[] {
   const [, mark, rest = ''] = /^\s*(["'`])(.*)$/.exec(first) ?? [];
   if (mark === undefined || rest.includes(mark)) return [];
@@ -88,7 +88,7 @@ function linesAfter(first: string, lines: readonly string[], at: number): readon
   return end === -1 ? [] : lines.slice(at + 1, end + 1);
 }
 
-/** Every setting that the file names, commented out or not. */
+/** Returns every setting that the file names, commented out or not. */
 function namesIn(text: string): ReadonlySet<string> {
   const { chunks, tail } = envMap(text);
   const comments = [...chunks.flatMap(({ lead }) => lead), ...tail];
@@ -119,7 +119,7 @@ function requirementsByName({
 
 type Agreed = { readonly example: string | null; readonly conflicts: readonly Conflict[] };
 
-/** The example that becomes the value, if it is no secret's. */
+/** Returns the example that becomes the value, if it is no secret's. */
 function agree(requirements: readonly Requirement[], input: StructuredInput): Agreed {
   const { path, release } = input;
   const isSecret = requirements.some(({ setting }) => setting.isSecret);

@@ -35,7 +35,7 @@ export function jsonBytes(text: string, original: Buffer | null): Buffer {
 
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** The members of an object in the order of the text; none for any other node. */
+/** Returns the members of an object in the order of the text; none for any other node. */
 export function membersOf(node: Node | null): ReadonlyMap<string, Node> {
   const members = new Map<string, Node>();
   if (node?.type !== 'object') return members;
@@ -46,19 +46,19 @@ export function membersOf(node: Node | null): ReadonlyMap<string, Node> {
   return members;
 }
 
-/** The value at a path of keys, or null. */
+/** Returns the value at a path of keys, or null. */
 export function valueAt(root: Node, path: readonly string[]): Node | null {
   let node: Node | null = root;
   for (const key of path) node = membersOf(node).get(key) ?? null;
   return node;
 }
 
-/** The part of a text that a node covers. */
+/** Returns the part of a text that a node covers. */
 export function textOf(text: string, node: Node): string {
   return text.slice(node.offset, node.offset + node.length);
 }
 
-/** A spelling that two nodes share exactly if their values are equal, whatever their layout. */
+/** Returns a spelling that two nodes share exactly if their values are equal, whatever their layout. */
 export function canonicalJson(node: Node): string {
   if (node.type === 'array') return `[${(node.children ?? []).map(canonicalJson).join(',')}]`;
   if (node.type !== 'object') return JSON.stringify(node.value);

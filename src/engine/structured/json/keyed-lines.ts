@@ -26,12 +26,12 @@ export type KeyedMap = {
 /** Where lines come from and where they go to. */
 export type Transplant = { readonly from: string; readonly to: string; readonly eol: string };
 
-/** The lines of a chunk without what stands above it. */
+/** Returns the lines of a chunk without what stands above it. */
 export function bodyOf({ head, map }: KeyedChunk): readonly string[] {
   return map === null ? head : [...head, ...linesOf(map)];
 }
 
-/** All lines of a map, as they were. */
+/** Returns all lines of a map, as they were. */
 function linesOf(map: KeyedMap): readonly string[] {
   return [...map.chunks.flatMap((chunk) => [...chunk.lead, ...bodyOf(chunk)]), ...map.tail];
 }
@@ -50,7 +50,7 @@ export function transplant(
   });
 }
 
-/** Whether lines say the same at whatever depth and with whatever terminators. */
+/** Tells whether lines say the same at whatever depth and with whatever terminators. */
 export function isSameText(
   one: { readonly lines: readonly string[]; readonly indent: string },
   other: { readonly lines: readonly string[]; readonly indent: string },
@@ -61,7 +61,7 @@ export function isSameText(
   return left === right;
 }
 
-/** A text's lines with their terminators. Joined, they are the text. */
+/** Returns a text's lines with their terminators. Joined, they are the text. */
 export function splitLines(text: string): readonly string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }

@@ -89,7 +89,7 @@ function mergeChunk(
   return [...mergeComments(leads, place.indents, context.eol), ...body];
 }
 
-/** The lines of the merged key, or null where it is gone. */
+/** Returns the lines of the merged key, or null where it is gone. */
 function mergeBody(
   context: Context,
   place: Place,
@@ -136,7 +136,7 @@ function mergeBody(
   return clash(context, place, { kept, ours, theirs });
 }
 
-/** The map inside a chunk, an empty one for an empty value, or null for any other value. */
+/** Returns the map inside a chunk, an empty one for an empty value, or null for any other value. */
 function insideOf(chunk: KeyedChunk | null): KeyedMap | null {
   if (chunk === null) return null;
   return chunk.map ?? (chunk.isEmpty ? EMPTY_MAP : null);

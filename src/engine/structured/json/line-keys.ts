@@ -11,7 +11,7 @@ import { type KeyedMap, splitLines } from './keyed-lines.ts';
 export type KeyPath = readonly string[];
 
 /**
- * The key that each line of a structured file belongs to: comments to the key below them, the end of a
+ * Returns the key that each line of a structured file belongs to: comments to the key below them, the end of a
  * map to the map. Null for every other file, and for one that cannot be read.
  */
 export function lineKeys(path: string, bytes: Buffer): readonly KeyPath[] | null {
@@ -27,7 +27,7 @@ export function lineKeys(path: string, bytes: Buffer): readonly KeyPath[] | null
   return kind === 'env' ? mapKeys(envMap(bytes.toString('utf8')), []) : null;
 }
 
-/** The layers that declare what stands at a key of a structured file, in the order given. */
+/** Returns the layers that declare what stands at a key of a structured file, in the order given. */
 export function declarersOf(
   path: string,
   keys: KeyPath,

@@ -15,7 +15,7 @@ export function commentBehind(base: KeyedChunk, ours: KeyedChunk): string {
   return /^\s+#[^\n]*$/.test(rest) ? rest : '';
 }
 
-/** A line with a comment behind it, where it has none yet. */
+/** Returns a line with a comment behind it, where it has none yet. */
 export function withComment(
   lines: readonly string[] | null,
   comment: string,
@@ -25,7 +25,7 @@ export function withComment(
   return [line.trimEnd() + comment + line.slice(line.trimEnd().length)];
 }
 
-/** Whether ours has comments in the lines of a key that neither base nor the merged lines have. */
+/** Tells whether ours has comments in the lines of a key that neither base nor the merged lines have. */
 export function losesComments(
   base: KeyedChunk,
   ours: KeyedChunk,

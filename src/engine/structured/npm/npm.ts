@@ -117,7 +117,7 @@ export function sortedPlace(names: readonly string[], name: string): number {
   return at === -1 ? names.length : at;
 }
 
-/** The result for a release that cannot be read: nothing is composed onto what nobody understands. */
+/** Returns the result for a release that cannot be read: nothing is composed onto what nobody understands. */
 export function unreadableRelease(
   input: StructuredInput,
   fault: { readonly line: number; readonly reason: string },
@@ -139,7 +139,10 @@ function rangeAt(file: JsonText, section: string, name: string): string {
 
 type Agreed = { readonly range: string | null; readonly conflicts: readonly Conflict[] };
 
-/** The range of all requirements; null with a conflict where they have none, and without where none is wanted. */
+/**
+ * Returns the range of all requirements; null with a conflict where they have none, and without where none is
+ * wanted.
+ */
 function agree(path: string, requirements: readonly Requirement[], input: StructuredInput): Agreed {
   const base = requirements.find(({ party }) => party === CORE)?.range ?? null;
   let left = requirements;

@@ -12,7 +12,7 @@ export type Span = {
   readonly upper: Comparator | null;
 };
 
-/** The versions that all comparators allow, or null when there are none. */
+/** Returns the versions that all comparators allow, or null when there are none. */
 export function spanOf(comparators: readonly Comparator[]): Span | null {
   return narrow(comparators, [comparators]);
 }
@@ -25,7 +25,7 @@ export function joinSpans(one: Span, others: readonly Span[]): readonly Span[] {
   });
 }
 
-/** The stretches from the lowest up; those that meet or overlap are one. */
+/** Returns the stretches from the lowest up; those that meet or overlap are one. */
 export function uniteTouching(spans: readonly Span[]): readonly Span[] {
   const united: Span[] = [];
   for (const span of [...spans].sort(byStart)) {
@@ -37,7 +37,7 @@ export function uniteTouching(spans: readonly Span[]): readonly Span[] {
   return united;
 }
 
-/** A stretch as npm reads it, in its shortest spelling: `^1.4.0`, `~1.4.2`, `>=1.4.0 <3.0.0`. */
+/** Returns a stretch as npm reads it, in its shortest spelling: `^1.4.0`, `~1.4.2`, `>=1.4.0 <3.0.0`. */
 export function writeSpan({ exact, lower, upper }: Span): string {
   if (exact !== null) return exact.semver.version;
   if (lower !== null && upper !== null && lower.operator === '>=' && isOpenEnd(upper)) {
@@ -71,7 +71,7 @@ function narrow(
   return isEmpty(lower, upper) ? null : { exact: null, lower, upper };
 }
 
-/** A bound moved to the release it leads to, where not every side lets in prereleases of that one. */
+/** Returns a bound moved to the release it leads to, where not every side lets in prereleases of that one. */
 function released(
   bound: Comparator | null,
   sides: readonly (readonly Comparator[])[],

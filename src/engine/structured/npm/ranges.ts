@@ -3,7 +3,7 @@ import subset from 'semver/ranges/subset.js';
 import { joinSpans, type Span, spanOf, uniteTouching, writeSpan } from './range-span.ts';
 
 /**
- * The range of exactly those versions that every given range allows, written so that npm reads it;
+ * Returns the range of exactly those versions that every given range allows, written so that npm reads it;
  * null when there is none, or one of them is no semver range (a tag, a URL).
  *
  * One of the given spellings is kept where it says it all. The order of the ranges does not count.
@@ -29,7 +29,7 @@ function spansOf(range: Range | undefined): readonly Span[] {
   return uniteTouching((range?.set ?? []).flatMap((comparators) => spanOf(comparators) ?? []));
 }
 
-/** The shortest spelling of several stretches, or null where they hold no version. */
+/** Returns the shortest spelling of several stretches, or null where they hold no version. */
 function write(spans: readonly Span[]): string | null {
   const written = [...new Set(spans.map(writeSpan))];
   const needed = written.filter(

@@ -16,7 +16,7 @@ export type Verdict = {
   readonly tried: Case;
   /** What the tree was at the end. */
   readonly tree: 'before' | 'after' | 'mixed';
-  /** Whether that is right, and nothing was left over. */
+  /** True if that is right, and nothing was left over. */
   readonly isRight: boolean;
   readonly detail: string;
 };

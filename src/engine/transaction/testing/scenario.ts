@@ -22,7 +22,7 @@ export function layOut(root: string, files: Files): void {
 const STATE_BEFORE = 'state: before\n';
 const STATE_AFTER = 'state: after\n';
 
-/** A project before the change of `everyKind`, with two folders prepared for its swaps. */
+/** Returns a project before the change of `everyKind`, with two folders prepared for its swaps. */
 export function layOutBefore(root: string): void {
   layOut(root, {
     '.claw/state.yaml': STATE_BEFORE,
@@ -85,7 +85,7 @@ export function everyKind(root: string): Change {
   };
 }
 
-/** Every file and folder with its mode, apart from what the engine keeps for itself. */
+/** Returns every file and folder with its mode, apart from what the engine keeps for itself. */
 export function snapshot(root: string): Readonly<Record<string, string>> {
   const found: Record<string, string> = {};
   const visit = (folder: string) => {

@@ -25,7 +25,7 @@ export type Injection = {
 export type Run = {
   readonly stdout: string;
   readonly exitCode: number | undefined;
-  /** Whether the trace shows that the injection took place; a run without is no evidence. */
+  /** True if the trace shows that the injection took place; a run without is no evidence. */
   readonly isHit: boolean;
 };
 
