@@ -83,13 +83,10 @@ async function answer(frame: TurnFrame, parts: TurnParts): Promise<void> {
     said.push({ role: 'assistant', content: '(ended without a word)' });
   }
   await session.append(said, window.tokens);
-  const { inputTokens = 0, outputTokens = 0 } = await result.totalUsage;
-  const usage = { inputTokens, outputTokens };
   const done = {
     type: 'done',
     turn: frame.id,
     session: session.id,
-    usage,
     leftBehind: leftBehind(parts),
   } as const;
   if (!parts.send({ ...done, text: text.whole })) parts.send({ ...done, text: null });

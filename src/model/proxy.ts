@@ -28,8 +28,6 @@ export type PayingTurn = {
   readonly signal: AbortSignal;
   /** Asked before a call that costs something goes to the model's server, with the most it may take. */
   readonly admit: (atMost: TokenCounts, signal: AbortSignal) => Promise<Admission>;
-  /** Called once for every call that the model's server took, whole or broken off. */
-  readonly onUsage: (counts: TokenCounts) => void;
   /** Called for every call: with why it failed, or null when the model began to answer. */
   readonly onModel: (failure: ModelFailure | null) => void;
 };
@@ -73,10 +71,7 @@ export async function proxyModelCall(
     turn.onModel({ code: 'BUDGET', message: admission.message });
     return refuse(response, 402, admission.message, 'billing_error');
   }
-  const meter = openCallMeter(checked, (counts) => {
-    admission.charge(counts);
-    if (counts !== null) turn.onUsage(counts);
-  });
+  const meter = openCallMeter(checked, admission.charge);
   // At once, and not when the broken streams come to it: the books may be closed by then.
   signal.addEventListener('abort', () => meter.close({ isWhole: false }), { once: true });
   try {

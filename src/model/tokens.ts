@@ -1,5 +1,3 @@
-export type Usage = { readonly inputTokens: number; readonly outputTokens: number };
-
 /** What one call of the model took, each token in one of the four kinds that have prices. */
 export type TokenCounts = {
   readonly inputTokens: number;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { TokenCounts, Usage } from './tokens.ts';
+import type { TokenCounts } from './tokens.ts';
 
 /** No answer has this many tokens; what is larger is no count. */
 const Count = z.number().int().nonnegative().max(1_000_000_000);
@@ -24,26 +24,12 @@ const MAX_EVENT = 262_144;
 /** What a token is long, where nobody counts them. */
 const BYTES_PER_TOKEN = 4;
 
-export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 };
 const NO_TOKENS: TokenCounts = {
   inputTokens: 0,
   cacheWriteTokens: 0,
   cacheReadTokens: 0,
   outputTokens: 0,
 };
-
-export function addUsage(one: Usage, other: Usage): Usage {
-  return {
-    inputTokens: one.inputTokens + other.inputTokens,
-    outputTokens: one.outputTokens + other.outputTokens,
-  };
-}
-
-/** What was read and written, whatever it cost. */
-export function usageOf(counts: TokenCounts): Usage {
-  const { inputTokens, cacheWriteTokens, cacheReadTokens, outputTokens } = counts;
-  return { inputTokens: inputTokens + cacheWriteTokens + cacheReadTokens, outputTokens };
-}
 
 export type UsageCounter = {
   write(chunk: Buffer): void;

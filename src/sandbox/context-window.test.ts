@@ -111,7 +111,7 @@ await describeWithEngine('bubblewrap', 'a conversation that fills the window of 
     expect(kept.at(0)).toBe(all.at(-kept.length));
     expect(kept.at(-1)).toBe(all.at(-1));
     // The call for the summary is paid for like any other.
-    expect(project.usage).toHaveLength(requests.length);
+    expect(project.charges).toHaveLength(requests.length);
     const transcript = await transcriptOf(project);
     for (const text of all.slice(0, 3)) expect(transcript).toContain(text);
     // Another container takes it up again, without a second summary.

@@ -74,7 +74,7 @@ await describeWithEngine('bubblewrap', 'a turn whose model fails', () => {
       }),
     });
     expect(await project.answer('hello')).toBe(text);
-    expect(project.usage).toEqual([{ folder: 'family', inputTokens: 100, outputTokens: 20 }]);
+    expect(project.charges).toMatchObject([{ counts: { inputTokens: 100, outputTokens: 20 } }]);
   });
 });
 

@@ -48,7 +48,7 @@ export class GroupSandbox implements Sandbox {
   }
 
   async runTurn(request: TurnRequest, events: TurnEvents): Promise<TurnOutcome> {
-    const { settings, onUsage } = this.#parts.options;
+    const { settings } = this.#parts.options;
     const refusal = this.#refusal(request);
     if (refusal !== null) return refusal;
     return this.#group(request).run({
@@ -56,7 +56,6 @@ export class GroupSandbox implements Sandbox {
         request,
         events,
         toolNames: new Set(request.tools.map((tool) => tool.name)),
-        onUsage: (usage) => onUsage?.(request.folder, usage),
       },
       frame: {
         type: 'turn',

@@ -16,7 +16,7 @@ const hostileAgent = (onTurn: string) => `
       const turn = JSON.parse(String(data)).id;
       const call = (id) => say({ type: 'tool_call', id: String(id), turn, name: 'look', input: {} });
       const done = (text) => say({
-        type: 'done', turn, text, session: 's', usage: { inputTokens: 0, outputTokens: 0 },
+        type: 'done', turn, text, session: 's',
       });
       ${onTurn}
     });

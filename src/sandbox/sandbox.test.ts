@@ -29,15 +29,13 @@ for (const engine of ['docker', 'bubblewrap'] as const) {
         kind: 'answered',
         text: 'You said: hello',
         session: expect.stringMatching(/^[A-Za-z0-9_-]{1,64}$/),
-        usage: { inputTokens: 100, outputTokens: 20 },
         isTruncated: false,
       });
       expect(deltas.length).toBeGreaterThan(1);
       expect(deltas.join('')).toBe('You said: hello');
-      expect(project.usage.at(-1)).toEqual({
+      expect(project.charges.at(-1)).toMatchObject({
         folder: 'family',
-        inputTokens: 100,
-        outputTokens: 20,
+        counts: { inputTokens: 100, outputTokens: 20 },
       });
     });
 

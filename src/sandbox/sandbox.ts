@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Settings } from '../config.ts';
-import type { Admission, TokenCounts, Usage } from '../model/tokens.ts';
+import type { Admission, TokenCounts } from '../model/tokens.ts';
 
 /** Where an agent finds the files that came with messages of its chat. */
 export const MEDIA_DIR = '/workspace/media';
@@ -12,7 +12,7 @@ export function mediaFolder(dataDir: string, folder: string): string {
 
 export type SandboxEngine = 'docker' | 'podman' | 'bubblewrap';
 
-/** One line of conversation handed to the agent; context lines come before the one that asks. */
+/** One turn of an agent: what it is asked, in which conversation, and what it may use. */
 export type TurnRequest = {
   readonly id: string;
   /** The group's folder under `groups/`, which decides mounts, socket and session. */
@@ -46,7 +46,6 @@ export type TurnOutcome =
       readonly kind: 'answered';
       readonly text: string;
       readonly session: string;
-      readonly usage: Usage;
       /** The answer was longer than 1 MB and was cut there. */
       readonly isTruncated: boolean;
     }
@@ -70,7 +69,8 @@ export type FollowUp = { readonly id: string; readonly text: string };
 
 /** What a turn tells on its way. `onTool` may throw, which the agent is then told; the others must not. */
 export type TurnEvents = {
-  readonly onText: (delta: string) => void;
+  /** A part of the answer, as the model writes it; all parts joined are the answer. */
+  readonly onText?: (delta: string) => void;
   readonly onTool: (call: HostToolCall) => Promise<HostToolResult>;
   /**
    * The agent has the turn and can be told more, one at a time. `tell` is false for what cannot be
@@ -108,8 +108,6 @@ export type SandboxOptions = {
   readonly projectDir: string;
   readonly settings: Settings;
   readonly onProgress: (line: string) => void;
-  /** What each answer of the model cost, counted by the host as it passed; turns report their sum. */
-  readonly onUsage?: (folder: string, usage: Usage) => void;
   /** What becomes of the groups' containers, for the log. Must not throw. */
   readonly onContainer?: (folder: string, event: ContainerEvent) => void;
   /** `DOCKER_HOST` of the environment, where it is set. */

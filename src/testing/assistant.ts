@@ -125,8 +125,7 @@ export type AgentScript = (request: TurnRequest, events: TurnEvents) => Promise<
 
 /** An outcome as a sandbox reports it. */
 export function answers(text: string): TurnOutcome {
-  const usage = { inputTokens: 1, outputTokens: 1 };
-  return { kind: 'answered', text, session: 's1', usage, isTruncated: false };
+  return { kind: 'answered', text, session: 's1', isTruncated: false };
 }
 
 function testSandbox(script: AgentScript): Sandbox {

@@ -24,7 +24,6 @@ export async function openProxy(baseUrl: string, parts: TestProxyParts = {}) {
   const socketDir = await mkdtemp(join(tmpdir(), 'claw-proxy-'));
   await chmod(socketDir, 0o700);
   const model: ModelSettings = { provider, model: 'claude-test', baseUrl, apiKey: KEY };
-  const charged: TokenCounts[] = [];
   const charges: (TokenCounts | null)[] = [];
   const failures: (ModelFailure | null)[] = [];
   const over = new AbortController();
@@ -33,7 +32,6 @@ export async function openProxy(baseUrl: string, parts: TestProxyParts = {}) {
     signal: over.signal,
     silence: new ActivityWatchdog(),
     admit: parts.admit ?? (async () => ({ kind: 'admitted', charge }) as const),
-    onUsage: (counts: TokenCounts) => charged.push(counts),
     onModel: (failure: ModelFailure | null) => failures.push(failure),
   };
   const server = await openGroupServer({
@@ -45,9 +43,11 @@ export async function openProxy(baseUrl: string, parts: TestProxyParts = {}) {
   });
   const socketPath = join(socketDir, 'host.sock');
   return {
-    /** What the turn was told that its calls cost. */
-    charged,
-    /** How the admissions of its calls ended. */
+    /** What its calls cost, those that cost something. */
+    get charged() {
+      return charges.filter((counts) => counts !== null);
+    },
+    /** How the admissions of its calls ended; null is one that cost nothing. */
     charges,
     failures,
     endTurn: () => over.abort(),

@@ -2,7 +2,7 @@ import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { readSettings, type Settings } from '../config.ts';
-import type { Usage } from '../model/tokens.ts';
+import type { TokenCounts } from '../model/tokens.ts';
 import { openSandbox } from '../sandbox/open.ts';
 import type {
   FollowUp,
@@ -40,7 +40,8 @@ export type SandboxProject = AsyncDisposable & {
   readonly dataDir: string;
   readonly server: AnthropicServer;
   readonly sandbox: Sandbox;
-  readonly usage: readonly (Usage & { readonly folder: string })[];
+  /** What each call of the model cost, with the folder of the group whose turn it was. */
+  readonly charges: readonly { readonly folder: string; readonly counts: TokenCounts | null }[];
   turn(prompt: string, over?: Partial<TurnOver>): Promise<TurnOutcome>;
   /** The text of an answered turn; anything else is an error. */
   answer(prompt: string, over?: Partial<TurnOver>): Promise<string>;
@@ -65,12 +66,11 @@ export async function sandboxProject(parts: SandboxProjectParts): Promise<Sandbo
   const dataDir = parts.settings?.dataDir ?? join(dir, 'data');
   await layOut(dir, dataDir, parts.files ?? {});
   const server = await startAnthropicServer(parts.script ?? shellScript);
-  const usage: (Usage & { folder: string })[] = [];
+  const charges: SandboxProject['charges'][number][] = [];
   const opened = await openSandbox({
     projectDir: dir,
     settings: settings(dataDir, server.url, parts),
     onProgress: () => {},
-    onUsage: (folder, counts) => usage.push({ folder, ...counts }),
     ...parts.options,
   });
   if (opened.kind === 'unavailable') {
@@ -98,14 +98,16 @@ export async function sandboxProject(parts: SandboxProjectParts): Promise<Sandbo
       prompt,
       tools: parts.tools ?? [],
     };
-    return sandbox.runTurn(request, { onText, onTool, onOpen, onTook });
+    const charge = (counts: TokenCounts | null) => void charges.push({ folder, counts });
+    const onModelCall = async () => ({ kind: 'admitted', charge }) as const;
+    return sandbox.runTurn(request, { onText, onTool, onOpen, onTook, onModelCall });
   };
   return {
     dir,
     dataDir,
     server,
     sandbox,
-    usage,
+    charges,
     turn,
     async answer(prompt, over) {
       const outcome = await turn(prompt, over);

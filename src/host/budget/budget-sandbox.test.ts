@@ -109,7 +109,6 @@ for (const engine of ['bubblewrap', 'docker'] as const) {
           tools: [],
         },
         {
-          onText: () => {},
           onTool: async () => ({ ok: false, value: null }),
           async onModelCall() {
             calls += 1;

@@ -57,7 +57,6 @@ export async function runAgentTurn(options: AgentTurnOptions, turn: Turn): Promi
       tools: options.toolsFor({ isMain: group.isMain, isTask }),
     },
     {
-      onText: () => {},
       onTool: options.onTool,
       onModelCall: (atMost, signal) => options.budgets.admit(group.folder, atMost, signal),
       ...options.followUps,

@@ -19,7 +19,6 @@ test('an engine that comes up later is found by the next question', async () => 
         kind: 'answered',
         text: 'pong',
         session: 's1',
-        usage: { inputTokens: 1, outputTokens: 1 },
         isTruncated: false,
       }),
       stop: async () => {},

@@ -78,8 +78,8 @@ await describeWithEngine('bubblewrap', "the agent's bundle", () => {
     });
     expect(await project.turn('hello')).toMatchObject({
       text: 'heard 2 messages',
-      usage: { inputTokens: 30, outputTokens: 5 },
     });
+    expect(project.charges).toMatchObject([{ counts: { inputTokens: 30, outputTokens: 5 } }]);
     expect(server.requests[0]?.headers.authorization).toBe('Bearer sk-o');
     await server.close();
   });

@@ -1,8 +1,7 @@
 import { ActivityWatchdog } from '../../lib/activity-watchdog.ts';
 import { type ModelFailure, oneLine } from '../../model/failure.ts';
 import type { PayingTurn } from '../../model/proxy.ts';
-import type { Admission, TokenCounts, Usage } from '../../model/tokens.ts';
-import { addUsage, NO_USAGE, usageOf } from '../../model/usage.ts';
+import type { Admission, TokenCounts } from '../../model/tokens.ts';
 import { AnswerText, cutText, MAX_ANSWER_BYTES } from '../protocol/answer-text.ts';
 import type { AgentFrame, HostFrame } from '../protocol/frames.ts';
 import type { HostToolResult, TurnEvents, TurnOutcome, TurnRequest } from '../sandbox.ts';
@@ -16,7 +15,6 @@ export type TurnParts = {
   /** Counts the calls of this group, over all its turns. */
   readonly callLimit: Pick<CallLimit, 'take'>;
   readonly send: (frame: HostFrame) => boolean;
-  readonly onUsage: (usage: Usage) => void;
 };
 
 /** Models call a few tools at once; each of these may hold a file, or a place in a queue. */
@@ -29,8 +27,8 @@ type TurnFrames = Exclude<AgentFrame, { type: 'ready' }>;
 /**
  * One turn as the host sees it: frames in, one outcome out.
  *
- * What a model call cost and why it failed is taken from the proxy, which saw it happen; the agent's
- * own account of it counts only where the proxy has none.
+ * Why a model call failed is taken from the proxy, which saw it happen; the agent's own account of it
+ * counts only where the proxy has none.
  */
 export class Turn implements PayingTurn {
   readonly outcome: Promise<TurnOutcome>;
@@ -40,7 +38,6 @@ export class Turn implements PayingTurn {
   readonly #over = new AbortController();
   readonly #answer = new AnswerText();
   readonly #resolveOutcome: (outcome: TurnOutcome) => void;
-  #usage = NO_USAGE;
   #modelFailure: ModelFailure | null = null;
   /** Calls of the host's tools that are under way. */
   #calls = 0;
@@ -82,12 +79,6 @@ export class Turn implements PayingTurn {
   readonly admit = async (atMost: TokenCounts, signal: AbortSignal): Promise<Admission> =>
     (await this.#parts.events.onModelCall?.(atMost, signal)) ?? FREE;
 
-  readonly onUsage = (counts: TokenCounts): void => {
-    const usage = usageOf(counts);
-    this.#usage = addUsage(this.#usage, usage);
-    this.#parts.onUsage(usage);
-  };
-
   readonly onModel = (failure: ModelFailure | null): void => {
     this.#modelFailure = failure;
   };
@@ -126,13 +117,13 @@ export class Turn implements PayingTurn {
 
   #addText(delta: string): string | null {
     if (!this.#answer.add(delta)) return 'an answer without end';
-    if (this.#answer.isWhole) this.#parts.events.onText(delta);
+    if (this.#answer.isWhole) this.#parts.events.onText?.(delta);
     return null;
   }
 
   #answered(text: string | null, session: string): void {
     const answer = text === null ? this.#answer.cut() : cutText(text, MAX_ANSWER_BYTES);
-    this.end({ kind: 'answered', ...answer, session, usage: this.#usage });
+    this.end({ kind: 'answered', ...answer, session });
   }
 
   /** Refuses a call beyond the limits before any tool sees it. */

@@ -12,7 +12,7 @@
  *     host   → message {turn, id, text}                    said in the chat since the turn began
  *     agent  → took {turn, id}                             the next step's model call holds that message
  *     agent  → alive {turn}                                while a tool of its own runs, each second
- *     agent  → done {turn, text, session, usage, leftBehind}
+ *     agent  → done {turn, text, session, leftBehind}
  *              or failed {turn, code, message, leftBehind}
  *     host   → stop                                        the agent ends itself
  *
@@ -22,7 +22,7 @@
  * one at a time; it is part of the turn once the agent took it, and otherwise of a turn to come. An
  * agent from which nothing is heard for too long is stopped; what its model sends, and calls of the
  * host's tools that are under way, speak for it. Any other request on the socket is a model call, see
- * `model-proxy.ts`.
+ * `model/proxy.ts`.
  * Both sides import this file, so another agent in the container has to keep to these schemas only.
  */
 import { z } from 'zod';
@@ -32,7 +32,6 @@ import { PROTOCOL } from './protocol.ts';
 export const SessionId = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/);
 
 const Id = z.string().min(1).max(200);
-const Tokens = z.number().int().nonnegative();
 /** Processes that commands of the turn left running in the container. */
 const LeftBehind = z.number().int().nonnegative().optional();
 
@@ -99,7 +98,6 @@ export const AgentFrame = z.discriminatedUnion('type', [
     turn: Id,
     text: z.string().nullable(),
     session: SessionId,
-    usage: z.strictObject({ inputTokens: Tokens, outputTokens: Tokens }),
     leftBehind: LeftBehind,
   }),
   z.strictObject({
