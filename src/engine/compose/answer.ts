@@ -23,7 +23,10 @@ export function answeredFile(conflict: Conflict, answer: Answer): TreeFile | nul
   return { bytes: Buffer.from(lines.join(''), 'latin1'), isExecutable };
 }
 
-/** What spoils the file that resolves a conflict and is in none of its inputs; null where nothing does. */
+/**
+ * Finds a defect of the file that resolves a conflict, which none of its inputs has; null where there is
+ * none.
+ */
 export function answerFault({ path, sides }: Conflict, file: TreeFile | null): TextFault | null {
   return file === null ? null : mergeFault(path, file, sides);
 }
@@ -43,7 +46,9 @@ export function fits(conflict: Conflict, answer: Answer): boolean {
   );
 }
 
-/** A whole file that resolves hunks leaves what stands before the first and behind the last of them. */
+/**
+ * Tells whether a whole file that resolves hunks keeps the text before the first and after the last of them.
+ */
 function leavesSurroundings({ hunks }: Conflict, file: TreeFile | null): boolean {
   if (hunks.length === 0) return true;
   const text = file?.bytes.toString('latin1') ?? '';
@@ -76,8 +81,8 @@ export function disputesOf(conflict: Conflict): readonly Dispute[] {
 }
 
 /**
- * What a recording of this installation says of a hunk: of the same one between the same layers in the
- * same path, and only if it resolved all such hunks in one way.
+ * Finds this installation's answer to a hunk: the same hunk between the same layers in the same path. Null
+ * unless the recording resolved all such hunks in one way.
  */
 export function ownAnswerTo(
   { isOwn, subject, answer }: Resolution,

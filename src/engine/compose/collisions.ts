@@ -13,9 +13,11 @@ type Surroundings = {
 };
 
 /**
- * Refuses files of two layers, or of a layer and a new release, that cannot be beside each other on
- * every disk: their names differ in case alone, or one of them is where the other needs a folder.
- * A package was checked against the project when it was read, but not against those that come with it.
+ * Refuses files of two layers, or of a layer and a new release, that cannot coexist on every disk: their
+ * names differ in case alone, or one is a file where the other needs a folder.
+ *
+ * A package was checked against the project when it was read, but not against packages that are installed
+ * with it.
  *
  * @throws ClawError PATH_COLLISION
  */
@@ -29,7 +31,7 @@ export function checkCollisionsOf(
   const core = new Set(brought.filter((path) => files.get(path)?.file !== null));
   const fresh = [...added.filter((path) => !isHeld(path)), ...core];
   const collisions = findCollisions(fresh, added.filter(isHeld));
-  // What a release has beside each other is its own business.
+  // Collisions within a release are its own business.
   const found = collisions.find(({ path, other }) => !core.has(path) || !core.has(other));
   if (found !== undefined) throw collisionError(found, files);
 }

@@ -16,7 +16,7 @@ export type ComposeInput = {
   readonly layers: readonly SkillPackage[];
   /** Recorded resolutions and decisions; none by default. */
   readonly answers?: KnownAnswers;
-  /** Where releases moved files of the core, in the order of their versions; nowhere by default. */
+  /** Moves of core files by releases, in the order of their versions; none by default. */
   readonly pathMaps?: readonly PathMap[];
   /** True if layers that disagree in one file, far from each other, are asked about at once; no by default. */
   readonly isJoint?: boolean;

@@ -19,7 +19,7 @@ export type Touch = {
   readonly layer: string;
   readonly before: TreeFile | null;
   readonly after: TreeFile | null;
-  /** What resolved the disagreement of this layer with those before it, where there was one. */
+  /** The resolution of a conflict between this layer and those before it, if there was one. */
   readonly resolved: ResolvedConflict | null;
 };
 
@@ -34,7 +34,7 @@ export type Composition = {
   readonly resolvedConflicts: readonly ResolvedConflict[];
   /** Path as the release or a layer first had it → present path. */
   readonly renames: ReadonlyMap<string, string>;
-  /** What layers import by another path than their packages say, because releases moved it. */
+  /** Imports that layers now have by another path than in their packages, because releases moved it. */
   readonly followed: readonly FollowedImport[];
   /** Resolved ranges, ports and settings, by structured file. */
   readonly structured: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -58,12 +58,12 @@ export class ComposedTree {
     return touched ? touched.file : this.#release(path);
   }
 
-  /** Who made a path what it is: the last layer that touched it, or the core. */
+  /** Returns the last layer that touched a path, or the core. */
   author(path: string): string {
     return this.#touched.get(path)?.layers.at(-1) ?? 'core';
   }
 
-  /** What layers have done to a path so far. */
+  /** Returns the work of layers on a path so far. */
   touches(path: string): readonly Touch[] {
     return this.#touched.get(path)?.touches ?? [];
   }
@@ -93,7 +93,7 @@ export class ComposedTree {
     return this.#touched.get(path) ?? { layers: [], origin: path, touches: [] };
   }
 
-  /** The first conflict of a path stands; what later layers would merge onto it means nothing. */
+  /** Keeps the first conflict of a path; merges of later layers onto it would mean nothing. */
   conflict(conflict: Conflict): void {
     if (!this.#conflicts.has(conflict.path)) this.#conflicts.set(conflict.path, conflict);
   }
@@ -102,7 +102,7 @@ export class ComposedTree {
     return this.#conflicts.has(path);
   }
 
-  /** A conflicted file onto which later layers can be merged around what waits. */
+  /** Returns a conflicted file onto which later layers can be merged around the open places. */
   draft(path: string): Draft | null {
     return this.#drafts.get(path) ?? null;
   }
@@ -116,7 +116,7 @@ export class ComposedTree {
     }
   }
 
-  /** A disagreement over a value, which leaves no trace of its own in the file. */
+  /** Notes the resolution of a value, which leaves no trace of its own in the file. */
   addResolved(resolved: ResolvedConflict): void {
     this.#resolvedConflicts.push(resolved);
   }

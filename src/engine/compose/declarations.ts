@@ -62,7 +62,10 @@ function composeFile(
   return composed.outcome;
 }
 
-/** The compose file has four possible names; the one that the release has counts, else the first. */
+/**
+ * Returns the structured files to compose. Of the four names of a compose file, the release's one counts,
+ * else the first.
+ */
 function structuredTargets(release: (path: string) => TreeFile | null): readonly string[] {
   const composeFiles = STRUCTURED_PATHS.filter((path) => structuredKind(path) === 'compose');
   const present = composeFiles.find((path) => release(path) !== null) ?? composeFiles[0];

@@ -7,9 +7,9 @@ import type { AnsweredHunk } from '../state/resolution.ts';
 import { locateResolutions, type Stretch } from './locate-resolutions.ts';
 
 /**
- * Finds in a finished text the lines that resolve each conflict of it: what stands between the resolved
- * lines around that conflict. Null where two conflicts run into each other, since nobody can tell then
- * which line resolves which.
+ * Finds in a finished text the lines that resolve each conflict of it: those between the resolved lines
+ * around that conflict. Null where two conflicts run into each other, because their lines cannot be told
+ * apart.
  *
  * @param text read as latin1, like the hunks
  */
@@ -28,7 +28,7 @@ export function extractAnswers(
   });
 }
 
-/** Where the resolved lines were changed as well: what the ones that are left stand around. */
+/** Locates the resolutions where resolved lines were changed as well: between the lines that are left. */
 function placeByDiff(
   hunks: readonly Hunk[],
   finished: readonly string[],

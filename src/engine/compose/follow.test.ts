@@ -51,7 +51,7 @@ test.each([
     "// import './util.ts'\nconst a = `import './util.ts'`;",
   ],
   ["readFileSync('./util.ts');", "readFileSync('./util.ts');"],
-  // What cannot be parsed stays.
+  // A text that cannot be parsed stays unchanged.
   ["import './util.ts'; }", "import './util.ts'; }"],
 ])('%s', (before, after) => {
   expect(follow(before)).toBe(after);
@@ -62,7 +62,7 @@ test('of a file that moves itself every specifier is seen from its new place', (
   expect(follow(text, 'src/a.ts', 'src/app/a.ts')).toBe(
     "import '../stays.ts';\nimport '../lib/util.ts';\nimport 'zod';\nimport './unknown.ts';\n",
   );
-  // Where the folder moves with it, nothing changes.
+  // If the folder moves as well, nothing changes.
   expect(follow("import './util.ts';", 'src/a.ts', 'src/lib/a.ts')).toBe("import './util.ts';");
 });
 

@@ -3,7 +3,7 @@ import { languageOf } from '../merge/syntax/language.ts';
 import type { TreeFile } from '../tree.ts';
 import { relativeSpecifiers } from './specifiers.ts';
 
-/** Where a file was when its author wrote it, where it is, and what became of the others. */
+/** A file's path at the time of its author, its present path, and the moves of other files. */
 export type Places = {
   readonly from: string;
   readonly to: string;
@@ -81,7 +81,7 @@ function rewritten(specifier: string, { from, to, moved, has }: Places): Rewritt
 /** A file that a path may mean, and how the path is spelled once the file is elsewhere. */
 type Meaning = { readonly file: string; readonly spelled: (present: string) => string };
 
-/** In the order in which Node and compilers look. */
+/** Lists the files that a specifier may mean, in the order in which Node and compilers look. */
 function meaningsOf(target: string): readonly Meaning[] {
   const own = /\.([cm]?jsx?)$/.exec(target)?.[1];
   const stem = own === undefined ? target : target.slice(0, -own.length - 1);

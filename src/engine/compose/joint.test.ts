@@ -11,7 +11,7 @@ const COUNT = 24;
 const BASE = Array.from({ length: COUNT }, (_, at) => `line ${at}\n`);
 const NAMES = ['a', 'b', 'c', 'd'];
 
-/** What a layer does to single lines: other words, none, or a line more. */
+/** Changes of single lines by a layer: other words, a deletion, or an insertion. */
 type Edits = readonly { readonly at: number; readonly what: 'change' | 'delete' | 'insert' }[];
 
 const edits: fc.Arbitrary<Edits> = fc.array(

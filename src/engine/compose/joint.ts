@@ -12,7 +12,7 @@ type ConflictHunk = Extract<Hunk, { kind: 'conflict' }>;
 
 /** A file with places that wait for a decision, onto which later layers are merged meanwhile. */
 export type Draft = {
-  /** What the owner is asked: of the layers so far that disagree. */
+  /** The question for the owner: about the layers so far that disagree. */
   readonly conflict: Conflict;
   /** The file as all layers so far make it, with every place that waits. */
   readonly hunks: readonly Hunk[];
@@ -26,7 +26,7 @@ export type Joining = {
   readonly base: TreeFile | null;
   readonly theirs: TreeFile | null;
   readonly merge: typeof mergeFiles;
-  /** What is known already of a conflict: recordings that resolve places of it. */
+  /** Applies what is known of a conflict: recordings that resolve places of it. */
   readonly resolve: (conflict: Conflict) => ConflictOutcome;
 };
 
@@ -62,8 +62,8 @@ export function joinLayer(draft: Draft, joining: Joining): Draft | null {
   const { conflict, hunks } = draft;
   if (base === null || theirs === null) return null;
   const mergeOnto = (ours: TreeFile) => merge({ base, ours, theirs }, { path: conflict.path });
-  // A line that stands for each place shows where the places end up; ours at those places shows whether
-  // the layer sees the same file then. Only where both agree is the layer's work independent.
+  // Merges twice: with a placeholder line for each open place, and with ours in its stead. The layer's work
+  // is independent only where both merges agree.
   const blank = hunksOf(mergeOnto(fileOf(conflict, hunks, 'holes')));
   const known = hunksOf(mergeOnto(fileOf(conflict, hunks, 'ours')));
   if (blank === null || known === null) return null;
@@ -78,7 +78,7 @@ export function joinLayer(draft: Draft, joining: Joining): Draft | null {
   if (filled.every(({ hunk, isNew }) => !isNew || hunk.kind === 'resolved')) {
     return { conflict, hunks: all, touches };
   }
-  // What was decided once is not asked again: the layer's own round finds the recording.
+  // A resolved place is not asked about again: the layer's own round finds the recording.
   if (isKnown(draft, filled, joining)) return null;
   return { conflict: jointConflict(draft, filled, layer), hunks: all, touches };
 }
@@ -172,7 +172,7 @@ function hunksOf(merged: FileMerge): readonly Hunk[] | null {
   return merged.conflict === 'content' && merged.hunks.length > 0 ? merged.hunks : null;
 }
 
-/** Resolved stretches that touch are one, as everything that reads hunks expects. */
+/** Joins adjacent resolved stretches, as everything that reads hunks expects. */
 function joined(hunks: readonly Hunk[]): readonly Hunk[] {
   const result: Hunk[] = [];
   let resolved: string[] = [];

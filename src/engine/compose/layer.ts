@@ -16,7 +16,7 @@ import { mergeByKey } from './structured-file.ts';
 import { faultTogether } from './together.ts';
 import { mergeWithoutBase } from './without-base.ts';
 
-/** Where layers are woven together. */
+/** The tree under composition, with everything that merging a layer onto it needs. */
 export type MergeContext = {
   readonly tree: ComposedTree;
   readonly renames: Renames;
@@ -75,7 +75,7 @@ function deleteFile(context: MergeContext, layer: SkillPackage, named: string): 
   if (ours === null) return;
   const change = { base: baseFile(layer, named), theirs: null };
   const versions = { ...followed(context, layer, named, change), ours };
-  // Without an ancestor an absent file looks like one that nobody touched.
+  // Without an ancestor, an absent file looks like an unchanged one.
   if (versions.base === null) resolve(context, layer, path, versions, DISAGREE);
   else mergeOnto(context, layer, path, versions);
 }
@@ -118,7 +118,7 @@ function renameFile(
   renames.move(from, to, name);
 }
 
-/** Where a rename finds something else than it expects: what was decided stands in the new place. */
+/** Resolves a rename that meets an unexpected file: the decided file goes to the new path. */
 function resolveRename(
   { tree, renames, resolve: resolveOne }: MergeContext,
   layer: SkillPackage,
@@ -160,9 +160,11 @@ function modifyFile(context: MergeContext, layer: SkillPackage, named: string): 
 }
 
 /**
- * A layer names files as it knew them: by the core it was written against, before others moved them.
- * What those that it depends on put in the place of a file that they moved is there for it to name, and
- * so is what it was written against, to the byte.
+ * Returns the present path of a file that a layer names by its old path: by the core it was written against,
+ * before other layers moved it.
+ *
+ * Two files at the old path are meant as they are: one that a dependency put there after moving the file, and
+ * one that equals the layer's base to the byte.
  */
 function presentName(
   { tree, mapped, renames }: MergeContext,
@@ -196,7 +198,10 @@ function mergeOnto(
   else resolve(context, layer, path, versions, context.merge(versions, { path }));
 }
 
-/** Where a file waits for a decision, what a later layer does elsewhere in it can be asked already. */
+/**
+ * Merges a later layer around the open places of a file, so that its own disagreements are asked in the same
+ * round.
+ */
 function mergeAround(
   { tree, merge, resolve: resolveOne }: MergeContext,
   layer: SkillPackage,
@@ -209,7 +214,7 @@ function mergeAround(
   tree.setDraft(path, joinLayer(draft, joining));
 }
 
-/** A customisation carries structured files whole; they meet key by key. */
+/** Merges structured files, which a customisation carries whole, key by key. */
 function mergeKeys(
   { tree, resolve: resolveOne }: MergeContext,
   layer: SkillPackage,

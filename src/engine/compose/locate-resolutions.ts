@@ -6,9 +6,9 @@ export type Stretch = { readonly start: number; readonly end: number };
 type ConflictHunk = Extract<Hunk, { kind: 'conflict' }>;
 
 /**
- * Where each conflict of a text was resolved, if every resolved line still stands as it was. Resolved
- * lines may also occur in what resolves a conflict; the place that makes a well-known answer of it (a
- * side, or both) is then preferred, else the first one.
+ * Locates the resolution of each conflict in a finished text, if every resolved line is unchanged. A
+ * resolution may itself contain resolved lines: a place that makes it a side, or both sides, is preferred,
+ * else the first place.
  *
  * @returns one stretch for each conflict in order; null where resolved lines were changed
  */
@@ -49,7 +49,7 @@ function endOfAnswer(
   const usual = usualAnswers(conflict).find((lines) => {
     const end = from + lines.length;
     const stands = standsAt(finished, lines, from) && standsAt(finished, next.lines, end);
-    // What comes behind has to find its place as well.
+    // The rest has to find its place as well.
     return stands && isPlaceable(rest, { finished, from: end });
   });
   return usual ? from + usual.length : placeOf(finished, next.lines, from);
@@ -59,7 +59,7 @@ function usualAnswers({ ours, theirs }: ConflictHunk): readonly (readonly string
   return [[...ours, ...theirs], [...theirs, ...ours], ours, theirs];
 }
 
-/** The first places that fit leave the most room for the rest. */
+/** Tells whether the rest can be placed: the first places that fit leave the most room. */
 function isPlaceable(rest: readonly Hunk[], { finished, from }: Reader): boolean {
   const resolved = rest.flatMap((hunk) => (hunk.kind === 'resolved' ? [hunk.lines] : []));
   let at = from;

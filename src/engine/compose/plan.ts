@@ -27,7 +27,7 @@ export type FileChange = {
   readonly movedFrom: string | null;
 };
 
-/** What has to happen to the project's files, and what cannot be decided without the owner. */
+/** Changes of the project's files, and conflicts that only the owner can decide. */
 export type TreePlan = {
   readonly changes: readonly FileChange[];
   readonly conflicts: readonly Conflict[];
@@ -38,7 +38,7 @@ export type TreePlan = {
 type Lookup = (path: string) => TreeFile | null;
 
 export type PlanInput = {
-  /** What the last command published, the paths it touched, and where it had moved files. */
+  /** The result of the last command: files as published, paths it touched, moves it made. */
   readonly old: {
     readonly file: Lookup;
     readonly paths: Iterable<string>;
@@ -47,9 +47,9 @@ export type PlanInput = {
   readonly disk: Lookup;
   readonly release: Lookup;
   readonly target: Composition;
-  /** Where the release itself moved files since the one that is installed; nowhere by default. */
+  /** Moves that the release itself made since the installed one; none by default. */
   readonly coreMoves?: ReadonlyMap<string, string>;
-  /** What to call the core where it is on the other side of the owner's edits; `core` by default. */
+  /** The core's name as the other side of the owner's edits; `core` by default. */
   readonly coreName?: string;
   /** Decisions on disagreements with the owner's edits. */
   readonly answers?: KnownAnswers;
@@ -115,8 +115,8 @@ function mergePath(input: PlanInput, path: string): Draft {
 }
 
 /**
- * Files may change places in one plan, and two may become one: what stood in each place before they
- * came is merged into what should stand there now.
+ * Plans a path that files move to. Files may change places in one plan, and two may become one: the text at
+ * each old path is merged into the wanted text of the new path.
  */
 function moveTo(input: PlanInput, to: string, moves: readonly Move[]): Draft {
   const isLeaving = moves.some(({ from }) => from === to);
@@ -152,7 +152,7 @@ function moveTo(input: PlanInput, to: string, moves: readonly Move[]): Draft {
   return { changes, conflicts: [], resolvedConflicts };
 }
 
-/** What becomes of the places that files came from, where no other file comes to them. */
+/** Plans the paths that files moved away from, if no other file moves there. */
 function leave(
   input: PlanInput,
   came: readonly string[],
@@ -167,7 +167,7 @@ function isGone(input: PlanInput, path: string): boolean {
   return input.old.file(path) !== null && input.disk(path) === null;
 }
 
-/** The owner has made the same move by hand: what stands in the new place is theirs of the old one. */
+/** Plans a move that the owner made by hand: the file at the new path is their version of the old one. */
 function followMove(input: PlanInput, { from, to }: Move): Draft {
   const there = input.disk(to);
   const versions = { base: input.old.file(from), ours: there, theirs: wanted(input, to) };
@@ -182,7 +182,10 @@ type Occupied = {
   readonly resolvedConflicts: readonly ResolvedConflict[];
 };
 
-/** The owner has another file where files move to. What arrives holds their edits of the moved ones. */
+/**
+ * Resolves a move to a path where the owner has another file. The arriving file holds their edits of the
+ * moved one.
+ */
 function resolveOccupied(
   input: PlanInput,
   to: string,
@@ -243,7 +246,9 @@ function wanted(input: PlanInput, path: string): TreeFile | null {
   return composed ? composed.file : input.release(path);
 }
 
-/** Who is on the other side: of lines whoever brought them, else the last layer that touched the path. */
+/**
+ * Returns the layer on the other side: the author of the lines, else the last layer that touched the path.
+ */
 function otherParty(input: PlanInput, path: string, hunks: readonly Hunk[]): string {
   const author = authorOf(input.target.files.get(path)?.touches ?? [], hunks, 'theirs');
   return author === 'core' ? (input.coreName ?? author) : author;

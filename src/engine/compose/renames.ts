@@ -6,8 +6,8 @@ type Move = { readonly from: string; readonly to: string; readonly by: string };
 const NOBODY: ReadonlySet<string> = new Set();
 
 /**
- * Where files went: layers rename, and whoever names an old path means the new one.
- * Built up move by move, in canonical order; files may change places, or take one that was left.
+ * Moves of files, so that a layer that names an old path reaches the new one. Built up move by move, in
+ * canonical order; files may swap paths, or take a path that another left.
  */
 export class Renames {
   readonly #moves: Move[] = [];
@@ -48,7 +48,7 @@ export class Renames {
   }
 }
 
-/** Where the layers' renames put files: path as the core or a layer first had it → present path. */
+/** Returns the moves of all layers: path as the core or a layer first had it → present path. */
 export function renamesOf(
   layers: readonly SkillPackage[],
   pathMaps: readonly PathMap[],

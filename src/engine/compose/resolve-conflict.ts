@@ -20,7 +20,7 @@ import {
   takeAnswer,
 } from './answer.ts';
 
-/** What the owner, or a model that they asked, decided on a conflict of the waiting operation. */
+/** A decision on a conflict of the waiting operation, by the owner or a model that they asked. */
 export type Decision = {
   readonly subject: Subject;
   readonly answer: Answer;
@@ -50,13 +50,15 @@ export type ResolvedConflict = {
 
 export type ConflictOutcome =
   | { readonly kind: 'resolved'; readonly resolved: ResolvedConflict }
-  /** What is left of it: hunks that a recording resolves are resolved in it. */
+  /** The rest of the conflict: hunks that a recording resolves are resolved in it. */
   | { readonly kind: 'open'; readonly conflict: Conflict };
 
 /**
- * Resolves a conflict by what is known, in DESIGN's order: a decision on this very conflict; a recording
- * of it, where path and all three whole files are the same; recordings of this installation, hunk by
- * hunk, in the same path and between the same layers. Recordings that disagree resolve nothing.
+ * Resolves a conflict by what is known, in DESIGN's order: first a decision on this very conflict; then a
+ * recording of it, where path and all three whole files are the same. Last, recordings of this installation,
+ * hunk by hunk, in the same path and between the same layers.
+ *
+ * Recordings that disagree resolve nothing.
  */
 export function resolveConflict(conflict: Conflict, known: KnownAnswers): ConflictOutcome {
   const subject = subjectOf(conflict);
@@ -80,8 +82,8 @@ export function resolveConflict(conflict: Conflict, known: KnownAnswers): Confli
 }
 
 /**
- * Returns the decision on a conflict: on this very one, or on the joint one as part of which it was asked. The
- * lines are the same there; what stands around them depends on what is decided elsewhere in the file.
+ * Returns the decision on a conflict: on this very one, or on the joint one as part of which it was asked.
+ * The lines are the same there; the lines around them depend on decisions elsewhere in the file.
  */
 export function decisionOn(conflict: Conflict, decisions: readonly Decision[]): Decision | null {
   const subject = subjectOf(conflict);
@@ -102,12 +104,15 @@ function isPartOf({ path, kind, layers, hunks }: Conflict, { subject, answer }: 
   );
 }
 
-/** A whole file that was decided here may say something else around the conflict as well. */
+/**
+ * Tells whether a recording is a whole file that was decided here, which may differ around the conflict as
+ * well.
+ */
 function isOwnFile({ isOwn, subject, answer }: Resolution): boolean {
   return isOwn && answer.kind === 'file' && subject.kind !== 'structured';
 }
 
-/** A recording that spoils a file here resolves nothing, wherever else it holds. */
+/** Reopens a conflict whose recording spoils the file here, wherever else it holds. */
 function checked(outcome: ConflictOutcome): ConflictOutcome {
   if (outcome.kind === 'open' || outcome.resolved.answer.kind === 'value') return outcome;
   const { conflict, answer, keys } = outcome.resolved;

@@ -9,8 +9,8 @@ export type Specifier = { readonly text: string; readonly start: number; readonl
 const MOCKS = /^(?:(?:do)?(?:un)?mock|(?:import|require)(?:Actual|Mock)|unstable_mockModule)$/i;
 
 /**
- * Lists the relative specifiers of a text of JavaScript or TypeScript, in order: of imports and exports of any
- * form, `require`, `new URL(…, import.meta.url)`, and of modules that a test mocks.
+ * Lists the relative specifiers of a text of JavaScript or TypeScript, in order: of imports and exports of
+ * any form, `require`, `new URL(…, import.meta.url)`, and of modules that a test mocks.
  *
  * @param text read as latin1, so that offsets are those of bytes
  * @returns none where the text cannot be parsed
@@ -68,7 +68,7 @@ function loadsModule({ callee }: Node): boolean {
   return MOCKS.test(name);
 }
 
-/** `new URL(…, import.meta.url)`. */
+/** Recognises `new URL(…, import.meta.url)`. */
 function isOwnUrl(node: Node): boolean {
   const [called] = nodesIn(node['callee']);
   const place = nodesIn(node['arguments'])[1];

@@ -5,8 +5,8 @@ import { answeredFile } from './answer.ts';
 import type { ConflictOutcome } from './resolve-conflict.ts';
 
 /**
- * Merges two edits of a structured file by key, and asks about what they disagree on: about a key for
- * a value, about a file that cannot be taken apart for the whole of it.
+ * Merges two edits of a structured file by key. A disputed key is asked about as a value; a file that cannot
+ * be taken apart, as a whole.
  */
 export function mergeByKey(
   path: string,

@@ -3,8 +3,8 @@ import { mergeFault, tellFault } from '../merge/syntax/text-fault.ts';
 import type { TreeFile, Versions } from '../tree.ts';
 
 /**
- * Says why two changes of different lines are a conflict all the same: what they would make together has a
- * name twice that no input has twice, or does not parse.
+ * Explains why changes of different lines are a conflict: together they would have a name twice that no input
+ * has twice, or would not parse.
  *
  * @returns the end of a sentence about the file; null where the lines themselves disagree
  */

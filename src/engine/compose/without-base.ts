@@ -7,8 +7,8 @@ import { splitLines } from '../merge/lines.ts';
 import type { TreeFile, Versions } from '../tree.ts';
 
 /**
- * Merges a changed file whose ancestor nobody knows: what it only inserts is taken, and every line of
- * ours that it lacks is a disagreement, since it may be newer than the package or meant to go.
+ * Merges a changed file whose ancestor is unknown. Pure insertions are taken. Every line of ours that it
+ * lacks is a disagreement: it may be newer than the package, or meant to go.
  */
 export function mergeWithoutBase({ ours, theirs }: Omit<Versions<TreeFile>, 'base'>): FileMerge {
   const isExecutable = ours.isExecutable || theirs.isExecutable;

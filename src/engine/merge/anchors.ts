@@ -3,15 +3,15 @@ import { at, type Box, type Edits, isOneSided, markAll, trimBox } from './edits.
 /** Boxes within boxes; deeper ones only come from texts made to be slow. */
 const MAX_DEPTH = 32;
 
-/** Lines that stand exactly once on each side of a box, as pairs of places in order of `a`. */
+/** Pairs of places of lines that are unique on both sides of a box, in order of `a`. */
 type Unique = { readonly a: Int32Array; readonly b: Int32Array };
 
 /**
- * Splits a box at lines that stand exactly once on each side, again and again, and returns the
- * boxes that hold none. What needs no search is marked on the way.
+ * Splits a box at lines that are unique on both sides, again and again. Returns the boxes that hold none, and
+ * marks on the way what needs no search.
  *
- * Unique lines are the ones a reader would line up first, while braces and blank lines, which a
- * shortest edit matches as gladly, go with their surroundings.
+ * A reader would line up unique lines first. Braces and blank lines, which a shortest edit matches as gladly,
+ * go with their surroundings.
  *
  * Source: Bram Cohen's patience diff (2008)
  * @param size all numbers in the sequences are below it

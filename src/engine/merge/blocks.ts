@@ -10,7 +10,7 @@ const BLOCK = 3;
 /** Lines that one merge may compare in search of blocks, so that no input is slow. */
 const MAX_STEPS = 2_000_000;
 const WORD = /[\p{L}\p{N}]/u;
-/** Stands in the merged text where no line is known. */
+/** Placeholder in the merged text for a line that is not known yet. */
 const OPEN = -1;
 
 /** A block that both sides have, and where it begins in each. */
@@ -137,7 +137,7 @@ function largestBlock({ ours, theirs }: Shared, texts: Interned): Shared {
   return { ours: ours - above, theirs: theirs - above, length: above + below };
 }
 
-/** Finds where some lines of ours stand in a text. */
+/** Finds the places of some lines of ours in a text. */
 function find(
   search: Search,
   name: keyof Versions<unknown> | 'merged',

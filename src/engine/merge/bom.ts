@@ -16,7 +16,7 @@ export function withoutBom(lines: readonly string[]): readonly string[] {
   return first === bom ? rest : [first.slice(bom.length), ...rest];
 }
 
-/** Returns the text behind a byte order mark, which stands alone where there are no lines. */
+/** Puts a byte order mark before the text; it is the only line where there are no others. */
 export function withBom(lines: readonly string[], bom: Bom): readonly string[] {
   if (bom === '') return lines;
   const [first = '', ...rest] = lines;

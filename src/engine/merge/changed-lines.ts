@@ -7,10 +7,10 @@ import { splitLines, terminatorOf } from './lines.ts';
 export type LineRange = readonly [from: number, to: number];
 
 /**
- * Which lines of a file are not as they were, by their numbers in the file as it is now.
+ * Returns the lines of a file that changed, by their numbers in the file as it is now.
  *
- * Where lines were only taken out, the line behind the gap stands for them, or the last line where
- * there is none behind; a file that is gone, or empty, has none. Line ends do not count.
+ * Lines that were only taken out are represented by the line after the gap, or by the last line where none
+ * follows. A file that is gone or empty has no changed lines. Line ends do not count.
  */
 export function changedLines(before: Buffer | null, now: Buffer | null): readonly LineRange[] {
   const { base, ours, partners } = compare(before, now);
@@ -44,7 +44,7 @@ function compare(before: Buffer | null, now: Buffer | null) {
 
 type Place = { readonly before: number; readonly now: number };
 
-/** What lies between two kept lines, given by their indices. */
+/** Returns the changed lines between two kept lines, given by their indices. */
 function rangeBetween(one: Place, next: Place, length: number): LineRange | null {
   if (next.now > one.now + 1) return [one.now + 2, next.now];
   const isGap = next.before > one.before + 1;

@@ -1,21 +1,22 @@
 import { at, type Box, type Edits } from './edits.ts';
 
-/** A box boiled down to the lines that stand on both of its sides, and where these came from. */
+/** A box reduced to the lines that both of its sides have, and their places in the original. */
 export type Condensed = {
   readonly edits: Edits;
   readonly places: { readonly a: Int32Array; readonly b: Int32Array };
 };
 
-/** Room to note which lines stand on each side; all zero between two uses. */
+/** Scratch memory for the lines that each side has; all zero between two uses. */
 export type Seen = { readonly a: Uint8Array; readonly b: Uint8Array };
 
 /**
- * Marks the lines of a box that its other side does not have, and returns the rest as a diff of
- * its own. The fewest edits of the rest are the fewest of the whole, and most of a rewritten
- * stretch never has to be searched.
+ * Marks the lines of a box that its other side does not have, and returns the rest as a diff of its own.
  *
- * @param seen a place for every number in the sequences, shared by the boxes of one diff: clearing
- *   it anew for each of many small boxes would take longer than the search
+ * The fewest edits of the rest are the fewest of the whole, and most of a rewritten stretch never has to be
+ * searched.
+ *
+ * @param seen a place for every number in the sequences, shared by the boxes of one diff: clearing it again
+ *   for each of many small boxes would take longer than the search
  */
 export function condenseBox(
   edits: Edits,

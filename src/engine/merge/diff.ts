@@ -10,11 +10,11 @@ const SEARCH_BUDGET = 8_000_000;
 const MIN_COST = 64;
 
 /**
- * Compares two texts of numbered lines: lines unique on both sides are paired first, the stretches
- * between them by a shortest edit, then edits slide to where a reader expects them.
+ * Compares two texts of numbered lines. Pairs lines that are unique on both sides first, then the stretches
+ * between them by a shortest edit. Edits then slide to where a reader expects them.
  *
- * No input is slow: past a cost that falls with the length of the texts, the edits are still
- * correct but maybe not the fewest.
+ * No input is slow: past a cost that falls with the length of the texts, the edits are still correct but
+ * maybe not the fewest.
  *
  * @param size all numbers are below it
  * @returns for each line of `a` the index of its partner in `b`, or -1; partners only increase

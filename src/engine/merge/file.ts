@@ -48,7 +48,7 @@ export function mergeFiles(
   return mergeContents(bytes, isExecutable, formatOf(path));
 }
 
-/** Two files at one path with no ancestor: the same bytes or a conflict, never a guess. */
+/** Merges two files at one path with no ancestor: the same bytes or a conflict, never a guess. */
 function mergeAdded(
   { ours, theirs }: Omit<Versions<Buffer>, 'base'>,
   isExecutable: boolean,
@@ -83,7 +83,7 @@ function mergeContents(
   return { kind: 'clean', file: { bytes: Buffer.from(merged.text, 'latin1'), isExecutable } };
 }
 
-/** An absent base counts as not executable, an absent side as one that left the mode alone. */
+/** Merges modes. An absent base counts as not executable, an absent side as one that left the mode alone. */
 function mergeModes({ base, ours, theirs }: Versions<TreeFile | null>): boolean {
   const before = base?.isExecutable ?? false;
   return mergeValue({

@@ -16,7 +16,9 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** What `git merge-file` makes of it; null for a conflict. Its exit 255 is an error, not 255 conflicts. */
+/**
+ * Returns git's merge of the same texts; null for a conflict. Exit code 255 is an error, not 255 conflicts.
+ */
 function mergeWithGit(versions: Versions<string>): string | null {
   for (const [name, text] of Object.entries(versions)) writeFileSync(join(folder, name), text);
   const args = ['merge-file', '-p', 'ours', 'base', 'theirs'];
@@ -53,7 +55,7 @@ describe('beside git merge-file', () => {
   });
 
   test('a text that is clean for both has the same lines, where most lines recur', () => {
-    // Which of several equal lines were deleted is a guess; the guesses may differ now and then.
+    // Of several equal lines, each diff guesses which were deleted; the guesses may differ now and then.
     let clean = 0;
     let different = 0;
     const compare = (versions: Versions<string>) => {

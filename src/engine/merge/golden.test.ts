@@ -51,7 +51,7 @@ function pathOf(name: string): string {
   return name.slice(0, -'.golden.txt'.length);
 }
 
-/** What a clean merge says, whatever its order and layout. */
+/** Returns the characters of a clean merge, whatever its order and layout. */
 function lettersOf(merge: FileMerge): readonly string[] {
   const { note, text } = outcomeOf(merge);
   expect(note).toBe(null);
@@ -61,7 +61,7 @@ function lettersOf(merge: FileMerge): readonly string[] {
     .toSorted();
 }
 
-/** Sections by heading, with signs replaced by what they stand for. */
+/** Reads the sections by heading, with signs replaced by the characters that they represent. */
 function readGolden(golden: string): ReadonlyMap<string, Section> {
   const [, ...parts] = golden.split(/^--- (?=(?:base|ours|theirs|expected)\b)/m);
   return new Map(

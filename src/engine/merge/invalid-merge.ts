@@ -42,7 +42,7 @@ function nearestPair(regions: readonly Region[], indices: readonly number[]): Ra
   return nearest ?? null;
 }
 
-/** Which region a place of the merged text is in. */
+/** Finds the region that contains an offset of the merged text. */
 function regionFinder(
   regions: readonly Region[],
   lines: Versions<readonly string[]>,

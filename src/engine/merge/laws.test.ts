@@ -83,7 +83,7 @@ test('no line is invented, and none is glued to another', () => {
       for (const line of hunk.lines) {
         expect(known.has(contentOf(line)) || known.has(contentOf(bare(line)))).toBe(true);
       }
-      // What joining and splitting again does not change was whole lines.
+      // Joining and splitting again leaves whole lines unchanged.
       expect(splitLines(hunk.lines.join(''))).toEqual(hunk.lines);
     }
   };

@@ -3,11 +3,11 @@ import type { Hunk } from './hunk.ts';
 import { contentOf, dominantTerminator, endLine, type Terminator, terminatorOf } from './lines.ts';
 import { mergeValue } from './merge-value.ts';
 
-/** How a merged text ends its lines, decided for the whole file before any line is written. */
+/** Line ends of a merged text, decided for the whole file before any line is written. */
 export type LineEnds = {
-  /** What each side mostly uses. */
+  /** The end that most lines of each side have. */
   readonly dominant: Versions<Terminator>;
-  /** What the merged text mostly uses. */
+  /** The end that most lines of the merged text get. */
   readonly target: '\n' | '\r\n';
   /** True if the last line ends with a newline; null where a side without lines decides that. */
   readonly isFinalEnded: boolean | null;
@@ -37,8 +37,8 @@ export function toTarget(line: string, side: keyof Versions<unknown>, ends: Line
 /**
  * Ends every line that is not the last of the text, and the last one as the merge decided.
  *
- * Sides of a conflict at the end of the text keep their own last ends: there is no merged last
- * line before somebody has chosen one.
+ * The sides of a conflict at the end of the text keep their own last ends: until a side is chosen there is no
+ * merged last line.
  */
 export function closeLines(hunks: readonly Hunk[], ends: LineEnds): readonly Hunk[] {
   return hunks.map((hunk, index) => {
@@ -80,7 +80,7 @@ export const NAMES: Versions<keyof Versions<unknown>> = {
   theirs: 'theirs',
 };
 
-/** The same for all three versions. */
+/** Applies a function to all three versions. */
 export function mapVersions<T, R>(
   { base, ours, theirs }: Versions<T>,
   map: (version: T) => R,

@@ -1,4 +1,4 @@
-/** How a line ends: `''` only where the text ends without a newline. */
+/** A line's end: `''` only where the text ends without a newline. */
 export type Terminator = '\n' | '\r\n' | '';
 
 /**

@@ -19,7 +19,7 @@ export function markerLine(
   return words.filter((word) => word !== '').join(' ');
 }
 
-/** Which marker a line of a rendered text is, markers being `size` long; null for content. */
+/** Recognises a marker line of a rendered text whose markers are `size` long; null for content. */
 export function markerOf(line: string, size: number): Marker | null {
   for (const marker of ['ours', 'base', 'theirs', 'end'] as const) {
     if (line.startsWith(CHARACTERS[marker].repeat(size))) return marker;
@@ -27,7 +27,7 @@ export function markerOf(line: string, size: number): Marker | null {
   return null;
 }
 
-/** How many equal marker characters a line begins with. */
+/** Counts the equal marker characters that a line begins with. */
 export function markerRun(line: string): number {
   return RUN.exec(line)?.[0].length ?? 0;
 }
@@ -37,7 +37,7 @@ export function saysUnended(content: string): boolean {
   return content.endsWith(` ${NOTE}`);
 }
 
-/** A label stands on one line, and does not end like the note. */
+/** Makes a label fit on one line, and strips an ending that could pass for the note. */
 function readable(label: string): string {
   const oneLine = label.replaceAll(/[\0-\x1f\x7f]+/g, ' ').trim();
   return oneLine.endsWith(NOTE) ? readable(oneLine.slice(0, -NOTE.length)) : oneLine;

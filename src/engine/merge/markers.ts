@@ -46,8 +46,8 @@ export function renderConflicts(
 /**
  * Reads a text that {@link renderConflicts} wrote back into its hunks; labels are dropped.
  *
- * Never throws: in a text that somebody broke by hand, markers that do not make a whole conflict
- * are content.
+ * Never throws: in a text that was broken by hand, markers that do not make a whole conflict count as
+ * content.
  */
 export function parseConflicts(text: string, markerSize: number): readonly Hunk[] {
   const lines = splitLines(text);
@@ -76,8 +76,8 @@ export function parseConflicts(text: string, markerSize: number): readonly Hunk[
 }
 
 /**
- * Tells whether a text holds what looks like conflict markers left behind: an opening line, a middle
- * one and a closing one of the same length, in this order. Underlines and tables do not count.
+ * Tells whether a text holds something that looks like conflict markers: an opening, a middle and a closing
+ * line of the same length, in this order. Underlines and tables do not count.
  */
 export function hasMarkers(text: string): boolean {
   // By length, since the content of a conflict may itself open one of another length.
@@ -98,7 +98,7 @@ function isMarker(content: string, character: '<' | '>', size: number): boolean 
   return content[0] === character && (content.length === size || content[size] === ' ');
 }
 
-/** Where the four markers of a conflict stand, if they follow each other in order. */
+/** Finds the four markers of a conflict, if they follow each other in order. */
 function placesFrom(
   lines: readonly string[],
   ours: number,
@@ -126,7 +126,7 @@ function readSide(
   const marker = lines[named] ?? '';
   const last = side.at(-1);
   if (last === undefined || !saysUnended(contentOf(marker))) return side;
-  // What was added to close the line is the marker's own end: a line may end in \r by itself.
+  // The renderer closed an unended line with the marker's own end: a line may end in \r by itself.
   return [...side.slice(0, -1), last.slice(0, -terminatorOf(marker).length)];
 }
 

@@ -10,8 +10,8 @@ export function mergeValue<T>({ base, ours, theirs }: Versions<T>): T {
 }
 
 /**
- * Returns the side that stands for both where no merge is needed: one of them did not change, or both
- * made the same change. Null where both changed, differently.
+ * Returns the side that needs no merge: only that side changed, or both made the same change. Null where both
+ * changed, differently.
  */
 export function mergeWhole<T>(
   { base, ours, theirs }: Versions<T>,

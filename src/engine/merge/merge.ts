@@ -89,7 +89,7 @@ function mergeAligned(
   );
 }
 
-/** Whichever side of a conflict at the head is chosen, the mark must come first. */
+/** Puts the byte order mark first, whichever side of a conflict at the head is chosen later. */
 function beginWith(bom: ReturnType<typeof bomOf>, hunks: readonly Hunk[]): readonly Hunk[] {
   const [first, ...rest] = hunks;
   if (bom === '') return hunks;

@@ -18,10 +18,11 @@ type Names = ReadonlyMap<string, Declared>;
 export type PlaceCheck = (regions: readonly Region[]) => readonly Region[];
 
 /**
- * Makes a check that every declaration of a merged program is, by its name, what the sides made of it:
- * one that only one side changed is that side's, and one that both changed is not the base's. Where
- * it is not, an edit has landed in another declaration, and the regions from there to its own become one
- * conflict. Declarations may move: they are compared by name, those at the top and members of classes.
+ * Makes a check that every declaration of a merged program is, by its name, what the sides made of it. A
+ * declaration that one side changed must be that side's; one that both changed must not be the base's.
+ *
+ * Anything else means that an edit landed in another declaration: the regions from there to its own become
+ * one conflict. Declarations may move: they are compared by name, at the top level and in classes.
  *
  * A program that cannot be parsed is not checked, nor is a name within an open conflict.
  */

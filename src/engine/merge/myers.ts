@@ -3,9 +3,8 @@ import { at, type Box, type Edits, isOneSided, markAll, trimBox } from './edits.
 type Point = { readonly a: number; readonly b: number };
 
 /**
- * A search of one box from both corners. Diagonal k holds the points with a − b = k, counted from
- * the box's own corner; `forward[zero + k]` is the greatest a reached on it so far and
- * `backward[zero + k]` the least.
+ * A search of one box from both corners. Diagonal k holds the points with a − b = k, counted from the box's
+ * own corner. `forward[zero + k]` is the greatest a reached on it so far, `backward[zero + k]` the least.
  */
 type Search = {
   readonly edits: Edits;
@@ -57,7 +56,7 @@ function findSplit(search: Search, maxCost: number): Point {
   }
 }
 
-/** One more edit from the head; the point where that meets the search from the tail. */
+/** Makes one more edit from the head; returns the point where that meets the search from the tail. */
 function advance({ edits, box, width, height, ...search }: Search, cost: number): Point | null {
   const { zero, forward, backward } = search;
   const delta = width - height;
@@ -81,7 +80,7 @@ function advance({ edits, box, width, height, ...search }: Search, cost: number)
   return null;
 }
 
-/** One more edit from the tail; the point where that meets the search from the head. */
+/** Makes one more edit from the tail; returns the point where that meets the search from the head. */
 function retreat({ edits, box, width, height, ...search }: Search, cost: number): Point | null {
   const { zero, forward, backward } = search;
   const delta = width - height;
@@ -104,7 +103,7 @@ function retreat({ edits, box, width, height, ...search }: Search, cost: number)
   return null;
 }
 
-/** Returns the point that leaves most of the box behind, seen from the corner its search began at. */
+/** Returns the point with the most progress, counted from the corner where its search began. */
 function furthestPoint({ width, height, zero, forward, backward }: Search, cost: number): Point {
   let best = { a: 0, b: 0 };
   let progress = 0;

@@ -6,13 +6,13 @@ import { type Format, isLanguage } from './syntax/language.ts';
 const KEYWORD =
   'const|let|var|function|class|interface|type|enum|namespace|import|default|as|get|set|static|' +
   'public|private|protected|readonly|async|declare|abstract|override';
-/** A word where a declaration has its name: what may stand before it, the word, what may follow. */
+/** Matches a word in the position of a declared name: what may precede it, the word, what may follow. */
 const DECLARED = new RegExp(
   `(?:^|[{[,;*"'#]|\\.{3}|\\b(?<word>${KEYWORD})\\s)\\s*(?<name>[\\w$\\x80-\\uffff]+)["']?` +
     `(?=\\s*(?:$|[:=,};<?!{\\])]|\\((?!["'\`])|(?:as|from|extends|implements|of|in)\\b))`,
   'g',
 );
-/** What has no name and may stand once: the label of a case, the default export. */
+/** Matches things without a name that may occur once: the label of a case, the default export. */
 const LABEL = /\bcase\s+([^:]+):|\bexport\s+(default|=)/g;
 const BRACKETS = /[()[\]{}]/g;
 
@@ -61,7 +61,7 @@ function isEven(region: Region, lines: Versions<readonly string[]>): boolean {
   return bracketsLeftBy(before) === bracketsLeftBy(linesOf(region, lines));
 }
 
-/** How many brackets of each kind lines open beyond those they close, as one comparable word. */
+/** Counts the brackets of each kind that lines leave open, as one comparable word. */
 function bracketsLeftBy(lines: readonly string[]): string {
   const counts = new Map([...'()[]{}'].map((bracket) => [bracket, 0]));
   for (const line of lines) {
@@ -87,7 +87,7 @@ function namesGained(region: Region, lines: Versions<readonly string[]>): readon
     });
 }
 
-/** Returns the words of a line that may be names; `key` tells how they stand there. */
+/** Returns the words of a line that may be names; `key` includes indentation and keyword. */
 function namesIn(line: string): readonly { readonly name: string; readonly key: string }[] {
   const trimmed = line.trim();
   const indent = line.length - line.trimStart().length;

@@ -12,9 +12,10 @@ const OTHER = { ours: 'theirs', theirs: 'ours' } as const;
 const HEAD = /^[\w$@#["'\x80-\uffff]/;
 
 /**
- * Tells whether an edit of one side may be in another declaration than before in the other side, told by
+ * Tells whether an edit of one side may be in another declaration than before in the other side. Decides by
  * lines: by the nearest line above that is not indented, in a class by the nearest one of its members.
- * Spares most merges the parser. Where such a line is not the only one of its kind, it may.
+ *
+ * Spares most merges the parser. Answers yes where such a line is not the only one of its kind.
  */
 export function mayBeMisplaced(
   regions: readonly Region[],
@@ -45,7 +46,7 @@ export function mayBeMisplaced(
   return regions.some(({ kind, base, ...sides }) => {
     if (kind !== 'ours' && kind !== 'theirs') return false;
     const there = sides[OTHER[kind]].start;
-    // What is put in belongs to the line above it.
+    // Inserted lines belong to the line above them.
     const above = base.start === base.end ? 1 : 0;
     if (base.start < above || there < above) return false;
     return !isSame(OTHER[kind], base.start - above, there - above);

@@ -3,7 +3,7 @@ import { at } from './edits.ts';
 /** A text of numbered lines in which blocks of lines can be found. */
 export type Places = {
   readonly lines: Int32Array;
-  /** How often a line stands in the text. */
+  /** Counts the occurrences of a line in the text. */
   readonly countOf: (line: number) => number;
   /** The places of a line, in order. */
   readonly placesOf: (line: number) => Int32Array;

@@ -8,9 +8,9 @@ import { mapVersions } from './line-ends.ts';
 export type Range = { readonly start: number; readonly end: number };
 
 /**
- * A stretch of the three texts and whose lines stand there: `all` where they agree, `both` where
- * ours and theirs made the same change, `conflict` where they made different ones, `resolved` where
- * a later level found lines for that.
+ * A stretch of the three texts and the origin of its lines: `all` where the texts agree, `both` where ours
+ * and theirs made the same change. `conflict` means that they made different changes, `resolved` that a later
+ * level found lines for those.
  */
 export type Region = Versions<Range> &
   (
@@ -18,7 +18,7 @@ export type Region = Versions<Range> &
     | { readonly kind: 'resolved'; readonly lines: readonly string[] }
   );
 
-/** Where one region ends and the next one begins. */
+/** A border between two regions. */
 type Cut = Versions<number>;
 
 /**
@@ -92,7 +92,7 @@ export function isEqual(one: Int32Array, other: Int32Array): boolean {
   return one.length === other.length && commonHead(one, other) === one.length;
 }
 
-/** How many lines two stretches begin with alike. */
+/** Counts the lines that two stretches have in common at their head. */
 export function commonHead(one: Int32Array, other: Int32Array): number {
   const limit = Math.min(one.length, other.length);
   let length = 0;
@@ -100,7 +100,7 @@ export function commonHead(one: Int32Array, other: Int32Array): number {
   return length;
 }
 
-/** How many lines two stretches end with alike. */
+/** Counts the lines that two stretches have in common at their tail. */
 export function commonTail(one: Int32Array, other: Int32Array): number {
   const limit = Math.min(one.length, other.length);
   let length = 0;

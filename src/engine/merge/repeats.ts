@@ -35,7 +35,7 @@ export function disputeRepeats(regions: readonly Region[], texts: Interned): rea
 function disputeOnce(regions: readonly Region[], texts: Interned): readonly Region[] {
   const stretches = brokenStretches(regions, texts);
   if (stretches.length === 0) return regions;
-  // Which blocks are the smallest depends on the side from which they are read: both have a say.
+  // Reading from ours or from theirs can give other smallest blocks: both results count.
   const swapped = regions.map((region): Region => {
     const { kind, ours, theirs } = region;
     if (kind === 'resolved') return { ...region, ours: theirs, theirs: ours };
@@ -53,7 +53,10 @@ function brokenStretches(regions: readonly Region[], texts: Interned): readonly 
   );
 }
 
-/** From each place of a block to the next; where it has none, from the one side's to the other's. */
+/**
+ * Returns the stretches from each place of a block to the next; where it has none, from one side's place to
+ * the other's.
+ */
 function stretchesOf(
   block: BrokenBlock,
   regions: readonly Region[],
@@ -101,14 +104,17 @@ function nearestPair(
   return nearest?.range ?? { start: 0, end: regions.length };
 }
 
-/** What was joined as the side that holds all that the other side did there; a conflict where none does. */
+/**
+ * Resolves joined regions as the side that holds everything that the other side did there; else leaves a
+ * conflict.
+ */
 function resolveContained(region: Region, texts: Interned): Region {
   if (region.kind !== 'conflict') return region;
   const { base, ours, theirs } = mapVersions(NAMES, (name) =>
     texts[name].subarray(region[name].start, region[name].end),
   );
   if (isEqual(ours, theirs)) return { ...region, kind: 'both' };
-  // Where both only put something in, nothing says whose further lines go where.
+  // Where both sides only inserted, the order of their further lines is unknown.
   if (base.length === 0) return region;
   const isOurs = isWithin(base, theirs, ours);
   // Each may have the block of the other at the other end of its own: then nothing tells which.

@@ -23,10 +23,10 @@ const BOTH_SIDES = ['ours', 'theirs'] as const;
 type Lines = Versions<readonly string[]>;
 
 /**
- * Resolves by layout and syntax what a merge by lines left open, and reopens what it should have:
- * where a result would say a name twice, or no longer parse although both sides do.
+ * Resolves by layout and syntax what the merge by lines left open. Reopens clean regions whose result would
+ * declare a name twice, or no longer parse although both sides do.
  *
- * Regions that it has no answer for come back as they are.
+ * Returns unchanged the regions that it has no answer for.
  */
 export function resolveRegions(
   aligned: readonly Region[],
@@ -39,7 +39,7 @@ export function resolveRegions(
   const parse = rememberParsed();
   const language = isLanguage(format) ? format : null;
   const read = () => (language === null ? null : readSides(lines, language, parse));
-  // Where they are needed with all their words, they are not first read without.
+  // Reads the sides with their tokens first where a conflict needs them: the checks below reuse that parse.
   const isSolvable = (region: Region) => isConflict(region) && mayBeSolved(region, lines);
   const sides = aligned.some(isSolvable) ? read() : null;
   const disputeMisplaced = checkPlaces(texts, lines, format, parse);
@@ -80,7 +80,7 @@ function reopen(
       (region): Region => (isConflict(region) ? { ...region, kind: side } : region),
     );
     const defect = findDefect(decodeLines(filled.flatMap((region) => linesOf(region, lines))));
-    // Where a side of a conflict does not fit the lines around it, other words for it may.
+    // A side that does not fit the lines around a conflict may fit with other words.
     if (defect === null || (defect.kind === 'syntax' && isOpen)) continue;
     const disputed = reopenInvalid(defect, { regions, filled, lines });
     // Each round joins regions, so there is a last one.

@@ -11,10 +11,10 @@ type Lines = { readonly lines: Int32Array; readonly isEdited: Uint8Array };
 type Side = Lines & { readonly group: Group; movesLeft: number };
 
 /**
- * Moves each run of edits that could stand in several places to the one it should stand in:
- * beside an edit of the other side if there is one, else as far down as it goes.
+ * Moves each run of edits that has several equivalent positions to the expected one: beside an edit of the
+ * other side if there is one, else as far down as possible.
  *
- * Where both sides of a merge made the same edit, this makes them show it at the same lines.
+ * Where both sides of a merge made the same edit, both then show it at the same lines.
  */
 export function slideEdits({ a, b, isRemoved, isAdded }: Edits): void {
   slideSide({ lines: a, isEdited: isRemoved }, { lines: b, isEdited: isAdded });
@@ -34,7 +34,7 @@ function sideOf(side: Lines): Side {
   return { ...side, group, movesLeft: MOVES_PER_LINE * side.lines.length };
 }
 
-/** `other.group` always is the run, maybe empty, that faces `mine.group`. */
+/** Slides one group. `other.group` always is the run, maybe empty, that faces `mine.group`. */
 function slideGroup(mine: Side, other: Side): void {
   const { group } = mine;
   let size: number;
@@ -71,7 +71,7 @@ function runStart(isEdited: Uint8Array, from: number): number {
   return start;
 }
 
-/** To the run behind the next kept line. */
+/** Moves to the run after the next kept line. */
 function toNextGroup({ lines, isEdited, group }: Side): boolean {
   if (group.end === lines.length) return false;
   group.start = group.end + 1;
@@ -79,7 +79,7 @@ function toNextGroup({ lines, isEdited, group }: Side): boolean {
   return true;
 }
 
-/** To the run before the kept line above. */
+/** Moves to the run before the kept line above. */
 function toPreviousGroup({ isEdited, group }: Side): void {
   group.end = group.start - 1;
   group.start = runStart(isEdited, group.end);

@@ -2,13 +2,12 @@ import type { Versions } from '../tree.ts';
 import { mapVersions, NAMES } from './line-ends.ts';
 import type { Range } from './regions.ts';
 
-/** What layout may change: space, quotes, separators, and the escapes of quotes. */
+/** Characters that layout may change: space, quotes, separators, and the escapes of quotes. */
 const LAYOUT = /[\s'"`,;\\]+/g;
 
 /**
- * Tells whether layout or syntax may have an answer to a conflict: a side then only laid the base's words out
- * anew, both say the same, or both only put something in. Told by letters, to spare most conflicts the
- * parser.
+ * Tells whether layout or syntax may resolve a conflict: one side only changed the layout of the base, both
+ * say the same, or both only inserted. Compares letters, which spares most conflicts the parser.
  */
 export function mayBeSolved(region: Versions<Range>, lines: Versions<readonly string[]>): boolean {
   const { base, ours, theirs } = mapVersions(NAMES, (name) =>

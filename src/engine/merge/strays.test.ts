@@ -127,7 +127,7 @@ function wanted({ ours, theirs }: Versions<readonly Declared[]>): readonly Decla
   });
 }
 
-/** What stands below each name, in order of the names. */
+/** Returns the lines below each name, in order of the names. */
 function bodiesIn(text: string): readonly string[] {
   const heads = new RegExp(`^(?=.*\\b(?:${NAMES.join('|')}|fresh\\d+)(?:[(:]|$))`, 'm');
   const [, ...declared] = text.split(heads);

@@ -12,7 +12,7 @@ type Text = { readonly lines: readonly string[]; readonly numbers: Int32Array };
 /** A line that tells what those below it belong to. */
 type Head = { readonly number: number; readonly place: number };
 
-/** What is left of the steps, and how often a line stands in a version. */
+/** The steps that are left, and the occurrences of each line in a version. */
 type Search = {
   steps: number;
   readonly counts: (name: keyof Versions<unknown>) => Int32Array;
@@ -28,12 +28,13 @@ const WORD = /[\w\x80-\xff]/;
 /**
  * Makes conflicts of edits that would land in another declaration than the one their side edited.
  *
- * Where neighbours have equal lines and one side moved one of them, alignment can pair the lines of
- * the one with those of the other. What an edit belongs to is read from its heads: the lines above
- * it that are indented less, or without any such line those above it in its paragraph. An edit has
- * gone astray where a head is no longer above it, and another is that the base has elsewhere, or where
- * the head itself was moved from its place. A head that was renamed or wrapped is no sign, nor is a
- * new one where the head before it stayed: the lines were taken out into a declaration of their own.
+ * Where neighbours have equal lines and one side moved one of them, alignment can pair the lines of one with
+ * those of the other. The heads of an edit tell where it belongs: the lines above it that are indented less,
+ * or else the lines above it in its paragraph.
+ *
+ * An edit has gone astray where a head is no longer above it, and the new head is one that the base has
+ * elsewhere or that itself moved. A head that was renamed or wrapped is no sign. Nor is a new head where the
+ * old one stayed: the lines were extracted into a declaration of their own.
  */
 export function disputeStrays(
   regions: readonly Region[],
@@ -88,7 +89,7 @@ function isStray(
   return come.some((head) => isOnce(head, 'base')) || gone.some(isMoved);
 }
 
-/** Where in the base an edit begins, blank lines apart, and how deep; null where it is all blank. */
+/** Finds the first line of an edit in the base, blank lines apart, and its depth; null where all is blank. */
 function firstLine(
   region: Region,
   name: Name,
@@ -98,7 +99,7 @@ function firstLine(
     const indent = depthOf(lines.base[place] ?? '');
     if (indent !== null) return { place, indent };
   }
-  // What is put in behind a blank line stands for itself.
+  // An insertion after a blank line has no surroundings to compare.
   const indent = depthOf(lines[name][region[name].start] ?? '');
   return indent === null || region.base.start < region.base.end
     ? null
@@ -113,7 +114,7 @@ function headsApart(
   search: Search,
 ): { readonly base: readonly Head[]; readonly moved: readonly Head[] } {
   let [one, other, indent] = [from.base, from.moved, from.indent];
-  // Most edits stand in the same surroundings in both versions: no head needs to be looked at.
+  // Most edits have the same surroundings in both versions: then no head needs to be compared.
   while (indent > 0 && one > 0 && other > 0 && search.steps > 0) {
     if (at(base.numbers, one - 1) !== at(moved.numbers, other - 1)) break;
     search.steps--;
@@ -151,7 +152,7 @@ function headsOf(
   return heads;
 }
 
-/** How far lines must be indented less than, above a line, to be heads. */
+/** Returns the indentation that lines further up must stay below to be heads. */
 function indentAbove(line: string, indent: number): number {
   const own = depthOf(line);
   if (own === null || own >= indent) return indent;
@@ -159,7 +160,9 @@ function indentAbove(line: string, indent: number): number {
   return WORD.test(line) ? own : own + 1;
 }
 
-/** How far a line is indented; null for a blank one. A closing bracket belongs to what it closes. */
+/**
+ * Returns the indentation of a line; null for a blank one. A closing bracket belongs to the lines it closes.
+ */
 function depthOf(line: string): number | null {
   let indent = 0;
   while (line[indent] === ' ' || line[indent] === '\t') indent++;
@@ -168,7 +171,7 @@ function depthOf(line: string): number | null {
   return first === '}' || first === ')' || first === ']' ? indent + 1 : indent;
 }
 
-/** How often each line stands in a version, counted when it is first asked for. */
+/** Counts the occurrences of each line in a version, at the first use. */
 function lineCounts(texts: Interned): (name: keyof Versions<unknown>) => Int32Array {
   const known = new Map<string, Int32Array>();
   return (name) => {

@@ -71,7 +71,7 @@ function modeOf({ isExecutable }: TreeFile): string {
   return isExecutable ? '100755' : '100644';
 }
 
-/** As git quotes a name that would not stand alone on a line. */
+/** Quotes a name, as git does, that would not fit on a line by itself. */
 function quoted(name: string): string {
   if (!/["\\\x00-\x1f\x7f]/.test(name)) return name;
   const escaped = name.replace(/["\\]/g, '\\$&').replace(/[\x00-\x1f\x7f]/g, (character) => {
@@ -80,7 +80,7 @@ function quoted(name: string): string {
   return `"${escaped}"`;
 }
 
-// Where a name has a space in it, only a tab tells its end.
+// Ends a name that contains a space with a tab: only that tells its end.
 function tabBehind(name: string): string {
   return name.includes(' ') && !name.startsWith('"') ? '\t' : '';
 }
@@ -132,7 +132,7 @@ function editsBetween(before: readonly string[], after: readonly string[]): read
   return edits;
 }
 
-/** Edits whose context would touch stand in one hunk. */
+/** Groups edits into hunks: those whose context would touch share one. */
 function groupEdits(edits: readonly Edit[]): readonly (readonly Edit[])[] {
   const groups: Edit[][] = [];
   for (const edit of edits) {
@@ -171,7 +171,7 @@ function marked(mark: string, line: string): string {
   return line.endsWith('\n') ? mark + line : `${mark}${line}\n${NO_NEWLINE}`;
 }
 
-/** A stretch without lines is named by the line before it. */
+/** Names a stretch of lines; one without lines is named by the line before it. */
 function spanOf(start: number, end: number): string {
   const count = end - start;
   const first = count === 0 ? start : start + 1;

@@ -7,7 +7,7 @@ import { mergeFault } from './syntax/text-fault.ts';
 
 const RUNS = { numRuns: 1500, seed: 1 };
 
-/** A text as parts, each with what may stand in it, and what stands around the parts. */
+/** A text as parts, each with its possible lines, and the text around the parts. */
 type Format = {
   readonly path: string;
   readonly parts: readonly (readonly string[])[];
@@ -70,7 +70,7 @@ const ENV: Format = {
   render: ([top, rest]) => `FIRST=1\n${top}\nMIDDLE=1\n\n${rest}LAST=1\n`,
 };
 
-/** Three texts: a base, and what two sides made of it part by part. */
+/** Draws three texts: a base, and the versions of two sides part by part. */
 function versionsOf({ parts, comment, render }: Format): fc.Arbitrary<Versions<string>> {
   const drawn = parts.map((lines) => {
     const line = fc.constantFrom(...lines);

@@ -5,10 +5,10 @@ import type { Operation } from './operation.ts';
 import { newOverrides, overrideNote } from './overrides.ts';
 
 /**
- * What runs on its own, or steers a tool, changes only with the owner's named consent; so does a range
- * of the core that a skill replaces.
+ * Refuses changes that need the owner's named consent: of files that run on their own or steer a tool, and of
+ * ranges of the core that a skill replaces.
  *
- * @throws ClawError CONSENT_NEEDED with what to name in `data.paths`
+ * @throws ClawError CONSENT_NEEDED with the names to allow in `data.paths`
  */
 export function checkConsent(operation: Operation, allow: readonly string[]): void {
   const names = missingConsent(operation, allow);

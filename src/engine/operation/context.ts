@@ -3,14 +3,14 @@ import type { Conflict } from '../conflict.ts';
 import type { ClawError } from '../errors.ts';
 import type { ProofScope } from '../proof/tests/own-tests.ts';
 
-/** What a verb is given: where it works, and its edges to the outside. */
+/** The input of every verb: the project it works on, and its edges to the outside. */
 export type EngineContext = {
   /** Absolute path of the project's root. */
   readonly root: string;
-  /** What relative folders in arguments are relative to. */
+  /** The folder that relative folders in arguments start from. */
   readonly cwd: string;
   readonly now: () => Date;
-  /** What npm and sandboxed commands may know of the environment; they take a few names from it. */
+  /** The environment from which npm and sandboxed commands take a few names. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Called as work goes on; must not throw. */
   readonly onProgress: (event: ProgressEvent) => void;
@@ -20,11 +20,11 @@ export type EngineContext = {
   readonly skipsInstall?: boolean;
   /** The plan that the owner has seen, by `data.plan` of a result: carried out is this one or none. */
   readonly expect?: string | undefined;
-  /** Which tests prove a change; those of the skills and those that it concerns by default. */
+  /** The tests that prove a change; by default those of the skills and those that it concerns. */
   readonly proof?: ProofScope | undefined;
-  /** Asks the owner for a yes; null where nobody can be asked and a yes is assumed. */
+  /** Asks the owner for a yes; null where asking is impossible and a yes is assumed. */
   readonly confirm: ((summary: PlanSummary) => Promise<boolean>) | null;
-  /** Asks the owner a question on the way, to be answered by yes or no; absent where nobody can be asked. */
+  /** Asks the owner a question on the way, to be answered by yes or no; absent where asking is impossible. */
   readonly ask?: ((question: string) => Promise<boolean>) | undefined;
   /** Asks the owner's model; rejects with MODEL_REFUSED. Absent where there is none to ask. */
   readonly askModel?: (prompt: ModelPrompt) => Promise<ModelReply>;
@@ -32,13 +32,13 @@ export type EngineContext = {
   readonly signal?: AbortSignal;
 };
 
-/** What a model is told once and for all, and what it is asked. */
+/** The system text and the question for a model. */
 export type ModelPrompt = { readonly system: string; readonly user: string };
 
-/** What it said, and which one it is: `provider/name`. */
+/** The answer of a model, and its name: `provider/name`. */
 export type ModelReply = { readonly text: string; readonly model: string };
 
-/** What planning a verb is given; decisions come from `continue` alone. */
+/** The input for planning a verb; decisions come from `continue` alone. */
 export type PlanningContext = EngineContext & {
   readonly decisions?: readonly Decision[];
   /** Ends with the proof, before anything is published. */
@@ -55,20 +55,20 @@ export type ChangeKind = 'add' | 'modify' | 'delete' | 'rename';
 /** One changed file of the project, as commands report it. */
 export type Change = { readonly path: string; readonly kind: ChangeKind; readonly cause: string };
 
-/** What a yes is asked for. */
+/** The plan that the owner is asked to accept. */
 export type PlanSummary = {
   readonly verb: string;
-  /** What \`claw plan\` would tell of it. */
+  /** The result that `claw plan` would print for it. */
   readonly planned: VerbResult;
   readonly packages: readonly string[];
   readonly settings: readonly string[];
-  /** What the owner gives up; empty for most verbs. */
+  /** Things that the owner gives up; empty for most verbs. */
   readonly losses: readonly string[];
 };
 
 export type Outcome = 'done' | 'nothing' | 'blocked' | 'refused' | 'failed' | 'locked';
 
-/** What every verb answers; with `--json` it is printed as it is, but for the conflicts' hunks. */
+/** The result of every verb; `--json` prints it, except for the conflicts' hunks. */
 export type VerbResult = {
   readonly verb: string;
   readonly outcome: Outcome;

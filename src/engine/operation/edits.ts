@@ -6,7 +6,7 @@ import { listProjectPaths } from '../state/project-files.ts';
 /** A file on disk that is not what the last command published. */
 export type Edit = { readonly path: string; readonly kind: 'add' | 'modify' | 'delete' };
 
-/** What was published: the release's digests, and what the layers made of some of its files. */
+/** The published tree: the release's digests, and the composed versions of some of its files. */
 export type Published = {
   readonly release: ReadonlyMap<string, FileDigest>;
   readonly files: ReadonlyMap<string, FileDigest | 'deleted'>;
@@ -47,7 +47,7 @@ export async function listEdits(
   }
   for (const [path, before] of wanted) {
     if (path === 'package-lock.json') continue;
-    // What is left is missing on disk, or lies where the listing does not look (groups/, skills/).
+    // The remaining paths are missing on disk, or in folders that the listing skips (groups/, skills/).
     const digest = cache.digest(path);
     if (digest !== before) edits.push({ path, kind: digest === null ? 'delete' : 'modify' });
   }

@@ -7,7 +7,7 @@ import { type FileVersion, type History, readHistory } from '../state/history.ts
 import { isSameFile, type Tree, type TreeFile } from '../tree.ts';
 import type { Installation } from './installation.ts';
 
-/** What a package's file is taken to have been written against; nulls where nobody knows. */
+/** The assumed ancestor of a package's file; nulls where it is unknown. */
 export type InferredBase = {
   readonly skill: string;
   readonly path: string;
@@ -88,7 +88,7 @@ function gapsOf(layer: SkillPackage, { pathMaps }: Installation): readonly Gap[]
   ];
 }
 
-/** What a file that a package names is called in the history: before the package moved it, and since. */
+/** Returns the names of a package's file in the history: before the package moved it, and since. */
 export function formerNames(
   { manifest: { fileOps, coreVersion } }: SkillPackage,
   path: string,
@@ -105,7 +105,7 @@ async function fillGap(search: Search, layer: SkillPackage, gap: Gap): Promise<C
   const versions =
     history.kind === 'whole' ? gap.names.flatMap((name) => history.versions.get(name) ?? []) : [];
   if (gap.modified === null) return await fillDeletion(search, layer, gap, versions);
-  // Without its history, a file of the core may have been any that nobody can name.
+  // Without history, the ancestor may be any former file of the core.
   if (history.kind === 'missing' && released !== null) return null;
   const own = versions.map(({ commit, file }) => ({ file, from: `commit ${commit}` }));
   const isKnown = own.some(({ file }) => isSameFile(file, released));
@@ -119,7 +119,10 @@ async function fillGap(search: Search, layer: SkillPackage, gap: Gap): Promise<C
   return chooseBase([...added, ...release, ...own], gap.modified);
 }
 
-/** There is no text to compare: the file of the very core that the package names, or the only one. */
+/**
+ * Infers the base of a deletion, which has no text to compare: the file of the very core that the package
+ * names, or the only version.
+ */
 async function fillDeletion(
   { installation: { root } }: Search,
   { manifest: { coreVersion } }: SkillPackage,
@@ -190,7 +193,7 @@ function chosenText({ from, changedLines, alsoFits }: Chosen): string {
   if (changedLines === null) return `${short(from)} (deleted)`;
   const lines = changedLines === 1 ? '1 line' : `${changedLines} lines`;
   const [other] = alsoFits;
-  // Where the core has changed the very lines since, nobody can tell which of the two was meant.
+  // Where the core has changed these very lines since, either version may be the ancestor.
   const doubt = other === undefined ? '' : `; ${short(other)} fits as well, so look at these lines`;
   return `${short(from)} (${lines} changed${doubt})`;
 }

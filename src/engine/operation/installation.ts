@@ -35,7 +35,7 @@ import { readResolutions } from '../state/resolutions.ts';
 import { type LayerState, readState, type State } from '../state/state-file.ts';
 import type { TreeFile } from '../tree.ts';
 
-/** What is installed: the core, the layers on it, and what the last command published. */
+/** The installed state: the core, the layers on it, and the result of the last command. */
 export type Installation = {
   readonly root: string;
   readonly config: CodebaseConfig;
@@ -46,11 +46,11 @@ export type Installation = {
   readonly coreVersion: string | null;
   readonly releaseFile: (path: string) => TreeFile | null;
   readonly publishedFile: (path: string) => TreeFile | null;
-  /** What the release holds, by path. */
+  /** The release's files, by path. */
   readonly releaseDigests: TreeDigests;
-  /** Where releases moved files of the core, up to this one. */
+  /** Moves of core files by releases, up to this one. */
   readonly pathMaps: readonly PathMap[];
-  /** Recorded resolutions, whoever made them. */
+  /** Recorded resolutions, from here or elsewhere. */
   readonly resolutions: readonly Resolution[];
 };
 
@@ -143,7 +143,7 @@ export function readLayers({ root, state }: Kept): readonly SkillPackage[] {
   return layers;
 }
 
-/** One of them, without the ancestors that were found for it. */
+/** Reads one applied package, without the ancestors that were found for it. */
 export function readInstalled(
   root: string,
   layer: LayerState,
@@ -169,7 +169,7 @@ export function readInstalled(
   );
 }
 
-/** Returns a package whose files are known by name, without looking what else lies there. */
+/** Returns a package whose files are known by name, without listing its folder. */
 function readKnown(
   root: string,
   place: string,
@@ -188,7 +188,7 @@ function readKept(root: string, place: string, options: PackageOptions): SkillPa
   return files.size === 0 ? null : attempt(() => packageFromFiles(files, options));
 }
 
-/** What has to be fetched is fetched by `replay` alone. */
+/** Reads a package from its source, if that is a local folder: only `replay` fetches. */
 function readSource(root: string, layer: LayerState, options: PackageOptions): SkillPackage | null {
   const found = findPackage(root, root, layer.source);
   return found.kind === 'folder' ? readPackage(found.folder, options) : null;
@@ -232,7 +232,7 @@ export function withBases(
   return { ...bare, inferredBases, withoutBase };
 }
 
-/** Null for a package that is not there, or is none any more. */
+/** Returns null for a package that is absent or no longer valid. */
 function attempt(read: () => SkillPackage | null): SkillPackage | null {
   try {
     return read();

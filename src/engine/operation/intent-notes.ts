@@ -4,7 +4,7 @@ import type { SkillPackage } from '../package/package.ts';
 import { TEMPLATE_DESCRIPTION } from '../package/templates.ts';
 import { writtenPart } from '../package/unwritten.ts';
 
-/** What the authors of a conflict's two sides wrote about the file, each under its name; or null. */
+/** Returns the authors' notes on a file in conflict, each under its layer's name; null if there are none. */
 export function intentNotes(
   conflict: Pick<Conflict, 'path' | 'layers' | 'authors' | 'others'>,
   layers: readonly SkillPackage[],
@@ -16,7 +16,7 @@ export function intentNotes(
     const note = layer.manifest.modifies
       .filter((named) => named === path || named.endsWith(path.slice(path.lastIndexOf('/'))))
       .flatMap((named) => intentNote(layer, named) ?? [])[0];
-    // What is still the template's tells nothing of this change.
+    // Unchanged parts of the template explain nothing about this change.
     const written = writtenPart(note ?? '').trimEnd();
     const { description, version } = layer.manifest;
     const text = written || (TEMPLATE_DESCRIPTION.test(description) ? '' : description);

@@ -4,10 +4,12 @@ import { nearestNames } from '../package/nearest.ts';
 import type { SkillPackage } from '../package/package.ts';
 import type { LayerState, State } from '../state/state-file.ts';
 
-/** Where a package in git was found. */
+/** The place in git where a package was found. */
 type Found = { readonly source: string; readonly commit: string | null };
 
-/** How `state.yaml` pins a layer: as before where it stays, freshly where it is new. */
+/**
+ * Creates the function that pins a layer in `state.yaml`: as before if it is unchanged, freshly if it is new.
+ */
 export function pinning(
   state: State | null,
   sources: ReadonlyMap<string, string | Found>,

@@ -37,13 +37,13 @@ import type { TargetPlan } from './target/target.ts';
 export type Operation = {
   readonly verb: string;
   readonly arguments: readonly string[];
-  /** What the owner gave, where `continue` needs it to plan again and `arguments` say less. */
+  /** The owner's arguments, where `continue` needs them to plan again and `arguments` hold less. */
   readonly retry?: readonly string[];
   readonly options?: Readonly<Record<string, string | null>>;
   readonly installation: Installation;
   readonly installed: readonly SkillPackage[];
   readonly plan: TargetPlan;
-  /** How `state.yaml` will pin a layer. */
+  /** Returns the state by which `state.yaml` will pin a layer. */
   readonly pin: (layer: SkillPackage) => LayerState;
   readonly warnings: readonly string[];
   /** Another release that this command brings; null where the core stays. */
@@ -52,28 +52,28 @@ export type Operation = {
   readonly files?: readonly BesideChange[];
   /** Every recording there will be; those that are there by default. */
   readonly resolutions?: readonly Resolution[];
-  /** What the owner gives up by it, to be said before it is done. */
+  /** Things that the owner gives up, announced before the command runs. */
   readonly losses?: readonly string[];
-  /** How it is proved, where the tree on disk has its changes already. */
+  /** The way to prove it, where the tree on disk already has its changes. */
   readonly proof?: {
     readonly isSkipped: boolean;
-    /** What the tree was before those changes, where that is not what it is on disk. */
+    /** The tree before those changes, where it differs from the disk. */
     readonly compared: ReadonlyMap<string, TreeFile | null>;
   };
   /** There is nothing to do, not even to take the core. */
   readonly isIdle?: boolean;
-  /** What this verb has to tell beside what all of them tell. */
+  /** Data of this verb beside the common ones. */
   readonly data?: object;
 };
 
 /** A change of a file that is no part of the core. */
 export type BesideChange = Omit<FileChange, 'movedFrom'>;
 
-/** What a plan would do, in the form that every verb reports. */
+/** Reports a plan in the form that every verb uses. */
 export function reportOperation(operation: Operation, outcome: VerbResult['outcome']): VerbResult {
   const { verb, plan, warnings } = operation;
   const subject = [verb, ...operation.arguments].join(' ');
-  // What a skill leaves behind is its doing, whoever else works on that file.
+  // `remove` causes all of its changes, even in files that other layers touch.
   const causes = verb === 'remove' ? null : plan.target;
   return resultOf(verb, outcome, {
     changes: reportChanges([...plan.changes, ...besideChanges(operation)], causes, subject),
@@ -88,7 +88,7 @@ export function reportOperation(operation: Operation, outcome: VerbResult['outco
     ],
     data: {
       plan: planDigest(operation),
-      // Among the warnings too: whoever relays those may leave out what is no news in a chat.
+      // Repeats these from the warnings: a chat may leave out warnings that are no news.
       assumed: operation.installation.taken?.warnings ?? [],
       skills: plan.layers.map(({ manifest }) => ({
         name: manifest.skill,
@@ -108,7 +108,7 @@ export function reportOperation(operation: Operation, outcome: VerbResult['outco
   });
 }
 
-/** Of a core that is in no commit, what the first command copies may be secret. */
+/** Warns of secrets that the first command copies from a core that is in no commit. */
 function secretsTaken({ root, taken }: Installation): readonly string[] {
   return taken?.from === 'disk' ? noteSecrets(taken.files, readOwnValues(root)) : [];
 }
@@ -226,7 +226,7 @@ function commit(context: EngineContext, operation: Operation, packages: Packages
   if (brought) steps.unshift(prepareBase(root, brought));
   const count = reportOperation(operation, 'done').changes.length + packages.changes.length;
   const files = count === 1 ? '1 file' : `${count} files`;
-  // Nothing of the project changes: what is new stands below .claw alone.
+  // The project stays unchanged: only files below .claw are new.
   const isRecord = count === 0;
   onProgress({ kind: 'step', text: isRecord ? 'Writing .claw' : `Publishing ${files}` });
   commitSteps(
@@ -243,7 +243,7 @@ function commit(context: EngineContext, operation: Operation, packages: Packages
     },
     { now },
   );
-  // Caches, which are read anew where they could not be written.
+  // Writes caches, which are rebuilt where they could not be written.
   tidyUp(() => rememberState(root, kept.state, digestBytes(kept.bytes)));
   if (brought) tidyUp(() => saveBaseDigests(root, brought.digests));
   onProgress({ kind: 'done', text: isRecord ? 'Written' : `Published ${files}` });
@@ -288,7 +288,7 @@ function requireTaken({ taken }: Installation) {
   throw new TypeError('an installation without state has a release that was just taken');
 }
 
-/** `name@range` of every npm package that the new layers want and the old ones did not. */
+/** Lists `name@range` of every npm package that the new layers want and the old ones did not. */
 function packagesBrought({ plan, installed }: Operation): readonly string[] {
   return broughtBy(plan.layers, installed, ({ manifest }) =>
     Object.entries(manifest.structured.npmDependencies).map(([name, range]) => `${name}@${range}`),

@@ -2,7 +2,7 @@ import { targetsOf } from '../package/checks/targets.ts';
 import type { SkillPackage } from '../package/package.ts';
 import type { LayerState } from '../state/state-file.ts';
 
-/** Where a layer comes from, and which paths of the project it touches. */
+/** The source of a layer, and the paths of the project that it touches. */
 export type Origin = Pick<LayerState, 'name' | 'source' | 'version' | 'digest' | 'commit'> & {
   readonly touches: readonly string[];
 };

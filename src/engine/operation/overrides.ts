@@ -12,11 +12,11 @@ export type Override = {
   readonly package: string;
   readonly core: string;
   readonly range: string;
-  /** What the owner names with `--allow`. */
+  /** The name that the owner passes to `--allow`. */
   readonly consent: string;
 };
 
-/** Overrides that a planned command brings: those that stand already have been agreed to. */
+/** Lists the overrides that a planned command adds: existing ones have been agreed to. */
 export function newOverrides({ plan, installation }: Operation): readonly Override[] {
   const before = overridesIn(installation.state?.structured);
   return Object.entries(overridesIn(plan.target.structured))
@@ -28,7 +28,7 @@ export function newOverrides({ plan, installation }: Operation): readonly Overri
     }));
 }
 
-/** What the owner is told of one. */
+/** Describes one override to the owner. */
 export function overrideNote({ package: name, core, range }: Override): string {
   return `${name}: ${range} takes the place of the core's ${core}, with which it has no version in common.`;
 }

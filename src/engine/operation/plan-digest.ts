@@ -4,8 +4,8 @@ import type { EngineContext } from './context.ts';
 import type { Operation } from './operation.ts';
 
 /**
- * Names what a plan would do: two plans with one digest leave the same files, layers and core behind. By
- * it a command can be held to the plan that its owner has seen.
+ * Computes the identity of a plan: two plans with one digest leave the same files, layers and core. It holds
+ * a command to the plan that its owner has seen.
  */
 export function planDigest({ verb, plan, files = [], core }: Operation): Digest {
   const lines = [...plan.changes, ...files].map(
@@ -18,7 +18,7 @@ export function planDigest({ verb, plan, files = [], core }: Operation): Digest 
 }
 
 /**
- * What the owner said yes to is what they were shown.
+ * Refuses a plan that differs from the one that the owner accepted.
  *
  * @throws ClawError PLAN_CHANGED
  */

@@ -9,9 +9,10 @@ import { resolutionPath } from '../state/resolutions.ts';
 import type { KeptResolutions } from './state-steps.ts';
 
 /**
- * Which recordings stay known once a command is published: this installation's own, those in use, and
- * the new ones that its decisions make, in place of those that say otherwise. A decision about the
- * owner's own edits or customisations is none: those carry it themselves.
+ * Selects the recordings that stay known after a command: this installation's own, those in use, and the new
+ * ones that its decisions make, which replace contradicting ones.
+ *
+ * A decision about the owner's own edits or customisations is not recorded: those carry it themselves.
  */
 export function keepResolutions(
   resolvedConflicts: readonly ResolvedConflict[],

@@ -16,7 +16,7 @@ import { hasPending } from '../transaction/recover.js';
 import type { Step } from '../transaction/step.ts';
 import type { Tree } from '../tree.ts';
 
-/** What `state.yaml` says of a release. `assumed`: no `init` of the owner's named it. */
+/** Makes the entry of `state.yaml` for a release. `assumed`: no `init` of the owner's named it. */
 export function coreState(release: Release, assumed: boolean): State['core'] {
   const { version, commit, from, digests, extras } = release;
   const skills = skillDigests(extras);
@@ -33,7 +33,7 @@ function folderDigest(files: Tree, name: string): Digest {
   return digestTree(new Map([...files].filter(([path]) => skillOf(path) === name))).digest;
 }
 
-/** Returns the package that a path lies in, or null. */
+/** Returns the package that a path is in, or null. */
 export function skillOf(path: string): string | null {
   return /^skills\/([a-z0-9][a-z0-9-]{0,62})\/./.exec(path)?.[1] ?? null;
 }

@@ -1,10 +1,7 @@
 import type { Installation } from './installation.ts';
 import type { Operation } from './operation.ts';
 
-/**
- * Returns the release's file as the new tree stands on it: of the release that an update brings, else the
- * installed one.
- */
+/** Returns a reader for release files: the new release during `update`, otherwise the installed one. */
 export function releaseFileOf({
   core,
   installation,

@@ -3,10 +3,10 @@ import type { FileChange } from '../compose/plan.ts';
 import type { Change } from './context.ts';
 
 /**
- * What a plan does to the project, as commands report it: one line per path, renames as one.
+ * Reports the changes of a plan, as commands show them: one line per path, renames as one.
  *
- * @param target who works on which file; null where the subject alone causes all of it
- * @param subject who causes what no layer of the new composition touches (the verb and its skills)
+ * @param target the composition, for the layers on each file; null where the subject alone causes all changes
+ * @param subject the cause of changes that no layer of the new composition makes (the verb and its skills)
  */
 export function reportChanges(
   changes: readonly FileChange[],

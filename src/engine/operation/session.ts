@@ -9,8 +9,8 @@ import { hasPending, liveHolder, recover } from '../transaction/recover.js';
 import type { EngineContext, VerbResult } from './context.ts';
 
 /**
- * Runs a verb that changes things: alone, after whatever a killed command left has been finished.
- * A tree that somebody edits between plan and commit is planned again.
+ * Runs a verb that changes things: alone, after finishing the work of a killed command. If the tree is edited
+ * between plan and commit, it plans again.
  *
  * @throws ClawError LOCK_HELD, RECOVERY_NEEDS_DECISION
  */
@@ -59,7 +59,7 @@ export async function runReadOnly<T extends Pick<VerbResult, 'warnings'>>(
   }
 }
 
-/** What a disk that refused the end of a transaction leaves to the next command. */
+/** Warns of an unfinished transaction that a failing disk leaves to the next command. */
 function leftOver(root: string): readonly string[] {
   if (!hasPending(root)) return [];
   return [
@@ -72,8 +72,8 @@ function leftOver(root: string): readonly string[] {
 const FREE_VERBS = ['continue', 'resolve', 'abort', 'undo', 'resolutions'];
 
 /**
- * Another command may replace an operation that waits, unless somebody decided something in it; an
- * update is never begun on top of one.
+ * Refuses a verb while another operation waits. A waiting operation may be replaced unless it holds
+ * decisions; an update is never begun on top of one.
  */
 function refuseWaiting(root: string, verb: string): void {
   const pending = readPending(root);
@@ -99,13 +99,13 @@ function recoverFirst(context: EngineContext, isLocked: boolean): readonly strin
   const recovery = recover(context.root, null, { isLocked, timeoutMs: 0 });
   if (recovery.outcome === 'nothing') return [];
   if (recovery.outcome === 'needs-decision') throw needsDecision(recovery);
-  // Whoever holds the lock finishes it, and is reported by who asks.
+  // The holder of the lock finishes it, and the caller reports the holder.
   if (recovery.outcome === 'locked') return [];
   const way = recovery.outcome === 'rolled-forward' ? 'finished' : 'taken back';
   return [`An interrupted command was ${way} first.`];
 }
 
-/** What stops every verb until the owner has decided. */
+/** Makes the error that stops every verb until the owner has decided. */
 export function needsDecision({ kept, reason }: Recovery): ClawError {
   const why = {
     edited: `met your own edits in ${kept.join(', ')}`,

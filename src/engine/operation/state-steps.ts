@@ -23,7 +23,7 @@ import { isSameFile, type TreeFile } from '../tree.ts';
 /** A layer as it will be kept: the package, and what `state.yaml` says of it. */
 export type KeptLayer = { readonly package: SkillPackage; readonly state: LayerState };
 
-/** What `state.yaml` says of recordings, and the new files of this command by path. */
+/** The entries of `state.yaml` for recordings, and the new files of this command by path. */
 export type KeptResolutions = {
   readonly known: State['resolutions'];
   readonly made: ReadonlyMap<string, Buffer>;
@@ -102,7 +102,7 @@ function placeOf({ kind, manifest }: SkillPackage): string {
   return `${kind === 'customisation' ? CUSTOM : PACKAGES}/${manifest.skill}`;
 }
 
-/** What lies in the engine's folders now; the packages that stay as they are left out. */
+/** Lists the present files in the engine's folders, except those of unchanged packages. */
 function presentFiles(root: string, whole: ReadonlySet<string>): readonly string[] {
   const packages = [PACKAGES, CUSTOM].flatMap((folder) =>
     listEntries(join(root, folder)).map((name) => `${folder}/${name}`),
@@ -130,7 +130,7 @@ function structuredState({
     : target.structured;
 }
 
-/** What differs from the core once this is published. */
+/** Returns the files that differ from the core once this is published. */
 function composedFiles({ target, releaseFile }: NewState): ReadonlyMap<string, TreeFile | null> {
   const files = [...target.files].map(([path, { file }]) => [path, file] as const);
   return new Map(files.filter(([path, file]) => !isSameFile(file, releaseFile(path))));

@@ -1,6 +1,6 @@
-/** What the owner says of an update beside the release that they want. */
+/** The owner's options of an update, beside the release. */
 export type UpdateOptions = {
-  /** What the installation stands on, where `init` never did say. */
+  /** The installed release, where `init` never named one. */
   readonly release: string | null;
   /** Every layer goes that the release contains, also where it would still change the tree. */
   readonly retireContained: boolean;
@@ -32,7 +32,7 @@ export function keptOptions(options: UpdateOptions): Readonly<Record<string, str
   };
 }
 
-/** What `keptOptions` kept. */
+/** Reads the options that `keptOptions` wrote. */
 export function updateOptionsOf(kept: Readonly<Record<string, string | null>>): UpdateOptions {
   return {
     release: kept['release'] ?? null,
@@ -43,7 +43,7 @@ export function updateOptionsOf(kept: Readonly<Record<string, string | null>>): 
   };
 }
 
-/** A file that somebody changed into something else says nothing. */
+/** Parses a kept list; a file that was changed into something else gives an empty one. */
 function listOf(text: string | null | undefined): readonly string[] {
   if (text == null) return [];
   const list: unknown = JSON.parse(text);

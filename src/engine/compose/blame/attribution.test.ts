@@ -5,7 +5,7 @@ import { authorOf } from './attribution.ts';
 
 const file = (text: string) => ({ bytes: Buffer.from(text), isExecutable: false });
 
-/** One layer's work after the other, from the core's text on. */
+/** Makes the work of one layer after the other, beginning with the core's text. */
 function touches(core: string, ...steps: (readonly [layer: string, text: string])[]): Touch[] {
   let before = core;
   return steps.map(([layer, after]) => {

@@ -5,7 +5,7 @@ import type { Touch } from '../composition.ts';
 
 type ConflictHunk = Extract<Hunk, { kind: 'conflict' }>;
 
-/** Who is on one side of a conflict: who brought the first of its disputed lines. */
+/** Returns the author of one side of a conflict: of the first of its disputed lines. */
 export function authorOf(
   touches: readonly Touch[],
   hunks: readonly Hunk[],
@@ -15,9 +15,9 @@ export function authorOf(
 }
 
 /**
- * Who is on one side of each open hunk: the last layer before whose work these lines did not stand in
- * the file, in one piece; the core where they did from the beginning. Of lines that the side took out,
- * the last layer before whose work they did. Where nothing tells, the last layer that touched the file.
+ * Returns, for each open hunk, the layer responsible for one side: the last layer that introduced these lines
+ * in one piece, or removed them, if the side is empty. `core` if the release already had them; otherwise the
+ * last layer that touched the file.
  *
  * @param touches all work on the file, in order
  */

@@ -21,8 +21,8 @@ export type Account = {
 };
 
 /**
- * Whose each line of a composed file is: the release's lines, carried through the work of every layer
- * that touched it.
+ * Attributes each line of a composed file: carries the release's lines through the work of every layer that
+ * touched it.
  */
 export function blameComposed(account: Account, path: string, composed: ComposedFile): Blamed {
   const { touches } = composed;
@@ -33,7 +33,7 @@ export function blameComposed(account: Account, path: string, composed: Composed
   return blamed;
 }
 
-/** Who made the file what it is as a whole, such as gone. */
+/** Returns the owner of the file as a whole, such as of its deletion. */
 export function lastOwner({ resolutions }: Account, { touches, file }: ComposedFile): Owner {
   const last = touches.findLast(({ before }) => (before === null) !== (file === null));
   const touch = last ?? touches.at(-1);
@@ -59,7 +59,7 @@ function namingOf(account: Account, path: string, touches: readonly Touch[]): Na
     conflict.path.startsWith(`${path}#`),
   );
   return (touch) => {
-    // What skills declare is composed in one go: the first of them brings the lines of all.
+    // Declarations of skills are composed in one go: the first skill carries the lines of all.
     const isDeclared = structuredKind(path) !== null && skills.has(touch.layer);
     const party = isDeclared ? declaring : [touch.layer];
     const ofParty = resolved.filter(({ conflict }) => party.includes(conflict.layers[1]));
@@ -132,7 +132,7 @@ function speaksOf(path: string, keys: KeyPath): (resolved: ResolvedConflict) => 
   return ({ conflict }) => place === conflict.path || place.startsWith(`${conflict.path}.`);
 }
 
-/** Equal owners become one object, so that whoever compares them need not look inside. */
+/** Makes equal owners one object, so that they can be compared by identity. */
 function sameOwners(): (owner: Owner) => Owner {
   const known = new Map<string, Owner>();
   return (owner) => {

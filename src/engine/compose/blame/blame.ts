@@ -5,7 +5,7 @@ import { splitLines } from '../../merge/lines.ts';
 import { type KeyPath, lineKeys } from '../../structured/json/line-keys.ts';
 import type { TreeFile } from '../../tree.ts';
 
-/** Whose a line is. `layers` of a shared line of a structured file are all that declare it. */
+/** The owner of a line. `layers` of a shared line of a structured file are all that declare it. */
 export type Owner =
   | { readonly kind: 'core' }
   | { readonly kind: 'layers'; readonly names: readonly string[] }
@@ -20,14 +20,14 @@ export type Owner =
 /** A text with the owner of each of its lines. Lines are read as latin1; a binary file is one line. */
 export type Blamed = { readonly lines: readonly string[]; readonly owners: readonly Owner[] };
 
-/** Who is to be named for a line of the new text; `keys` lead to it in a structured file. */
+/** Names an owner for a line of the new text; `keys` lead to it in a structured file. */
 type Name<T> = (line: number, keys: KeyPath | null) => T;
 
 /** One change of a file: what it becomes, and whose its new lines are. */
 export type BlameStep = {
   readonly after: TreeFile | null;
   readonly owner: Name<Owner>;
-  /** Takes a line whoever had it before. */
+  /** Overrides the owner of a line, whether it is new or kept. */
   readonly claim?: Name<Owner | null>;
 };
 
@@ -36,7 +36,7 @@ export const EDIT_OWNER: Owner = { kind: 'edit' };
 
 const BINARY_PROBE_BYTES = 8000;
 
-/** As git does: a NUL among the first bytes makes a file binary. */
+/** Tells binary files from text as git does: a NUL among the first bytes. */
 export function isBinary({ bytes }: TreeFile): boolean {
   return bytes.subarray(0, BINARY_PROBE_BYTES).includes(0);
 }
@@ -48,8 +48,8 @@ export function blameWhole(file: TreeFile | null, owner: Owner): Blamed {
 }
 
 /**
- * Carries owners over a change: lines that stay keep theirs. In structured files a line is known by its
- * key and what it says, so that a comma behind it, or a neighbour that looks alike, changes nothing.
+ * Carries owners over a change: lines that stay keep theirs. In structured files a line is identified by its
+ * key and its words. So a comma after it, or a neighbour that looks alike, changes nothing.
  */
 export function blameStep(path: string, before: Blamed, step: BlameStep): Blamed {
   const lines = linesOf(step.after);
@@ -67,8 +67,8 @@ export function blameStep(path: string, before: Blamed, step: BlameStep): Blamed
 }
 
 /**
- * Whose lines a change touches: those that it replaces or takes out, and the owner of the lines around
- * what it puts in, where both are one's.
+ * Returns the owners of the lines that a change replaces or takes out. For an insertion, the owner of the
+ * lines around it, if both have the same.
  */
 export function touchedOwners({ lines, owners }: Blamed, now: TreeFile | null): readonly Owner[] {
   const after = linesOf(now);
@@ -138,7 +138,7 @@ function idOf(text: Keyed, line: number): string {
   return `${placeOf(text, line)}\n${wordsOf(text.lines[line])}`;
 }
 
-/** What a line says, whether or not something follows it. */
+/** Returns the words of a line, without what depends on the line after it. */
 function wordsOf(line = ''): string {
   return line
     .trim()

@@ -9,10 +9,11 @@ import type { FileChange } from '../plan.ts';
 import { mergeByKey } from '../structured-file.ts';
 
 /**
- * What one layer changes in a composition, by path: the sum of its own work, shown in the file as the
- * layers behind it left it. Where those changed the very same lines it is shown as it was when this
- * layer came. What skills declare for a structured file has no order, so there it is what the file would
- * lack without this one.
+ * Returns the diff of one layer against the final tree, by path. Lines that later layers changed again are
+ * diffed against the tree at this layer's turn.
+ *
+ * Declarations in structured files have no order: their diff is the final file against the file without this
+ * layer's.
  */
 export function layerChanges(
   input: ComposeInput,
@@ -41,7 +42,10 @@ export function layerChanges(
 
 type Work = { readonly path: string; readonly origin: string; readonly touches: readonly Touch[] };
 
-/** A renamed file brings the work on it along; it counts where the file is now. */
+/**
+ * Collects the work of a layer by path. A renamed file takes the work on it along, and counts at its present
+ * path.
+ */
 function worksOf({ files }: Composition, name: string): readonly Work[] {
   const seen = new Set<Touch>();
   const present = [...files].filter(([, { file }]) => file !== null).reverse();
@@ -71,7 +75,7 @@ function joinMoves(sums: readonly Sum[]): readonly FileChange[] {
     .map(({ path, before, after, movedFrom }) => ({ path, before, after, movedFrom }));
 }
 
-/** Returns the same change in the file as it is in the end: what later layers did stands on both sides. */
+/** Shows the same change in the final file: changes of later layers are on both sides. */
 function inPresentFile(change: FileChange, { files }: Composition): FileChange {
   const { path, before, after } = change;
   const present = files.get(path)?.file ?? null;

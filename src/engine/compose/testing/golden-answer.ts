@@ -19,7 +19,7 @@ export type GivenAnswer = {
   readonly isExact: boolean;
   readonly path: string;
   readonly layers: readonly [ours: string, theirs: string];
-  /** A side stands for what it is in the conflict. */
+  /** A side means the text of that side in the conflict. */
   readonly answer: Answer | 'ours' | 'theirs';
 };
 
@@ -81,7 +81,7 @@ function answerOf(path: string, section: Section): GivenAnswer['answer'] {
   return { kind: 'hunks', hunks: hunksOf(text) };
 }
 
-/** Hunks with markers; below each of them stand the lines that resolve it. */
+/** Reads hunks with markers; the lines below each of them resolve it. */
 function hunksOf(text: string): readonly AnsweredHunk[] {
   const parts = parseConflicts(Buffer.from(text).toString('latin1'), 7);
   return parts.flatMap((part, at) => {

@@ -15,11 +15,11 @@ export type GoldenCase = {
   /** The installed release, and the one that the command brings: mostly the same. */
   readonly release: Tree;
   readonly newRelease: Tree;
-  /** Where the new release moved files of the old one. */
+  /** Moves of files from the old release to the new one. */
   readonly pathMaps: readonly PathMap[];
   readonly installed: readonly SkillPackage[];
   readonly wanted: readonly SkillPackage[];
-  /** Where the project's files are other than the last command left them; null for a deleted one. */
+  /** Files that differ from what the last command left; null for a deleted one. */
   readonly edits: ReadonlyMap<string, TreeFile | null>;
   readonly answers: readonly GivenAnswer[];
 };
@@ -57,7 +57,9 @@ export function readCase(sections: readonly Section[]): GoldenCase {
   };
 }
 
-/** What the new release is to a plan: the files that it has otherwise, and those that it moved. */
+/**
+ * Returns what a plan needs to know of the new release: the files that it changed, and those that it moved.
+ */
 export function coreChange(
   { release, newRelease, pathMaps }: GoldenCase,
   touched: Iterable<string>,
@@ -166,7 +168,7 @@ function makeLayer(found: readonly Found[], releases: Releases): SkillPackage {
 
 const DEEDS = ['add', 'modify', 'base', 'delete', 'rename', 'move', 'needs', 'core', 'declares'];
 
-/** Returns the files of a package that one heading stands for: its own, and the one it was written against. */
+/** Returns the files of a package that one heading declares: its own, and the one it was written against. */
 function filesOf(
   { deed, rest, section }: Part,
   { release, newRelease }: Releases,

@@ -51,7 +51,7 @@ export function outcomeText(outcome: GoldenOutcome): string {
   ].join('');
 }
 
-/** What there is to say of a composed tree that is published. */
+/** Describes a composed tree that is published. */
 function treeTexts({ target, disk, idle }: PlannedOutcome): readonly string[] {
   const sorted = [...target.files].sort(([one], [other]) => (one < other ? -1 : 1));
   const edited = sorted.filter(([path, { file }]) => !isSameFile(file, disk(path)));

@@ -8,7 +8,7 @@ const SIGNS = { '␍': '\r', '␂': '\uFEFF', '␀': '\0' } as const;
 export type Section = {
   /** The heading without its flags: `layer telegram: modify src/a.ts`. */
   readonly words: string;
-  /** What stands in parentheses at the end of the heading: `executable`, `base as release`. */
+  /** Words in parentheses at the end of the heading: `executable`, `base as release`. */
   readonly flags: ReadonlySet<string>;
   /** The text with its signs replaced by the characters that they mean. */
   readonly text: string;

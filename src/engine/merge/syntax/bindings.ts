@@ -29,8 +29,8 @@ const KINDS: ReadonlyMap<string, Binding['kind']> = new Map([
 export type Repeated = { readonly name: string; readonly places: readonly number[] };
 
 /**
- * Finds the names that a module declares twice where the parser does not look: it lets TypeScript
- * import a name that is declared beside it, and a script declare a function again.
+ * Finds names that a module declares twice and that the parser accepts. It lets TypeScript import a name that
+ * is declared beside it, and a script declare a function again.
  *
  * Overloads, a type beside a value of one name, and a class with an interface are no repetition.
  */
@@ -86,7 +86,7 @@ export function declaredNames(statement: Node): readonly string[] {
   return declaredBy(declarationIn(statement)).map(({ name }) => name);
 }
 
-/** What a statement declares, exported or not. */
+/** Returns the declaration in a statement, exported or not. */
 function declarationIn(statement: Node): Node {
   const { type, declaration } = statement;
   const isExport = type === 'ExportNamedDeclaration' || type === 'ExportDefaultDeclaration';

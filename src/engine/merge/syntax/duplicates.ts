@@ -7,8 +7,8 @@ import type { Syntax } from './parse.ts';
 const DECLARING = /\b(?:const|let|var|function|class|interface|type|enum|import)\b[^=;]*$/;
 
 /**
- * A name that stands more often than it may, and the offsets at which it does, or may do so. `key`
- * tells it from the same name in another list.
+ * A name that occurs more often than it may, and the offsets of all its possible occurrences. `key`
+ * distinguishes it from the same name in another list.
  */
 export type Duplicate = {
   readonly key: string;
@@ -17,8 +17,8 @@ export type Duplicate = {
 };
 
 /**
- * Finds the names that a text declares twice in one scope, exports twice, or has twice as the key of
- * an object, the member of a class, an interface or an enum, or the label of a case.
+ * Finds the names that a text declares twice in one scope or exports twice. Includes repeated keys of an
+ * object, members of a class, an interface or an enum, and labels of a case.
  */
 export function duplicatesIn(text: string, syntax: Syntax): readonly Duplicate[] {
   const { root, redeclared } = syntax;
@@ -32,7 +32,7 @@ export function duplicatesIn(text: string, syntax: Syntax): readonly Duplicate[]
     }),
     ...(text.includes('switch') ? repeatedCases(root, text) : []),
   ];
-  // What was found in two ways is one: the first way knows the places better.
+  // A name that was found in two ways counts once: the first way knows the places better.
   return [...new Map(found.toReversed().map((one) => [one.key, one])).values()].toReversed();
 }
 
@@ -42,7 +42,7 @@ function repeatedIn({ kind, path, members }: NamedList): readonly Duplicate[] {
   const named = members.flatMap(({ names, isOverload, start }) =>
     isOverload ? [] : (names ?? []).map((name) => ({ name, start })),
   );
-  // Which of several lists it is may change with any list before it.
+  // The list's number may change with any list before it.
   const around = path.replace(/ \d+$/, '');
   return repeated(named).map(({ name, places }) => ({
     key: `${kind} ${around} ${name}`,
@@ -76,7 +76,7 @@ function labelOf(test: Node, text: string): string {
     : text.slice(test.start, test.end);
 }
 
-/** Returns the names that stand more than once. */
+/** Returns the names that occur more than once. */
 export function repeated(
   named: readonly { readonly name: string; readonly start: number }[],
 ): readonly Omit<Duplicate, 'key'>[] {
@@ -85,7 +85,7 @@ export function repeated(
     .map(([name, places]) => ({ name, places: places.map(({ start }) => start) }));
 }
 
-/** Where a name stands after a word that declares it; if that is only one place, wherever it stands. */
+/** Finds a name after a word that declares it; if that is only one place, everywhere. */
 function mentionsOf(name: string, text: string): readonly number[] {
   const places: number[] = [];
   for (let at = text.indexOf(name); at >= 0 && name !== ''; at = text.indexOf(name, at + 1)) {

@@ -3,7 +3,7 @@ import type { Unit } from './units.ts';
 /** A unit and what it says. */
 export type KeyedUnit = Unit & { readonly key: string };
 
-/** What one side put before, between and behind the members of the base; one run for each gap. */
+/** Insertions of one side before, between and after the members of the base; one run for each gap. */
 export type Gaps = readonly (readonly KeyedUnit[])[];
 
 /** Compares a side's units with the base's; null where one of the base is changed, moved or gone. */

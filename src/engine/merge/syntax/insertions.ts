@@ -19,7 +19,7 @@ type Part = {
   readonly list: NamedList;
   /** The disputed stretch. */
   readonly span: Range;
-  /** The disputed stretch as far as it lies in the list. */
+  /** The part of the disputed stretch that is inside the list. */
   readonly inside: Range;
   /** All units of the list. */
   readonly units: readonly Unit[];
@@ -41,11 +41,11 @@ export function listsIn(sides: Sides): Lists {
 }
 
 /**
- * Keeps the members that both sides put into one list: ours first, then theirs, in each gap between
- * the members that were there before.
+ * Keeps the members that both sides inserted into one list: ours first, then theirs, in each gap between the
+ * members of the base.
  *
- * @returns the text for the stretch; null where a side did anything but put in whole members, where
- *   one has no name, or where a name would stand twice
+ * @returns the text for the stretch; null where a side did more than insert whole members, where one has no
+ *   name, or where a name would occur twice
  */
 export function mergeInsertions(
   region: Versions<Range>,
@@ -108,7 +108,9 @@ function mergeMembers(parts: Versions<Part>): Insertion | null {
   return text === null ? null : { text, words: ours.words + theirs.words - base.words };
 }
 
-/** Returns the units in the disputed stretch and the words outside them; null where one lies across an edge. */
+/**
+ * Returns the units in the disputed stretch and the words outside them; null where a unit crosses an edge.
+ */
 function disputeIn({ side, span, inside, units: all }: Part) {
   const units = all
     .filter(({ member, end }) => member.start < inside.end && end > inside.start)
@@ -119,7 +121,7 @@ function disputeIn({ side, span, inside, units: all }: Part) {
   const words = wordsBetween(side.words, span.start, span.end);
   if (!isWhole || words === null) return null;
   const [first, last] = [units[0], units.at(-1)];
-  // Units have no gaps between them: what is outside them stands before the first or behind the last.
+  // Units have no gaps between them: words outside them precede the first or follow the last.
   const around = words.filter(
     ({ start }) =>
       first === undefined || last === undefined || start < first.start || start >= last.end,
@@ -133,7 +135,7 @@ function isInsertion(gaps: Gaps): boolean {
   return inserted.length > 0 && inserted.every(({ member }) => member.names !== null);
 }
 
-/** What one side put in and the other did not put into the same gap. */
+/** Returns the members that one side inserted and the other did not insert into the same gap. */
 function missingFrom(gaps: Gaps, others: Gaps): readonly KeyedUnit[] {
   return others.flatMap((run, gap) => {
     const known = new Set(gaps[gap]?.map(({ key }) => key));

@@ -4,7 +4,7 @@ import { inspectKeyedLines, inspectYaml } from './keys.ts';
 import type { Format, Language } from './language.ts';
 import { type Parse, type SyntaxFault, syntaxFault } from './parse.ts';
 
-/** What is to be said against one text by itself: it cannot be read, or has names twice. */
+/** Findings about one text by itself: why it cannot be read, or which names it has twice. */
 export type Inspection = {
   readonly fault: SyntaxFault | null;
   readonly duplicates: readonly Duplicate[];

@@ -5,7 +5,7 @@ import type { Inspection } from './inspect.ts';
 const KEY = /^\s*(?:export\s+)?([\w.-]+|"[^"]*"|'[^']*')\s*=/;
 const SECTION = /^\s*\[{1,2}([^[\]]+)\]{1,2}\s*(?:#.*)?$/;
 
-/** Reads YAML, of one document or several; a key that stands twice in one map is a duplicate. */
+/** Reads YAML, of one document or several; a key that occurs twice in one map is a duplicate. */
 export function inspectYaml(text: string): Inspection {
   const lineCounter = new LineCounter();
   // Unique keys are looked for below: the parser compares each one with all others.
@@ -47,8 +47,8 @@ function duplicateKeys(document: Parameters<typeof visit>[0], place: string): re
 }
 
 /**
- * Reads lines of `KEY=value`, in sections or not, as `.env` and TOML have them. Every text can be read;
- * a key that stands twice in one section is a duplicate.
+ * Reads lines of `KEY=value`, in sections or not, as in `.env` and TOML. Every text can be read; a key that
+ * occurs twice in one section is a duplicate.
  */
 export function inspectKeyedLines(text: string): Inspection {
   const keys: { readonly name: string; readonly start: number; readonly section: string }[] = [];

@@ -2,8 +2,8 @@
 export type Language = 'typescript' | 'declarations' | 'tsx' | 'javascript' | 'json';
 
 /**
- * What a merged text is checked as. Beside the languages there are YAML, and lines of `key = value`:
- * there indentation is meaning or order is, so that they are merged by lines alone.
+ * The format by which a merged text is checked. YAML and lines of `key = value` are merged by lines alone,
+ * because their indentation or order has meaning.
  */
 export type Format = Language | 'yaml' | 'keyed-lines';
 

@@ -13,7 +13,7 @@ const MAX_WORDS = 2000;
 /** A slice begins where a line does. */
 const LINE_START = '\n';
 
-/** Whose words stand in a stretch, and the text that says them: laid out anew, and as they were. */
+/** The side whose words are in a stretch, and the text for them: with new layout, and as it was. */
 export type Layout = {
   readonly words: 'ours' | 'theirs';
   readonly text: string;
@@ -24,11 +24,11 @@ export type Layout = {
 type Slice = { readonly text: string; readonly start: number; readonly words: readonly Word[] };
 
 /**
- * Resolves a stretch that one side only laid out anew: the other side's words in that layout. Where
- * both sides say the same, ours stands.
+ * Resolves a stretch where one side changed only the layout: takes the other side's words in that layout.
+ * Where both sides have the same words, ours wins.
  *
- * @returns null where both changed words, where the other side deleted all of them, or where a
- *   comment or string lies across an edge
+ * @returns null where both changed words, where the other side deleted all of them, or where a comment or
+ *   string crosses an edge
  */
 export function mergeLayout(region: Versions<Range>, sides: Sides): Layout | null {
   const slices = mapVersions(NAMES, (name) => sliceOf(sides[name], region[name]));
@@ -57,9 +57,8 @@ function layOut(name: Layout['words'], words: Slice, base: Slice, layout: Slice)
 }
 
 /**
- * Returns the words of one slice, spelled and spaced as in the layout wherever that one spells or spaces
- * words of the base anew. What the base does not have keeps its own spacing, indented as its
- * surroundings now are.
+ * Returns the words of one slice, spelled and spaced as in the layout wherever that changed words of the
+ * base. Words that the base does not have keep their own spacing, indented as their surroundings now are.
  */
 function withLayout(words: Slice, base: Slice, layout: Slice): string {
   const partners = pairWords(words.words, base.words);
@@ -108,7 +107,7 @@ function requote(word: string, base: Slice, layout: Slice): string {
   return `${other}${inside}${other}`;
 }
 
-/** For each word of one, its partner in the other, or -1. */
+/** Pairs each word of one with its partner in the other, or -1. */
 function pairWords(one: readonly Word[], other: readonly Word[]): Int32Array {
   const numbers = new Map<string, number>();
   const intern = ({ norm }: Word) => {
@@ -121,7 +120,7 @@ function pairWords(one: readonly Word[], other: readonly Word[]): Int32Array {
   return diffLines(a, b, numbers.size);
 }
 
-/** What stands before a word, or behind the last one: space, and maybe a trailing comma. */
+/** Returns the gap before a word, or after the last one: space, and maybe a trailing comma. */
 function gapBefore({ text, start, words }: Slice, index: number): string {
   const from = (words[index - 1]?.end ?? start) - start;
   const gap = text.slice(from, (words[index]?.start ?? start + text.length) - start);

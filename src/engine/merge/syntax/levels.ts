@@ -41,7 +41,10 @@ export function resolveConflicts(
   });
 }
 
-/** New layouts of one side's words, if it still says the same with them; else the words as they stood. */
+/**
+ * Keeps new layouts of one side's words if they leave the meaning unchanged; else restores the original
+ * words.
+ */
 function keepWords(
   layouts: readonly (Layout & Answer)[],
   name: 'ours' | 'theirs',
@@ -55,7 +58,9 @@ function keepWords(
   return own.map(({ region, plain }) => ({ region, text: plain }));
 }
 
-/** Returns the insertions with which each side still parses, has all its words, and declares nothing anew. */
+/**
+ * Returns the insertions with which each side still parses, has all its words, and repeats no declaration.
+ */
 function keepParsing(
   answers: readonly (Insertion & Answer)[],
   sides: Sides,
@@ -66,7 +71,7 @@ function keepParsing(
       const side = sides[name];
       const read = readText(withAnswers(side, name, some), language);
       if (read === null) return false;
-      // A comment at the end of a line could have swallowed what was put behind it.
+      // A comment at the end of a line could have swallowed an insertion after it.
       const added = some.map(({ region, words }) => words - wordsIn(side, region[name]));
       const expected = added.reduce((sum, count) => sum + count, countWords(side.words));
       const redeclared = read.syntax.redeclared.length;

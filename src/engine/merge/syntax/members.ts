@@ -1,6 +1,6 @@
 import { childrenOf, isNode, type Node, nodesIn } from './node.ts';
 
-/** What one member declares; null for one without a name, whose place among the others has meaning. */
+/** The names that one member declares; null for a member without one, whose position has meaning. */
 export type Member = {
   readonly names: readonly string[] | null;
   readonly start: number;
@@ -100,7 +100,7 @@ function importedNames(node: Node): readonly string[] {
   return bound.length > 0 ? bound : [`from ${literalOf(node['source'])}`];
 }
 
-/** A getter and a setter of one name live side by side, a property is both. */
+/** Returns the names of a property. A getter and a setter of one name do not clash; a property is both. */
 function propertyNames(node: Node, key: Node, text: string): readonly string[] {
   const bare = node['computed'] === true ? `[${spelling(key, text)}]` : keyName(key, text);
   const name = node['static'] === true ? `static ${bare}` : bare;
@@ -128,7 +128,7 @@ function spelling({ start, end }: Node, text: string): string {
   return text.slice(start, end);
 }
 
-/** What tells a node from its neighbours for a reader: the name it declares, or what it calls. */
+/** Returns a label that tells a node from its neighbours: the name it declares, or the function it calls. */
 function labelOf(node: Node, text: string): string {
   const { id, key, source, callee } = node;
   const name = [id, key].find(isNode);

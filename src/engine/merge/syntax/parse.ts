@@ -13,7 +13,7 @@ export type Token = {
 /** A name that is declared once more at this offset. */
 export type Redeclaration = { readonly name: string; readonly start: number };
 
-/** What keeps a text from being read, and its line, counted from 1. */
+/** The reason that a text cannot be read, and its line, counted from 1. */
 export type SyntaxFault = { readonly line: number; readonly reason: string };
 
 export type Syntax = {
@@ -23,7 +23,7 @@ export type Syntax = {
   readonly redeclared: readonly Redeclaration[];
 };
 
-/** What the parser reports although it understood the text. */
+/** Codes of errors that the parser reports although it understood the text. */
 const REDECLARED: ReadonlySet<string> = new Set([
   'VarRedeclaration',
   'DuplicateExport',
@@ -93,7 +93,7 @@ export function parseSyntax(
   }
 }
 
-/** Where and why a text is not of a language; null where it is. */
+/** Finds the first syntax error of a text; null where it parses. */
 export function syntaxFault(text: string, language: Language): SyntaxFault | null {
   try {
     const fault = parse(text, language, false).errors.find(

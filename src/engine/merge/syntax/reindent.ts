@@ -1,7 +1,7 @@
 /** A line that two layouts begin with the same word: where it is, and its indentation in both. */
 export type Pair = { readonly index: number; readonly from: string; readonly to: string };
 
-/** What the gaps before one word, in two layouts, tell about indentation; null where one starts no line. */
+/** Compares the indentation of the gaps before one word in two layouts; null where one starts no line. */
 export function pairOf(index: number, from: string, to: string): Pair | null {
   const indents = { from: indentOf(from), to: indentOf(to) };
   if (indents.from === null || indents.to === null) return null;
@@ -19,7 +19,7 @@ export function reindent(gap: string, index: number, pairs: readonly Pair[]): st
   return gap.slice(0, gap.length - indent.length) + outer.to + restep(deeper, pairs);
 }
 
-/** Indentation beyond what both layouts know, in steps of the second one. */
+/** Converts indentation beyond both known layouts into steps of the second one. */
 function restep(deeper: string, pairs: readonly Pair[]): string {
   const steps = pairs.filter(({ from }) => from !== '');
   const [step] = steps.toSorted((one, other) => one.from.length - other.from.length);

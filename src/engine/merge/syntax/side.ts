@@ -10,7 +10,7 @@ import { type Word, wordsOf } from './words.ts';
 /** A text as the syntax levels see it: decoded, its lines ended by line feeds, parsed. */
 export type Side = {
   readonly text: string;
-  /** Where each line begins, and behind the last one the end of the text. */
+  /** The offset of each line, and after the last one the end of the text. */
   readonly starts: readonly number[];
   readonly syntax: Syntax;
   readonly words: readonly Word[];

@@ -12,7 +12,7 @@ type Target = {
   /** All units of the list. */
   readonly units: readonly Unit[];
   readonly gaps: Gaps;
-  /** How many units of the list stand before the disputed ones. */
+  /** The number of units of the list before the disputed ones. */
   readonly skipped: number;
 };
 
@@ -21,7 +21,7 @@ type Source = { readonly side: Side; readonly run: readonly Unit[] };
 type Edit = { readonly at: number; readonly text: string };
 
 /**
- * Returns a stretch of ours with theirs' units behind its own in each gap, separators mended; null where a
+ * Returns a stretch of ours with theirs' units after its own in each gap, separators mended. Null where a
  * separator would have to change outside the stretch, or a comment would swallow a unit.
  */
 export function spliceUnits(ours: Target, theirs: { side: Side; gaps: Gaps }): string | null {
@@ -65,14 +65,14 @@ function editsAt(
     const isGlued = !startsLine && list.kind === 'imports';
     return [...edits, { at: place, text: isGlued ? `\n${text}` : text }];
   }
-  // The line before is not ours to change: what would be put behind it becomes lines of its own.
+  // The line before belongs to others: text that would follow on it becomes lines of its own.
   const isLines = place === 0 || /^[ \t]*\n/.test(text);
   if (!isLines) return null;
   const lines = place === 0 ? text : text.replace(/^[ \t]*\n/, '');
   return [{ at: span.start, text: `${lines}\n` }];
 }
 
-/** What must stand between two members; `''` where a line end does, or nothing need. */
+/** Returns the separator between two members; `''` where a line end is enough, or none is needed. */
 function separatorIn({ kind }: NamedList, { side, run }: Source): string {
   if (kind === 'imports' || kind === 'class') return '';
   if (kind !== 'interface') return ',';
@@ -81,7 +81,7 @@ function separatorIn({ kind }: NamedList, { side, run }: Source): string {
   return isOnLines ? '' : ';';
 }
 
-/** Returns the units as they stand in theirs; the last one gets a separator, or loses it, as needed. */
+/** Returns the units as written in theirs; the last one gets a separator, or loses it, as needed. */
 function textOf({ side: { text }, run }: Source, separator: string, isClosed: boolean): string {
   const [first, last] = [run[0], run.at(-1)];
   if (first === undefined || last === undefined) return '';

@@ -5,18 +5,19 @@ import { createDefectFinder, type Defect } from './validate.ts';
 /** Names beyond these are only counted. */
 const MAX_TOLD = 3;
 
-/** A name that stands twice, and its lines, counted from 1. */
+/** A name that occurs twice, and its lines, counted from 1. */
 type Twice = { readonly name: string; readonly lines: readonly number[] };
 
-/** What spoils a merged file, and the line to look at, counted from 1. */
+/** A defect of a merged file, and the line to look at, counted from 1. */
 export type TextFault =
   | { readonly kind: 'syntax'; readonly line: number; readonly reason: string }
   | { readonly kind: 'twice'; readonly line: number; readonly names: readonly Twice[] };
 
 /**
- * Finds what keeps a merged file from being read although both sides can be, or what it declares twice
- * although no input does; null where there is nothing, or the format is not known. Files with comments
- * in their JSON are measured by their sides.
+ * Finds a syntax error of a merged file that both sides do not have, or a name that it declares twice
+ * although no input does. Null where there is nothing, or the format is not known.
+ *
+ * Files with comments in their JSON are measured by their sides.
  *
  * @param path its extension tells the format
  */

@@ -4,12 +4,12 @@ import type { Side } from './side.ts';
 import { firstFrom } from './words.ts';
 
 /**
- * A member with all that belongs to it: what stands before it up to the one before, its separator,
- * and a comment behind it on the same line.
+ * A member with everything that belongs to it: the text up to the member before, its separator, and a comment
+ * after it on the same line.
  */
 export type Unit = Range & {
   readonly member: Member;
-  /** Where the member ends, its separator not counted. */
+  /** The end of the member, its separator not counted. */
   readonly bodyEnd: number;
   readonly separator: string;
   readonly separatorEnd: number;
@@ -42,7 +42,7 @@ export function unitsOf(side: Side, list: NamedList): readonly Unit[] {
   });
 }
 
-/** Where a list's first unit begins: behind a comment on the line that opens it. */
+/** Returns the offset where a list's first unit begins: after a comment on the line that opens it. */
 export function headEnd(side: Side, list: NamedList): number {
   return behindComments(side, list.open);
 }
@@ -72,7 +72,7 @@ function separatorOf(side: Side, kind: ListKind, { end }: Member) {
   };
 }
 
-/** Past the comments that follow on the same line, if nothing else does. */
+/** Skips the comments that follow on the same line, if nothing else does. */
 function behindComments(side: Side, offset: number): number {
   const { tokens } = side.syntax;
   const isBlank = (from: number, to: number) => /^[ \t]*$/.test(side.text.slice(from, to));
@@ -87,13 +87,13 @@ function behindComments(side: Side, offset: number): number {
   return isBlank(end, lineEnd < 0 ? side.text.length : lineEnd) ? end : offset;
 }
 
-/** What a unit says, layout and separator apart. */
+/** Returns the words of a unit, layout and separator apart. */
 export function keyOf({ words, text }: Side, unit: Unit): string {
   const norms: string[] = [];
   for (let index = firstFrom(words, unit.start); index < words.length; index++) {
     const word = words[index];
     if (word === undefined || word.start >= unit.end) break;
-    // Behind the body stand its separator and comments, of which only the comments say something.
+    // After the body come its separator and comments, of which only the comments have meaning.
     const isSeparator =
       word.start >= unit.bodyEnd && /^[,;]$/.test(text.slice(word.start, word.end));
     if (!isSeparator) norms.push(word.norm);

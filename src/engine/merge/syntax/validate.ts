@@ -4,7 +4,7 @@ import { type Reader, readersOf } from './inspect.ts';
 import type { Format } from './language.ts';
 import { type Parse, parseSyntax, type SyntaxFault } from './parse.ts';
 
-/** What is wrong with a merged text: it does not parse, or it has names twice that no input had. */
+/** A defect of a merged text: it does not parse, or it has names twice that no input had twice. */
 export type Defect =
   | { readonly kind: 'syntax'; readonly fault: SyntaxFault }
   | { readonly kind: 'duplicates'; readonly duplicates: readonly Duplicate[] };
@@ -16,12 +16,12 @@ export type Inputs = Versions<string | null>;
 type Measure = { readonly read: Reader; readonly known: ReadonlySet<string> };
 
 /**
- * Makes a finder of what a merge has done to texts that can be read; it finds null where nothing is
- * wrong. What an input has twice may stand twice in the result.
+ * Creates a finder of defects that a merge caused in readable texts; it returns null where there are none. A
+ * name that an input has twice may occur twice in the result.
  *
  * All texts are decoded, with line feeds only.
  *
- * @param parse may remember what it has read
+ * @param parse may cache what it has read
  * @param readInputs called at most once, and only where a merged text raises a question
  */
 export function createDefectFinder(

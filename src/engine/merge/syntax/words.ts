@@ -4,7 +4,7 @@ import type { Token } from './parse.ts';
 export type Word = { readonly norm: string; readonly start: number; readonly end: number };
 
 const CLOSING: ReadonlySet<string> = new Set([')', ']', '}', '>']);
-/** A line end behind one of these ends the statement. */
+/** Words after which a line end ends the statement. */
 const RESTRICTED: ReadonlySet<string> = new Set(['return', 'throw', 'break', 'continue']);
 
 /**
@@ -18,7 +18,7 @@ export function wordsOf(text: string, tokens: readonly Token[]): readonly Word[]
     code.filter((token, index) => {
       const previous = code[index - 1];
       if (spelling(token) !== ',' || !CLOSING.has(spelling(code[index + 1]))) return false;
-      // Behind these it stands for a hole in an array.
+      // After these a comma is a hole in an array.
       return previous !== undefined && spelling(previous) !== ',' && spelling(previous) !== '[';
     }),
   );
@@ -35,7 +35,7 @@ export function wordsOf(text: string, tokens: readonly Token[]): readonly Word[]
   return words;
 }
 
-/** Returns the words between two offsets; null where one of them lies across an edge. */
+/** Returns the words between two offsets; null where a word crosses an edge. */
 export function wordsBetween(
   words: readonly Word[],
   start: number,
@@ -64,12 +64,12 @@ function trimLines(text: string): string {
   return text.replaceAll(/[ \t]*\r?\n[ \t]*/g, '\n');
 }
 
-/** How many words there are but for the separators of lists. */
+/** Counts the words except the separators of lists. */
 export function countWords(words: readonly Word[]): number {
   return words.filter(({ norm }) => norm !== ',' && norm !== ';').length;
 }
 
-/** Returns the index of the first one that begins at an offset or behind it. */
+/** Returns the index of the first one that begins at or after an offset. */
 export function firstFrom(sorted: readonly { readonly start: number }[], offset: number): number {
   let low = 0;
   let high = sorted.length;

@@ -2,9 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { isSameFile, type TreeFile, type Versions } from '../../tree.ts';
 
 /**
- * Returns the lock that npm starts from where a release changes its own and layers or the owner have changed it
- * too: package by package, the release's versions where it changed them, else those that are here.
- * npm then makes it whole.
+ * Merges the lock that npm starts from, where both the release and the installation have changed it. Package
+ * by package: the release's versions where it changed them, else the present ones. npm then completes it.
  */
 export function mergeLocks({ base, ours, theirs }: Versions<TreeFile | null>): TreeFile | null {
   if (isSameFile(base, theirs) || ours === null) return ours ?? (base === null ? theirs : null);
@@ -28,7 +27,7 @@ type Lock = {
   readonly packages: Readonly<Record<string, unknown>>;
 };
 
-/** Null for a lock of another form, which npm has to make anew. */
+/** Parses a lock; null for one of another form, which npm has to write again. */
 function readLock(file: TreeFile | null): Lock | null {
   try {
     const parsed: unknown = JSON.parse(file?.bytes.toString('utf8') ?? 'null');

@@ -15,7 +15,7 @@ export function allowedScripts(allow: readonly string[]): readonly string[] {
   return allow.filter((name) => name.startsWith(CONSENT)).map((name) => name.slice(CONSENT.length));
 }
 
-/** What the owner is told of an install script that did not run. */
+/** Tells the owner about an install script that did not run. */
 export function unapprovedScript({ name, version }: ScriptedPackage): string {
   return (
     `${name} ${version} has an install script, which did not run. Where it is needed, look at it, ` +
@@ -23,7 +23,7 @@ export function unapprovedScript({ name, version }: ScriptedPackage): string {
   );
 }
 
-/** What a planned command would bring that has an install script. */
+/** Packages with install scripts that a planned command would add. */
 export type ForeseenScripts = {
   /** `name@version`. */
   readonly packages: readonly string[];

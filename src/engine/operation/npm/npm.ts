@@ -14,7 +14,7 @@ import { mergeLocks } from './lock-merge.ts';
 import { allowedScripts, unapprovedScript } from './npm-scripts.ts';
 import { lackingPackages, wasSkipped } from './packages-lacking.ts';
 
-/** What npm makes, so that no plan carries it. */
+/** Files that npm writes, so that no plan contains them. */
 export const LOCK = 'package-lock.json';
 const FOREIGN_LOCKS = ['pnpm-lock.yaml', 'yarn.lock', 'bun.lock', 'bun.lockb'];
 const SECTIONS = [
@@ -25,7 +25,7 @@ const SECTIONS = [
   'overrides',
 ];
 
-/** What the new tree's packages take: steps for the lock and `node_modules`, and the lock to keep. */
+/** The outcome of preparing packages: steps for the lock and `node_modules`, and the lock to keep. */
 export type PreparedPackages = {
   readonly steps: readonly Step[];
   readonly changes: readonly Change[];
@@ -61,7 +61,7 @@ export async function preparePackages(
   const isLockOwners = hasOwnLock(operation.installation, kept);
   const present = readTreeFile(root, LOCK);
   if (wanted === null || !isInstallNeeded(operation, disk, wanted)) {
-    // What is recorded of the disk includes the versions that the disk has.
+    // A recorded state of the disk includes the versions on disk.
     const isRecorded = ['customize', 'rebase', 'pack'].includes(operation.verb);
     const lock = isRecorded && !isLockless(root) ? (present ?? kept) : kept;
     return {
@@ -132,7 +132,7 @@ export function skippedNotes(context: EngineContext, operation: Operation): read
   return wanted !== null && isInstallNeeded(operation, disk, wanted) ? [SKIPPED] : [];
 }
 
-/** A project whose `.npmrc` wants no lock gets none, neither its own nor one of claw's. */
+/** Tells whether `.npmrc` wants no lock: then the project gets neither its own nor one of claw's. */
 function isLockless(root: string): boolean {
   const settings = readTreeFile(root, '.npmrc')?.bytes.toString('utf8') ?? '';
   const said = [...settings.matchAll(/^[ \t]*package-lock[ \t]*=[ \t]*(\S+)/gm)].at(-1)?.[1];
@@ -186,7 +186,7 @@ async function install(
   packageJson: TreeFile,
   lock: Buffer | null,
 ): Promise<Installed> {
-  // What runs npm is loaded for who needs it.
+  // Loads npm's driver only when it is needed.
   const { installPackages, installedLock } = await import('../../proof/npm/packages.ts');
   sweepViews(root);
   const view = layOutView(root, {
@@ -239,7 +239,10 @@ function isLockChanged({ installation: { root, releaseFile } }: Operation): bool
   return !isSameFile(readTreeFile(root, LOCK), releaseFile(LOCK));
 }
 
-/** Another release's lock, where nothing has to be installed and nobody has changed it. */
+/**
+ * Replaces the lock by another release's, where nothing has to be installed and the lock was never changed
+ * here.
+ */
 function lockReleased(
   operation: Operation,
   present: TreeFile | null,
@@ -280,7 +283,7 @@ export function dependenciesOf(file: TreeFile | null): string {
   return JSON.stringify(sections.sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/** Undefined for what is no JSON; npm will say so if it comes to that. */
+/** Parses JSON; undefined if that fails, as npm will report it if it matters. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -31,7 +31,7 @@ export function lackingPackages(root: string, packageJson: TreeFile | null): rea
 function isInstalled(root: string, name: string, range: string): boolean {
   const version = versionOf(join(root, 'node_modules', name, 'package.json'));
   if (version === null) return false;
-  // What is no range (a folder, an address) is judged by its being there.
+  // For anything but a range (a folder, an address), being installed is enough.
   return validRange(range) === null || satisfies(version, range, { includePrerelease: true });
 }
 

@@ -21,7 +21,7 @@ const Kept = z.object({
   note: z.string().nullable(),
 });
 
-/** What ran on a planned tree and did not fail, and what is to be said of it. */
+/** The checks and tests that passed on a planned tree, and notes about them. */
 export type Proved = {
   readonly checks: number;
   /** Files of tests, of all layers. */
@@ -30,23 +30,25 @@ export type Proved = {
   readonly reused: number;
   /** Files of the codebase's own tests. */
   readonly own: number;
-  /** What of those did not run; null where all did. */
+  /** A note on tests that did not run; null where all did. */
   readonly note: string | null;
   readonly warnings: readonly string[];
 };
 
-/** A proof is kept only with an operation that waits: it is for the command that carries that out. */
+/**
+ * Tells whether a proof may be kept: only with an operation that waits, for the command that carries it out.
+ */
 export function mayKeepProof(root: string): boolean {
   return existsSync(join(root, PENDING));
 }
 
 /**
- * Names everything that a proof can depend on: each file of the planned tree, the layers with their tests,
- * planned and present, what is installed in `node_modules`, and which tests run.
+ * Computes the key of a proof from everything that it can depend on: each file of the planned tree, the
+ * layers with their tests, planned and present, the installed `node_modules`, and the tests to run.
  *
  * @param paths every file of the present tree
- * @returns null where one of them cannot be read by its path alone, as below a linked folder, or where a package is a link
- *   to somewhere else
+ * @returns null where one of them cannot be read by its path alone, as below a linked folder, or where a
+ *   package is a link to somewhere else
  */
 export function proofKey(
   operation: Operation,
@@ -75,7 +77,7 @@ function keyOf(operation: Operation, paths: readonly string[], scope: ProofScope
   return digestBytes(JSON.stringify([files, layers, packages, scope]));
 }
 
-/** What was proved of that very tree before, or null. */
+/** Reads an earlier proof of this very tree; null if there is none. */
 export function readProof(root: string, key: Digest): Proved | null {
   try {
     const kept = Kept.parse(JSON.parse(readFileSync(join(root, PENDING, NAME), 'utf8')));

@@ -7,10 +7,10 @@ import { updateOptionsOf } from '../update-options.ts';
 type Lookup = (path: string) => TreeFile | null;
 
 /**
- * Says which files of a planned tree import one that the release moved away by its former path: those with
- * edits of the owner's that no layer holds, which an update leaves as they are.
+ * Lists files of a planned tree that still import a moved file by its old path. They hold unrecorded edits of
+ * the owner, which an update leaves unchanged.
  *
- * @param planned the file as the new tree has it
+ * @param planned the file in the new tree
  * @returns lines that begin with a line break; empty where there are none
  */
 export function leftBehind(

@@ -101,7 +101,7 @@ export async function proveTree(
   throw new ClawError(error.code, `${error.message}${behind}`, { data: error.data });
 }
 
-/** Where the whole outputs of what failed are, until the next proof. */
+/** Folder of the whole outputs of failed commands, until the next proof. */
 const LOGS = '.claw/cache/proof';
 
 function failed(
@@ -145,7 +145,7 @@ function missing({ plan, installation: { root } }: Operation): readonly string[]
   );
 }
 
-/** What the planned tree has otherwise than the one that it is compared with. */
+/** Returns the files in which the planned tree differs from the one that it is compared with. */
 function changedFiles({ plan, proof, installation }: Operation) {
   const read = treeReader(installation.root);
   const edited = [...(proof?.compared.keys() ?? [])].map((path) => [path, read(path)] as const);
@@ -160,7 +160,7 @@ function bringsTests({ plan, installed }: Operation): boolean {
   return plan.layers.some(({ manifest, digest }) => manifest.test.length > 0 && !known.has(digest));
 }
 
-/** What proves the planned tree is what that tree says: an update may bring other checks. */
+/** Reads the configuration of the planned tree: an update may change the checks. */
 function plannedConfig({ plan, installation }: Operation): CodebaseConfig {
   const change = plan.changes.find(({ path }) => path === CONFIG_PATH);
   return change ? parseConfig(change.after?.bytes.toString('utf8') ?? null) : installation.config;
@@ -177,7 +177,7 @@ function presentGround({ pathMaps, publishedFile }: Installation): TestGround {
   return { pathMaps, has: (path) => publishedFile(path) !== null };
 }
 
-/** What a layer brings to a proof. */
+/** Returns a layer's tests for a proof. */
 export function testsOf(layer: SkillPackage, ground: TestGround): LayerTests {
   const { skill, test } = layer.manifest;
   return { skill, files: withFollowedTests(layer, ground), test };

@@ -1,4 +1,4 @@
-/** Shorter texts stand in many files by chance. */
+/** Shorter texts occur in many files by chance. */
 const LEAST = 8;
 /** The least length of a part of an address that is a secret by its looks. */
 const LEAST_IN_PATH = 16;
@@ -9,16 +9,19 @@ const LEAST_IN_PATH = 16;
  */
 const SECRET_NAME =
   /KEY(?!BOARD|WORD)|TOKEN|SECRET|PASS|(?<!^(?:OLD)?)PWD|(?<![A-Z])PAT(?![A-Z])|CREDENTIAL|PRIVATE|AUTH(?!OR(?!I))/i;
-/** Addresses that let in whoever knows them. */
+/** Names of addresses that are secrets in themselves: knowing them is enough to use them. */
 const SECRET_ADDRESS = /WEBHOOK|DSN/i;
-/** What stands beside a secret: `TOKEN_URL`, `PRIVATE_KEY_PATH`. Such a value is judged by its looks. */
+/**
+ * Endings of settings beside a secret: `TOKEN_URL`, `PRIVATE_KEY_PATH`. Their values are judged by their
+ * looks.
+ */
 const BESIDE_SECRET =
   /_(?:URL|URI|HOST|ENDPOINT|DOMAIN|PATH|FILE|DIR|SOCK|NAME|ID|TYPE|MODE|METHOD)$/i;
 
 /**
  * Returns the texts by which a setting's secret is found in a file: the value, the lines of a key, the
- * credentials of an address, each also as code and JSON quote it. None for a setting that is no secret,
- * by its name or by what its value looks like.
+ * credentials of an address, each also as code and JSON quote it. None for a setting that is no secret, by
+ * its name or by the looks of its value.
  */
 export function secretTexts(name: string, value: string): readonly string[] {
   const isCount = /TOKENS/i.test(name) && /^\d+$/.test(value);
@@ -37,7 +40,7 @@ function linesIn(value: string, isKey: boolean): readonly string[] {
   return lines.flatMap((line) => line.split(/\s+/)).filter(isUnguessable);
 }
 
-/** Who logs in with what password, and parameters and parts of the path that are secrets. */
+/** Returns the login and password of an address, and secrets among its parameters and path. */
 function credentialsIn(value: string): readonly string[] {
   // An address of several hosts, as of a database, is no URL to the parser.
   const [, userInfo = '', host = ''] = /:\/\/([^/?#\s]*)@([^/?#\s]*)/.exec(value) ?? [];
@@ -69,7 +72,7 @@ function isUnguessable(value: string): boolean {
   return kinds.every((kind) => kind.test(value)) || isRandom(value);
 }
 
-/** Tells whether letters and digits are mixed, or capitals and small letters, as nobody writes words. */
+/** Tells whether letters and digits, or capitals and small letters, are mixed as in no word. */
 function isRandom(value: string): boolean {
   return value.split(/[^A-Za-z0-9]+/).some((part) => {
     if (part.length < LEAST) return false;
@@ -77,7 +80,7 @@ function isRandom(value: string): boolean {
       const words = part.match(/[A-Z]?[a-z]+|[A-Z]+/g) ?? [];
       return part.length >= LEAST_IN_PATH && part.length / words.length < 3;
     }
-    // A word with a number behind it, a version, a measure.
+    // A word with a number after it, a version, a measure.
     return !/^(?:[A-Za-z]+\d{1,4}|v?\d+|\d+[A-Za-z]{1,3}|\d+x\d+)$/.test(part);
   });
 }
@@ -94,7 +97,10 @@ function decoded(text: string): string {
   }
 }
 
-/** In code and JSON a quotation mark has a backslash in front, in an address other signs have another form. */
+/**
+ * Returns the forms of a text in files: code and JSON put a backslash before a quotation mark, addresses
+ * encode other signs.
+ */
 function quotedForms(text: string): readonly string[] {
   const quoted = JSON.stringify(text).slice(1, -1);
   return [text, quoted, text.replaceAll("'", "\\'"), encodeURIComponent(text.toWellFormed())];

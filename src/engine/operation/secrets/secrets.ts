@@ -32,7 +32,7 @@ export function refuseSecrets(files: Tree, own: OwnValues): void {
     const found = secrets.find(({ text }) => bytes.includes(text));
     if (found === undefined) continue;
     const { setting } = found;
-    // What a file was before may be a commit of the owner's that nobody else has.
+    // The base of a file may be a private commit of the owner's.
     const advice = path.startsWith('base/')
       ? `It stands in ${path.slice('base/'.length)} of the core that your edits begin from, and whoever ` +
         `has that knows it: give ${setting} another value in .env, then pack again.`

@@ -4,8 +4,8 @@ import { isSameFile, type TreeFile } from '../../tree.ts';
 type Lookup = (path: string) => TreeFile | null;
 
 /**
- * Files that the owner already had just as the layers make them. From now on they are the layers', and
- * go with them, which nobody would see in a list of changes: nothing changes yet.
+ * Returns files that the owner already had with the very bytes of the layers. From now on the layers own them
+ * and removal deletes them. No list of changes would show that, because nothing changes yet.
  */
 export function adoptedPaths(
   { files }: Composition,
@@ -20,7 +20,7 @@ export function adoptedPaths(
     .sort();
 }
 
-/** What the owner is told of them; nothing where there are none. */
+/** Tells the owner about them; empty where there are none. */
 export function adoptionNotes(paths: readonly string[]): readonly string[] {
   if (paths.length === 0) return [];
   const rest = paths.length - 3;

@@ -16,10 +16,10 @@ type Amended = {
 };
 
 /**
- * What the owner changed outside the hunks while they resolved a conflict becomes an edit of theirs in
- * the same transaction. Where that meets other changes it is a conflict, decided like any other.
+ * Turns the owner's changes outside the hunks, made while they resolved a conflict, into edits of theirs in
+ * the same transaction. Where such an edit meets other changes it is a conflict, decided like any other.
  *
- * @param renames where layers that came after the conflict moved its file
+ * @param renames moves of the conflict's file by later layers
  */
 export function amendChanges(
   {

@@ -5,9 +5,8 @@ import { mapPath, type PathMap } from '../../package/manifest/path-map.ts';
 import type { SkillPackage } from '../../package/package.ts';
 
 /**
- * A conflict with a customisation that a decision resolved is not recorded: the customisation is written
- * against what is there now instead, so that it merges cleanly from here on. One that has nothing left
- * to change is dropped.
+ * Rewrites customisations whose conflict was decided: against the present files, so that they merge cleanly
+ * from here on. Such a decision is not recorded. A customisation with nothing left to change is dropped.
  */
 export function reanchorLayers(
   layers: readonly SkillPackage[],

@@ -25,7 +25,7 @@ export type TargetPlan = {
   /** In canonical order; customisations that a decision concerned are written against what is there now. */
   readonly layers: readonly SkillPackage[];
   readonly target: Composition;
-  /** Where releases moved files up to the one that it stands on. */
+  /** Moves of files by releases, up to the one of this target. */
   readonly pathMaps: readonly PathMap[];
   readonly changes: readonly FileChange[];
   readonly conflicts: readonly Conflict[];
@@ -52,15 +52,15 @@ export type TargetRequest = {
   /** The layers that the disk shows the effect of. */
   readonly installed: readonly SkillPackage[];
   readonly wanted: readonly SkillPackage[];
-  /** What was published, where that is not what the installation says. */
+  /** The published files, where they differ from the installation's. */
   readonly published?: Lookup;
-  /** What the owner decided on conflicts of this operation. */
+  /** The owner's decisions on conflicts of this operation. */
   readonly decisions?: readonly Decision[] | undefined;
-  /** What may resolve a conflict; the installation's own recordings by default. */
+  /** Recordings that may resolve a conflict; the installation's own by default. */
   readonly resolutions?: readonly Resolution[];
   /** The installed core by default. */
   readonly core?: NewCore;
-  /** What to call the core where it disagrees with the owner's edits. */
+  /** The core's name in conflicts with the owner's edits. */
   readonly coreName?: string;
   /** The composition of just that, where it is known already. */
   readonly composed?: Composition | null;
