@@ -145,10 +145,10 @@ export default {
       'host sees contracts, never a concrete channel, never the engine.',
     ),
     only(
-      'commands-and-tools',
-      '^src/(commands|tools)/',
-      `^src/(commands|tools|host|store|model)/|^src/(channels/channel|sandbox/sandbox)\\.ts$|${LEAVES}`,
-      'what the owner or an agent calls works through the host.',
+      'commands-guards-and-tools',
+      '^src/(commands|guards|tools)/',
+      `^src/(commands|guards|tools|host|store|model)/|^src/(channels/channel|sandbox/sandbox)\\.ts$|${LEAVES}`,
+      'what the owner or an agent calls, and what guards that, works through the host.',
     ),
     only(
       'supervisor',

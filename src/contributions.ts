@@ -1,21 +1,24 @@
 import type { ChannelDefinition } from './channels/channel.ts';
 import { discoverChannels } from './channels/discover.ts';
 import { type CommandContribution, discoverCommands } from './host/contracts/command.ts';
+import { discoverGuards, type GuardContribution } from './host/contracts/guard.ts';
 import { discoverTools, type ToolContribution } from './host/contracts/tool.ts';
 
 /** All of this tree that has settings of its own, kind by kind. */
 export type Contributions = {
   readonly channels: readonly ChannelDefinition[];
   readonly commands: readonly CommandContribution[];
+  readonly guards: readonly GuardContribution[];
   readonly tools: readonly ToolContribution[];
 };
 
 /** Finds the contributions of this tree, each kind in its folder. */
 export async function discoverContributions(): Promise<Contributions> {
-  const [channels, commands, tools] = await Promise.all([
+  const [channels, commands, guards, tools] = await Promise.all([
     discoverChannels(),
     discoverCommands(),
+    discoverGuards(),
     discoverTools(),
   ]);
-  return { channels, commands, tools };
+  return { channels, commands, guards, tools };
 }

@@ -12,6 +12,7 @@ import { DEFAULT_TIMEOUTS } from './host/contracts/options.ts';
 import { greetingOf } from './host/greeting.ts';
 import { openHost } from './host/host.ts';
 import { realTimer } from './host/scheduler/alarm.ts';
+import { effectOf, openGuards } from './host/turns/guarded-calls.ts';
 import { lazySandbox } from './host/turns/lazy-sandbox.ts';
 import { openTools } from './host/turns/toolbox.ts';
 import { StoreError, unusable } from './store/error.ts';
@@ -85,6 +86,13 @@ const hostTools = openTools(contributions.tools, process.env, {
   now: Date.now,
   newId: randomUUID,
 });
+const guards = openGuards(contributions.guards, process.env, {
+  dataDir: settings.dataDir,
+  timeZone,
+  log,
+  now: Date.now,
+  newId: randomUUID,
+});
 const commands = openCommands(contributions.commands, process.env);
 const channels = openChannels(contributions.channels, process.env, {
   assistantName: settings.assistantName,
@@ -100,7 +108,9 @@ const host = openHost({
   ...channels,
   commands: commands.commands,
   tools: hostTools.tools,
+  guards: guards.guards,
   silentParts: [
+    ...guards.silent.map((one) => ({ kind: 'guard', effect: effectOf(one), ...one })),
     ...commands.silent.map((one) => ({ kind: 'command', ...one })),
     ...hostTools.silent.map((one) => ({ kind: 'tool', ...one })),
   ],

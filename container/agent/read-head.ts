@@ -1,5 +1,5 @@
 import { open, stat } from 'node:fs/promises';
-import { cutText } from '../../src/sandbox/protocol/answer-text.ts';
+import { cutText } from '../../src/lib/cut-text.ts';
 
 /**
  * Returns the beginning of a text file, with a word on where to read on where it is longer; null when there is

@@ -1,5 +1,5 @@
 import { type LanguageModelMiddleware, streamText } from 'ai';
-import { cutText } from '../../src/sandbox/protocol/answer-text.ts';
+import { cutText } from '../../src/lib/cut-text.ts';
 import type { CallableModel } from './model.ts';
 import { isTooLong } from './too-long.ts';
 

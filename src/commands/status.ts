@@ -20,7 +20,8 @@ export const command = defineCommand({
         (channel) => `- channel ${channel.name}: silent (${missing(context, channel)})`,
       ),
       ...(context.silentParts ?? []).map(
-        (part) => `- ${part.kind} ${part.name}: off (${missing(context, part)})`,
+        (part) =>
+          `- ${part.kind} ${part.name}: ${part.effect ?? 'off'} (${missing(context, part)})`,
       ),
       `- sandbox: ${sandbox}`,
       `- model: ${describeModel(context)}`,

@@ -19,6 +19,7 @@ import { taskResult } from './scheduler/task-result.ts';
 import { shutdown } from './shutdown.ts';
 import { adoptOrphanedTurns } from './turns/adopt-orphaned-turns.ts';
 import { openFollowUps } from './turns/follow-ups.ts';
+import { openOwnerConsent } from './turns/owner-consent.ts';
 import { openTurnQueue } from './turns/turn-queue.ts';
 import type { TurnResult } from './turns/turn-result.ts';
 import { type MessageAbout, openTurnRunners } from './turns/turn-runners.ts';
@@ -61,8 +62,10 @@ export function openHost(options: HostOptions): Host {
   const budgets = openBudgets({ ...options, ...toOwner });
   const late = openLateDigest({ ...options, ...toOwner });
   const watch = openChannelWatch({ ...options, say });
+  const consent = openOwnerConsent({ ...options, onQueued: delivery.wake });
   const runners = openTurnRunners({
     ...options,
+    consent,
     budgets,
     registry,
     tasks,
@@ -91,6 +94,7 @@ export function openHost(options: HostOptions): Host {
     delivery.wake();
     if (result.kind === 'suspended') options.requestRestart();
     else acknowledging.ended(turn);
+    consent.wake();
   }
 
   function onBroken({ id, folder }: Task, reason: string): void {
@@ -148,6 +152,7 @@ export function openHost(options: HostOptions): Host {
     onStored(jids) {
       turnQueue.wake();
       jids.forEach(followUps.wake);
+      consent.wake();
       delivery.wake();
       // After the channel has acknowledged: it must know of the message before it hears of its end.
       setImmediate(() => jids.forEach(acknowledging.check));
@@ -171,6 +176,7 @@ export function openHost(options: HostOptions): Host {
     async start(resumption) {
       registerTerminal(options);
       noteReach(options);
+      consent.start();
       for (const { folder } of store.groups.all())
         complete(folder, () => makeGroupFolder(places, folder));
       complete('global', () => makeSharedFolder(places));
@@ -193,6 +199,7 @@ export function openHost(options: HostOptions): Host {
     tell: tellOwnersChats,
     async stop(graceMs) {
       scheduler.stop();
+      consent.stop();
       strangers.stop();
       late.stop();
       watch.stop();

@@ -15,10 +15,12 @@ import { readSettings } from '../config.ts';
 import { clawRunner } from '../host/contracts/claw.ts';
 import { discoverCommands, openCommands } from '../host/contracts/command.ts';
 import { gitRunner } from '../host/contracts/git.ts';
+import { discoverGuards } from '../host/contracts/guard.ts';
 import { DEFAULT_TIMEOUTS, type HostOptions } from '../host/contracts/options.ts';
 import { discoverTools } from '../host/contracts/tool.ts';
 import { type Host, openHost } from '../host/host.ts';
 import { realTimer } from '../host/scheduler/alarm.ts';
+import { openGuards } from '../host/turns/guarded-calls.ts';
 import { type LazySandbox, lazySandbox } from '../host/turns/lazy-sandbox.ts';
 import { openTools } from '../host/turns/toolbox.ts';
 import type { Sandbox, TurnEvents, TurnOutcome, TurnRequest } from '../sandbox/sandbox.ts';
@@ -194,6 +196,13 @@ export async function startAssistant(
   const settings = readSettings({ ANTHROPIC_API_KEY: 'sk-test', ...environment }, dir);
   const [commandFiles, toolFiles] = await Promise.all([discoverCommands(), discoverTools()]);
   const log = { info() {}, warn() {}, error() {}, ...over.log };
+  const { guards } = openGuards(await discoverGuards(), environment, {
+    dataDir: settings.dataDir,
+    timeZone: 'UTC',
+    log,
+    now: Date.now,
+    newId: randomUUID,
+  });
   const { tools } = openTools(toolFiles, environment, {
     assistantName: settings.assistantName,
     dataDir: settings.dataDir,
@@ -210,6 +219,7 @@ export async function startAssistant(
     channels: [terminal, chat],
     commands: openCommands(commandFiles, environment).commands,
     tools,
+    guards,
     sandbox: lazySandbox(async () => ({ kind: 'ready', sandbox: testSandbox(agent) })),
     claw: clawRunner({
       nodePath: process.execPath,

@@ -136,7 +136,7 @@ async function layOut(
   dataDir: string,
   files: Readonly<Record<string, string>>,
 ): Promise<void> {
-  for (const part of ['container', 'src/sandbox', 'package.json']) {
+  for (const part of ['container', 'src/lib', 'src/sandbox', 'package.json']) {
     await cp(join(REPOSITORY, part), join(dir, part), { recursive: true });
   }
   await symlink(join(REPOSITORY, 'node_modules'), join(dir, 'node_modules'));

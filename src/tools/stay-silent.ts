@@ -10,8 +10,7 @@ export const tool = defineTool({
     isTaskOnly: true,
     input: z.object({}),
     async run({ staySilent }) {
-      if (staySilent === null) throw new Error('Somebody has asked and waits for an answer.');
-      staySilent();
+      staySilent?.();
       return 'Nothing will be sent.';
     },
   }),

@@ -3,6 +3,7 @@ import type { Settings } from '../../config.ts';
 import type { Silent } from '../../lib/contribution.ts';
 import type { Store } from '../../store/store.ts';
 import type { SetTimer } from '../scheduler/alarm.ts';
+import type { Guards } from '../turns/guarded-calls.ts';
 import type { LazySandbox } from '../turns/lazy-sandbox.ts';
 import type { Toolbox } from '../turns/toolbox.ts';
 import type { Claw } from './claw.ts';
@@ -23,6 +24,7 @@ export type HostOptions = {
   readonly silentParts?: readonly SilentPart[];
   readonly commands: readonly Command[];
   readonly tools: Toolbox;
+  readonly guards: Guards;
   readonly sandbox: LazySandbox;
   readonly claw: Claw;
   readonly git: Git;
@@ -48,7 +50,11 @@ export type HostOptions = {
 };
 
 /** A tool or the like that stays silent: its kind is a word for the owner. */
-export type SilentPart = Silent & { readonly kind: string };
+export type SilentPart = Silent & {
+  readonly kind: string;
+  /** What that means; `off` by default. */
+  readonly effect?: string;
+};
 
 /** How fast the host does what it repeats, in milliseconds. */
 export type Timeouts = {
@@ -59,6 +65,8 @@ export type Timeouts = {
   readonly retryMs: number;
   readonly typingMs: number;
   readonly progressMs: number;
+  /** How long the owner may think about what an agent asks in the middle of a turn. */
+  readonly consentMs: number;
   /** When the assistant ends: for messages on their way out, and then for channels and containers. */
   readonly flushMs: number;
   readonly closeMs: number;
@@ -71,6 +79,7 @@ export const DEFAULT_TIMEOUTS: Timeouts = {
   retryMs: 1_000,
   typingMs: 4_000,
   progressMs: 1_000,
+  consentMs: 600_000,
   flushMs: 1_500,
   closeMs: 1_500,
 };

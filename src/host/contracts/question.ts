@@ -19,6 +19,8 @@ const Question = z.object({
   mayBeForAll: z.boolean().default(false),
   /** What runs at a yes as if the owner had typed it, in place of the command's `confirm`. */
   run: z.string().nullable().default(null),
+  /** What waits in the middle of a turn for the yes or no, and belongs to no command. */
+  consent: z.string().nullable().default(null),
 });
 
 /** One way to answer a question: its number says it, and so does its word. */

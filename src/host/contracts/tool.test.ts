@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import { openGuards } from '../turns/guarded-calls.ts';
 import { offerOf } from '../turns/tool-calls.ts';
 import { openTools } from '../turns/toolbox.ts';
+import { discoverGuards } from './guard.ts';
 import { discoverTools } from './tool.ts';
 
 const MAIN_ONLY = [
@@ -19,8 +21,9 @@ const context = {
   now: () => 0,
   newId: () => 'id',
 };
+const { guards } = openGuards(await discoverGuards(), {}, context);
 const { tools } = openTools(await discoverTools(), {}, context);
-const offer = (turn: { isMain: boolean; isTask: boolean }) => offerOf(tools.list(), turn);
+const offer = (turn: { isMain: boolean; isTask: boolean }) => offerOf(tools.list(), guards, turn);
 const names = (isMain: boolean, isTask: boolean) =>
   offer({ isMain, isTask }).map(({ name }) => name);
 

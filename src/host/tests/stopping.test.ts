@@ -3,7 +3,14 @@ import { answers, TestProject, textsOf } from '../../testing/assistant.ts';
 
 const never = () => new Promise<never>(() => {});
 const QUICK = { leaseMs: 60_000, connectTimeoutMs: 1_000, sendTimeoutMs: 60_000, retryMs: 10 };
-const TIMEOUTS = { ...QUICK, typingMs: 4_000, progressMs: 10, flushMs: 100, closeMs: 100 };
+const TIMEOUTS = {
+  ...QUICK,
+  typingMs: 4_000,
+  consentMs: 600_000,
+  progressMs: 10,
+  flushMs: 100,
+  closeMs: 100,
+};
 
 test('whatever hangs, the host stops, and nothing is lost or said twice', async () => {
   using project = new TestProject();

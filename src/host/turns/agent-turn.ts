@@ -2,12 +2,12 @@ import type { TurnEvents, TurnOutcome, TurnRequest } from '../../sandbox/sandbox
 import type { Group, Turn } from '../../store/store.ts';
 import type { Budgets } from '../budget/budgets.ts';
 import { overBudget } from '../budget/over-budget.ts';
+import type { ToolTurn } from '../contracts/guard.ts';
 import type { HostOptions } from '../contracts/options.ts';
 import { silently } from '../scheduler/task-result.ts';
 import { type TaskTurn, taskOfTurn, taskPrompt } from '../scheduler/task-turn.ts';
 import { conversationOf, promptOf } from './prompt.ts';
 import { systemPrompt } from './system-prompt.ts';
-import type { ToolTurn } from './tool-calls.ts';
 import {
   conversationOfTurn,
   nextConversation,

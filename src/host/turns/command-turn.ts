@@ -59,14 +59,17 @@ const Kept = z.object({
 export type CommandTurnOptions = {
   readonly context: Omit<CommandContext, 'keep'>;
   readonly keep: (payload: unknown) => void;
+  /** Hands a yes or no to what waits for it in the middle of a turn; what the owner is told. */
+  readonly answerConsent: (id: string, isYes: boolean) => string;
 };
 
 /** Runs an owner's command, or goes on with one at the owner's yes. */
 export async function runCommandTurn(
-  { context, keep }: CommandTurnOptions,
+  { context, keep, answerConsent }: CommandTurnOptions,
   turn: Turn,
 ): Promise<TurnResult> {
   const call = callOf(turn.payload, ownerCommands(context.commands, context.group));
+  if (call.kind === 'consent') return answered(answerConsent(call.id, call.isYes));
   if (call.kind === 'said') return answered(call.text);
   if (call.kind === 'asked again') return answered(askAgain(call.question), call);
   const keepFor = keeperOf(keep, call.command, turn);
@@ -116,6 +119,7 @@ export async function resumeCommandTurn(
 }
 
 type Call =
+  | { readonly kind: 'consent'; readonly id: string; readonly isYes: boolean }
   | { readonly kind: 'said'; readonly text: string }
   | { readonly kind: 'asked again'; readonly question: Question }
   | {
@@ -131,6 +135,9 @@ function callOf(payload: unknown, commands: readonly OwnerCommand[]): Call {
   // A yes to something else must not change the code.
   if (request.isOvertaken && question !== null && question.text !== '') {
     return { kind: 'asked again', question };
+  }
+  if (question !== null && question.consent !== null) {
+    return { kind: 'consent', id: question.consent, isYes: request.reply.word === 'yes' };
   }
   return callOfReply(question, request.reply, commands);
 }

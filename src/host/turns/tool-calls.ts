@@ -1,27 +1,29 @@
 import type { HostTool, HostToolCall, HostToolResult } from '../../sandbox/sandbox.ts';
 import type { Group, Store } from '../../store/store.ts';
+import type { GuardedCall, ToolTurn } from '../contracts/guard.ts';
 import type { Tool, ToolCall } from '../contracts/tool.ts';
+import type { AskOwner, Guards } from './guarded-calls.ts';
 import { describeTool } from './toolbox.ts';
 
 export type ToolCallOptions = Omit<ToolCall, 'caller'> & {
   readonly tools: readonly Tool[];
   /** The chat whose turn the agent works on. */
   readonly jid: string;
+  readonly isTask: boolean;
+  readonly guards: Guards;
+  readonly askOwner: AskOwner;
 };
-
-/** The turn that tools are offered to. */
-export type ToolTurn = { readonly isMain: boolean; readonly isTask: boolean };
 
 /**
  * Describes the tools that the agent of a turn may call, and no others, because every description costs
  * tokens on every call of the model.
  */
-export function offerOf(tools: readonly Tool[], turn: ToolTurn): readonly HostTool[] {
-  return tools.filter((tool) => isForTurn(tool, turn)).map(describeTool);
-}
-
-function isForTurn({ isMainOnly, isTaskOnly = false }: Tool, turn: ToolTurn): boolean {
-  return (turn.isMain || !isMainOnly) && (turn.isTask || !isTaskOnly);
+export function offerOf(
+  tools: readonly Tool[],
+  guards: Guards,
+  turn: ToolTurn,
+): readonly HostTool[] {
+  return tools.filter((tool) => guards.isOffered(tool, turn)).map(describeTool);
 }
 
 /**
@@ -37,16 +39,39 @@ export async function callTool(
   if (tool === undefined) return refusal(`There is no host tool ${call.name}.`);
   const caller = callerOf(options, call);
   if (caller === null) return refusal('This chat is not registered.');
-  if (tool.isMainOnly && !caller.isMain) {
-    return refusal(`Only the main chat may use ${call.name}.`);
-  }
   const input = tool.input.safeParse(call.input);
   if (!input.success) return refusal(`The input does not fit: ${input.error.issues[0]?.message}`);
+  const guarded = guardedCallOf(tool, caller, options.isTask, input.data);
+  const refused = await options.guards.refusalOf(guarded, options.askOwner);
+  if (refused !== null) return refusal(refused);
+  // The owner may have taken the chat out while they were asked.
+  const stillCaller = callerOf(options, call);
+  if (stillCaller === null) return refusal('This chat is not registered.');
+  const result = await run(tool, contextOf(options, stillCaller), input.data);
+  return await options.guards.resultOf(guarded, result);
+}
+
+async function run(tool: Tool, context: ToolCall, input: unknown): Promise<HostToolResult> {
   try {
-    return { ok: true, value: await tool.run(contextOf(options, caller), input.data) };
+    return { ok: true, value: await tool.run(context, input) };
   } catch (error) {
     return refusal(error instanceof Error ? error.message : String(error));
   }
+}
+
+/** Field by field: a guard sees who calls what, and holds neither the tool nor the store. */
+function guardedCallOf(
+  { name, isMainOnly, isTaskOnly = false }: Tool,
+  group: Group,
+  isTask: boolean,
+  input: unknown,
+): GuardedCall {
+  return {
+    tool: { name, isMainOnly, isTaskOnly },
+    group: { name: group.name, folder: group.folder, isMain: group.isMain },
+    isTask,
+    input,
+  };
 }
 
 function callerOf(

@@ -5,6 +5,7 @@ import type { HostOptions } from '../contracts/options.ts';
 import { taskOfTurn } from '../scheduler/task-turn.ts';
 import { openAgentCommands } from './agent-command.ts';
 import { runAgentTurn } from './agent-turn.ts';
+import { askOwner } from './ask-about-call.ts';
 import { type CommandTurnOptions, resumeCommandTurn, runCommandTurn } from './command-turn.ts';
 import type { FollowUps } from './follow-ups.ts';
 import {
@@ -13,6 +14,7 @@ import {
   runMembersCommand,
 } from './members-command-turn.ts';
 import { upToLimit } from './message-limit.ts';
+import type { OwnerConsent } from './owner-consent.ts';
 import { openRunningCommand } from './running-command.ts';
 import { callTool, offerOf } from './tool-calls.ts';
 import { failed, type TurnResult } from './turn-result.ts';
@@ -38,6 +40,8 @@ export type TurnRunnerParts = HostOptions &
   Pick<Tools, 'fetchAttachment'> & {
     /** What is said while a turn runs. */
     readonly meanwhile: FollowUps;
+    /** Asks the owner in the middle of a turn. */
+    readonly consent: OwnerConsent;
     readonly channelOf: (jid: string) => Channel | undefined;
     /** Queues a message; with a turn, as part of what that turn answers. */
     readonly say: (jid: string, text: string, about: MessageAbout) => void;
@@ -62,6 +66,9 @@ export function openTurnRunners(parts: TurnRunnerParts): TurnRunners {
     const toolsNow = parts.tools.list();
     const tools: Tools = {
       tools: toolsNow,
+      isTask: !isAsked,
+      guards: parts.guards,
+      askOwner: (call, reason) => askOwner(parts.consent, turn, call, reason),
       jid: turn.jid,
       store,
       registry: parts.registry,
@@ -78,7 +85,7 @@ export function openTurnRunners(parts: TurnRunnerParts): TurnRunners {
     const given: AgentTurnParts = {
       ...parts,
       onTool: (call) => callTool(tools, call),
-      toolsFor: (kind) => offerOf(toolsNow, kind),
+      toolsFor: (kind) => offerOf(toolsNow, parts.guards, kind),
       isSilent: () => isSilent,
     };
     const run = async (more: Pick<AgentTurnParts, 'followUps'>) =>
@@ -134,6 +141,7 @@ export function openTurnRunners(parts: TurnRunnerParts): TurnRunners {
         sayProgress: (text) => say(turn.jid, text, { turnId: turn.id, isProgress: true }),
       },
       keep: (payload) => store.turns.keep(turn.id, parts.instance, payload),
+      answerConsent: parts.consent.answer,
     };
   }
 
@@ -178,7 +186,7 @@ export function openTurnRunners(parts: TurnRunnerParts): TurnRunners {
   }
 
   return {
-    runAgent,
+    runAgent: (turn) => runAgent(turn).finally(() => parts.consent.abandon(turn.id)),
     runCommand: (turn) => whileTyping(turn, () => runCommand(turn)),
     resumeCommand,
   };

@@ -11,7 +11,7 @@ const SHARED = [
   'src/sandbox/protocol/frames.ts',
   'src/sandbox/protocol/frame-link.ts',
   'src/sandbox/protocol/protocol.ts',
-  'src/sandbox/protocol/answer-text.ts',
+  'src/lib/cut-text.ts',
 ];
 
 /**

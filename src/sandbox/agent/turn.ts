@@ -1,8 +1,9 @@
 import { ActivityWatchdog } from '../../lib/activity-watchdog.ts';
+import { cutText } from '../../lib/cut-text.ts';
 import { type ModelFailure, oneLine } from '../../model/failure.ts';
 import type { PayingTurn } from '../../model/proxy.ts';
 import type { Admission, TokenCounts } from '../../model/tokens.ts';
-import { AnswerText, cutText, MAX_ANSWER_BYTES } from '../protocol/answer-text.ts';
+import { AnswerText, MAX_ANSWER_BYTES } from '../protocol/answer-text.ts';
 import type { AgentFrame, HostFrame } from '../protocol/frames.ts';
 import type { HostToolResult, TurnEvents, TurnOutcome, TurnRequest } from '../sandbox.ts';
 import type { CallLimit } from './call-limit.ts';

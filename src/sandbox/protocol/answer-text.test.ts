@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { AnswerText, cutText, MAX_ANSWER_BYTES } from './answer-text.ts';
+import { cutText } from '../../lib/cut-text.ts';
+import { AnswerText, MAX_ANSWER_BYTES } from './answer-text.ts';
 
 test.each([
   ['aé', 2, 'a'],

@@ -1,20 +1,10 @@
+import { type CutText, cutText } from '../../lib/cut-text.ts';
+
 /** The longest answer that is kept, in bytes of UTF-8. */
 export const MAX_ANSWER_BYTES = 1_048_576;
 
 /** What one turn may send in all; an agent that goes on past it has lost its way. */
 const MAX_STREAM_BYTES = 16 * MAX_ANSWER_BYTES;
-
-export type CutText = { readonly text: string; readonly isTruncated: boolean };
-
-/** Cuts at the last whole character that fits. */
-export function cutText(text: string, maxBytes: number): CutText {
-  const bytes = Buffer.from(text);
-  if (bytes.length <= maxBytes) return { text, isTruncated: false };
-  let end = maxBytes;
-  // 10xxxxxx continues a character that began before it.
-  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
-  return { text: bytes.subarray(0, end).toString(), isTruncated: true };
-}
 
 /** Collects an answer as it streams in, and no more of it than is kept. */
 export class AnswerText {

@@ -1,0 +1,16 @@
+import { defineGuard } from '../host/contracts/guard.ts';
+import { cutResult } from '../lib/cut-text.ts';
+
+/** A result is part of every further call of the model, so a long one is cut. */
+export const guard = defineGuard({
+  name: 'result-size',
+  order: 900,
+  create: () => ({
+    after(_call, result) {
+      const { ok, value = null } = result;
+      const text = typeof value === 'string' ? value : JSON.stringify(value);
+      const shown = cutResult(text);
+      return shown === text ? result : { ok, value: shown };
+    },
+  }),
+});

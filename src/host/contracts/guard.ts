@@ -1,0 +1,76 @@
+import type { z } from 'zod';
+import {
+  type Contribution,
+  type ContributionDefinition,
+  contributionOf,
+  contributionSchema,
+} from '../../lib/contribution.ts';
+import { discoverExports } from '../../lib/discover.ts';
+import type { HostToolResult } from '../../sandbox/sandbox.ts';
+import type { HostLog } from './log.ts';
+import type { Tool } from './tool.ts';
+
+/** What a guard is made of, beside its own settings. */
+export type GuardContext = {
+  /** Absolute path of the folder for what a guard keeps. */
+  readonly dataDir: string;
+  readonly timeZone: string;
+  readonly log: HostLog;
+  readonly now: () => number;
+  readonly newId: () => string;
+};
+
+/** What a guard sees of a tool. */
+export type GuardedTool = Pick<Tool, 'name' | 'isMainOnly' | 'isTaskOnly'>;
+
+/** The turn in which tools are offered and called. */
+export type ToolTurn = { readonly isMain: boolean; readonly isTask: boolean };
+
+/** A call that an agent makes, before it runs. */
+export type GuardedCall = {
+  readonly tool: GuardedTool;
+  /** The chat whose agent calls. */
+  readonly group: { readonly name: string; readonly folder: string; readonly isMain: boolean };
+  readonly isTask: boolean;
+  /** As the tool gets it. */
+  readonly input: unknown;
+};
+
+/** What a guard says of a call. */
+export type Verdict =
+  | { readonly kind: 'allow' }
+  /** The reason is what the agent is told. */
+  | { readonly kind: 'deny'; readonly reason: string }
+  /** The owner is shown the call as it is, and allows it or not; no answer in time is a no. */
+  | { readonly kind: 'ask'; readonly reason: string };
+
+/** Stands around every call of a host tool. What it throws refuses the call. */
+export type Guard = {
+  /** Whether a tool is offered at all in such a turn; `before` has to deny what is not. */
+  isOffered?(tool: GuardedTool, turn: ToolTurn): boolean;
+  before?(call: GuardedCall): Verdict | Promise<Verdict>;
+  /** Returns the result that the agent gets, or that the next guard sees. */
+  after?(call: GuardedCall, result: HostToolResult): HostToolResult | Promise<HostToolResult>;
+};
+
+/** What a file in `src/guards/` exports as `guard`. It makes null where nothing is set for it. */
+export type GuardContribution = Contribution<GuardContext, Guard | null> & {
+  /** Guards are asked in this order, then by name. */
+  readonly order: number;
+};
+
+/** Defines a guard. While its settings cannot be used, every call of a host tool is refused. */
+export function defineGuard<S extends z.ZodRawShape>(
+  definition: ContributionDefinition<S, GuardContext, Guard | null> & { readonly order: number },
+): GuardContribution {
+  return { ...contributionOf(definition), order: definition.order };
+}
+
+const Definition = contributionSchema<GuardContribution>('defineGuard({ name, order, create })');
+
+/** Returns the guards of this tree: of the files in `src/guards/` that export a `guard`. */
+export function discoverGuards(
+  folder = `${import.meta.dirname}/../../guards`,
+): Promise<readonly GuardContribution[]> {
+  return discoverExports(folder, 'guard', Definition);
+}
