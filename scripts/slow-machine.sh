@@ -23,13 +23,14 @@ loopSeconds=5400
 # the skills, which it runs, are run by the matrix below. A file that no pattern names is in.
 leftOut=(
   'src/engine/{cache,commands,compose,decisions,inspect,operation,package,pending,state,structured,update}/**'
+  'src/engine/merge/{checks,lines,syntax}/**'
   'src/engine/merge/!(*speed).test.ts'
   'src/engine/transaction/crash.test.ts'
   'src/store/**'
   'src/host/changes/update.test.ts'
   'src/**/*-law*.test.ts'
   'test/engine/laws/**'
-  'test/engine/!(faults-under-way|interruption|kill|matrix|resolve-agent|resolve-terminal|sources).test.ts'
+  'test/engine/*/!(faults-under-way|interruption|kill|matrix|resolve-agent|resolve-terminal|sources).test.ts'
   'test/{docs,import-rules,installed-check,prepare,upstream-merges}.test.ts'
   'test/story/**'
 )

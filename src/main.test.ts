@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openStore } from './store/store.ts';
-import { startAnthropicServer } from './testing/anthropic.ts';
 import { describeWithEngine } from './testing/engine.ts';
+import { startAnthropicServer } from './testing/model/anthropic.ts';
 import { shellScript, TEST_KEY } from './testing/sandbox-project.ts';
 import { Conversation, TestTree } from './testing/supervised-project.ts';
 

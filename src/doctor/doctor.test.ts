@@ -17,8 +17,8 @@ import { openLinkDatabase } from '../channels/whatsapp/session/link-database.ts'
 import { readSettings } from '../config.ts';
 import { shortHash } from '../sandbox/protocol/socket-folder.ts';
 import { openStore } from '../store/store.ts';
-import { type AnthropicReply, startAnthropicServer } from '../testing/anthropic.ts';
 import { describeWithEngine } from '../testing/engine.ts';
+import { type AnthropicReply, startAnthropicServer } from '../testing/model/anthropic.ts';
 import { TEST_KEY } from '../testing/sandbox-project.ts';
 import { Conversation, environmentOf, TestTree } from '../testing/supervised-project.ts';
 import { examineAssistant, type Finding } from './examination.ts';

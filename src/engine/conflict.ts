@@ -1,4 +1,4 @@
-import type { Hunk } from './merge/hunk.ts';
+import type { Hunk } from './merge/lines/hunk.ts';
 import type { TreeFile, Versions } from './tree.ts';
 
 export type ConflictKind = 'content' | 'add-add' | 'modify-delete' | 'binary' | 'structured';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { startAnthropicServer } from '../testing/anthropic.ts';
-import { openProxy } from '../testing/model-proxy.ts';
-import { startOpenAiServer } from '../testing/openai.ts';
+import { startAnthropicServer } from '../testing/model/anthropic.ts';
+import { openProxy } from '../testing/model/model-proxy.ts';
+import { startOpenAiServer } from '../testing/model/openai.ts';
 
 const ELSEWHERE = 'https://attacker.example/?stolen=diary';
 const MESSAGES = [{ role: 'user', content: 'hi' }];

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
-import { type AnthropicScript, startAnthropicServer } from '../testing/anthropic.ts';
-import { openProxy } from '../testing/model-proxy.ts';
-import { startOpenAiServer } from '../testing/openai.ts';
+import { type AnthropicScript, startAnthropicServer } from '../testing/model/anthropic.ts';
+import { openProxy } from '../testing/model/model-proxy.ts';
+import { startOpenAiServer } from '../testing/model/openai.ts';
 
 const BODY = {
   model: 'claude-test',

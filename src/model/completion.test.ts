@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
-import { type AnthropicReply, startAnthropicServer } from '../testing/anthropic.ts';
-import { startOpenAiServer } from '../testing/openai.ts';
+import { type AnthropicReply, startAnthropicServer } from '../testing/model/anthropic.ts';
+import { startOpenAiServer } from '../testing/model/openai.ts';
 import { completeOnce, completeText, problemOfServer } from './completion.ts';
 import { connectionFailure } from './failure.ts';
 

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
-import { startAnthropicServer } from '../testing/anthropic.ts';
-import { KEY, openProxy } from '../testing/model-proxy.ts';
+import { startAnthropicServer } from '../testing/model/anthropic.ts';
+import { KEY, openProxy } from '../testing/model/model-proxy.ts';
 import { modelUrl } from './upstream-request.ts';
 
 const BODY = {

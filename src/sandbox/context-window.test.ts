@@ -1,14 +1,14 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { describeWithEngine } from '../testing/engine.ts';
 import {
   type AnthropicReply,
   type AnthropicRequest,
   lastToolResults,
   lastUserText,
-} from '../testing/anthropic.ts';
-import { describeWithEngine } from '../testing/engine.ts';
-import { startOpenAiServer } from '../testing/openai.ts';
+} from '../testing/model/anthropic.ts';
+import { startOpenAiServer } from '../testing/model/openai.ts';
 import { type SandboxProject, sandboxProject } from '../testing/sandbox-project.ts';
 
 const SUMMARY = 'They counted numbers.';

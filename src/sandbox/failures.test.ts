@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { AnthropicReply } from '../testing/anthropic.ts';
 import { describeWithEngine } from '../testing/engine.ts';
+import type { AnthropicReply } from '../testing/model/anthropic.ts';
 import { sandboxProject } from '../testing/sandbox-project.ts';
 
 const MODEL_FAILURES: readonly (readonly [string, AnthropicReply, object])[] = [

@@ -1,7 +1,7 @@
 import Docker from 'dockerode';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type AnthropicScript, lastToolResults, lastUserText } from '../testing/anthropic.ts';
 import { describeWithEngine } from '../testing/engine.ts';
+import { type AnthropicScript, lastToolResults, lastUserText } from '../testing/model/anthropic.ts';
 import { type SandboxProject, sandboxProject } from '../testing/sandbox-project.ts';
 import { shortHash } from './protocol/socket-folder.ts';
 import type { FollowUp } from './sandbox.ts';

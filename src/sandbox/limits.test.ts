@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
-import { type AnthropicScript, lastUserText } from '../testing/anthropic.ts';
 import { describeWithEngine } from '../testing/engine.ts';
+import { type AnthropicScript, lastUserText } from '../testing/model/anthropic.ts';
 import { sandboxProject, shellScript } from '../testing/sandbox-project.ts';
 
 // Long enough for an agent on a slow machine to load its libraries.

@@ -1,8 +1,8 @@
 import { lstat, mkdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type AnthropicScript, lastToolResults, lastUserText } from '../testing/anthropic.ts';
 import { describeWithEngine } from '../testing/engine.ts';
+import { type AnthropicScript, lastToolResults, lastUserText } from '../testing/model/anthropic.ts';
 import { type SandboxProject, sandboxProject } from '../testing/sandbox-project.ts';
 
 /** Calls the tool that it is told to, as `remember {"text":"…"}`, and answers with what that gave. */

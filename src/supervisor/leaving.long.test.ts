@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { setTimeout as later } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { openDockerLine } from '../testing/docker-line.ts';
+import { describeWithEngine } from '../testing/engine.ts';
 import {
   type AnthropicReply,
   type AnthropicServer,
   startAnthropicServer,
-} from '../testing/anthropic.ts';
-import { openDockerLine } from '../testing/docker-line.ts';
-import { describeWithEngine } from '../testing/engine.ts';
+} from '../testing/model/anthropic.ts';
 import { Conversation, TestTree } from '../testing/supervised-project.ts';
 import { DEFAULT_TIMING } from './supervisor.ts';
 

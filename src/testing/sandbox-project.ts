@@ -17,7 +17,7 @@ import {
   lastToolResults,
   lastUserText,
   startAnthropicServer,
-} from './anthropic.ts';
+} from './model/anthropic.ts';
 
 const REPOSITORY = resolve(import.meta.dirname, '../..');
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
-import { type AnthropicServer, startAnthropicServer } from '../../src/testing/anthropic.ts';
+import { type AnthropicServer, startAnthropicServer } from '../../src/testing/model/anthropic.ts';
 import { LinkedChannel } from '../../src/testing/whatsapp/linked-channel.ts';
 import { startWhatsAppServer } from '../../src/testing/whatsapp/server.ts';
 import { type Clone, cloneRepository } from '../story/clone.ts';

@@ -3,7 +3,7 @@ import type {
   AnthropicBlock,
   AnthropicRequest,
   AnthropicScript,
-} from '../../src/testing/anthropic.ts';
+} from '../../src/testing/model/anthropic.ts';
 
 type Message = AnthropicRequest['body']['messages'][number];
 

@@ -6,7 +6,7 @@ import {
   type AnthropicScript,
   lastToolResults,
   lastUserText,
-} from '../../src/testing/anthropic.ts';
+} from '../../src/testing/model/anthropic.ts';
 
 /**
  * The far ends that the skills' own tests talk to. They are imported by address, not by name: where a

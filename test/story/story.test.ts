@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { describeWithEngine } from '../../src/testing/engine.ts';
 import {
   type AnthropicServer,
   lastUserText,
   startAnthropicServer,
-} from '../../src/testing/anthropic.ts';
-import { describeWithEngine } from '../../src/testing/engine.ts';
+} from '../../src/testing/model/anthropic.ts';
 import { Assistant } from './assistant.ts';
 import { type Clone, cloneAgain, cloneRepository, type Snapshot } from './clone.ts';
 import { containersOf } from './containers.ts';

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } f
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startAnthropicServer } from '../../testing/anthropic.ts';
+import { startAnthropicServer } from '../../testing/model/anthropic.ts';
 import { Conversation, environmentOf, TestTree } from '../../testing/supervised-project.ts';
 
 let tree: TestTree;

@@ -4,8 +4,8 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test, vi } from 'vitest';
-import { startAnthropicServer } from '../../testing/anthropic.ts';
 import { temporaryCodebase } from '../../testing/codebase.ts';
+import { startAnthropicServer } from '../../testing/model/anthropic.ts';
 import { Conversation, TestTree } from '../../testing/supervised-project.ts';
 
 const CLAW = join(import.meta.dirname, '../../../bin/claw.js');

@@ -1,5 +1,5 @@
 import type { Conflict } from '../conflict.ts';
-import type { Hunk } from '../merge/hunk.ts';
+import type { Hunk } from '../merge/lines/hunk.ts';
 import { mergeValue } from '../merge/merge-value.ts';
 import { mergeFault, type TextFault } from '../merge/syntax/text-fault.ts';
 import type { Answer, AnsweredHunk, Resolution } from '../state/resolution.ts';

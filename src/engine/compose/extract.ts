@@ -1,8 +1,8 @@
-import { diffLines } from '../merge/diff.ts';
-import { at } from '../merge/edits.ts';
-import type { Hunk } from '../merge/hunk.ts';
-import { internLines } from '../merge/intern.ts';
-import { splitLines } from '../merge/lines.ts';
+import { diffLines } from '../merge/lines/diff.ts';
+import { at } from '../merge/lines/edits.ts';
+import type { Hunk } from '../merge/lines/hunk.ts';
+import { internLines } from '../merge/lines/intern.ts';
+import { splitLines } from '../merge/lines/lines.ts';
 import type { AnsweredHunk } from '../state/resolution.ts';
 import { locateResolutions, type Stretch } from './locate-resolutions.ts';
 

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Conflict } from '../conflict.ts';
 import type { FileMerge, mergeFiles } from '../merge/file.ts';
-import type { Hunk } from '../merge/hunk.ts';
-import { contentOf, splitLines } from '../merge/lines.ts';
+import type { Hunk } from '../merge/lines/hunk.ts';
+import { contentOf, splitLines } from '../merge/lines/lines.ts';
 import type { TreeFile, Versions } from '../tree.ts';
 import { authorsOf } from './blame/attribution.ts';
 import type { Touch } from './composition.ts';

@@ -1,4 +1,4 @@
-import type { Hunk } from '../merge/hunk.ts';
+import type { Hunk } from '../merge/lines/hunk.ts';
 
 /** Lines of a finished text from `start` up to `end` that resolve one conflict. */
 export type Stretch = { readonly start: number; readonly end: number };

@@ -1,6 +1,6 @@
 import { type Conflict, conflictFile } from '../conflict.ts';
 import { mergeFiles } from '../merge/file.ts';
-import type { Hunk } from '../merge/hunk.ts';
+import type { Hunk } from '../merge/lines/hunk.ts';
 import { structuredKind } from '../structured/kind.ts';
 import { isSameFile, type TreeFile, type Versions } from '../tree.ts';
 import { answeredFile } from './answer.ts';

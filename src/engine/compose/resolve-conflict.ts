@@ -1,5 +1,5 @@
 import type { Conflict } from '../conflict.ts';
-import type { Hunk } from '../merge/hunk.ts';
+import type { Hunk } from '../merge/lines/hunk.ts';
 import { tellFault } from '../merge/syntax/text-fault.ts';
 import {
   type Answer,

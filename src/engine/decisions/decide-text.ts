@@ -2,7 +2,7 @@ import { answeredFile, answerFault } from '../compose/answer.ts';
 import { extractAnswers } from '../compose/extract.ts';
 import type { Conflict } from '../conflict.ts';
 import { ClawError } from '../errors.ts';
-import type { Hunk } from '../merge/hunk.ts';
+import type { Hunk } from '../merge/lines/hunk.ts';
 import { leftMarkers } from '../pending/files.ts';
 import type { Answer } from '../state/resolution.ts';
 

@@ -1,7 +1,7 @@
 import type { Conflict } from '../conflict.ts';
 import { ClawError } from '../errors.ts';
-import type { Hunk } from '../merge/hunk.ts';
-import { contentOf, dominantTerminator, endLine, splitLines } from '../merge/lines.ts';
+import type { Hunk } from '../merge/lines/hunk.ts';
+import { contentOf, dominantTerminator, endLine, splitLines } from '../merge/lines/lines.ts';
 import type { Answer } from '../state/resolution.ts';
 
 /** What resolves one hunk: a side, both of them in this order, or other words (as people read them). */

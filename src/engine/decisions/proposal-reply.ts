@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Conflict } from '../conflict.ts';
 import { ClawError } from '../errors.ts';
-import { splitLines } from '../merge/lines.ts';
+import { splitLines } from '../merge/lines/lines.ts';
 import type { ModelReply } from '../operation/context.ts';
 import type { Choice } from './decide.ts';
 

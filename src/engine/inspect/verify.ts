@@ -1,7 +1,7 @@
 import { digestBase } from '../cache/base-digests.ts';
 import { touchedOwners } from '../compose/blame/blame.ts';
 import { ClawError } from '../errors.ts';
-import { changedLines, changesLineEnds } from '../merge/changed-lines.ts';
+import { changedLines, changesLineEnds } from '../merge/lines/changed-lines.ts';
 import { type EngineContext, resultOf, type VerbResult } from '../operation/context.ts';
 import { readInstallation, requireState } from '../operation/installation.ts';
 import { BASE } from '../state/claw-folder.ts';

@@ -12,9 +12,9 @@ import {
   wildVersions,
 } from '../../testing/texts.ts';
 import type { Versions } from '../tree.ts';
-import type { Hunk } from './hunk.ts';
-import { mapVersions } from './line-ends.ts';
-import { contentOf, splitLines } from './lines.ts';
+import type { Hunk } from './lines/hunk.ts';
+import { mapVersions } from './lines/line-ends.ts';
+import { contentOf, splitLines } from './lines/lines.ts';
 import { mergeLines } from './merge.ts';
 import { formatOf } from './syntax/language.ts';
 import { mergeTexts } from './text.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Versions } from '../tree.ts';
-import type { Hunk } from './hunk.ts';
-import { mapVersions } from './line-ends.ts';
-import { splitLines } from './lines.ts';
+import type { Hunk } from './lines/hunk.ts';
+import { mapVersions } from './lines/line-ends.ts';
+import { splitLines } from './lines/lines.ts';
 import { mergeLines } from './merge.ts';
 import { duplicatesIn } from './syntax/duplicates.ts';
 import type { Language } from './syntax/language.ts';

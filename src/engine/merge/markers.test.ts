@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { anyBytes, wildText, wildVersions } from '../../testing/texts.ts';
-import type { Hunk } from './hunk.ts';
-import { mapVersions } from './line-ends.ts';
-import { splitLines } from './lines.ts';
+import type { Hunk } from './lines/hunk.ts';
+import { mapVersions } from './lines/line-ends.ts';
+import { splitLines } from './lines/lines.ts';
 import { hasMarkers, parseConflicts, renderConflicts } from './markers.ts';
 import { mergeLines } from './merge.ts';
 

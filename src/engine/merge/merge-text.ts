@@ -1,5 +1,5 @@
 import type { Versions } from '../tree.ts';
-import type { Labels } from './hunk.ts';
+import type { Labels } from './lines/hunk.ts';
 import { renderConflicts } from './markers.ts';
 import { formatOf } from './syntax/language.ts';
 import { mergeTexts } from './text.ts';

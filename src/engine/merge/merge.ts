@@ -1,14 +1,20 @@
 import type { Versions } from '../tree.ts';
-import { bomOf, withBom, withoutBom } from './bom.ts';
-import type { Hunk } from './hunk.ts';
-import { internLines } from './intern.ts';
-import { closeLines, type LineEnds, mapVersions, mergeLineEnds, toTarget } from './line-ends.ts';
-import { contentOf, endLine } from './lines.ts';
+import { disputeRepeats, joinRepeats } from './checks/repeats.ts';
+import { disputeStrays } from './checks/strays.ts';
+import { bomOf, withBom, withoutBom } from './lines/bom.ts';
+import type { Hunk } from './lines/hunk.ts';
+import { internLines } from './lines/intern.ts';
+import {
+  closeLines,
+  type LineEnds,
+  mapVersions,
+  mergeLineEnds,
+  toTarget,
+} from './lines/line-ends.ts';
+import { contentOf, endLine } from './lines/lines.ts';
+import { alignRegions, type Range, type Region, refineConflict } from './lines/regions.ts';
 import { mergeValue } from './merge-value.ts';
-import { alignRegions, type Range, type Region, refineConflict } from './regions.ts';
-import { disputeRepeats, joinRepeats } from './repeats.ts';
 import { resolveRegions } from './resolve-regions.ts';
-import { disputeStrays } from './strays.ts';
 import type { Format } from './syntax/language.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Versions } from '../tree.ts';
-import type { Hunk } from './hunk.ts';
-import { mapVersions } from './line-ends.ts';
-import { splitLines } from './lines.ts';
+import type { Hunk } from './lines/hunk.ts';
+import { mapVersions } from './lines/line-ends.ts';
+import { splitLines } from './lines/lines.ts';
 import { mergeLines } from './merge.ts';
 import { mergeWhole } from './merge-value.ts';
 import type { Format } from './syntax/language.ts';

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { TreeFile } from '../tree.ts';
-import { diffLines } from './diff.ts';
-import { at } from './edits.ts';
-import { splitLines } from './lines.ts';
+import { diffLines } from './lines/diff.ts';
+import { at } from './lines/edits.ts';
+import { splitLines } from './lines/lines.ts';
 
 /** A file that becomes another; null where none is. `movedFrom` is its former path, if it had one. */
 export type PatchSubject = {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Versions } from '../tree.ts';
-import { mapVersions } from './line-ends.ts';
+import { mapVersions } from './lines/line-ends.ts';
 import { mergeText } from './merge-text.ts';
 import { mergeFault } from './syntax/text-fault.ts';
 

@@ -1,4 +1,4 @@
-import type { LineRange } from '../merge/changed-lines.ts';
+import type { LineRange } from '../merge/lines/changed-lines.ts';
 
 /** What a package is described as until its author says it. */
 export function descriptionOf(name: string): string {

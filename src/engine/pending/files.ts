@@ -4,7 +4,7 @@ import { stringify } from 'yaml';
 import { disputesOf } from '../compose/answer.ts';
 import { type Conflict, conflictFile } from '../conflict.ts';
 import { digestBytes } from '../digest.ts';
-import { splitLines } from '../merge/lines.ts';
+import { splitLines } from '../merge/lines/lines.ts';
 import { markerOf } from '../merge/marker-line.ts';
 import { hasMarkers, type Rendered, renderConflicts } from '../merge/markers.ts';
 

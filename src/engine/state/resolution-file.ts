@@ -2,7 +2,7 @@ import { parse, stringify } from 'yaml';
 import { z } from 'zod';
 import { type Digest, digestBytes, type FileDigest } from '../digest.ts';
 import { ClawError } from '../errors.ts';
-import { splitLines } from '../merge/lines.ts';
+import { splitLines } from '../merge/lines/lines.ts';
 import { hasMarkers } from '../merge/markers.ts';
 import { pathFault } from '../package/checks/paths.ts';
 import { checkValue } from '../package/manifest/decided-value.ts';

@@ -1,5 +1,5 @@
 import type { Conflict } from '../conflict.ts';
-import { type LineWeights, likeness, lineWeights } from '../merge/likeness.ts';
+import { type LineWeights, likeness, lineWeights } from '../merge/lines/likeness.ts';
 import type { Tree } from '../tree.ts';
 
 /** How much of a file has to be in another for that to be named, as for git. */

@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type AnthropicScript, lastToolResults, lastUserText } from '../../testing/anthropic.ts';
 import { borrowed, TestProject, textsOf } from '../../testing/assistant.ts';
 import { TestClock } from '../../testing/clock.ts';
 import { describeWithEngine } from '../../testing/engine.ts';
-import { startOpenAiServer } from '../../testing/openai.ts';
+import {
+  type AnthropicScript,
+  lastToolResults,
+  lastUserText,
+} from '../../testing/model/anthropic.ts';
+import { startOpenAiServer } from '../../testing/model/openai.ts';
 import { type SandboxProject, sandboxProject, TEST_KEY } from '../../testing/sandbox-project.ts';
 import { FAMILY, isIdle } from '../../testing/tasks.ts';
 

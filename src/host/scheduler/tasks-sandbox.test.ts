@@ -1,12 +1,12 @@
 import { expect, test, vi } from 'vitest';
+import { borrowed, startAssistant, TestProject, textsOf } from '../../testing/assistant.ts';
+import { TestClock } from '../../testing/clock.ts';
 import {
   type AnthropicRequest,
   type AnthropicScript,
   lastToolResults,
   lastUserText,
-} from '../../testing/anthropic.ts';
-import { borrowed, startAssistant, TestProject, textsOf } from '../../testing/assistant.ts';
-import { TestClock } from '../../testing/clock.ts';
+} from '../../testing/model/anthropic.ts';
 import { sandboxProject } from '../../testing/sandbox-project.ts';
 
 /** Schedules what it is asked to, and in a task says the time or, from the second on, nothing. */

@@ -2,9 +2,13 @@ import { rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { type AnthropicScript, lastToolResults, lastUserText } from '../../testing/anthropic.ts';
 import { startAssistant, textsOf } from '../../testing/assistant.ts';
 import { describeWithEngine } from '../../testing/engine.ts';
+import {
+  type AnthropicScript,
+  lastToolResults,
+  lastUserText,
+} from '../../testing/model/anthropic.ts';
 import { sandboxProject } from '../../testing/sandbox-project.ts';
 import { lazySandbox } from '../turns/lazy-sandbox.ts';
 

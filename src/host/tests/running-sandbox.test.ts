@@ -1,7 +1,11 @@
 import { expect, test, vi } from 'vitest';
-import { type AnthropicScript, lastToolResults, lastUserText } from '../../testing/anthropic.ts';
 import { borrowed, startAssistant, TestProject, textsOf } from '../../testing/assistant.ts';
 import { describeWithEngine } from '../../testing/engine.ts';
+import {
+  type AnthropicScript,
+  lastToolResults,
+  lastUserText,
+} from '../../testing/model/anthropic.ts';
 import { sandboxProject } from '../../testing/sandbox-project.ts';
 
 await describeWithEngine('bubblewrap', 'an agent at work in its container', () => {

@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { readSettings } from '../../config.ts';
 import { openSandbox } from '../../sandbox/open.ts';
+import { startAssistant, type TestAssistant, textsOf } from '../../testing/assistant.ts';
+import { TestClock } from '../../testing/clock.ts';
+import { describeWithEngine } from '../../testing/engine.ts';
 import {
   type AnthropicRequest,
   type AnthropicScript,
   lastToolResults,
   lastUserText,
-} from '../../testing/anthropic.ts';
-import { startAssistant, type TestAssistant, textsOf } from '../../testing/assistant.ts';
-import { TestClock } from '../../testing/clock.ts';
-import { describeWithEngine } from '../../testing/engine.ts';
+} from '../../testing/model/anthropic.ts';
 import { type SandboxProject, sandboxProject, TEST_KEY } from '../../testing/sandbox-project.ts';
 import { lazySandbox } from '../turns/lazy-sandbox.ts';
 

@@ -2,7 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { describeWithEngine } from '../../testing/engine.ts';
-import { startOpenAiServer } from '../../testing/openai.ts';
+import { startOpenAiServer } from '../../testing/model/openai.ts';
 import { sandboxProject } from '../../testing/sandbox-project.ts';
 import { bundleAgent } from './bundle.ts';
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { parseDocument, stringify } from 'yaml';
 import { compose } from '../../compose/compose.ts';
 import { ClawError } from '../../errors.ts';
-import { changedLines } from '../../merge/changed-lines.ts';
+import { changedLines } from '../../merge/lines/changed-lines.ts';
 import { type EngineContext, resultOf, type VerbResult } from '../../operation/context.ts';
 import {
   type Installation,

@@ -1,4 +1,4 @@
-import { likeness, lineWeights } from '../../merge/likeness.ts';
+import { likeness, lineWeights } from '../../merge/lines/likeness.ts';
 import type { TreeFile } from '../../tree.ts';
 
 /** A file that is other than before; null where none was, or is. */

@@ -1,5 +1,5 @@
 import { type Document, parseDocument } from 'yaml';
-import { changedLines } from '../../merge/changed-lines.ts';
+import { changedLines } from '../../merge/lines/changed-lines.ts';
 import { withFollowedTests } from '../../operation/proof/followed-tests.ts';
 import type { PathMap } from '../../package/manifest/path-map.ts';
 import type { SkillPackage } from '../../package/package.ts';

@@ -1,5 +1,5 @@
-import { changedLines } from '../../merge/changed-lines.ts';
-import { splitLines } from '../../merge/lines.ts';
+import { changedLines } from '../../merge/lines/changed-lines.ts';
+import { splitLines } from '../../merge/lines/lines.ts';
 import { TEST_NOTE } from '../../package/templates.ts';
 import type { TreeFile } from '../../tree.ts';
 import type { PackedEdit } from './renames.ts';

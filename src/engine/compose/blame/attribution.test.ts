@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Hunk } from '../../merge/hunk.ts';
+import type { Hunk } from '../../merge/lines/hunk.ts';
 import type { Touch } from '../composition.ts';
 import { authorOf } from './attribution.ts';
 

@@ -1,5 +1,5 @@
-import type { Hunk } from '../../merge/hunk.ts';
-import { contentOf, splitLines } from '../../merge/lines.ts';
+import type { Hunk } from '../../merge/lines/hunk.ts';
+import { contentOf, splitLines } from '../../merge/lines/lines.ts';
 import type { TreeFile } from '../../tree.ts';
 import type { Touch } from '../composition.ts';
 

@@ -1,7 +1,7 @@
-import { diffLines } from '../../merge/diff.ts';
-import { at } from '../../merge/edits.ts';
-import { internLines } from '../../merge/intern.ts';
-import { splitLines } from '../../merge/lines.ts';
+import { diffLines } from '../../merge/lines/diff.ts';
+import { at } from '../../merge/lines/edits.ts';
+import { internLines } from '../../merge/lines/intern.ts';
+import { splitLines } from '../../merge/lines/lines.ts';
 import { type KeyPath, lineKeys } from '../../structured/json/line-keys.ts';
 import type { TreeFile } from '../../tree.ts';
 

@@ -1,6 +1,6 @@
 import type { Versions } from '../../tree.ts';
-import { mapVersions, NAMES } from '../line-ends.ts';
-import type { Range } from '../regions.ts';
+import { mapVersions, NAMES } from '../lines/line-ends.ts';
+import type { Range } from '../lines/regions.ts';
 import { type Gaps, gapsOf, type KeyedUnit } from './gaps.ts';
 import { listsOf, type NamedList } from './members.ts';
 import { type Side, type Sides, spanOf } from './side.ts';

@@ -1,9 +1,9 @@
 import type { Versions } from '../../tree.ts';
-import { diffLines } from '../diff.ts';
-import { at } from '../edits.ts';
-import { mapVersions, NAMES } from '../line-ends.ts';
+import { diffLines } from '../lines/diff.ts';
+import { at } from '../lines/edits.ts';
+import { mapVersions, NAMES } from '../lines/line-ends.ts';
+import type { Range } from '../lines/regions.ts';
 import { mergeValue } from '../merge-value.ts';
-import type { Range } from '../regions.ts';
 import { pairOf, reindent } from './reindent.ts';
 import { type Side, type Sides, spanOf } from './side.ts';
 import { isSameWords, type Word, wordsBetween } from './words.ts';

@@ -1,4 +1,4 @@
-import type { Range, Region } from '../regions.ts';
+import type { Range, Region } from '../lines/regions.ts';
 import { type Insertion, listsIn, mergeInsertions } from './insertions.ts';
 import type { Language } from './language.ts';
 import { type Layout, mergeLayout } from './layout.ts';

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { Versions } from '../../tree.ts';
-import { mapVersions } from '../line-ends.ts';
-import { contentOf, splitLines } from '../lines.ts';
-import type { Range } from '../regions.ts';
+import { mapVersions } from '../lines/line-ends.ts';
+import { contentOf, splitLines } from '../lines/lines.ts';
+import type { Range } from '../lines/regions.ts';
 import type { Language } from './language.ts';
 import { type Parse, parseSyntax, type Syntax } from './parse.ts';
 import { type Word, wordsOf } from './words.ts';

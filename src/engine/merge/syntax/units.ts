@@ -1,4 +1,4 @@
-import type { Range } from '../regions.ts';
+import type { Range } from '../lines/regions.ts';
 import type { ListKind, Member, NamedList } from './members.ts';
 import type { Side } from './side.ts';
 import { firstFrom } from './words.ts';

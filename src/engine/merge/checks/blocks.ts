@@ -1,0 +1,164 @@
+import type { Versions } from '../../tree.ts';
+import { at } from '../lines/edits.ts';
+import type { Interned } from '../lines/intern.ts';
+import { contentOf } from '../lines/lines.ts';
+import { commonHead, commonTail, type Region } from '../lines/regions.ts';
+import { findBlock, listPlaces, type Places } from './places.ts';
+
+/** Lines with a letter or digit that make a block. Two equal lines in a row are often chance. */
+const BLOCK = 3;
+/** Lines that one merge may compare in search of blocks, so that no input is slow. */
+const MAX_STEPS = 2_000_000;
+const WORD = /[\p{L}\p{N}]/u;
+/** Placeholder in the merged text for a line that is not known yet. */
+const OPEN = -1;
+
+/** A block that both sides have, and where it begins in each. */
+type Shared = { readonly ours: number; readonly theirs: number; readonly length: number };
+
+/** A block that both sides brought in, and where it begins in the merged text: never in one place. */
+export type BrokenBlock = Shared & { readonly merged: readonly number[] };
+
+/** The merged text as far as it is known, and the region of each of its lines. */
+export type Merged = { readonly lines: Int32Array; readonly regions: Int32Array };
+
+type Search = Readonly<Record<keyof Versions<unknown> | 'merged', Places>> & {
+  /** True if a line has a letter or digit, by its number. */
+  readonly isWord: (line: number) => boolean;
+  steps: number;
+};
+
+/**
+ * Finds a block that both sides brought in and that a merge does not hold once: it has it twice, or,
+ * where nothing is in dispute, not at all.
+ *
+ * A block is a run of lines, three or more of which have a letter or digit. It was brought in where the
+ * base does not have it, and each side has it once.
+ */
+export function* brokenBlocks(
+  regions: readonly Region[],
+  merged: Merged,
+  texts: Interned,
+): Iterable<BrokenBlock> {
+  const kinds = new Set(regions.map(({ kind }) => kind));
+  // The result of one side's work alone holds that side's blocks as they are.
+  if (!kinds.has('resolved') && !(kinds.has('ours') && kinds.has('theirs'))) return;
+  const search = openSearch(merged, texts);
+  const isClean = !kinds.has('conflict');
+  let checked = { ours: 0, theirs: 0 };
+  for (const block of smallestBlocks(regions, search)) {
+    const places = find(search, 'merged', block.ours, block.ours + block.length);
+    if (places.length > 1) yield { ...block, merged: places };
+    // Below the head of one that was looked at is only more of it.
+    const isChecked =
+      block.ours - block.theirs === checked.ours - checked.theirs && block.ours >= checked.ours;
+    if (!isClean || isChecked) continue;
+    const whole = largestBlock(block, texts);
+    checked = whole;
+    const isLost = find(search, 'merged', whole.ours, whole.ours + whole.length).length === 0;
+    if (isLost) yield { ...whole, merged: [] };
+  }
+}
+
+/** Numbers the lines of the merged text; a conflict is one line that no text has. */
+export function mergedLines(regions: readonly Region[], texts: Interned): Merged {
+  const lines: number[] = [];
+  const owners: number[] = [];
+  for (const [index, region] of regions.entries()) {
+    const before = lines.length;
+    if (region.kind === 'conflict') lines.push(OPEN);
+    else if (region.kind === 'resolved') {
+      for (const line of region.lines) lines.push(texts.numbers.get(contentOf(line)) ?? OPEN);
+    } else {
+      const name = region.kind === 'theirs' ? 'theirs' : 'ours';
+      for (let line = region[name].start; line < region[name].end; line++) {
+        lines.push(at(texts[name], line));
+      }
+    }
+    for (let line = before; line < lines.length; line++) owners.push(index);
+  }
+  return { lines: Int32Array.from(lines), regions: Int32Array.from(owners) };
+}
+
+/**
+ * Finds the blocks that both sides brought in, none of which begins and ends within another one. They
+ * reach into a change of ours: elsewhere a block is the base's.
+ */
+function* smallestBlocks(regions: readonly Region[], search: Search): Iterable<Shared> {
+  let from = 0;
+  for (const { kind, ours } of regions) {
+    if (kind === 'all' || kind === 'theirs') continue;
+    for (let place = ours.end - 1; place >= ours.start; place--) {
+      const block = smallestBlock(place, place + 1, search);
+      if (block !== null) yield block;
+    }
+    for (let place = ours.start - 1; place >= from; place--) {
+      if (find(search, 'theirs', place, ours.start + 1).length === 0) break;
+      const block = smallestBlock(place, ours.start + 1, search);
+      if (block !== null) yield block;
+      if (block?.length === ours.start + 1 - place) break;
+    }
+    from = ours.end;
+    if (search.steps <= 0) return;
+  }
+}
+
+/** Returns the shortest block from a line of ours on that was brought in, and ends no sooner than asked. */
+function smallestBlock(start: number, leastEnd: number, search: Search): Shared | null {
+  const { lines } = search.ours;
+  let end = start;
+  for (let words = 0; words < BLOCK || end < leastEnd; end++) {
+    if (end >= lines.length || search.theirs.countOf(at(lines, end)) === 0) return null;
+    if (search.isWord(at(lines, end))) words++;
+  }
+  let theirs = find(search, 'theirs', start, end);
+  if (theirs.length === 0) return null;
+  let base = find(search, 'base', start, end);
+  let ours = find(search, 'ours', start, end);
+  while (base.length > 0 || ours.length > 1 || theirs.length > 1) {
+    const line = lines[end];
+    const offset = end - start;
+    const goesOn = (name: keyof Versions<unknown>) => (place: number) =>
+      search[name].lines[place + offset] === line;
+    search.steps -= base.length + ours.length + theirs.length;
+    base = base.filter(goesOn('base'));
+    ours = ours.filter(goesOn('ours'));
+    theirs = theirs.filter(goesOn('theirs'));
+    if (line === undefined || theirs.length === 0 || search.steps <= 0) return null;
+    end++;
+  }
+  return { ours: start, theirs: theirs[0] ?? 0, length: end - start };
+}
+
+/** Returns all equal lines around a block. */
+function largestBlock({ ours, theirs }: Shared, texts: Interned): Shared {
+  const above = commonTail(texts.ours.subarray(0, ours), texts.theirs.subarray(0, theirs));
+  const below = commonHead(texts.ours.subarray(ours), texts.theirs.subarray(theirs));
+  return { ours: ours - above, theirs: theirs - above, length: above + below };
+}
+
+/** Finds the places of some lines of ours in a text. */
+function find(
+  search: Search,
+  name: keyof Versions<unknown> | 'merged',
+  start: number,
+  end: number,
+): readonly number[] {
+  const block = search.ours.lines.subarray(start, end);
+  const { places, compared } = findBlock(search[name], block);
+  search.steps -= compared;
+  return places;
+}
+
+function openSearch(merged: Merged, texts: Interned): Search {
+  const words = new Uint8Array(texts.size);
+  for (const [content, number] of texts.numbers) words[number] = WORD.test(content) ? 1 : 0;
+  return {
+    base: listPlaces(texts.base, texts.size),
+    ours: listPlaces(texts.ours, texts.size),
+    theirs: listPlaces(texts.theirs, texts.size),
+    merged: listPlaces(merged.lines, texts.size),
+    isWord: (line) => words[line] === 1,
+    steps: MAX_STEPS,
+  };
+}

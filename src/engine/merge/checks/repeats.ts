@@ -1,0 +1,138 @@
+import { at } from '../lines/edits.ts';
+import type { Interned } from '../lines/intern.ts';
+import { mapVersions, NAMES } from '../lines/line-ends.ts';
+import { commonHead, commonTail, isEqual, type Range, type Region } from '../lines/regions.ts';
+import { type BrokenBlock, brokenBlocks, type Merged, mergedLines } from './blocks.ts';
+import { joinRegions } from './invalid-merge.ts';
+
+/** An insertion of fewer lines does not tell that one side has all of the other side's work. */
+const MIN_INSERTED = 3;
+
+/**
+ * Joins the places of a block that both sides brought in, where a merge by lines would not keep it
+ * exactly once. Alignment then has equal insertions at different lines, mostly because one side also
+ * changed a line beside its own.
+ *
+ * What was joined is the one side's where that side has all that the other one did, else a conflict.
+ */
+export function joinRepeats(regions: readonly Region[], texts: Interned): readonly Region[] {
+  const known = new Set(regions);
+  const joined = disputeOnce(regions, texts);
+  if (joined === regions) return regions;
+  const resolved = joined.map((region) =>
+    known.has(region) ? region : resolveContained(region, texts),
+  );
+  return disputeRepeats(resolved, texts);
+}
+
+/** Makes conflicts of such places, until every block that both sides brought in is there once. */
+export function disputeRepeats(regions: readonly Region[], texts: Interned): readonly Region[] {
+  const disputed = disputeOnce(regions, texts);
+  // Each round leaves less that is not in dispute, so there is a last one.
+  return disputed === regions ? regions : disputeRepeats(disputed, texts);
+}
+
+function disputeOnce(regions: readonly Region[], texts: Interned): readonly Region[] {
+  const stretches = brokenStretches(regions, texts);
+  if (stretches.length === 0) return regions;
+  // Reading from ours or from theirs can give other smallest blocks: both results count.
+  const swapped = regions.map((region): Region => {
+    const { kind, ours, theirs } = region;
+    if (kind === 'resolved') return { ...region, ours: theirs, theirs: ours };
+    const other = kind === 'ours' ? 'theirs' : kind === 'theirs' ? 'ours' : kind;
+    return { ...region, kind: other, ours: theirs, theirs: ours };
+  });
+  const others = brokenStretches(swapped, { ...texts, ours: texts.theirs, theirs: texts.ours });
+  return joinRegions(regions, [...stretches, ...others]);
+}
+
+function brokenStretches(regions: readonly Region[], texts: Interned): readonly Range[] {
+  const merged = mergedLines(regions, texts);
+  return [...brokenBlocks(regions, merged, texts)].flatMap((block) =>
+    stretchesOf(block, regions, merged),
+  );
+}
+
+/**
+ * Returns the stretches from each place of a block to the next; where it has none, from one side's place to
+ * the other's.
+ */
+function stretchesOf(
+  block: BrokenBlock,
+  regions: readonly Region[],
+  merged: Merged,
+): readonly Range[] {
+  const { length } = block;
+  const touched = block.merged.map((place) => {
+    const [first, last] = [place, place + length - 1].map((line) => at(merged.regions, line));
+    return changesAmong(regions, (_, index) => index >= (first ?? 0) && index <= (last ?? 0));
+  });
+  if (touched.length === 0) {
+    const inSide = (name: 'ours' | 'theirs') => (region: Region) =>
+      region[name].start < block[name] + length && region[name].end > block[name];
+    const both = [inSide('ours'), inSide('theirs')].flatMap((is) => changesAmong(regions, is));
+    return [{ start: Math.min(...both), end: Math.max(...both) + 1 }];
+  }
+  return touched.slice(1).map((some, index) => nearestPair(touched[index] ?? [], some, regions));
+}
+
+function changesAmong(
+  regions: readonly Region[],
+  is: (region: Region, index: number) => boolean,
+): readonly number[] {
+  return regions.flatMap((region, index) =>
+    region.kind !== 'all' && is(region, index) ? [index] : [],
+  );
+}
+
+/** Returns the closest two of some regions, of different sides if there are such. */
+function nearestPair(
+  some: readonly number[],
+  others: readonly number[],
+  regions: readonly Region[],
+): Range {
+  const pairs = some.flatMap((one) =>
+    others.map((other) => {
+      const isSame = regions[one]?.kind === regions[other]?.kind;
+      const range = { start: Math.min(one, other), end: Math.max(one, other) + 1 };
+      return { isSame, range, length: range.end - range.start };
+    }),
+  );
+  const [nearest] = pairs.toSorted(
+    (one, other) => Number(one.isSame) - Number(other.isSame) || one.length - other.length,
+  );
+  return nearest?.range ?? { start: 0, end: regions.length };
+}
+
+/**
+ * Resolves joined regions as the side that holds everything that the other side did there; else leaves a
+ * conflict.
+ */
+function resolveContained(region: Region, texts: Interned): Region {
+  if (region.kind !== 'conflict') return region;
+  const { base, ours, theirs } = mapVersions(NAMES, (name) =>
+    texts[name].subarray(region[name].start, region[name].end),
+  );
+  if (isEqual(ours, theirs)) return { ...region, kind: 'both' };
+  // Where both sides only inserted, the order of their further lines is unknown.
+  if (base.length === 0) return region;
+  const isOurs = isWithin(base, theirs, ours);
+  // Each may have the block of the other at the other end of its own: then nothing tells which.
+  if (isOurs === isWithin(base, ours, theirs)) return region;
+  return { ...region, kind: isOurs ? 'ours' : 'theirs' };
+}
+
+/**
+ * Tells whether one side is the base with a block put in, and the other side has that block and, before
+ * or after it, the base's own lines.
+ */
+function isWithin(base: Int32Array, one: Int32Array, other: Int32Array): boolean {
+  const { length } = one;
+  const inserted = length - base.length;
+  if (inserted < MIN_INSERTED || commonHead(base, one) + commonTail(base, one) < base.length)
+    return false;
+  return (
+    commonHead(one, other) + commonTail(one, base) >= length ||
+    commonTail(one, other) + commonHead(one, base) >= length
+  );
+}

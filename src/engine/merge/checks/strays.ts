@@ -1,0 +1,185 @@
+import type { Versions } from '../../tree.ts';
+import { at } from '../lines/edits.ts';
+import type { Interned } from '../lines/intern.ts';
+import type { Range, Region } from '../lines/regions.ts';
+import { joinRegions } from './invalid-merge.ts';
+
+type Name = 'ours' | 'theirs';
+
+/** One version, as it is read from some line upwards. */
+type Text = { readonly lines: readonly string[]; readonly numbers: Int32Array };
+
+/** A line that tells what those below it belong to. */
+type Head = { readonly number: number; readonly place: number };
+
+/** The steps that are left, and the occurrences of each line in a version. */
+type Search = {
+  steps: number;
+  readonly counts: (name: keyof Versions<unknown>) => Int32Array;
+  /** True if one side left a line of the base where it was. */
+  readonly isPaired: (place: number, name: Name) => boolean;
+};
+
+/** Lines that one merge may read in search of heads, so that no input is slow. */
+const MAX_STEPS = 400_000;
+const OTHER: Readonly<Record<Name, Name>> = { ours: 'theirs', theirs: 'ours' };
+const WORD = /[\w\x80-\xff]/;
+
+/**
+ * Makes conflicts of edits that would land in another declaration than the one their side edited.
+ *
+ * Where neighbours have equal lines and one side moved one of them, alignment can pair the lines of one with
+ * those of the other. The heads of an edit tell where it belongs: the lines above it that are indented less,
+ * or else the lines above it in its paragraph.
+ *
+ * An edit has gone astray where a head is no longer above it, and the new head is one that the base has
+ * elsewhere or that itself moved. A head that was renamed or wrapped is no sign. Nor is a new head where the
+ * old one stayed: the lines were extracted into a declaration of their own.
+ */
+export function disputeStrays(
+  regions: readonly Region[],
+  texts: Interned,
+  lines: Versions<readonly string[]>,
+): readonly Region[] {
+  const isPaired = (place: number, name: Name) =>
+    regions.some(({ kind, base }) => kind !== name && base.start <= place && place < base.end);
+  const search = { steps: MAX_STEPS, counts: lineCounts(texts), isPaired };
+  const stretches: Range[] = [];
+  // The last region before the present one in which that side, or both, did something.
+  const last = { ours: -1, theirs: -1 };
+  for (const [index, region] of regions.entries()) {
+    if (region.kind === 'ours' || region.kind === 'theirs') {
+      const start = last[OTHER[region.kind]];
+      if (start >= 0 && isStray({ ...region, kind: region.kind }, texts, lines, search)) {
+        stretches.push({ start, end: index + 1 });
+      }
+      last[region.kind] = index;
+    } else if (region.kind === 'conflict') {
+      last.ours = index;
+      last.theirs = index;
+    }
+  }
+  return stretches.length === 0 ? regions : joinRegions(regions, stretches);
+}
+
+function isStray(
+  region: Versions<Range> & { readonly kind: Name },
+  texts: Interned,
+  lines: Versions<readonly string[]>,
+  search: Search,
+): boolean {
+  const mover = OTHER[region.kind];
+  const edited = firstLine(region, region.kind, lines);
+  if (edited === null) return false;
+  const { place, indent } = edited;
+  const from = { base: place, moved: region[mover].start + place - region.base.start, indent };
+  const base = { lines: lines.base, numbers: texts.base };
+  const heads = headsApart(base, { lines: lines[mover], numbers: texts[mover] }, from, search);
+  if (heads.base.length === 0 || heads.moved.length === 0) return false;
+  const isOnce = ({ number }: Head, name: Name | 'base') => search.counts(name)[number] === 1;
+  // A text without indentation is one paragraph, so that there can be as many heads as lines.
+  const numbers = {
+    base: new Set(heads.base.map(({ number }) => number)),
+    moved: new Set(heads.moved.map(({ number }) => number)),
+  };
+  const gone = heads.base.filter((head) => isOnce(head, 'base') && !numbers.moved.has(head.number));
+  const come = heads.moved.filter((head) => isOnce(head, mover) && !numbers.base.has(head.number));
+  if (gone.length === 0 || come.length === 0) return false;
+  const isMoved = (head: Head) => isOnce(head, mover) && !search.isPaired(head.place, mover);
+  return come.some((head) => isOnce(head, 'base')) || gone.some(isMoved);
+}
+
+/** Finds the first line of an edit in the base, blank lines apart, and its depth; null where all is blank. */
+function firstLine(
+  region: Region,
+  name: Name,
+  lines: Versions<readonly string[]>,
+): { readonly place: number; readonly indent: number } | null {
+  for (let place = region.base.start; place < region.base.end; place++) {
+    const indent = depthOf(lines.base[place] ?? '');
+    if (indent !== null) return { place, indent };
+  }
+  // An insertion after a blank line has no surroundings to compare.
+  const indent = depthOf(lines[name][region[name].start] ?? '');
+  return indent === null || region.base.start < region.base.end
+    ? null
+    : { place: region.base.start, indent };
+}
+
+/** Returns the heads of one place in two versions, but for those that they have in common. */
+function headsApart(
+  base: Text,
+  moved: Text,
+  from: { readonly base: number; readonly moved: number; readonly indent: number },
+  search: Search,
+): { readonly base: readonly Head[]; readonly moved: readonly Head[] } {
+  let [one, other, indent] = [from.base, from.moved, from.indent];
+  // Most edits have the same surroundings in both versions: then no head needs to be compared.
+  while (indent > 0 && one > 0 && other > 0 && search.steps > 0) {
+    if (at(base.numbers, one - 1) !== at(moved.numbers, other - 1)) break;
+    search.steps--;
+    one--;
+    other--;
+    indent = indentAbove(base.lines[one] ?? '', indent);
+  }
+  if (indent === 0 && from.indent > 0) return { base: [], moved: [] };
+  return { base: headsOf(base, one, indent, search), moved: headsOf(moved, other, indent, search) };
+}
+
+/** Returns the lines above a place that are indented less, the nearest first; at depth 0 its paragraph's. */
+function headsOf(
+  { lines, numbers }: Text,
+  place: number,
+  depth: number,
+  search: Search,
+): readonly Head[] {
+  const heads: Head[] = [];
+  let indent = depth;
+  for (let index = place - 1; index >= 0 && search.steps > 0; index--) {
+    search.steps--;
+    const line = lines[index] ?? '';
+    const own = depthOf(line);
+    if (depth === 0) {
+      if (own === null) break;
+      heads.push({ number: at(numbers, index), place: index });
+    } else {
+      if (own !== null && own < indent && WORD.test(line))
+        heads.push({ number: at(numbers, index), place: index });
+      indent = indentAbove(line, indent);
+      if (indent === 0) break;
+    }
+  }
+  return heads;
+}
+
+/** Returns the indentation that lines further up must stay below to be heads. */
+function indentAbove(line: string, indent: number): number {
+  const own = depthOf(line);
+  if (own === null || own >= indent) return indent;
+  // A bracket on a line of its own belongs to the line above it.
+  return WORD.test(line) ? own : own + 1;
+}
+
+/**
+ * Returns the indentation of a line; null for a blank one. A closing bracket belongs to the lines it closes.
+ */
+function depthOf(line: string): number | null {
+  let indent = 0;
+  while (line[indent] === ' ' || line[indent] === '\t') indent++;
+  const first = line[indent];
+  if (first === undefined || first === '\n' || first === '\r') return null;
+  return first === '}' || first === ')' || first === ']' ? indent + 1 : indent;
+}
+
+/** Counts the occurrences of each line in a version, at the first use. */
+function lineCounts(texts: Interned): (name: keyof Versions<unknown>) => Int32Array {
+  const known = new Map<string, Int32Array>();
+  return (name) => {
+    const counted = known.get(name);
+    if (counted !== undefined) return counted;
+    const counts = new Int32Array(texts.size);
+    for (const line of texts[name]) counts[line] = at(counts, line) + 1;
+    known.set(name, counts);
+    return counts;
+  };
+}

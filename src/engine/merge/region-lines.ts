@@ -1,9 +1,0 @@
-import type { Versions } from '../tree.ts';
-import type { Region } from './regions.ts';
-
-/** Returns the lines of a region that is not in dispute; of a conflict those of ours. */
-export function linesOf(region: Region, lines: Versions<readonly string[]>): readonly string[] {
-  if (region.kind === 'resolved') return region.lines;
-  const side = region.kind === 'theirs' ? 'theirs' : 'ours';
-  return lines[side].slice(region[side].start, region[side].end);
-}

@@ -1,0 +1,98 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ModelSettings } from '../../config.ts';
+import { ActivityWatchdog } from '../../lib/activity-watchdog.ts';
+import type { ModelFailure } from '../../model/failure.ts';
+import type { Admission, TokenCounts } from '../../model/tokens.ts';
+import { openGroupServer } from '../../sandbox/protocol/group-server.ts';
+
+/** The key that the proxy adds, which nobody on its socket ever sees. */
+export const KEY = 'sk-real-key';
+
+export type TestProxyParts = {
+  /** No turn runs. */
+  readonly isIdle?: boolean;
+  readonly provider?: ModelSettings['provider'];
+  readonly admit?: (atMost: TokenCounts, signal: AbortSignal) => Promise<Admission>;
+};
+
+/** A group's socket in front of a model's server, with the test in place of agent and turn. */
+export async function openProxy(baseUrl: string, parts: TestProxyParts = {}) {
+  const { isIdle = false, provider = 'anthropic' } = parts;
+  const socketDir = await mkdtemp(join(tmpdir(), 'claw-proxy-'));
+  await chmod(socketDir, 0o700);
+  const model: ModelSettings = { provider, model: 'claude-test', baseUrl, apiKey: KEY };
+  const charges: (TokenCounts | null)[] = [];
+  const failures: (ModelFailure | null)[] = [];
+  const over = new AbortController();
+  const charge = (counts: TokenCounts | null) => void charges.push(counts);
+  const turn = {
+    signal: over.signal,
+    silence: new ActivityWatchdog(),
+    admit: parts.admit ?? (async () => ({ kind: 'admitted', charge }) as const),
+    onModel: (failure: ModelFailure | null) => failures.push(failure),
+  };
+  const server = await openGroupServer({
+    socketDir,
+    user: { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 },
+    proxy: { model, timeoutMs: 60_000 },
+    currentTurn: () => (isIdle ? null : turn),
+    onAgent: () => {},
+  });
+  const socketPath = join(socketDir, 'host.sock');
+  return {
+    /** What its calls cost, those that cost something. */
+    get charged() {
+      return charges.filter((counts) => counts !== null);
+    },
+    /** How the admissions of its calls ended; null is one that cost nothing. */
+    charges,
+    failures,
+    endTurn: () => over.abort(),
+    post: (path: string, body: string, headers = {}, method = 'POST') =>
+      post({ socketPath, path, method, headers }, body),
+    /** Asks, and goes away with the first bytes of the answer, or when `leave` resolves. */
+    abandon: (path: string, body: string, leave: Promise<void> | null = null) =>
+      abandon({ socketPath, path, method: 'POST' }, body, leave),
+    upgrade: (protocol: string) => upgradeStatus(socketPath, protocol),
+    async [Symbol.asyncDispose]() {
+      await server.close();
+      await rm(socketDir, { recursive: true, force: true });
+    },
+  };
+}
+
+function post(options: object, body: string): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const asked = request(options, async (answer) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of answer) chunks.push(chunk);
+      resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(chunks).toString() });
+    });
+    asked.on('error', reject);
+    asked.end(body);
+  });
+}
+
+function abandon(options: object, body: string, leave: Promise<void> | null): Promise<void> {
+  return new Promise((resolve) => {
+    const asked = request(options, (answer) => answer.once('data', () => asked.destroy()));
+    asked.on('error', () => resolve());
+    asked.on('close', () => resolve());
+    asked.end(body);
+    void leave?.then(() => asked.destroy());
+  });
+}
+
+function upgradeStatus(socketPath: string, protocol: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const headers = { connection: 'Upgrade', upgrade: protocol };
+    const asked = request({ socketPath, path: '/frames', headers });
+    asked.on('upgrade', (answer) => resolve(answer.statusCode ?? 0));
+    asked.on('response', (answer) => resolve(answer.statusCode ?? 0));
+    asked.on('error', reject);
+    asked.end();
+  });
+}

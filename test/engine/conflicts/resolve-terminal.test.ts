@@ -1,0 +1,162 @@
+import { spawn } from 'node:child_process';
+import { stripVTControlCharacters } from 'node:util';
+import { expect, test } from 'vitest';
+import { addSkill, CLAW, type Codebase, temporaryCodebase } from '../../../src/testing/codebase.ts';
+import { lastUserText, startAnthropicServer } from '../../../src/testing/model/anthropic.ts';
+
+// The model is the one that a test's own .env names.
+for (const name of ['MODEL', 'ANTHROPIC_API_KEY', 'ANTHROPIC_BASE_URL', 'CLAW_TURN_TIMEOUT_MS']) {
+  delete process.env[name];
+}
+
+const LINES = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n';
+const of = (skill: string) =>
+  LINES.replace('two', `two of ${skill}`).replace('nine', `nine of ${skill}`);
+
+async function blocked(): Promise<Codebase> {
+  const codebase = temporaryCodebase(
+    { 'notes.txt': LINES, 'other.txt': LINES, '.gitignore': '.env\n' },
+    { git: true },
+  );
+  for (const skill of ['a', 'b']) {
+    const other = LINES.replace('two', `${skill} here`);
+    addSkill(codebase, skill, {
+      modify: { 'notes.txt': [LINES, of(skill)], 'other.txt': [LINES, other] },
+    });
+  }
+  codebase.write({ 'skills/b/modify/notes.txt.intent.md': 'Must keep: the letter b.\n' });
+  expect((await codebase.claw('apply', 'a', 'b')).code).toBe(3);
+  return codebase;
+}
+
+/** Types each key once the terminal shows what it answers, and says what was shown at the end. */
+async function converse(
+  codebase: Codebase,
+  { args, columns = 100, editor = 'true' }: { args: string; columns?: number; editor?: string },
+  turns: readonly (readonly [awaited: string, typed: string])[],
+): Promise<{ code: number | null; screen: string }> {
+  const command = `stty cols ${columns} rows 50; ${process.execPath} ${CLAW} ${args} --cwd ${codebase.root}`;
+  const [terminal = '', ...given] = ['script', '-qefc', command, '/dev/null'];
+  const child = spawn(terminal, given, {
+    env: { ...process.env, EDITOR: editor, VISUAL: '', TERM: 'xterm' },
+    stdio: 'pipe',
+  });
+  let screen = '';
+  let seen = 0;
+  const waiting = [...turns];
+  child.stdout.on('data', (chunk: Buffer) => {
+    screen += stripVTControlCharacters(chunk.toString());
+    const [next] = waiting;
+    const at = next ? screen.indexOf(next[0], seen) : -1;
+    if (next === undefined || at === -1) return;
+    waiting.shift();
+    seen = at + next[0].length;
+    // The question is drawn before it listens.
+    setTimeout(() => child.stdin.write(next[1]), 100);
+  });
+  const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
+  expect(waiting).toEqual([]);
+  return { code, screen: screen.replaceAll('\r', '') };
+}
+
+test('on a terminal every open conflict is asked about, side by side, and then it goes on', async () => {
+  await using codebase = await blocked();
+  const { code, screen } = await converse(codebase, { args: 'resolve' }, [
+    ['What shall stand there? 1 of 2', '3'],
+    ['What shall stand there? 2 of 2', '2'],
+    ['What shall stand there?', '1'],
+    ['All is decided. Go on with "apply a b"?', '\r'],
+  ]);
+  expect(screen).toMatch(/ours: a ─+┬─── theirs: b ─+\n/);
+  expect(screen).toMatch(/\ntwo of a +│ two of b\n/);
+  expect(screen).toContain('Must keep: the letter b.');
+  expect(screen).toContain('Done: apply changed 2 files.');
+  expect(code).toBe(0);
+  expect(codebase.read('notes.txt')).toBe(
+    of('b').replace('two of b', 'two of a\ntwo of b').replace('nine of a', 'nine of b'),
+  );
+  expect(codebase.read('other.txt')).toBe(LINES.replace('two', 'a here'));
+});
+
+test('a hunk can be edited; what still holds markers is asked for again', async () => {
+  await using codebase = await blocked();
+  codebase.write({
+    'skills/edit.sh': 'if [ -e "$0.once" ]; then echo "by hand" > "$1"; else touch "$0.once"; fi\n',
+  });
+  const editor = `sh ${codebase.path('skills/edit.sh')}`;
+  const { screen } = await converse(codebase, { args: 'resolve other.txt', editor }, [
+    ['What shall stand there?', '5'],
+    ['What shall stand there?', '5'],
+  ]);
+  expect(screen).toContain('still holds conflict markers');
+  expect(screen).toContain('Still open: notes.txt.');
+  await codebase.claw('resolve', 'notes.txt', '--ours');
+  expect((await codebase.claw('continue')).code).toBe(0);
+  expect(codebase.read('other.txt')).toBe(LINES.replace('two', 'by hand'));
+});
+
+test('a text that is not finished costs none of the choices before it', async () => {
+  await using codebase = await blocked();
+  codebase.write({
+    'skills/edit.sh': 'if [ -e "$0.once" ]; then echo "by hand" > "$1"; else touch "$0.once"; fi\n',
+  });
+  const editor = `sh ${codebase.path('skills/edit.sh')}`;
+  const { screen } = await converse(codebase, { args: 'resolve notes.txt', editor }, [
+    ['What shall stand there? 1 of 2', '2'],
+    ['What shall stand there? 2 of 2', '5'],
+    ['What shall stand there? 2 of 2', '5'],
+  ]);
+  expect(screen).toContain('still holds conflict markers');
+  expect(screen).toContain('Still open: other.txt.');
+  await codebase.claw('resolve', 'other.txt', '--ours');
+  expect((await codebase.claw('continue')).code).toBe(0);
+  expect(codebase.read('notes.txt')).toBe(of('b').replace('nine of b', 'by hand'));
+});
+
+test('leaving keeps what is decided, and a finished text is taken if the owner says so', async () => {
+  await using codebase = await blocked();
+  const { screen } = await converse(codebase, { args: 'resolve', columns: 40 }, [
+    ['What shall stand there? 1 of 2', '7'],
+    ['What shall stand there?', '\x03'],
+  ]);
+  // Too narrow for two columns: one below the other.
+  expect(screen).toMatch(/── ours: a ─+\n {2}two of a\n── theirs: b ─+\n {2}two of b\n/);
+  expect((await codebase.claw('conflicts')).json.data).toMatchObject({
+    open: ['notes.txt', 'other.txt'],
+  });
+  codebase.write({ '.claw/pending/other.txt': LINES.replace('two', 'finished') });
+  const second = await converse(codebase, { args: 'resolve other.txt' }, [
+    ['Take the text that you finished in .claw/pending/other.txt?', '\r'],
+  ]);
+  expect(second.screen).toContain('Still open: notes.txt.');
+  await codebase.claw('resolve', 'notes.txt', '--ours');
+  await codebase.claw('continue');
+  expect(codebase.read('other.txt')).toBe(LINES.replace('two', 'finished'));
+});
+
+test('the model can be asked from there, and is taken at the owner’s yes', async () => {
+  await using codebase = await blocked();
+  const server = await startAnthropicServer((request) => {
+    const isFirst = lastUserText(request).includes('hunk 2');
+    const hunks = isFirst ? ['two of both\n', 'nine of both\n'] : ['other of both\n'];
+    return [{ type: 'text', text: JSON.stringify({ hunks }) }];
+  });
+  codebase.write({ '.env': `ANTHROPIC_API_KEY=sk-1\nANTHROPIC_BASE_URL=${server.url}\n` });
+  const { code, screen } = await converse(codebase, { args: 'resolve' }, [
+    ['What shall stand there? 1 of 2', '6'],
+    ['Take that?', 'n'],
+    ['What shall stand there? 1 of 2', '6'],
+    ['Take that?', '\r'],
+    ['What shall stand there?', '6'],
+    ['Take that?', '\r'],
+    ['All is decided.', '\r'],
+  ]);
+  await server.close();
+  expect(screen).toContain('+two of both');
+  expect(code).toBe(0);
+  expect(codebase.read('notes.txt')).toBe(of('both'));
+  expect((await codebase.claw('resolutions')).json.data).toMatchObject([
+    { origin: 'anthropic/claude-sonnet-4-5' },
+    { origin: 'anthropic/claude-sonnet-4-5' },
+  ]);
+});

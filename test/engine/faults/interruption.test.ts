@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { expect, test, vi } from 'vitest';
+import { addSkill, CLAW, type Codebase, temporaryCodebase } from '../../../src/testing/codebase.ts';
+
+const FOREVER = `require('node:test').test('x', () => new Promise((r) => setTimeout(r, 600_000)));`;
+
+function codebaseWithSlowTest(): Codebase {
+  const codebase = temporaryCodebase({ 'a.txt': 'a\n' }, { git: true });
+  addSkill(codebase, 'slow', { add: { 'b.txt': 'b\n' }, tests: { 'slow.test.js': FOREVER } });
+  addSkill(codebase, 'other', { add: { 'c.txt': 'c\n' } });
+  return codebase;
+}
+
+/** An apply that is in the middle of its tests. */
+async function running(codebase: Codebase) {
+  const child = spawn(process.execPath, [CLAW, 'apply', 'slow', '--json', '--cwd', codebase.root], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    stdout += chunk.toString();
+  });
+  const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
+  let stderr = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+  await vi.waitFor(() => expect(stderr).toContain('test: slow'));
+  return { child, ended, stdout: () => stdout };
+}
+
+test('a running command is named by status and by whoever waits for it in vain', async () => {
+  await using codebase = codebaseWithSlowTest();
+  const { child, ended } = await running(codebase);
+  const named = expect.stringContaining(`claw apply (pid ${child.pid})`);
+  const status = await codebase.claw('status');
+  expect(status).toMatchObject({ code: 0, json: { warnings: [named] } });
+  const started = performance.now();
+  const other = await codebase.claw('apply', 'other');
+  expect(performance.now() - started).toBeGreaterThan(1900);
+  expect(other).toMatchObject({
+    code: 5,
+    json: { outcome: 'locked', error: { code: 'LOCK_HELD' } },
+  });
+  expect(other.json.error?.message).toContain(`claw apply, pid ${child.pid}`);
+  child.kill('SIGKILL');
+  await ended;
+  expect((await codebase.claw('apply', 'other')).code).toBe(0);
+  expect(codebase.tree()).not.toHaveProperty('b.txt');
+  const views = readdirSync(codebase.path('.claw/tx')).filter((name) => name.startsWith('view-'));
+  expect(views).toEqual([]);
+});
+
+for (const [signal, code] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const) {
+  test(`${signal} during the tests leaves nothing behind`, async () => {
+    await using codebase = codebaseWithSlowTest();
+    const before = codebase.tree();
+    const { child, ended, stdout } = await running(codebase);
+    child.kill(signal);
+    expect(await ended).toBe(code);
+    expect(JSON.parse(stdout())).toMatchObject({ ok: false, error: { code: 'INTERRUPTED' } });
+    expect(codebase.tree()).toEqual(before);
+    expect(codebase.has('.claw')).toBe(false);
+  });
+}
+
+test('tests that fail run once where only one skill has any', async () => {
+  await using codebase = temporaryCodebase({ 'a.txt': 'a\n' }, { git: true });
+  const fails = `require('node:test').test('x', () => { throw new Error('no'); });`;
+  addSkill(codebase, 'bad', { add: { 'b.txt': 'b\n' }, tests: { 'bad.test.js': fails } });
+  const run = await codebase.claw('apply', 'bad');
+  expect(run).toMatchObject({ code: 4, json: { error: { code: 'TESTS_FAILED' } } });
+  expect(run.stderr.match(/test: bad/g)).toHaveLength(1);
+});

@@ -1,0 +1,224 @@
+import { expect, test, vi } from 'vitest';
+import * as engine from '../../../src/engine/index.ts';
+import {
+  addSkill,
+  type Codebase,
+  commitAll,
+  temporaryCodebase,
+} from '../../../src/testing/codebase.ts';
+import { contextOf } from '../in-process.ts';
+import { addRelease, versioned } from '../releases.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const LINES = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n';
+const line = (from: string, to: string, text = LINES) => text.replace(`${from}\n`, `${to}\n`);
+
+const FIRST = line('one', 'ONE');
+const SECOND = line('two', 'TWO', FIRST);
+/** What the release made of the feature after it took it over. */
+const EVOLVED = line('TWO', 'TWO and more', SECOND);
+
+/** A core, and the skill `feature` on it, packed of two commits of a branch of that name. */
+async function withFeature(): Promise<Codebase> {
+  const codebase = temporaryCodebase(
+    { 'package.json': versioned('1.0.0'), 'a.txt': LINES, 'z.txt': LINES },
+    { git: true },
+  );
+  codebase.git('checkout', '--quiet', '-b', 'feature');
+  codebase.write({ 'a.txt': FIRST });
+  commitAll(codebase, 'one');
+  codebase.write({ 'a.txt': SECOND });
+  commitAll(codebase, 'two');
+  codebase.git('checkout', '--quiet', 'main');
+  const packed = await codebase.claw('pack', 'feature', '--range', 'v1.0.0..feature');
+  expect(packed.json.error).toBe(null);
+  expect((await codebase.claw('apply', 'feature')).code).toBe(0);
+  return codebase;
+}
+
+/** A release that begins with commits which were picked, each a commit of its own. */
+function pickedRelease(codebase: Codebase, commits: readonly string[]): void {
+  addRelease(codebase, 'other-work', { files: { 'z.txt': line('nine', 'NINE') } });
+  const folder = `${codebase.root}.picked`;
+  codebase.git('worktree', 'add', '--quiet', '--detach', folder, 'other-work');
+  for (const commit of commits) codebase.git('-C', folder, 'cherry-pick', commit);
+  codebase.git('tag', 'picked', codebase.git('-C', folder, 'rev-parse', 'HEAD').trim());
+  codebase.git('worktree', 'remove', '--force', folder);
+  addRelease(codebase, 'v2.0.0', {
+    from: 'picked',
+    files: { 'package.json': versioned('2.0.0'), 'a.txt': EVOLVED },
+  });
+}
+
+async function layersOf(codebase: Codebase): Promise<readonly string[]> {
+  const { json } = await codebase.claw('status');
+  return (json.data as { layers: readonly { name: string }[] }).layers.map(({ name }) => name);
+}
+
+test('a package of commits records them, each with its patch id', async () => {
+  await using codebase = await withFeature();
+  const manifest = codebase.read('skills/feature/manifest.yaml');
+  const ids = codebase.git('rev-list', '--reverse', 'v1.0.0..feature').trim().split('\n');
+  expect(ids).toHaveLength(2);
+  for (const id of ids) expect(manifest).toMatch(new RegExp(`"?${id}"?: "?[0-9a-f]{40}"?\\n`));
+  expect(manifest).toMatch(/\n {2}of: sha256:[0-9a-f]{64}\n {2}patch: "?[0-9a-f]{40}"?\n/);
+  // Back and forth between two branches is no list of commits.
+  codebase.git('branch', 'aside', 'feature~1');
+  const release = addRelease(codebase, 'aside-2', { from: 'aside', files: { 'z.txt': 'z\n' } });
+  await codebase.claw('pack', 'across', '--range', `feature..${release}`);
+  expect(codebase.read('skills/across/manifest.yaml')).not.toContain('origin');
+});
+
+test('a skill whose commits the release contains goes at the owner’s word, without a conflict', async () => {
+  await using codebase = await withFeature();
+  addRelease(codebase, 'v2.0.0', {
+    from: 'feature',
+    files: { 'package.json': versioned('2.0.0'), 'a.txt': EVOLVED },
+  });
+  const asked = await codebase.claw('update', 'v2.0.0');
+  expect(asked).toMatchObject({ code: 3, json: { conflicts: [{ path: 'a.txt' }] } });
+  expect(asked.json.warnings.join('\n')).toContain(
+    'contains all 2 commits that feature was made of',
+  );
+  expect(asked.json.warnings.join('\n')).toContain('--retire-contained');
+  await codebase.claw('abort');
+  const plan = await codebase.claw('plan', 'update', 'v2.0.0', '--retire-contained');
+  expect(plan.json).toMatchObject({ outcome: 'done', conflicts: [] });
+  expect(plan.json.data).toMatchObject({
+    retired: ['feature'],
+    contained: [{ name: 'feature', commits: 2, hasEffect: true, fate: 'retired' }],
+  });
+  const run = await codebase.claw('update', 'v2.0.0', '--retire-contained');
+  expect(run.json).toMatchObject({ outcome: 'done', error: null });
+  expect(run.json.warnings.join('\n')).toContain('Its tests and SKILL.md leave with it');
+  expect(codebase.read('a.txt')).toBe(EVOLVED);
+  expect(await layersOf(codebase)).toEqual([]);
+  expect((await codebase.claw('undo')).code).toBe(0);
+  expect(await layersOf(codebase)).toEqual(['feature']);
+  expect(codebase.read('a.txt')).toBe(SECOND);
+});
+
+test('equal patches under other commits count, and so does one squashed of all', async () => {
+  await using picked = await withFeature();
+  pickedRelease(picked, ['feature~1', 'feature']);
+  const run = await picked.claw('update', 'v2.0.0', '--retire-contained');
+  expect(run.json).toMatchObject({ outcome: 'done', data: { retired: ['feature'] } });
+  expect(picked.read('a.txt')).toBe(EVOLVED);
+  await using squashed = await withFeature();
+  addRelease(squashed, 'squash', { files: { 'a.txt': SECOND } });
+  addRelease(squashed, 'v2.0.0', { from: 'squash', files: { 'a.txt': EVOLVED } });
+  const other = await squashed.claw('update', 'v2.0.0', '--retire-contained');
+  expect(other.json).toMatchObject({ outcome: 'done', data: { retired: ['feature'] } });
+});
+
+test('half of the commits is not all of them', async () => {
+  await using codebase = await withFeature();
+  pickedRelease(codebase, ['feature~1']);
+  const run = await codebase.claw('update', 'v2.0.0', '--retire-contained');
+  expect(run).toMatchObject({ code: 3, json: { conflicts: [{ path: 'a.txt' }] } });
+});
+
+test('a package that was edited since is more than its commits', async () => {
+  await using codebase = await withFeature();
+  await codebase.claw('remove', 'feature');
+  codebase.write({ 'skills/feature/modify/a.txt': line('three', 'mine', SECOND) });
+  expect((await codebase.claw('apply', 'feature')).code).toBe(0);
+  addRelease(codebase, 'v2.0.0', { from: 'feature', files: { 'a.txt': EVOLVED } });
+  const plan = await codebase.claw('plan', 'update', 'v2.0.0', '--retire-contained');
+  expect(plan.json.data).toMatchObject({ retired: [], contained: [] });
+});
+
+test('a release that took the commits back is asked about, and never answered for', async () => {
+  await using codebase = await withFeature();
+  addRelease(codebase, 'v2.0.0', {
+    from: 'feature',
+    files: { 'package.json': versioned('2.0.0'), 'a.txt': LINES },
+  });
+  const run = await codebase.claw('update', 'v2.0.0', '--yes');
+  expect(run.json).toMatchObject({ outcome: 'done' });
+  expect(codebase.read('a.txt')).toBe(SECOND);
+  expect(await layersOf(codebase)).toEqual(['feature']);
+});
+
+test('what the owner answers on the way holds, also for the continue after a conflict', async () => {
+  await using codebase = await withFeature();
+  addSkill(codebase, 'rival', { modify: { 'z.txt': [LINES, line('five', 'rival')] } });
+  await codebase.claw('apply', 'rival');
+  addRelease(codebase, 'v2.0.0', {
+    from: 'feature',
+    files: { 'a.txt': EVOLVED, 'z.txt': line('five', 'release') },
+  });
+  const questions: string[] = [];
+  const ask = async (question: string) => questions.push(question) > 0;
+  const context = { ...contextOf(codebase), ask };
+  const blocked = await engine.update(context, 'v2.0.0');
+  expect(questions).toEqual([expect.stringContaining('Take feature out with this update?')]);
+  expect(blocked.conflicts.map(({ path }) => path)).toEqual(['z.txt']);
+  await codebase.claw('resolve', 'z.txt', '--ours');
+  expect((await codebase.claw('continue')).json).toMatchObject({ outcome: 'done' });
+  expect(await layersOf(codebase)).toEqual(['rival']);
+  expect(codebase.read('a.txt')).toBe(EVOLVED);
+});
+
+test('a skill that the release makes needless goes by itself, and not a byte with it', async () => {
+  await using codebase = temporaryCodebase(
+    { 'package.json': versioned('1.0.0'), 'a.txt': LINES },
+    { git: true },
+  );
+  addSkill(codebase, 'fix', { modify: { 'a.txt': [LINES, line('one', 'ONE')] } });
+  await codebase.claw('apply', 'fix');
+  codebase.write({ 'a.txt': line('nine', 'mine', FIRST) });
+  addRelease(codebase, 'v2.0.0', {
+    files: { 'package.json': versioned('2.0.0'), 'a.txt': line('five', 'FIVE', FIRST) },
+  });
+  const kept = await codebase.claw('update', 'v2.0.0', '--keep', 'fix');
+  expect(kept.json).toMatchObject({ outcome: 'done', data: { retired: [] } });
+  const status = await codebase.claw('status');
+  expect(status.json.data).toMatchObject({ layers: [{ name: 'fix', changesNothing: true }] });
+  expect((await codebase.claw('verify')).code).toBe(0);
+  await codebase.claw('undo');
+  const run = await codebase.claw('update', 'v2.0.0', '--yes');
+  expect(run.json).toMatchObject({ outcome: 'done', data: { retired: ['fix'] } });
+  expect(run.json.warnings.join('\n')).toMatch(/does all that fix did.*No byte.*--keep fix/);
+  expect(codebase.read('a.txt')).toBe(line('nine', 'mine', line('five', 'FIVE', FIRST)));
+  expect(await layersOf(codebase)).toEqual([]);
+});
+
+test('what another skill needs stays, and so does an edit that the owner recorded', async () => {
+  await using codebase = temporaryCodebase(
+    { 'package.json': versioned('1.0.0'), 'a.txt': LINES, 'z.txt': LINES },
+    { git: true },
+  );
+  addSkill(codebase, 'fix', { modify: { 'a.txt': [LINES, line('one', 'ONE')] } });
+  addSkill(codebase, 'user', { add: { 'b.txt': 'b\n' }, manifest: { depends: ['fix'] } });
+  await codebase.claw('apply', 'fix', 'user');
+  codebase.write({ 'z.txt': line('one', 'mine') });
+  await codebase.claw('customize', 'mine');
+  addRelease(codebase, 'v2.0.0', {
+    files: { 'package.json': versioned('2.0.0'), 'a.txt': FIRST, 'z.txt': line('one', 'mine') },
+  });
+  const run = await codebase.claw('update', 'v2.0.0', '--yes');
+  expect(run.json).toMatchObject({ outcome: 'done', data: { retired: [] } });
+  expect(run.json.warnings.join('\n')).toContain('fix stays');
+  expect(await layersOf(codebase)).toEqual(['fix', 'user', 'custom-mine']);
+  await codebase.claw('undo');
+  const all = await codebase.claw('update', 'v2.0.0', '--retire-contained');
+  expect(all.json).toMatchObject({ outcome: 'done', data: { retired: ['custom-mine'] } });
+  expect(codebase.read('z.txt')).toBe(line('one', 'mine'));
+});
+
+test('two skills that make up for each other do not both go', async () => {
+  await using codebase = temporaryCodebase(
+    { 'package.json': versioned('1.0.0'), 'a.txt': LINES },
+    { git: true },
+  );
+  for (const name of ['left', 'right']) {
+    addSkill(codebase, name, { modify: { 'a.txt': [LINES, line('one', 'ONE')] } });
+  }
+  await codebase.claw('apply', 'left', 'right');
+  addRelease(codebase, 'v2.0.0', { files: { 'a.txt': line('nine', 'NINE') } });
+  const run = await codebase.claw('update', 'v2.0.0', '--yes');
+  expect(run.json).toMatchObject({ outcome: 'done', data: { retired: [], contained: [] } });
+  expect(codebase.read('a.txt')).toBe(line('nine', 'NINE', FIRST));
+});
