@@ -13,11 +13,11 @@ export type Conflict = {
   readonly path: string;
   readonly kind: ConflictKind;
   readonly layers: readonly [ours: string, theirs: string];
-  /** Who brought ours of each open hunk, in order; where it is absent, `layers` says it for all. */
+  /** The authors of ours, for each open hunk in order; where absent, `layers` names one for all. */
   readonly authors?: readonly string[] | undefined;
   /**
-   * Who brought theirs of each open hunk, where several layers are asked about at once: `layers` then names
-   * all of them, with a comma between. Absent for the disagreement of two.
+   * The authors of theirs, for each open hunk, where several layers are asked about at once. `layers` then
+   * names all of them, separated by commas. Absent where two disagree.
    */
   readonly others?: readonly string[] | undefined;
   /** One sentence for the owner. */
@@ -31,11 +31,11 @@ export type Conflict = {
    * (null where it wants none), and the one that both came from.
    */
   readonly values: Versions<unknown> | null;
-  /** Where a release may have moved the file that it no longer has, the likeliest first. */
+  /** Paths to which a release may have moved the missing file, the likeliest first. */
   readonly candidates?: readonly string[];
 };
 
-/** Everybody whose work meets in a conflict. */
+/** Returns all parties of a conflict. */
 export function partiesOf({
   layers,
   authors = [],

@@ -4,7 +4,7 @@ import type { Tree, TreeFile } from './tree.ts';
 /** A SHA-256 as `sha256:` and 64 hexadecimal digits. */
 export type Digest = `sha256:${string}`;
 
-/** A file's content and mode as one comparable word: its digest, with ` +x` behind it when executable. */
+/** A file's content and mode as one comparable word: its digest, followed by ` +x` when executable. */
 export type FileDigest = Digest | `${Digest} +x`;
 
 /** Path → file digest, sorted by path; and one digest over all of it. */

@@ -63,9 +63,10 @@ export type ErrorCode = (typeof ERROR_CODES)[number];
 /**
  * The one error that the engine throws. A merge conflict is a value, never an error.
  *
- * @property code what happened, for programs
- * @property path the file concerned, or the place inside a file (`manifest.yaml:structured.env_additions.0`), or null
- * @property data the facts behind the message
+ * @property code the kind of error, for programs
+ * @property path the file concerned, or the place inside a file (`manifest.yaml:structured.env_additions.0`),
+ *   or null
+ * @property data the facts of the message
  */
 export class ClawError extends Error {
   readonly code: ErrorCode;

@@ -110,7 +110,7 @@ export async function update(
   );
 }
 
-/** A tree that is edited meanwhile is planned again; what was answered then holds. */
+/** Asks each question once: a tree that is edited meanwhile is planned again, with the same answers. */
 function onlyOnce(ask: (question: string) => Promise<boolean>): typeof ask {
   const answers = new Map<string, Promise<boolean>>();
   return (question) => {
@@ -148,7 +148,7 @@ export async function pack(
   return await runExclusive(context, 'pack', () => verbs.pack(context, name, options));
 }
 
-/** Writes a package anew, for the core that is here and with the edits of its files folded in. */
+/** Renews a package: for the present core and with the edits of its files folded in. */
 export async function renewPackage(
   context: EngineContext,
   name: string,
@@ -222,12 +222,12 @@ export async function resolveByModel(
   return await askAndResolve(context, path, { isProposal: false });
 }
 
-/** The same for one conflict, as a proposal to look at: its `choice` is for `resolve`. */
+/** Does the same for one conflict, as a proposal to look at: its `choice` is for `resolve`. */
 export async function proposeByModel(context: EngineContext, path: string): Promise<VerbResult> {
   return await askAndResolve(context, path, { isProposal: true });
 }
 
-/** A model may take minutes: other commands need not wait for it. */
+/** Asks a model without the lock: it may take minutes, and other commands need not wait. */
 async function askAndResolve(
   context: EngineContext,
   path: string | null,
@@ -274,13 +274,13 @@ export async function plan(context: EngineContext, planned: PlannedVerb): Promis
   return await runReadOnly(context, () => verbs.plan(context, planned));
 }
 
-/** What is installed, what waits, what the owner has changed. */
+/** Reports what is installed, which operation waits, and the owner's edits. */
 export async function status(context: EngineContext): Promise<VerbResult> {
   const verbs = await import('./inspect/status.ts');
   return await runReadOnly(context, () => verbs.status(context));
 }
 
-/** What is applied, or with `available` what `skills/` offers. */
+/** Lists the applied layers, or with `available` the packages in `skills/`. */
 export async function list(
   context: EngineContext,
   options: { readonly available: boolean },
@@ -297,7 +297,7 @@ export async function verify(context: EngineContext): Promise<VerbResult> {
   return await runReadOnly(context, () => verbs.verify(context));
 }
 
-/** Which skills go together: composes them alone, in pairs and in triples, and proves what composes. */
+/** Composes skills alone, in pairs and in triples, and proves the results: tells which go together. */
 export async function matrix(context: EngineContext, request: MatrixRequest): Promise<VerbResult> {
   const verbs = await import('./commands/matrix.ts');
   const { readGround } = await import('./commands/matrix/ground.ts');
@@ -306,13 +306,13 @@ export async function matrix(context: EngineContext, request: MatrixRequest): Pr
   return await verbs.matrix(context, request, ground);
 }
 
-/** Whose the lines of a file are: `src/a.ts`, `src/a.ts:12` or `src/a.ts:12-20`. */
+/** Names the owners of lines of a file: `src/a.ts`, `src/a.ts:12` or `src/a.ts:12-20`. */
 export async function why(context: EngineContext, place: string): Promise<VerbResult> {
   const verbs = await import('./inspect/why.ts');
   return await runReadOnly(context, () => verbs.why(context, place));
 }
 
-/** What a layer changes here, as a patch; without a name, what the owner has changed. */
+/** Shows a layer's changes as a patch; without a name, the owner's edits. */
 export async function diff(context: EngineContext, name: string | null): Promise<VerbResult> {
   const verbs = await import('./inspect/diff.ts');
   return await runReadOnly(context, () => verbs.diff(context, name));

@@ -27,7 +27,7 @@ import { checkMapped } from '../update/migrate.ts';
 /** A package that the owner asks for, read and checked, and where it came from. */
 export type Requested = OpenedPackage & {
   readonly source: string;
-  /** What finds it again: what the owner gave, without secrets. */
+  /** The owner's words for finding it again, without secrets. */
   readonly wanted: string;
 };
 
@@ -66,7 +66,10 @@ export async function requestPackages(
   return requested;
 }
 
-/** What does not fit the installation; asked again under the lock, where the state cannot change. */
+/**
+ * Refuses packages that do not fit the installation. The check is repeated under the lock, where the state
+ * cannot change.
+ */
 async function refuseUnfit(
   { root, config, request }: Place,
   requested: readonly Requested[],

@@ -61,7 +61,7 @@ function decided(conflict: Conflict, decision: Decision | null) {
     : { decided: true, decision: shownDecision(conflict, decision) };
 }
 
-/** At which line of ours each open hunk begins. */
+/** Returns the line of ours at which each open hunk begins. */
 function linesOf({ hunks }: Conflict): readonly number[] {
   const found: number[] = [];
   let line = 1;
@@ -72,7 +72,7 @@ function linesOf({ hunks }: Conflict): readonly number[] {
   return found;
 }
 
-/** What the authors of both sides wrote about the file, as it was laid out beside the conflict. */
+/** Reads the notes of both sides' authors on the file, as laid out beside the conflict. */
 function readNotes(root: string, conflict: Conflict): string | null {
   const place = join(root, PENDING, notesPath(conflict));
   return existsSync(place) ? readFileSync(place, 'utf8') : null;

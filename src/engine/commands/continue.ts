@@ -37,7 +37,7 @@ export async function continueOperation(
   return { ...result, verb: 'continue', data: { ...asObject(result.data), verb: pending.verb } };
 }
 
-/** What a waiting operation is planned again with. */
+/** Makes the context for planning a waiting operation again. */
 export function planningOf(
   context: EngineContext,
   pending: Pending,

@@ -10,7 +10,7 @@ import { proveEntries } from './matrix/prove-entries.ts';
 import { cellOf, conflictsOf, dataOf, verdictOf } from './matrix/report.ts';
 import { type Combination, pairsOf, triplesOf } from './matrix/shares.ts';
 
-/** What a matrix is asked for. */
+/** The request for a matrix. */
 export type MatrixRequest = {
   /** Names under `skills/`, folders, tarballs or git addresses; all of `skills/` where empty. */
   readonly skills: readonly string[];

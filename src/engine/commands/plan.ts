@@ -26,14 +26,14 @@ export type PlannedVerb = {
   readonly release?: ReleaseRequest;
   /** As an operation that waited keeps them. */
   readonly options?: Readonly<Record<string, string | null>>;
-  /** What an update is told beside its release. */
+  /** Options of an update beside its release. */
   readonly update?: UpdateOptions;
 };
 
 /**
- * What a changing verb would do. Touches nothing.
+ * Plans a changing verb. Touches nothing.
  *
- * @throws ClawError USAGE for a verb that cannot be planned, and whatever that verb throws
+ * @throws ClawError USAGE for a verb that cannot be planned, and every error of that verb
  */
 export async function plan(context: EngineContext, planned: PlannedVerb): Promise<VerbResult> {
   const { verb } = planned;
@@ -63,7 +63,7 @@ export async function plan(context: EngineContext, planned: PlannedVerb): Promis
   };
 }
 
-/** Tells whether `claw pack` is planned for a name that nothing has, and nobody says that it is there. */
+/** Tells whether `claw pack` is planned for a new name that the owner did not mark as existing. */
 async function beginsPackage(
   context: EngineContext,
   { verb, args, options = {} }: PlannedVerb,
@@ -133,7 +133,7 @@ function refuseMisuse(verb: string, args: readonly string[]): void {
   }
 }
 
-/** A plan takes what the verb itself takes, and says so of the rest. */
+/** Refuses options that the planned verb itself does not take. */
 function refuseOptions(
   verb: string,
   { release, coreVersion }: ReleaseRequest,

@@ -25,14 +25,14 @@ import { isSameSubject, subjectOf } from '../state/resolution.ts';
 import { planningOf, planPending } from './continue.ts';
 import { requireConflict, requireWaiting } from './resolve.ts';
 
-/** What a model proposes for one conflict. */
+/** A model's proposal for one conflict. */
 type Proposal = {
   readonly conflict: Conflict;
   readonly choice: Choice;
   readonly decision: Decision;
 };
 
-/** What the model is to be asked, of an operation that waits as it was when it was read. */
+/** The question for the model, about the waiting operation as it was when it was read. */
 export type Inquiry = {
   readonly pending: Pending;
   readonly path: string | null;
@@ -40,7 +40,7 @@ export type Inquiry = {
   readonly warnings: readonly string[];
 };
 
-/** What the model answered, in the order of the questions. */
+/** The model's answers, in the order of the questions. */
 export type Answered = { readonly conflict: Conflict; readonly reply: ModelReply };
 
 /**
@@ -119,7 +119,9 @@ async function layersOf(
   return operation.plan.layers;
 }
 
-/** Somebody may have gone on while the model thought; what it says is about the conflict that it saw. */
+/**
+ * Refuses answers if the operation changed while the model worked: they are about the conflicts that it saw.
+ */
 function refuseOther(waiting: Waiting, asked: Pending, answered: readonly Answered[]): void {
   const isSame =
     isDeepStrictEqual({ ...waiting.pending, conflicts: [] }, { ...asked, conflicts: [] }) &&
@@ -147,7 +149,7 @@ async function ask(
     throw error;
   });
   context.onProgress({ kind: 'done', text: `${reply.model} answered` });
-  // What nobody can use is not worth waiting for the other answers.
+  // Fails at once on an unusable answer, without waiting for the others.
   readAnswer(context, conflict, reply);
   return reply;
 }

@@ -13,8 +13,8 @@ import { customName, editsOf } from './customize.ts';
 const DESCRIPTION = 'Everything that differed from the core when it was rebased';
 
 /**
- * Plans making one customisation of all layers and edits. The tree stays as it is; what is lost by it
- * stands in `losses`, and the owner is asked.
+ * Plans making one customisation of all layers and edits. The tree stays unchanged; `losses` names what is
+ * given up, and the owner is asked.
  */
 export async function planRebase(context: PlanningContext): Promise<Operation> {
   const { root, now } = context;
@@ -54,7 +54,7 @@ export async function planRebase(context: PlanningContext): Promise<Operation> {
   };
 }
 
-/** What one customisation does not have that layers have. */
+/** Lists features of separate layers that one customisation does not have. */
 function lossesOf(installed: readonly SkillPackage[], resolutions: number): readonly string[] {
   const skills = installed.filter(({ kind }) => kind === 'skill');
   const customs = installed.filter(({ kind }) => kind === 'customisation');

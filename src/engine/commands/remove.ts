@@ -46,7 +46,9 @@ function coreWithout(names: readonly string[]): string {
   return `core without ${names.join(' and ')}`;
 }
 
-/** What comes back is the core's, but the core is not what disagrees with the owner here. */
+/**
+ * Explains conflicts of a removal: the core's text comes back, but the core is not the party that disagrees.
+ */
 function explained(plan: TargetPlan, names: readonly string[]): TargetPlan {
   const conflicts = plan.conflicts.map((conflict) => {
     const { kind, layers, sides } = conflict;

@@ -59,12 +59,12 @@ export async function planReplay(context: PlanningContext): Promise<Operation> {
 }
 
 type Found = {
-  /** What no decision has changed yet. */
+  /** The composition before any decision changed it. */
   readonly composition: Composition;
   /** The layers that the disk shows the effect of. */
   readonly installed: readonly SkillPackage[];
   readonly published: (path: string) => TreeFile | null;
-  /** Files of which nobody can tell what the owner made of them, and from what. */
+  /** Files whose edits by the owner, and their ancestor, cannot be told apart. */
   readonly mixed: readonly Conflict[];
 };
 
@@ -155,7 +155,7 @@ function mixedFile(path: string, sides: Versions<TreeFile | null>): Conflict {
   };
 }
 
-/** What the owner decided of such files; the plan leaves them as they are. */
+/** Resolves such files by the owner's decisions; the plan itself leaves them unchanged. */
 function resolveMixed(
   mixed: readonly Conflict[],
   decisions: readonly Decision[],

@@ -9,7 +9,7 @@ import { readResolutions, resolutionPath } from '../state/resolutions.ts';
 import { readState, renderState, STATE_PATH } from '../state/state-file.ts';
 import { commitSteps } from '../transaction/commit.ts';
 
-/** Returns every recorded resolution: what it is about, whose it is, whether the present tree stands on it. */
+/** Returns every recorded resolution: its subject, its origin, and whether the present tree uses it. */
 export function listResolutions({ root }: EngineContext): VerbResult {
   const state = readState(root);
   const data = readResolutions(root, state).map(({ key, subject, answer, origin, isOwn }) => ({

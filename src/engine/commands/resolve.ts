@@ -35,7 +35,7 @@ export function resolveAll(context: EngineContext, choice: Choice): VerbResult {
   return resolveMany(context, new Map(open.map(({ path }) => [path, choice])));
 }
 
-/** All of them or none; throws for the first that does not fit. */
+/** Resolves all of the conflicts or none; throws for the first choice that does not fit. */
 function resolveMany(context: EngineContext, choices: ReadonlyMap<string, Choice>): VerbResult {
   const waiting = requireWaiting(context.root);
   const decisions = withDecisions(context, waiting, choices);

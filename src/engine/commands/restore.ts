@@ -17,11 +17,11 @@ import { readHistory } from '../state/history.ts';
 import type { LayerState, State } from '../state/state-file.ts';
 
 /**
- * Returns the applied packages, where only `state.yaml` may have been carried over: from the bytes kept in
- * `.claw/packages/`, else from wherever they came from, if they still have the pinned digest. Ancestors
- * that were found for them are looked up in the history by theirs.
+ * Returns the applied packages, where possibly only `state.yaml` was carried over: from the bytes kept in
+ * `.claw/packages/`, else from their source, if it still has the pinned digest. Ancestors that were inferred
+ * for them are found in the history by their digests.
  *
- * @throws ClawError DIGEST_MISMATCH for what is nowhere any more, or has become something else
+ * @throws ClawError DIGEST_MISMATCH for a package that is gone or has changed
  */
 export async function restorePackages(
   context: EngineContext,

@@ -120,13 +120,16 @@ function draftUndo({ root, decisions = [] }: PlanningContext) {
   return { transaction, files, resolvedConflicts, report: { changes, conflicts, data } };
 }
 
-/** Names what an undo would leave behind, as `planDigest` does for the other verbs. */
+/** Computes the identity of an undo's outcome, as `planDigest` does for the other verbs. */
 function undoDigest(files: readonly Undone[]): Digest {
   const lines = files.map(({ path, after }) => `${path} ${after ? digestFile(after) : 'gone'}`);
   return digestBytes(JSON.stringify(['undo', lines.sort()]));
 }
 
-/** What was decided in another operation that waits stays, although it was planned on another state. */
+/**
+ * Forgets a waiting undo, and a waiting operation without decisions. Decisions of another operation stay,
+ * although it was planned on another state.
+ */
 function clearUndone(root: string): void {
   if (readPending(root)?.verb === 'undo' || !hasDecisions(root)) clearPending(root);
 }
@@ -165,7 +168,7 @@ function undoFiles(
   const isLeaving = (path: string) => pairs.some(({ there }) => there.path === path);
   const isOccupied = ({ here: { path, after } }: Moved) =>
     !isLeaving(path) && !isSameFile(readTreeFile(root, path), after);
-  // Where something else stands in the way of one, path by path tells what, and all stay together.
+  // Where another file blocks one of the moves, all are undone path by path, which reports the reason.
   const moved = pairs.some(isOccupied) ? [] : pairs;
   const drafts = moved.map((pair) => undoMove(root, pair, moved, decisions));
   for (const { there, here } of moved) {
@@ -179,7 +182,7 @@ type FileRecord = Transaction['files'][number];
 /** A file at the place that it was moved to, and at the one that it came from. */
 type Moved = { readonly there: FileRecord; readonly here: FileRecord };
 
-/** A file that moved goes back with what was made of it since, also where two have changed places. */
+/** Moves a file back with the changes made since, also where two files have swapped paths. */
 function undoMove(
   root: string,
   { there, here }: Moved,
@@ -226,7 +229,7 @@ type Merged = {
 
 const CLEAN = { conflicts: [], resolvedConflicts: [] };
 
-/** The engine's own files are nobody's to edit: they go back as they were, or not at all. */
+/** Restores one of the engine's own files, which must be unchanged. */
 function restored(path: string, { base, ours, theirs }: Versions<TreeFile | null>): Merged {
   if (isSameFile(base, ours)) return { file: theirs, ...CLEAN };
   throw new ClawError(
@@ -274,7 +277,7 @@ function merge(
   return { file: amended, conflicts: [], resolvedConflicts };
 }
 
-/** What stands against an undo of one file, as a sentence. */
+/** Explains in a sentence why one file cannot be undone. */
 function reasonOf(kind: Conflict['kind'], { ours, theirs }: Versions<TreeFile | null>): string {
   if (kind === 'binary') return 'You have changed this binary file since.';
   if (kind === 'add-add')

@@ -152,7 +152,7 @@ export async function planUpdate(
   };
 }
 
-/** A core that is the very same in every respect is known by what told of it first. */
+/** Keeps the known origin of a core that is the very same in every respect. */
 function knownCore({ core }: State, release: Release): State['core'] {
   const next = coreState(release, false);
   const isGuess = core.assumed && core.from !== 'tag';
@@ -163,7 +163,7 @@ function knownCore({ core }: State, release: Release): State['core'] {
   return isKnown && !isGuess ? { ...core, skills: next.skills } : next;
 }
 
-/** Which layers work on files that the release changes, with those files. */
+/** Returns the layers that work on files that the release changes, with those files. */
 function affectedLayers(
   layers: readonly SkillPackage[],
   { changed, pathMaps }: NewCore,

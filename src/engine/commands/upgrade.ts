@@ -17,7 +17,7 @@ import { hasPending } from '../transaction/recover.js';
 import { checkMapped } from '../update/migrate.ts';
 import { type Requested, requestPackages } from './apply.ts';
 
-/** What applied skills are to be replaced by, and what could not be had. */
+/** The replacements for applied skills, and warnings about those without one. */
 export type Replacements = {
   readonly found: readonly Requested[];
   readonly warnings: readonly string[];

@@ -33,7 +33,10 @@ const AnswersFile = z.record(z.string(), AnswerOf);
 const FORMS =
   'ours, theirs, ours-theirs, theirs-ours, text, file, value, recording, moved or hunks';
 
-/** What a file of answers says: by path how a conflict is resolved, or where the release has the file now. */
+/**
+ * The content of a file of answers: by path, how a conflict is resolved, or where the release has the file
+ * now.
+ */
 export type Answers = {
   readonly choices: ReadonlyMap<string, Choice>;
   readonly moves: ReadonlyMap<string, string>;

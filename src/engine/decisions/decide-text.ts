@@ -6,7 +6,7 @@ import type { Hunk } from '../merge/lines/hunk.ts';
 import { leftMarkers } from '../pending/files.ts';
 import type { Answer } from '../state/resolution.ts';
 
-/** What a finished text resolves, and the text itself where it has changes outside the hunks as well. */
+/** The answer in a finished text, and the text itself where it has changes outside the hunks as well. */
 export type DecidedText = { readonly answer: Answer; readonly amended: Buffer | null };
 
 /**
@@ -33,7 +33,7 @@ export function decideText(conflict: Conflict, bytes: Buffer): DecidedText {
   return { answer: { kind: 'file', file: { bytes, isExecutable } }, amended: null };
 }
 
-/** Where conflicts run into each other: one answer to all of them, within what stands around them. */
+/** Takes one answer for all conflicts where they run into each other, within the lines around them. */
 function joinedAnswer(hunks: readonly Hunk[], bytes: Buffer): Buffer {
   const [head, tail] = [hunks[0], hunks.at(-1)];
   const all: Hunk = { kind: 'conflict', base: [], ours: [], theirs: [] };

@@ -26,7 +26,7 @@ function conflictOf(path: string, texts: readonly [base: string, ours: string, t
   return { path, kind: 'content', layers, reason: '', hunks, sides, values: null } as const;
 }
 
-/** What a choice comes to, with files beside it and below `.claw/pending/`. */
+/** Returns the decision of a choice, with files beside it and below `.claw/pending/`. */
 function decided(conflict: Conflict, choice: Choice, files: Readonly<Record<string, string>> = {}) {
   const root = mkdtempSync(join(tmpdir(), 'claw-decide-'));
   try {

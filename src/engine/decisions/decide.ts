@@ -16,7 +16,7 @@ import { isSameFile } from '../tree.ts';
 import { type DecidedText, decideText, markersLeft } from './decide-text.ts';
 import { answerOfPicks, type Pick } from './hunk-choices.ts';
 
-/** How the owner, or a model that they asked, resolves one conflict. */
+/** The way to resolve one conflict, by the owner or a model that they asked. */
 export type Choice =
   | { readonly kind: 'ours' | 'theirs'; readonly origin?: string }
   /** Both sides of each open hunk, this one first. */
@@ -55,7 +55,10 @@ export function decide(
   return { subject, origin: originOf(choice), ...decided };
 }
 
-/** What several layers are asked about at once is decided place by place: the rest is not resolved yet. */
+/**
+ * Refuses answers beyond the hunks for a conflict with several layers, which is decided place by place: the
+ * rest is not resolved yet.
+ */
 function refuseElsewhere({ path, others }: Conflict, { answer, amended }: DecidedText): void {
   if (others === undefined || (answer.kind === 'hunks' && amended === null)) return;
   throw new ClawError(
@@ -70,7 +73,7 @@ function originOf(choice: Choice): string {
   return 'origin' in choice ? (choice.origin ?? 'owner') : 'owner';
 }
 
-/** What the owner has finished by hand in `.claw/pending/` and did not say so. */
+/** Decides conflicts that the owner has finished by hand in `.claw/pending/` without saying so. */
 export function decideEdited(
   place: { readonly root: string; readonly cwd: string },
   { conflicts, decisions }: Waiting,
@@ -84,7 +87,7 @@ export function isDecided(conflict: Conflict, decisions: readonly Decision[]): b
   return decisionOn(conflict, decisions) !== null;
 }
 
-/** Some disagreements are about names and places, and no content resolves them. */
+/** Tells whether content can resolve a conflict; some are about names and paths. */
 export function canBeDecided(conflict: Conflict): boolean {
   const { kind, hunks, sides } = conflict;
   const isName =
@@ -180,8 +183,8 @@ function decideRecorded(root: string, conflict: Conflict, key: string): DecidedT
   }
   const { answer } = recording;
   if (answer.kind === 'value') return { answer: plainValue(conflict, answer.value), amended: null };
-  // As if it were this installation's own, for these very layers: the owner says that it fits. Of a
-  // whole file, which may reach beyond the conflict, nobody has looked at what it says there.
+  // Counts as this installation's own, for these very layers: the owner says that it fits. A whole file may
+  // reach beyond the conflict, unseen, and does not count.
   const isOwn = recording.isOwn || answer.kind === 'hunks';
   const subject = { ...recording.subject, path: conflict.path, layers: conflict.layers };
   const outcome = resolveConflict(conflict, {

@@ -4,7 +4,7 @@ import type { Hunk } from '../merge/lines/hunk.ts';
 import { contentOf, dominantTerminator, endLine, splitLines } from '../merge/lines/lines.ts';
 import type { Answer } from '../state/resolution.ts';
 
-/** What resolves one hunk: a side, both of them in this order, or other words (as people read them). */
+/** The resolution of one hunk: a side, both sides in this order, or other words (as people read them). */
 export type Pick = 'ours' | 'theirs' | 'ours-theirs' | 'theirs-ours' | { readonly text: string };
 
 type ConflictHunk = Extract<Hunk, { kind: 'conflict' }>;
@@ -28,7 +28,7 @@ export function answerOfPicks(conflict: Conflict, picks: readonly Pick[]): Answe
   const hunks = open.map((hunk, at) => {
     const { base, ours, theirs } = hunk;
     const picked = linesOf(hunk, picks[at] ?? 'ours', end);
-    // At the end of a text, a missing newline is somebody's wish; in front of other lines it is none.
+    // A missing newline is intended at the end of a text, and an accident before other lines.
     const isLast = hunk === last && [ours, theirs].some((side) => !side.at(-1)?.endsWith('\n'));
     return { base, ours, theirs, resolved: isLast ? picked : closed(picked, end) };
   });

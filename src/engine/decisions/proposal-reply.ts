@@ -51,7 +51,7 @@ export function refused({ path }: Conflict, model: string, reason: string): Claw
   );
 }
 
-/** Lines that the sides do not have, but that stand right before or behind the hunk. */
+/** Tells whether an answer repeats lines right before or after the hunk that the sides do not have. */
 function repeatsSurroundings({ hunks }: Conflict, text: string, index: number): boolean {
   const places = hunks.flatMap((hunk, at) => (hunk.kind === 'conflict' ? [at] : []));
   const place = places[index] ?? 0;

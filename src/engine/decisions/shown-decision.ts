@@ -3,7 +3,7 @@ import type { Decision } from '../compose/resolve-conflict.ts';
 import type { Conflict } from '../conflict.ts';
 import { unifiedPatch } from '../merge/unified.ts';
 
-/** What a decision comes to: whose it is, and the change that it makes of ours, or the value. */
+/** A decision for people: its origin, and the change that it makes of ours, or the value. */
 export type ShownDecision = {
   readonly origin: string;
   /** Of a structured conflict alone. */

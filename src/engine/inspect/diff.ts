@@ -24,8 +24,8 @@ type FileDiff = {
 };
 
 /**
- * What a layer changes here, in this composition; without a name, what the owner changed since the last
- * command. `data` is `{ layer, files }`.
+ * Shows a layer's changes in this composition; without a name, the owner's edits since the last command.
+ * `data` is `{ layer, files }`.
  *
  * @throws ClawError NOT_INITIALISED, SKILL_NOT_APPLIED
  */

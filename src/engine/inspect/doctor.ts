@@ -48,7 +48,7 @@ async function carryOut({ area, examine }: Examination, subject: Subject): Promi
   }
 }
 
-/** Null for what cannot be read: its own examination says why. */
+/** Returns null for anything unreadable: its own check reports why. */
 function orNull<T>(read: () => T): T | null {
   try {
     return read();

@@ -6,7 +6,7 @@ import { bundledSkills } from '../package/sources/sources.ts';
 import { readConfig } from '../state/config.ts';
 import { readState } from '../state/state-file.ts';
 
-/** What is applied: `[{ name, version, digest, source }]`, with the commit of a source in git. */
+/** Lists the applied layers: `[{ name, version, digest, source }]`, with the commit of a source in git. */
 export function list({ root }: EngineContext): VerbResult {
   const layers = readState(root)?.layers ?? [];
   const data = layers.map(({ name, kind, version, digest, source, commit }) => ({
@@ -20,7 +20,7 @@ export function list({ root }: EngineContext): VerbResult {
   return resultOf('list', 'done', { data });
 }
 
-/** What `skills/` offers, with what is wrong where a package does not fit. */
+/** Lists the packages in `skills/`, with the fault of those that do not fit. */
 export function listAvailable({ root }: EngineContext): VerbResult {
   const config = readConfig(root);
   const applied = new Set(readState(root)?.layers.map(({ name }) => name));

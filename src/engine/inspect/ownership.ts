@@ -20,7 +20,7 @@ import { KEPT_LOCK } from '../state/claw-folder.ts';
 import { readTreeFile } from '../state/disk.ts';
 import { readState } from '../state/state-file.ts';
 
-/** Whose something is, as `why` and `verify` report it. */
+/** An owner, as `why` and `verify` report it. */
 export type OwnerReport = {
   readonly owner: string;
   readonly kind: 'core' | 'skill' | 'customisation' | 'resolution' | 'edit';
@@ -30,14 +30,14 @@ export type OwnerReport = {
   readonly key?: string;
   /** Between whom it decided; or the skills that declare a line together. */
   readonly layers?: readonly string[];
-  /** Who decided: `owner`, or a model. */
+  /** The author of the decision: `owner`, or a model. */
   readonly origin?: string | null;
 };
 
 const LOCK = 'package-lock.json';
 
 /**
- * What is installed, for a verb that has nothing to say where nothing is.
+ * Reads the installation, for a verb that needs one.
  *
  * @throws ClawError NOT_INITIALISED
  */
@@ -60,8 +60,8 @@ export function accountFor(installation: Installation): Account {
 }
 
 /**
- * Whose each line of a file is as the last command published it. Where this engine would compose
- * something else, what was published counts, and its other lines belong to the layers of that file.
+ * Attributes each line of a file as the last command published it. Where this engine would compose other
+ * bytes, the published ones count, and the differing lines belong to the layers of that file.
  *
  * @param account called only for a file that layers touch
  */
@@ -83,7 +83,7 @@ export function blamePublished(
   return blameStep(path, before, { after: publishedFile(path), owner: () => owner });
 }
 
-/** Who took a file away, or put another one there, of those that the last command published. */
+/** Returns the owner of a published deletion, or of a published file as a whole. */
 export function publisherOf(installation: Installation, path: string, account: Account): Owner {
   const composed = account.composition.files.get(path);
   if (composed && composed.file === null) return lastOwner(account, composed);
@@ -127,7 +127,10 @@ export function describeOwner(
   return { owner: name, kind, version: layer?.version ?? null, description };
 }
 
-/** The lock is npm's work: what is not the release's is there for the layers that want packages. */
+/**
+ * Attributes the lines of npm's lock: those that the release lacks are there for the layers that want
+ * packages.
+ */
 function blameLock({ root, releaseFile }: Installation, account: () => Account): Blamed {
   const released = blameWhole(releaseFile(LOCK), CORE_OWNER);
   const kept = readTreeFile(root, KEPT_LOCK);

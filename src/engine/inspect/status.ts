@@ -10,7 +10,7 @@ import { listProjectPaths } from '../state/project-files.ts';
 import { findRelease, NO_REQUEST, takeRelease } from '../state/release.ts';
 import { readState, type State, stateDigest } from '../state/state-file.ts';
 
-/** What is installed, what waits, and what the owner has changed since. */
+/** Reports what is installed, which operation waits, and the owner's edits since. */
 export async function status({ root, now }: EngineContext): Promise<VerbResult> {
   const state = readState(root);
   const pending = readPending(root);

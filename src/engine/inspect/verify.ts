@@ -17,9 +17,9 @@ type Difference = {
   readonly owner: string;
   readonly kind: 'add' | 'modify' | 'delete';
   readonly lines: readonly (readonly [from: number, to: number])[];
-  /** What else differs: how lines end that are otherwise the same, the right to execute. */
+  /** Other differences: the ends of otherwise equal lines, the right to execute. */
   readonly form: readonly ('line-ends' | 'mode')[];
-  /** Whose lines it replaces, takes out or stands among. */
+  /** Owners of the lines that the edit replaces, takes out or is inserted between. */
   readonly touches: readonly string[];
 };
 
@@ -49,7 +49,7 @@ export async function verify(context: EngineContext): Promise<VerbResult> {
   const differences: Difference[] = [];
   for (const { path, kind } of edits) {
     const published = kind === 'add' ? null : installation.publishedFile(path);
-    // A link may stand where the file was: it is not read.
+    // A link may have replaced the file: it is not read.
     const disk = kind === 'delete' ? null : readTreeFile(root, path);
     const lines = changedLines(published?.bytes ?? null, disk?.bytes ?? null);
     const form = published && disk ? changedForm(published, disk) : [];

@@ -17,7 +17,7 @@ import {
 type OwnedRange = OwnerReport & {
   readonly from: number;
   readonly to: number;
-  /** The lines as they stand on disk; empty for a binary file. */
+  /** The lines on disk; empty for a binary file. */
   readonly text: string;
 };
 

@@ -16,14 +16,14 @@ export function baseFile(skill: SkillPackage, path: string): TreeFile | null {
   return skill.files.get(`base/${path}`) ?? skill.inferredBases.get(path) ?? null;
 }
 
-/** What the author wrote about a modified file, for whoever resolves a conflict in it; or null. */
+/** Returns the author's note about a modified file, for resolving a conflict in it; or null. */
 export function intentNote(skill: SkillPackage, path: string): string | null {
   return skill.files.get(`modify/${path}.intent.md`)?.bytes.toString('utf8') ?? null;
 }
 
 /**
- * Where a package's tests stand in a tree that holds it: under `skills/<name>/`, but for a test that is
- * itself one of the files which the package adds to the project.
+ * Returns the paths of a package's tests in a tree that holds it: under `skills/<name>/`, except for a test
+ * that is itself a file which the package adds to the project.
  */
 export function testTargets(skill: SkillPackage): readonly string[] {
   return skill.manifest.test.map((path) => {

@@ -41,13 +41,13 @@ function checkNpm(dependencies: Readonly<Record<string, string>>, place: string)
   }
 }
 
-/** Why something is no name of a Debian package, or null. */
+/** Returns the reason that something is no name of a Debian package, or null. */
 export function aptFault(name: unknown): string | null {
   const isName = typeof name === 'string' && APT_NAME.test(name);
   return isName ? null : `${JSON.stringify(name)} is no name of a Debian package`;
 }
 
-/** Why a range does not say which versions of a registry's package will do, or null. */
+/** Returns the reason that a range does not name versions in a registry, or null. */
 export function rangeFault(range: string): string | null {
   const fault = versionsFault(range);
   return fault && `${JSON.stringify(range)} ${fault}`;

@@ -3,10 +3,10 @@ import type { Digest } from '../digest.ts';
 import type { Tree } from '../tree.ts';
 
 /**
- * One digest over every file of a package: its path, whether it is executable, and its bytes.
+ * Computes one digest over every file of a package: its path, whether it is executable, and its bytes.
  *
- * Lengths come before contents, so that no two different packages feed the hash the same bytes.
- * The order in which files were found does not count.
+ * Lengths come before contents, so that no two different packages feed the hash the same bytes. The order in
+ * which files were found does not count.
  */
 export function digestPackage(files: Tree): Digest {
   const hash = createHash('sha256');

@@ -1,8 +1,8 @@
 /**
  * Tells whether a path matches a glob of `**` (any folders), `*` and `?` (within one part).
  *
- * Names that begin with a dot match like any other, and `folder/**` matches the folder's own name too:
- * a rule that protects a folder must not be evaded by `folder/.hidden`, nor by a file in its place.
+ * Names that begin with a dot match like any other, and `folder/**` matches the folder's own name too. So
+ * neither `folder/.hidden` nor a file named like the folder evades a rule that protects it.
  */
 export function matchesGlob(path: string, glob: string): boolean {
   return matchesParts(path.split('/'), glob.split('/'));

@@ -4,7 +4,7 @@ import { internLines } from '../merge/lines/intern.ts';
 import { splitLines } from '../merge/lines/lines.ts';
 import type { TreeFile } from '../tree.ts';
 
-/** A file that a package's change may have been written against, and where it stands. */
+/** A possible ancestor of a package's change, and the place where it was found. */
 export type BaseCandidate = { readonly file: TreeFile; readonly from: string };
 
 /** The candidate that was taken, and the lines that the package adds to it and takes out. */
@@ -49,7 +49,7 @@ export function chooseBase(
   };
 }
 
-/** Returns a file's lines without what a formatter may change: space, quotes, what stands at a line's end. */
+/** Returns a file's lines without the characters that a formatter may change: space, quotes, line ends. */
 function linesOf({ bytes }: TreeFile): readonly string[] {
   return splitLines(bytes.toString('latin1'))
     .map((line) => line.replace(/\s+/g, '').replace(/["`]/g, "'").replace(/[,;]$/, ''))

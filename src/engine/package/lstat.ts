@@ -1,6 +1,6 @@
 import { lstatSync, type Stats } from 'node:fs';
 
-/** What stands at a path, not following links; null where nothing is, as below a regular file. */
+/** Returns the entry at a path, not following links; null where there is none, as below a regular file. */
 export function lstat(path: string): Stats | null {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) ?? null;

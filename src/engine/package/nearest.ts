@@ -1,7 +1,7 @@
 /**
- * Returns the candidates that may have been meant by a name, nearest first, ties by name: those that are a
- * few typing errors away (one for every three letters), and those that hold the name or lie in it.
- * A typing error is a letter too many, missing, replaced, or swapped with its neighbour.
+ * Returns the candidates that a misspelled name may mean, nearest first, ties by name. They are a few typing
+ * errors away (one for every three letters), or contain the name, or are contained in it. A typing error is a
+ * letter too many, missing, replaced, or swapped with its neighbour.
  */
 export function nearestNames(
   name: string,

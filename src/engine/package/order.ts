@@ -25,8 +25,8 @@ export function orderLayers(packages: readonly SkillPackage[]): readonly SkillPa
 }
 
 /**
- * Checks that skills can stand together: every dependence is there in a version that is asked for,
- * and no two exclude each other, whichever of them says so.
+ * Checks that skills can be applied together: every dependence is there in a fitting version, and no two
+ * exclude each other, whichever of them says so.
  *
  * @throws ClawError SKILL_NEEDED, then SKILL_CONFLICT, with the names in `data`
  */
@@ -63,7 +63,9 @@ function neededOf(
   return skill.manifest.depends.map(({ name }) => name).filter((name) => waiting.has(name));
 }
 
-/** Every waiting skill waits for another one here, so following any of them must come round. */
+/**
+ * Finds a cycle: every waiting skill waits for another one here, so following any of them must come round.
+ */
 function findCycle(waiting: ReadonlyMap<string, SkillPackage>): readonly string[] {
   const trail: string[] = [];
   let [name] = waiting.keys();

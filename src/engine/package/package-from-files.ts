@@ -19,7 +19,7 @@ import type { SkillPackage } from './package.ts';
 const MAX_FILES = 2000;
 const MAX_TOTAL_BYTES = 64 * 1024 * 1024;
 
-/** What a package must fit. */
+/** Conditions that a package must meet. */
 export type PackageOptions = {
   /** The codebase's own protected globs; the engine's are always added. */
   readonly protectedPaths: readonly string[];
@@ -83,8 +83,8 @@ export function packageFromFiles(
 }
 
 /**
- * Returns the package that files make, where their manifest is known and all of it was checked before: that
- * holds if, and only if, its digest is the one that was checked.
+ * Rebuilds a package from its files, where its manifest is known and all of it was checked before. Valid if,
+ * and only if, its digest is the one that was checked.
  */
 export function packageAgain(
   files: Tree,

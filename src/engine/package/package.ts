@@ -16,7 +16,7 @@ export type SkillPackage = {
   readonly files: Tree;
   /** Ancestors found in the core's history for paths that the package carries none for. */
   readonly inferredBases: ReadonlyMap<string, TreeFile>;
-  /** Paths whose ancestor nobody knows: no line of the core may go there without a word. */
+  /** Paths whose ancestor is unknown: no line of the core may be removed there without a decision. */
   readonly withoutBase: ReadonlySet<string>;
   /** Its files lie whole, and as they are here, where claw keeps the applied ones. */
   readonly isKept?: true;

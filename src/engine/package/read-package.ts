@@ -74,7 +74,7 @@ function* walk(folder: string): Generator<{ path: string; entry: Dirent }> {
   }
 }
 
-/** Null when the entry is no longer the regular file that the walk saw. */
+/** Reads a file; null when the entry is no longer the regular file that the walk saw. */
 function readRegularFile(path: string): TreeFile | null {
   // Another process may have put a link or a FIFO there since: neither is followed or waited for.
   const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);

@@ -1,6 +1,6 @@
 import type { LineRange } from '../merge/lines/changed-lines.ts';
 
-/** What a package is described as until its author says it. */
+/** Returns the placeholder description of a package, until its author writes one. */
 export function descriptionOf(name: string): string {
   return `What ${name} does`;
 }
@@ -29,7 +29,7 @@ export function isTemplateSection(section: {
   return body !== '' && SECTIONS[section.title] === body;
 }
 
-/** SKILL.md of a fresh package: what it does, and what the owner has to do. */
+/** Writes SKILL.md of a fresh package: its purpose, and the owner's steps. */
 export function skillPage(name: string, description: string, settings: readonly string[]): string {
   const steps =
     settings.length === 0
@@ -50,7 +50,7 @@ ${steps}
 `;
 }
 
-/** Returns the note that whoever resolves a conflict in a file will read, for the author to fill in. */
+/** Writes the note for resolving a conflict in a file, for the author to fill in. */
 export function intentNote(path: string, lines: readonly LineRange[]): string {
   const places = lines.map(([from, to]) =>
     from === to ? `line ${from}` : `lines ${from} to ${to}`,

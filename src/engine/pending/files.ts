@@ -27,7 +27,7 @@ export function layOutConflict(folder: string, conflict: Conflict, notes: string
   if (marked !== null) writeFileSync(target, marked);
 }
 
-/** Where the intent notes of a conflict lie, below the folder of what waits. */
+/** Returns the path of a conflict's intent notes, below the folder of the waiting operation. */
 export function notesPath(conflict: Conflict): string {
   return `${placeOf(conflict)}.intent.md`;
 }

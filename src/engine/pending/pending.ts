@@ -43,12 +43,12 @@ const Schema = z.object({
 /** An operation that waits for decisions; bound to the digest of `state.yaml` that it was planned on. */
 export type Pending = Readonly<z.output<typeof Schema>>;
 
-/** What it takes to plan a blocked operation again. */
+/** The data for planning a blocked operation again. */
 export type BlockedOperation = {
   readonly verb: string;
   readonly arguments: readonly string[];
   readonly options: Readonly<Record<string, string | null>>;
-  /** What its relative folders are relative to. */
+  /** The folder that its relative folders start from. */
   readonly cwd: string;
   readonly allow: readonly string[];
   readonly state: Digest | null;
@@ -94,7 +94,7 @@ export function writePending(
   notes: (conflict: Conflict) => string | null = () => null,
 ): void {
   const folder = join(root, PENDING);
-  // Where git ignores what a kill may leave, and on the same device.
+  // A folder that git ignores, in case of a kill, and on the same device.
   const draft = join(root, '.claw/cache', `pending-${process.pid}`);
   const former = `${draft}.former`;
   rmSync(draft, { recursive: true, force: true });
@@ -118,9 +118,10 @@ export function writePending(
 }
 
 /**
- * Puts back what a kill between two renames left aside: the operation that waited, with its decisions.
- * What a kill behind them left is nobody's any more, and must not wait again once that one is forgotten.
- * The caller holds the lock, so nobody else is between them.
+ * Restores the pending operation after a crash between the two renames of `writePending`.
+ *
+ * A `.former` folder from after the second rename is stale and is deleted: it must not come back once the
+ * newer operation is forgotten. The caller holds the lock.
  */
 export function restorePending(root: string): void {
   const cache = join(root, '.claw/cache');
@@ -133,7 +134,7 @@ export function restorePending(root: string): void {
   }
 }
 
-/** A text that the owner has begun to resolve by hand stays as they left it. */
+/** Keeps texts that the owner has begun to resolve by hand. */
 function keepEdited(folder: string, draft: string, conflicts: readonly Conflict[]): void {
   if (!existsSync(folder)) return;
   const before = attemptConflicts(folder);
@@ -156,8 +157,8 @@ function attemptConflicts(folder: string): readonly Conflict[] {
 }
 
 /**
- * Open conflicts, and after them those that are decided: until they are carried out they can be decided
- * otherwise. Of one path only what is open: that came to light by the decision.
+ * Joins open conflicts with decided ones, which can be decided otherwise until they are carried out. If a
+ * path has both, only the open conflict counts: the decision brought it up.
  */
 export function withDecided(
   open: readonly Conflict[],
@@ -170,7 +171,7 @@ export function withDecided(
   return all.filter(({ path }, at) => all.findIndex((one) => one.path === path) === at);
 }
 
-/** Tells whether somebody decided something in the operation that waits, or began to in its texts. */
+/** Tells whether the waiting operation holds decisions, or texts that the owner began to edit. */
 export function hasDecisions(root: string): boolean {
   const folder = join(root, PENDING);
   if (readDecisions(folder).length > 0 || readPending(root)?.options['moved'] != null) return true;

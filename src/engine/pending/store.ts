@@ -55,7 +55,7 @@ export function writeConflicts(folder: string, conflicts: readonly Conflict[]): 
   writeFileSync(join(folder, CONFLICTS), JSON.stringify(plain));
 }
 
-/** @throws ClawError IO_FAILED for a folder that somebody changed */
+/** @throws ClawError IO_FAILED for a folder that was changed by hand */
 export function readConflicts(folder: string): readonly Conflict[] {
   try {
     return Conflicts.parse(JSON.parse(readFileSync(join(folder, CONFLICTS), 'utf8'))).map(
@@ -82,12 +82,12 @@ export function writeDecisions(folder: string, decisions: readonly Decision[]): 
     writeFileSync(join(draft, `${index}.yaml`), renderAnswered(answered));
     if (amended) writeFileSync(join(draft, `${index}.text`), amended);
   }
-  // Whole or not at all: a half-written decision could not be told from one that somebody changed.
+  // Writes all or nothing: a half-written decision would look like one that was changed by hand.
   rmSync(below, { recursive: true, force: true });
   renameSync(draft, below);
 }
 
-/** @throws ClawError RESOLUTION_INVALID for one that somebody changed into something else */
+/** @throws ClawError RESOLUTION_INVALID for one that was changed into something else */
 export function readDecisions(folder: string): readonly Decision[] {
   const below = join(folder, DECISIONS);
   if (!existsSync(below)) return [];

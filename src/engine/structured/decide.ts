@@ -1,7 +1,7 @@
 import type { Conflict } from '../conflict.ts';
 
 /**
- * What somebody decided about a structured conflict, or null where nobody did. Asked before the
- * conflict is reported. The value is plain JSON; null takes the key out.
+ * Returns the decision about a structured conflict, or null where there is none. Asked before the conflict is
+ * reported. The value is plain JSON; null takes the key out.
  */
 export type Decide = (conflict: Conflict) => { readonly value: unknown } | null;

@@ -9,7 +9,7 @@ export type DeclaredSetting = {
   readonly isSecret: boolean;
 };
 
-/** What one layer declares for structured files: a manifest's `structured`, already checked. */
+/** The declarations of one layer for structured files: a manifest's `structured`, already checked. */
 export type Declared = {
   readonly npmDependencies: Readonly<Record<string, string>>;
   /** Those of them that take the place of the core's range where the two have no version in common. */

@@ -1,4 +1,4 @@
-/** What a structured file holds, which decides how it is composed and merged. */
+/** The kind of a structured file, which decides how it is composed and merged. */
 export type StructuredKind = 'npm' | 'env' | 'compose' | 'container' | 'lock';
 
 const KINDS: ReadonlyMap<string, StructuredKind> = new Map([

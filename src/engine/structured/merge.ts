@@ -31,11 +31,11 @@ type Merged = { readonly bytes: Buffer; readonly clashes: readonly KeyClash[] };
 type Present = Versions<Buffer>;
 
 /**
- * Merges two edits of a structured file by key. Outside the keys that theirs changed, the bytes of
- * ours are kept; a key that both sides changed differently is a conflict such as `package.json#a.b`.
+ * Merges two edits of a structured file by key. Outside the keys that theirs changed, the bytes of ours are
+ * kept; a key that both sides changed differently is a conflict such as `package.json#a.b`.
  *
- * A lock file that both sides changed stays ours: npm makes it anew from there. A side that cannot be
- * read is a `content` conflict over the whole file, never an exception.
+ * A lock file that both sides changed stays ours: npm updates it from there. A side that cannot be read is a
+ * `content` conflict over the whole file, never an exception.
  */
 export function mergeStructured(input: StructuredMergeInput): StructuredMerge {
   const { base, ours, theirs } = input.versions;

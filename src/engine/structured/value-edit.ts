@@ -32,7 +32,7 @@ export function setAt(
   }
 }
 
-/** What a structured file says, as plain data; null where it cannot be read. */
+/** Returns the content of a structured file as plain data; null where it cannot be read. */
 export function dataOf(path: string, bytes: Buffer): unknown {
   const kind = structuredKind(path);
   if (kind === 'env') return envData(bytes);

@@ -16,7 +16,7 @@ import type { TreeFile } from '../tree.ts';
 export type Contained = {
   readonly name: string;
   readonly kind: SkillPackage['kind'];
-  /** How many commits it was made of, all of which the release has; 0 where that is not known. */
+  /** The number of its commits, all of which the release has; 0 where that is not known. */
   readonly commits: number;
   /** The tree would be another one without it all the same. */
   readonly hasEffect: boolean;
@@ -24,7 +24,7 @@ export type Contained = {
   readonly isNews: boolean;
 };
 
-/** A release and the layers that are to stand on it. */
+/** A release and the layers to compose on it. */
 export type Ground = {
   readonly root: string;
   /** One cache for all compositions: reading and writing it for each layer would take most of the time. */
@@ -40,8 +40,8 @@ export type Ground = {
 };
 
 /**
- * Finds the layers that a release contains: all their commits are in its history, or in it as other
- * commits with the same patch; or nothing that they change would still change.
+ * Finds the layers that a release contains. Either all their commits are in its history, or in it as other
+ * commits with the same patch; or their changes would change nothing any more.
  */
 export async function findContained(ground: Ground): Promise<readonly Contained[]> {
   const { layers, state } = ground;
@@ -59,7 +59,7 @@ export async function findContained(ground: Ground): Promise<readonly Contained[
   });
 }
 
-/** A skill on the release with no other than those that it needs; a customisation with all of them. */
+/** Composes a skill on the release with only the skills that it needs; a customisation with all layers. */
 function composedWith(layer: SkillPackage, ground: Ground): Composition {
   const { merges, layers, releaseFile: release, pathMaps, resolutions } = ground;
   const needed = layer.kind === 'skill' ? [...neededBy(layer, layers), layer] : layers;
@@ -78,7 +78,7 @@ function neededBy(
   return [...new Set(direct.flatMap((one) => [...neededBy(one, layers), one]))];
 }
 
-/** Without the commit of the old core nobody knows where the release's own history begins. */
+/** Returns the release's patches since the old core; none without the commit where its own history begins. */
 async function patchesOf(
   root: string,
   since: string | null,

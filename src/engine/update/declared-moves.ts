@@ -26,8 +26,8 @@ export function declaredMoves(
 }
 
 /**
- * Returns the declared moves that still hold on another release. Going back leaves those behind that came
- * later; a path that is there again is a file of its own.
+ * Returns the declared moves that still hold on another release. Going back drops the moves of later
+ * releases; a path that exists again is a file of its own.
  */
 export function movesThatHold(
   moves: readonly PathMap[],

@@ -14,8 +14,8 @@ import type { Migration } from '../state/migrations.ts';
 import type { Tree } from '../tree.ts';
 
 /**
- * Migrations on the way from one core to another, in order. Where nobody knows the version of the old
- * one, those that it did not list; where nobody knows that of the new one, all that it lists.
+ * Returns the migrations between two releases, in order. Unknown old version: all it did not list. Unknown
+ * new version: all the new release lists.
  */
 export function dueMigrations(
   migrations: readonly Migration[],
@@ -34,7 +34,9 @@ export function dueMigrations(
   });
 }
 
-/** Notes on entries that a newer release no longer lists: whoever comes from before needs them. */
+/**
+ * Reports entries that a newer release no longer lists, although installations of older releases need them.
+ */
 export function lostMigrations(
   before: readonly Migration[],
   after: readonly Migration[],
@@ -48,7 +50,7 @@ export function lostMigrations(
   );
 }
 
-/** What came with a release; its packages are the ones that migrations apply. */
+/** The files that came with a release; migrations apply its packages. */
 type Brought = {
   readonly extras: Tree;
   /** As the new tree will have it. */
@@ -122,8 +124,8 @@ function refuseOrphans(layers: readonly SkillPackage[], retired: readonly string
 }
 
 /**
- * A release may move files, but not into the hands of packages that could not touch them there; nor do
- * they keep what it protects from now on.
+ * Refuses moves of a release to paths that the packages may not touch, and files that it protects from now
+ * on.
  *
  * @param before the settings under which the packages were accepted
  * @throws ClawError PATH_PROTECTED, STRUCTURED_ONLY
@@ -143,7 +145,7 @@ export function checkMapped(
       const glob = (isSkill ? now : own).protectedBy(path);
       const isMoved = path !== named;
       if (isSkill && isMoved) checkStructured([path]);
-      // What was protected before did not keep the package out, so it does not now.
+      // A protection that did not keep the package out before does not do so now.
       if (glob === null || (!isMoved && then.protectedBy(path) !== null)) continue;
       throw new ClawError(
         'PATH_PROTECTED',

@@ -2,7 +2,7 @@ import type { Conflict } from '../conflict.ts';
 import { type LineWeights, likeness, lineWeights } from '../merge/lines/likeness.ts';
 import type { Tree } from '../tree.ts';
 
-/** How much of a file has to be in another for that to be named, as for git. */
+/** The share of a file that another must contain to be named, as in git. */
 const ALIKE = 0.5;
 const NAMED = 3;
 

@@ -9,15 +9,15 @@ import type { OldCore } from './old-core.ts';
 type Next = {
   readonly release: Release;
   readonly pathMaps: readonly PathMap[];
-  /** What they were for the old core. */
+  /** The path maps of the old core. */
   readonly oldMaps: readonly PathMap[];
-  /** What a release no longer counts as core is not its to change. */
+  /** Tells whether a release counts a path as core; other paths are not its to change. */
   readonly isCore: (path: string) => boolean;
-  /** What the layers made of the old core. */
+  /** The paths that layers composed on the old core. */
   readonly touched: readonly string[];
 };
 
-/** What one release makes of another: the files that differ, and those that moved. */
+/** Compares two releases: the files that differ, and those that moved. */
 export function newCore(
   old: OldCore,
   { release, pathMaps, oldMaps, isCore, touched }: Next,
@@ -50,7 +50,7 @@ export function newCore(
   };
 }
 
-/** Tells whether one version comes before another; a version that nobody knows does not. */
+/** Tells whether one version comes before another; false for an unknown version. */
 export function isOlder(one: string | null, other: string | null): boolean {
   if (one === null || other === null || valid(one) === null || valid(other) === null) return false;
   return lt(one, other);

@@ -55,7 +55,7 @@ export async function findNewRelease(
   };
 }
 
-/** A core is regular files: what else a release holds is git's to bring, and the owner is told. */
+/** Tells the owner about links of a release: a core is regular files, and the rest comes by git. */
 async function linkNotes(
   root: string,
   commit: string | null,
@@ -74,8 +74,8 @@ async function linkNotes(
 }
 
 /**
- * A commit or folder with a `state.yaml` has layers woven in already, and edits: taken for a core, none
- * of them could ever be told from it again.
+ * Refuses a commit or folder with a `state.yaml`: its layers and edits could never be told from the core
+ * again.
  */
 export async function refuseInstallation(root: string, release: string): Promise<void> {
   const commit = isGitFolder(root) ? await resolveCommit(root, release) : null;
@@ -92,7 +92,7 @@ export async function refuseInstallation(root: string, release: string): Promise
   );
 }
 
-/** What is no part of the new core is the new release's to say, and the owner's. */
+/** Reads the configuration after the update: the new release and the owner decide what is core. */
 function comingConfig({ root, releaseFile }: Installation, release: Release): CodebaseConfig {
   const versions = {
     base: releaseFile(CONFIG_PATH),

@@ -33,7 +33,7 @@ export type OldCore = {
   readonly skills: State['core']['skills'];
   /** False for what was on a disk without history: some of it may be the owner's from the first. */
   readonly isReleased: boolean;
-  /** What was published on it: the ground on which the owner's edits are seen. */
+  /** The files published on it, against which the owner's edits are seen. */
   readonly published: (path: string) => TreeFile | null;
   readonly warnings: readonly string[];
 };
@@ -45,15 +45,15 @@ type Request = {
   readonly release: Release;
   /** The new release as the owner named it. */
   readonly wanted: string;
-  /** What the owner says the old release was, or null. */
+  /** The old release as the owner names it, or null. */
   readonly named: string | null;
 };
 
 /**
- * Returns the release that the installation stands on. Where no word of the owner's named it, HEAD may hold
- * work of theirs: then it is git's merge base with the new release, or the owner has to say.
+ * Returns the installed release. Where the owner never named it, HEAD may hold work of theirs: then it is
+ * git's merge base with the new release, or the owner has to name it.
  *
- * @throws ClawError RELEASE_NOT_FOUND where nobody can know
+ * @throws ClawError RELEASE_NOT_FOUND where it cannot be known
  */
 export async function findOldCore(context: EngineContext, request: Request): Promise<OldCore> {
   const { installation, state, release, named } = request;
@@ -77,14 +77,14 @@ export async function findOldCore(context: EngineContext, request: Request): Pro
     release.commit !== null && state.core.commit !== null
       ? await mergeBase(root, state.core.commit, release.commit)
       : null;
-  if (base === null) throw nobodySaid(state, request.wanted);
+  if (base === null) throw releaseUnknown(state, request.wanted);
   if (base === state.core.commit) return installedCore(installation);
   const old = await takeRelease(root, installation.config, { release: base, coreVersion: null });
   return otherCore(request, old);
 }
 
-/** The assumed core may hold work of the owner's, which an update from it would take for the release's and undo. */
-function nobodySaid({ core }: State, wanted: string): ClawError {
+/** Makes the refusal of an assumed core: it may hold work of the owner's, which an update would undo. */
+function releaseUnknown({ core }: State, wanted: string): ClawError {
   const { commit } = core;
   const assumed =
     commit === null ? 'what was on disk' : `the commit ${commit.slice(0, 9)}, which no tag names,`;
@@ -115,7 +115,10 @@ function installedCore(installation: Installation): OldCore {
   };
 }
 
-/** What was taken for the core held work of the owner's: what was published is seen on the true one. */
+/**
+ * Handles an assumed release that contained owner commits. Recomposes the layers on the real one, so that
+ * those commits show up as edits.
+ */
 function otherCore(
   { installation, state, installed }: Pick<Request, 'installation' | 'state' | 'installed'>,
   old: Release,

@@ -12,8 +12,8 @@ import { resolutionPath } from '../state/resolutions.ts';
 import { isSameFile, type Tree } from '../tree.ts';
 import type { OldCore } from './old-core.ts';
 
-/** What a release brings beside the core. */
-export type Beside = {
+/** The files of a release beside the core. */
+export type ReleaseExtras = {
   readonly changes: readonly BesideChange[];
   /** Packages that are new here, others than before, or gone. */
   readonly brought: readonly string[];
@@ -28,7 +28,7 @@ export type Beside = {
  * Plans bringing a release's `skills/` and recorded resolutions. A package that is not what the last
  * release brought is the owner's work, and stays.
  */
-export function planBeside(root: string, old: OldCore, release: Release): Beside {
+export function planBeside(root: string, old: OldCore, release: Release): ReleaseExtras {
   const skills = planSkills(root, old, release.extras);
   const recordings = planRecordings(root, release.extras);
   return {

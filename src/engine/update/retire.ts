@@ -10,7 +10,7 @@ import { type Contained, findContained, type Ground } from './contained.ts';
 /** Asks the owner something that is answered by yes or no. */
 export type Ask = (question: string) => Promise<boolean>;
 
-/** What an update does about the layers that its release contains; `open` is what the owner may decide. */
+/** The plan for layers that the release contains; `open` ones are for the owner to decide. */
 type RetirementPlan = Retirement & {
   readonly contained: readonly (Contained & { readonly fate: 'retired' | 'stays' | 'open' })[];
   /** With what the owner answered. */
@@ -61,7 +61,7 @@ async function answered(
 function composedTree(
   layers: readonly SkillPackage[],
   ground: Omit<Ground, 'layers'>,
-): ComposedTree {
+): PlannedTree {
   const { merges, releaseFile: release, pathMaps, resolutions } = ground;
   const answers = { decisions: [], resolutions };
   const ordered = orderLayers(layers);
@@ -80,15 +80,15 @@ function composedTree(
   };
 }
 
-/** What becomes of the layers that a release contains. */
+/** The outcome for the layers that a release contains. */
 type Retirement = {
   readonly layers: readonly SkillPackage[];
   readonly retired: readonly string[];
   readonly notes: readonly string[];
 };
 
-/** What layers come to on a release. */
-type ComposedTree = {
+/** The result of composing layers on a release. */
+type PlannedTree = {
   readonly paths: Iterable<string>;
   readonly file: (path: string) => TreeFile | null;
   readonly conflicts: readonly Conflict[];
@@ -104,7 +104,7 @@ function retireContained(
   layers: readonly SkillPackage[],
   contained: readonly Contained[],
   options: UpdateOptions,
-  tree: (layers: readonly SkillPackage[]) => ComposedTree,
+  tree: (layers: readonly SkillPackage[]) => PlannedTree,
 ): Retirement {
   const free = contained.filter(({ name }) => !options.keep.includes(name));
   const named = free.filter(({ name }) => options.retireContained || options.retire.includes(name));
@@ -140,7 +140,7 @@ function openQuestions(
   );
 }
 
-/** A skill that the release has made needless. A recorded edit of the owner's goes by their word alone. */
+/** Tells whether a skill can retire by itself. A recorded edit of the owner's goes only by their word. */
 function isHarmless({ kind, hasEffect, isNews }: Contained): boolean {
   return kind === 'skill' && !hasEffect && isNews;
 }
@@ -161,8 +161,11 @@ function without(
   return layers.filter(({ manifest }) => !gone.some(({ name }) => name === manifest.skill));
 }
 
-/** A file in conflict is none yet: what becomes of it is for the owner to say, with or without a layer. */
-function isSameTree(one: ComposedTree, other: ComposedTree): boolean {
+/**
+ * Compares two compositions, except for conflicted files: those are for the owner to decide, with or without
+ * a layer.
+ */
+function isSameTree(one: PlannedTree, other: PlannedTree): boolean {
   const open = new Set([...one.conflicts, ...other.conflicts].map(conflictFile));
   const paths = [...one.paths].filter((path) => !open.has(path));
   return paths.every((path) => isSameFile(one.file(path), other.file(path)));

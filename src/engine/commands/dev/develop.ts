@@ -15,12 +15,12 @@ import { findRenewable } from '../pack/renewable.ts';
 import { packUpdate } from '../pack/update.ts';
 import { type Watch, watchFolders } from './watch.ts';
 
-/** What a person who develops a skill is told, as it happens. */
+/** Events for the developer of a skill, as they happen. */
 export type DevelopEvent =
   | { readonly kind: 'watching'; readonly skill: string; readonly version: string }
   /** A save has edits of the skill, which are tried now: that takes as long as the checks and tests take. */
   | { readonly kind: 'checking'; readonly paths: readonly string[] }
-  /** What a save came to; `paths` are the files that were saved since the last time. */
+  /** The outcome of a save; `paths` are the files that were saved since the last time. */
   | {
       readonly kind: 'round';
       readonly paths: readonly string[];
@@ -142,7 +142,10 @@ async function loop(
   return resultOf('dev', 'done', { data });
 }
 
-/** Saved files without folders, those that the last round wrote, and those that an editor saved by way of. */
+/**
+ * Returns the saved files to show: no folders, no files that the last round wrote, no temporary files of an
+ * editor.
+ */
 function shown(
   root: string,
   paths: readonly string[],
@@ -191,8 +194,9 @@ async function round(context: EngineContext, name: string, session: Session): Pr
 }
 
 /**
- * Undo keeps ten commands: a session of fifty saves must not push out those before it. The round is
- * published by then, so a disk that refuses only leaves it a command of its own.
+ * Joins the transaction of this round with those before. Undo keeps ten commands: a session of fifty saves
+ * must not push out the commands before it. The round is published by then, so a failing disk only leaves it
+ * a command of its own.
  *
  * @param before the newest transaction before this round
  * @returns warnings

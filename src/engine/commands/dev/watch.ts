@@ -51,7 +51,7 @@ export function watchFolders(root: string, paths: readonly string[]): Watch {
     watchers.get(folder)?.close();
     watchers.delete(folder);
   };
-  /** Of a new folder the files count as well: they may have come before the watch did. */
+  /** Watches a new folder, and counts its files as well: they may be older than the watch. */
   const addAll = (folder: string): void => {
     drop(folder);
     add(folder);

@@ -2,8 +2,8 @@ import type { ConflictKind } from '../../conflict.ts';
 import type { ErrorCode } from '../../errors.ts';
 
 /**
- * What became of a combination. `resolved` composes with the help of recordings; `excluded` is what one
- * of the skills says of the other.
+ * The outcome of a combination. `resolved` composes with the help of recordings; `excluded` means that one
+ * skill rules out the other.
  */
 export type CellOutcome = 'clean' | 'resolved' | 'excluded' | 'conflict' | 'failing' | 'refused';
 
@@ -22,7 +22,7 @@ export type CellFailure = {
   readonly kind: 'check' | 'test' | 'own' | 'npm' | 'order';
   /** The check's command line, or the skill whose tests fail. */
   readonly name: string;
-  /** What failed, in a few lines. */
+  /** The failure, in a few lines. */
   readonly text: string;
   /** The end of what was printed. */
   readonly output: string;
@@ -33,8 +33,8 @@ export type MatrixCell = {
   /** One name, two or three, sorted; what they depend on was composed with them. */
   readonly skills: readonly string[];
   /**
-   * What they have in common: paths, and keys such as `npm:marked`, `env:TOKEN`, `service:redis`,
-   * `port:6379/tcp`, `image-npm:zod`, `image-apt:ffmpeg`. Empty for a skill alone.
+   * Paths and keys in common, such as `npm:marked`, `env:TOKEN`, `service:redis`, `port:6379/tcp`,
+   * `image-npm:zod`, `image-apt:ffmpeg`. Empty for a skill alone.
    */
   readonly shares: readonly string[];
   readonly outcome: CellOutcome;
@@ -42,12 +42,12 @@ export type MatrixCell = {
   /** Keys of the recordings that resolved something. */
   readonly resolutions: readonly string[];
   readonly failures: readonly CellFailure[];
-  /** Why a package, or the combination, is refused. */
+  /** The reason that a package, or the combination, is refused. */
   readonly refusal: { readonly code: ErrorCode; readonly message: string } | null;
   readonly ms: number;
 };
 
-/** What `claw matrix` answers. */
+/** The result of `claw matrix`. */
 export type MatrixData = {
   readonly core: {
     readonly version: string | null;

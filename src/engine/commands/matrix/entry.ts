@@ -11,7 +11,7 @@ export type Entry = {
 
 export type ComposedEntry = Extract<Composed, { kind: 'composed' }>;
 
-/** What a proof said of a composition; nothing where none ran. */
+/** The result of proving a composition. */
 export type Verdict = { readonly failures: readonly CellFailure[]; readonly ms: number };
 
 /** Tells whether there is a tree that could be proved. */
@@ -19,7 +19,10 @@ export function isComposed(composed: Composed): composed is ComposedEntry {
   return composed.kind === 'composed' && composed.composition.conflicts.length === 0;
 }
 
-/** By which combinations share a proof: a skill and what it depends on are the same alone and as a pair. */
+/**
+ * Returns the key by which combinations share a proof: a skill with its dependencies is the same alone and in
+ * a pair.
+ */
 export function layersKey({ layers }: ComposedEntry): string {
   return layers.map(({ manifest }) => manifest.skill).join(' + ');
 }

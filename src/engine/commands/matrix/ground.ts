@@ -14,9 +14,9 @@ export type Candidate =
   | { readonly kind: 'package'; readonly name: string; readonly package: SkillPackage }
   | { readonly kind: 'refused'; readonly name: string; readonly error: ClawError };
 
-/** What a matrix is made of, read once: nothing of it is read from disk again. */
+/** The input of a matrix, read once: the rest works in memory. */
 export type Ground = {
-  /** What is applied there does not count. */
+  /** The installation; its applied layers do not count. */
   readonly installation: Installation;
   readonly core: MatrixData['core'];
   /** The core, whole. */
@@ -122,7 +122,7 @@ function refuseTwins(candidates: readonly Candidate[]): void {
   throw new ClawError('GRAPH_INVALID', message, { data: { skill: twin.name } });
 }
 
-/** What is depended on and was not named is looked for in `skills/`. */
+/** Adds dependencies that were not named, from `skills/`. */
 async function withDependences(
   root: string,
   candidates: readonly Candidate[],

@@ -6,7 +6,7 @@ import { type ComposedEntry, type Entry, isComposed, layersKey, type Verdict } f
 import type { Ground } from './ground.ts';
 import { proveAll } from './proving.ts';
 
-/** What the proofs said, by the key of the layers. */
+/** The results of the proofs, by the key of the layers. */
 export type Verdicts = {
   readonly byLayers: ReadonlyMap<string, Verdict>;
   readonly warnings: readonly string[];

@@ -5,7 +5,7 @@ import type { CellFailure, CellOutcome, MatrixCell, MatrixData } from './cell.ts
 import { type Entry, isComposed, layersKey, type Verdict } from './entry.ts';
 import type { Ground } from './ground.ts';
 
-/** What a combination came to. */
+/** Makes the cell of a combination. */
 export function cellOf(
   { combination, composed, ms }: Entry,
   verdicts: ReadonlyMap<string, Verdict>,
@@ -50,7 +50,7 @@ export function dataOf(
   };
 }
 
-/** How the verb ends: the worst of its cells decides. */
+/** Decides how the verb ends: by the worst of its cells. */
 export function verdictOf({ cells, summary }: MatrixData): Pick<VerbResult, 'outcome' | 'error'> {
   if (summary.failing > 0) return { outcome: 'failed', error: failureOf(cells) };
   if (summary.conflict > 0) return { outcome: 'blocked', error: null };

@@ -12,8 +12,8 @@ export type Combination = {
 };
 
 /**
- * Returns every pair that has a file or a key of a structured file in common, or says that it cannot be
- * together: only those can compose to anything but the sum of both.
+ * Returns every pair that shares a file or a key of a structured file, or that excludes each other: only
+ * those can compose to anything but the sum of both.
  *
  * @param packages by name
  */
@@ -84,7 +84,7 @@ function sharedBy(
   return [...new Set([...same, ...unlike, ...keys, ...ports])].sort();
 }
 
-/** Returns the present names of all that a package writes, moves or deletes: whoever moves a file has both. */
+/** Returns the present paths of everything that a package writes, moves or deletes; a move has two. */
 function pathsOf({ manifest }: SkillPackage, pathMaps: readonly PathMap[]): readonly string[] {
   const paths = targetsOf(manifest).map((path) => mapPath(path, manifest.coreVersion, pathMaps));
   return [...new Set(paths)];

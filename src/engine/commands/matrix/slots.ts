@@ -1,7 +1,7 @@
 /** Runs work when there is room for it. */
 export type Slots = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Room for so many at a time; who comes first is served first. */
+/** Limits how many pieces of work run at a time; the others wait in order. */
 export function createSlots(count: number): Slots {
   let free = count;
   const waiting: (() => void)[] = [];

@@ -4,12 +4,12 @@ import { createProtection } from '../../package/checks/protection.ts';
 import type { SkillPackage } from '../../package/package.ts';
 import { structuredKind } from '../../structured/kind.ts';
 
-/** Why an edit stays out of a package, or null where it belongs in. */
+/** Returns the reason that an edit stays out of a package, or null where it belongs in. */
 export type Belonging = (path: string) => string | null;
 
 /**
- * Tells which edits belong to a skill: of the files that it touches, of the structured files that it
- * declares something for, new files in folders that it alone made, and what the author names.
+ * Tells which edits belong to a skill: of the files that it touches, and of the structured files that it
+ * declares something for. Also new files in folders that it alone made, and edits that the author names.
  *
  * @param named paths of the project, files or folders
  */
@@ -53,7 +53,7 @@ function declaresFor({ manifest }: SkillPackage, kind: string): boolean {
   return (counts[kind] ?? 0) > 0;
 }
 
-/** Folders, with a slash at their ends, in which nothing but this skill's files lies. */
+/** Returns the folders, with a slash at their ends, that hold only this skill's files. */
 function foldersMade(
   { releaseDigests }: Installation,
   { manifest }: SkillPackage,

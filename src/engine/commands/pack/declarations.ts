@@ -78,13 +78,15 @@ function declaredBy(
   }
 }
 
-/** A package stands in one of the two. */
+/** The two sections of packages; each package is in one of them. */
 const OTHER_SECTION: Readonly<Record<string, string>> = {
   npm_dependencies: 'npm_overrides',
   npm_overrides: 'npm_dependencies',
 };
 
-/** A range that has no version in common with the one before takes its place. */
+/**
+ * Declares changed packages. A range without a common version with the old one replaces it as an override.
+ */
 function packagesDeclared(
   old: Readonly<Record<string, unknown>>,
   now: Readonly<Record<string, unknown>>,
@@ -98,7 +100,7 @@ function packagesDeclared(
   });
 }
 
-/** A comment that changes alone is the skill's only above a setting of its own. */
+/** Declares changed settings. A comment that changes alone counts only above a setting of the skill's own. */
 function settingsDeclared(
   old: Readonly<Record<string, unknown>>,
   now: Readonly<Record<string, unknown>>,
@@ -176,7 +178,7 @@ function declareInList(
     if (at !== -1) list.items.splice(at, 1);
   } else if (isMap(present)) {
     const said = typeof value === 'string' ? { name: value } : asRecord(value);
-    // A secret's example never stands as a value in the file, so that its absence says nothing.
+    // A secret's example is never written as a value, so its absence means nothing.
     const known = ['description', ...(present.get('secret') === true ? [] : ['example'])];
     for (const name of known) if (!(name in said)) present.delete(name);
     for (const [name, text] of Object.entries(said)) present.set(name, text);

@@ -16,10 +16,10 @@ export type EditedFile = {
 export type Folded = { readonly after: TreeFile | null; readonly isWhole: boolean };
 
 /**
- * Carries an edit over from the composed file to the one that the skill alone makes. Where it stands in
- * lines that another layer brought, it cannot go along.
+ * Carries an edit over from the composed file to the one that the skill alone makes. The parts of it in lines
+ * of another layer cannot be carried over.
  *
- * @returns null where nothing of the edit can
+ * @returns null where no part of the edit can
  */
 export function foldEdit({ path, composed, wanted, present }: EditedFile): Folded | null {
   const merged = mergeFiles({ base: composed, ours: present, theirs: wanted }, { path });

@@ -28,7 +28,7 @@ export type FoldRequest = {
   /** Of those layers and the package as its folder holds it. */
   readonly composition: Composition;
   readonly edits: readonly { readonly path: string; readonly wanted: TreeFile | null }[];
-  /** What the author named beside the skill's own files. */
+  /** Edits that the author named beside the skill's own files. */
   readonly named: readonly string[];
   readonly decisions: readonly Decision[];
   readonly version: (files: ReadonlyMap<string, TreeFile>) => string;
@@ -43,8 +43,8 @@ export type FoldedPackage = {
 };
 
 /**
- * Writes a package anew against the core that is here, with the edits that belong to it folded in. An
- * edit that would come out otherwise once all layers are composed is left to the owner.
+ * Renews a package against the present core, with the edits that belong to it folded in. An edit that would
+ * come out otherwise once all layers are composed is left to the owner.
  *
  * @returns conflicts where the package itself does not merge onto the core
  * @throws ClawError SECRET_FOUND, and every refusal of a package
@@ -146,7 +146,7 @@ function draftOf(request: FoldRequest, { ground, own, belongs, refused }: Ground
   return { work, declarations, folded, left };
 }
 
-/** What the skill does to each file that is not structured, from its first touch to its last. */
+/** Returns the skill's work on each file that is not structured, from its first touch to its last. */
 function workOf({ files }: Composition, name: string): Work {
   return new Map(
     [...files].flatMap(([path, { touches }]) => {
@@ -169,7 +169,7 @@ function packageOf(request: FoldRequest, draft: Draft, own: OwnValues): SkillPac
   return packageFromFiles(files, { protectedPaths: config.protected, projectDir: root });
 }
 
-/** Folded files that all layers together would make otherwise than the owner has them. */
+/** Returns folded files for which all layers together would make other bytes than the owner has. */
 function misfitsOf(
   { installation, edits }: FoldRequest,
   { folded }: Draft,

@@ -12,8 +12,8 @@ export type Grounded = {
 };
 
 /**
- * Writes edits against the core itself where they stand on other layers' work: a package of them then
- * goes anywhere. Where an edit touches those layers' own lines or files, it depends on them.
+ * Rebases edits of other layers' work onto the core itself, so that a package of them applies anywhere. Where
+ * an edit touches those layers' own lines or files, the package depends on them.
  */
 export function groundEdits(
   { releaseFile }: Installation,

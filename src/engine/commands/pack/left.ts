@@ -49,8 +49,8 @@ export function leftOfStructured(
 }
 
 /**
- * As {@link leftOfStructured}, and to the byte: where the two say the same in other words, as in another
- * order of keys or with other comments, the file as such stays an edit.
+ * Compares two versions of a structured file to the byte, beyond {@link leftOfStructured}. Where they differ
+ * only in form, such as the order of keys or comments, the file as such stays an edit.
  */
 export function leftInTree(
   path: string,

@@ -31,7 +31,7 @@ import { findRenames, type PackedEdit } from './renames.ts';
 import { testStub } from './test-stub.ts';
 import { planPackage, writePackage } from './write.ts';
 
-/** What a package is made of: the unrecorded edits, or what a range of commits (`a..b`) changed. */
+/** The source of a package: the unrecorded edits, or the changes of a range of commits (`a..b`). */
 export type PackOptions = { readonly range: string | null; readonly description: string | null };
 
 /**
@@ -208,7 +208,7 @@ function manifestOf(
   { name, description, installation }: Draft,
   { adds, modifies, fileOps, depends, declared, test }: Contents,
 ): string {
-  // What is no longer in a file was the core's, and no skill takes that away.
+  // Lines that left a file were the core's, and no skill takes those away.
   const wanted = declared.filter(({ value }) => value !== null);
   const manifest = {
     skill: name,

@@ -5,7 +5,7 @@ import { isProjectPath } from '../../state/project-files.ts';
 import { isSameFile } from '../../tree.ts';
 import type { PackedEdit } from './renames.ts';
 
-/** What the commits of a range changed, and the two ends of it. */
+/** The changes of a range of commits, and its two ends. */
 export type RangeEdits = {
   readonly edits: readonly PackedEdit[];
   readonly first: string;

@@ -8,7 +8,7 @@ export type PackedEdit = {
   readonly after: TreeFile | null;
 };
 
-/** How much of a file has to stay for its new name to count as a move, as git has it. */
+/** The share of a file that has to stay for its new name to count as a move, as in git. */
 const SIMILAR = 0.5;
 
 /** Pairs files that went with files that came and hold mostly the same: new path → old path. */

@@ -7,17 +7,17 @@ import type { SkillPackage } from '../../package/package.ts';
 import { readPackage } from '../../package/read-package.ts';
 import { bundledSkills, findPackage } from '../../package/sources/sources.ts';
 
-/** A package that is to be written anew, and where. */
+/** A package to renew, and its folder. */
 export type Renewable = {
   /** As its folder holds it now; as it is applied where there is no folder. */
   readonly skill: SkillPackage;
   /** As it is applied; null where it is not. */
   readonly applied: SkillPackage | null;
-  /** Where it is written, relative to the project's root. */
+  /** The folder that it is written to, relative to the project's root. */
   readonly folder: string;
-  /** How `state.yaml` names that place. */
+  /** The name of that folder in `state.yaml`. */
   readonly source: string;
-  /** Where the applied one came from, if that place cannot be written to; else null. */
+  /** The source of the applied package, if that cannot be written to; else null. */
   readonly cameFrom: string | null;
 };
 

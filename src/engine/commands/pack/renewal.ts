@@ -16,11 +16,11 @@ import type { FoldedPackage, FoldRequest } from './folding.ts';
 import { findRenewable, type Renewable } from './renewable.ts';
 import { committedVersion, type Level, nextVersion } from './version.ts';
 
-/** How a package is renewed. */
+/** Options of renewing a package. */
 export type RenewOptions = {
   /** Edits to take along beside those of the skill's own files: paths, relative to where the owner is. */
   readonly named: readonly string[];
-  /** Which part of the version is raised; null raises it where others may have the present one. */
+  /** The part of the version to raise; null raises it where others may have the present one. */
   readonly level: Level | null;
   /** True if checks and tests are left out. */
   readonly isUnproved?: boolean;
@@ -28,7 +28,7 @@ export type RenewOptions = {
   readonly published?: string;
 };
 
-/** What a renewal starts from. */
+/** The starting point of a renewal. */
 export type Ground = {
   readonly installation: Installation;
   readonly installed: readonly SkillPackage[];
@@ -89,7 +89,7 @@ async function versioning(
   };
 }
 
-/** What a renewal reports beside what all verbs do. */
+/** Reports a renewal, beside the data of all verbs. */
 export function reportOf(made: FoldedPackage, { coreVersion }: Installation): object {
   const { skill, version } = made.package.manifest;
   const toWrite = unwrittenIn(made.package.files).map((one) => ({

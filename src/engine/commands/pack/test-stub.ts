@@ -8,9 +8,9 @@ const MODULE = /\.[cm]?[jt]s$/;
 const TEST = /[._](test|spec)\.[cm]?[jt]sx?$/;
 
 /**
- * Returns a first test of a skill, which its author is to extend: it imports a module that the skill
- * brings and looks for what that exports, or looks for a line that the skill writes. Null where the test
- * command takes other files than TypeScript, as far as is known, or nothing can be looked for.
+ * Returns a first test of a skill for its author to extend. It imports a module of the skill and checks its
+ * exports, or looks for a line that the skill writes. Null where the test command takes other files than
+ * TypeScript, as far as is known, or there is nothing to look for.
  */
 export function testStub(
   name: string,

@@ -30,7 +30,7 @@ export function renewUnapplied(
     answers,
     pathMaps,
   });
-  // Where it does not go together with what is applied, the tree cannot show its files.
+  // Where it conflicts with the applied layers, the tree cannot show its files.
   const isAlone = all.conflicts.length > 0;
   const others = isAlone ? needed : beside;
   const composition = isAlone
@@ -76,7 +76,7 @@ function holdsWork(
   { wanted, composed }: { readonly wanted: TreeFile | null; readonly composed: TreeFile | null },
 ): boolean {
   const base = publishedFile(path);
-  // A new file has no lines of anybody else's.
+  // A new file has no lines of other layers.
   if (base === null || wanted === null || composed === null) return true;
   const merged = mergeFiles({ base, ours: wanted, theirs: composed }, { path });
   return merged.kind === 'clean' && isSameFile(merged.file, wanted);

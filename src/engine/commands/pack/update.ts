@@ -15,8 +15,8 @@ import { findGround, type Ground, type RenewOptions, reportOf } from './renewal.
 import { renewUnapplied } from './unapplied.ts';
 
 /**
- * Writes a package anew: against the core that is here, with the owner's edits that belong to it folded
- * in. Where the skill is applied, the tree stands on the new package afterwards.
+ * Renews a package: against the present core, with the owner's edits that belong to it folded in. Where the
+ * skill is applied, the tree is composed of the new package afterwards.
  *
  * @throws ClawError SKILL_NOT_FOUND; USAGE for a path without an edit; SECRET_FOUND; TESTS_FAILED
  */

@@ -11,8 +11,8 @@ export const LEVELS = ['patch', 'minor', 'major'] as const;
 export type Level = (typeof LEVELS)[number];
 
 /**
- * Returns the version of a changed package: raised over the one that others may have, and only once.
- * Where nobody can have it yet, it stays, unless a level is asked for.
+ * Returns the version of a changed package: raised over the one that others may have, and only once. An
+ * unpublished version stays, unless a level is asked for.
  *
  * @param present the version in its manifest
  * @param published the version that others may have, or null
@@ -57,7 +57,7 @@ function raised(version: string, level: Level): string {
   return inc(version, level) ?? version;
 }
 
-/** A manifest that was committed may be any text. */
+/** Reads the version of a committed manifest, which may be any text. */
 function versionIn(bytes: Buffer): string | null {
   try {
     const data = parsePlainYaml(bytes, 'manifest.yaml', { sizeBytes: 64 * 1024, depth: 16 });

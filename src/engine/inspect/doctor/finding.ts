@@ -7,11 +7,11 @@ export type Finding = {
   readonly area: string;
   readonly ok: boolean;
   readonly message: string;
-  /** What to do next; also for what is well and could be better. */
+  /** The next step; a good finding may have one as well. */
   readonly advice: string | null;
 };
 
-/** What is looked at. `state` and `config` are null where they are not there or cannot be read. */
+/** The subject of all checks. `state` and `config` are null where they are absent or unreadable. */
 export type Subject = Pick<EngineContext, 'root' | 'environment' | 'now'> & {
   readonly state: State | null;
   readonly config: CodebaseConfig | null;
@@ -23,15 +23,15 @@ export type Examination = {
   readonly examine: (subject: Subject) => Look | Promise<Look>;
 };
 
-/** What an examination says; null where there is nothing to look at. */
+/** The result of a check; null where there is nothing to check. */
 export type Look = Omit<Finding, 'area'> | null;
 
-/** All is well. */
+/** Makes a good result. */
 export function well(message: string, advice: string | null = null): Look {
   return { ok: true, message, advice };
 }
 
-/** Something is wrong, and this is what can be done. */
+/** Makes a bad result, with the next step. */
 export function ill(message: string, advice: string): Look {
   return { ok: false, message, advice };
 }

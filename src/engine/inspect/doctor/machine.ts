@@ -8,7 +8,7 @@ const OLDEST_NODE = 24;
 const OLDEST_GIT = [2, 31] as const;
 const LEAST_FREE_MB = 200;
 
-/** What claw needs of the machine. */
+/** Checks of the machine that claw runs on. */
 export const machine: readonly Examination[] = [
   { area: 'node', examine: () => lookAtNode(process.versions.node) },
   { area: 'git', examine: lookAtGit },

@@ -6,7 +6,7 @@ import { type Examination, ill, type Look, type Subject, well } from './finding.
 
 const FOLDERS = ['base', 'composed', 'packages', 'custom', 'pending', 'backup', 'tx', 'cache'];
 
-/** Where commands work, and what is under way: a running command, one that was killed, one that waits for decisions. */
+/** Checks of the folder and of commands in progress: running, killed, or waiting for decisions. */
 export const operations: readonly Examination[] = [
   { area: 'folder', examine: ({ root }) => lookAtFolder(root) },
   { area: 'lock', examine: ({ root }) => lookAtLock(root) },

@@ -36,7 +36,7 @@ function lookAtChecks({ root, config }: Subject): Look {
   return ill(commands, 'Install them, or mend check and test in claw.config.yaml.');
 }
 
-/** Where a command is looked for when a tree is proved. */
+/** Tells whether a proof would find the command. */
 function isRunnable(root: string, line: string): boolean {
   const { file } = parseCommand(line);
   if (file.includes('/')) return existsSync(join(root, file)) || isExecutable(file);

@@ -29,7 +29,7 @@ function summaryOf({ core, layers }: State): string {
   return `core ${core.version ?? 'without a version'} with ${skills}`;
 }
 
-/** Line and reason; git's markers are named as such, where YAML only sees an odd line. */
+/** Returns line and reason; names git's markers as such, where YAML only sees an odd line. */
 function faultOf(root: string, error: unknown): string {
   if (!(error instanceof ClawError)) {
     return `${STATE_PATH} cannot be read: ${error instanceof Error ? error.message : error}`;
@@ -42,7 +42,7 @@ function faultOf(root: string, error: unknown): string {
   return error.message.replace(/ `claw doctor` names.*$/s, '');
 }
 
-/** Only what is really there is offered, and only if it can be read. */
+/** Lists ways to recover, only those that exist and can be read. */
 async function waysBack(root: string): Promise<string> {
   const ways: string[] = [];
   const backup = newestBackup(root);

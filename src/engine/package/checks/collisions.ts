@@ -5,13 +5,13 @@ import { showPath } from './paths.ts';
 export type Collision = { readonly path: string; readonly other: string };
 
 /**
- * Finds targets that cannot stand beside each other, or beside what exists, on every disk.
+ * Finds targets that cannot coexist with each other, or with existing files, on every disk.
  *
- * Targets are compared under NFC and case folding. A target that *is* an existing file, spelled the
- * same, is no collision: that is a change of the file.
+ * Targets are compared under NFC and case folding. A target that *is* an existing file, spelled the same, is
+ * no collision: that is a change of the file.
  *
  * @param targets paths that will be written, each listed once
- * @param existing paths of files that stay; what the same package moves away is not among them
+ * @param existing paths of files that stay, without those that the same package moves away
  */
 export function findCollisions(
   targets: readonly string[],
@@ -58,7 +58,7 @@ function register(path: string, files: Map<string, string>, folders: Map<string,
   for (const parent of parentsOf(key)) if (!folders.has(parent)) folders.set(parent, path);
 }
 
-/** `a` and `a/b` for `a/b/c`. */
+/** Returns `a` and `a/b` for `a/b/c`. */
 function parentsOf(path: string): readonly string[] {
   const parts = path.split('/').slice(0, -1);
   return parts.map((_, at) => parts.slice(0, at + 1).join('/'));

@@ -1,7 +1,6 @@
 /**
- * Tells whether a text holds a conflict that somebody forgot to resolve: an opening marker line, a divider
- * and a closing one, in this order. A divider alone is a Markdown heading, an opening alone is prose.
- * Binary files hold none.
+ * Tells whether a text holds a forgotten conflict: an opening marker line, a divider and a closing one, in
+ * this order. A divider alone is a Markdown heading, an opening alone is prose. Binary files hold none.
  */
 export function hasConflictMarkers(bytes: Buffer): boolean {
   if (!bytes.includes('<<<<<<<') || bytes.includes(0)) return false;

@@ -6,8 +6,8 @@ const MAX_DEPTH = 32;
 
 const DEVICE = /^(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])$/i;
 
-// Controls, bidirectional and zero-width characters, lone surrogates, and the mark that stands for
-// bytes which are no text at all. Every one of them makes a path look like another.
+// Controls, bidirectional and zero-width characters, lone surrogates, and the replacement character for
+// invalid bytes. Every one of them makes a path look like another.
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\uFFFD]/u;
 
 /**
@@ -22,7 +22,9 @@ export function checkPath(path: string): void {
   throw new ClawError('PATH_UNSAFE', `The path "${shown}" is refused: ${fault}.`, { path: shown });
 }
 
-/** Returns a path fit for a terminal: what cannot be seen, or would reorder the line, stands as an escape. */
+/**
+ * Makes a path fit for a terminal: characters that are invisible, or would reorder the line, become escapes.
+ */
 export function showPath(path: string): string {
   const escaped = [...path].map((character) =>
     INVISIBLE.test(character)
@@ -32,7 +34,7 @@ export function showPath(path: string): string {
   return escaped.length > 200 ? `${escaped.slice(0, 200).join('')}…` : escaped.join('');
 }
 
-/** Why a path is refused, or null for a canonical one. */
+/** Returns the reason that a path is refused, or null for a canonical one. */
 export function pathFault(path: string): string | null {
   if (path === '') return 'it is empty';
   if (INVISIBLE.test(path)) return 'it holds control, bidirectional or invisible characters';

@@ -2,8 +2,8 @@ import { ClawError } from '../../errors.ts';
 import { matchesGlob } from '../glob.ts';
 import { pathFault, showPath } from './paths.ts';
 
-// What would let a package leave the engine's hands: git's and the engine's own files, the settings
-// with their secrets, and installed code that no plan shows. `.env.example` is exempt below.
+// Files by which a package could escape the engine: git's and the engine's own files, the settings with their
+// secrets, and installed code that no plan shows. `.env.example` is exempt below.
 const ENGINE_GLOBS = [
   '**/.git/**',
   '.claw/**',
@@ -15,7 +15,7 @@ const ENGINE_GLOBS = [
 // Never part of a tree, so not even a customisation can carry them.
 const UNTOUCHABLE_GLOBS = ['**/.git/**', '.claw/**', '**/node_modules/**'];
 
-// What runs on its own or steers a tool.
+// Files that run on their own or steer a tool.
 const CONSENT_GLOBS = [
   '**/.npmrc',
   '**/.gitattributes',
@@ -27,7 +27,7 @@ const CONSENT_GLOBS = [
   'groups/**',
 ];
 
-/** Which files packages may not touch. */
+/** The rule which files packages may not touch. */
 export type Protection = {
   /** The glob that forbids the path, or null. Both are compared in every spelling a disk may unify. */
   readonly protectedBy: (path: string) => string | null;
@@ -42,14 +42,14 @@ export function createProtection(globs: readonly string[]): Protection {
   return protectionOf([...ENGINE_GLOBS, ...globs]);
 }
 
-/** What even the owner's recorded customisations leave alone. */
+/** Creates the protection against even the owner's recorded customisations. */
 export function createCustomisationProtection(): Protection {
   return protectionOf(UNTOUCHABLE_GLOBS);
 }
 
 /**
- * Why a path is never one of a composed tree, whoever names it: no canonical path, or one that not even
- * the owner's customisations can carry. Null for every other.
+ * Returns the reason that a path can never be in a composed tree: it is not canonical, or not even the
+ * owner's customisations can carry it. Null for every other path.
  */
 export function treePathFault(path: string): string | null {
   const fault = pathFault(path);
@@ -95,7 +95,7 @@ function protectionOf(globs: readonly string[]): Protection {
   };
 }
 
-/** One spelling for all that differ by case or compatibility form, as disks and eyes unify them. */
+/** Folds spellings that differ by case or compatibility form, as disks and eyes do. */
 function fold(path: string): string {
   return path.normalize('NFKC').toLowerCase().toUpperCase().normalize('NFKC');
 }

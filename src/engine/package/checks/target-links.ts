@@ -4,11 +4,11 @@ import { ClawError } from '../../errors.ts';
 import { lstat } from '../lstat.ts';
 
 /**
- * Looks at what stands on the way to each target in the project folder, so that a package can never
- * write through a link to a place outside it.
+ * Checks every folder on the way to each target in the project, so that a package can never write through a
+ * link to a place outside it.
  *
- * @throws ClawError LINK_REFUSED for a symbolic link, FILE_KIND for a FIFO, socket or device; the path
- * is the offending entry's, relative to the project
+ * @throws ClawError LINK_REFUSED for a symbolic link, FILE_KIND for a FIFO, socket or device; the path is the
+ *   offending entry's, relative to the project
  */
 export function checkTargetLinks(projectDir: string, targets: readonly string[]): void {
   const seen = new Set<string>();

@@ -9,9 +9,9 @@ export function targetsOf(manifest: Manifest): readonly string[] {
 }
 
 /**
- * Checks that a package's targets can stand beside each other and beside what exists.
+ * Checks that a package's targets can coexist with each other and with existing files.
  *
- * A path is added, modified or deleted once; only what was moved may be modified at its new place.
+ * A path is added, modified or deleted once; only a moved file may be modified at its new path.
  *
  * @throws ClawError PATH_COLLISION whose path is the target
  */

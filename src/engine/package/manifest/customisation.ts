@@ -56,14 +56,17 @@ export function makeCustomisation(
   }
 }
 
-/** A name that no package may carry is the owner's to change: nothing else of their work is wrong. */
+/**
+ * Adds the way out to the refusal of a file name: only the owner can change that, and the rest of their work
+ * is fine.
+ */
 function withWayOut(error: unknown): unknown {
   if (!(error instanceof ClawError) || error.code !== 'PATH_UNSAFE') return error;
   const message = `${error.message} Rename the file, or let git ignore it, and record again.`;
   return new ClawError(error.code, message, { path: error.path, data: error.data, cause: error });
 }
 
-/** What a customisation changes, file by file. */
+/** Lists a customisation's changes, file by file. */
 export function customFiles(layer: SkillPackage): readonly CustomFile[] {
   const { adds, modifies, fileOps } = layer.manifest;
   return [

@@ -1,6 +1,6 @@
 import { ClawError } from '../../errors.ts';
 
-// What NanoClaw's manifests may say beyond ours and what changes nothing.
+// Keys that NanoClaw's manifests have beyond ours, and that change nothing.
 const DOCUMENTATION_KEYS = ['author', 'license', 'min_skills_system_version', 'tested_with'];
 
 const TEST_RUNNERS = [
@@ -12,11 +12,11 @@ const TEST_RUNNERS = [
 ];
 
 /**
- * Turns what only NanoClaw's manifests say into ours, before the schema sees it: keys that merely
- * document are left out, and a test command that names files becomes the list of these files.
+ * Translates the keys of NanoClaw's manifests into ours, before the schema sees them. Documenting keys are
+ * left out, and a test command that names files becomes the list of these files.
  *
- * @throws ClawError SCHEMA_INVALID for `post_apply` and for any other command, which would run code
- * that no test and no plan can show
+ * @throws ClawError SCHEMA_INVALID for `post_apply` and for any other command, which would run code that no
+ *   test and no plan can show
  */
 export function translateNanoClaw(raw: unknown): unknown {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return raw;

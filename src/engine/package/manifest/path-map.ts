@@ -3,8 +3,8 @@ import gt from 'semver/functions/gt.js';
 import valid from 'semver/functions/valid.js';
 
 /**
- * Where a release moved files of the core, or whole folders: old path → new path. Without a version the owner
- * declared it where versions do not tell, and it holds for every package.
+ * Moves of core files or whole folders by a release: old path → new path. Without a version the owner
+ * declared the move, where versions do not tell, and it holds for every package.
  */
 export type PathMap = {
   readonly since: string | null;
@@ -12,8 +12,8 @@ export type PathMap = {
 };
 
 /**
- * Returns the present path of a file that somebody knew in a core of some version: every move since then, in
- * the order of the releases. Whoever knew a core without a version knew it before all moves.
+ * Returns the present path of a file from its path in a core of some version: applies every move since then,
+ * in the order of the releases. A core without a version is older than all moves.
  *
  * @param maps in the order of their versions
  */
@@ -45,7 +45,7 @@ export function sortedMaps(maps: readonly PathMap[]): readonly PathMap[] {
   });
 }
 
-/** A core without a version is older than every release. */
+/** Tells whether a release came later; a core without a version is older than every release. */
 function isLater(since: string | null, version: string | null): boolean {
   return since === null || version === null || valid(version) === null || gt(since, version);
 }

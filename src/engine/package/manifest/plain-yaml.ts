@@ -1,7 +1,7 @@
 import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import { ClawError } from '../../errors.ts';
 
-/** How large a plain YAML file may be: bytes of the file, and collections inside one another. */
+/** The limits of a plain YAML file: bytes of the file, and collections inside one another. */
 export type YamlLimits = { readonly sizeBytes: number; readonly depth: number };
 
 type Place = { readonly file: string; readonly lines: LineCounter; readonly depth: number };
@@ -10,9 +10,8 @@ type Place = { readonly file: string; readonly lines: LineCounter; readonly dept
 const PROTOTYPE_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
- * Reads YAML that says everything where it stands: no aliases, anchors, tags, merge keys, directives,
- * duplicate or prototype keys. What comes out holds only strings, numbers, booleans, null, lists and
- * plain objects.
+ * Reads self-contained YAML: no aliases, anchors, tags, merge keys, directives, duplicate or prototype keys.
+ * The result holds only strings, numbers, booleans, null, lists and plain objects.
  *
  * @param file the name to show in errors; the place is appended as `:line:column`
  * @throws ClawError YAML_INVALID, or LIMIT_EXCEEDED for size and depth
@@ -30,7 +29,7 @@ export function parsePlainYaml(source: Buffer | string, file: string, limits: Ya
   const [error] = document.errors;
   if (error?.code === 'RESOURCE_EXHAUSTION') throw tooDeep(place);
   if (error !== undefined) {
-    // The place stands in front already.
+    // The message begins with the place already.
     const reason = error.message.replace(/( at line \d+, column \d+)?:?\n.*$/s, '');
     throw invalid(place, error.pos[0], reason);
   }

@@ -6,7 +6,10 @@ const LOOPBACK = /^(127(\.\d{1,3}){3}|::1|0:0:0:0:0:0:0:1)$/;
 const PORT_KEYS = ['target', 'published', 'host_ip', 'protocol'];
 const VOLUME_KEYS = ['type', 'source', 'target', 'read_only'];
 
-/** Why a service's port would be reachable from beyond this machine, or is no port; null if it is fine. */
+/**
+ * Returns the reason that a service's port is reachable from beyond this machine, or is no port; null if it
+ * is fine.
+ */
 export function portFault(port: unknown): string | null {
   const advice = 'publish it on loopback, as in "127.0.0.1:8080:80"';
   if (typeof port === 'string') return shortPortFault(port) ? `"${port}": ${advice}` : null;
@@ -22,7 +25,9 @@ export function portFault(port: unknown): string | null {
   return isFine ? null : `a published port needs target, published and host_ip: ${advice}`;
 }
 
-/** Why a volume reaches beyond a named one or the folder `./data`; null if it does not. */
+/**
+ * Returns the reason that a volume reaches beyond a named one or the folder `./data`; null if it does not.
+ */
 export function volumeFault(volume: unknown): string | null {
   const advice = 'mount a named volume or a folder under ./data';
   if (typeof volume === 'string') {

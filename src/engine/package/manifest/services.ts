@@ -5,7 +5,7 @@ const SERVICE_NAME = /^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,62}$/;
 
 type Check = (value: unknown) => string | null;
 
-// What a service may say, and nothing else: no key that mounts, builds, or lends it rights of the host.
+// The only keys of a service: none that mounts, builds, or lends it rights of the host.
 const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['image', text],
   ['command', textOrTexts],
@@ -33,8 +33,8 @@ const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
 ]);
 
 /**
- * Checks the services that a package adds to the compose file: they reach the host through a port on
- * its loopback, a volume of their own or the folder `./data`, and in no other way.
+ * Checks the services that a package adds to the compose file. They may reach the host through a port on its
+ * loopback, a volume of their own or the folder `./data`, and in no other way.
  *
  * @throws ClawError COMPOSE_REFUSED with the place in the manifest
  */
@@ -55,7 +55,9 @@ export function checkServices(services: Readonly<Record<string, unknown>>): void
   }
 }
 
-/** Why a service may not have a value at a key, or null; keys that skills cannot set are not judged. */
+/**
+ * Returns the reason that a service may not have a value at a key, or null; keys that skills cannot set pass.
+ */
 export function settingFault(key: string, value: unknown): string | null {
   return CHECKS.get(key)?.(value) ?? null;
 }

@@ -1,7 +1,7 @@
 import type { Tree } from '../../tree.ts';
 import type { IrregularEntry } from '../package-from-files.ts';
 
-/** What a source holds, before it is checked: nothing of it has touched the project. */
+/** The content of a source before it is checked: nothing of it has touched the project. */
 export type Fetched = {
   readonly files: Tree;
   readonly irregular: readonly IrregularEntry[];
@@ -9,7 +9,7 @@ export type Fetched = {
   readonly commit: string | null;
 };
 
-/** What fetching may use, and whom it tells. */
+/** The edges of fetching: the environment it may use, and its receiver of progress. */
 export type FetchEdges = {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly signal?: AbortSignal | undefined;

@@ -19,7 +19,7 @@ export type GitAddress = {
   readonly fragment: string;
 };
 
-/** What can be no ref for git, and what a command or a refspec would take for something else. */
+/** Matches text that git would refuse as a ref, or that a command or a refspec would misread. */
 const NO_REF = /^[-+^/]|[\p{Cc}\s~^:?*[\\]|\.\.|@\{|\/\/|\.lock$|[/.]$/u;
 
 /**
@@ -83,7 +83,10 @@ function parseUrl(place: string): GitRepository {
   return { kind: 'remote', url: place, shown: withoutSecrets(place) };
 }
 
-/** A name before ssh's host is whom to log in as; before that of https it may be a token. */
+/**
+ * Strips secrets from an address. A name before ssh's host is the login; before that of https it may be a
+ * token.
+ */
 function withoutSecrets(place: string): string {
   if (!URL.canParse(place)) return place.replace(/\/\/[^/]*@/, '//');
   const url = new URL(place);

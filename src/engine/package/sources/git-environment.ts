@@ -19,7 +19,7 @@ const STEERING = /^(GIT_.*|SSH_ASKPASS.*|EDITOR|VISUAL|PAGER|PREFIX)$/i;
 const OURS = {
   LC_ALL: 'C',
   GIT_ALLOW_PROTOCOL: 'https:ssh:file',
-  // Nobody is there to answer: neither on a terminal nor in a window.
+  // Git must not ask: neither on a terminal nor in a window.
   GIT_TERMINAL_PROMPT: '0',
   GIT_ASKPASS: '',
   GCM_INTERACTIVE: 'never',
@@ -36,5 +36,5 @@ export function gitEnvironment(given: FetchEdges['environment']): Record<string,
   return { ...Object.fromEntries(own), ...OURS };
 }
 
-/** Names of variables that simple-git would otherwise take for somebody else's. */
+/** Names of variables that simple-git would otherwise refuse as foreign. */
 export const OWN_VARIABLES: readonly string[] = [...Object.keys(OURS), ...KEPT];

@@ -11,7 +11,7 @@ export type BlobEntry = {
   readonly isExecutable: boolean;
 };
 
-/** What a folder of a commit holds. */
+/** The content of a folder of a commit. */
 export type CommitFolder = {
   readonly entries: readonly BlobEntry[];
   readonly irregular: readonly IrregularEntry[];
@@ -48,7 +48,7 @@ export function listCommit(listing: string, folder: string): CommitFolder {
   return { entries, irregular };
 }
 
-/** What `git cat-file --batch` is to be asked. */
+/** Writes the input of `git cat-file --batch`. */
 export function requestBlobs(entries: readonly BlobEntry[]): string {
   return entries.map(({ oid }) => `${oid}\n`).join('');
 }

@@ -18,7 +18,7 @@ export async function openPackage(
   edges: FetchEdges,
 ): Promise<OpenedPackage> {
   if (found.kind === 'folder') return { package: readPackage(found.folder, options), commit: null };
-  // Who applies from a folder need not wait for what unpacks and fetches.
+  // Loads the code for unpacking and fetching only where it is needed.
   const { files, irregular, commit } =
     found.kind === 'tarball'
       ? await (await import('./tarball.ts')).readTarball(found.file)

@@ -4,7 +4,7 @@ import { ClawError } from '../../errors.ts';
 import { nearestNames } from '../nearest.ts';
 import { type GitAddress, parseGitAddress } from './git-address.ts';
 
-/** Where a package is to be had, and how `state.yaml` names that: never an absolute path, no secret. */
+/** The source of a package, and its name in `state.yaml`: never an absolute path, no secret. */
 export type PackageSource = { readonly source: string } & (
   | { readonly kind: 'folder'; readonly folder: string }
   | { readonly kind: 'tarball'; readonly file: string }

@@ -14,12 +14,12 @@ const GZIP = Buffer.from([0x1f, 0x8b]);
 const ZSTD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 
 /**
- * Unpacks a tarball in memory: nothing is written anywhere. The package lies at its top, or in the one
- * folder that stands there, as `npm pack` and code hosts make it.
+ * Unpacks a tarball in memory: nothing is written anywhere. The package is at its top, or in a single top
+ * folder, as `npm pack` and code hosts make it.
  *
  * @param file absolute; plain or gzipped
  * @throws ClawError LIMIT_EXCEEDED as soon as more comes out than a package may hold; PATH_UNSAFE,
- * PATH_COLLISION; SOURCE_FAILED for what is no tarball
+ *   PATH_COLLISION; SOURCE_FAILED for what is no tarball
  */
 export async function readTarball(file: string): Promise<Fetched> {
   const archive = await decompress(file);
@@ -59,7 +59,7 @@ function checkUnpacked(bytes: number): void {
   if (bytes > MAX_UNPACKED_BYTES) checkSize({ files: 0, bytes });
 }
 
-/** What has come out of an archive so far. */
+/** The entries that came out of an archive so far. */
 class Contents {
   readonly #files = new Map<string, TreeFile>();
   readonly #irregular: IrregularEntry[] = [];
@@ -75,7 +75,7 @@ class Contents {
       entry.resume();
       return;
     }
-    // What leads out of the package must not be taken for the folder at its top.
+    // A path that leads out of the package must not pass for its top folder.
     if (/^\/|(^|\/)\.{1,2}(\/|$)|\/\//.test(path)) checkPath(path);
     switch (entry.type) {
       case 'File':
@@ -111,7 +111,7 @@ class Contents {
     entry.on('end', () => this.#files.set(path, { bytes: Buffer.concat(chunks), isExecutable }));
   }
 
-  /** With its slash; empty where the package lies at the top. */
+  /** Returns the top folder with its slash; empty where the package is at the top. */
   #topFolder(): string {
     const paths = [...this.#files.keys(), ...this.#irregular.map(({ path }) => path)];
     const top = /^[^/]+\//.exec(paths[0] ?? '')?.[0] ?? '';

@@ -54,7 +54,7 @@ function writeDecisions(
   return { bytes, conflicts };
 }
 
-/** What is to be added to a file for services to run, or null. */
+/** Returns the content that a file needs for services to run, or null. */
 function missing(
   data: unknown,
   services: Readonly<Record<string, unknown>>,

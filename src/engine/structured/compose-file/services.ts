@@ -10,7 +10,7 @@ type Owned = { readonly layer: string; readonly name: string; readonly service: 
 /** The services that layers add, or why they cannot all be there. */
 export type AgreedServices = {
   readonly added: Readonly<Record<string, unknown>>;
-  /** What was decided about services of the core. */
+  /** Decisions about services of the core. */
   readonly changes: readonly DecidedKey[];
   /** All services that layers declare, as they came to be, by name. */
   readonly declared: Readonly<Record<string, unknown>>;
@@ -94,7 +94,7 @@ function differingKeys(one: unknown, other: unknown): readonly string[] {
   return keys.filter((key) => canonicalValue(left?.[key]) !== canonicalValue(right?.[key]));
 }
 
-/** Returns the names of the services that cannot have their ports. What the core has stands first. */
+/** Returns the names of the services that cannot have their ports. The core's services come first. */
 function agreeOnPorts(agreement: Agreement): ReadonlySet<string> {
   const refused = new Set<string>();
   const changed = new Set(agreement.changes.map(({ keys }) => keys[1]));

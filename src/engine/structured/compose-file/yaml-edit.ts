@@ -30,7 +30,7 @@ export function setYaml(bytes: Buffer, keys: readonly string[], value: unknown):
 
 type Way = (file: YamlText, keys: readonly string[], value: unknown) => string | null;
 
-/** A value in the place of one that stands on its key's line, or in braces. */
+/** Replaces a value that is on its key's line, or in braces. */
 const splice: Way = ({ text }, keys, value) => {
   const found = findPair(text, keys);
   const node = found?.pair.value ?? null;
@@ -45,7 +45,7 @@ const splice: Way = ({ text }, keys, value) => {
   return text.slice(0, start) + before + written + after + text.slice(end);
 };
 
-/** A value on the lines of the present one. */
+/** Writes a value on the lines of the present one. */
 const rewrite: Way = ({ text, map }, keys, value) => {
   const found = findPair(text, keys);
   const eol = eolOf(text);
@@ -74,7 +74,7 @@ const remove: Way = ({ text, map }, keys) => {
   return lines && joinLines(lines, eolOf(text));
 };
 
-/** A key that comes to others in braces, or goes from among them. */
+/** Adds a key to others in braces, or removes one of them. */
 const spliceMember: Way = ({ text }, keys, value) => {
   const around = findPair(text, keys.slice(0, -1));
   const map = around?.pair.value;
@@ -97,7 +97,7 @@ const spliceMember: Way = ({ text }, keys, value) => {
   return `${text.slice(0, end)}, ${inlineText(key)}: ${inlineText(value)}${text.slice(end)}`;
 };
 
-/** An empty map where the last of its keys goes. */
+/** Writes an empty map when the last of its keys goes. */
 const emptyAround: Way = (file, keys, value) => {
   const around = keys.slice(0, -1);
   const next = dataWith(dataAt(file.data, around), keys.slice(-1), value);
@@ -133,7 +133,7 @@ function withChunk(
   return isFound ? [...lines, ...map.tail] : null;
 }
 
-/** A text that ends without a last terminator if the original does. */
+/** Ends a text without a terminator if the original has none. */
 function ended(text: string, original: string): string {
   return original.endsWith('\n') ? text : text.replace(/\r?\n$/, '');
 }

@@ -11,7 +11,7 @@ import {
 import { splitLines } from '../json/keyed-lines.ts';
 import { keyText } from './yaml-text.ts';
 
-/** A key and its value as they stand in a YAML text; positions count terminators as one character. */
+/** A key and its value in a YAML text; positions count terminators as one character. */
 export type FoundPair = {
   readonly pair: { readonly key: Node; readonly value: Node | null };
   readonly counter: LineCounter;
@@ -44,7 +44,7 @@ export function isInline(node: Node | null): boolean {
   return isScalar(node) && node.type?.startsWith('BLOCK') !== true;
 }
 
-/** Where a place that was found is in the text itself, whatever its terminators. */
+/** Converts a position into an offset in the text itself, whatever its terminators. */
 export function offsetIn(text: string, { counter }: FoundPair, offset: number): number {
   const { line, col } = counter.linePos(offset);
   const before = splitLines(text).slice(0, line - 1);

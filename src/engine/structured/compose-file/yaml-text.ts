@@ -26,7 +26,7 @@ export function readYaml(bytes: Buffer): YamlText | Fault {
   const document = parseDocument(text.replaceAll('\r\n', '\n'), {
     lineCounter: counter,
     logLevel: 'error',
-    // What a service takes over by `<<` is its own as well: its ports are taken.
+    // Keys that a service merges by `<<` are its own as well: its ports are taken.
     merge: true,
   });
   const [error] = document.errors;
@@ -67,7 +67,7 @@ function canonicalYaml(node: unknown): string {
   return `{${members.sort().join(',')}}`;
 }
 
-/** Null where a map is not written one key to a line, or has a key that is no plain text. */
+/** Reads a map; null where it is not written one key to a line, or has a key that is no plain text. */
 function readMap(
   node: Node | null,
   source: Source,
@@ -126,7 +126,7 @@ function lineOf({ key }: Pair, { lines, counter }: Source): number | null {
   return before.trim() === '' ? line - 1 : null;
 }
 
-/** Where blank lines and comments begin that belong to the next key, not to this one's value. */
+/** Finds the line where blank lines and comments begin that belong to the next key. */
 function contentEnd(
   lines: readonly string[],
   { start, end, indent }: { readonly start: number; readonly end: number; readonly indent: string },

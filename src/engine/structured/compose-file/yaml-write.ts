@@ -22,7 +22,7 @@ export const YAML_STYLE = {
   aliasDuplicateObjects: false,
 } as const;
 
-/** Returns a value as one line that is right in braces as well, in the manner of the one that stood there. */
+/** Writes a value as one line that is valid in braces as well, in the style of the present one. */
 export function inlineText(value: unknown, present: Node | null = null, written = ''): string {
   const options = {
     ...YAML_STYLE,
@@ -59,7 +59,7 @@ export function bodyWith(
   const head = isBelow
     ? body.slice(0, valueAt.line - keyAt.line)
     : [isNothing ? first : `${first.slice(0, valueAt.col - 1).trimEnd()}${eol}`];
-  // A list may stand as deep as its key, a map may not.
+  // A list may be as deep as its key, a map may not.
   const isDeep = isBelow && (Array.isArray(value) || valueAt.col > keyAt.col);
   const depth = isDeep ? ' '.repeat(valueAt.col - 1) : `${indent}  `;
   const below = body.slice(head.length);
@@ -72,7 +72,7 @@ export function bodyWith(
 
 type ItemLines = { readonly value: string; readonly lines: readonly string[] };
 
-/** Returns the lines of each item of a list, with the comments behind it and below it. */
+/** Returns the lines of each item of a list, with the comments after and below it. */
 function itemLines(
   seq: { readonly items: readonly unknown[]; toJSON(): unknown },
   lines: readonly string[],

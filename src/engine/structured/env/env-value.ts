@@ -1,11 +1,11 @@
 import { parseEnv } from 'node:util';
 
-/** Returns the value of a setting as programs read it: without quotes, without a comment behind it. */
+/** Returns the value of a setting as programs read it: without quotes and without a comment after it. */
 export function envValue(written: string): string {
   return parseEnv(`X=${written}`)['X'] ?? '';
 }
 
-/** Returns a value as a line of an env file says it: what readers would cut or trim stands in quotes. */
+/** Writes a value for a line of an env file: quotes everything that readers would cut or trim. */
 export function quoteEnv(value: string): string {
   if (/^[^\s#'"`]*$/.test(value)) return value;
   // In double quotes, readers take `\n` for a line break.

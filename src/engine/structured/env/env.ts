@@ -16,9 +16,11 @@ const ASSIGNMENT = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=(.*)$/;
 type Requirement = { readonly layer: string; readonly setting: DeclaredSetting };
 
 /**
- * `.env.example` with the settings that layers add, at its end and grouped by layer. A setting that the
- * file names already, commented out or not, is not repeated. One that several layers bring stands with
- * the first of them by name, with what each says about it; two examples for its value are a conflict.
+ * Composes `.env.example`: adds the settings of layers at its end, grouped by layer. A setting that the file
+ * names already, commented out or not, is not repeated.
+ *
+ * A setting of several layers is written once, at the first of them by name, with the description of each.
+ * Two examples for its value are a conflict.
  */
 export function composeEnv(input: StructuredInput): StructuredResult {
   const release = input.release?.toString('utf8') ?? '';

@@ -2,15 +2,15 @@ import type { Node } from 'jsonc-parser';
 import { parseTree } from 'jsonc-parser';
 import { membersOf, textOf, valueAt } from './json-text.ts';
 
-/** Where a new key goes among the present ones: the index that it will have. */
+/** Returns the index of a new key among the present ones. */
 export type Placement = (keys: readonly string[]) => number;
 
 /**
- * Sets the value at a path, making the objects on the way. Every character outside the value, or
- * outside the one new member and its comma, stays as it is.
+ * Sets the value at a path, making the objects on the way. Every character outside the value, or outside the
+ * one new member and its comma, stays unchanged.
  *
  * @param text strict JSON with an object at its root
- * @param value JSON text; laid out anew in the file's own indentation if it spans lines
+ * @param value JSON text; formatted in the file's own indentation if it spans lines
  */
 export function setValue(
   text: string,
@@ -105,7 +105,7 @@ function layOut(value: string, text: string, offset: number): string {
   return layOutAt(value, { unit: unitOf(text), indent: indentAt(text, offset), eol: eolOf(text) });
 }
 
-/** A value on one line stays as it is written; one on several lines gets the file's indentation. */
+/** Formats a value: one line stays as written, several lines get the file's indentation. */
 function layOutAt(value: string, layout: Layout): string {
   return layOutNode(rootOf(value), value, layout);
 }

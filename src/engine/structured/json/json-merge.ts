@@ -102,7 +102,7 @@ function writeTheirs(merge: Merge, path: readonly string[], theirs: Node): strin
   });
 }
 
-/** In order where both sides keep their keys in order, else behind the key it follows in theirs. */
+/** Places a key in sorted order where both sides are sorted, else after the key it follows in theirs. */
 function placeLike(siblings: readonly string[], key: string): Placement {
   return (keys) => {
     if (isSorted(keys) && isSorted(siblings)) return sortedPlace(keys, key);

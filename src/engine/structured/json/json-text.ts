@@ -1,15 +1,15 @@
 import { isUtf8 } from 'node:buffer';
 import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 
-/** A JSON text with its root object, every node of which knows where it stands in the text. */
+/** A JSON text with its root object, every node of which knows its position. */
 export type JsonText = { readonly text: string; readonly root: Node };
 
-/** Where and why a text could not be read; `line` counts from 1. */
+/** The line, counted from 1, and the reason that a text could not be read. */
 export type Fault = { readonly line: number; readonly reason: string };
 
 /**
- * Reads strict JSON whose root is an object and in which no key stands twice.
- * A byte-order mark is not part of the text.
+ * Reads strict JSON whose root is an object and in which no key occurs twice. A byte-order mark is not part
+ * of the text.
  */
 export function readJson(bytes: Buffer): JsonText | Fault {
   if (!isUtf8(bytes)) return { line: 1, reason: 'it is no UTF-8 text' };

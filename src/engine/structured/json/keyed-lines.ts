@@ -11,7 +11,7 @@ export type KeyedChunk = {
   readonly map: KeyedMap | null;
   /** Equal exactly if the values are, whatever their layout. */
   readonly value: string;
-  /** No value at all, or an empty map: whoever says something may put it here. */
+  /** True for no value at all or an empty map: any side may fill it. */
   readonly isEmpty: boolean;
 };
 
@@ -23,10 +23,10 @@ export type KeyedMap = {
   readonly indent: string;
 };
 
-/** Where lines come from and where they go to. */
+/** The paths of lines before and after a move. */
 export type Transplant = { readonly from: string; readonly to: string; readonly eol: string };
 
-/** Returns the lines of a chunk without what stands above it. */
+/** Returns the lines of a chunk without the comments above it. */
 export function bodyOf({ head, map }: KeyedChunk): readonly string[] {
   return map === null ? head : [...head, ...linesOf(map)];
 }

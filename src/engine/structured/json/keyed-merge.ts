@@ -129,7 +129,7 @@ function mergeBody(
   }
   if (ours.value === theirs.value || theirs.value === base?.value) return kept;
   if (base !== null && ours.value === base.value) {
-    // A comment of ours behind the old value stays behind the new one.
+    // A comment of ours after the old value stays after the new one.
     const lines = theirs.map === null ? withComment(taken, commentBehind(base, ours)) : taken;
     if (!losesComments(base, ours, lines)) return lines;
   }

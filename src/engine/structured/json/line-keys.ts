@@ -27,7 +27,7 @@ export function lineKeys(path: string, bytes: Buffer): readonly KeyPath[] | null
   return kind === 'env' ? mapKeys(envMap(bytes.toString('utf8')), []) : null;
 }
 
-/** Returns the layers that declare what stands at a key of a structured file, in the order given. */
+/** Returns the layers that declare a key of a structured file, in the order given. */
 export function declarersOf(
   path: string,
   keys: KeyPath,

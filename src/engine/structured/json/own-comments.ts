@@ -1,13 +1,13 @@
 import { bodyOf, type KeyedChunk } from './keyed-lines.ts';
 
-/** What ours has written above a key that goes, be it no comment: the key's own comment goes with it. */
+/** Returns the comments that ours wrote above a key that goes: the key's own comment goes with it. */
 export function ownComments(base: KeyedChunk | null, ours: KeyedChunk | null): readonly string[] {
   const known = new Set(base?.lead.map((line) => line.trim()));
   const lead = ours?.lead ?? [];
   return lead.filter((line) => line.trim() !== '' && !known.has(line.trim()));
 }
 
-/** What ours has written behind a value of one line; empty where that is not all that differs. */
+/** Returns the comment that ours wrote after a value of one line; empty where more than that differs. */
 export function commentBehind(base: KeyedChunk, ours: KeyedChunk): string {
   const [before, after] = [base, ours].map((chunk) => bodyOf(chunk).join('').trim());
   if (before === undefined || after === undefined || before.includes('\n')) return '';
@@ -15,7 +15,7 @@ export function commentBehind(base: KeyedChunk, ours: KeyedChunk): string {
   return /^\s+#[^\n]*$/.test(rest) ? rest : '';
 }
 
-/** Returns a line with a comment behind it, where it has none yet. */
+/** Adds a comment after a line, where it has none yet. */
 export function withComment(
   lines: readonly string[] | null,
   comment: string,

@@ -16,12 +16,12 @@ type Requirement = { readonly party: string; readonly range: string };
 /** Ranges of layers that took the place of the core's, by package. */
 type Overrides = Readonly<Record<string, { readonly core: string; readonly range: string }>>;
 
-// npm reads the first of these that names a package; the range is narrowed where it stands.
+// npm reads the first of these sections that names a package; the range is narrowed in its section.
 const SECTIONS = ['dependencies', 'optionalDependencies', 'devDependencies', 'peerDependencies'];
 
 const NEW_FILE = '{\n  "private": true,\n  "dependencies": {}\n}\n';
 
-/** `package.json` with the ranges that all layers agree on; a new one where the release has none. */
+/** Composes `package.json` with the ranges that all layers agree on; a new one where the release has none. */
 export function composeNpm(input: StructuredInput): StructuredResult {
   const bytes = input.release ?? Buffer.from(NEW_FILE);
   const file = readJson(bytes);
@@ -42,7 +42,7 @@ export function composeNpm(input: StructuredInput): StructuredResult {
   };
 }
 
-/** What each layer wants of each package, packages by name. */
+/** Collects the ranges that each layer wants, packages by name. */
 export function declaredRanges(
   declarations: readonly Declaration[],
   select: (declaration: Declaration) => Readonly<Record<string, string>>,
@@ -111,13 +111,13 @@ function areTogether(requirements: readonly Requirement[]): boolean {
   return intersectRanges(requirements.map(({ range }) => range)) !== null;
 }
 
-/** Where npm itself would put a name among others. */
+/** Returns the index at which npm itself would insert a name. */
 export function sortedPlace(names: readonly string[], name: string): number {
   const at = names.findIndex((present) => present.localeCompare(name, 'en') > 0);
   return at === -1 ? names.length : at;
 }
 
-/** Returns the result for a release that cannot be read: nothing is composed onto what nobody understands. */
+/** Makes the result for an unreadable release: nothing is composed onto it. */
 export function unreadableRelease(
   input: StructuredInput,
   fault: { readonly line: number; readonly reason: string },
@@ -155,7 +155,7 @@ function agree(path: string, requirements: readonly Requirement[], input: Struct
     if (decided === null || !isRangeOrNothing(decided.value)) {
       return { range: null, conflicts: [conflict] };
     }
-    // What was decided between these is still to meet what the others want.
+    // The decided range is still to be combined with the others' ranges.
     const { value } = decided;
     const party = apart.at(-1)?.party ?? CORE;
     const others = left.filter((requirement) =>
@@ -172,7 +172,7 @@ function isRangeOrNothing(value: unknown): value is string | null {
   return value === null || (typeof value === 'string' && intersectRanges([value]) !== null);
 }
 
-/** Two requirements that no version satisfies; all of them where they only disagree together. */
+/** Returns two requirements that no version satisfies; all of them where they only disagree together. */
 function farApart(requirements: readonly Requirement[]): readonly Requirement[] {
   const pairs = requirements.flatMap((one, at) =>
     requirements.slice(at + 1).map((other) => [one, other]),

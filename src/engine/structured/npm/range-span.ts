@@ -17,7 +17,7 @@ export function spanOf(comparators: readonly Comparator[]): Span | null {
   return narrow(comparators, [comparators]);
 }
 
-/** What one stretch has in common with each of several. */
+/** Intersects one stretch with each of several. */
 export function joinSpans(one: Span, others: readonly Span[]): readonly Span[] {
   return others.flatMap((other) => {
     const sides = [boundsOf(one), boundsOf(other)];
@@ -101,7 +101,7 @@ function isGap(lower: Comparator, upper: Comparator): boolean {
   return new SemVer(lower.semver.version).inc('patch').compareMain(upper.semver) >= 0;
 }
 
-/** Two stretches as one, or null where something lies between, or a prerelease bound would be lost. */
+/** Unites two stretches; null where there is a gap between them, or a prerelease bound would be lost. */
 function unite(one: Span, next: Span): Span | null {
   if (one.exact !== null || next.exact !== null) return null;
   const { upper } = one;

@@ -3,10 +3,10 @@ import subset from 'semver/ranges/subset.js';
 import { joinSpans, type Span, spanOf, uniteTouching, writeSpan } from './range-span.ts';
 
 /**
- * Returns the range of exactly those versions that every given range allows, written so that npm reads it;
- * null when there is none, or one of them is no semver range (a tag, a URL).
+ * Returns the range of exactly those versions that every given range allows, written so that npm reads it.
+ * Null when there is none, or one of them is no semver range (a tag, a URL).
  *
- * One of the given spellings is kept where it says it all. The order of the ranges does not count.
+ * Keeps one of the given spellings if it is exact. The order of the ranges does not count.
  */
 export function intersectRanges(ranges: readonly string[]): string | null {
   const sorted = [...new Set(ranges)].sort((one, other) =>
