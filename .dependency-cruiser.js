@@ -145,9 +145,9 @@ export default {
       'host sees contracts, never a concrete channel, never the engine.',
     ),
     only(
-      'commands-guards-and-tools',
-      '^src/(commands|guards|tools)/',
-      `^src/(commands|guards|tools|host|store|model)/|^src/(channels/channel|sandbox/sandbox)\\.ts$|${LEAVES}`,
+      'seams-of-the-host',
+      '^src/(commands|guards|prompt|tools)/',
+      `^src/(commands|guards|prompt|tools|host|store|model)/|^src/(channels/channel|sandbox/sandbox)\\.ts$|${LEAVES}`,
       'what the owner or an agent calls, and what guards that, works through the host.',
     ),
     only(

@@ -14,6 +14,7 @@ import { openHost } from './host/host.ts';
 import { realTimer } from './host/scheduler/alarm.ts';
 import { effectOf, openGuards } from './host/turns/guarded-calls.ts';
 import { lazySandbox } from './host/turns/lazy-sandbox.ts';
+import { openSystemPrompt } from './host/turns/system-prompt.ts';
 import { openTools } from './host/turns/toolbox.ts';
 import { StoreError, unusable } from './store/error.ts';
 import { openStore } from './store/store.ts';
@@ -86,6 +87,12 @@ const hostTools = openTools(contributions.tools, process.env, {
   now: Date.now,
   newId: randomUUID,
 });
+const prompt = openSystemPrompt(contributions.sections, process.env, {
+  assistantName: settings.assistantName,
+  dataDir: settings.dataDir,
+  timeZone,
+  log,
+});
 const guards = openGuards(contributions.guards, process.env, {
   dataDir: settings.dataDir,
   timeZone,
@@ -109,9 +116,11 @@ const host = openHost({
   commands: commands.commands,
   tools: hostTools.tools,
   guards: guards.guards,
+  systemPrompt: prompt.systemPrompt,
   silentParts: [
     ...guards.silent.map((one) => ({ kind: 'guard', effect: effectOf(one), ...one })),
     ...commands.silent.map((one) => ({ kind: 'command', ...one })),
+    ...prompt.silent.map((one) => ({ kind: 'prompt section', ...one })),
     ...hostTools.silent.map((one) => ({ kind: 'tool', ...one })),
   ],
   sandbox,

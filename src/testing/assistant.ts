@@ -17,11 +17,13 @@ import { discoverCommands, openCommands } from '../host/contracts/command.ts';
 import { gitRunner } from '../host/contracts/git.ts';
 import { discoverGuards } from '../host/contracts/guard.ts';
 import { DEFAULT_TIMEOUTS, type HostOptions } from '../host/contracts/options.ts';
+import { discoverPromptSections } from '../host/contracts/prompt-section.ts';
 import { discoverTools } from '../host/contracts/tool.ts';
 import { type Host, openHost } from '../host/host.ts';
 import { realTimer } from '../host/scheduler/alarm.ts';
 import { openGuards } from '../host/turns/guarded-calls.ts';
 import { type LazySandbox, lazySandbox } from '../host/turns/lazy-sandbox.ts';
+import { openSystemPrompt } from '../host/turns/system-prompt.ts';
 import { openTools } from '../host/turns/toolbox.ts';
 import type { Sandbox, TurnEvents, TurnOutcome, TurnRequest } from '../sandbox/sandbox.ts';
 import { openStore, type Store } from '../store/store.ts';
@@ -196,6 +198,12 @@ export async function startAssistant(
   const settings = readSettings({ ANTHROPIC_API_KEY: 'sk-test', ...environment }, dir);
   const [commandFiles, toolFiles] = await Promise.all([discoverCommands(), discoverTools()]);
   const log = { info() {}, warn() {}, error() {}, ...over.log };
+  const { systemPrompt } = openSystemPrompt(await discoverPromptSections(), environment, {
+    assistantName: settings.assistantName,
+    dataDir: settings.dataDir,
+    timeZone: over.timeZone ?? 'UTC',
+    log,
+  });
   const { guards } = openGuards(await discoverGuards(), environment, {
     dataDir: settings.dataDir,
     timeZone: 'UTC',
@@ -220,6 +228,7 @@ export async function startAssistant(
     commands: openCommands(commandFiles, environment).commands,
     tools,
     guards,
+    systemPrompt,
     sandbox: lazySandbox(async () => ({ kind: 'ready', sandbox: testSandbox(agent) })),
     claw: clawRunner({
       nodePath: process.execPath,

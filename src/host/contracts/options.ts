@@ -5,6 +5,7 @@ import type { Store } from '../../store/store.ts';
 import type { SetTimer } from '../scheduler/alarm.ts';
 import type { Guards } from '../turns/guarded-calls.ts';
 import type { LazySandbox } from '../turns/lazy-sandbox.ts';
+import type { SystemPrompt } from '../turns/system-prompt.ts';
 import type { Toolbox } from '../turns/toolbox.ts';
 import type { Claw } from './claw.ts';
 import type { Command } from './command.ts';
@@ -25,6 +26,7 @@ export type HostOptions = {
   readonly commands: readonly Command[];
   readonly tools: Toolbox;
   readonly guards: Guards;
+  readonly systemPrompt: SystemPrompt;
   readonly sandbox: LazySandbox;
   readonly claw: Claw;
   readonly git: Git;

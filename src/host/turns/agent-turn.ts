@@ -7,16 +7,14 @@ import type { HostOptions } from '../contracts/options.ts';
 import { silently } from '../scheduler/task-result.ts';
 import { type TaskTurn, taskOfTurn, taskPrompt } from '../scheduler/task-turn.ts';
 import { conversationOf, promptOf } from './prompt.ts';
-import { systemPrompt } from './system-prompt.ts';
-import {
-  conversationOfTurn,
-  nextConversation,
-  type TurnConversation,
-} from './turn-conversation.ts';
+import { conversationOfTurn, nextConversation } from './turn-conversation.ts';
 import { turnMessages } from './turn-messages.ts';
 import { answered, failed, type TurnResult } from './turn-result.ts';
 
-type AgentTurnOptions = Pick<HostOptions, 'store' | 'settings' | 'sandbox' | 'now' | 'timeZone'> & {
+type AgentTurnOptions = Pick<
+  HostOptions,
+  'store' | 'settings' | 'sandbox' | 'systemPrompt' | 'now' | 'timeZone'
+> & {
   readonly budgets: Budgets;
   readonly onTool: TurnEvents['onTool'];
   /** The tools that an agent is offered, by whose turn it is. */
@@ -46,14 +44,16 @@ export async function runAgentTurn(options: AgentTurnOptions, turn: Turn): Promi
   if (opened.kind === 'unavailable') return failed('NO_ENGINE', opened.advice);
   store.taskRuns.start(turn.id, options.now());
   const conversation = conversationOfTurn(options, group, task);
+  const prompt = promptFor(options, turn, task);
+  const { beginsAnew } = conversation;
   const outcome = await opened.sandbox.runTurn(
     {
       id: turn.id,
       folder: group.folder,
       isMain: group.isMain,
       session: conversation.session,
-      system: systemFor(options, group, conversation),
-      prompt: promptFor(options, turn, task),
+      system: await options.systemPrompt({ group, isTask, now: options.now(), prompt, beginsAnew }),
+      prompt,
       tools: options.toolsFor({ isMain: group.isMain, isTask }),
     },
     {
@@ -72,15 +72,6 @@ export async function runAgentTurn(options: AgentTurnOptions, turn: Turn): Promi
     return silently('silent', outcome.text, session);
   }
   return answered(textOf(outcome), session === null ? {} : { session });
-}
-
-function systemFor(
-  { settings, now, timeZone }: AgentTurnOptions,
-  group: Group,
-  { beginsAnew }: TurnConversation,
-): string {
-  const { assistantName } = settings;
-  return systemPrompt({ assistantName, group, now: now(), timeZone, beginsAnew });
 }
 
 function promptFor(

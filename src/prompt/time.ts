@@ -1,0 +1,15 @@
+import { definePromptSection } from '../host/contracts/prompt-section.ts';
+
+/** What time it is, for the owner. */
+export const section = definePromptSection({
+  name: 'time',
+  order: 300,
+  create({ timeZone }) {
+    const clock = new Intl.DateTimeFormat('en-GB', {
+      timeZone,
+      dateStyle: 'full',
+      timeStyle: 'short',
+    });
+    return ({ now }) => `Now: ${clock.format(now)} (${timeZone}).`;
+  },
+});
