@@ -4,12 +4,11 @@ import { readSealed, writeSealed } from './sealed-cache.ts';
 
 const CACHE = 'manifests';
 
-/** What was found of a package once: its checked manifest, and the files that its digest covers. */
+/** The findings about a package: its checked manifest, and the files that its digest covers. */
 export type KnownPackage = { readonly manifest: Manifest; readonly paths: readonly string[] };
 
 /**
- * What is known of packages by their digests, from the last command: the same bytes were read and
- * checked then, and would be found the same again.
+ * Findings about packages by their digests, from earlier commands: the same bytes would give the same again.
  */
 export class ManifestCache {
   readonly #root: string;
@@ -35,7 +34,7 @@ export class ManifestCache {
 
   save(): void {
     const count = Object.keys(this.#known).length;
-    // What a command leaves out comes back with the next one: only what piles up is dropped.
+    // A manifest that one command leaves out may be used by the next: only what piles up is dropped.
     if (!this.#isChanged && count <= 2 * this.#used.size) return;
     const fresh = count > 2 * this.#used.size ? {} : this.#known;
     writeSealed(this.#root, CACHE, { ...fresh, ...Object.fromEntries(this.#used) });

@@ -53,7 +53,10 @@ export class MergeCache {
     writeSealed(this.#root, CACHE, Object.fromEntries(kept));
   }
 
-  /** Null where one look tells the result. The path counts: its language has a say in the merge. */
+  /**
+   * Returns the key of a merge; null where equal sides already tell the result. The path counts, because its
+   * language affects the merge.
+   */
   #keyOf({ base, ours, theirs }: Versions<TreeFile | null>, path: string): string | null {
     if (base === null || ours === null || theirs === null) return null;
     if (isSameFile(base, ours) || isSameFile(base, theirs) || isSameFile(ours, theirs)) return null;

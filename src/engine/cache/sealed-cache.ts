@@ -11,10 +11,11 @@ const PARTS = ['cache', 'compose', 'merge', 'operation', 'package', 'proof', 'st
 const STAMPS = new Map<string, string>();
 
 /**
- * Reads what an earlier command computed and kept in `.claw/cache/`; null where there is nothing, or
- * nothing to be trusted: what is damaged, what another engine computed, and what somebody else made.
- * That last one a clone or an archive could bring along, so a cache only counts in the very folder it
- * was written into.
+ * Reads a result that an earlier command kept in `.claw/cache/`. Null where there is none, or it cannot be
+ * trusted: damaged, computed by another engine, or written in another folder.
+ *
+ * A clone or an archive could carry a foreign cache, so a cache only counts in the very folder it was written
+ * into.
  */
 export function readSealed(root: string, name: string): unknown {
   try {
@@ -32,7 +33,7 @@ export function writeSealed(root: string, name: string, value: unknown): void {
   const path = join(root, FOLDER, `${name}.json`);
   const draft = `${path}.${process.pid}`;
   try {
-    // Not where the engine has no folder of its own: whoever only asks for a plan leaves no trace.
+    // Writes nothing where the engine has no folder yet: asking for a plan leaves no trace.
     if (!fs.existsSync(join(root, FOLDER))) fs.mkdirSync(join(root, FOLDER));
     const content = JSON.stringify(value);
     fs.writeFileSync(draft, `${sealOf(root, name, content)}\n${content}`);
@@ -47,7 +48,7 @@ function sealOf(root: string, name: string, content: string): string {
   return digestBytes([name, ino, birthtimeNs, engineStamp(), content].join('\0'));
 }
 
-/** What this engine is, to the stat: another one may read and merge otherwise. */
+/** Identifies this engine by the stat of its files: another one may read and merge otherwise. */
 function engineStamp(): string {
   const known = STAMPS.get(ENGINE);
   if (known !== undefined) return known;

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { type Digest, digestBytes, digestFile, type FileDigest } from '../digest.ts';
 import { treeReader } from '../state/disk.ts';
 
-/** What a cache is of: files of the project, or the kept core. */
+/** The subject of a cache: files of the project, or the kept core. */
 export type StatSubject = 'stat' | 'core-stat';
 
 /** Two writes closer than this may carry one time stamp, on the coarsest file systems in use. */

@@ -18,7 +18,7 @@ const ETC = [
 const found = new Map<string, Promise<string | null>>();
 
 /**
- * Where a bubblewrap is that works on this machine, or null. It is tried once per process: being
+ * Finds a bubblewrap that works on this machine; null if there is none. Tries it once per process: being
  * installed is not enough inside a container, or where user namespaces are forbidden.
  */
 export function findBubblewrap(searchPath: string): Promise<string | null> {
@@ -38,7 +38,7 @@ async function tryBubblewrap(searchPath: string): Promise<string | null> {
   return trial.exitCode === 0 ? file : null;
 }
 
-/** What a command may see, apart from the system's programs. All paths absolute and real. */
+/** The files that a command may see, apart from the system's programs. All paths are absolute and real. */
 export type Visible = {
   readonly view: string;
   readonly nodeModules: string | null;
@@ -59,7 +59,7 @@ export function bubblewrapArgs({ view, nodeModules, nodeFolder, hidden }: Visibl
   if (nodeModules !== null) args.push(...packages(nodeModules, join(view, 'node_modules')));
   const isCovered = isInSystem(nodeFolder) && !hidden.some((path) => isInside(nodeFolder, path));
   if (!isCovered) args.push('--ro-bind', nodeFolder, nodeFolder);
-  // What is not bound is bubblewrap's own empty root: nothing there would last, so nothing is taken.
+  // Everything else is bubblewrap's own empty root: files there would not last, so it is read-only.
   return [...args, '--remount-ro', '/', '--chdir', view];
 }
 

@@ -4,11 +4,11 @@ export type Command = { readonly file: string; readonly args: readonly string[] 
 const FILES = '{files}';
 
 /**
- * Takes a command line of the configuration apart, so that it runs without a shell; one that uses a
- * shell's operators is handed to `sh`.
+ * Splits a command line of the configuration, so that it runs without a shell; one that uses a shell's
+ * operators is handed to `sh`.
  *
- * @param extra arguments handed over as they are, such as the list of test files: where `{files}` is a
- *   word of the line, else behind it
+ * @param extra arguments handed over unchanged, such as the list of test files: in place of `{files}`, if it
+ *   is a word of the line, else at its end
  */
 export function parseCommand(line: string, extra: readonly string[] = []): Command {
   const words = needsShell(line) ? null : splitWords(line);

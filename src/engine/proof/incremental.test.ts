@@ -50,7 +50,7 @@ test('a test that passed runs again only where a file changed that it reaches', 
   const part = new Map([['src/part.js', treeFile("export const part = 'wrong';")]]);
   const broken = await proveAgain(project.root, { tests, changed: part });
   expect(broken).toMatchObject({ ok: false, failures: [{ name: 'one' }] });
-  // What failed is not remembered as anything.
+  // A failed test is not remembered.
   expect(await proveAgain(project.root, { tests, changed: part })).toMatchObject({ ok: false });
 });
 

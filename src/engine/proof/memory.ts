@@ -9,11 +9,11 @@ const KEPT = 'proof-kept';
 const Keys = z.array(z.string());
 const Kept = z.record(z.string(), z.string());
 
-/** What earlier proofs of a project found out, so that a later one need not. */
+/** Results of earlier proofs of a project, which later ones need not repeat. */
 export type ProofMemory = {
   readonly hasPassed: (key: Digest) => boolean;
   readonly addPassed: (keys: readonly Digest[]) => void;
-  /** What a check left at this path of an earlier view, or null. */
+  /** Returns the file that a check left at this path of an earlier view, or null. */
   readonly readKept: (path: string) => Buffer | null;
   readonly writeKept: (files: ReadonlyMap<string, Buffer>) => void;
 };

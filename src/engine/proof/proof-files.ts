@@ -57,7 +57,7 @@ export function proofFiles(input: {
   };
 }
 
-/** Where a test of a layer is in the view. */
+/** Returns the path of a layer's test in the view. */
 export function testPath(skill: string, path: string): string {
   return `skills/${skill}/${path}`;
 }

@@ -14,32 +14,32 @@ export type ProofInput = {
   readonly root: string;
   /** Every file of the present tree, relative to the root. */
   readonly paths: readonly string[];
-  /** What the planned tree has otherwise; null for a file that goes. */
+  /** The changes of the planned tree; null for a file that goes. */
   readonly changed: ReadonlyMap<string, TreeFile | null>;
   /** Tests of all layers of the planned tree, and of the present one. */
   readonly tests: readonly LayerTests[];
   readonly presentTests: readonly LayerTests[];
-  /** What stands for the present tree where that is not the one on disk, and its packages. */
+  /** The present tree and its packages, where they are not those on disk. */
   readonly compared?: {
     readonly files: ReadonlyMap<string, TreeFile | null>;
     readonly nodeModules: string | null;
   };
   /** Commands that prove a tree, from the configuration. */
   readonly checks: readonly string[];
-  /** What test files are handed to; null for `node --test`. */
+  /** The command that test files are handed to; null for `node --test`. */
   readonly testCommand: string | null;
   /** The codebase's own tests, and which of them run; by default none. */
   readonly own?: OwnTests | null;
   readonly scope?: ProofScope;
-  /** How the present tree is proved, where the planned one brings other settings. */
+  /** The settings for proving the present tree, where the planned one brings others. */
   readonly present?: Pick<ProofInput, 'checks' | 'testCommand'>;
   /** Packages prepared for the planned tree, absolute; null where the project's own will do. */
   readonly nodeModules: string | null;
-  /** What earlier proofs found out, so that only what a change touches runs; null for a proof from scratch. */
+  /** Results of earlier proofs, so that only affected checks and tests run; null for a proof from scratch. */
   readonly memory?: ProofMemory | null;
   /** Files of a view that checks leave for the next proof. */
   readonly keep?: readonly string[];
-  /** Where outputs of what failed are written whole, relative to the root; null for nowhere. */
+  /** The folder for whole outputs of failed commands, relative to the root; null for none. */
   readonly logFolder?: string | null;
   readonly environment: Environment;
   /** Ends the proof, with INTERRUPTED. */
@@ -54,13 +54,13 @@ export type ProofFailure = {
   readonly kind: 'check' | 'test' | 'own';
   /** The check's command line, or the skill whose tests fail. */
   readonly name: string;
-  /** What failed, in a few lines. */
+  /** The failure, in a few lines. */
   readonly text: string;
   /** The failing tests, where the runner names them. */
   readonly tests: readonly FailingTest[];
   /** The end of what the command printed. */
   readonly output: string;
-  /** Where all of that is, relative to the root; null where it is kept nowhere. */
+  /** The file with the whole output, relative to the root; null where it is not kept. */
   readonly log: string | null;
 };
 
@@ -72,22 +72,24 @@ export type Proof = {
   readonly reused: number;
   /** Test files of the codebase itself that ran or passed before. */
   readonly own: number;
-  /** What of them did not run, and why; null where all did. */
+  /** A note on tests that did not run, with the reason; null where all did. */
   readonly note: string | null;
 };
 
-/** What a part of a proof found. */
+/** The findings of one part of a proof. */
 export type Found = {
   readonly failures: readonly ProofFailure[];
   readonly warnings: readonly string[];
 };
 
 /**
- * Tries a planned tree where it can do no harm: its checks, the tests of its layers in one run, then
- * tests of the codebase itself. What the present tree fails as well is a warning, so that a broken tree
- * can be repaired; a check that comes with the change is not excused by a tree that knows nothing of it.
+ * Tries a planned tree where it can do no harm: its checks, the tests of its layers in one run, then tests of
+ * the codebase itself.
  *
- * With a memory it runs only what it has not seen pass on the very same files.
+ * A failure that the present tree has as well is a warning, so that a broken tree can be repaired. A check
+ * that comes with the change is not excused by a tree that does not have it.
+ *
+ * With a memory it runs only what has not passed on the very same files.
  *
  * @throws ClawError INTERRUPTED
  */

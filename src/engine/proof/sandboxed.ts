@@ -5,10 +5,10 @@ import { bubblewrapArgs, findBubblewrap } from './bubblewrap.ts';
 import type { Command } from './command.ts';
 
 const MAX_OUTPUT_CHARS = 1024 * 1024;
-/** Where commands are looked for, after the project's packages and the folder of Node. */
+/** Folders of commands, after the project's packages and the folder of Node. */
 export const SYSTEM_PATH = ['/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin', '/sbin'];
 
-/** What the calling process found in its own environment; nothing else of it is passed on. */
+/** The calling process's environment; nothing else of it is passed on. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export type SandboxedOptions = {
@@ -109,7 +109,7 @@ async function run(program: Program): Promise<Omit<SandboxedRun, 'warning'>> {
     isTimedOut = true;
     killGroup(child.pid);
   }, program.timeoutMs);
-  // What the command left running would keep its pipes open, and us waiting.
+  // Kills processes that the command left running: they would keep its pipes open.
   child.nodeChildProcess.once('exit', () => killGroup(child.pid));
   const onAbort = () => killGroup(child.pid);
   program.signal?.addEventListener('abort', onAbort);

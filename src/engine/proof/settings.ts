@@ -18,9 +18,9 @@ export function isModule(path: string): boolean {
 }
 
 /**
- * Lists the modules that may run beside any test: those in the top folder, those that the command names,
- * also by a script of package.json, those that settings name, and all that these reach. Null where what
- * they reach cannot be told.
+ * Lists the modules that may run beside any test: those in the top folder, those that the command or a script
+ * of package.json names, those that settings name, and all that these reach. Null where their reach is
+ * unknown.
  *
  * @param isPackage whether a bare name is an installed package
  */
@@ -52,7 +52,7 @@ function namedIn(text: string, files: ProofFiles): readonly string[] {
   return [...files.paths.filter((path) => text.includes(path)), ...meant];
 }
 
-/** What is in folders that a command names: it may load any of it. */
+/** Returns the files in folders that a command names: it may load any of them. */
 function belowWords(line: string, files: ProofFiles): readonly string[] {
   const words = (line.match(WORD) ?? []).map((word) => posix.normalize(`${word}/`));
   const isBelow = (path: string) => words.some((word) => word === './' || path.startsWith(word));

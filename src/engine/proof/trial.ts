@@ -16,7 +16,7 @@ export type Trials = {
   readonly files: ProofFiles;
 };
 
-/** How a command ended in one of the two trees. */
+/** The end of a command in one of the two trees. */
 export type TrialRun = {
   readonly isOk: boolean;
   readonly isTimedOut: boolean;
@@ -72,7 +72,7 @@ export class Trial {
     return prepared ?? (existsSync(own) ? own : null);
   }
 
-  /** What checks left at these paths. Links that they left there are not followed. */
+  /** Reads the files that checks left at these paths. Does not follow links that they left. */
   keptFiles(paths: readonly string[]): ReadonlyMap<string, Buffer> {
     const kept = new Map<string, Buffer>();
     for (const path of paths) {
@@ -108,8 +108,8 @@ export class Trial {
 }
 
 /**
- * Tells whether what fails in the planned tree failed before: the present tree fails as well, and in each of
- * the tests that fail now, as far as the runner names them.
+ * Tells whether a failure is an old one: the present tree fails as well, and in each of the tests that fail
+ * now, as far as the runner names them.
  */
 export function failedBefore(planned: TrialRun, present: TrialRun): boolean {
   if (present.isOk) return false;

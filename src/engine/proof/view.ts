@@ -8,7 +8,7 @@ export type LayerTests = {
   readonly skill: string;
   /** Files by their path in the package; those under `tests/` are laid out. */
   readonly files: Tree;
-  /** Which of them are handed to the test command, such as `tests/telegram.test.ts`. */
+  /** Those of them that are handed to the test command, such as `tests/telegram.test.ts`. */
   readonly test: readonly string[];
 };
 
@@ -16,7 +16,7 @@ export type LayerTests = {
 export type View = {
   /** Absolute; on the project's own device. */
   readonly path: string;
-  /** Leaves nothing of it behind; may be called again. */
+  /** Deletes the whole view; may be called again. */
   readonly remove: () => void;
 };
 
@@ -30,10 +30,10 @@ export function layOutView(
   contents: {
     /** All files of the project to include, relative to the root. */
     readonly paths: readonly string[];
-    /** What differs in the view; null for a file that is not there. */
+    /** The differences of the view; null for an absent file. */
     readonly changed: ReadonlyMap<string, TreeFile | null>;
     readonly tests: readonly LayerTests[];
-    /** What tools left in an earlier view; a file of the tree at such a path is left alone. */
+    /** Files that tools left in an earlier view; the tree's own files at such paths win. */
     readonly kept?: ReadonlyMap<string, Buffer>;
   },
 ): View {

@@ -14,18 +14,18 @@ export const CUSTOM = '.claw/custom';
 export const RESOLUTIONS = '.claw/resolutions';
 export const KEPT_LOCK = '.claw/package-lock.json';
 
-/** Where the ancestors found for a package are kept. No package's name has a dot in it. */
+/** Returns the folder of the ancestors found for a package. No package's name has a dot in it. */
 export function inferredPlace(name: string): string {
   return `${PACKAGES}/${name}.bases`;
 }
 
-/** What git reads in any folder, under its own name and under the one it is kept by. */
+/** Matches names that git reads in any folder, as they are and as they are kept. */
 const STEERS_GIT = /^\.git(ignore|attributes|modules)(\.kept)*$/i;
 
 /**
- * Where a file is kept below one of these folders. A `.gitignore` or `.gitattributes` of the core
- * would steer git here as well, and a clone would lack files or get other bytes: such files are kept
- * as `.gitignore.kept`. No two paths are kept at one place.
+ * Returns the place of a file below one of these folders. A `.gitignore` or `.gitattributes` of the core
+ * would steer git here as well, and a clone would lack files or get other bytes: such files are kept as
+ * `.gitignore.kept`. No two paths are kept at one place.
  */
 export function keptPath(folder: string, path: string): string {
   const name = path.slice(path.lastIndexOf('/') + 1);
@@ -72,7 +72,7 @@ export function readKeptFiles(root: string, folder: string, paths: readonly stri
   return tree;
 }
 
-/** What is kept below a folder: its true path in it, and where it lies. */
+/** Lists the files kept below a folder: the true path in it, and the place. */
 export function listKept(
   root: string,
   folder: string,

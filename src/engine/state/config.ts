@@ -4,7 +4,7 @@ import { type Document, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { ClawError } from '../errors.ts';
 
-/** What the engine needs to know of a codebase, from its `claw.config.yaml`. */
+/** A codebase's configuration, from its `claw.config.yaml`. */
 export type CodebaseConfig = {
   /** Globs of what is not part of the core, beside what never is. */
   readonly exclude: readonly string[];
@@ -16,11 +16,11 @@ export type CodebaseConfig = {
   readonly test: string;
   /** The codebase's own tests that prove a change of the files they concern; null for none. */
   readonly related: RelatedTests | null;
-  /** What checks leave in the tree's copy for the next one: a compiler's notes. */
+  /** Globs of files that checks leave in the tree's copy for the next one, such as a compiler's notes. */
   readonly keep: readonly string[];
 };
 
-/** How tests of the codebase itself are found and run. */
+/** The way to find and run tests of the codebase itself. */
 export type RelatedTests = {
   /** Globs of the test files. */
   readonly tests: readonly string[];
@@ -28,13 +28,13 @@ export type RelatedTests = {
   readonly except: readonly string[];
   /** The command that they are handed to, or, where it says `{changed}`, that changed files are. */
   readonly command: string;
-  /** How long they may take in all. */
+  /** The limit of seconds for all of them together. */
   readonly seconds: number;
-  /** How many of them run at most, nearest first. */
+  /** The limit of files that run, nearest first. */
   readonly most: number;
 };
 
-/** Where it stands, below the project's root. */
+/** The path of the configuration, below the project's root. */
 export const CONFIG_PATH = 'claw.config.yaml';
 
 const DEFAULTS: CodebaseConfig = {

@@ -46,7 +46,7 @@ function readRegular(root: string, path: string): TreeFile | null {
   }
 }
 
-/** As `readFileSync` does, without looking at each of some thousand files once more. */
+/** Reads like `readFileSync`, but saves a stat for each of some thousand files. */
 function readBytes(handle: number, size: number): Buffer {
   if (size === 0) return readFileSync(handle);
   const bytes = Buffer.allocUnsafe(size);

@@ -9,7 +9,7 @@ const DIFF = [
   ...['--src-prefix=a/', '--dst-prefix=b/'],
 ];
 
-/** What commits did, by their patch ids. */
+/** The changes of commits, by their patch ids. */
 export type RangePatches = {
   /** Commit → patch id, oldest first; null for a merge. Those that change nothing are left out. */
   readonly commits: Readonly<Record<string, string | null>>;
@@ -77,7 +77,7 @@ async function patchIds(
     cwd: root,
     stdio: ['pipe', 'pipe', 'ignore'],
   });
-  // Where one of them ends early, its exit code says why.
+  // If one of the two ends early, its exit code gives the reason.
   sink.stdin.on('error', () => {});
   source.stdout.pipe(sink.stdin);
   const chunks: Buffer[] = [];

@@ -125,8 +125,8 @@ export async function readCommit(
 type Blob = { readonly oid: string; readonly path: string };
 
 /**
- * With filters, git announces each blob by its size before filtering, which is of no use here. So the
- * announcement carries a mark that no content can hold: a digest over what is asked for.
+ * Reads blobs with git's filters applied. git then announces each blob by its size before filtering, which is
+ * of no use here. So the announcement carries a mark that no content can hold: a digest over the request.
  */
 export async function readBlobs(root: string, blobs: readonly Blob[]): Promise<readonly Buffer[]> {
   if (blobs.length === 0) return [];

@@ -5,7 +5,7 @@ import { isGitFolder, readBlobs, resolveCommit, runGit } from './git.ts';
 /** A path's content, and the newest commit that brought it. */
 export type FileVersion = { readonly commit: string; readonly file: TreeFile };
 
-/** Every version that paths ever had up to a commit, newest first; or why nobody knows. */
+/** Every version that paths ever had up to a commit, newest first; or the reason that they are unknown. */
 export type History =
   | { readonly kind: 'whole'; readonly versions: ReadonlyMap<string, readonly FileVersion[]> }
   | { readonly kind: 'missing'; readonly reason: string };

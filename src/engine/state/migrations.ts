@@ -39,7 +39,7 @@ const File = z.strictObject({ migrations: List });
 /** A codebase may have had a file of this name, for tools of its own, long before it heard of us. */
 const OUR_KEYS = /(^|[\s{,])["']?(since|skill|retire|path_map)["']?\s*:/m;
 
-/** What a release asks of installations that come from before `since`. */
+/** A release's entry for installations of releases before `since`. */
 export type Migration = {
   readonly since: string;
   readonly description: string;
@@ -47,7 +47,7 @@ export type Migration = {
   readonly skill: string | null;
   /** The versions of it that will do; null for whichever the release brings. */
   readonly range: string | null;
-  /** What the core does by itself now. */
+  /** A skill that the core has made needless, or null. */
   readonly retire: string | null;
   /** Old path → new path, for packages that were written before. */
   readonly paths: Readonly<Record<string, string>> | null;

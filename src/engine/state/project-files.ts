@@ -7,8 +7,8 @@ import { isGitFolder, runGit } from './git.ts';
 
 /**
  * Returns the paths that may belong to the core or to the owner's edits: regular files that git does not
- * ignore (outside git: that `.gitignore` files do not), without what never belongs to a core.
- * Sorted. Files that git tracks but the disk lacks are left out.
+ * ignore (outside git: that `.gitignore` files do not). Leaves out folders that never belong to a core, and
+ * files that git tracks but the disk lacks. Sorted.
  */
 export async function listProjectFiles(
   root: string,
@@ -17,7 +17,10 @@ export async function listProjectFiles(
   return (await listProjectPaths(root, config)).filter((path) => isRegular(root, path));
 }
 
-/** Returns the same with what is no regular file on disk now: for whoever looks at each of them anyway. */
+/**
+ * Returns the same, including paths that are no regular file on disk now: for callers that read each of them
+ * anyway.
+ */
 export async function listProjectPaths(
   root: string,
   config: CodebaseConfig,
@@ -44,7 +47,7 @@ async function listByGit(root: string): Promise<string[]> {
     '--deduplicate',
     '--',
     '.',
-    // Most of what git knows lies here, and none of it is ever part of a core.
+    // Most of git's files are in these folders, and none of them is ever part of a core.
     ...['.claw', 'skills', 'groups'].map((folder) => `:(exclude,literal)${folder}`),
   ]);
   return output

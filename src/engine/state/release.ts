@@ -20,14 +20,14 @@ import type { State } from './state-file.ts';
 /** The core as released: its files, and where they were taken from. */
 export type Release = {
   readonly files: Tree;
-  /** What comes with it and is no part of the core: its `skills/` and its recorded resolutions. */
+  /** Files of the release that are not part of the core: its `skills/` and its recorded resolutions. */
   readonly extras: Tree;
   readonly digests: TreeDigests;
   /** From `--core-version`, `package.json` or the tag; null where nothing tells. */
   readonly version: string | null;
   readonly commit: string | null;
   readonly from: 'tag' | 'commit' | 'folder' | 'disk';
-  /** What the owner should know of how the release was found. */
+  /** Notes for the owner on how the release was found. */
   readonly warnings: readonly string[];
 };
 

@@ -24,7 +24,7 @@ function readBack(subject: Subject, answer: Answer) {
   });
 }
 
-/** What reading some bytes ends in: a recording, or the only error there is. */
+/** Returns the outcome of reading some bytes: a recording, or the only error there is. */
 function attempt(bytes: Buffer): 'read' | 'refused' {
   try {
     parseResolution(bytes, { key: '0123456789abcdef', place: PLACE, pinned: null });

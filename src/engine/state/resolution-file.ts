@@ -116,7 +116,10 @@ export function parseResolution(
   return { key, subject, answer, origin, digest, isOwn };
 }
 
-/** A value from elsewhere is one of the sides', or what a skill could declare: no tag, no open port. */
+/**
+ * Checks a value from elsewhere: it must be a side's, or one that a skill could declare: no tag, no open
+ * port.
+ */
 function checkForeign({ path, sides }: Subject, answer: Answer, place: string): void {
   if (answer.kind !== 'value') return;
   const wanted = valueDigest(answer.value);
@@ -200,7 +203,7 @@ function linesOf(bytes: z.output<typeof Bytes>): readonly string[] {
   return splitLines(latin1(bytes));
 }
 
-/** Text that resolves a conflict must not be one. */
+/** Tells whether an answer holds conflict markers itself. */
 export function leavesMarkers(answer: Answer): boolean {
   if (answer.kind === 'value') return false;
   if (answer.kind === 'file')

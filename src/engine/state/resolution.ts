@@ -5,17 +5,17 @@ import type { TreeFile, Versions } from '../tree.ts';
 /** A hunk of a conflict and the lines that resolve it, all read as latin1. */
 export type AnsweredHunk = Versions<readonly string[]> & {
   readonly resolved: readonly string[];
-  /** Who brought ours of this hunk, where it is not the layer that the subject names. */
+  /** The author of ours of this hunk, where it is not the layer that the subject names. */
   readonly author?: string;
 };
 
-/** What resolves a conflict: text for its hunks and nothing else, a whole file, or a value. */
+/** The resolution of a conflict: text for its hunks and nothing else, a whole file, or a value. */
 export type Answer =
   | { readonly kind: 'hunks'; readonly hunks: readonly AnsweredHunk[] }
   | { readonly kind: 'file'; readonly file: TreeFile | null }
   | { readonly kind: 'value'; readonly value: unknown };
 
-/** Which conflict an answer belongs to: its path and everything that met there. */
+/** The conflict that an answer belongs to: its path and all of its sides. */
 export type Subject = {
   readonly path: string;
   readonly kind: ConflictKind;
@@ -24,7 +24,7 @@ export type Subject = {
   readonly sides: Versions<FileDigest | 'absent'>;
 };
 
-/** A conflict that was resolved once, kept so that nobody is asked again. */
+/** A conflict that was resolved once, recorded so that the owner is not asked again. */
 export type Resolution = {
   /** Sixteen hexadecimal digits over subject and answer. */
   readonly key: string;
@@ -51,7 +51,7 @@ export function subjectOf(conflict: Conflict): Subject {
   return { path, kind, layers, sides: digests };
 }
 
-/** Tells whether two conflicts are the same to the byte, whoever brought the sides. */
+/** Tells whether two conflicts are the same to the byte, between whichever layers. */
 export function isSameSubject(one: Subject, other: Subject): boolean {
   return (
     one.path === other.path &&
@@ -91,7 +91,7 @@ function sideOf(file: TreeFile | null): FileDigest | 'absent' {
   return file === null ? 'absent' : digestFile(file);
 }
 
-/** Digest of a value that a side of a structured conflict wants. */
+/** Computes the digest of a value that a side of a structured conflict wants. */
 export function valueDigest(value: unknown): Digest | 'absent' {
   return value === undefined || value === null ? 'absent' : digestBytes(JSON.stringify(value));
 }

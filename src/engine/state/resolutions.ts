@@ -7,14 +7,14 @@ import type { Resolution } from './resolution.ts';
 import { parseResolution } from './resolution-file.ts';
 import type { State } from './state-file.ts';
 
-/** Where a recording is kept. */
+/** Returns the path of a recording. */
 export function resolutionPath(key: string): string {
   return `${RESOLUTIONS}/${key}.yaml`;
 }
 
 /**
- * Returns every recording of the project, whoever made it; those whose bytes `state.yaml` pins as its own are
- * this installation's.
+ * Returns every recording of the project, whatever its origin; those whose bytes `state.yaml` pins as its own
+ * are this installation's.
  *
  * @throws ClawError RESOLUTION_INVALID
  */

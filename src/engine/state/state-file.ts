@@ -67,7 +67,7 @@ function knownState(root: string, digest: Digest): State | null {
   return known?.digest === digest ? fromStateJson(known.state, digest) : null;
 }
 
-/** Returns the digest of `state.yaml` as it stands, without reading into it. */
+/** Returns the digest of `state.yaml`, without parsing it. */
 export function stateDigest(root: string): Digest | null {
   const bytes = readStateBytes(root);
   return bytes === null ? null : digestBytes(bytes);
@@ -132,7 +132,7 @@ function refuseMarkers(text: string): void {
 
 function refuseCut(text: string): void {
   if (/^\.\.\.\s*$/m.test(text.slice(-END.length * 4))) return;
-  // A tool that writes YAML anew keeps neither comments nor the end, and older engines wrote none.
+  // A tool that rewrites YAML keeps neither comments nor the end, and older engines wrote none.
   if (!text.startsWith(PROMISE) && text.endsWith('\n')) return;
   throw invalid(`line ${text.trimEnd().split('\n').length}`, 'it is cut short: its end is missing');
 }

@@ -89,7 +89,7 @@ export type LayerState = {
   readonly changesNothing?: true | undefined;
 };
 
-/** The core that the layers stand on. */
+/** The core below the layers. */
 export type CoreState = {
   readonly version: string | null;
   readonly commit: string | null;
@@ -110,7 +110,7 @@ export type ResolutionState = {
   readonly used: boolean;
 };
 
-/** What is installed, with digests; enough to replay. */
+/** The installed layers and core, with digests; enough to replay. */
 export type State = {
   readonly core: CoreState;
   readonly layers: readonly LayerState[];
@@ -154,7 +154,7 @@ export function fromStateJson(json: StateJson, digest: Digest): State {
   return { ...json, resolutions: new Map(json.resolutions), files: new Map(json.files), digest };
 }
 
-/** What is written of a state: sorted, and without what is empty. */
+/** Returns the data to write for a state: sorted, and without empty parts. */
 export function toStateFile(state: Omit<State, 'digest'>): object {
   const { skills, moves, ...core } = state.core;
   return {

@@ -103,8 +103,8 @@ function takenBack(root: string, journal: Journal, error: unknown): ClawError {
 }
 
 /**
- * Tries once more where there is no way back, in case only a moment was bad. Whatever comes of it, the
- * journal stands, so the next command finishes what is left.
+ * Tries once more where a rollback failed, in case the fault was momentary. Whatever the outcome, the journal
+ * stays, so the next command finishes the rest.
  *
  * @returns whether it ended
  */

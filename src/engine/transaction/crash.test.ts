@@ -15,7 +15,7 @@ const OLDER_NODE = '/usr/bin/node';
 
 type Points = readonly Pick<Injection, 'call' | 'nth'>[];
 
-/** First, middle and last occurrence of each call, so that all of them are met in every phase. */
+/** Picks the first, middle and last occurrence of each call, so that every phase has all of them. */
 function sample(points: Points): Points {
   return CALLS.flatMap((call) => {
     const all = points.filter((point) => point.call === call);

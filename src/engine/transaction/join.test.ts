@@ -100,7 +100,7 @@ test.each(['rename', 'link', 'unlink', 'rmdir', 'mkdir', 'fsync'] as const)(
         expect(others).toEqual([]);
         expect(newest).toMatchObject({ stateBefore: older.stateBefore });
       }
-      // Each way back leaves nothing behind that could not be taken back any more.
+      // Each way back leaves only what can be taken back as well.
       if (nth % 2 === 0) while (ids(root)[0]) dropTransaction(root, ids(root)[0] ?? '');
       else {
         while (ids(root)[0]) expect(rollBack(root, ids(root)[0] ?? '').outcome).toBe('rolled-back');

@@ -9,11 +9,11 @@ type FileStep = Extract<JournalStep, { kind: 'file' }>;
 type Side = 'before' | 'after';
 
 /**
- * Makes one record of the two newest transactions, so that one undo takes both back. It names the two as
- * replaced, so from its one rename on they count no more, whether or not they could be removed.
+ * Joins the two newest transactions into one record, so that one undo takes both back. The record names the
+ * two as replaced. From its one rename on they count no more, whether or not they could be removed.
  *
- * @returns the new record's id; null where another one lies between, or packages were swapped
- * @throws plain errors of the disk; the two are as they were then
+ * @returns the new record's id; null where there is another one between them, or packages were swapped
+ * @throws plain errors of the disk; the two are then unchanged
  */
 export function joinTransactions(
   root: string,
@@ -73,7 +73,7 @@ function joined(id: string, older: Journal, newer: Journal, steps: readonly File
   };
 }
 
-/** The links have to be on the disk before the record, and the record before the two are removed. */
+/** Writes the record. Its links must be on disk before it, and it before the two are removed. */
 function writeRecord(place: string, journal: Journal): void {
   const record = join(place, 'record.json');
   for (const side of ['before', 'after']) syncPath(join(place, side));
@@ -83,7 +83,7 @@ function writeRecord(place: string, journal: Journal): void {
   syncPath(dirname(place));
 }
 
-/** What could not be removed counts no more, and the next command tries again. */
+/** Tries to remove replaced records. They count no more, and the next command tries again. */
 function tidy(work: () => void): void {
   try {
     work();

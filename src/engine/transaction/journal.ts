@@ -15,25 +15,25 @@ export type JournalStep =
   | {
       readonly kind: 'swap';
       readonly path: string;
-      /** Where the new folder waits, relative to the root; null takes the old one away. */
+      /** The folder to swap in, relative to the root; null takes the old one away. */
       readonly prepared: string | null;
-      /** True if anything stood at `path` before. */
+      /** True if there was a folder at `path` before. */
       readonly hadFolder: boolean;
     };
 
 /**
- * What a transaction does, in the order of publishing.
+ * The steps of a transaction, in the order of publishing.
  *
- * Written once, before anything of the project is touched, and never changed: as
- * `.claw/tx/<id>/journal.json` it makes the transaction happen, as `rollback.json` it takes it
- * back, as `.claw/backup/<id>/record.json` it tells undo what was done. Each is a rename.
+ * Written once, before anything of the project is touched, and never changed. As `.claw/tx/<id>/journal.json`
+ * it makes the transaction happen, as `rollback.json` it takes it back, as `.claw/backup/<id>/record.json` it
+ * tells undo what was done. Each is a rename.
  */
 export type Journal = {
   readonly version: 1;
   readonly id: string;
   readonly verb: string;
   readonly summary: string;
-  /** When the transaction was decided, ISO 8601. */
+  /** The time of the decision, ISO 8601. */
   readonly committedAt: string;
   /** Digests of `state.yaml`; null where there is none. */
   readonly stateBefore: Digest | null;
@@ -49,21 +49,21 @@ export type Journal = {
   readonly replaces?: readonly string[];
 };
 
-/** Who holds the lock. `started` tells a process from a later one with the same number. */
+/** The holder of the lock. `started` tells a process from a later one with the same number. */
 export type Holder = {
   readonly pid: number;
   readonly verb: string;
   readonly started: string | null;
 };
 
-/** What `recover` found and did. */
+/** The findings and the outcome of `recover`. */
 export type Recovery = {
   readonly outcome: 'nothing' | 'rolled-forward' | 'rolled-back' | 'needs-decision' | 'locked';
   /** Files in which an owner's edit was found and kept, here or under `backup/<id>/conflicts`. */
   readonly kept: readonly string[];
   readonly id: string | null;
   readonly verb: string | null;
-  /** Why a decision is needed: an edited file, another `state.yaml`, an unreadable journal. */
+  /** The reason that a decision is needed: an edited file, another `state.yaml`, an unreadable journal. */
   readonly reason: 'edited' | 'state-changed' | 'journal-damaged' | null;
   /** Set when the outcome is `locked`: that command is still running. */
   readonly holder: Holder | null;

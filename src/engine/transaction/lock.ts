@@ -13,19 +13,20 @@ const RETRY_MS = 25;
 const ATTEMPTS_AT_A_FAULT = 40;
 const LOCK = 'lock.db';
 
-// What is kept here is committed to the byte, whatever the rules of the project around it say.
+// Files below .claw are committed to the byte, whatever the rules of the project around it say.
 const IGNORED = '!*\n/pending/\n/backup/\n/tx/\n/lock.db*\n/cache/\n';
 const ATTRIBUTES = '* -text -ident -filter !working-tree-encoding -export-ignore -export-subst\n';
 
 /**
  * Runs something while no other claw command can, on the same project.
  *
- * The lock is an exclusive SQLite transaction on `.claw/lock.db`, so the kernel drops it when this
- * process dies. Nothing else in the process may open that file: closing it would drop the lock.
- * What it has to make for that, down to `.claw/` itself, it takes away again where nothing was published
- * and nothing waits: a refused command leaves nothing that git would trip over on another branch.
+ * The lock is an exclusive SQLite transaction on `.claw/lock.db`, so the kernel drops it when this process
+ * dies. Nothing else in the process may open that file: closing it would drop the lock.
  *
- * @throws ClawError LOCK_HELD naming the holder, after `timeoutMs`; whatever `work` throws
+ * Files that it has to make for that, down to `.claw/` itself, are removed again where nothing was published
+ * and nothing waits. So a refused command leaves nothing that git would trip over on another branch.
+ *
+ * @throws ClawError LOCK_HELD naming the holder, after `timeoutMs`; every error of `work`
  */
 export async function withLock<T>(
   root: string,
@@ -34,7 +35,7 @@ export async function withLock<T>(
 ): Promise<T> {
   const made = new Set<string>();
   const lock = await waitForLock(root, { made, timeoutMs: options.timeoutMs ?? 2000 });
-  // SQLite's journal lies beside its file as long as the lock is held.
+  // SQLite keeps its journal beside its file as long as the lock is held.
   const kept = new Set(['.', ...namesIn(root)].filter((name) => !made.has(lockOr(name))));
   const before = usesOf(root);
   try {
@@ -49,7 +50,7 @@ export async function withLock<T>(
   }
 }
 
-/** The work is done or has failed by then, and what stays is litter: an error here would hide which. */
+/** Tidies up without throwing: the work is done or has failed by then, and an error here would hide which. */
 function attempt(tidy: () => void): void {
   try {
     tidy();
@@ -137,10 +138,10 @@ function ifAbsent(make: () => void): boolean {
   }
 }
 
-/** What a lock needs and caches; all else below `.claw/` is of use to a later command. */
+/** Matches files of the lock and caches; all others below `.claw/` are of use to a later command. */
 const SCAFFOLD = /^(\.git(ignore|attributes)|cache|lock\.db.*)$/;
 
-/** What is of use below `.claw/`, each entry with a mark that changes where it is replaced or put into. */
+/** Lists the useful entries below `.claw/`, each with a mark that changes when it is replaced or filled. */
 function usesOf(root: string): ReadonlyMap<string, string> {
   const uses = new Map<string, string>();
   for (const name of namesIn(root).filter((one) => !SCAFFOLD.test(one))) {
@@ -177,7 +178,7 @@ function removeUnused(
   for (const name of [...namesIn(root)].sort().filter((one) => !kept.has(one))) {
     fs.rmSync(join(root, '.claw', name), { recursive: true, force: true });
   }
-  // Where a waiting command has put something there meanwhile this fails: it takes that away itself.
+  // Fails where a waiting command has added a file meanwhile: that command removes the folder itself.
   if (!kept.has('.')) fs.rmdirSync(join(root, '.claw'));
 }
 
@@ -185,7 +186,7 @@ function inode(path: string): bigint | null {
   return fs.lstatSync(path, { bigint: true, throwIfNoEntry: false })?.ino ?? null;
 }
 
-/** What a command is told that came while another one runs; null where it did not say who it is. */
+/** Makes the error for a command that met a running one; the holder is null where it did not name itself. */
 export function lockHeldBy(holder: Holder | null): ClawError {
   const who = holder === null ? '' : ` (claw ${holder.verb}, pid ${holder.pid})`;
   return new ClawError(

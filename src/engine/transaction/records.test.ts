@@ -122,7 +122,7 @@ test('a rollback that was killed goes on going back', () => {
   layOutBefore(root);
   const before = snapshot(root);
   const { id } = commitSteps(root, everyKind(root));
-  // What a kill right after its first rename leaves.
+  // The state that a kill right after its first rename leaves.
   fs.mkdirSync(join(root, '.claw/tx', id));
   const record = join(root, '.claw/backup', id, 'record.json');
   fs.renameSync(record, join(root, '.claw/tx', id, 'rollback.json'));

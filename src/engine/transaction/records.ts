@@ -30,9 +30,9 @@ export type Transaction = TransactionSummary & {
   readonly moves: ReadonlyMap<string, string>;
   readonly swaps: readonly {
     readonly path: string;
-    /** True if a folder stood there before. */
+    /** True if there was a folder before. */
     readonly hadFolder: boolean;
-    /** Where that folder is kept, relative to the root; null if there was none or it is gone. */
+    /** The place of that folder, relative to the root; null if there was none or it is gone. */
     readonly kept: string | null;
   }[];
 };

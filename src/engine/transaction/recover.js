@@ -212,7 +212,7 @@ export function dropBackup(folder, id) {
 }
 
 /**
- * Which of the transactions in `.claw/backup` a later record was made of.
+ * Lists the transactions in `.claw/backup` that a later record replaces.
  *
  * @param {string} folder
  * @returns {ReadonlySet<string>}
@@ -241,8 +241,8 @@ export function readJournal(path) {
 }
 
 /**
- * What file is at a path now; null for none, and for a folder. A link or a device has a digest that
- * equals nothing: no link is followed, no FIFO waited for.
+ * Identifies the file at a path; null for none, and for a folder. A link or a device has a digest that equals
+ * nothing: no link is followed, no FIFO waited for.
  *
  * @param {string} path
  * @returns {Fingerprint}
@@ -321,7 +321,7 @@ export function writeHolder(root, verb) {
 }
 
 /**
- * Who holds the lock, as far as a live process says so in `cache/holder.json`.
+ * Returns the holder of the lock, as far as a live process names itself in `cache/holder.json`.
  *
  * @param {string} root
  * @returns {Holder | null}
@@ -332,14 +332,14 @@ export function liveHolder(root) {
     holder = JSON.parse(fs.readFileSync(join(root, '.claw/cache/holder.json'), 'utf8'));
     process.kill(holder.pid, 0);
   } catch (error) {
-    // Absent, half written, or its process is gone: nobody holds. EPERM is somebody else's process.
+    // Absent, half written, or its process is gone: the lock is free. EPERM means another user's process.
     if (codeOf(error) !== 'EPERM') return null;
   }
   return processStart(holder.pid) === holder.started ? holder : null;
 }
 
 /**
- * When a process began, in the kernel's ticks since boot; null where the system does not tell.
+ * Returns the start time of a process, in the kernel's ticks since boot; null where the system does not tell.
  *
  * @param {number} pid
  */
@@ -450,7 +450,7 @@ function publishSwap(root, id, step, n) {
   const prepared = step.prepared === null ? null : join(root, step.prepared);
   if (prepared !== null && !isThere(prepared)) return;
   if (isThere(target)) {
-    // A second folder here was made (by `npm install`, say) while this transaction lay unfinished.
+    // A second folder appeared here (from `npm install`, say) before this transaction was finished.
     const aside = isThere(swapped(n)) ? `${swapped(n)}.stray` : swapped(n);
     remove(`${swapped(n)}.stray`);
     fs.renameSync(target, aside);
@@ -525,7 +525,8 @@ function pruneBackups(folder) {
 }
 
 /**
- * Installed packages are large, and can be installed again; a former core may be nowhere else.
+ * Deletes swapped-out packages, which are large and can be installed again. Keeps a former core, which may be
+ * nowhere else.
  *
  * @param {string} backup
  */
@@ -560,7 +561,7 @@ function keepVersions(root, id, path, n) {
 }
 
 /**
- * Where somebody else replaced the target, or wrote into its inode, the copy from before stands in.
+ * Fills the backup from the earlier copy, where the target was replaced or its inode written to meanwhile.
  *
  * @param {string} root @param {string} id @param {FileStep} step @param {number} n
  */
@@ -688,7 +689,11 @@ function isSameInode(one, other) {
   return a !== undefined && a.ino === b?.ino && a.dev === b.dev;
 }
 
-/** Also for links that lead nowhere. @param {string} path */
+/**
+ * Tells whether there is an entry at a path, even a link that leads nowhere.
+ *
+ * @param {string} path
+ */
 function isThere(path) {
   return fs.lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }

@@ -7,7 +7,7 @@ import type { Journal, JournalStep } from './journal.ts';
 import { fingerprint, linkOnPath, parents, syncPath } from './recover.js';
 import type { Fingerprint, Step } from './step.ts';
 
-/** What one transaction changes, and what it is called. */
+/** The content and the name of one transaction. */
 export type Change = {
   readonly verb: string;
   /** One sentence for `undo` and the log. */
@@ -129,9 +129,9 @@ function stageStep(root: string, place: Place, step: Step): JournalStep | null {
 }
 
 /**
- * Undo needs what was written. An editor may write into a published file in place, so that has to
- * be a copy; the engine's own files are only ever replaced, and a link is enough. But for
- * `state.yaml`: somebody who mends that by hand must not spoil the copy that would help them.
+ * Keeps the written bytes for undo. An editor may write into a published file in place, so that has to be a
+ * copy; the engine's own files are only ever replaced, and a link is enough. The exception is `state.yaml`:
+ * an owner who repairs it by hand must not spoil the copy that would help them.
  */
 function keepAfter(path: string, staged: string, after: string, written: string[]): void {
   if (path.startsWith('.claw/') && path !== '.claw/state.yaml') {
@@ -142,7 +142,7 @@ function keepAfter(path: string, staged: string, after: string, written: string[
   }
 }
 
-/** Returns the present mode, with the right to execute for whoever may read, or for nobody. */
+/** Returns the present mode, executable for all who may read, or for no user. */
 function modeLike(present: number, isExecutable: boolean): number {
   const mode = present & 0o7777;
   return isExecutable ? mode | ((mode & 0o444) >> 2) : mode & ~0o111;
@@ -162,7 +162,7 @@ function foldersOf(root: string, steps: readonly JournalStep[]) {
   return { foldersMade: [...made], folderModes };
 }
 
-/** A path below a file is nothing, as is one that does not exist. */
+/** Reads the stat of a path; undefined where it does not exist, also below a file. */
 function statOf(path: string): fs.Stats | undefined {
   try {
     return fs.lstatSync(path);
@@ -185,7 +185,7 @@ function isSame(one: Fingerprint, other: Fingerprint): boolean {
   return one?.digest === other?.digest && one?.isExecutable === other?.isExecutable;
 }
 
-/** The target is not what the plan was made for: the caller plans again. */
+/** Makes the error for a target that changed since the plan: the caller plans again. */
 export function treeChanged(path: string): ClawError {
   return new ClawError('TREE_CHANGED', `${path} changed while the command was at work.`, { path });
 }

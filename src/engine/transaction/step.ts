@@ -1,6 +1,6 @@
 import type { Digest } from '../digest.ts';
 
-/** What a target must look like for a step to be applied to it; null means that nothing is there. */
+/** The required content of a target before a step; null means that nothing is there. */
 export type Fingerprint = { readonly digest: Digest; readonly isExecutable: boolean } | null;
 
 /**

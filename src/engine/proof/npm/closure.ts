@@ -12,9 +12,10 @@ const LOADS = /\b(?:import|require)\s*\(/g;
 const LITERAL_LOADS = /\b(?:import|require)\s*\(\s*(['"])[^'"\n]*\1\s*[,)]/g;
 
 /**
- * Lists the files that a test depends on: those that it names, and those that these name. Null where
- * any of them reads files, starts programs, computes the name of a module, or imports under a name that
- * is no package: what it depends on then is more than its text tells.
+ * Lists the files that a test depends on: those that it names, and those that these name.
+ *
+ * Null where any of them reads files, starts programs, computes the name of a module, or imports an unknown
+ * package: then it depends on more than its text tells.
  *
  * @param isPackage whether a bare name is an installed package, which is no part of the tree
  */

@@ -35,7 +35,7 @@ export function newPackages(
 
 const Approvals = z.object({ allowScripts: z.record(z.string(), z.boolean()).default({}) });
 
-/** What a `package.json` says of install scripts: true lets them run, false has thought about it. */
+/** Reads the approvals of install scripts from a `package.json`: true lets them run, false refuses them. */
 export function scriptApprovals(packageJson: Buffer): ReadonlyMap<string, boolean> {
   const { allowScripts } = Approvals.parse(JSON.parse(packageJson.toString('utf8')));
   return new Map(

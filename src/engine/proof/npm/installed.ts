@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { join, sep } from 'node:path';
 import { type Digest, digestBytes } from '../../digest.ts';
 
-/** Where tools keep what they can make again. */
+/** Folders of files that tools can make again. */
 const CACHES = new Set(['.cache', '.vite', '.vite-temp', '.vitest']);
 
 /**
@@ -37,7 +37,7 @@ function digestOf(root: string, nodeModules: string | null): Digest | null {
         return !fs.existsSync(place) || isInside(fs.realpathSync(place));
       }
       const { size, mtimeMs } = fs.lstatSync(place);
-      // npm writes its note anew without any change of what it notes.
+      // npm rewrites its note even if the packages are unchanged.
       if (path !== NOTE) lines.push(`${path} ${size} ${mtimeMs}`);
       return true;
     });

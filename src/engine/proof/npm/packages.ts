@@ -14,24 +14,24 @@ const NEEDED_BY_NPM =
   /^(HOME|LANG|TMPDIR|(https?|no)_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR))$/i;
 
 /**
- * What npm resolved, and where the packages lie: absolute, `<view>/node_modules`; null where the
- * project's own are these very packages.
+ * npm's lock and the folder of the packages: absolute, `<view>/node_modules`; null where the project's own
+ * are these very packages.
  */
 export type InstalledPackages = {
   readonly lock: Buffer;
   readonly nodeModules: string | null;
-  /** New packages whose install scripts did not run, although nobody has refused them by name. */
+  /** New packages whose install scripts did not run, although the owner has not refused them by name. */
   readonly unapproved: readonly ScriptedPackage[];
 };
 
 /**
- * Lets npm make `node_modules` and the lock file for the `package.json` of a view, starting from a
- * real copy of the project's packages: a hard link would let npm write into the owner's.
+ * Lets npm make `node_modules` and the lock file for the `package.json` of a view. Starts from a real copy of
+ * the project's packages: a hard link would let npm write into the owner's.
  *
- * Install scripts run only for packages that `allowScripts` of that `package.json` or the owner
- * approves, and only where they are new or another version.
+ * Install scripts run only for packages that `allowScripts` of that `package.json` or the owner approves, and
+ * only where they are new or another version.
  *
- * @param input `lock` is what npm starts from, and reproduces where it fits; null for none.
+ * @param input `lock` is npm's starting point, which it reproduces where it fits; null for none.
  *   `allowScripts` are names that the owner gave with the command
  * @throws ClawError NPM_FAILED with npm's last lines in `data.output`; INTERRUPTED
  */
@@ -93,7 +93,7 @@ async function resolveServed(
     const isThere = (place: string) => fs.existsSync(join(root, place));
     if (isInstalled(resolved, { installed, former: lock, isThere })) return resolved;
   } catch (error) {
-    // What it cannot do alone it may do with more patience, or says why.
+    // A full install may succeed where the lock alone failed, or gives the reason.
     if (!(error instanceof ClawError && error.code === 'NPM_FAILED')) throw error;
   }
   fs.writeFileSync(join(view, 'package-lock.json'), lock);
@@ -116,7 +116,7 @@ export async function resolvePackages(place: {
   return fs.readFileSync(join(place.view, 'package-lock.json'));
 }
 
-/** A true copy, sharing blocks where the file system can; the fallback is Node's own. */
+/** Makes a true copy, sharing blocks where the file system can; the fallback is Node's own. */
 async function copyFolder(
   from: string,
   to: string,
@@ -125,7 +125,7 @@ async function copyFolder(
   if (!fs.existsSync(from)) return;
   fs.mkdirSync(to, { recursive: true });
   const flags = process.platform === 'darwin' ? ['-acR'] : ['-a', '--reflink=auto'];
-  // What tools keep there for themselves is theirs to make again, and may change while it is copied.
+  // Tools can make the files in `.cache` again, and may change them during the copy.
   const entries = fs.readdirSync(from).filter((name) => name !== '.cache');
   if (entries.length === 0) return;
   const sources = entries.map((name) => join(from, name));
@@ -177,7 +177,7 @@ function cancelledBy(signal: AbortSignal | undefined) {
   return signal === undefined ? {} : { cancelSignal: signal };
 }
 
-/** What is installed in a project, as a lock that npm can start from; null where npm noted nothing. */
+/** Returns the installed packages as a lock that npm can start from; null where npm left no note. */
 export function installedLock(root: string): Buffer | null {
   const hidden = hiddenLock(join(root, 'node_modules'));
   if (hidden === null) return null;
@@ -189,7 +189,7 @@ export function installedLock(root: string): Buffer | null {
   }
 }
 
-/** What npm noted last of what is installed, or null. */
+/** Reads npm's note of the installed packages; null if there is none. */
 function hiddenLock(nodeModules: string): Buffer | null {
   const path = join(nodeModules, '.package-lock.json');
   return fs.existsSync(path) ? fs.readFileSync(path) : null;

@@ -19,8 +19,8 @@ const Manifest = z.object({
 });
 
 /**
- * Tells whether a lock seems to have all that a `package.json` wants, and nothing that nobody wants any more:
- * then it is worth asking npm for the lock alone.
+ * Tells whether a lock seems to have all packages that a `package.json` wants, and no others: then it is
+ * worth asking npm for the lock alone.
  */
 export function seemsServed(packageJson: Buffer, lock: Buffer): boolean {
   const wanted = read(Manifest, packageJson);

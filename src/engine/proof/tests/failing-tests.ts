@@ -30,8 +30,8 @@ export function failingTests(output: string): readonly FailingTest[] {
 }
 
 /**
- * Tells in a few lines what failed: the first failing tests with the beginning of their errors; of any
- * other program the lines that name an error, or its last ones.
+ * Summarises a failure in a few lines: the first failing tests with the beginning of their errors. Of any
+ * other program it takes the lines that name an error, or its last ones.
  */
 export function failureText(output: string): string {
   const tests = failingTests(output);
@@ -122,7 +122,7 @@ function beginning(lines: readonly string[], where: RegExp): readonly string[] {
   return [...shown, ...(own === undefined ? [] : [own])].map((line) => line.trimEnd());
 }
 
-/** A line of a stack is worth showing where it is the project's. */
+/** Tells whether a line of a stack is in the project, and so worth showing. */
 function isOwnPlace(line: string, where: RegExp): boolean {
   return where.test(line) && !/node:|node_modules/.test(line);
 }

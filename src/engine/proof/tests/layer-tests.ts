@@ -7,7 +7,7 @@ import type { LayerTests } from '../view.ts';
 import { failingTests } from './failing-tests.ts';
 import { openTestKeys } from './test-keys.ts';
 
-/** What runs test files where the configuration names nothing. */
+/** The command for test files where the configuration names none. */
 export const DEFAULT_TEST_COMMAND = 'node --test';
 const ALL_LAYERS = 'all layers together';
 

@@ -15,13 +15,13 @@ export type OwnTests = {
   readonly except: readonly string[];
   /** The command that test files are handed to; one with `{changed}` finds them by the changed files. */
   readonly command: string;
-  /** How long they may take in all. */
+  /** The limit of seconds for all of them together. */
   readonly seconds: number;
-  /** How many of them run. */
+  /** The limit of files that run. */
   readonly most: number;
 };
 
-/** Which tests run: those of the layers, of the codebase those that a change concerns too, or all of these. */
+/** The tests to run: only those of the layers, also those of the codebase that a change concerns, or all. */
 export type ProofScope = 'skills' | 'related' | 'all';
 
 /** `note` tells what did not run, null where everything did. */
@@ -96,7 +96,7 @@ async function proveFiles(
   for (let at = 0; at < waiting.length; size *= 2) {
     let batch = waiting.slice(at, at + size);
     const timeoutMs = Math.ceil(end - performance.now());
-    // What is left must do for more than the start of a test runner.
+    // A batch needs more time than the start of a test runner.
     if (timeoutMs <= 0 || (at > 0 && timeoutMs < LEAST_MS)) break;
     const told = `${isAll ? 'all tests' : 'related tests'}: ${shortList(batch)}`;
     let run = await planned.run({ told, line: command, files: batch, timeoutMs });
@@ -136,8 +136,8 @@ type Batch = {
 };
 
 /**
- * Tells what a change breaks from what the present tree fails as well, and from what fails only now and
- * then: such a test, which no author of a skill can mend, must not stand in the owner's way.
+ * Separates failures that a change causes from failures of the present tree and from flaky ones. A flaky
+ * test, which no author of a skill can mend, must not stop the owner.
  */
 async function judge(
   input: ProofInput,

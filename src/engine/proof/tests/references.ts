@@ -21,10 +21,11 @@ export function withoutTypes(text: string): string {
 }
 
 /**
- * Lists the files that a file of JavaScript or TypeScript names by a relative path: in an import of any
- * form but those of types, and in any other string, since `fork('./worker.js')` depends on that file as well. A comment
- * that names a file counts too, which only makes the list longer. Where a path may mean one of several files,
- * all of them count: which one is taken depends on who asks.
+ * Lists the files that a file of JavaScript or TypeScript names by a relative path. Counts imports of any
+ * form except those of types, and any other string, since `fork('./worker.js')` depends on that file as well.
+ *
+ * A comment that names a file counts too, which only makes the list longer. A path that may mean one of
+ * several files counts for all of them, because that depends on the importer.
  *
  * @param has whether there is such a file
  */

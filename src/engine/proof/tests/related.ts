@@ -3,9 +3,10 @@ import type { ProofFiles } from '../proof-files.ts';
 import { isCode, placesOf, referencesOf } from './references.ts';
 
 /**
- * Finds the tests that changed files concern, nearest first: those that changed themselves, those beside
- * a changed file, those that import one, those that import what imports one, and so on. A module that
- * reads a folder counts as one that imports the files in it, but for those that come or go.
+ * Finds the tests that changed files concern, nearest first: changed tests, tests beside a changed file,
+ * tests that import one, tests that import its importers, and so on.
+ *
+ * A module that reads a folder counts as one that imports the files in it, except for new and deleted ones.
  *
  * @param change `lone` are those of the changed files that only one of the two trees has
  * @param tests the files that are tests
@@ -35,7 +36,7 @@ export function relatedTests(
 
 type Importers = ReadonlyMap<string, readonly string[]>;
 
-/** Which files name a file, and which read the folder that it is in. */
+/** Maps each file to the files that name it, and to those that read its folder. */
 function importersIn(
   files: ProofFiles,
   { changed }: { readonly changed: readonly string[] },
@@ -62,7 +63,10 @@ function importersIn(
   return { byName, byFolder };
 }
 
-/** What a file is about, by its place and name: `src/a.ts`, `src/a.test.ts` and `src/__tests__/a.ts` the same. */
+/**
+ * Returns the subject of a file, by its folder and name: `src/a.ts`, `src/a.test.ts` and `src/__tests__/a.ts`
+ * the same.
+ */
 function subjectOf(path: string): string {
   const folder = dirname(path).replace(/\/(?:__tests__|tests?)$/, '');
   const name = basename(path).replace(/\.[^.]+$/, '');

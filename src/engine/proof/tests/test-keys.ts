@@ -13,10 +13,11 @@ import type { Trial } from '../trial.ts';
 export type TestKeys = (path: string, beside?: readonly string[]) => Digest | null;
 
 /**
- * Names all that the outcome of a test file depends on: the modules that it reaches, those that run
- * beside any test, every file of the tree that is no module (a package may read it, and Node reads each
- * package.json), the test command, the installed packages and Node. Only modules that nothing names are
- * left out. A test whose reach is not in its text has no key.
+ * Creates keys from everything that the outcome of a test file depends on. That is the modules that it
+ * reaches, those that run beside any test, the test command, the installed packages and Node. Every file that
+ * is no module counts too: a package may read it, and Node reads each package.json.
+ *
+ * Only modules that no other file names are left out. A test whose reach is not in its text has no key.
  */
 export async function openTestKeys(
   { environment, root }: { readonly environment: Environment; readonly root: string },
@@ -44,13 +45,16 @@ export async function openTestKeys(
   };
 }
 
-/** What is installed; null where nothing tells. */
+/** Computes the digest of the installed packages; null where it cannot be known. */
 function packagesDigest(root: string, nodeModules: string | null): Digest | null {
   const isTold = nodeModules === null || !existsSync(nodeModules) || isNoted(nodeModules);
   return isTold ? installedDigest(root, nodeModules) : null;
 }
 
-/** A linked package is a folder of somebody's project, which nothing here has a digest of. */
+/**
+ * Creates a test for installed packages. A linked package is a folder of another project, whose digest is
+ * unknown.
+ */
 function createPackageTest(nodeModules: string | null): (name: string) => boolean {
   const known = new Map<string, boolean>();
   const look = (name: string): boolean => {

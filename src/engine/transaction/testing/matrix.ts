@@ -14,7 +14,7 @@ export type Case = { readonly commit: Injection; readonly recover?: Injection };
 
 export type Verdict = {
   readonly tried: Case;
-  /** What the tree was at the end. */
+  /** The tree at the end. */
   readonly tree: 'before' | 'after' | 'mixed';
   /** True if that is right, and nothing was left over. */
   readonly isRight: boolean;

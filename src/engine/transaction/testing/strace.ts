@@ -14,7 +14,7 @@ export const CALLS = [
   'fsync',
 ] as const;
 
-/** What happens to the n-th call of one kind; with `isPersistent`, to every later one too. */
+/** A fault for the n-th call of one kind; with `isPersistent`, for every later one too. */
 export type Injection = {
   readonly call: string;
   readonly nth: number;
@@ -29,7 +29,7 @@ export type Run = {
   readonly isHit: boolean;
 };
 
-/** How often a program makes each of the calls when nothing is injected. */
+/** Counts each of the calls that a program makes when nothing is injected. */
 export async function census(
   program: readonly string[],
   log: string,
