@@ -4,7 +4,7 @@ import { answerOrRefusal, groupAndRest } from '../host/groups/group-command.ts';
 import { GroupRefused } from '../host/groups/group-refused.ts';
 import { joined, wordsOf } from '../host/groups/words.ts';
 import { hasPrice } from '../model/price.ts';
-import { PRICES_OF } from '../model/price-table.ts';
+import { priceTable } from '../model/price-table.ts';
 import type { Limits } from '../store/store.ts';
 
 const USAGE =
@@ -75,5 +75,7 @@ function priceLine({ settings }: CommandContext): string {
   if (!hasPrice(settings)) {
     return `The price of ${provider}/${model} is not known, so only tokens count; MODEL_PRICE in .env sets it.`;
   }
-  return settings.modelPrice === null ? `Prices are those of ${PRICES_OF}.` : 'Prices are yours.';
+  return settings.modelPrice === null
+    ? `Prices are those of ${priceTable().as_of}.`
+    : 'Prices are yours.';
 }

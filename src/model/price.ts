@@ -1,5 +1,5 @@
 import type { ModelSettings, Price, Settings } from '../config.ts';
-import { PRICE_TABLE } from './price-table.ts';
+import { priceTable } from './price-table.ts';
 import type { TokenCounts } from './tokens.ts';
 
 /**
@@ -37,18 +37,17 @@ const NOTHING: TokenCounts = {
 const DATED = /-(?:\d{8}|\d{4}-\d{2}-\d{2}|latest)$/;
 
 function knownPrice({ provider, model }: ModelSettings, counts: TokenCounts): Price | null {
-  const table = PRICE_TABLE[provider];
+  const table = priceTable()[provider];
   const name = [model, model.replace(DATED, '')].find((each) => Object.hasOwn(table, each));
   const listed = name === undefined ? undefined : table[name];
   if (listed === undefined) return null;
   const prompt = counts.inputTokens + counts.cacheWriteTokens + counts.cacheReadTokens;
-  const isLong = listed.long !== undefined && prompt > listed.long.over;
-  const [input, output, cacheWrite, cacheRead] = (isLong ? listed.long : listed).price;
+  const row = listed.long !== undefined && prompt > listed.long.over ? listed.long : listed;
   return {
-    input: micro(input),
-    output: micro(output),
-    cacheWrite: micro(cacheWrite),
-    cacheRead: micro(cacheRead),
+    input: micro(row.input),
+    output: micro(row.output),
+    cacheWrite: micro(row.cache_write),
+    cacheRead: micro(row.cache_read),
   };
 }
 
