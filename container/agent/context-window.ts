@@ -16,7 +16,7 @@ type Streamed = Awaited<ReturnType<StreamCall['doStream']>>;
 
 export type WindowParts = {
   readonly model: CallableModel;
-  /** How many tokens the model can take. */
+  /** The size of the model's window, in tokens. */
   readonly contextTokens: number;
   readonly session: Session;
 };
@@ -24,16 +24,16 @@ export type WindowParts = {
 /**
  * Keeps a turn's conversation within the model's window.
  *
- * It stands between the loop of steps and the model, so that a conversation can be shortened in the
- * middle of a turn without any tool being called again. The loop and the transcript keep every message.
+ * It is between the loop of steps and the model, so that a conversation can be shortened in the middle of a
+ * turn without any tool being called again. The loop and the transcript keep every message.
  */
 export class ContextWindow {
   /** The model as the turn is to call it. */
   readonly model: CallableModel;
   readonly #parts: WindowParts;
-  /** What stands for the messages before `from`. */
+  /** The summary of the messages before `from`. */
   #summary: { readonly text: string; readonly from: number } | null;
-  /** How long the first `count` messages are with all that is sent beside them. */
+  /** The measured size of the first `count` messages and everything sent beside them. */
   #measured: { readonly tokens: number; readonly count: number } | null;
   #isKept = true;
   #hasFailed = false;
@@ -52,7 +52,10 @@ export class ContextWindow {
     });
   }
 
-  /** How long the conversation is after the turn; null where the session knows it otherwise or nobody counted. */
+  /**
+   * Returns the size of the conversation after the turn; null where the session knows it otherwise or it was
+   * never counted.
+   */
   get tokens(): number | null {
     return this.#isKept ? (this.#measured?.tokens ?? null) : null;
   }
@@ -70,13 +73,13 @@ export class ContextWindow {
       try {
         return await send();
       } catch (error) {
-        // Each time less is left; when there is nothing more to leave out, the error stands.
+        // Each round leaves out more; when nothing more can be left out, the error counts.
         if (!isTooLong(error) || !(await this.#shorten(messages, true))) throw error;
       }
     }
   }
 
-  /** Returns the messages that stand for the whole conversation. */
+  /** Returns the messages to send for the whole conversation. */
   #promptOf(prompt: Prompt): Prompt {
     const system = prompt.filter(({ role }) => role === 'system');
     const messages = prompt.filter(({ role }) => role !== 'system');
@@ -85,11 +88,11 @@ export class ContextWindow {
     const kept = messages.slice(from);
     const asksFirst = kept[0]?.role === 'user';
     const before = asksFirst ? text : `${text}\n\n${this.#asked(messages.slice(0, from))}`;
-    // Between two of the user's messages stands one of the assistant's: some models insist on it.
+    // Between two messages of the user comes one of the assistant: some models insist on it.
     return [...system, textMessage('user', before), ...(asksFirst ? [GO_ON] : []), ...kept];
   }
 
-  /** What is being answered, where it is among the messages that a summary stands for. */
+  /** Returns the question that is being answered, where a summary replaces it. */
   #asked(older: Prompt): string {
     const questions = older.flatMap((message, at) => (message.role === 'user' ? [at] : []));
     const begin = this.#parts.session.conversation.said.length;
@@ -101,7 +104,7 @@ export class ContextWindow {
 
   #lengthOf(params: StreamCall['params'], messages: Prompt): number {
     if (this.#measured !== null) {
-      // What was measured includes the answer, which is the message that came next.
+      // The measured size includes the answer, which is the message that came next.
       return this.#measured.tokens + estimate(messages.slice(this.#measured.count));
     }
     return estimate([this.#promptOf(params.prompt), params.tools]);
@@ -123,7 +126,7 @@ export class ContextWindow {
       return false;
     }
     this.#measured = null;
-    // What is not in the transcript yet cannot be summarised in it; the next turn does that.
+    // Messages that are not in the transcript yet cannot be summarised in it; the next turn does that.
     this.#isKept = to <= session.conversation.said.length;
     if (this.#isKept) await session.summarise(this.#summary.text, to);
     return true;
@@ -152,11 +155,11 @@ function textMessage(role: 'user' | 'assistant', text: string): PromptMessage {
 }
 
 /**
- * Where the part that stays begins: at least the newest four messages, from one of the user's on. Where
- * that is too much, because one turn has grown that long, at a step of the assistant's: never between a
- * call and its result.
+ * Finds where the kept part begins: at least the newest four messages, from a question of the user on. Where
+ * that is too much, because one turn has grown that long, it begins at a step of the assistant: never between
+ * a call and its result.
  *
- * @param maxTokens how long the part may be; null to leave out whatever can be
+ * @param maxTokens the limit of the part; null to leave out as much as possible
  */
 function cutOf(messages: Prompt, from: number, maxTokens: number | null): number | null {
   const last = messages.length - KEPT;

@@ -1,7 +1,7 @@
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** How many names are looked at: a folder without end must not hold up every turn. */
+/** The limit of names to read: a huge folder must not hold up every turn. */
 const MAX_SEEN = 5_000;
 const MAX_DEPTH = 8;
 
@@ -16,7 +16,7 @@ export async function listMarkdown(folder: string): Promise<readonly MarkdownFil
   const paths: string[] = [];
   let seen = 0;
   const folders = [{ path: '', depth: 1 }];
-  // Folder by folder from the top: what is cut off is what lies deepest.
+  // Goes folder by folder from the top: the limit cuts off the deepest files.
   for (let next = folders.shift(); next !== undefined; next = folders.shift()) {
     const { path, depth } = next;
     const entries = await readdir(join(folder, path), { withFileTypes: true }).catch(() => []);
@@ -39,7 +39,7 @@ function isLookedInto(name: string): boolean {
   return !name.startsWith('.') && name !== 'node_modules' && isPlain(name);
 }
 
-/** A name that could pass for a line of the prompt is not shown. */
+/** Tells whether a name can be shown; one that could pass for a line of the prompt is not. */
 function isPlain(name: string): boolean {
   return !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(name);
 }

@@ -6,7 +6,7 @@ import { readHead } from './read-head.ts';
 const GROUP = '/workspace/group';
 const GLOBAL = '/workspace/global';
 const NOTES = '/home/node/.claude/memory';
-/** What is shown of one CLAUDE.md, and of all notes together. */
+/** The limits of one CLAUDE.md, and of all notes together. */
 const MAX_MEMORY_BYTES = 32_768;
 const MAX_NOTES_BYTES = 16_384;
 const MAX_LISTED = 50;
@@ -20,8 +20,8 @@ export type MemoryPlaces = {
 const PLACES: MemoryPlaces = { group: GROUP, global: GLOBAL, notes: NOTES };
 
 /**
- * Returns the system prompt: who the assistant is, as the host says, where it works, and what it remembers.
- * Read anew for each turn, so that what the owner edits counts at once.
+ * Writes the system prompt: who the assistant is, as the host says, where it works, and what it remembers. It
+ * is read again for each turn, so that the owner's edits count at once.
  */
 export async function systemPrompt(identity: string, places = PLACES): Promise<string> {
   const [mayWriteGlobal, global, group, notes, files] = await Promise.all([

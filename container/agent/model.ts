@@ -5,7 +5,7 @@ import type { TurnFrame } from '../../src/sandbox/protocol/frames.ts';
 import { HOST_SOCKET } from '../../src/sandbox/protocol/protocol.ts';
 import { socketFetch } from './socket-fetch.ts';
 
-/** The model's paths as the host offers them on its socket; the name stands for no real host. */
+/** The address of the model on the host's socket; there is no real host of this name. */
 const BASE_URL = 'http://model.invalid/v1';
 
 /** A model as the libraries make it: with its methods, not by its name. */
@@ -14,7 +14,7 @@ export type CallableModel = Exclude<LanguageModel, string>;
 /** Returns the model of a turn. Its calls go to the host, which knows the address and adds the key. */
 export function languageModel({ provider, model }: TurnFrame['model']): CallableModel {
   const fetch = socketFetch(HOST_SOCKET);
-  // The libraries want a key; the host drops whatever stands there.
+  // The libraries want a key; the host drops this one.
   const settings = { baseURL: BASE_URL, apiKey: 'added-by-the-host', fetch };
   if (provider === 'anthropic') return createAnthropic(settings)(model);
   return createOpenAICompatible({ ...settings, name: 'openai', includeUsage: true })(model);

@@ -34,7 +34,7 @@ export function serveTurns(stream: Duplex, tools: readonly AgentTool[]): void {
       console.error(`the host sent ${reason}`);
       process.exit(1);
     },
-    // Without its host an agent has nothing to do and nobody to tell.
+    // Without its host an agent has no work.
     onClose: () => process.exit(0),
   });
 

@@ -61,7 +61,7 @@ test('a turn that a crash cut short in the file is passed over as a whole', asyn
   await appendFile(path, `${JSON.stringify(asked)}\n${JSON.stringify(call)}\n{"role":"tool","con`);
   const again = await Session.open(dir, session.id);
   expect(again.messages).toEqual([asked, said]);
-  // What comes after it stands in lines of its own.
+  // Later messages begin on lines of their own.
   await again.append([asked, said], 20);
   expect((await Session.open(dir, session.id)).messages).toEqual([asked, said, asked, said]);
 });

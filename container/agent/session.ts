@@ -5,8 +5,8 @@ import type { ModelMessage } from 'ai';
 import { type Conversation, NOTHING_SAID, type Note, parseTranscript } from './transcript.ts';
 
 /**
- * One conversation and its transcript, a file with a message a line. The file only ever grows: what a
- * summary stands for stays in it.
+ * One conversation and its transcript, a file with a message a line. The file only ever grows: messages stay
+ * in it after a summary replaces them.
  */
 export class Session {
   readonly id: string;
@@ -16,7 +16,9 @@ export class Session {
   /** True if the file ends in the middle of a line, as after a crash. */
   #isCut: boolean;
 
-  /** Resumes a conversation; one that is not there, or null, begins anew under an id of its own. */
+  /**
+   * Resumes a conversation; without an id, or with an unknown one, begins a new conversation under a new id.
+   */
   static async open(dir: string, id: string | null): Promise<Session> {
     await mkdir(dir, { recursive: true });
     if (id !== null) {

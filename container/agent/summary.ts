@@ -11,14 +11,14 @@ export type PromptMessage = Prompt[number];
 
 export type SummaryParts = {
   readonly model: CallableModel;
-  /** The messages that the summary is to stand for, oldest first. */
+  /** The messages to summarise, oldest first. */
   readonly older: Prompt;
-  /** What stands for those before them; null for the first ones. */
+  /** The summary of the messages before them; null for the first ones. */
   readonly before: string | null;
 };
 
 const HEAD = 'Summary of our conversation so far:';
-/** What is shown of the result of one tool call, in bytes. */
+/** The limit for the result of one tool call, in bytes. */
 const MAX_RESULT_BYTES = 2_000;
 const MAX_SUMMARY_TOKENS = 4_000;
 /** Less than this is not cut in two any more, in characters. */
@@ -56,7 +56,7 @@ async function summarise(
   }
 }
 
-/** It is sent as one text: calls of tools would have to be declared with the request. */
+/** Asks with one text: calls of tools would have to be declared with the request. */
 async function ask(model: CallableModel, prompt: string): Promise<string> {
   const { stream } = streamText({
     model,

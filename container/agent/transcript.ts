@@ -1,23 +1,23 @@
 import { type ModelMessage, modelMessageSchema } from 'ai';
 import { z } from 'zod';
 
-/** A message, and which line of the transcript it stands in, from 0. */
+/** A message and its line of the transcript, from 0. */
 export type Said = { readonly line: number; readonly message: ModelMessage };
 
 /** A conversation as far as the model is shown it. */
 export type Conversation = {
-  /** Stands for what was said before; null where `said` is all. */
+  /** The summary of earlier messages; null where `said` is all. */
   readonly summary: string | null;
   readonly said: readonly Said[];
-  /** How long all of it is, as the model counted at the end of the last turn; null when unknown. */
+  /** The size of the conversation, as the model counted at the end of the last turn; null when unknown. */
   readonly tokens: number | null;
-  /** How many lines the transcript has. */
+  /** The number of lines of the transcript. */
   readonly lines: number;
 };
 
 export const NOTHING_SAID: Conversation = { summary: null, said: [], tokens: null, lines: 0 };
 
-/** What a transcript holds beside messages: what stands for those before line `from`, and how long it is. */
+/** Notes of a transcript beside messages: the summary of those before line `from`, and the size. */
 export type Note =
   | { readonly kind: 'summary'; readonly from: number; readonly text: string }
   | { readonly kind: 'size'; readonly tokens: number };
@@ -73,8 +73,8 @@ function parseJson(line: string): unknown {
 }
 
 /**
- * A turn that a crash cut short while it was written is asked again as a whole: what is there of it
- * would be said twice, and models refuse calls without results.
+ * Drops a turn that a crash cut short while it was written. It is asked again as a whole: its remains would
+ * be said twice, and models refuse calls without results.
  */
 function dropBroken(said: Said[]): void {
   const last = said.at(-1)?.message;

@@ -62,7 +62,7 @@ async function answer(frame: TurnFrame, parts: TurnParts): Promise<void> {
     tools: toolSet(frame, parts),
     experimental_steering: parts.steering,
     stopWhen: isStepCount(frame.maxRounds),
-    // Failures arrive in the stream, where they end the turn; printing them helps nobody.
+    // Failures arrive in the stream, where they end the turn: no need to print them.
     onError: () => {},
   });
   for await (const part of result.stream) {
@@ -118,7 +118,7 @@ class StreamedText {
     if (text === '') return;
     const delta = this.#isBetweenSteps && this.#length > 0 ? `\n\n${text}` : text;
     this.#isBetweenSteps = false;
-    // What no frame can hold is not collected; the host has the deltas.
+    // A text longer than a frame is not collected; the host has the deltas.
     if (this.#length <= MAX_FRAME_BYTES) this.#parts.push(delta);
     this.#length += delta.length;
     for (let from = 0; from < delta.length; from += MAX_DELTA_CHARS) {
@@ -142,7 +142,7 @@ class StreamedText {
 
 function reason(error: unknown): string {
   if (APICallError.isInstance(error)) return error.message;
-  // What the model sends does not fit the provider's protocol, or its stream broke off.
+  // The model's answer does not fit the provider's protocol, or its stream broke off.
   if (error instanceof Error) return `The model's answer could not be read: ${error.message}`;
   return `The model's answer could not be read: ${JSON.stringify(error)}`;
 }

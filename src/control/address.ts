@@ -7,16 +7,18 @@ const PRIVATE = 'claw-control-';
 /** The kernel takes 107 bytes for the path of a Unix socket on Linux and 103 on macOS. */
 const MAX_SOCKET_PATH_BYTES = 100;
 
-/** Where the assistant of a data folder listens; the path need not exist. */
+/** Returns the socket path of the assistant of a data folder; it need not exist. */
 export async function findAddress(dataDir: string): Promise<string> {
   const path = join(dataDir, NAME);
   return await readlink(path).catch(() => path);
 }
 
 /**
- * Makes room for the socket: what a killed assistant left is removed. Only the assistant of the data
- * folder may call this. Where that path is too long for a socket, it lies in a private folder under the
- * system's temporary one, and a link in the data folder says where.
+ * Makes room for the socket: removes the one that a killed assistant left. Only the assistant of the data
+ * folder may call this.
+ *
+ * Where the path is too long for a socket, the socket is in a private folder under the system's temporary
+ * one, and a link in the data folder leads there.
  */
 export async function makeAddress(dataDir: string): Promise<string> {
   await removeAddress(dataDir);

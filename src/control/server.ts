@@ -15,7 +15,7 @@ export interface Shell {
   send(message: AssistantMessage): void;
 }
 
-/** What becomes of what a shell does. */
+/** Receivers of a shell's messages and its end. */
 export type ShellEvents = {
   readonly onMessage: (message: ShellMessage) => void;
   /** It is gone; nothing that is sent to it arrives any more. */
@@ -28,9 +28,10 @@ export interface ControlServer {
 }
 
 /**
- * Listens on a Unix socket of the data folder, which only its owner can open: whoever can speaks with
- * the owner's rights. Lines of JSON go either way. Only the assistant that holds the data folder may
- * call this: a socket that is there already is one of a dead assistant.
+ * Listens on a Unix socket of the data folder, which only its owner can open: every connection has the
+ * owner's rights. Lines of JSON go either way.
+ *
+ * Only the assistant that holds the data folder may call this: an existing socket is one of a dead assistant.
  */
 export async function openControl(
   dataDir: string,
@@ -48,7 +49,7 @@ export async function openControl(
   return {
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      // What was written last still goes out; whoever does not read it is not waited for.
+      // The last lines still go out, without waiting for a shell that does not read them.
       for (const socket of sockets) socket.destroySoon();
       await removeAddress(dataDir);
       for (const socket of sockets) socket.destroy();
@@ -81,7 +82,7 @@ function serve(socket: Socket, onShell: (shell: Shell) => ShellEvents): void {
     send({ kind: 'refused', message });
     socket.end();
     socket.off('data', read);
-    // What still comes is read and dropped: the end of the connection would wait behind it.
+    // Reads and drops further input: the end of the connection would wait for it.
     socket.resume();
   };
   const events = onShell({ send });

@@ -10,9 +10,9 @@ export type StoredAttachment = {
 };
 
 export interface Attachments {
-  /** They go with their message. */
+  /** Adds attachments, which are deleted with their message. */
   add(messageSeq: number, attachments: readonly StoredAttachment[]): void;
-  /** What came with a message of a chat, by the message's own id. */
+  /** Returns the attachments of a message in a chat, by the message's own id. */
   of(jid: string, messageId: string): readonly StoredAttachment[];
 }
 

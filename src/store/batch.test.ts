@@ -47,7 +47,7 @@ test('when the disk is full, what passes for done is there and nothing else', ()
   let done = 0;
   expect(() => {
     done = batchOf(database)(works).filter(({ kind }) => kind === 'done').length;
-    // Where SQLite keeps the transaction, those that found room are stored and the others refused.
+    // If SQLite keeps the transaction, the works that found room are stored and the others refused.
     if (done < works.length) throw new Error('full');
   }).toThrow(/full/);
   expect(said()).toHaveLength(done);

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { isIndexDamage } from './search-index.ts';
 
-/** What became of one piece of work: its result, or the error that undid it and it alone. */
+/** The outcome of one piece of work: its result, or the error that undid this work alone. */
 export type Result<T> =
   | { readonly kind: 'done'; readonly value: T }
   | { readonly kind: 'failed'; readonly error: unknown };

@@ -1,24 +1,24 @@
 import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
 
-/** What may be spent in a day; null is without a limit. */
+/** The limits of a day; null is without a limit. */
 export type Limits = { readonly microUsd: number | null; readonly tokens: number | null };
 
 /**
- * What is said once a day about a folder's budget: to the owner that it is nearly and that it is fully
- * used, and to the chat that nothing more comes.
+ * Notices about a folder's budget, each sent once a day. Two go to the owner, when it is nearly and when it
+ * is fully used; one goes to the chat, that no more answers come.
  */
 export type BudgetNotice = 'near' | 'spent' | 'paused';
 
-/** What the owner allows single folders, and what was said about it. */
+/** The owner's budgets of single folders, and the notices about them. */
 export interface Budgets {
-  /** Null where the default counts. */
+  /** Returns a folder's own limits; null where the default counts. */
   of(folder: string): Limits | null;
   /** Sets what a folder may spend, or with null leaves it to the default again. */
   set(folder: string, limits: Limits | null): void;
   /** True the first time that it is asked for this folder, day and notice. */
   notice(folder: string, day: string, notice: BudgetNotice): boolean;
-  /** What is said of a folder on a day may be said again: its budget is another. */
+  /** Allows the notices of a folder on a day again: its budget has changed. */
   forgetNotices(folder: string, day: string): void;
 }
 
@@ -58,7 +58,7 @@ export function budgetForgetterOf(database: Database): (folder: string) => void 
   };
 }
 
-/** `Budgets.of` for a read-only connection, too. */
+/** Creates `Budgets.of`, also for a read-only connection. */
 export function limitReaderOf(database: Database): Budgets['of'] {
   const of = database.prepare('SELECT micro_usd, tokens FROM budgets WHERE folder = ?');
   return (folder) => {

@@ -12,13 +12,15 @@ export type Chat = {
 export interface Chats {
   /** Adds the chat, or keeps its name up to date; a missing name never replaces a known one. */
   see(chat: Chat, now: number): void;
-  /** Found under an address that it had before, too. */
+  /** Finds a chat, also under an address that it had before. */
   byJid(jid: string): Chat | null;
   /** Returns the address that a chat goes by: another one, where it was merged into that. */
   current(jid: string): string;
   /** Chats that are no registered group and were not merged into another, newest first, at most `limit` of them. */
   unregistered(limit: number): readonly Chat[];
-  /** The owner took the assistant out of a chat: until it is registered again, it is a stranger's. */
+  /**
+   * Notes that the owner took the assistant out of a chat: until it is registered again, it is a stranger's.
+   */
   dismiss(jid: string): void;
   isDismissed(jid: string): boolean;
 }
@@ -37,7 +39,7 @@ const Jid = z.object({ jid: z.string() });
 /** SQL for the address that the chat `:jid` goes by. */
 export const CURRENT_JID = 'coalesce((SELECT merged_into FROM chats WHERE chats.jid = :jid), :jid)';
 
-/** How exactly it is kept when a chat was last seen. */
+/** The resolution of a chat's last-seen time. */
 const SEEN_TO_MS = 60_000;
 
 export function chatsOf(database: Database): Chats {

@@ -4,7 +4,9 @@ import { parseTurn, TURN_COLUMNS, type Turn, type TurnKind } from './turn.ts';
 
 export type Lease = { readonly owner: string; readonly until: number };
 
-/** In SQL: whether a turn needs nothing that another one of its group may be changing. */
+/**
+ * Writes in SQL whether a turn is independent of everything that another turn of its group may be changing.
+ */
 export function isQuick(table: string): string {
   return `coalesce(json_extract(${table}.payload, '$.isQuick'), 0)`;
 }
@@ -14,9 +16,9 @@ const Next = z.object({ seq: z.int(), folder: z.string(), is_task: z.int() });
 /**
  * Claims the next turn of a kind, in one transaction; null when none can run.
  *
- * A group, which is a folder, has one turn of a kind under way at a time. Of the groups that wait, the
- * one whose last turn began longest ago is next, so nobody is served twice while another waits. Within
- * a group, people and tasks take turns where both wait; otherwise the oldest turn is first.
+ * A group, which is a folder, runs one turn of a kind at a time. Of the groups that wait, the one whose last
+ * turn began longest ago is next, so no group is served twice while another waits. Within a group, people and
+ * tasks take turns where both wait; otherwise the oldest turn is first.
  *
  * A turn whose payload says `isQuick` waits for no other, and no other waits for it.
  */

@@ -26,8 +26,8 @@ export function openDatabase(
   try {
     database.pragma('journal_mode = WAL');
     database.pragma('synchronous = FULL');
-    // Of a million messages each new one meets other pages of the indexes: 16 MB of them stay at hand, and
-    // are written into the database four times less often than by default.
+    // With a million messages each new one meets other pages of the indexes. 16 MB of them stay in memory,
+    // and are written into the database four times less often than by default.
     database.pragma('cache_size = -16384');
     database.pragma('wal_autocheckpoint = 4000');
     database.pragma('foreign_keys = ON');

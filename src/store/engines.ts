@@ -13,20 +13,20 @@ const State = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('unavailable'), advice: z.string() }),
 ]);
 
-/** What runs the agents, or why nothing does. */
+/** The engine that runs the agents, or the reason that none does. */
 export type EngineState = z.output<typeof State>;
 
-/** What runs the agents, what ran them last, and what the owner has said about it. */
+/** The present engine of the agents, the last one, and the owner's consent. */
 export interface Engines {
   /** Returns the weakest engine that agents may get without asking the owner; null where none ever ran them. */
   least(): EngineName | null;
-  /** The owner lets agents run in this engine and in better ones. */
+  /** Notes that the owner lets agents run in this engine and in better ones. */
   accept(engine: EngineName): void;
   /** Notes how opening the sandbox ended. What runs agents now is what they may get next time. */
   note(state: EngineState): void;
-  /** A process begins, and has not looked for an engine yet. */
+  /** Forgets the state at the start of a process, which has not opened the sandbox yet. */
   forgetState(): void;
-  /** How opening the sandbox ended last; null where the assistant has not looked yet. */
+  /** Returns the result of opening the sandbox; null where the assistant has not tried yet. */
   state(): EngineState | null;
 }
 

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 
-/** What the store refuses, in words for the owner. */
+/** A refusal of the store, in words for the owner. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
   readonly code:
@@ -16,12 +16,12 @@ export class StoreError extends Error {
   }
 }
 
-/** Tells whether waiting helps: the disk is full, or somebody else holds the database. */
+/** Tells whether waiting helps: the disk is full, or another process holds the database. */
 export function isPassing(error: unknown): boolean {
   return error instanceof Database.SqliteError && /^SQLITE_(BUSY|FULL)/.test(error.code);
 }
 
-/** In words for the owner, what an error of SQLite says about a whole database; others as they are. */
+/** Explains to the owner an SQLite error about the whole database; returns other errors unchanged. */
 export function unusable(path: string, error: unknown): unknown {
   if (!(error instanceof Database.SqliteError)) return error;
   const advice = ADVICE.find(([codes]) => codes.test(error.code))?.[1];

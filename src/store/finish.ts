@@ -4,10 +4,10 @@ import type { Questions } from './questions.ts';
 import type { NextSession, Sessions } from './sessions.ts';
 import type { RunEnd, TaskRuns } from './task-runs.ts';
 
-/** How a claimed turn ended, and what its chat is told. */
+/** The end of a claimed turn, and the messages to its chat. */
 export type TurnEnd = {
   readonly id: string;
-  /** Whose lease it must still be under. */
+  /** The holder of the lease that the turn must still be under. */
   readonly owner: string;
   readonly jid: string;
   readonly state: 'answered' | 'failed' | 'gave_up';
@@ -16,7 +16,7 @@ export type TurnEnd = {
   readonly session: NextSession | null;
   /** Kept with the question that the last message asks; null when it asks none. */
   readonly question: unknown;
-  /** What the log of its task keeps; null for a turn that somebody asked for. */
+  /** The entry for the log of its task; null for a turn that a person asked for. */
   readonly run: RunEnd | null;
 };
 
@@ -28,11 +28,10 @@ type Tables = {
 };
 
 /**
- * Writes the end of a turn in one transaction: its state, the messages to send, the session,
- * the run of its task.
- * A crash therefore leaves either a turn that runs again or one whose answer will arrive.
+ * Writes the end of a turn in one transaction: its state, the messages to send, the session, the run of its
+ * task. A crash therefore leaves either a turn that runs again or one whose answer will arrive.
  *
- * @returns false, with nothing written, when the lease was lost to somebody else
+ * @returns false, with nothing written, when another process has taken the lease
  */
 export function finisherOf(
   database: Database,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { budgetForgetterOf } from './budgets.ts';
 import { spenderForgetterOf } from './usage.ts';
 
-/** Which chat each group's folder belongs to, also after that chat was unregistered. */
+/** The chat of each group's folder, also after that chat was unregistered. */
 export interface Folders {
   /** Returns the chat that has or last had a folder, whatever the case of its name; null when none had. */
   holder(folder: string): string | null;

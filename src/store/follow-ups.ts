@@ -2,9 +2,14 @@ import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
 import type { MessageRange } from './messages.ts';
 
-/** What is asked in a chat while its turn runs. It waits as a turn of its own until that one takes it. */
+/**
+ * Questions in a chat while its turn runs. They wait as a turn of their own until the running one takes them.
+ */
 export interface FollowUps {
-  /** What was said beyond the claimed turn, as the next turn of the chat covers it; null when none waits. */
+  /**
+   * Returns the messages after the claimed turn, as the next turn of the chat covers them; null when none
+   * waits.
+   */
   waiting(turnId: string): MessageRange | null;
   /**
    * Makes everything up to a cursor part of the claimed turn, and of no other.

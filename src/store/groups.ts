@@ -14,7 +14,7 @@ export type Group = {
   readonly name: string;
   /** True if only messages that call the assistant get an answer. */
   readonly needsTrigger: boolean;
-  /** How messages call it here; null for its name. */
+  /** The word by which messages address it here; null for its name. */
   readonly triggerWord: string | null;
   readonly isMain: boolean;
 };
@@ -27,18 +27,18 @@ export interface Groups {
    */
   register(group: Group, now: number): void;
   /**
-   * Makes a chat the owner's own on its channel, whatever it was before. Another own chat on that
-   * channel is one no longer: after a new pairing it can be anybody's.
+   * Makes a chat the owner's own on its channel, whatever it was before. An earlier own chat on that channel
+   * loses this: after a new pairing it can be another person's.
    */
   registerMain(chat: Pick<Group, 'jid' | 'name'>, now: number): void;
-  /** Of the owner's own chats, those that no channel of this process reaches are the last to be told anything. */
+  /** Marks an own chat as unreachable in this process: such chats are told things last. */
   setAway(jid: string, isAway: boolean): void;
   /** Takes the chat out, and with it its turns, its outbox and whatever else refers to the group. */
   unregister(jid: string): void;
   /** Follows what the chat is called on its channel; the owner's own chats keep their names. */
   rename(jid: string, name: string): void;
   setTrigger(jid: string, trigger: Pick<Group, 'needsTrigger' | 'triggerWord'>): void;
-  /** Found under an address that its chat had before, too. */
+  /** Finds a group, also under an address that its chat had before. */
   byJid(jid: string): Group | null;
   /** Returns the chat of a folder; of the owner's own ones, that they last wrote in. */
   byFolder(folder: string): Group | null;

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
 
-/** How many messages of a chat came too late. */
+/** The number of a chat's messages that came too late. */
 export type LateCount = { readonly name: string; readonly messages: number };
 
 /** Counts messages that came too late to be answered, until the owner is told of them. */
@@ -10,7 +10,7 @@ export interface LateMessages {
   count(jid: string): void;
   /** Returns those with most messages first; empty when there is nothing to tell. */
   counted(): readonly LateCount[];
-  /** The owner was told: counting begins anew. */
+  /** Begins counting again, after the owner was told. */
   clear(): void;
 }
 

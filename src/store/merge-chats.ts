@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Chats } from './chats.ts';
 import type { Group, Groups } from './groups.ts';
 
-/** What became of two chats that were one. */
+/** The result of merging two chats that were one. */
 export type MergedChats = {
   /** The group that goes on; null where neither was one. */
   readonly group: Group | null;
@@ -56,7 +56,7 @@ export function chatMergerOf(
         'SELECT folder, name, needs_trigger, trigger_word, is_main, registered_at FROM groups WHERE jid = ?',
       )
       .get(kept.jid);
-    // What refers to the group is moved first, else it would go with the row.
+    // Moves rows that refer to the group first, else they would be deleted with it.
     for (const table of ['turns', 'outbox']) {
       run(`UPDATE ${table} SET jid = :to WHERE jid = :from`, { from, to });
     }
@@ -90,7 +90,7 @@ export function chatMergerOf(
     run('DELETE FROM late_messages WHERE jid = :from', { from });
   }
 
-  /** The first of two equal messages stays, and a turn that asks for nothing but the second goes. */
+  /** Drops the second of two equal messages, and a turn that asks for nothing else. */
   function dropDuplicates(from: string, to: string): void {
     const doubles = `SELECT max(seq) FROM messages WHERE jid IN (:from, :to)
       GROUP BY id HAVING count(*) > 1`;
@@ -102,7 +102,7 @@ export function chatMergerOf(
     run(`DELETE FROM messages WHERE seq IN (${doubles})`, { from, to });
   }
 
-  /** One agent's turn waits in a chat, and what it asks is not taken for answered by the other's turns. */
+  /** Joins the waiting agent's turns of a chat into one, which still covers all of their questions. */
   function mergeTurns(jid: string): void {
     const waiting = `jid = :jid AND kind = 'agent' AND state = 'queued' AND payload IS NULL`;
     run(
@@ -148,7 +148,7 @@ export function chatMergerOf(
     return merged;
   }
 
-  /** What a person said in groups, and what they may do, is theirs under the other address. */
+  /** Moves a person's messages and rights in groups to their other address. */
   function mergeSender(from: string, to: string): void {
     run('UPDATE messages SET sender = :to WHERE sender = :from', { from, to });
     for (const table of ['group_senders', 'channel_senders', 'strangers']) {

@@ -24,7 +24,7 @@ export interface Messages {
    */
   between(range: MessageRange, limit: number): readonly StoredMessage[];
   countBetween(range: MessageRange): number;
-  /** Who wrote in a chat, with the name each had last. */
+  /** Returns the authors in a chat, with the last name of each. */
   sendersOf(jid: string): readonly Sender[];
   /** Deletes everything that was said in a chat, by whomever. */
   removeOf(jid: string): void;

@@ -68,7 +68,7 @@ export function applyMigrations(
   }
 }
 
-/** What is wrong with migrations that a database has applied; changes nothing. */
+/** Lists the faults of migrations that a database has applied; changes nothing. */
 export function changesIn(
   database: Database,
   migrations: readonly Migration[],
@@ -97,7 +97,7 @@ function hasDigests(database: Database): boolean {
   return columns.all().includes('digest');
 }
 
-/** Line ends do not count: git may turn them. */
+/** Computes the digest of a migration. Line ends do not count: git may convert them. */
 function digestOf({ sql }: Migration): string {
   return createHash('sha256').update(sql.replaceAll('\r\n', '\n')).digest('hex');
 }

@@ -7,7 +7,7 @@ export type NewOutbound = {
   readonly messageId: string;
   readonly jid: string;
   readonly text: string;
-  /** The turn that it answers or tells about; absent or null for what nobody asked for. */
+  /** The turn that it answers or reports on; absent or null for a message without a question. */
   readonly turnId?: string | null;
   /** It says how far a command is, and answers nothing yet. */
   readonly isProgress?: boolean;
@@ -35,7 +35,7 @@ export interface Outbox {
   /** Perhaps taken: repeated once at `nextTryAt`; the second time it stays of unknown outcome. */
   markUnknown(messageId: string, nextTryAt: number, error: string): 'repeated' | 'unknown';
   giveUp(messageId: string, error: string): void;
-  /** At start: what a dead process was sending has an unknown outcome. */
+  /** Marks at start that sends of a dead process have an unknown outcome. */
   recover(now: number): void;
   hasUnsent(jid: string): boolean;
   hasUnsentOf(turnId: string): boolean;

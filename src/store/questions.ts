@@ -5,7 +5,7 @@ import { CURRENT_JID } from './chats.ts';
 /** The one yes-or-no question that can be open in a chat; a new one takes the place of the old. */
 export interface Questions {
   open(jid: string, payload: unknown, now: number): void;
-  /** What was kept with the open question, as it was given; undefined when none is open. */
+  /** Returns the data of the open question, unparsed; undefined when none is open. */
   pending(jid: string): unknown;
   close(jid: string): void;
   /** Tells whether something that is no answer to a command was said in the chat after the question. */

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
 
-/** How much work is where, for `/status`. */
+/** Counts of the work in the queue, for `/status`. */
 export type QueueCounts = {
   readonly queued: number;
   readonly running: number;

@@ -48,7 +48,7 @@ test('whoever waits is passed by once at most, people and tasks alternate, and a
 
 type Waiting = { readonly jid: string; readonly kind: 'asks' | 'task'; readonly id: string };
 
-/** What happens to the store's queue, watched from outside. */
+/** A driver of the store's queue, which observes it from outside. */
 class Queue {
   readonly #store: Store;
   readonly #running: { readonly id: string; readonly jid: string; readonly kind: string }[] = [];
@@ -78,7 +78,7 @@ class Queue {
       const said = { sender: 'ada', senderName: null, isOwner: true, text: 'x', sentAt: 0 };
       const seq = this.#store.messages.add({ jid, id, ...said }, 1) ?? 0;
       this.#store.turns.queueAgent({ id, jid, seq }, 1);
-      // What is asked while a question waits is asked with it.
+      // A question that arrives while another waits is asked together with it.
       if (this.waiting.some((turn) => turn.jid === jid && turn.kind === 'asks')) return;
     }
     this.waiting.push({ id, jid, kind });

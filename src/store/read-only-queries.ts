@@ -15,7 +15,7 @@ export type ChatOverview = {
 };
 
 export type TaskOverview = Task & {
-  /** What the chat of its folder is called; null when none is registered. */
+  /** The name of its folder's chat; null when none is registered. */
   readonly chatName: string | null;
   readonly lastRun: TaskRun | null;
 };
@@ -23,7 +23,7 @@ export type TaskOverview = Task & {
 const MAX_KNOWN = 200;
 const Migrated = z.object({ count: z.int() });
 
-/** What the store knows of chats and tasks, for whoever is not the assistant. */
+/** Queries about chats and tasks for other programs than the assistant. */
 export interface ReadOnlyQueries {
   chats(): readonly ChatOverview[];
   tasks(): readonly TaskOverview[];

@@ -12,12 +12,11 @@ type Tables = {
 };
 
 /**
- * Deletes all that the database knows of a chat but its name, which its channel keeps telling:
- * what refers to the group goes with it, then what was said, then whose folder it was.
+ * Deletes everything that the database knows of a chat except its name, which its channel keeps telling.
+ * First rows that refer to the group, then its messages, then the claim on its folder.
  *
- * The owner who deletes a group means it: the file is written anew, since SQLite leaves what was
- * deleted in free and half-filled pages, and the log of changes is emptied. With a million messages
- * that takes seconds.
+ * The owner who deletes a group means it: the file is rewritten, since SQLite leaves deleted rows in free and
+ * half-filled pages, and the log of changes is emptied. With a million messages that takes seconds.
  */
 export function groupRemoverOf(database: Database, tables: Tables): (jid: string) => void {
   const { chats, folders, groups, messages } = tables;
@@ -40,8 +39,8 @@ function writeAnew(database: Database): void {
     database.exec('VACUUM');
     database.pragma('wal_checkpoint(TRUNCATE)');
   } catch (error) {
-    // No room for a second copy, or somebody else is writing. The rows are gone, and nobody finds them
-    // again; their bytes go with the next deletion.
+    // The disk has no room for a second copy, or another process is writing. The rows are gone and cannot be
+    // found again; their bytes go with the next deletion.
     if (!isTransient(error)) throw error;
   }
 }

@@ -1,11 +1,11 @@
 import Database from 'better-sqlite3';
 
 /**
- * Runs what goes through the full-text index.
+ * Runs work that uses the full-text index.
  *
- * A damaged one is made again from the messages themselves, and the work done again: storing a message
- * writes to it, and a search that does not work is no reason to refuse what is said. The index may say
- * so only when a transaction ends, so it is the whole one that is done again.
+ * A damaged index is rebuilt from the messages themselves, and the work repeated. Storing a message writes to
+ * it, and a broken search is no reason to refuse messages. The index may report damage only when a
+ * transaction ends, so the whole transaction is repeated.
  */
 export function throughIndexOf(database: Database.Database): <T>(work: () => T) => T {
   const remake = database.transaction(() => {
@@ -28,7 +28,9 @@ export function throughIndexOf(database: Database.Database): <T>(work: () => T) 
   };
 }
 
-/** Where its own tables contradict each other, the index says so as a doubled key of theirs. */
+/**
+ * Recognises damage of the index, which reports a contradiction between its own tables as their doubled key.
+ */
 export function isIndexDamage(error: unknown): boolean {
   const codes = ['SQLITE_CORRUPT_VTAB', 'SQLITE_CONSTRAINT_PRIMARYKEY'];
   return error instanceof Database.SqliteError && codes.includes(error.code);

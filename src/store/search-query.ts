@@ -2,11 +2,11 @@
 export type SearchQuery = {
   /** In the language of the full-text index; null where it has no word of what is looked for. */
   readonly match: string | null;
-  /** What must be in the text as well, as it stands. */
+  /** Pieces that the text must contain literally as well. */
   readonly pieces: readonly string[];
 };
 
-/** More words than anybody remembers; each costs a look into the index. */
+/** More words than a person remembers; each costs a search in the index. */
 const MAX_WORDS = 20;
 
 /** The index finds words by the spaces between them, which these scripts do not write. */
@@ -16,8 +16,8 @@ const WORD = /[\p{L}\p{N}]/u;
 const PICTURE = /\p{Extended_Pictographic}/u;
 
 /**
- * Makes a query of whatever somebody typed. All its words must be there; what stands in quotes must
- * be there as it is. Nothing in it is an operator: the index is handed quoted strings only.
+ * Makes a query of typed text. All its words must occur; quoted parts must occur literally. Nothing in it is
+ * an operator: the index is handed quoted strings only.
  */
 export function parseSearch(text: string, jids: readonly string[]): SearchQuery {
   const typed = text.replace(/\p{Cc}/gu, ' ').matchAll(/"([^"]*)"|[^\s"]+/g);
@@ -32,7 +32,7 @@ export function parseSearch(text: string, jids: readonly string[]): SearchQuery 
   return { match: `chat : (${chats}) AND text : (${quoted})`, pieces };
 }
 
-/** Returns the word that stands for a chat in the index, as the schema makes it. */
+/** Returns the word that represents a chat in the index, as the schema makes it. */
 function chatWord(jid: string): string {
   return `c${Buffer.from(jid).toString('hex')}`;
 }

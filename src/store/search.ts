@@ -6,7 +6,7 @@ import { parseSearch } from './search-query.ts';
 export type SearchWish = {
   /** In which chats. */
   readonly jids: readonly string[];
-  /** What somebody typed; the empty text means everything. */
+  /** The typed words; the empty text means everything. */
   readonly text: string;
   /** Between which moments, both included. */
   readonly from: number;
@@ -24,7 +24,7 @@ export type Hit = {
 };
 
 export interface Search {
-  /** What was said in some chats, the newest first: messages, and what the assistant said. */
+  /** Finds messages and answers of the assistant in some chats, the newest first. */
   find(wish: SearchWish): readonly Hit[];
 }
 
@@ -37,7 +37,7 @@ const Row = z
   })
   .transform(({ said_at: saidAt, ...row }) => ({ ...row, saidAt }));
 
-/** What is shown of a hit that no index found, in characters. */
+/** The limit for a hit that no index found, in characters. */
 const SHOWN = 400;
 
 export function searchOf(database: Database): Search {

@@ -1,15 +1,15 @@
 import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
 
-/** Who may call the assistant where, as the owner said; senders are ids of their channel, never names. */
+/** The owner's rules on who may call the assistant where; senders are ids of their channel, never names. */
 export interface Senders {
-  /** Tells whether a sender may call the assistant in a group: everybody where the owner named nobody. */
+  /** Tells whether a sender may call the assistant in a group: all may where the owner named none. */
   mayCall(jid: string, sender: string): boolean;
-  /** Returns the senders a group is limited to; empty for everybody. */
+  /** Returns the senders a group is limited to; empty for no limit. */
   ofGroup(jid: string): readonly string[];
-  /** Limits a registered group to these senders; none lets everybody call again. */
+  /** Limits a registered group to these senders; an empty list lifts the limit. */
   limitGroup(jid: string, senders: readonly string[]): void;
-  /** Tells whether a sender may write directly on a channel that lets everybody through. */
+  /** Tells whether a sender may write directly on a channel without a limit of its own. */
   mayWrite(channel: string, sender: string): boolean;
   ofChannel(channel: string): readonly string[];
   setChannel(channel: string, senders: readonly string[]): void;

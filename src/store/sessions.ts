@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 /** The agent's conversation that each group's folder goes on with. */
 export interface Sessions {
-  /** What is kept of a folder: a conversation, or the mark of a reset. */
+  /** Returns the entry of a folder: a conversation, or the mark of a reset. */
   get(folder: string): string | null;
   /**
    * Returns the conversation that a turn goes on with: none after a reset, or when it was silent since
@@ -11,7 +11,7 @@ export interface Sessions {
    */
   resumable(folder: string, since: number): string | null;
   set(folder: string, session: string, now: number): void;
-  /** Sets what a turn came to, unless something else than `before` is kept by now: a reset stands. */
+  /** Keeps the session of a finished turn, unless the entry is no longer `before`: a reset wins. */
   replace(next: NextSession, now: number): void;
   /** Ends the conversation: the next turn begins another, also when one is under way. */
   reset(folder: string, resetId: string, now: number): void;
@@ -27,8 +27,8 @@ export type NextSession = {
 const Row = z.object({ session: z.string(), updated_at: z.int() });
 
 /**
- * A reset is kept as a session that nobody has: other versions of the assistant hand it to their agent,
- * which begins anew for what it does not know.
+ * The mark of a reset, kept as an unknown session: other versions of the assistant hand it to their agent,
+ * which begins a new conversation for a session it does not know.
  */
 const RESET = 'reset-';
 

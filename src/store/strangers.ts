@@ -1,20 +1,20 @@
 import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
 
-/** What came from strangers since the owner was last told. */
+/** The messages of strangers since the owner was last told. */
 export type StrangerCount = {
   readonly senders: number;
   readonly messages: number;
-  /** When the first of it came. */
+  /** The time of the first of them. */
   readonly since: number;
 };
 
-/** Counts direct messages of people whom nobody allowed to write. Of what they wrote nothing is kept. */
+/** Counts of direct messages from people without permission. Their content is not kept. */
 export interface Strangers {
   count(channel: string, sender: string, now: number): void;
-  /** Null when nobody has written. */
+  /** Returns the counts; null when there are none. */
   counted(): StrangerCount | null;
-  /** The owner was told: counting begins anew. */
+  /** Begins counting again, after the owner was told. */
   clear(): void;
 }
 

@@ -3,14 +3,14 @@ import { z } from 'zod';
 
 export type RunOutcome = 'answered' | 'silent' | 'failed' | 'gave_up' | 'skipped';
 
-/** How a run ended: one line for the log. */
+/** The end of a run: one line for the log. */
 export type RunEnd = { readonly outcome: RunOutcome; readonly summary: string };
 
 /** One time that a task was due, or was run by hand. */
 export type TaskRun = {
   readonly taskId: number;
   readonly dueAt: number;
-  /** When it was taken, which is later than `dueAt` for a run that was missed. */
+  /** The time when it was queued, which is later than `dueAt` for a run that was missed. */
   readonly firedAt: number;
   /** Null until its turn is worked on. */
   readonly startedAt: number | null;
@@ -23,7 +23,7 @@ export interface TaskRuns {
   /** Notes a run that is the turn `turnId`. */
   fire(run: RunStart & { readonly turnId: string }, now: number): void;
   skip(run: RunStart & { readonly summary: string }, now: number): void;
-  /** Returns the run that a turn is; null for turns that somebody asked for. */
+  /** Returns the run of a turn; null for turns that a person asked for. */
   ofTurn(turnId: string): TaskRun | null;
   start(turnId: string, now: number): void;
   finish(turnId: string, end: RunEnd, now: number): void;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * When a task is due. `anchor` is the moment itself for `at`, and the one that `every` counts from;
- * `text` is what the owner reads and, for `cron`, the pattern.
+ * The schedule of a task. `anchor` is the moment itself for `at`, and the start that `every` counts from;
+ * `text` is the owner's wording and, for `cron`, the pattern.
  */
 export type TaskSchedule = {
   readonly kind: 'cron' | 'every' | 'at';
@@ -16,9 +16,9 @@ export type NewTask = {
   readonly folder: string;
   readonly prompt: string;
   readonly schedule: TaskSchedule;
-  /** True if a run goes on with the group's conversation, or begins one that nobody goes on with. */
+  /** Whether a run continues the group's conversation, or begins one of its own that ends with it. */
   readonly context: 'group' | 'isolated';
-  /** What becomes of a time that passed while the assistant was down. */
+  /** The treatment of a time that passed while the assistant was down. */
   readonly ifMissed: 'run-once' | 'skip';
   /** Null only where nothing is due any more. */
   readonly nextRun: number | null;

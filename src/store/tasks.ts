@@ -8,13 +8,13 @@ export interface Tasks {
   byId(id: number): Task | null;
   /** Returns those that are active or paused, of one folder or of all, by number. */
   open(folder?: string): readonly Task[];
-  /** Active ones whose time has come, the longest overdue first. */
+  /** Returns the active tasks whose time has come, the longest overdue first. */
   due(now: number): readonly Task[];
-  /** When the next active one is due; null when none ever is. */
+  /** Returns the time when the next active task is due; null when none is. */
   nextDue(): number | null;
   /**
-   * Takes the time `from` of an active task and sets the next one; with none left it is done.
-   * Returns false when that time was taken already: whoever gets true fires it, nobody else.
+   * Takes the time `from` of an active task and sets the next one; with none left it is done. Returns false
+   * when that time was taken already: only the caller that gets true fires it.
    */
   advance(id: number, step: { readonly from: number; readonly to: number | null }): boolean;
   /** Writes what can change of a task. */

@@ -16,7 +16,7 @@ export type Turn = {
   readonly uptoSeq: number;
   readonly attempts: number;
   readonly error: string | null;
-  /** What a command was given, or kept for the process that resumes it. */
+  /** The input of a command, or its notes for the process that resumes it. */
   readonly payload: unknown;
 };
 

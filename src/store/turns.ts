@@ -9,7 +9,7 @@ export type NewTaskTurn = {
   readonly id: string;
   readonly jid: string;
   readonly taskId: number;
-  /** True if it covers what was said in the chat and asks nobody for an answer. */
+  /** True if it covers the messages in the chat without owing an answer. */
   readonly seesChat: boolean;
 };
 
@@ -21,7 +21,7 @@ export interface Turns {
   queueTask(turn: NewTaskTurn, now: number): void;
   /** Claims the next turn whose group has none of its kind under way; null when there is none. */
   claimNext(kind: TurnKind, lease: Lease): Turn | null;
-  /** False when the lease was lost; the holder must then drop its work. */
+  /** Renews a lease. False when it was lost; the holder must then drop its work. */
   renew(id: string, lease: Lease): boolean;
   /** Gives a claimed turn back as if it had never been claimed. */
   release(id: string, owner: string): void;
@@ -41,19 +41,20 @@ export interface Turns {
   commandAtWork(folder: string): unknown;
   /** Tells whether anything of this chat is still queued, claimed or to be resumed. */
   isOpen(jid: string): boolean;
-  /** Returns the channel's ids of the messages that this turn answers; none where nobody asked. */
+  /** Returns the channel's ids of the messages that this turn answers; none for a turn without a question. */
   asked(id: string): readonly string[];
   counts(): QueueCounts;
 }
 
-/** How many messages of a turn its agent is shown: the newest. */
+/** The number of a turn's newest messages that its agent sees. */
 export const MESSAGES_SHOWN = 50;
 
 const Asked = z.object({ id: z.string() });
 const Payload = z.object({ payload: z.string() });
 
 /**
- * The table's writes are single statements, so each is a transaction of its own.
+ * Creates the table's statements. Its writes are single statements, so each is a transaction of its own.
+ *
  * An agent's turn with a payload comes from a task: no message is added to it.
  */
 export function turnsOf(database: Database): Turns {
@@ -67,7 +68,7 @@ export function turnsOf(database: Database): Turns {
   const insert = database.prepare(`
     INSERT INTO turns (id, jid, kind, state, from_seq, upto_seq, payload, created_at)
     VALUES (:id, :jid, :kind, 'queued', :seq, :seq, :payload, :now)`);
-  // What is asked, or was asked in vain, is left to the turn that answers it.
+  // Open and failed questions are left to the turn that answers them.
   const insertTask = database.prepare(`
     INSERT INTO turns (id, jid, kind, state, from_seq, upto_seq, payload, created_at)
     VALUES (:id, :jid, 'agent', 'queued', 1, CASE WHEN :seesChat = 0 THEN 0 ELSE coalesce(

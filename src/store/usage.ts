@@ -9,7 +9,7 @@ export type Spending = {
   readonly unpricedCalls: number;
 };
 
-/** What one call of the model has cost. */
+/** The cost of one call of the model. */
 export type Charge = {
   /** `YYYY-MM-DD` as the installation's clocks show it. */
   readonly day: string;
@@ -23,13 +23,13 @@ export type Charge = {
   readonly microUsd: number | null;
 };
 
-/** What a folder has cost on one day. */
+/** The cost of a folder on one day. */
 export type FolderSpending = Spending & { readonly folder: string };
 
-/** Stands for all folders that were deleted; no folder can be called that. */
+/** The name for all deleted folders together; no folder can have it. */
 const DELETED = '(deleted)';
 
-/** What the models have cost, by folder and day. */
+/** The costs of the models, by folder and day. */
 export interface UsageTable {
   add(charge: Charge): void;
   of(folder: string, day: string): Spending;

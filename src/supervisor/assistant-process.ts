@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import type { Environment } from './environment.ts';
 import { type ChildFrame, parseChildFrame, type SupervisorFrame } from './frames.ts';
 
-/** How the assistant's process ended. */
+/** The end of the assistant's process. */
 export type ProcessEnd = {
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;

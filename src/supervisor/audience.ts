@@ -1,10 +1,10 @@
 import type { Listener } from '../terminal/owner-console.ts';
 import type { Lines, Speaker } from './lines.ts';
 
-/** Somebody who talks with the assistant: the owner's terminal, or a shell. */
+/** A party of the conversation with the assistant: the owner's terminal, or a shell. */
 export type Participant = Speaker &
   Listener & {
-    /** Is shown also what nobody asked for. */
+    /** True if it also sees messages that it did not ask for. */
     isWatching: boolean;
     /** Shows how far a command is: no answer. */
     progress(text: string): void;
@@ -17,18 +17,18 @@ export type Printed = {
   readonly isProgress: boolean;
 };
 
-/** Who is there, and who of them is shown what. */
+/** All participants, and the choice who of them sees which message. */
 export interface Audience {
   join(participant: Participant): void;
   leave(participant: Participant): void;
   /** Shows a text to those who said the lines that it is about; with none of them, to all who watch. */
   print(printed: Printed): void;
   name(): string;
-  /** The assistant's name, by which it is said to be typing. */
+  /** Sets the assistant's name, shown while it is typing. */
   setName(name: string): void;
-  /** What happens to the assistant as a whole; null for nothing but its work. */
+  /** Sets the phase of the assistant as a whole; null for its ordinary work. */
   setPhase(phase: string | null): void;
-  /** Shows everybody again what they wait for; called whenever that may have changed. */
+  /** Shows all participants again what they wait for; called whenever that may have changed. */
   refresh(): void;
 }
 
@@ -58,7 +58,7 @@ export function openAudience(lines: () => Lines): Audience {
       const asking = new Set<Speaker>(lines().speakersOf(answersTo));
       const everybody = [...shown.keys()];
       const present = everybody.filter((participant) => asking.has(participant));
-      // Whoever asked may have left: then the answer is for whoever is there, and not lost.
+      // The participant who asked may have left: then all who watch see the answer, and it is not lost.
       const shownTo =
         present.length > 0 ? present : everybody.filter(({ isWatching }) => isWatching);
       for (const participant of shownTo) participant[isProgress ? 'progress' : 'print'](text);

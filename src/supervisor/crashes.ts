@@ -3,7 +3,7 @@ const MAX_IN_WINDOW = 5;
 const MAX_PAUSE_MS = 10_000;
 
 export interface Crashes {
-  /** How long to wait before the next start, in milliseconds; null when it is time to give up. */
+  /** Returns the pause before the next start, in milliseconds; null when it is time to give up. */
   next(now: number): number | null;
 }
 

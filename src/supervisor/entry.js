@@ -1,6 +1,6 @@
-// Starts the supervisor with what is compiled kept in data/cache/code, by the content of each file: types
-// are stripped once and not at each start, and the 20 MB that strip them are not loaded at all. This file
-// is JavaScript for that reason, and sets nothing that the assistant would not run without.
+// Starts the supervisor with compiled code kept in data/cache/code, by the content of each file. Types are
+// stripped once and not at each start, and the 20 MB of the stripper are not loaded at all. This file is
+// JavaScript for that reason, and sets nothing that the assistant would not run without.
 import { mkdirSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { join, resolve } from 'node:path';

@@ -4,7 +4,7 @@ import { readEnvFile } from '../env-file.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Returns the environment with `.env` merged in, read anew at each call. What is set outside wins.
+ * Returns the environment with `.env` merged in, read again at each call. Settings from outside win.
  *
  * @throws the file system's error where `.env` is there and cannot be read
  */

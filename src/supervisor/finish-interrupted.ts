@@ -3,11 +3,10 @@ import { hasPending, recover } from '../engine/transaction/recover.js';
 import type { Log } from './log/log.ts';
 
 /**
- * Finishes what a claw command left that was killed, or whose disk failed, before the assistant starts: it
- * would come up on a tree that is half one and half the other. Never throws: whatever is left is tried again
- * by the next command.
+ * Finishes the work of a killed claw command, or one whose disk failed, before the assistant starts: it would
+ * come up on a mixed tree. Never throws: the next command tries again.
  *
- * @returns what the owner has to know, or null
+ * @returns a note for the owner, or null
  */
 export function finishInterrupted(projectDir: string, log: Log): string | null {
   try {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What the assistant's process tells the supervisor. */
+/** Messages from the assistant's process to the supervisor. */
 const ChildFrameSchema = z.discriminatedUnion('kind', [
   /** First of all: how to greet, and under which name the assistant goes. */
   z.object({ kind: z.literal('hello'), name: z.string(), greeting: z.string() }),
@@ -26,15 +26,15 @@ const ChildFrameSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('pong') }),
 ]);
 
-/** What the supervisor tells the assistant's process. */
+/** Messages from the supervisor to the assistant's process. */
 const SupervisorFrameSchema = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('start'),
-    /** Somebody sits at the terminal; otherwise input is piped in. */
+    /** True if a person is at the terminal; otherwise input is piped in. */
     isInteractive: z.boolean(),
     /** The last line that was stored and not acknowledged. */
     awaiting: z.int().nullable(),
-    /** Why the tree that was published last was taken back; null when it was not. */
+    /** The reason that the tree published last was taken back; null when it was not. */
     rolledBack: z.string().nullable(),
   }),
   z.object({
@@ -52,15 +52,15 @@ export type ChildFrame = z.output<typeof ChildFrameSchema>;
 export type SupervisorFrame = z.output<typeof SupervisorFrameSchema>;
 export type StartFrame = Extract<SupervisorFrame, { readonly kind: 'start' }>;
 
-/** Null for a frame of another version, which is skipped. */
+/** Parses a frame; null for one of another version, which is skipped. */
 export function parseChildFrame(value: unknown): ChildFrame | null {
   return ChildFrameSchema.safeParse(value).data ?? null;
 }
 
-/** Null for a frame of another version, which is skipped. */
+/** Parses a frame; null for one of another version, which is skipped. */
 export function parseSupervisorFrame(value: unknown): SupervisorFrame | null {
   return SupervisorFrameSchema.safeParse(value).data ?? null;
 }
 
-/** How the assistant's process ends when only the owner can put things right: trying again would not help. */
+/** Exit code of the assistant's process when only the owner can help: trying again would not. */
 export const EXIT_UNUSABLE = 2;

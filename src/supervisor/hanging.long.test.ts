@@ -42,7 +42,7 @@ test('an assistant that hangs is started again and answers', async () => {
   });
   const ended = supervisor.run();
   await isHealthy(tree);
-  // It answers this behind the first question whether it hangs.
+  // Its answer to this second question shows that it does not hang.
   input.write('/help\n');
   await vi.waitFor(() => expect(said).toContain('- `/help`: '));
   process.kill(Number(pids[0]), 'SIGSTOP');

@@ -32,7 +32,7 @@ function lock(dataDir: string, pid: number): InstanceLock {
   const pidPath = join(dataDir, 'instance.pid');
   const path = join(dataDir, 'instance.db');
   closeSync(openSync(path, 'a', 0o600));
-  // Whoever only looks (`claw doctor`) is gone within a moment.
+  // A reader (`claw doctor`) holds the file only for a moment.
   const database = new Database(path, { timeout: LOOK_MS });
   try {
     database.exec('BEGIN EXCLUSIVE');
@@ -53,7 +53,7 @@ function notePid(path: string, pid: number): void {
   }
 }
 
-/** Who runs on a data folder: its process number, '' where that is not known, null for nobody. */
+/** Returns the process number of the assistant on a data folder: '' where it is unknown, null for none. */
 export function lockHolder(dataDir: string): string | null {
   const path = join(dataDir, 'instance.db');
   if (!existsSync(path)) return null;

@@ -65,7 +65,7 @@ async function leaveInTheMiddle(
   return { exitCode, ms: performance.now() - startedAt };
 }
 
-/** What the next process says, with a model that is well again, until it has nothing left to say. */
+/** Counts the next process's answers, with a working model, until all are given. */
 async function whatIsSaidNext(tree: TestTree, environment: Record<string, string>) {
   reply = [{ type: 'text', text: 'pong' }];
   const before = server.requests.length;

@@ -1,10 +1,10 @@
 import type { ConsoleLine } from '../channels/console-port.ts';
 
-/** Whoever says lines: the terminal, or a shell that is connected. */
+/** A source of lines: the terminal, or a connected shell. */
 export type Speaker = {
   /** Piped input: a line is said only when the one before is answered. */
   readonly isOneByOne: boolean;
-  /** Something they said is answered; their next line follows after this. */
+  /** Called when one of its lines is answered; its next line follows after this. */
   acknowledged(): void;
 };
 
@@ -13,13 +13,15 @@ export interface Lines {
   add(speaker: Speaker, text: string): void;
   /** No more lines will come. */
   end(): void;
-  /** An assistant wants lines: what is not stored goes to it, also what an earlier one was given. */
+  /**
+   * Connects an assistant. It gets every line that is not stored, also those that an earlier one was given.
+   */
   attach(send: (line: ConsoleLine) => void): void;
   detach(): void;
   stored(number: number): void;
-  /** Everything up to this line is answered. */
+  /** Marks everything up to this line as answered. */
   acknowledged(number: number): void;
-  /** These lines are answered, whatever else waits. */
+  /** Marks these lines as answered, whatever else waits. */
   answered(ids: readonly string[]): void;
   /** Returns those who said these lines and wait for the answer. */
   speakersOf(ids: readonly string[]): readonly Speaker[];
@@ -40,7 +42,7 @@ export type LinesOptions = {
 type Waiting = { readonly speaker: Speaker; readonly text: string; readonly typedAt: number };
 type Open = { readonly speaker: Speaker; readonly line: ConsoleLine; isStored: boolean };
 
-/** What was typed or piped in, kept through restarts. */
+/** Creates the queue of typed and piped lines, which survives restarts. */
 export function openLines({ runId, now, onChange }: LinesOptions): Lines {
   let waiting: readonly Waiting[] = [];
   /** Handed over and not answered yet, in order. */
@@ -50,7 +52,9 @@ export function openLines({ runId, now, onChange }: LinesOptions): Lines {
 
   const isOpenOf = (speaker: Speaker): boolean => open.some((one) => one.speaker === speaker);
 
-  /** A line gets its number when it is handed over, so that numbers tell what was stored. */
+  /**
+   * Hands lines over. A line gets its number at that moment, so that numbers tell which lines were stored.
+   */
   function pump(): void {
     if (send === null) return;
     const held: Waiting[] = [];

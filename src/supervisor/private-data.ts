@@ -1,7 +1,7 @@
 import { chmodSync, type Dirent, lstatSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Where the assistant keeps what is nobody else's business. */
+/** Folders of the assistant's private data. */
 export type PrivatePlaces = { readonly projectDir: string; readonly dataDir: string };
 
 /** A file or folder of the assistant's that others on this machine may look into. */
@@ -9,15 +9,16 @@ export type Exposed = { readonly path: string; readonly mode: number; readonly w
 
 const FOLDER = 0o700;
 const FILE = 0o600;
-/** Folders whose plain files are nobody else's business; what agents see lies in others. */
+/** Folders whose plain files are private; files that agents see are in others. */
 const PRIVATE = ['', 'logs', 'whatsapp'];
 /** Only closed: below lie files of agents, which may be another user, and see theirs by mounts. */
 const CLOSED = ['media', 'run', 'sessions'];
 
 /**
- * What in the data folder, and of the groups' folders, has wider rights than it should. A mask for new files would do as well, but
- * `claw`, a child of the assistant, would publish files of the project under it that agents then could
- * not read.
+ * Lists entries of the data folder and the groups' folders with wider rights than they should have.
+ *
+ * A mask for new files would do as well. But `claw`, a child of the assistant, would publish files of the
+ * project under it that agents then could not read.
  */
 export function findExposed(places: PrivatePlaces): readonly Exposed[] {
   const { dataDir } = places;
@@ -35,12 +36,15 @@ export function closePrivate(places: PrivatePlaces): void {
     try {
       chmodSync(path, wanted);
     } catch {
-      // Somebody else's, or gone by now: `claw doctor` names what stays.
+      // Another user's, or gone by now: `claw doctor` names those that stay.
     }
   }
 }
 
-/** The memories of the groups lie in the project, for their agents and the owner's editor to find. */
+/**
+ * Lists the private folders. The groups' memories are in the project, for their agents and the owner's editor
+ * to find.
+ */
 function privateFolders({ projectDir, dataDir }: PrivatePlaces): readonly string[] {
   return [
     ...[...PRIVATE, ...CLOSED].map((name) => join(dataDir, name)),
@@ -52,7 +56,7 @@ function makeFolder(path: string): void {
   try {
     mkdirSync(path, { recursive: true, mode: FOLDER });
   } catch {
-    // No room for it, or something else has its name: whoever needs it says so.
+    // No room for it, or another entry has its name: the user of the folder reports it.
   }
 }
 

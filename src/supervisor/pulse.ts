@@ -2,7 +2,7 @@
 export interface Pulse {
   /** Asks from here on, once in each interval. */
   start(): void;
-  /** It has answered. */
+  /** Notes an answer of the assistant. */
   heard(): void;
   stop(): void;
 }

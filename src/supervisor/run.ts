@@ -21,7 +21,7 @@ export type RunOptions = {
   /** Takes secrets out of what the assistant prints. */
   readonly scrub: (text: string) => string;
   readonly stopMs: number;
-  /** How often an assistant that is healthy is asked whether it still is. */
+  /** The interval of checking whether a healthy assistant still is, in milliseconds. */
   readonly pulseMs: number;
   readonly onPrompt: (prompt: string) => void;
   readonly onHealthy: () => void;
@@ -98,8 +98,8 @@ export function runAssistant(options: RunOptions): Run {
   const assistant: AssistantProcess = startAssistant({
     ...options,
     onFrame,
-    // What a tree that was just published says before it is up is in the log, and in the reason if it is
-    // taken back.
+    // Output of a just published tree, before it is up, goes to the log, and into the reason if it is taken
+    // back.
     onLogLine: (line) => {
       if (options.healthyMs === null || wasHealthy) ownerConsole.notice(line);
     },

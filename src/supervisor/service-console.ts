@@ -3,8 +3,9 @@ import type { OwnerConsole } from '../terminal/owner-console.ts';
 import { printable } from '../terminal/printable.ts';
 
 /**
- * Nobody types here: the system started the assistant, and ends it. What would be said in the terminal
- * goes to the system's journal; an input that is over, as `/dev/null` always is, ends nothing.
+ * Creates the console of a service, which has no terminal: the system started the assistant, and ends it.
+ * Messages for the terminal go to the system's journal. The end of the input, which `/dev/null` always has,
+ * ends nothing.
  */
 export function serviceConsole(output: Writable, errors: Writable): OwnerConsole {
   return {

@@ -69,7 +69,7 @@ async function start(): Promise<number> {
   process.on('SIGTERM', () => supervisor.end());
   // A service has no terminal that could be closed, and would not be started again after ending well.
   process.on('SIGHUP', () => isService || supervisor.end());
-  // Nobody reads the answers any more: the same as leaving, but for a service, which has channels.
+  // The reader of the answers is gone: the same as leaving, except for a service, which has channels.
   process.stdout.on('error', () => isService || supervisor.end());
   process.stderr.on('error', () => {});
   const control = await openControl(dataDir, supervisor.admit).catch((error: unknown) => {

@@ -7,7 +7,7 @@ export interface SupervisorLink {
   readonly started: Promise<StartFrame>;
   readonly ownerConsole: ConsolePort;
   send(frame: ChildFrame): void;
-  /** Called once: when the supervisor asks for it, or is gone. */
+  /** Registers a listener that is called once: when the supervisor asks for the end, or is gone. */
   onStop(listener: () => Promise<void>): void;
 }
 

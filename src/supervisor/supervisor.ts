@@ -31,13 +31,13 @@ export type SupervisorOptions = {
 
 /** In milliseconds. */
 export type Timing = {
-  /** How long a tree that was just published may take to come up. */
+  /** The time that a just published tree may take to come up. */
   readonly healthyMs: number;
-  /** How long an assistant may take to finish. */
+  /** The time that an assistant may take to finish. */
   readonly stopMs: number;
   /** Before the start that follows a first crash. */
   readonly crashPauseMs: number;
-  /** How often the assistant is asked whether it hangs. */
+  /** The interval of checking whether the assistant hangs. */
   readonly pulseMs: number;
 };
 
@@ -56,9 +56,9 @@ export interface Supervisor {
   run(): Promise<number>;
   /** Lets the assistant finish, and ends. */
   end(): void;
-  /** The same at first; said again, it ends the assistant at once. */
+  /** Does the same at first; the second time, ends the assistant at once. */
   interrupt(): void;
-  /** A shell has connected, and takes part from here on. */
+  /** Admits a connected shell as a participant. */
   admit(shell: Shell): ShellEvents;
 }
 
@@ -146,7 +146,7 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
     const { exitCode, signal, isLate, isHung, lastLines } = last;
     const level = exitCode === EXIT_UNUSABLE ? 'info' : 'error';
     log[level]('the assistant ended', { exitCode, signal, isLate, isHung });
-    // For the file alone: whoever sits at the terminal has seen them there.
+    // Goes to the file alone: the terminal has shown these lines.
     log.info('what it said last', { lastLines });
     if (isPublished && !last.wasHealthy) {
       audience.setPhase('Taking the change back');
@@ -216,7 +216,9 @@ function reasonOf({ isLate, exitCode, signal, lastLines }: RunEnd, healthyMs: nu
   return said === null ? how : `${how} ${said} \`npx claw logs\` has the rest.`;
 }
 
-/** Of what Node prints for an exception, the line that names it and the file; else the last line. */
+/**
+ * Finds the line that names the error, and its file, in Node's output for an exception; else the last line.
+ */
 function errorIn(lines: readonly string[]): string | null {
   const named = lines.findLast((line) => /^(Uncaught )?\w*Error\b/.test(line));
   const place = lines.findLast((line) => /^(file:\/\/)?\/\S+:\d+$/.test(line));

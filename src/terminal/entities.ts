@@ -40,7 +40,7 @@ const NAMED: Readonly<Record<string, string>> = {
   check: '✓',
 };
 
-/** Writes the characters that HTML entities stand for, control characters too; what is none stays as it is. */
+/** Replaces HTML entities by their characters, control characters too; other text stays unchanged. */
 export function decodeEntities(text: string): string {
   return text.replace(
     /&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z][a-z\d]*));/gi,

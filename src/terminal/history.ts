@@ -1,16 +1,16 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 
-/** What was typed before, newest first, as the line editor wants it. */
+/** Earlier lines, newest first, as the line editor wants them. */
 export interface History {
   readonly size: number;
   read(): readonly string[];
-  /** Adds what was typed last, behind what other terminals have added meanwhile. */
+  /** Adds the last line, after those that other terminals have added meanwhile. */
   add(line: string): void;
 }
 
 const SIZE = 500;
 
-/** Kept in a file that only its owner can read: people type secrets by mistake. */
+/** Opens a history in a file that only its owner can read: people type secrets by mistake. */
 export function historyFile(path: string): History {
   function read(): readonly string[] {
     try {

@@ -41,7 +41,10 @@ function renderToken(token: Token): string {
   }
 }
 
-/** marked decodes entities that are numbers, so a control character can be in a token that was in no text. */
+/**
+ * Returns printable text. marked decodes numeric entities, so a token may hold a control character that was
+ * not in the text.
+ */
 function words(text: string): string {
   return printable(decodeEntities(text));
 }

@@ -23,7 +23,7 @@ const CONTINUED = '… ';
 const MARK_PASTES = '\u001b[?2004h';
 const LEAVE_PASTES = '\u001b[?2004l';
 
-/** A terminal with line editing and history; what arrives goes above the line that is being typed. */
+/** Creates a terminal with line editing and history; output goes above the line that is being typed. */
 export function interactiveConsole(streams: TerminalStreams): OwnerConsole {
   const { input, output, history, isStyled } = streams;
   const message = openMessage();
@@ -70,7 +70,7 @@ export function interactiveConsole(streams: TerminalStreams): OwnerConsole {
     setDrawnRows(editor, editor.getCursorPos().rows);
     if (key?.name === 'paste-start') message.beginPaste();
     if (key?.name === 'paste-end') message.endPaste();
-    // What was said stays on the screen as it was typed, without the spinner of that moment.
+    // A finished line stays on the screen as typed, without the spinner of that moment.
     if (spinner !== undefined && key?.name === 'return') redraw(ownPrompt());
   }
 
@@ -151,15 +151,15 @@ function widthOf({ columns }: WriteStream): number {
   return columns > 0 ? columns : 80;
 }
 
-/** On a narrow terminal the line that is typed needs the room. */
+/** Leaves the activity out on a narrow terminal, where the typed line needs the room. */
 function short(activity: string, output: WriteStream): string {
   return activity.length + 20 > widthOf(output) ? '' : activity;
 }
 
 /**
- * Tells the line editor on which row of the typed line the cursor is. Node's editor goes up that far
- * before it draws, but loses count when a line grows over the edge, and then leaves rows behind. The
- * property is not documented: should it go, a long line is drawn twice at worst.
+ * Tells the line editor on which row of the typed line the cursor is. Node's editor goes up that far before
+ * it draws, but loses count when a line grows over the edge, and then leaves rows undeleted. The property is
+ * not documented: should it go, a long line is drawn twice at worst.
  */
 function setDrawnRows(editor: Interface, rows: number): void {
   Object.assign(editor, { prevRows: rows });

@@ -7,10 +7,10 @@ import { terminalCode } from './terminal-code.ts';
 import { wrap } from './wrap.ts';
 
 /**
- * Markdown for a terminal with ANSI styles, its lines broken at spaces. Only the styles put here
+ * Renders Markdown for a terminal with ANSI styles, its lines broken at spaces. Only the styles added here
  * reach the terminal.
  *
- * @param columns how wide the terminal is; Infinity breaks nothing
+ * @param columns width of the terminal; Infinity breaks nothing
  */
 export function renderMarkdown(text: string, columns: number): string {
   return unlessNested(
@@ -39,7 +39,7 @@ function renderBlock(token: Token, columns: number): string {
     case 'text':
       return wrap(renderInline([token]), columns);
     case 'code':
-      // What is to be copied is not broken: the terminal shows its long lines as they come.
+      // Code to copy is not broken: the terminal wraps its long lines.
       return renderCode(token as Tokens.Code);
     case 'blockquote':
       return indent(

@@ -25,13 +25,13 @@ export function pipedConsole({ input, output, errors }: PipedStreams): OwnerCons
     output.write(prompt);
   }
 
-  /** Prompt and answer are told apart by the line they are on. */
+  /** Ends the prompt's line, which separates prompt and answer. */
   function leavePrompt(): void {
     if (isPromptShown && prompt !== '') output.write('\n');
     isPromptShown = false;
   }
 
-  /** What nobody asked for comes between a prompt and its line: the prompt is shown again. */
+  /** Shows an unasked message between a prompt and its line, then the prompt again. */
   function interject(show: () => void): void {
     const isWaiting = isPromptShown && unanswered === 0;
     if (isWaiting) leavePrompt();
@@ -49,7 +49,7 @@ export function pipedConsole({ input, output, errors }: PipedStreams): OwnerCons
       lines.on('line', (line) => {
         if (isLeft) return;
         if (isLeaving(line)) {
-          // What was read together with it still comes as lines, and is not said any more.
+          // Lines that were read together with it still arrive, and are ignored.
           isLeft = true;
           lines?.close();
         } else if (line.trim() !== '') {

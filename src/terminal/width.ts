@@ -7,14 +7,14 @@ const HALF_WIDTH = /^[\uff61-\uffdc]/u;
 const EAST_ASIAN =
   /^[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Bopomofo}\p{sc=Yi}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]/u;
 
-/** How many columns of a terminal a text takes; escape sequences take none. */
+/** Returns the number of terminal columns of a text; escape sequences take none. */
 export function widthOf(text: string): number {
   const visible = stripVTControlCharacters(text);
   if (/^[\x20-\x7e]*$/.test(visible)) return visible.length;
   return graphemesOf(visible).reduce((sum, grapheme) => sum + widthOfGrapheme(grapheme), 0);
 }
 
-/** What a reader takes for one character: an accent or a skin tone stays with what it is on. */
+/** Splits a text into characters as a reader sees them: an accent or a skin tone stays with its base. */
 export function graphemesOf(text: string): readonly string[] {
   return [...GRAPHEMES.segment(text)].map(({ segment }) => segment);
 }

@@ -27,7 +27,7 @@ export const tool = defineTool({
     const line = `- ${text.replace(/\s*\n\s*/g, ' ')}\n`;
     try {
       await mkdir(dirname(path), { recursive: true });
-      // Appended, never written anew: the owner may be editing the same file.
+      // Appends, and never rewrites: the owner may be editing the same file.
       await appendFile(path, (await endsInLine(path)) ? line : `\n${line}`);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EROFS') throw error;

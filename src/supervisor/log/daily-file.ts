@@ -48,7 +48,7 @@ export function dailyFile(options: DailyFileOptions): { write(line: string): voi
       try {
         append(today(), line, options.maxBytes ?? MAX_BYTES);
       } catch {
-        // Nobody could be told: it is the log that fails. What matters was said on stderr as well.
+        // It is the log itself that fails, so it cannot report. Important lines are on stderr as well.
       }
     },
   };

@@ -12,7 +12,7 @@ export interface Log {
 }
 
 export type LogOptions = {
-  /** What the files in `data/logs/` begin with. */
+  /** The prefix of the files in `data/logs/`. */
   readonly name: string;
   readonly dataDir: string;
   readonly level: 'error' | 'warn' | 'info' | 'debug';

@@ -4,10 +4,10 @@ const LEAST = 6;
 const LEAST_LINE = 16;
 
 /**
- * Takes secrets out of a text, in the forms they turn up in: as they are, in JSON, in JSON inside JSON,
- * in an address, and in base64, also amid other words (`user:password`).
+ * Creates a function that removes secrets from a text in their usual forms: plain, in JSON, in JSON inside
+ * JSON, in an address, and in base64, also amid other words (`user:password`).
  *
- * @param secrets may grow: what is added later is taken out from then on
+ * @param secrets may grow: later additions count from then on
  */
 export function scrubber(secrets: ReadonlySet<string>): (text: string) => string {
   let count = -1;
@@ -32,7 +32,7 @@ function formsOf(secret: string): readonly string[] {
   });
 }
 
-/** A log's line is JSON itself, and what it tells of may be JSON that holds JSON. */
+/** Returns the quoted forms of a text. A log's line is JSON itself, and may quote JSON that holds JSON. */
 function quotedForms(text: string): readonly string[] {
   const quoted = (inner: string): string => JSON.stringify(inner).slice(1, -1);
   const once = quoted(text);
@@ -40,7 +40,10 @@ function quotedForms(text: string): readonly string[] {
   return [once, twice, quoted(twice)];
 }
 
-/** Three bytes are four characters, so what stands before decides between three forms of the middle. */
+/**
+ * Returns the base64 forms of a text. Three bytes become four characters, so the bytes before decide between
+ * three forms of the middle.
+ */
 function base64Of(text: string): readonly string[] {
   return [0, 1, 2].flatMap((before) => {
     const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(text)]);

@@ -13,7 +13,10 @@ export interface LastHealthy {
 
 const File = z.object({ composition: z.string() });
 
-/** Every transaction rewrites `.claw/state.yaml`, so its digest names the composition. */
+/**
+ * Remembers the composition that was last healthy. Every transaction rewrites `.claw/state.yaml`, so its
+ * digest names the composition.
+ */
 export function lastHealthyOf(projectDir: string, dataDir: string): LastHealthy {
   const path = join(dataDir, 'last-healthy.json');
   let unwritten: string | null = null;
@@ -35,7 +38,7 @@ export function lastHealthyOf(projectDir: string, dataDir: string): LastHealthy 
   };
 }
 
-/** Whole or not at all: a torn one would say that nothing can be rolled back. */
+/** Writes all or nothing: a torn file would say that nothing can be rolled back. */
 function write(path: string, composition: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   writeFileSync(`${path}.new`, `${JSON.stringify({ composition })}\n`, { mode: 0o600 });

@@ -10,8 +10,8 @@ import {
 import type { Rollback } from './rollback.ts';
 
 /**
- * Puts back what the last transaction replaced, where claw itself cannot. Only whole: a file that
- * somebody edited since keeps all others as they are as well.
+ * Takes back the last transaction where claw itself cannot. All or nothing: one file that was edited since
+ * stops it.
  *
  * @param reason why claw does not run, for the message
  */
@@ -22,7 +22,7 @@ export function takeBackWithoutClaw(projectDir: string, reason: string): Rollbac
   });
   try {
     const { outcome, verb } = recover(projectDir);
-    // What claw began was nearly there: what lies before that change is not meant.
+    // claw's own undo was nearly done: the change before it is not meant.
     if (outcome === 'rolled-forward' && verb === 'undo') return { ok: true };
     if (outcome === 'locked') return failed('another claw command is at work.');
     if (outcome === 'needs-decision') {

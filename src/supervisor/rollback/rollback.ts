@@ -60,7 +60,7 @@ function undo(options: RollbackOptions): Promise<Rollback & { readonly isBroken:
   });
 }
 
-/** Of what Node prints for an exception, the line that names it. */
+/** Finds the line that names the error in Node's output for an exception. */
 function reasonIn(stderr: string): string {
   const lines = stderr.trim().split('\n');
   return lines.find((line) => /^\w*Error\b.*:/.test(line)) ?? lines.at(-1) ?? '';
