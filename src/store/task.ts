@@ -16,7 +16,7 @@ export type NewTask = {
   readonly folder: string;
   readonly prompt: string;
   readonly schedule: TaskSchedule;
-  /** Whether a run continues the group's conversation, or begins one of its own that ends with it. */
+  /** The conversation of a run: the group's, or one of its own that ends with it. */
   readonly context: 'group' | 'isolated';
   /** The treatment of a time that passed while the assistant was down. */
   readonly ifMissed: 'run-once' | 'skip';
