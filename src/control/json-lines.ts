@@ -34,6 +34,6 @@ function parsed(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {
-    return undefined; // No value of JSON is that, so whoever reads it can tell.
+    return undefined; // No JSON value is undefined, so the caller can tell.
   }
 }

@@ -170,7 +170,7 @@ async function proveDecided(
   { pending }: Waiting,
   decisions: readonly Decision[],
 ): Promise<readonly string[]> {
-  if (pending.verb === 'undo') return []; // It needs no proof, whoever resolves it.
+  if (pending.verb === 'undo') return []; // An undo needs no proof.
   const planning = planningOf(context, pending, decisions);
   const operation = await planPending(planning, pending);
   const open = operation.plan.conflicts.map(({ path }) => path);

@@ -65,6 +65,6 @@ function versionIn(bytes: Buffer): string | null {
       typeof data === 'object' && data !== null && 'version' in data ? data.version : null;
     return typeof version === 'string' ? valid(version) : null;
   } catch {
-    return null; // Not readable, so nobody can have applied it.
+    return null; // Not readable, so it was never applied.
   }
 }

@@ -83,6 +83,6 @@ function isState(bytes: Buffer): boolean {
     parseState(bytes);
     return true;
   } catch {
-    return false; // Another one that cannot be read helps nobody.
+    return false; // Another unreadable one is no help.
   }
 }
