@@ -24,7 +24,7 @@ import { nameCandidates } from '../update/move-candidates.ts';
 import { isOlder, newCore } from '../update/new-core.ts';
 import { findNewRelease } from '../update/new-release.ts';
 import { findOldCore } from '../update/old-core.ts';
-import { planBeside } from '../update/release-extras.ts';
+import { planReleaseExtras } from '../update/release-extras.ts';
 import { type Ask, retireLayers } from '../update/retire.ts';
 
 /**
@@ -60,8 +60,8 @@ export async function planUpdate(
   const pathMaps = withDeclared(pathMapsOf(migrations), moves);
   const due = dueMigrations(migrations, old, release.version);
   const migrated = migrateLayers(installed, due, { extras: release.extras, config });
-  const beside = planBeside(context.root, old, release);
-  const resolutions = beside.resolutions(installation.resolutions);
+  const extras = planReleaseExtras(context.root, old, release);
+  const resolutions = extras.resolutions(installation.resolutions);
   for (const name of given.keep) requireApplied(state, name);
   const {
     layers,
@@ -127,10 +127,10 @@ export async function planUpdate(
       ...lost,
       ...migrated.notes,
       ...retirements,
-      ...beside.notes,
+      ...extras.notes,
     ],
     core: { release, state: { ...knownCore(state, release), moves } },
-    files: beside.changes,
+    files: extras.changes,
     resolutions,
     data: {
       from: { version: old.version, commit: old.commit },
@@ -146,8 +146,8 @@ export async function planUpdate(
       retired: [...migrated.retired, ...retired],
       contained,
       affected: affectedLayers(layers, core),
-      broughtSkills: beside.brought,
-      keptSkills: beside.kept,
+      broughtSkills: extras.brought,
+      keptSkills: extras.kept,
     },
   };
 }

@@ -49,7 +49,7 @@ export type Operation = {
   /** Another release that this command brings; null where the core stays. */
   readonly core?: { readonly release: Release; readonly state: State['core'] } | null;
   /** Files beside the core that this command brings or takes along: packages, recordings. */
-  readonly files?: readonly BesideChange[];
+  readonly files?: readonly ExtraChange[];
   /** Every recording there will be; those that are there by default. */
   readonly resolutions?: readonly Resolution[];
   /** Things that the owner gives up, announced before the command runs. */
@@ -67,7 +67,7 @@ export type Operation = {
 };
 
 /** A change of a file that is no part of the core. */
-export type BesideChange = Omit<FileChange, 'movedFrom'>;
+export type ExtraChange = Omit<FileChange, 'movedFrom'>;
 
 /** Reports a plan in the form that every verb uses. */
 export function reportOperation(operation: Operation, outcome: VerbResult['outcome']): VerbResult {
@@ -76,7 +76,7 @@ export function reportOperation(operation: Operation, outcome: VerbResult['outco
   // `remove` causes all of its changes, even in files that other layers touch.
   const causes = verb === 'remove' ? null : plan.target;
   return resultOf(verb, outcome, {
-    changes: reportChanges([...plan.changes, ...besideChanges(operation)], causes, subject),
+    changes: reportChanges([...plan.changes, ...extraChanges(operation)], causes, subject),
     conflicts: plan.conflicts,
     warnings: [
       ...(operation.installation.taken?.warnings ?? []),
@@ -218,10 +218,10 @@ function commit(context: EngineContext, operation: Operation, packages: Packages
     isInstallSkipped: packages.isSkipped,
   });
   const project = plan.changes.map(({ path, before, after }) => stepOf(path, before, after));
-  const beside = besideChanges(operation).map((change) =>
+  const extras = extraChanges(operation).map((change) =>
     stepOf(change.path, change.before, change.after),
   );
-  const steps: Step[] = [...project, ...beside, ...packages.steps, ...kept.steps];
+  const steps: Step[] = [...project, ...extras, ...packages.steps, ...kept.steps];
   if (steps.length === 0 && !brought) return false;
   if (brought) steps.unshift(prepareBase(root, brought));
   const count = reportOperation(operation, 'done').changes.length + packages.changes.length;
@@ -260,7 +260,7 @@ function customisationsOf({ plan, installed }: Operation): ReadonlySet<string> {
   return new Set(own.map(({ manifest }) => manifest.skill));
 }
 
-function besideChanges({ files = [] }: Operation): readonly FileChange[] {
+function extraChanges({ files = [] }: Operation): readonly FileChange[] {
   return files.map((change) => ({ ...change, movedFrom: null }));
 }
 

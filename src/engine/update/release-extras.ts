@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { ClawError } from '../errors.ts';
-import type { BesideChange } from '../operation/operation.ts';
+import type { ExtraChange } from '../operation/operation.ts';
 import { skillDigests, skillOf } from '../operation/release-state.ts';
 import { lstat } from '../package/lstat.ts';
 import { listFolder } from '../state/claw-folder.ts';
@@ -14,7 +14,7 @@ import type { OldCore } from './old-core.ts';
 
 /** The files of a release beside the core. */
 export type ReleaseExtras = {
-  readonly changes: readonly BesideChange[];
+  readonly changes: readonly ExtraChange[];
   /** Packages that are new here, others than before, or gone. */
   readonly brought: readonly string[];
   /** Packages that the owner edited or took away: left alone. */
@@ -28,7 +28,7 @@ export type ReleaseExtras = {
  * Plans bringing a release's `skills/` and recorded resolutions. A package that is not what the last
  * release brought is the owner's work, and stays.
  */
-export function planBeside(root: string, old: OldCore, release: Release): ReleaseExtras {
+export function planReleaseExtras(root: string, old: OldCore, release: Release): ReleaseExtras {
   const skills = planSkills(root, old, release.extras);
   const recordings = planRecordings(root, release.extras);
   return {
@@ -51,7 +51,7 @@ function planSkills(root: string, old: OldCore, extras: Tree) {
   const before = old.skills;
   const present = readSkills(root);
   const there = skillDigests(present);
-  const changes: BesideChange[] = [];
+  const changes: ExtraChange[] = [];
   const brought: string[] = [];
   const kept: string[] = [];
   for (const name of [...new Set([...Object.keys(wanted), ...Object.keys(before)])].sort()) {
@@ -74,7 +74,7 @@ function readSkills(root: string): Tree {
   return readTree(root, paths);
 }
 
-function differences(present: Tree, wanted: Tree, name: string): readonly BesideChange[] {
+function differences(present: Tree, wanted: Tree, name: string): readonly ExtraChange[] {
   const paths = [...new Set([...present.keys(), ...wanted.keys()])];
   return paths
     .filter((path) => skillOf(path) === name)
@@ -87,7 +87,7 @@ function differences(present: Tree, wanted: Tree, name: string): readonly Beside
 }
 
 function planRecordings(root: string, extras: Tree) {
-  const changes: BesideChange[] = [];
+  const changes: ExtraChange[] = [];
   const found: Resolution[] = [];
   const notes: string[] = [];
   for (const [path, file] of extras) {

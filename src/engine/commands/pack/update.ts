@@ -2,7 +2,7 @@ import { ClawError } from '../../errors.ts';
 import type { PlanningContext, VerbResult } from '../../operation/context.ts';
 import type { Installation } from '../../operation/installation.ts';
 import { pinning } from '../../operation/layers.ts';
-import { type BesideChange, carryOut, type Operation } from '../../operation/operation.ts';
+import { carryOut, type ExtraChange, type Operation } from '../../operation/operation.ts';
 import { planLayers, type TargetPlan } from '../../operation/target/target.ts';
 import { orderLayers } from '../../package/order.ts';
 import type { SkillPackage } from '../../package/package.ts';
@@ -137,7 +137,7 @@ function planOf(brought: TargetPlan, made: FoldedPackage): TargetPlan {
   };
 }
 
-function folderChanges(root: string, folder: string, made: SkillPackage): readonly BesideChange[] {
+function folderChanges(root: string, folder: string, made: SkillPackage): readonly ExtraChange[] {
   const wanted = new Map([...made.files].map(([path, file]) => [`${folder}/${path}`, file]));
   const present = listFolder(`${root}/${folder}`).map((path) => `${folder}/${path}`);
   return [...new Set([...present, ...wanted.keys()])].sort().flatMap((path) => {
