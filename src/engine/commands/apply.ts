@@ -4,7 +4,7 @@ import { inferBases } from '../operation/inference.ts';
 import { readInstallation, readInstalledPackages, readLayers } from '../operation/installation.ts';
 import { pinning } from '../operation/layers.ts';
 import type { Operation } from '../operation/operation.ts';
-import { adoptionNotes } from '../operation/target/already-present.ts';
+import { alreadyPresentNotes } from '../operation/target/already-present.ts';
 import { planLayers } from '../operation/target/target.ts';
 import { checkCoreVersion } from '../package/manifest/core-version.ts';
 import { checkRelations, orderLayers } from '../package/order.ts';
@@ -145,7 +145,7 @@ export async function planApply(
         .filter((one) => isInstalled(state, one.package))
         .map((one) => `${one.package.manifest.skill} is applied already.`),
       ...inference.warnings,
-      ...adoptionNotes(fresh.length > 0 ? plan.adopted() : []),
+      ...alreadyPresentNotes(fresh.length > 0 ? plan.adopted() : []),
     ],
     data: { inferredBases: inference.found },
   };

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { digestBytes } from '../digest.ts';
 import { ClawError } from '../errors.ts';
-import { adoptedPaths } from '../operation/target/already-present.ts';
-import { reanchorLayers } from '../operation/target/refresh-customisation-base.ts';
+import { alreadyPresentPaths } from '../operation/target/already-present.ts';
+import { refreshCustomisationBases } from '../operation/target/refresh-customisation-base.ts';
 import { orderLayers } from '../package/order.ts';
 import { hasChanges } from '../package/origin.ts';
 import type { SkillPackage } from '../package/package.ts';
@@ -135,7 +135,7 @@ function planCase(given: GoldenCase, answers: KnownAnswers): PlannedOutcome {
   const changes = new Map(plan.changes.map((change) => [change.path, change]));
   expect(changes.size).toBe(plan.changes.length);
   for (const change of plan.changes) expect(change.before).toEqual(before(change.path));
-  const layers = reanchorLayers(ordered, target, pathMaps);
+  const layers = refreshCustomisationBases(ordered, target, pathMaps);
   return {
     kind: 'planned',
     plan,
@@ -147,7 +147,7 @@ function planCase(given: GoldenCase, answers: KnownAnswers): PlannedOutcome {
       return change === undefined ? before(path) : change.after;
     },
     rewritten: rewrittenOf(ordered, layers),
-    adopted: adoptedPaths(target, { disk: before, published }),
+    adopted: alreadyPresentPaths(target, { disk: before, published }),
     idle: layers
       .filter((layer) => hasChanges(layer.manifest) && !hasEffect(layer, target, release))
       .map(({ manifest }) => manifest.skill),

@@ -9,7 +9,7 @@ import { linesOf } from './lines/region-lines.ts';
 import type { Region } from './lines/regions.ts';
 import { type Format, isLanguage } from './syntax/language.ts';
 import { resolveConflicts } from './syntax/levels.ts';
-import { rememberParsed } from './syntax/parse.ts';
+import { memoizeParse } from './syntax/parse.ts';
 import { decodeLines, readSides } from './syntax/side.ts';
 import { createDefectFinder, type Defect } from './syntax/validate.ts';
 
@@ -36,7 +36,7 @@ export function resolveRegions(
 ): readonly Region[] {
   if (Object.values(lines).some((side) => lengthOf(side) > MAX_LENGTH)) return aligned;
   if (aligned.filter(isConflict).length > MAX_CONFLICTS) return aligned;
-  const parse = rememberParsed();
+  const parse = memoizeParse();
   const language = isLanguage(format) ? format : null;
   const read = () => (language === null ? null : readSides(lines, language, parse));
   // Reads the sides with their tokens first where a conflict needs them: the checks below reuse that parse.

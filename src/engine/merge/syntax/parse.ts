@@ -60,7 +60,7 @@ const require = createRequire(import.meta.url);
 export type Parse = typeof parseSyntax;
 
 /** Makes a parser that reads each text once: one merge asks for its texts again and again. */
-export function rememberParsed(): Parse {
+export function memoizeParse(): Parse {
   const known = new Map<string, { readonly syntax: Syntax | null; readonly tokens: boolean }>();
   return (text, language, { tokens }) => {
     const before = known.get(text);

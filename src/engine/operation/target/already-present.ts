@@ -7,7 +7,7 @@ type Lookup = (path: string) => TreeFile | null;
  * Returns files that the owner already had with the very bytes of the layers. From now on the layers own them
  * and removal deletes them. No list of changes would show that, because nothing changes yet.
  */
-export function adoptedPaths(
+export function alreadyPresentPaths(
   { files }: Composition,
   { disk, published }: { readonly disk: Lookup; readonly published: Lookup },
 ): readonly string[] {
@@ -21,7 +21,7 @@ export function adoptedPaths(
 }
 
 /** Tells the owner about them; empty where there are none. */
-export function adoptionNotes(paths: readonly string[]): readonly string[] {
+export function alreadyPresentNotes(paths: readonly string[]): readonly string[] {
   if (paths.length === 0) return [];
   const rest = paths.length - 3;
   const named = paths.slice(0, 3).join(', ') + (rest > 0 ? ` and ${rest} more` : '');

@@ -21,7 +21,7 @@ type Amended = {
  *
  * @param renames moves of the conflict's file by later layers
  */
-export function amendChanges(
+export function mergeEditsBesideHunks(
   {
     changes,
     resolvedConflicts,

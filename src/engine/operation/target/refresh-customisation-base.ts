@@ -8,7 +8,7 @@ import type { SkillPackage } from '../../package/package.ts';
  * Rewrites customisations whose conflict was decided: against the present files, so that they merge cleanly
  * from here on. Such a decision is not recorded. A customisation with nothing left to change is dropped.
  */
-export function reanchorLayers(
+export function refreshCustomisationBases(
   layers: readonly SkillPackage[],
   target: Composition,
   pathMaps: readonly PathMap[],

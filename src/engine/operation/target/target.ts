@@ -14,10 +14,10 @@ import { treeReader } from '../../state/disk.ts';
 import type { Resolution } from '../../state/resolution.ts';
 import type { TreeFile } from '../../tree.ts';
 import type { Installation } from '../installation.ts';
-import { adoptedPaths } from './already-present.ts';
+import { alreadyPresentPaths } from './already-present.ts';
 import { findTakenPlaces } from './blocked-paths.ts';
-import { amendChanges } from './edits-beside-hunks.ts';
-import { reanchorLayers } from './refresh-customisation-base.ts';
+import { mergeEditsBesideHunks } from './edits-beside-hunks.ts';
+import { refreshCustomisationBases } from './refresh-customisation-base.ts';
 import { refuseSpoiledDecisions } from './spoiled.ts';
 
 /** The layers that a command wants, and what publishing them takes. */
@@ -86,7 +86,7 @@ export function planLayers(request: TargetRequest): TargetPlan {
     brought: core?.changed.filter((path) => !installation.releaseDigests.files.has(path)) ?? [],
     isHeld: (path) => state?.files.has(path) ?? false,
   });
-  const layers = reanchorLayers(ordered, target, pathMaps);
+  const layers = refreshCustomisationBases(ordered, target, pathMaps);
   const disk = memoizeReads(treeReader(root));
   const published = memoizeReads(request.published ?? installation.publishedFile);
   const plan = planTree({
@@ -103,7 +103,7 @@ export function planLayers(request: TargetRequest): TargetPlan {
     answers,
   });
   const resolvedConflicts = [...target.resolvedConflicts, ...plan.resolvedConflicts];
-  const amended = amendChanges(
+  const amended = mergeEditsBesideHunks(
     { changes: plan.changes, resolvedConflicts },
     { disk, renames: target.renames, answers },
   );
@@ -121,7 +121,7 @@ export function planLayers(request: TargetRequest): TargetPlan {
       ...taken,
     ],
     resolvedConflicts: [...resolvedConflicts, ...amended.resolvedConflicts],
-    adopted: () => adoptedPaths(target, { disk, published }),
+    adopted: () => alreadyPresentPaths(target, { disk, published }),
   };
 }
 
