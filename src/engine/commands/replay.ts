@@ -32,7 +32,7 @@ export async function planReplay(context: PlanningContext): Promise<Operation> {
   const state = requireState(installation);
   const layers = await restorePackages(context, installation, state);
   checkRelations(layers);
-  const found = lookAtDisk(installation, layers, state);
+  const found = compareWithDisk(installation, layers, state);
   const plan = planLayers({
     installation,
     installed: found.installed,
@@ -68,7 +68,7 @@ type Found = {
   readonly mixed: readonly Conflict[];
 };
 
-function lookAtDisk(
+function compareWithDisk(
   installation: Installation,
   layers: readonly SkillPackage[],
   state: State,

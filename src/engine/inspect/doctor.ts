@@ -1,20 +1,14 @@
 import { type EngineContext, resultOf, type VerbResult } from '../operation/context.ts';
 import { readConfig } from '../state/config.ts';
 import { readState } from '../state/state-file.ts';
-import type { Examination, Finding, Subject } from './doctor/finding.ts';
+import type { Check, Finding, Subject } from './doctor/finding.ts';
 import { kept } from './doctor/kept.ts';
 import { machine } from './doctor/machine.ts';
 import { operations } from './doctor/operations.ts';
 import { project } from './doctor/project.ts';
 import { stateFile } from './doctor/state.ts';
 
-const EXAMINATIONS: readonly Examination[] = [
-  ...machine,
-  stateFile,
-  ...kept,
-  ...operations,
-  ...project,
-];
+const CHECKS: readonly Check[] = [...machine, stateFile, ...kept, ...operations, ...project];
 
 /**
  * Looks at everything that commands rely on, changes nothing (it does not even recover), and says
@@ -29,17 +23,17 @@ export async function doctor({ root, environment, now }: EngineContext): Promise
     config: orNull(() => readConfig(root)),
   };
   const findings: Finding[] = [];
-  for (const examination of EXAMINATIONS) {
-    const finding = await carryOut(examination, subject);
+  for (const check of CHECKS) {
+    const finding = await runCheck(check, subject);
     if (finding !== null) findings.push(finding);
   }
   const isWell = findings.every(({ ok }) => ok);
   return resultOf('doctor', isWell ? 'done' : 'failed', { data: { findings } });
 }
 
-async function carryOut({ area, examine }: Examination, subject: Subject): Promise<Finding | null> {
+async function runCheck({ area, run }: Check, subject: Subject): Promise<Finding | null> {
   try {
-    const look = await examine(subject);
+    const look = await run(subject);
     return look && { area, ...look };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);

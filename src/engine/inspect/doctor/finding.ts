@@ -18,20 +18,20 @@ export type Subject = Pick<EngineContext, 'root' | 'environment' | 'now'> & {
 };
 
 /** Looks at one thing without changing it. What it throws becomes a finding. */
-export type Examination = {
+export type Check = {
   readonly area: string;
-  readonly examine: (subject: Subject) => Look | Promise<Look>;
+  readonly run: (subject: Subject) => CheckResult | Promise<CheckResult>;
 };
 
 /** The result of a check; null where there is nothing to check. */
-export type Look = Omit<Finding, 'area'> | null;
+export type CheckResult = Omit<Finding, 'area'> | null;
 
 /** Makes a good result. */
-export function well(message: string, advice: string | null = null): Look {
+export function good(message: string, advice: string | null = null): CheckResult {
   return { ok: true, message, advice };
 }
 
 /** Makes a bad result, with the next step. */
-export function ill(message: string, advice: string): Look {
+export function bad(message: string, advice: string): CheckResult {
   return { ok: false, message, advice };
 }

@@ -17,37 +17,37 @@ import {
 import { isGitFolder, runGit } from '../../state/git.ts';
 import { readResolutions } from '../../state/resolutions.ts';
 import type { LayerState, State } from '../../state/state-file.ts';
-import { type Examination, ill, type Look, type Subject, well } from './finding.ts';
+import { bad, type Check, type CheckResult, good, type Subject } from './finding.ts';
 
 /** The bytes kept in `.claw/`, against what `state.yaml` pins. */
-export const kept: readonly Examination[] = [
-  { area: 'base', examine: whereInstalled(lookAtBase) },
-  { area: 'composed', examine: whereInstalled(lookAtComposed) },
-  { area: 'packages', examine: whereInstalled(lookAtPackages) },
-  { area: 'resolutions', examine: lookAtResolutions },
+export const kept: readonly Check[] = [
+  { area: 'base', run: whereInstalled(checkBase) },
+  { area: 'composed', run: whereInstalled(checkComposed) },
+  { area: 'packages', run: whereInstalled(checkPackages) },
+  { area: 'resolutions', run: checkResolutions },
 ];
 
 type Installed = Subject & { readonly state: State };
 
-function whereInstalled(look: (installed: Installed) => Promise<Look>) {
-  return async (subject: Subject): Promise<Look> => {
+function whereInstalled(look: (installed: Installed) => Promise<CheckResult>) {
+  return async (subject: Subject): Promise<CheckResult> => {
     const { state } = subject;
     return state === null ? null : await look({ ...subject, state });
   };
 }
 
-async function lookAtBase({ root, state }: Installed): Promise<Look> {
-  if (digestBase(root, state.core) !== null) return well('the core as released, whole');
+async function checkBase({ root, state }: Installed): Promise<CheckResult> {
+  if (digestBase(root, state.core) !== null) return good('the core as released, whole');
   const fault = existsSync(join(root, BASE)) ? 'is not the core that is pinned' : 'is missing';
   const advice = await fromGit(root, BASE, 'claw replay looks for the core in git’s history');
-  return ill(`${BASE} ${fault}.`, advice);
+  return bad(`${BASE} ${fault}.`, advice);
 }
 
-async function lookAtComposed({ root, state }: Installed): Promise<Look> {
+async function checkComposed({ root, state }: Installed): Promise<CheckResult> {
   const damaged = [...state.files.keys()].filter((path) => !isComposedWhole(root, state, path));
-  if (damaged.length === 0) return well(`${counted(state.files.size, 'composed file')}, whole`);
+  if (damaged.length === 0) return good(`${counted(state.files.size, 'composed file')}, whole`);
   const advice = await fromGit(root, COMPOSED, 'claw replay composes them anew');
-  return ill(`Not what was published, or missing in ${COMPOSED}: ${listed(damaged)}.`, advice);
+  return bad(`Not what was published, or missing in ${COMPOSED}: ${listed(damaged)}.`, advice);
 }
 
 function isComposedWhole(root: string, state: State, path: string): boolean {
@@ -60,9 +60,9 @@ function isComposedWhole(root: string, state: State, path: string): boolean {
   }
 }
 
-async function lookAtPackages({ root, state }: Installed): Promise<Look> {
+async function checkPackages({ root, state }: Installed): Promise<CheckResult> {
   const damaged = state.layers.filter((layer) => !isPackageWhole(root, layer));
-  if (damaged.length === 0) return well(`${counted(state.layers.length, 'package')}, whole`);
+  if (damaged.length === 0) return good(`${counted(state.layers.length, 'package')}, whole`);
   const names = listed(damaged.map(({ name, version }) => `${name} ${version}`));
   const folder = placeOf(damaged[0]);
   const advice = await fromGit(
@@ -70,7 +70,7 @@ async function lookAtPackages({ root, state }: Installed): Promise<Look> {
     folder,
     'claw replay takes them from their source, if that still has the pinned version',
   );
-  return ill(`Not what is pinned, or missing in .claw: ${names}.`, advice);
+  return bad(`Not what is pinned, or missing in .claw: ${names}.`, advice);
 }
 
 function isPackageWhole(root: string, layer: LayerState): boolean {
@@ -89,9 +89,9 @@ function placeOf(layer: LayerState | undefined): string {
   return layer?.kind === 'customisation' ? CUSTOM : PACKAGES;
 }
 
-function lookAtResolutions({ root, state }: Subject): Look {
+function checkResolutions({ root, state }: Subject): CheckResult {
   const resolutions = readResolutions(root, state);
-  return well(`${resolutions.length} recorded`);
+  return good(`${resolutions.length} recorded`);
 }
 
 function listed(names: readonly string[]): string {

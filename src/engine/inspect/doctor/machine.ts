@@ -1,7 +1,7 @@
 import { statfsSync } from 'node:fs';
 import { findBubblewrap } from '../../proof/bubblewrap.ts';
 import { isGitFolder, runGit } from '../../state/git.ts';
-import { type Examination, ill, type Look, type Subject, well } from './finding.ts';
+import { bad, type Check, type CheckResult, good, type Subject } from './finding.ts';
 
 const OLDEST_NODE = 24;
 /** The first git whose `ls-files` knows `--deduplicate`. */
@@ -9,31 +9,31 @@ const OLDEST_GIT = [2, 31] as const;
 const LEAST_FREE_MB = 200;
 
 /** Checks of the machine that claw runs on. */
-export const machine: readonly Examination[] = [
-  { area: 'node', examine: () => lookAtNode(process.versions.node) },
-  { area: 'git', examine: lookAtGit },
-  { area: 'sandbox', examine: lookAtSandbox },
-  { area: 'disk', examine: ({ root }) => lookAtDisk(root) },
+export const machine: readonly Check[] = [
+  { area: 'node', run: () => checkNode(process.versions.node) },
+  { area: 'git', run: checkGit },
+  { area: 'sandbox', run: checkSandbox },
+  { area: 'disk', run: ({ root }) => checkDisk(root) },
 ];
 
-function lookAtNode(version: string): Look {
-  if (Number.parseInt(version, 10) >= OLDEST_NODE) return well(`Node ${version}`);
+function checkNode(version: string): CheckResult {
+  if (Number.parseInt(version, 10) >= OLDEST_NODE) return good(`Node ${version}`);
   const advice = `Run npm install in claw's own folder: it brings Node ${OLDEST_NODE} along.`;
-  return ill(`Node ${version} is older than ${OLDEST_NODE}.`, advice);
+  return bad(`Node ${version} is older than ${OLDEST_NODE}.`, advice);
 }
 
-async function lookAtGit({ root }: Subject): Promise<Look> {
+async function checkGit({ root }: Subject): Promise<CheckResult> {
   const version = await gitVersion(root);
   const advice = `Install git ${OLDEST_GIT.join('.')} or newer.`;
   if (version === null) {
     return isGitFolder(root)
-      ? ill('git is not installed, and this project is a repository.', advice)
-      : well('git is not installed; this project does without.', null);
+      ? bad('git is not installed, and this project is a repository.', advice)
+      : good('git is not installed; this project does without.', null);
   }
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const isNewEnough = major > OLDEST_GIT[0] || (major === OLDEST_GIT[0] && minor >= OLDEST_GIT[1]);
-  if (!isNewEnough) return ill(`git ${version} is older than ${OLDEST_GIT.join('.')}.`, advice);
-  return well(`git ${version}${isGitFolder(root) ? '' : '; this project is no repository'}`);
+  if (!isNewEnough) return bad(`git ${version} is older than ${OLDEST_GIT.join('.')}.`, advice);
+  return good(`git ${version}${isGitFolder(root) ? '' : '; this project is no repository'}`);
 }
 
 async function gitVersion(root: string): Promise<string | null> {
@@ -45,19 +45,19 @@ async function gitVersion(root: string): Promise<string | null> {
   }
 }
 
-async function lookAtSandbox({ environment }: Subject): Promise<Look> {
-  if ((await findBubblewrap(environment['PATH'] ?? '')) !== null) return well('bubblewrap works');
-  return well(
+async function checkSandbox({ environment }: Subject): Promise<CheckResult> {
+  if ((await findBubblewrap(environment['PATH'] ?? '')) !== null) return good('bubblewrap works');
+  return good(
     'no bubblewrap that works: checks and tests run with your rights',
     'Install bubblewrap to confine them.',
   );
 }
 
-function lookAtDisk(root: string): Look {
+function checkDisk(root: string): CheckResult {
   const { bavail, bsize } = statfsSync(root);
   const freeMb = Math.floor((bavail * bsize) / 1024 / 1024);
   const free = freeMb < 10_000 ? `${freeMb} MB free` : `${Math.floor(freeMb / 1024)} GB free`;
-  if (freeMb >= LEAST_FREE_MB) return well(free);
+  if (freeMb >= LEAST_FREE_MB) return good(free);
   const advice = 'Make room: a command lays out a copy of the project and of its packages.';
-  return ill(`only ${free}`, advice);
+  return bad(`only ${free}`, advice);
 }

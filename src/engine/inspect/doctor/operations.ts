@@ -2,40 +2,40 @@ import { accessSync, constants, existsSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { readPending } from '../../pending/pending.ts';
 import { liveHolder, readJournal, transactionIds } from '../../transaction/recover.js';
-import { type Examination, ill, type Look, type Subject, well } from './finding.ts';
+import { bad, type Check, type CheckResult, good, type Subject } from './finding.ts';
 
 const FOLDERS = ['base', 'composed', 'packages', 'custom', 'pending', 'backup', 'tx', 'cache'];
 
 /** Checks of the folder and of commands in progress: running, killed, or waiting for decisions. */
-export const operations: readonly Examination[] = [
-  { area: 'folder', examine: ({ root }) => lookAtFolder(root) },
-  { area: 'lock', examine: ({ root }) => lookAtLock(root) },
-  { area: 'journal', examine: ({ root }) => lookAtJournals(root) },
-  { area: 'pending', examine: lookAtPending },
+export const operations: readonly Check[] = [
+  { area: 'folder', run: ({ root }) => checkFolder(root) },
+  { area: 'lock', run: ({ root }) => checkLock(root) },
+  { area: 'journal', run: ({ root }) => checkJournals(root) },
+  { area: 'pending', run: checkPending },
 ];
 
-function lookAtFolder(root: string): Look {
+function checkFolder(root: string): CheckResult {
   const folder = join(root, '.claw');
   const kind = lstatSync(folder, { throwIfNoEntry: false });
-  if (!kind) return well('there is none yet');
+  if (!kind) return good('there is none yet');
   const odd = ['', ...FOLDERS].map((name) => join('.claw', name)).find((path) => isOdd(root, path));
-  if (odd !== undefined) return ill(`${odd} is no folder.`, `Move ${odd} away.`);
-  if (isWritable(folder)) return well('can be written');
-  return ill('.claw cannot be written.', 'Give yourself the right to write there.');
+  if (odd !== undefined) return bad(`${odd} is no folder.`, `Move ${odd} away.`);
+  if (isWritable(folder)) return good('can be written');
+  return bad('.claw cannot be written.', 'Give yourself the right to write there.');
 }
 
 function isOdd(root: string, path: string): boolean {
   return lstatSync(join(root, path), { throwIfNoEntry: false })?.isDirectory() === false;
 }
 
-function lookAtLock(root: string): Look {
+function checkLock(root: string): CheckResult {
   const lock = lstatSync(join(root, '.claw/lock.db'), { throwIfNoEntry: false });
   if (lock && !lock.isFile()) {
-    return ill('.claw/lock.db is no file, so no command can lock.', 'Move .claw/lock.db away.');
+    return bad('.claw/lock.db is no file, so no command can lock.', 'Move .claw/lock.db away.');
   }
   const holder = liveHolder(root);
-  if (holder === null) return well('free');
-  return well(`claw ${holder.verb} is running (pid ${holder.pid})`, 'Wait for it to finish.');
+  if (holder === null) return good('free');
+  return good(`claw ${holder.verb} is running (pid ${holder.pid})`, 'Wait for it to finish.');
 }
 
 function isWritable(path: string): boolean {
@@ -47,34 +47,34 @@ function isWritable(path: string): boolean {
   }
 }
 
-function lookAtJournals(root: string): Look {
+function checkJournals(root: string): CheckResult {
   const tx = join(root, '.claw/tx');
   const [id] = transactionIds(tx);
-  if (id === undefined || liveHolder(root) !== null) return well('no command was cut short');
+  if (id === undefined || liveHolder(root) !== null) return good('no command was cut short');
   const name = ['rollback.json', 'journal.json'].find((file) => existsSync(join(tx, id, file)));
-  if (name === undefined) return well('a command was cut short before it changed anything');
+  if (name === undefined) return good('a command was cut short before it changed anything');
   const journal = readJournal(join(tx, id, name));
   if (journal === null) {
     const advice = 'claw recover --keep-mine leaves the files as they are and sets it aside.';
-    return ill(`The journal of a command that was cut short cannot be read (${id}).`, advice);
+    return bad(`The journal of a command that was cut short cannot be read (${id}).`, advice);
   }
   const advice = 'claw recover finishes it, and says so where it needs a decision.';
-  return ill(`"${journal.summary}" was cut short while it was publishing.`, advice);
+  return bad(`"${journal.summary}" was cut short while it was publishing.`, advice);
 }
 
-function lookAtPending({ root, state }: Subject): Look {
+function checkPending({ root, state }: Subject): CheckResult {
   const pending = readPending(root);
   if (pending === null) {
-    if (!existsSync(join(root, '.claw/pending'))) return well('nothing waits');
-    return ill('The operation that waits cannot be read.', 'claw abort forgets it; plan it again.');
+    if (!existsSync(join(root, '.claw/pending'))) return good('nothing waits');
+    return bad('The operation that waits cannot be read.', 'claw abort forgets it; plan it again.');
   }
   const name = [pending.verb, ...pending.arguments].join(' ');
   if (pending.state !== (state?.digest ?? null)) {
     const message = `"${name}" waits, but was planned on another .claw/state.yaml.`;
-    return ill(message, 'Switch back to the branch it was planned on, or forget it: claw abort.');
+    return bad(message, 'Switch back to the branch it was planned on, or forget it: claw abort.');
   }
   const paths = pending.conflicts.map(({ path }) => path).join(', ');
-  return well(
+  return good(
     `"${name}" waits for decisions on ${paths}`,
     'claw conflicts shows them, claw resolve decides, claw continue goes on, claw abort forgets.',
   );

@@ -5,35 +5,35 @@ import { parseCommand } from '../../proof/command.ts';
 import { SYSTEM_PATH } from '../../proof/sandboxed.ts';
 import { readConfig } from '../../state/config.ts';
 import { findEdits } from '../status.ts';
-import { type Examination, ill, type Look, type Subject, well } from './finding.ts';
+import { bad, type Check, type CheckResult, good, type Subject } from './finding.ts';
 
 /** The project itself: its configuration, the commands that prove it, the owner's edits. */
-export const project: readonly Examination[] = [
-  { area: 'config', examine: ({ root }) => lookAtConfig(root) },
-  { area: 'checks', examine: lookAtChecks },
-  { area: 'edits', examine: lookAtEdits },
+export const project: readonly Check[] = [
+  { area: 'config', run: ({ root }) => checkConfig(root) },
+  { area: 'checks', run: checkChecks },
+  { area: 'edits', run: checkEdits },
 ];
 
-function lookAtConfig(root: string): Look {
+function checkConfig(root: string): CheckResult {
   try {
     readConfig(root);
   } catch (error) {
     if (!(error instanceof ClawError)) throw error;
-    return ill(error.message, 'Mend claw.config.yaml: no command runs before.');
+    return bad(error.message, 'Mend claw.config.yaml: no command runs before.');
   }
   const isThere = existsSync(join(root, 'claw.config.yaml'));
-  return well(isThere ? 'claw.config.yaml is valid' : 'no claw.config.yaml; the defaults hold');
+  return good(isThere ? 'claw.config.yaml is valid' : 'no claw.config.yaml; the defaults hold');
 }
 
-function lookAtChecks({ root, config }: Subject): Look {
+function checkChecks({ root, config }: Subject): CheckResult {
   if (config === null) return null;
   const missing = [...config.check, config.test].filter((line) => !isRunnable(root, line));
-  if (missing.length === 0) return well([...config.check, config.test].join(', '));
+  if (missing.length === 0) return good([...config.check, config.test].join(', '));
   const commands = `Not found: ${missing.join(', ')}.`;
   if (existsSync(join(root, 'package.json')) && !existsSync(join(root, 'node_modules'))) {
-    return well(`${commands} There is no node_modules yet`, 'npm install brings them.');
+    return good(`${commands} There is no node_modules yet`, 'npm install brings them.');
   }
-  return ill(commands, 'Install them, or mend check and test in claw.config.yaml.');
+  return bad(commands, 'Install them, or mend check and test in claw.config.yaml.');
 }
 
 /** Tells whether a proof would find the command. */
@@ -53,12 +53,12 @@ function isExecutable(path: string): boolean {
   }
 }
 
-async function lookAtEdits({ root, state, config, now }: Subject): Promise<Look> {
+async function checkEdits({ root, state, config, now }: Subject): Promise<CheckResult> {
   if (state === null || config === null) return null;
   const { length } = await findEdits(root, state, now);
-  if (length === 0) return well('none that are not recorded');
+  if (length === 0) return good('none that are not recorded');
   const files = length === 1 ? '1 file' : `${length} files`;
-  return well(
+  return good(
     `${files} edited and not recorded; they survive every command`,
     'claw customize "<what and why>" records them.',
   );

@@ -7,20 +7,20 @@ import { isGitFolder, runGit } from '../../state/git.ts';
 import { parseState, readState, STATE_PATH, type State } from '../../state/state-file.ts';
 import { listTransactions } from '../../transaction/records.ts';
 import { readJournal } from '../../transaction/recover.js';
-import { type Examination, ill, type Look, well } from './finding.ts';
+import { bad, type Check, type CheckResult, good } from './finding.ts';
 
 /** `.claw/state.yaml`: whether it can be read, and where a good one can be had. */
-export const stateFile: Examination = { area: 'state', examine: ({ root }) => lookAtState(root) };
+export const stateFile: Check = { area: 'state', run: ({ root }) => checkState(root) };
 
-async function lookAtState(root: string): Promise<Look> {
+async function checkState(root: string): Promise<CheckResult> {
   try {
     const state = readState(root);
-    if (state !== null) return well(summaryOf(state));
+    if (state !== null) return good(summaryOf(state));
     const isLost = [BASE, COMPOSED].some((folder) => existsSync(join(root, folder)));
-    if (!isLost) return well('nothing is installed here yet');
-    return ill(`${STATE_PATH} is gone; what it spoke of is still there.`, await waysBack(root));
+    if (!isLost) return good('nothing is installed here yet');
+    return bad(`${STATE_PATH} is gone; what it spoke of is still there.`, await waysBack(root));
   } catch (error) {
-    return ill(faultOf(root, error), await waysBack(root));
+    return bad(faultOf(root, error), await waysBack(root));
   }
 }
 
