@@ -10,6 +10,7 @@ const PAGES = readdirSync(join(HOME, 'docs')).filter((name) => name.endsWith('.m
 const OTHERS = [
   'budgets.md',
   'doctor.md',
+  'extending.md',
   'faults.md',
   'groups.md',
   'memory.md',

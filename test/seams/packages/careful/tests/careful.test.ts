@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest';
+import { discoverGuards } from '../../../src/host/contracts/guard.ts';
+import { openGuards } from '../../../src/host/turns/guarded-calls.ts';
+
+test('a message to another chat is asked about, one to its own is not', async () => {
+  const log = { info() {}, warn() {}, error() {} };
+  const context = { dataDir: '/nowhere', timeZone: 'UTC', log, now: () => 0, newId: () => 'id' };
+  const { guards } = openGuards(await discoverGuards(), {}, context);
+  const group = { name: 'Main', folder: 'main', isMain: true };
+  const tool = { name: 'send_message', isMainOnly: false };
+  const refusalOf = (input: object) =>
+    guards.refusalOf({ tool, group, isTask: false, input }, async (_call, reason) => reason);
+  expect(await refusalOf({ text: 'hello', group: 'family' })).toBe('It goes to another chat.');
+  expect(await refusalOf({ text: 'hello', group: 'main' })).toBeNull();
+  expect(await refusalOf({ text: 'hello' })).toBeNull();
+});

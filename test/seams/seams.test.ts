@@ -1,0 +1,87 @@
+import { cpSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { type Clone, cloneRepository, type Snapshot } from '../story/clone.ts';
+
+const HOME = join(import.meta.dirname, '../..');
+const PACKAGES = join(import.meta.dirname, 'packages');
+const NAMES = readdirSync(PACKAGES).sort();
+// What a feature needs of the core is tested here; the core's own tests run beside this one.
+const PROOF = ['--proof', 'skills'];
+/** The one file that several write to: settings are merged there by name. */
+const SHARED = ['.env.example'];
+
+let clone: Clone;
+let released: Snapshot;
+
+beforeAll(() => {
+  clone = cloneRepository();
+  cpSync(PACKAGES, clone.path('skills'), { recursive: true });
+  released = clone.code();
+});
+afterAll(() => clone?.[Symbol.asyncDispose]());
+
+/** A package's files below one of its folders, by path. */
+function filesOf(name: string, folder: 'add' | 'tests'): Readonly<Record<string, string>> {
+  const root = join(PACKAGES, name, folder);
+  const files = readdirSync(root, { recursive: true, withFileTypes: true }).filter((it) =>
+    it.isFile(),
+  );
+  return Object.fromEntries(
+    files.map((it) => {
+      const path = join(it.parentPath, it.name);
+      return [path.slice(root.length + 1), readFileSync(path, 'utf8')];
+    }),
+  );
+}
+
+/** Paths of the core that are not as they were released. */
+function touched(now: Snapshot): readonly string[] {
+  return Object.keys(released).filter((path) => now[path] !== released[path]);
+}
+
+test('a feature of each kind is new files alone: all together are applied, and their tests pass', async () => {
+  const run = await clone.claw('apply', ...NAMES, ...PROOF);
+  expect(run.json.error).toBeNull();
+  expect(run).toMatchObject({ code: 0, json: { outcome: 'done', warnings: [], conflicts: [] } });
+  expect(run.stderr).toContain(`test: ${NAMES.join(', ')}`);
+  const now = clone.code();
+  expect(touched(now)).toEqual(SHARED);
+  for (const name of NAMES) expect(now).toMatchObject(filesOf(name, 'add'));
+});
+
+test('each is removed alone, and the others stay and pass their tests', async () => {
+  const left = new Set(NAMES);
+  for (const name of NAMES) {
+    left.delete(name);
+    const run = await clone.claw('remove', name, ...PROOF);
+    expect(run.json.error).toBeNull();
+    expect(run).toMatchObject({ code: 0, json: { warnings: [], conflicts: [] } });
+    const now = clone.code();
+    expect(touched(now)).toEqual(touched(now).filter((path) => SHARED.includes(path)));
+    for (const path of Object.keys(filesOf(name, 'add')))
+      expect(Object.keys(now)).not.toContain(path);
+    for (const other of left) expect(now).toMatchObject(filesOf(other, 'add'));
+  }
+  expect(clone.code()).toEqual(released);
+});
+
+test.each(NAMES)('the settings of %s are those that its manifest adds to .env.example', (name) => {
+  const manifest = parse(readFileSync(join(PACKAGES, name, 'manifest.yaml'), 'utf8'));
+  const added: { name: string }[] = manifest.structured?.env_additions ?? [];
+  const read = Object.values(filesOf(name, 'add')).flatMap((text) =>
+    [...text.matchAll(/\b([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+): z\./g)].map(([, setting]) => setting),
+  );
+  expect(added.map((setting) => setting.name).sort()).toEqual([...new Set(read)].sort());
+  expect(manifest.modifies).toEqual([]);
+});
+
+test('the examples of docs/extending.md are files of these packages', () => {
+  const page = readFileSync(join(HOME, 'docs/extending.md'), 'utf8');
+  const shown = [...page.matchAll(/^```ts\n\/\/ (\S+)\n([\s\S]*?)^```$/gm)].map(
+    ([, path = '', text = '']) => [path, text] as const,
+  );
+  const packaged = Object.assign({}, ...NAMES.map((name) => filesOf(name, 'add')));
+  expect(Object.fromEntries(shown)).toEqual(packaged);
+});
