@@ -42,11 +42,7 @@ export async function init(context: EngineContext, request: ReleaseRequest): Pro
   );
 }
 
-/**
- * Weaves skills into the code: one operation, all of them or none.
- *
- * @param request the release, where this is the first command
- */
+/** Applies skills: one operation, all of them or none. */
 export async function apply(
   context: EngineContext,
   wanted: readonly string[],

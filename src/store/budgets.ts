@@ -16,7 +16,7 @@ export interface Budgets {
   of(folder: string): Limits | null;
   /** Sets what a folder may spend, or with null leaves it to the default again. */
   set(folder: string, limits: Limits | null): void;
-  /** True the first time that it is asked for this folder, day and notice. */
+  /** Returns true the first time that it is asked for this folder, day and notice. */
   notice(folder: string, day: string, notice: BudgetNotice): boolean;
   /** Allows the notices of a folder on a day again: its budget has changed. */
   forgetNotices(folder: string, day: string): void;

@@ -16,7 +16,10 @@ export interface Chats {
   byJid(jid: string): Chat | null;
   /** Returns the address that a chat goes by: another one, where it was merged into that. */
   current(jid: string): string;
-  /** Chats that are no registered group and were not merged into another, newest first, at most `limit` of them. */
+  /**
+   * Returns chats that are no registered group and were not merged into another, newest first, at most
+   * `limit` of them.
+   */
   unregistered(limit: number): readonly Chat[];
   /**
    * Notes that the owner took the assistant out of a chat: until it is registered again, it is a stranger's.

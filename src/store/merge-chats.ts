@@ -32,7 +32,10 @@ export function chatMergerOf(
   const isOlder = (one: Group, other: Group): boolean =>
     Registered.parse(registeredAt.get(one.jid)).at <
     Registered.parse(registeredAt.get(other.jid)).at;
-  /** Not the one that it was merged into: what was done before a crash is not done again. */
+  /**
+   * Finds the group of a chat itself, not of the chat it was merged into: a finished merge is not repeated
+   * after a crash.
+   */
   const groupAt = (jid: string): Group | null => {
     const group = groups.byJid(jid);
     return group?.jid === jid ? group : null;

@@ -30,9 +30,12 @@ export interface Outbox {
   heads(): readonly Outbound[];
   markSending(messageId: string): void;
   markSent(messageId: string): void;
-  /** Not taken by the far end: the same message is tried again at `nextTryAt`. */
+  /** Notes that the far end did not take a message: it is tried again at `nextTryAt`. */
   postpone(messageId: string, nextTryAt: number, error: string): void;
-  /** Perhaps taken: repeated once at `nextTryAt`; the second time it stays of unknown outcome. */
+  /**
+   * Notes that a message was perhaps taken: it is repeated once at `nextTryAt`; the second time its outcome
+   * stays unknown.
+   */
   markUnknown(messageId: string, nextTryAt: number, error: string): 'repeated' | 'unknown';
   giveUp(messageId: string, error: string): void;
   /** Marks at start that sends of a dead process have an unknown outcome. */

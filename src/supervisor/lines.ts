@@ -11,7 +11,7 @@ export type Speaker = {
 export interface Lines {
   /** Keeps a line until an assistant has stored it. */
   add(speaker: Speaker, text: string): void;
-  /** No more lines will come. */
+  /** Ends the input. */
   end(): void;
   /**
    * Connects an assistant. It gets every line that is not stored, also those that an earlier one was given.

@@ -74,7 +74,7 @@ function entriesOf(folder: string): readonly Dirent[] {
   }
 }
 
-/** Links are left alone: where they lead is not the assistant's. */
+/** Returns an entry whose rights are too wide. Leaves links alone: their targets are not the assistant's. */
 function exposed(path: string, wanted: number): readonly Exposed[] {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined || found.isSymbolicLink()) return [];

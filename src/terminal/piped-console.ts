@@ -10,7 +10,7 @@ export type PipedStreams = {
   readonly errors: Writable;
 };
 
-/** Lines in, a prompt and answers out; what is neither goes to stderr. */
+/** Creates a console on pipes: reads lines, writes a prompt and answers; everything else goes to stderr. */
 export function pipedConsole({ input, output, errors }: PipedStreams): OwnerConsole {
   let lines: Interface | null = null;
   let prompt = '';

@@ -17,7 +17,7 @@ import { StatCache } from './stat-cache.ts';
 const CACHE = '.claw/cache/base.json';
 
 /**
- * Digests of the core's files: from the cache where it adds up to the pinned digest, else from
+ * Reads the digests of the core's files: from the cache where it adds up to the pinned digest, else from
  * `.claw/base/`; null where that is not the pinned core either.
  */
 export function readBaseDigests(root: string, core: State['core']): TreeDigests | null {

@@ -154,7 +154,10 @@ function planCase(given: GoldenCase, answers: KnownAnswers): PlannedOutcome {
   };
 }
 
-/** Recordings as the command leaves them: its decisions are kept, but for those on the owner's own work. */
+/**
+ * Returns the recordings that the command leaves: it keeps its decisions, except those on the owner's own
+ * work.
+ */
 function recordingsAfter({ answers, plan, target, layers }: PlannedOutcome): readonly Resolution[] {
   const own = new Set(
     layers.filter(({ kind }) => kind === 'customisation').map(({ manifest }) => manifest.skill),
@@ -196,7 +199,7 @@ function lookUp(tree: Tree): (path: string) => TreeFile | null {
   return (path) => tree.get(path) ?? null;
 }
 
-/** Customisations come in the order in which they were made; skills come in any. */
+/** Turns the order of the skills round; customisations keep the order in which they were made. */
 function turn(layers: readonly SkillPackage[]): readonly SkillPackage[] {
   const skills = layers.filter(({ kind }) => kind === 'skill');
   return [...skills.toReversed(), ...layers.filter(({ kind }) => kind !== 'skill')];

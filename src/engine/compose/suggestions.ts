@@ -9,8 +9,8 @@ import {
 import { disputesOf, fits, isSameLines, ownAnswerTo } from './answer.ts';
 
 /**
- * Recordings that fit a conflict but may not resolve it by themselves: of other layers, from elsewhere,
- * of the same lines in another file. To be offered.
+ * Returns recordings to offer: they fit a conflict but may not resolve it by themselves, being of other
+ * layers, from elsewhere, or of the same lines in another file.
  */
 export function suggestionsFor(
   conflict: Conflict,

@@ -22,12 +22,7 @@ type OwnedRange = OwnerReport & {
 };
 
 /**
- * Says whose the lines of a file are, or of a part of it: `src/a.ts`, `src/a.ts:12`, `src/a.ts:12-20`.
- *
- * `data` is `{ path, ranges, binary, gone }`. A binary file is one line. A file that is not there any
- * more has no ranges; `gone` then says who took it away, and where to.
- *
- * @throws ClawError NOT_INITIALISED, USAGE for a place that is none, FILE_MISSING
+ * Names the owners of the lines of a file, or of a part of it: `src/a.ts`, `src/a.ts:12`, `src/a.ts:12-20`.
  */
 export async function why(context: EngineContext, argument: string): Promise<VerbResult> {
   const { root } = context;

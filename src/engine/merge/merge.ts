@@ -81,7 +81,7 @@ function toHunks(
   return hunks;
 }
 
-/** Lines whose words are the same in all three; what may still differ is how each one ends. */
+/** Merges lines with the same words in all three texts, which may still differ in their ends. */
 function mergeAligned(
   { base, ours, theirs }: Versions<Range>,
   lines: Versions<readonly string[]>,

@@ -128,7 +128,7 @@ function shuffle(lines: readonly string[], random: () => number): readonly strin
     .map(({ line }) => line);
 }
 
-/** Numbers in [0, 1) that are the same in every run. */
+/** Returns numbers in [0, 1) that are the same in every run. */
 function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {

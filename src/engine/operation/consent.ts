@@ -29,7 +29,7 @@ export function checkConsent(operation: Operation, allow: readonly string[]): vo
   });
 }
 
-/** Paths and overrides of a plan that the owner has yet to name with `--allow`. */
+/** Returns the paths and overrides of a plan that the owner has yet to name with `--allow`. */
 export function missingConsent(operation: Operation, allow: readonly string[]): readonly string[] {
   const paths = operation.plan.changes.map(({ path }) => path).filter((path) => needsConsent(path));
   return [...paths, ...newOverrides(operation).map(({ consent }) => consent)].filter(

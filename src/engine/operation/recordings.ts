@@ -46,7 +46,7 @@ export function keepResolutions(
   return { known, made, outdated: outdated.map(({ key }) => resolutionPath(key)) };
 }
 
-/** Names who brought ours of a hunk, so that it is known again between the same layers. */
+/** Adds the author of ours to each hunk, so that it is recognised again between the same layers. */
 function withAuthors(answer: Answer, { authors, layers }: Conflict): Answer {
   if (answer.kind !== 'hunks') return answer;
   const hunks = answer.hunks.map(({ base, ours, theirs, resolved }, at) => {

@@ -49,8 +49,8 @@ export type Visible = {
 };
 
 /**
- * Arguments for bubblewrap: no network but a loopback of its own, no home, the system read-only,
- * the view writable at its own path, everything else not there.
+ * Makes the arguments for bubblewrap: no network but a loopback of its own, no home, the system read-only,
+ * the view writable at its own path, everything else absent.
  */
 export function bubblewrapArgs({ view, nodeModules, nodeFolder, hidden }: Visible): string[] {
   const args = base();
@@ -64,10 +64,12 @@ export function bubblewrapArgs({ view, nodeModules, nodeFolder, hidden }: Visibl
 }
 
 /**
- * Packages, read-only. Vite insists on writing beside them, into `node_modules/.vite-temp`: where it
- * is installed, that one folder is scratch space, and the owner's folder still stays untouched. For
- * that each entry is bound alone, which takes a moment with a thousand of them. What Vite and Vitest
- * left there in earlier runs is not shown: they would begin by clearing it away, and could not.
+ * Binds packages read-only. Vite insists on writing beside them, into `node_modules/.vite-temp`. Where it is
+ * installed, that one folder is scratch space, and the owner's folder still stays untouched. For that each
+ * entry is bound alone, which takes a moment with a thousand of them.
+ *
+ * Leftovers of Vite and Vitest from earlier runs are not shown: they would begin by clearing them away, and
+ * could not.
  */
 function packages(from: string, to: string): string[] {
   if (!existsSync(join(from, 'vite'))) return ['--ro-bind', from, to];

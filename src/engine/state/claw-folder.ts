@@ -80,7 +80,9 @@ export function listKept(
   return listFolder(join(root, folder)).map((kept) => [truePath(kept), `${folder}/${kept}`]);
 }
 
-/** Paths of the files below a folder on disk, sorted; links and special files included, unopened. */
+/**
+ * Returns the paths of the files below a folder on disk, sorted; links and special files included, unopened.
+ */
 export function listFolder(folder: string): readonly string[] {
   const found: string[] = [];
   const walk = (below: string): void => {
@@ -94,7 +96,7 @@ export function listFolder(folder: string): readonly string[] {
   return found.sort();
 }
 
-/** Names in a folder on disk; none where there is no folder. */
+/** Returns the names in a folder on disk; none where there is no folder. */
 export function listEntries(folder: string): readonly string[] {
   return entriesOf(folder).map(({ name }) => name);
 }

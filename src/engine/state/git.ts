@@ -90,7 +90,7 @@ export async function resolveCommit(root: string, ref: string): Promise<string |
   }
 }
 
-/** Paths of symbolic links and submodules in a commit. */
+/** Returns the paths of symbolic links and submodules in a commit. */
 export async function listLinks(root: string, commit: string): Promise<readonly string[]> {
   const listing = await runGit(root, ['ls-tree', '-r', '-z', commit]);
   return listing

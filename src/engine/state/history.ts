@@ -83,7 +83,10 @@ function parseLog(output: string): readonly Entry[] {
   return [...entries.values()];
 }
 
-/** Modes of each parent and of the result, contents of each parent and of the result, letters. */
+/**
+ * Parses a line of git's raw diff: modes of each parent and of the result, contents of each parent and of the
+ * result, letters.
+ */
 function parseChange(line: string): { readonly oid: string; readonly mode: string } {
   const words = line.split(' ');
   return { oid: words.at(-2) ?? '', mode: words[line.lastIndexOf(':') + 1] ?? '' };

@@ -137,7 +137,7 @@ function asClawError(error: unknown, outcome: string): ClawError {
   return new ClawError('IO_FAILED', message, { path: place, data: { code }, cause: error });
 }
 
-/** Numbers go up whatever the clock does, so that names sort by age. */
+/** Makes the id of a new transaction. Numbers count up whatever the clock does, so that names sort by age. */
 function nextId(root: string, verb: string): string {
   const ids = ['tx', 'backup'].flatMap((folder) => transactionIds(join(root, '.claw', folder)));
   const last = Math.max(0, ...ids.map((id) => Number.parseInt(id, 10)));

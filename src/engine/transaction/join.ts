@@ -40,7 +40,10 @@ export function joinTransactions(
   return id;
 }
 
-/** Numbers are given again after an undo, so the number alone does not tell. */
+/**
+ * Tells whether a record is the one that is meant. Numbers are reused after an undo, so the time counts as
+ * well.
+ */
 function isSame(found: TransactionSummary | undefined, meant: TransactionSummary): boolean {
   return found?.id === meant.id && found.committedAt === meant.committedAt;
 }
@@ -131,7 +134,7 @@ function keep(
   return print;
 }
 
-/** Ids count up, so that the newest record is the last by name. */
+/** Makes an id for the joined record. Ids count up, so that the newest record is the last by name. */
 function idAfter(root: string, { id, verb }: Journal): string {
   const last = transactionIds(join(root, '.claw/backup')).at(-1) ?? id;
   return `${String(Number(last.slice(0, 6)) + 1).padStart(6, '0')}-${verb}`;

@@ -120,7 +120,8 @@ function makeFolder(root: string, made: Set<string>): void {
 }
 
 /**
- * Never opens a file that is there: closing `lock.db` would drop a lock held in this process.
+ * Creates a file if it is absent. Never opens an existing one: closing `lock.db` would drop a lock held in
+ * this process.
  *
  * @returns whether it was absent
  */

@@ -280,7 +280,7 @@ export function linkOnPath(root, path) {
   return null;
 }
 
-/** Ids of transactions in a folder, oldest first. @param {string} folder */
+/** Lists the ids of transactions in a folder, oldest first. @param {string} folder */
 export function transactionIds(folder) {
   if (!fs.existsSync(folder)) return [];
   return fs
@@ -289,7 +289,7 @@ export function transactionIds(folder) {
     .sort();
 }
 
-/** Folders above a relative path, innermost first. @param {string} path */
+/** Lists the folders above a relative path, innermost first. @param {string} path */
 export function parents(path) {
   const found = [];
   for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) {
@@ -308,7 +308,7 @@ export function syncPath(path) {
   }
 }
 
-/** Says who holds the lock; only its holder may. @param {string} root @param {string} verb */
+/** Names the holder of the lock; only the holder may call it. @param {string} root @param {string} verb */
 export function writeHolder(root, verb) {
   const cache = join(root, '.claw/cache');
   const holder = { pid: process.pid, verb, started: processStart(process.pid) };

@@ -82,8 +82,8 @@ function refuseUnsafe(root: string, steps: readonly Step[]): void {
 }
 
 /**
- * Deletions go first, so that a folder can take the place of a file and the other way round. What
- * recovery itself runs on comes last before `state.yaml`: until then the old one is whole.
+ * Orders the steps. Deletions go first, so that a folder can replace a file and the other way round. The
+ * files that recovery itself runs on come last before `state.yaml`: until then the old ones are whole.
  */
 function inOrder(steps: readonly Step[]): readonly Step[] {
   const rank = (step: Step) => {

@@ -15,8 +15,8 @@ type Cores = {
 };
 
 /**
- * Names in conflicts over files that the release no longer has where it may have moved them: the files
- * it added that are most like them.
+ * Adds candidates to conflicts over files that the release no longer has: the added files that are most like
+ * them.
  */
 export function nameCandidates(conflicts: readonly Conflict[], cores: Cores): readonly Conflict[] {
   const isGone = ({ kind, path }: Conflict) =>

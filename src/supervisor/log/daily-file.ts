@@ -25,8 +25,8 @@ export type DailyFileOptions = {
 type Open = { readonly day: string; readonly handle: number; size: number; isTorn: boolean };
 
 /**
- * Lines in one file a day, for their owner alone, written at once, so that a crash loses none. Those of
- * the last 14 days are kept: with the first line of a day, older ones are removed.
+ * Writes lines into one file a day, readable by their owner alone, at once, so that a crash loses none. Keeps
+ * the last 14 days: the first line of a day removes older files.
  *
  * Never throws: on a full disk, and beyond 100 MB a day, lines are lost, and the assistant goes on.
  */

@@ -7,7 +7,9 @@ import { z } from 'zod';
 export interface LastHealthy {
   /** Tells whether a transaction has published another composition since: only that can be rolled back. */
   isPublishedSince(): boolean;
-  /** Never throws: on a full disk, this process remembers it alone. */
+  /**
+   * Notes that the present tree is healthy. Never throws: on a full disk, this process remembers it alone.
+   */
   record(): void;
 }
 

@@ -59,7 +59,9 @@ function countOf(count: number): string {
   return count === 1 ? '1 composition' : `${count} compositions`;
 }
 
-/** Views lie in `.claw/tx`; where nothing was, nothing stays. */
+/**
+ * Remembers which folders are absent now, so that proofs, whose views are in `.claw/tx`, leave none behind.
+ */
 function rememberFolders(root: string): () => void {
   const fresh = ['.claw/tx', '.claw']
     .map((path) => join(root, path))

@@ -31,11 +31,11 @@ export function pairsOf(
 }
 
 /**
- * Triples in which all three meet at one place: there a merge can go wrong that no pair shows. Those
- * with most such places come first, then by name.
+ * Returns triples in which all three meet at one place: there a merge can go wrong although every pair
+ * composes. Triples with most such places come first, then by name.
  *
- * @param sound combinations that are well, pairs among them; a triple with a skill or a pair that is not
- *   would only say so again
+ * @param sound combinations without a failure, pairs among them; a triple with a failing skill or pair would
+ *   only repeat that
  */
 export function triplesOf(sound: readonly Combination[], limit: number): readonly Combination[] {
   const pairs = sound.filter(({ skills }) => skills.length === 2);

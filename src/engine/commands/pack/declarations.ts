@@ -160,7 +160,7 @@ function changed(
     .map((key) => ({ section, key, value: now[key] ?? null }));
 }
 
-/** Entries of a list are names, or maps with a `name`; what a map says beside the new value stays. */
+/** Declares a value in a list of names, or of maps with a `name`; the map's other keys stay. */
 function declareInList(
   document: Document,
   place: readonly string[],

@@ -229,7 +229,7 @@ function manifestOf(
 
 type Given = Pick<Draft, 'installation' | 'installed' | 'edits' | 'own'>;
 
-/** Edits that the package, applied where they are not, would not give, and why. */
+/** Returns edits that the applied package would not reproduce, with the reasons. */
 function notGiven(
   { installation, installed, edits, own }: Given,
   skill: SkillPackage,

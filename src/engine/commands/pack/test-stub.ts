@@ -63,7 +63,7 @@ export function testStub(
   ].join('\n');
 }
 
-/** Names that a module exports; none for one that runs on import, which exports nothing. */
+/** Returns the names that a module exports; none for one that runs on import, which exports nothing. */
 function exportsOf(path: string, file: TreeFile | null): readonly string[] {
   if (file === null || !MODULE.test(path) || path.endsWith('.d.ts')) return [];
   const text = file.bytes.toString('utf8');

@@ -125,7 +125,7 @@ function namedOf(
 
 const LAYER = /^(layer|customisation) ([a-z0-9-]+)(?: (\d\S*))?: (\w+) ?(.*)$/;
 
-/** Packages by name and version, in the order in which the file first names them. */
+/** Returns the packages by name and version, in the order in which the file first names them. */
 function readLayers(reader: Reader, releases: Releases): ReadonlyMap<string, SkillPackage> {
   const parts = Map.groupBy(
     reader.take(LAYER),

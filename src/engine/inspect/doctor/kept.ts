@@ -84,7 +84,7 @@ function isPackageWhole(root: string, layer: LayerState): boolean {
   });
 }
 
-/** Layers that the owner's edits became lie apart from the skills. */
+/** Returns the folder of a layer's package: customisations are apart from the skills. */
 function placeOf(layer: LayerState | undefined): string {
   return layer?.kind === 'customisation' ? CUSTOM : PACKAGES;
 }

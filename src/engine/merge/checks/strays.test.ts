@@ -165,7 +165,7 @@ function pick(count: number, random: Random): number {
   return Math.floor(random() * count);
 }
 
-/** Numbers in [0, 1) that are the same in every run. */
+/** Returns numbers in [0, 1) that are the same in every run. */
 function seededRandom(seed: number): Random {
   let state = seed;
   return () => {

@@ -10,7 +10,7 @@ import type { Operation } from '../operation.ts';
 
 const CONSENT = 'npm:';
 
-/** Packages whose install scripts the owner lets run, by `--allow npm:<package>`. */
+/** Returns the packages whose install scripts the owner lets run, by `--allow npm:<package>`. */
 export function allowedScripts(allow: readonly string[]): readonly string[] {
   return allow.filter((name) => name.startsWith(CONSENT)).map((name) => name.slice(CONSENT.length));
 }

@@ -18,7 +18,7 @@ export function wasSkipped(state: State | null): boolean {
   return state?.structured['package-lock.json']?.['skipped'] === true;
 }
 
-/** Names of the packages that a `package.json` asks for, and that are not installed so. */
+/** Returns the names of the packages that a `package.json` asks for and that are not installed so. */
 export function lackingPackages(root: string, packageJson: TreeFile | null): readonly string[] {
   const wanted = Wanted.safeParse(parseJson(packageJson?.bytes.toString('utf8') ?? '{}')).data;
   const all = { ...wanted?.devDependencies, ...wanted?.dependencies };

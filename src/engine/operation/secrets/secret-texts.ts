@@ -33,7 +33,9 @@ export function secretTexts(name: string, value: string): readonly string[] {
   return [...new Set(texts.filter((text) => text.length >= LEAST).flatMap(quotedForms))];
 }
 
-/** Lines of a key, and what looks like a secret amid other words; a line break may be written as `\n`. */
+/**
+ * Returns the lines of a key, and secret-looking parts amid other words; a line break may be written as `\n`.
+ */
 function linesIn(value: string, isKey: boolean): readonly string[] {
   const lines = value.split(/\\r|\\n|[\r\n]/).map((line) => line.trim());
   if (isKey) return lines.filter((line) => !line.startsWith('-----'));
@@ -61,7 +63,10 @@ function credentialsIn(value: string): readonly string[] {
   return [...login, ...token, ...parameters, ...parts.filter(isRandom)];
 }
 
-/** No word, number, path, name of a host or a model, and no address, whose credentials count alone. */
+/**
+ * Tells whether a value looks like a secret: no word, number, path, name of a host or a model, and no
+ * address, whose credentials count alone.
+ */
 function isUnguessable(value: string): boolean {
   if (value.length < LEAST || /\s/.test(value) || isAddress(value)) return false;
   const isPath = /^(?:~|\.{1,2})?\/[\w.-]+(?:\/[\w.@-]+)*\/?$/.test(value);

@@ -1,7 +1,10 @@
 import type { FollowedImport } from '../../compose/composition.ts';
 import type { TargetPlan } from './target.ts';
 
-/** Says which imports of layers an operation writes with another path, because a release moved what they mean. */
+/**
+ * Lists the imports of layers that an operation writes with another path, because a release moved their
+ * targets.
+ */
 export function followedNotes({ target, changes }: TargetPlan): readonly string[] {
   const changed = new Set(changes.map(({ path }) => path));
   const groups = new Map<string, FollowedImport[]>();

@@ -6,8 +6,8 @@ import { type Digest, digestBytes } from '../../digest.ts';
 const CACHES = new Set(['.cache', '.vite', '.vite-temp', '.vitest']);
 
 /**
- * Names what is installed: npm's own note of it, and size and time of every file, so that an edit by
- * hand shows. It reads no package, which would take too long.
+ * Computes the identity of the installed packages: npm's own note of them, and size and time of every file,
+ * so that an edit by hand shows. Reads no package, which would take too long.
  *
  * @param root a link that leads out of the packages must stay in here, where other digests see its target
  * @returns null where a link leads further out, or something cannot be read

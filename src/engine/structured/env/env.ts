@@ -102,7 +102,7 @@ function namesOf(line: string): readonly string[] {
   return name === undefined ? [] : [name];
 }
 
-/** Names in the order in which layers, by name, bring them; who brings each, in canonical order. */
+/** Returns the settings by name, in the order of the layers' names; the layers of each in canonical order. */
 function requirementsByName({
   declarations,
 }: StructuredInput): ReadonlyMap<string, readonly Requirement[]> {

@@ -23,7 +23,7 @@ export type KeyedMap = {
   readonly indent: string;
 };
 
-/** The paths of lines before and after a move. */
+/** The indentation before and after a move, and the line ends of the new place. */
 export type Transplant = { readonly from: string; readonly to: string; readonly eol: string };
 
 /** Returns the lines of a chunk without the comments above it. */
@@ -36,7 +36,7 @@ function linesOf(map: KeyedMap): readonly string[] {
   return [...map.chunks.flatMap((chunk) => [...chunk.lead, ...bodyOf(chunk)]), ...map.tail];
 }
 
-/** Lines as they look at another depth of another file. */
+/** Indents lines for another depth of another file. */
 export function transplant(
   lines: readonly string[],
   { from, to, eol }: Transplant,
@@ -66,7 +66,7 @@ export function splitLines(text: string): readonly string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 
-/** Lines joined to a text in which only the last may lack a terminator. */
+/** Joins lines to a text in which only the last may lack a terminator. */
 export function joinLines(lines: readonly string[], eol: string): string {
   return lines
     .map((line, at) => (line.endsWith('\n') || at === lines.length - 1 ? line : line + eol))

@@ -158,7 +158,7 @@ function clash(
   return sides.kept;
 }
 
-/** Comments on which both sides worked are kept from both: they decide nothing. */
+/** Merges comments. Where both sides changed one, both are kept: comments decide nothing. */
 function mergeComments(
   { base, ours, theirs }: Versions<readonly string[]>,
   indents: Versions<string>,

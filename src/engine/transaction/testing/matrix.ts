@@ -97,8 +97,8 @@ export class CrashMatrix {
 }
 
 /**
- * Success means after, an error of the disk means before: at once, and on a disk that stays broken once
- * the next command has recovered on a good one.
+ * Checks the tree after an error of the disk. Success means after, an error means before: at once, and on a
+ * disk that stays broken once the next command has recovered on a good one.
  */
 function errorFault(stdout: string, tree: Verdict['tree']): string {
   const wanted = stdout === 'done' ? 'after' : stdout === 'IO_FAILED' ? 'before' : null;
