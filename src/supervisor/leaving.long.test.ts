@@ -13,10 +13,11 @@ import { DEFAULT_TIMING } from './supervisor.ts';
 
 /** A channel of the owner's that takes nothing and never lets go. */
 const HUNG_CHANNEL = `
+  import { defineChannel } from './channel.ts';
   const never = () => new Promise(() => {});
   const me = { jid: 'hung:me', isDirect: true, isOwner: true, sender: 'me', senderName: null };
   const about = { id: '1', chatName: 'Hung', mentionsAssistant: false, text: '/groups', sentAt: 1 };
-  export const channel = {
+  export const channel = defineChannel({
     name: 'hung',
     create: () => ({
       name: 'hung',
@@ -31,7 +32,7 @@ const HUNG_CHANNEL = `
       ownsJid: (jid) => jid.startsWith('hung:'),
       status: () => ({ state: 'connected', detail: null }),
     }),
-  };`;
+  });`;
 
 let server: AnthropicServer;
 let reply: AnthropicReply;
