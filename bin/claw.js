@@ -55,29 +55,9 @@ function decisionOf(args) {
 }
 
 async function start() {
-  const cache = join(home, 'node_modules/.cache/patchclaw');
-  module.enableCompileCache?.(cache);
-  const bundled = await loadBundle(cache);
-  const { main } = bundled ?? (await import('../src/cli/main.ts').catch(explainBroken));
+  module.enableCompileCache?.(join(home, 'node_modules/.cache/patchclaw'));
+  const { main } = await import('../src/cli/main.ts').catch(explainBroken);
   process.exitCode = await main(process.argv.slice(2));
-  if (bundled !== null) return;
-  const { makeBundle } = await import('../src/cli/bundle.js');
-  await makeBundle(home, cache);
-}
-
-/**
- * The same code in one file, where there is such a cache of it.
- *
- * @param {string} cache @returns {Promise<typeof import('../src/cli/main.ts') | null>}
- */
-async function loadBundle(cache) {
-  try {
-    const { findBundle } = await import('../src/cli/bundle.js');
-    const address = findBundle(home, cache);
-    return address === null ? null : await import(address);
-  } catch {
-    return null; // Half replaced, or swept by another command just now: the sources tell.
-  }
 }
 
 /** @param {unknown} error @returns {Promise<never>} */

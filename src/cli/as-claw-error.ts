@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { ClawError } from '../engine/index.ts';
+import { ClawError } from '../engine/commands.ts';
 
 const WORDS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full (ENOSPC)',

@@ -1,4 +1,4 @@
-import type { ClawError, ErrorCode, VerbResult } from '../engine/index.ts';
+import type { ClawError, ErrorCode, VerbResult } from '../engine/commands.ts';
 
 const BY_CODE: Partial<Record<ErrorCode, number>> = {
   USAGE: 2,

@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import type { VerbResult } from '../engine/index.ts';
+import type { VerbResult } from '../engine/commands.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 

@@ -1,4 +1,4 @@
-import type { Conflict, VerbResult } from '../engine/index.ts';
+import type { Conflict, VerbResult } from '../engine/commands.ts';
 
 /** The one object that `--json` prints, on every exit code. */
 export function renderJson(result: VerbResult): string {

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { ClawError, findRoot, type ProofScope, type VerbResult } from '../engine/index.ts';
+import { ClawError, findRoot, type ProofScope, type VerbResult } from '../engine/commands.ts';
 import { asClawError } from './as-claw-error.ts';
 import { assistantVerbs } from './assistant/assistant-verbs.ts';
 import { engineVerbs } from './engine/engine-verbs.ts';
@@ -9,7 +9,6 @@ import { exitCodeOf, outcomeOf } from './exit-code.ts';
 import { groupVerbs, HELP } from './help.ts';
 import { catchInterruption } from './interruption.ts';
 import { renderJson } from './json.ts';
-import { renderText } from './render/render.ts';
 import { screenOf } from './screen.ts';
 import { createUi, type Ui } from './ui.ts';
 
@@ -129,7 +128,7 @@ async function runAndPrint(
     const result = await resultOrFailure(verb, () => work({ root, cwd, options, ui, signal }));
     ui.stop(result.error === null);
     if (options.json) process.stdout.write(`${renderJson(result)}\n`);
-    else print(result);
+    else await print(result);
     return interruption.exitCode(result) ?? exitCodeOf(result);
   } finally {
     interruption.end();
@@ -149,7 +148,8 @@ function failure(verb: string, error: ClawError): VerbResult {
   return { verb, outcome, data: null, changes: [], conflicts: [], warnings: [], error };
 }
 
-function print(result: VerbResult): void {
+async function print(result: VerbResult): Promise<void> {
+  const { renderText } = await import('./render/render.ts');
   const { out, err } = renderText(result, screenOf(process.stdout, process.env));
   if (out !== '') process.stdout.write(out);
   if (err !== '') process.stderr.write(err);

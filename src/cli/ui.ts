@@ -1,4 +1,4 @@
-import type { ProgressEvent } from '../engine/index.ts';
+import type { ProgressEvent } from '../engine/commands.ts';
 
 /** What a person sees while a verb works: a spinner with times on a terminal, plain lines when piped. */
 export type Ui = {

@@ -105,14 +105,6 @@ export class SetupRefused extends Error {
   }
 }
 
-/**
- * Whether a step refused. By its name, because claw's own modules may be joined into one file, where
- * this class is another one than that of a step that is loaded from its file.
- */
-export function isSetupRefused(error: unknown): error is SetupRefused {
-  return error instanceof Error && error.name === 'SetupRefused';
-}
-
 const Step = z.custom<SetupStep>(
   (value) =>
     z.looseObject({ name: z.string().min(1), help: z.string(), run: z.function() }).safeParse(value)

@@ -1,10 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { findBundle } from '../cli/bundle.js';
 
 const HOME = join(import.meta.dirname, '../..');
-const CACHE = join(HOME, 'node_modules/.cache/patchclaw');
 
 /** The command as a person starts it. */
 export const CLAW = join(HOME, 'bin/claw.js');
@@ -17,34 +15,21 @@ export type Printed = {
 };
 
 type Caught = { stdout: string; stderr: string };
-type Main = (args: readonly string[]) => Promise<number>;
 
 const catching = new AsyncLocalStorage<Caught>();
 for (const name of ['stdout', 'stderr'] as const) catchOutput(name);
 
 /**
- * Runs the command line: the very file that `bin/claw.js` would run, in this process, which has it
- * loaded already. Starting a process takes longer than most commands do, and the tests run more than a
- * thousand. Where there is no such file yet, a process is started, which makes it; with
- * `CLAW_TEST_PROCESSES=1` it always is one.
+ * Runs the command line in this process, from its sources, which are loaded once: starting a process
+ * takes longer than most commands do, and the tests run more than a thousand. With
+ * `CLAW_TEST_PROCESSES=1` each run is a process, as a person starts it.
  */
 export async function runClaw(args: readonly string[]): Promise<Printed> {
-  const main = process.env['CLAW_TEST_PROCESSES'] === '1' ? null : await loadMain();
-  if (main === null) return await startClaw(args);
+  if (process.env['CLAW_TEST_PROCESSES'] === '1') return await startClaw(args);
+  const { main } = await import('../cli/main.ts');
   const caught: Caught = { stdout: '', stderr: '' };
   const code = await catching.run(caught, () => main(args));
   return { code, ...caught };
-}
-
-async function loadMain(): Promise<Main | null> {
-  const address = findBundle(HOME, CACHE);
-  if (address === null) return null;
-  try {
-    const { main } = (await import(address)) as { main: Main };
-    return main;
-  } catch {
-    return null; // Another process has just replaced it, as `bin/claw.js` expects too.
-  }
 }
 
 async function startClaw(args: readonly string[]): Promise<Printed> {

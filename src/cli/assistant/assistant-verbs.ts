@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { ClawError } from '../../engine/index.ts';
+import { ClawError } from '../../engine/commands.ts';
 import { defineLogs } from '../logs/logs.ts';
 import type { RunVerb } from '../main.ts';
 import { defineService } from '../service/service.ts';

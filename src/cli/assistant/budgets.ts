@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Settings } from '../../config.ts';
-import type { VerbResult } from '../../engine/index.ts';
+import type { VerbResult } from '../../engine/commands.ts';
 import type { BudgetReport } from '../../host/budget/budget-report.ts';
 import { environmentOf, settingsOf } from '../setup/settings.ts';
 

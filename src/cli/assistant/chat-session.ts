@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { ClawError, type VerbResult } from '../../engine/index.ts';
+import { ClawError, type VerbResult } from '../../engine/commands.ts';
 import { historyFile } from '../../terminal/history.ts';
 import { interactiveConsole } from '../../terminal/interactive-console.ts';
 import type { Invocation } from '../main.ts';

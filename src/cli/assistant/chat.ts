@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { ClawError, type VerbResult } from '../../engine/index.ts';
+import { ClawError, type VerbResult } from '../../engine/commands.ts';
 import { isLeaving } from '../../terminal/owner-console.ts';
 import type { Invocation } from '../main.ts';
 import { chatOnTerminal } from './chat-session.ts';

@@ -1,6 +1,6 @@
 import { connectControl } from '../../control/client.ts';
 import type { AssistantMessage } from '../../control/messages.ts';
-import { ClawError } from '../../engine/index.ts';
+import { ClawError } from '../../engine/commands.ts';
 
 /** What a shell shows of a conversation. */
 export type ConversationView = {

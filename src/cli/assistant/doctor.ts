@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { readSettings, type Settings, SettingsError } from '../../config.ts';
 import { examineAssistant, type Finding } from '../../doctor/examination.ts';
-import { doctor, type EngineContext, type VerbResult } from '../../engine/index.ts';
+import { doctor, type EngineContext, type VerbResult } from '../../engine/commands.ts';
 import type { DoctorData } from '../render/doctor.ts';
 import { dataDirOf, environmentOf } from '../setup/settings.ts';
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { ClawError, type VerbResult } from '../../engine/index.ts';
+import { ClawError, type VerbResult } from '../../engine/commands.ts';
 import {
   type ChatOverview,
   type TaskOverview,

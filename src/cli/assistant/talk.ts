@@ -1,4 +1,4 @@
-import { ClawError } from '../../engine/index.ts';
+import { ClawError } from '../../engine/commands.ts';
 import type { Invocation } from '../main.ts';
 import { dataDirOf as dataDirIn, environmentOf } from '../setup/settings.ts';
 import { type Conversation, type ConversationView, openConversation } from './conversation.ts';

@@ -4,7 +4,7 @@ import {
   develop,
   type EngineContext,
   type VerbResult,
-} from '../../engine/index.ts';
+} from '../../engine/commands.ts';
 import { renderJson } from '../json.ts';
 import { type PackData, packLines } from '../render/pack.ts';
 

@@ -1,8 +1,7 @@
 import { type Command, Option } from 'commander';
-import type { EngineContext, PlanSummary } from '../../engine/index.ts';
-import * as engine from '../../engine/index.ts';
+import type { EngineContext, PlanSummary } from '../../engine/commands.ts';
+import * as engine from '../../engine/commands.ts';
 import type { Invocation, RunVerb } from '../main.ts';
-import { renderText } from '../render/render.ts';
 import type { ResolveOptions } from '../resolve/resolve.ts';
 import { type DevArguments, devCommand, devVerb } from './dev.ts';
 import { drawMatrix, type MatrixOptions, matrixCommand, matrixRequest } from './matrix-options.ts';
@@ -379,6 +378,7 @@ async function confirm(ui: Invocation['ui'], summary: PlanSummary): Promise<bool
   const { verb, planned, losses, packages } = summary;
   if (losses.length > 0) return await ui.ask(`${verb} gives that up. Go on?`);
   if (verb === 'update' && planned.changes.length > 0) {
+    const { renderText } = await import('../render/render.ts');
     const { out, err } = renderText({ ...planned, verb: 'plan' });
     for (const text of `${out}${err}`.trimEnd().split('\n')) ui.progress({ kind: 'note', text });
     return await ui.ask('Nothing is changed yet. Go on with this update?');

@@ -6,7 +6,7 @@ import {
   type MatrixData,
   type MatrixRequest,
   type VerbResult,
-} from '../../engine/index.ts';
+} from '../../engine/commands.ts';
 import { renderSvg } from '../render/matrix-svg.ts';
 
 /** What `claw matrix` takes, as commander gives it. */

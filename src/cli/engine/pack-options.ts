@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
-import * as engine from '../../engine/index.ts';
-import { ClawError, type EngineContext, type VerbResult } from '../../engine/index.ts';
+import * as engine from '../../engine/commands.ts';
+import { ClawError, type EngineContext, type VerbResult } from '../../engine/commands.ts';
 
 /** What `claw pack` is given beside a name and paths. */
 export type PackArguments = {

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { findRoot } from '../../engine/index.ts';
+import { findRoot } from '../../engine/commands.ts';
 import { dataDirOf, environmentOf } from '../setup/settings.ts';
 import { LEVELS } from './line.ts';
 import { parseSince } from './since.ts';

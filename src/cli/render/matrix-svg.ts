@@ -1,4 +1,4 @@
-import type { CellOutcome, MatrixCell, MatrixData } from '../../engine/index.ts';
+import type { CellOutcome, MatrixCell, MatrixData } from '../../engine/commands.ts';
 import { countApart, headline, type Meeting, meetings, shortName } from './matrix-view.ts';
 
 const CELL = 28;

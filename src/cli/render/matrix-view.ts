@@ -1,4 +1,4 @@
-import type { MatrixCell, MatrixData } from '../../engine/index.ts';
+import type { MatrixCell, MatrixData } from '../../engine/commands.ts';
 
 /** What stands where two skills meet: their cell; else they are `apart`, or one of them was refused. */
 export type Meeting = MatrixCell | 'apart' | 'unknown';

@@ -1,4 +1,4 @@
-import type { CellOutcome, MatrixCell, MatrixData } from '../../engine/index.ts';
+import type { CellOutcome, MatrixCell, MatrixData } from '../../engine/commands.ts';
 import { countApart, headline, meetings, shortName } from './matrix-view.ts';
 
 const MARKS: Readonly<Record<CellOutcome, string>> = {

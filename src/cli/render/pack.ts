@@ -1,4 +1,4 @@
-import type { VerbResult } from '../../engine/index.ts';
+import type { VerbResult } from '../../engine/commands.ts';
 
 /** What `claw pack` made, left out and left to its author. */
 export type PackData = {

@@ -1,4 +1,4 @@
-import type { MatrixData, VerbResult } from '../../engine/index.ts';
+import type { MatrixData, VerbResult } from '../../engine/commands.ts';
 import { PIPE, type Screen } from '../screen.ts';
 import { groupLines, taskLines } from './assistant.ts';
 import { type DiffData, diffLines } from './diff.ts';

@@ -1,4 +1,4 @@
-import type { Conflict } from '../../engine/index.ts';
+import type { Conflict } from '../../engine/commands.ts';
 
 type ConflictsData = {
   /** A file to fill in, where that was asked for: then it is all that is printed. */

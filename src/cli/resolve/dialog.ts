@@ -1,10 +1,10 @@
-import * as engine from '../../engine/index.ts';
+import * as engine from '../../engine/commands.ts';
 import {
   ClawError,
   type Conflict,
   type EngineContext,
   type VerbResult,
-} from '../../engine/index.ts';
+} from '../../engine/commands.ts';
 import { proposalLines, type ShownProposal } from '../render/proposals.ts';
 import { type Screen, screenOf } from '../screen.ts';
 import { hasModel } from '../setup/model.ts';

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { ClawError } from '../../engine/index.ts';
+import { ClawError } from '../../engine/commands.ts';
 
 /**
  * Lets the owner edit a text in their own editor (`$VISUAL`, `$EDITOR`, else vi).

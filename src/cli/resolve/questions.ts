@@ -1,5 +1,5 @@
 import { isCancel, selectKey, text } from '@clack/prompts';
-import type { Choice, Conflict } from '../../engine/index.ts';
+import type { Choice, Conflict } from '../../engine/commands.ts';
 import type { Screen } from '../screen.ts';
 import { editText } from './editor.ts';
 import { besideLines, hunkLines } from './view.ts';

@@ -1,5 +1,5 @@
-import * as engine from '../../engine/index.ts';
-import { ClawError, type EngineContext, type VerbResult } from '../../engine/index.ts';
+import * as engine from '../../engine/commands.ts';
+import { ClawError, type EngineContext, type VerbResult } from '../../engine/commands.ts';
 import type { Invocation } from '../main.ts';
 
 /** How `claw resolve` was told to resolve a conflict. */

@@ -1,4 +1,4 @@
-import type { Conflict } from '../../engine/index.ts';
+import type { Conflict } from '../../engine/commands.ts';
 import { padded, wrapped } from '../render/columns.ts';
 import { type Colour, cut, painted, type Screen, shown } from '../screen.ts';
 

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { ClawError } from '../../engine/index.ts';
+import { ClawError } from '../../engine/commands.ts';
 import { launchdPlist } from './launchd-plist.ts';
 import { servicePartsOf } from './parts.ts';
 import { stamped } from './stamp.ts';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { Argument, type Command } from 'commander';
-import type { VerbResult } from '../../engine/index.ts';
+import type { VerbResult } from '../../engine/commands.ts';
 import type { Invocation, RunVerb } from '../main.ts';
 import { dataDirOf, environmentOf } from '../setup/settings.ts';
 import type { ServiceDefinition } from './definition.ts';

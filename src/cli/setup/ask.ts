@@ -1,4 +1,4 @@
-import { ClawError } from '../../engine/index.ts';
+import { ClawError } from '../../engine/commands.ts';
 import { problemOfAddress } from '../../lib/setting-values.ts';
 import { problemOfServer } from '../../model/completion.ts';
 

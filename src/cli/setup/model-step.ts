@@ -1,4 +1,4 @@
-import type { VerbResult } from '../../engine/index.ts';
+import type { VerbResult } from '../../engine/commands.ts';
 import { restartedText, restartRunning } from '../assistant/restart.ts';
 import type { Invocation } from '../main.ts';
 import { type SetupOptions, setUpModel } from './setup.ts';

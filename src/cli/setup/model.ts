@@ -1,5 +1,5 @@
 import { readSettings, type Settings, SettingsError } from '../../config.ts';
-import { ClawError, type ModelPrompt, type ModelReply } from '../../engine/index.ts';
+import { ClawError, type ModelPrompt, type ModelReply } from '../../engine/commands.ts';
 import { readEnvFile } from '../../env-file.ts';
 import { completeText } from '../../model/completion.ts';
 

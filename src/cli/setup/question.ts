@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import { ClawError } from '../../engine/index.ts';
+import { ClawError } from '../../engine/commands.ts';
 import type { SetupContext, SetupQuestion } from '../../setup/step.ts';
 import { dropTyped } from './ask.ts';
 

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { readSettings, type Settings, SettingsError } from '../../config.ts';
-import { ClawError } from '../../engine/index.ts';
+import { ClawError } from '../../engine/commands.ts';
 import { readEnvFile } from '../../env-file.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;

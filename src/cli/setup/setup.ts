@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import { ClawError, type VerbResult } from '../../engine/index.ts';
+import { ClawError, type VerbResult } from '../../engine/commands.ts';
 import { problemOfAddress } from '../../lib/setting-values.ts';
 import { completeOnce } from '../../model/completion.ts';
 import type { Invocation } from '../main.ts';

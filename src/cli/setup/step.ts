@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { ClawError, type VerbResult } from '../../engine/index.ts';
+import { ClawError, type VerbResult } from '../../engine/commands.ts';
 import {
   discoverSetupSteps,
-  isSetupRefused,
   type SetupOutcome,
+  SetupRefused,
   type SetupStep,
 } from '../../setup/step.ts';
 import { restartedText, restartRunning } from '../assistant/restart.ts';
@@ -83,7 +83,7 @@ export async function runStep(
       signal,
     });
   } catch (error) {
-    if (!isSetupRefused(error)) throw error;
+    if (!(error instanceof SetupRefused)) throw error;
     const code = error.isWrongUse ? 'USAGE' : signal.aborted ? 'INTERRUPTED' : 'SETUP_REFUSED';
     throw new ClawError(code, error.message, { cause: error });
   }

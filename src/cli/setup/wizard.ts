@@ -1,4 +1,4 @@
-import { ClawError, type VerbResult } from '../../engine/index.ts';
+import { ClawError, type VerbResult } from '../../engine/commands.ts';
 import { discoverSetupSteps, type SetupStep } from '../../setup/step.ts';
 import { restartedText, restartRunning } from '../assistant/restart.ts';
 import type { Invocation } from '../main.ts';

@@ -8,7 +8,8 @@ import { canBeDecided, isFinished } from '../decisions/decide.ts';
 import { shownDecision } from '../decisions/shown-decision.ts';
 import { type EngineContext, resultOf, type VerbResult } from '../operation/context.ts';
 import { notesPath } from '../pending/files.ts';
-import { PENDING, type Pending, readWaiting } from '../pending/pending.ts';
+import { PENDING, type Pending } from '../pending/pending.ts';
+import { readWaiting } from '../pending/waiting.ts';
 import { readResolutions } from '../state/resolutions.ts';
 import { readState } from '../state/state-file.ts';
 

@@ -8,7 +8,8 @@ import {
 } from '../operation/context.ts';
 import { carryOut, type Operation } from '../operation/operation.ts';
 import { updateOptionsOf } from '../operation/update-options.ts';
-import { type Pending, readWaiting, refuseOtherState } from '../pending/pending.ts';
+import type { Pending } from '../pending/pending.ts';
+import { readWaiting, refuseOtherState } from '../pending/waiting.ts';
 import { planVerb } from './plan.ts';
 import { undo } from './undo.ts';
 

@@ -6,7 +6,7 @@ import { ClawError } from '../errors.ts';
 import { type EngineContext, resultOf, type VerbResult } from '../operation/context.ts';
 import { keepWaiting } from '../operation/operation.ts';
 import { keptOptions, updateOptionsOf } from '../operation/update-options.ts';
-import { saveDecisions, type Waiting } from '../pending/pending.ts';
+import { saveDecisions, type Waiting } from '../pending/waiting.ts';
 import { planningOf, planPending } from './continue.ts';
 import { requireConflict, requireWaiting, resolvedMany, withDecisions } from './resolve.ts';
 

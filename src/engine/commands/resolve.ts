@@ -3,7 +3,7 @@ import type { Conflict } from '../conflict.ts';
 import { type Choice, canBeDecided, decide, isDecided } from '../decisions/decide.ts';
 import { ClawError } from '../errors.ts';
 import { type EngineContext, resultOf, type VerbResult } from '../operation/context.ts';
-import { readWaiting, refuseOtherState, saveDecisions, type Waiting } from '../pending/pending.ts';
+import { readWaiting, refuseOtherState, saveDecisions, type Waiting } from '../pending/waiting.ts';
 import { isSameSubject } from '../state/resolution.ts';
 
 /**

@@ -21,14 +21,9 @@ import { refuseOtherPlan } from '../operation/plan-digest.ts';
 import { stepOf } from '../operation/state-steps.ts';
 import { findTakenPlaces } from '../operation/target/blocked-paths.ts';
 import { refuseSpoiledDecisions } from '../operation/target/spoiled.ts';
-import {
-  clearPending,
-  hasDecisions,
-  readPending,
-  withDecided,
-  writePending,
-} from '../pending/pending.ts';
+import { clearPending, readPending } from '../pending/pending.ts';
 import { tidyUp } from '../pending/tidy-up.ts';
+import { hasDecisions, withDecided, writePending } from '../pending/waiting.ts';
 import { readTreeFile } from '../state/disk.ts';
 import { readState, stateDigest } from '../state/state-file.ts';
 import { structuredKind } from '../structured/kind.ts';

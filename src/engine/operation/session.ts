@@ -1,6 +1,6 @@
 import { ClawError } from '../errors.ts';
 import { throwIfInterrupted } from '../interrupted.ts';
-import { hasDecisions, readPending, restorePending } from '../pending/pending.ts';
+import { readPending, restorePending } from '../pending/pending.ts';
 import { sweepViews } from '../proof/view.ts';
 import { stateDigest } from '../state/state-file.ts';
 import type { Recovery } from '../transaction/journal.ts';
@@ -24,7 +24,7 @@ export async function runExclusive(
     sweepViews(context.root);
     throwIfInterrupted(context.signal);
     restorePending(context.root);
-    refuseWaiting(context.root, verb);
+    await refuseWaiting(context.root, verb);
     for (let attempt = 1; ; attempt += 1) {
       try {
         const result = await work();
@@ -75,9 +75,11 @@ const FREE_VERBS = ['continue', 'resolve', 'abort', 'undo', 'resolutions'];
  * Refuses a verb while another operation waits. A waiting operation may be replaced unless it holds
  * decisions; an update is never begun on top of one.
  */
-function refuseWaiting(root: string, verb: string): void {
+async function refuseWaiting(root: string, verb: string): Promise<void> {
   const pending = readPending(root);
   if (pending === null || (FREE_VERBS.includes(verb) && pending.verb !== verb)) return;
+  // Loaded where something waits: it knows how conflicts are laid out.
+  const { hasDecisions } = await import('../pending/waiting.ts');
   if (verb !== 'update' && !hasDecisions(root)) return;
   const waiting = [pending.verb, ...pending.arguments].join(' ');
   throw new ClawError(

@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
-import semver from 'semver';
+import clean from 'semver/functions/clean.js';
+import valid from 'semver/functions/valid.js';
 import { digestTree, type TreeDigests } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import { lstat } from '../package/lstat.ts';
@@ -55,14 +56,14 @@ export async function takeRelease(
   config: CodebaseConfig,
   request: ReleaseRequest,
 ): Promise<Release> {
-  if (request.coreVersion !== null && semver.valid(request.coreVersion) === null) {
+  if (request.coreVersion !== null && valid(request.coreVersion) === null) {
     throw new ClawError(
       'VERSION_INVALID',
       `${request.coreVersion} is not a version. Give three numbers, such as 1.4.0.`,
     );
   }
   const found = await findFiles(root, config, request.release);
-  const tagVersion = found.tag === null ? null : semver.clean(found.tag);
+  const tagVersion = found.tag === null ? null : clean(found.tag);
   return {
     files: found.files,
     extras: found.extras,
@@ -86,7 +87,7 @@ export async function readReleaseVersion(
     return packageVersion(readTree(root, paths));
   }
   const version = packageVersion(await readCommit(root, newest.commit, isManifest));
-  return version ?? (newest.tag === null ? null : semver.clean(newest.tag));
+  return version ?? (newest.tag === null ? null : clean(newest.tag));
 }
 
 /**
@@ -226,7 +227,7 @@ function packageVersion(files: Tree): string | null {
     const parsed: unknown = JSON.parse(manifest.bytes.toString('utf8'));
     const version =
       typeof parsed === 'object' && parsed !== null && 'version' in parsed && parsed.version;
-    return typeof version === 'string' ? semver.valid(version) : null;
+    return typeof version === 'string' ? valid(version) : null;
   } catch {
     // A package.json that does not parse has no version to tell; merging it will say so.
     return null;

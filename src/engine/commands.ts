@@ -1,0 +1,352 @@
+import type { DevelopOptions } from './commands/dev/develop.ts';
+import type { MatrixRequest } from './commands/matrix.ts';
+import type { PackOptions } from './commands/pack/pack.ts';
+import type { RenewOptions } from './commands/pack/renewal.ts';
+import type { PlannedVerb } from './commands/plan.ts';
+import type { Choice } from './decisions/decide.ts';
+import { type EngineContext, resultOf, type VerbResult } from './operation/context.ts';
+import { needsDecision, runExclusive, runReadOnly } from './operation/session.ts';
+import type { UpdateOptions } from './operation/update-options.ts';
+import type { ReleaseRequest } from './state/release.ts';
+import { withLock } from './transaction/lock.ts';
+import { recover as recoverTree } from './transaction/recover.js';
+
+// Each verb is loaded when it is called: most of the time that `claw status` takes is loading. So nothing
+// is exported here whose module loads the parts of the engine; `index.ts` is for that.
+
+export type { DevelopEvent } from './commands/dev/develop.ts';
+export type { CellOutcome, MatrixCell, MatrixData } from './commands/matrix/cell.ts';
+export type { MatrixRequest } from './commands/matrix.ts';
+export type { Conflict, ConflictKind } from './conflict.ts';
+export type { Choice } from './decisions/decide.ts';
+export { ClawError, type ErrorCode } from './errors.ts';
+export type {
+  Change,
+  EngineContext,
+  ModelPrompt,
+  ModelReply,
+  PlanSummary,
+  ProgressEvent,
+  VerbResult,
+} from './operation/context.ts';
+export type { UpdateOptions } from './operation/update-options.ts';
+export type { ProofScope } from './proof/tests/own-tests.ts';
+export { findRoot } from './state/root.ts';
+
+/** Takes the core of a codebase. Writes nothing outside `.claw/`. */
+export async function init(context: EngineContext, request: ReleaseRequest): Promise<VerbResult> {
+  const { planInit } = await import('./commands/init.ts');
+  const { carryOut } = await import('./operation/operation.ts');
+  return await runExclusive(context, 'init', async () =>
+    carryOut(context, await planInit(context, request)),
+  );
+}
+
+/** Applies skills: one operation, all of them or none. */
+export async function apply(
+  context: EngineContext,
+  wanted: readonly string[],
+  request?: ReleaseRequest,
+): Promise<VerbResult> {
+  const { planApply, requestPackages } = await import('./commands/apply.ts');
+  const { carryOut } = await import('./operation/operation.ts');
+  const requested = await requestPackages(context, wanted, request ? { request } : {});
+  return await runExclusive(context, 'apply', async () =>
+    carryOut(context, await planApply(context, requested, request)),
+  );
+}
+
+/** Takes skills out again: the same layers without them. */
+export async function remove(
+  context: EngineContext,
+  names: readonly string[],
+): Promise<VerbResult> {
+  const { planRemove } = await import('./commands/remove.ts');
+  const { carryOut } = await import('./operation/operation.ts');
+  return await runExclusive(context, 'remove', async () =>
+    carryOut(context, await planRemove(context, names)),
+  );
+}
+
+/** Replaces applied skills by what their sources hold now; without names, all of them. */
+export async function upgrade(
+  context: EngineContext,
+  names: readonly string[],
+): Promise<VerbResult> {
+  const { planUpgrade, requestUpgrade } = await import('./commands/upgrade.ts');
+  const { carryOut } = await import('./operation/operation.ts');
+  const requested = await requestUpgrade(context, names);
+  return await runExclusive(context, 'upgrade', async () =>
+    carryOut(context, await planUpgrade(context, names, requested)),
+  );
+}
+
+/** Composes what `state.yaml` lists on the core of this clone. */
+export async function replay(context: EngineContext): Promise<VerbResult> {
+  const { planReplay } = await import('./commands/replay.ts');
+  const { carryOut } = await import('./operation/operation.ts');
+  return await runExclusive(context, 'replay', async () =>
+    carryOut(context, await planReplay(context)),
+  );
+}
+
+/** Brings another release of the core under the same layers and edits. */
+export async function update(
+  context: EngineContext,
+  wanted: string,
+  options: Partial<UpdateOptions> = {},
+): Promise<VerbResult> {
+  const { planUpdate } = await import('./commands/update.ts');
+  const { PLAIN_UPDATE } = await import('./operation/update-options.ts');
+  const { carryOut } = await import('./operation/operation.ts');
+  const given = { ...PLAIN_UPDATE, ...options };
+  const ask = context.ask === undefined ? null : onlyOnce(context.ask);
+  return await runExclusive(context, 'update', async () =>
+    carryOut(context, await planUpdate(context, wanted, given, ask)),
+  );
+}
+
+/** Asks each question once: a tree that is edited meanwhile is planned again, with the same answers. */
+function onlyOnce(ask: (question: string) => Promise<boolean>): typeof ask {
+  const answers = new Map<string, Promise<boolean>>();
+  return (question) => {
+    const answer = answers.get(question) ?? ask(question);
+    answers.set(question, answer);
+    return answer;
+  };
+}
+
+/** Records the owner's edits as a layer of their own. */
+export async function customize(context: EngineContext, description: string): Promise<VerbResult> {
+  const { planCustomize } = await import('./commands/customize.ts');
+  const { carryOut } = await import('./operation/operation.ts');
+  return await runExclusive(context, 'customize', async () =>
+    carryOut(context, await planCustomize(context, description)),
+  );
+}
+
+/** Makes one customisation of all layers and edits. */
+export async function rebase(context: EngineContext): Promise<VerbResult> {
+  const { planRebase } = await import('./commands/rebase.ts');
+  const { carryOut } = await import('./operation/operation.ts');
+  return await runExclusive(context, 'rebase', async () =>
+    carryOut(context, await planRebase(context)),
+  );
+}
+
+/** Makes a package under `skills/` of edits. */
+export async function pack(
+  context: EngineContext,
+  name: string,
+  options: PackOptions,
+): Promise<VerbResult> {
+  const verbs = await import('./commands/pack/pack.ts');
+  return await runExclusive(context, 'pack', () => verbs.pack(context, name, options));
+}
+
+/** Renews a package: for the present core and with the edits of its files folded in. */
+export async function renewPackage(
+  context: EngineContext,
+  name: string,
+  options: RenewOptions,
+): Promise<VerbResult> {
+  const { packUpdate } = await import('./commands/pack/update.ts');
+  return await runExclusive(context, 'pack', () => packUpdate(context, name, options));
+}
+
+/** Keeps a skill's package in step with the tree, at each save; ends when the signal is aborted. */
+export async function develop(
+  context: EngineContext,
+  name: string,
+  options: DevelopOptions,
+): Promise<VerbResult> {
+  const verbs = await import('./commands/dev/develop.ts');
+  return await verbs.develop(context, name, options);
+}
+
+/** Returns the conflicts of the operation that waits; with `answers` also a file of answers to fill in. */
+export async function conflicts(
+  context: EngineContext,
+  options: { readonly answers?: boolean } = {},
+): Promise<VerbResult> {
+  const verbs = await import('./commands/conflicts.ts');
+  return await runReadOnly(context, async () => verbs.conflicts(context, options));
+}
+
+/** Resolves one conflict of the operation that waits; nothing is published yet. */
+export async function resolve(
+  context: EngineContext,
+  path: string,
+  choice: Choice,
+): Promise<VerbResult> {
+  const { resolveConflict } = await import('./commands/resolve.ts');
+  return await runExclusive(context, 'resolve', async () => resolveConflict(context, path, choice));
+}
+
+/** Resolves a conflict of an update that waits by the place that the release moved the file to. */
+export async function resolveMoved(
+  context: EngineContext,
+  path: string,
+  to: string,
+): Promise<VerbResult> {
+  const verbs = await import('./commands/resolve-moved.ts');
+  return await runExclusive(context, 'resolve', () => verbs.resolveMoved(context, path, to));
+}
+
+/** Resolves every open conflict of the operation that waits in one way: all that can be, or none. */
+export async function resolveAll(context: EngineContext, choice: Choice): Promise<VerbResult> {
+  const verbs = await import('./commands/resolve.ts');
+  return await runExclusive(context, 'resolve', async () => verbs.resolveAll(context, choice));
+}
+
+/** Resolves conflicts of the operation that waits by a file of answers: all of them or none. */
+export async function resolveByAnswers(context: EngineContext, file: string): Promise<VerbResult> {
+  const { resolveAnswered } = await import('./commands/resolve-moved.ts');
+  const { readAnswers } = await import('./decisions/answers.ts');
+  const answers = readAnswers(context.cwd, file);
+  return await runExclusive(context, 'resolve', () => resolveAnswered(context, answers));
+}
+
+/**
+ * Lets the owner's model resolve a conflict of the operation that waits, or all that are open; what it
+ * proposes is proved before it counts, and nothing is published yet.
+ */
+export async function resolveByModel(
+  context: EngineContext,
+  path: string | null,
+): Promise<VerbResult> {
+  return await askAndResolve(context, path, { isProposal: false });
+}
+
+/** Does the same for one conflict, as a proposal to look at: its `choice` is for `resolve`. */
+export async function proposeByModel(context: EngineContext, path: string): Promise<VerbResult> {
+  return await askAndResolve(context, path, { isProposal: true });
+}
+
+/** Asks a model without the lock: it may take minutes, and other commands need not wait. */
+async function askAndResolve(
+  context: EngineContext,
+  path: string | null,
+  options: { readonly isProposal: boolean },
+): Promise<VerbResult> {
+  const verbs = await import('./commands/propose.ts');
+  const inquiry = await runReadOnly(context, () => verbs.readInquiry(context, path));
+  const answered = await verbs.askAll(context, inquiry);
+  return await runExclusive(context, 'resolve', () =>
+    verbs.resolveByModel(context, inquiry, answered, options),
+  );
+}
+
+/**
+ * Goes on with the operation that waits, as it was decided.
+ *
+ * @param options with `isTrial` it is only proved
+ */
+export async function continueOperation(
+  context: EngineContext,
+  options: { readonly isTrial?: boolean } = {},
+): Promise<VerbResult> {
+  const verbs = await import('./commands/continue.ts');
+  return await runExclusive(context, 'continue', () => verbs.continueOperation(context, options));
+}
+
+/** Returns the recorded resolutions. */
+export async function resolutions(context: EngineContext): Promise<VerbResult> {
+  const { listResolutions } = await import('./commands/resolutions.ts');
+  return await runReadOnly(context, async () => listResolutions(context));
+}
+
+/** Forgets one recorded resolution. */
+export async function forgetResolution(context: EngineContext, key: string): Promise<VerbResult> {
+  const verbs = await import('./commands/resolutions.ts');
+  return await runExclusive(context, 'resolutions', async () =>
+    verbs.forgetResolution(context, key),
+  );
+}
+
+/** Prints what a verb would do, and touches nothing. */
+export async function plan(context: EngineContext, planned: PlannedVerb): Promise<VerbResult> {
+  const verbs = await import('./commands/plan.ts');
+  return await runReadOnly(context, () => verbs.plan(context, planned));
+}
+
+/** Reports what is installed, which operation waits, and the owner's edits. */
+export async function status(context: EngineContext): Promise<VerbResult> {
+  const verbs = await import('./inspect/status.ts');
+  return await runReadOnly(context, () => verbs.status(context));
+}
+
+/** Lists the applied layers, or with `available` the packages in `skills/`. */
+export async function list(
+  context: EngineContext,
+  options: { readonly available: boolean },
+): Promise<VerbResult> {
+  const verbs = await import('./inspect/list.ts');
+  return await runReadOnly(context, async () =>
+    options.available ? verbs.listAvailable(context) : verbs.list(context),
+  );
+}
+
+/** Compares disk, state and composition. */
+export async function verify(context: EngineContext): Promise<VerbResult> {
+  const verbs = await import('./inspect/verify.ts');
+  return await runReadOnly(context, () => verbs.verify(context));
+}
+
+/** Composes skills alone, in pairs and in triples, and proves the results: tells which go together. */
+export async function matrix(context: EngineContext, request: MatrixRequest): Promise<VerbResult> {
+  const verbs = await import('./commands/matrix.ts');
+  const { readGround } = await import('./commands/matrix/ground.ts');
+  const { skills, release } = request;
+  const ground = await runReadOnly(context, () => readGround(context, skills, release));
+  return await verbs.matrix(context, request, ground);
+}
+
+/** Names the owners of lines of a file: `src/a.ts`, `src/a.ts:12` or `src/a.ts:12-20`. */
+export async function why(context: EngineContext, place: string): Promise<VerbResult> {
+  const verbs = await import('./inspect/why.ts');
+  return await runReadOnly(context, () => verbs.why(context, place));
+}
+
+/** Shows a layer's changes as a patch; without a name, the owner's edits. */
+export async function diff(context: EngineContext, name: string | null): Promise<VerbResult> {
+  const verbs = await import('./inspect/diff.ts');
+  return await runReadOnly(context, () => verbs.diff(context, name));
+}
+
+/** Looks at everything that commands rely on, whatever state it is in, and says what can be done. */
+export async function doctor(context: EngineContext): Promise<VerbResult> {
+  const verbs = await import('./inspect/doctor.ts');
+  return await verbs.doctor(context);
+}
+
+/** Takes back the last transaction; what the owner edited since stays. */
+export async function undo(context: EngineContext): Promise<VerbResult> {
+  const verbs = await import('./commands/undo.ts');
+  return await runExclusive(context, 'undo', () => verbs.undo(context));
+}
+
+/** Forgets the operation that waits for decisions. Does no harm when none does. */
+export async function abort(context: EngineContext): Promise<VerbResult> {
+  const { clearPending } = await import('./pending/pending.ts');
+  return await runExclusive(context, 'abort', async () =>
+    resultOf('abort', clearPending(context.root) ? 'done' : 'nothing'),
+  );
+}
+
+/**
+ * Finishes what a killed command left.
+ *
+ * @throws ClawError RECOVERY_NEEDS_DECISION, LOCK_HELD
+ */
+export async function recover(
+  context: EngineContext,
+  decision: 'keep-mine' | 'roll-forward' | 'roll-back' | null,
+): Promise<VerbResult> {
+  return await withLock(context.root, { verb: 'recover' }, () => {
+    const recovery = recoverTree(context.root, decision, { isLocked: true });
+    if (recovery.outcome === 'needs-decision') throw needsDecision(recovery);
+    const data = { outcome: recovery.outcome, verb: recovery.verb, kept: recovery.kept };
+    return resultOf('recover', recovery.outcome === 'nothing' ? 'nothing' : 'done', { data });
+  });
+}
