@@ -39,6 +39,9 @@ export async function callTool(
   if (tool === undefined) return refusal(`There is no host tool ${call.name}.`);
   const caller = callerOf(options, call);
   if (caller === null) return refusal('This chat is not registered.');
+  if (!options.guards.isOffered(tool, { isMain: caller.isMain, isTask: options.isTask })) {
+    return refusal(await whyNotOffered(options, tool, caller, call.input));
+  }
   const input = tool.input.safeParse(call.input);
   if (!input.success) return refusal(`The input does not fit: ${input.error.issues[0]?.message}`);
   const guarded = guardedCallOf(tool, caller, options.isTask, input.data);
@@ -49,6 +52,18 @@ export async function callTool(
   if (stillCaller === null) return refusal('This chat is not registered.');
   const result = await run(tool, contextOf(options, stillCaller), input.data);
   return await options.guards.resultOf(guarded, result);
+}
+
+/** Why an agent may not call a tool at all, whatever the input; the owner is not asked about that. */
+async function whyNotOffered(
+  { guards, isTask }: Pick<ToolCallOptions, 'guards' | 'isTask'>,
+  tool: Tool,
+  caller: Group,
+  input: unknown,
+): Promise<string> {
+  const reason = `This chat may not use ${tool.name}.`;
+  const call = guardedCallOf(tool, caller, isTask, input);
+  return (await guards.refusalOf(call, () => Promise.resolve(reason))) ?? reason;
 }
 
 async function run(tool: Tool, context: ToolCall, input: unknown): Promise<HostToolResult> {
