@@ -47,7 +47,7 @@ function nextEngine(codebase: Codebase): readonly string[] {
     if (changed !== text) files[path] = changed;
   }
   files['src/engine/package/close-names.ts'] = codebase.read('src/engine/package/nearest.ts');
-  for (const path of ['bin/claw.js', 'src/engine/index.ts', 'src/engine/transaction/recover.js']) {
+  for (const path of ['bin/claw.js', 'src/engine/commands.ts', 'src/engine/transaction/recover.js']) {
     files[path] = `${files[path] ?? codebase.read(path)}// The next one.\n`;
   }
   const gone = ['src/engine/package/nearest.ts'];
@@ -146,7 +146,7 @@ describe.skipIf(isSkipped)(isSkipped ? `${title} (strace is missing)` : title, (
   test.concurrent('an edit that was kept and breaks claw itself is named, with where the other texts are', async () => {
     const codebase = copy();
     await killAt(codebase, points[2]);
-    const path = 'src/engine/index.ts';
+    const path = 'src/engine/commands.ts';
     const mine = `import './nowhere.ts';\n${codebase.read(path)}`;
     codebase.write({ [path]: mine });
     const met = await own(codebase, 'node', 'status');
