@@ -29,7 +29,7 @@ type OwnFound = Found & { readonly ran: number; readonly note: string | null };
 
 const NONE: OwnFound = { failures: [], warnings: [], ran: 0, note: null };
 const CHANGED = '{changed}';
-const FIRST_BATCH = 8;
+const FIRST_BATCH = 4;
 const MAX_SHOWN = 3;
 const LEAST_MS = 2000;
 const LONGER_ALONE = 3;
