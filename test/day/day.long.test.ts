@@ -144,7 +144,7 @@ async function home(
   const clone = cloneRepository({
     ANTHROPIC_API_KEY: 'sk-ant-test-day',
     ANTHROPIC_BASE_URL: model.url,
-    NODE_OPTIONS: '--import=./test/day/far-end.ts',
+    NODE_OPTIONS: '--import=./test/day/endpoint.ts',
     TEST_WHATSAPP_SOCKET: whatsapp.url,
     TEST_WHATSAPP_FILES: whatsapp.filesUrl,
   });
