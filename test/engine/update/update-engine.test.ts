@@ -47,7 +47,11 @@ function nextEngine(codebase: Codebase): readonly string[] {
     if (changed !== text) files[path] = changed;
   }
   files['src/engine/package/close-names.ts'] = codebase.read('src/engine/package/nearest.ts');
-  for (const path of ['bin/claw.js', 'src/engine/commands.ts', 'src/engine/transaction/recover.js']) {
+  for (const path of [
+    'bin/claw.js',
+    'src/engine/commands.ts',
+    'src/engine/transaction/recover.js',
+  ]) {
     files[path] = `${files[path] ?? codebase.read(path)}// The next one.\n`;
   }
   const gone = ['src/engine/package/nearest.ts'];
