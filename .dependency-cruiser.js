@@ -146,8 +146,8 @@ export default {
     ),
     only(
       'seams-of-the-host',
-      '^src/(commands|guards|prompt|tools)/',
-      `^src/(commands|guards|prompt|tools|host|store|model)/|^src/(channels/channel|sandbox/sandbox)\\.ts$|${LEAVES}`,
+      '^src/(commands|guards|prompt|services|tools)/',
+      `^src/(commands|guards|prompt|services|tools|host|store|model)/|^src/(channels/channel|sandbox/sandbox)\\.ts$|${LEAVES}`,
       'what the owner or an agent calls, and what guards that, works through the host.',
     ),
     only(

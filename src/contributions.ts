@@ -6,6 +6,7 @@ import {
   discoverPromptSections,
   type PromptContribution,
 } from './host/contracts/prompt-section.ts';
+import { discoverServices, type ServiceContribution } from './host/contracts/service.ts';
 import { discoverTools, type ToolContribution } from './host/contracts/tool.ts';
 
 /** All of this tree that has settings of its own, kind by kind. */
@@ -14,17 +15,19 @@ export type Contributions = {
   readonly commands: readonly CommandContribution[];
   readonly guards: readonly GuardContribution[];
   readonly sections: readonly PromptContribution[];
+  readonly services: readonly ServiceContribution[];
   readonly tools: readonly ToolContribution[];
 };
 
 /** Finds the contributions of this tree, each kind in its folder. */
 export async function discoverContributions(): Promise<Contributions> {
-  const [channels, commands, guards, sections, tools] = await Promise.all([
+  const [channels, commands, guards, sections, services, tools] = await Promise.all([
     discoverChannels(),
     discoverCommands(),
     discoverGuards(),
     discoverPromptSections(),
+    discoverServices(),
     discoverTools(),
   ]);
-  return { channels, commands, guards, sections, tools };
+  return { channels, commands, guards, sections, services, tools };
 }

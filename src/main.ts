@@ -12,6 +12,7 @@ import { DEFAULT_TIMEOUTS } from './host/contracts/options.ts';
 import { greetingOf } from './host/greeting.ts';
 import { openHost } from './host/host.ts';
 import { realTimer } from './host/scheduler/alarm.ts';
+import { openServices } from './host/services/services.ts';
 import { effectOf, openGuards } from './host/turns/guarded-calls.ts';
 import { lazySandbox } from './host/turns/lazy-sandbox.ts';
 import { openSystemPrompt } from './host/turns/system-prompt.ts';
@@ -100,6 +101,7 @@ const guards = openGuards(contributions.guards, process.env, {
   now: Date.now,
   newId: randomUUID,
 });
+const services = openServices(contributions.services, process.env);
 const commands = openCommands(contributions.commands, process.env);
 const channels = openChannels(contributions.channels, process.env, {
   assistantName: settings.assistantName,
@@ -117,10 +119,12 @@ const host = openHost({
   tools: hostTools.tools,
   guards: guards.guards,
   systemPrompt: prompt.systemPrompt,
+  services: services.services,
   silentParts: [
     ...guards.silent.map((one) => ({ kind: 'guard', effect: effectOf(one), ...one })),
     ...commands.silent.map((one) => ({ kind: 'command', ...one })),
     ...prompt.silent.map((one) => ({ kind: 'prompt section', ...one })),
+    ...services.silent.map((one) => ({ kind: 'service', ...one })),
     ...hostTools.silent.map((one) => ({ kind: 'tool', ...one })),
   ],
   sandbox,

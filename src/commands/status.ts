@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { budgetLine } from '../host/budget/budget-report.ts';
 import { type CommandContext, defineCommand } from '../host/contracts/command.ts';
+import { localTime } from '../host/scheduler/local-time.ts';
+import type { ServiceReport } from '../host/services/services.ts';
 import type { Silent } from '../lib/contribution.ts';
 
 export const command = defineCommand({
@@ -23,6 +25,7 @@ export const command = defineCommand({
         (part) =>
           `- ${part.kind} ${part.name}: ${part.effect ?? 'off'} (${missing(context, part)})`,
       ),
+      ...context.services().map((service) => `- service ${describeService(context, service)}`),
       `- sandbox: ${sandbox}`,
       `- model: ${describeModel(context)}`,
       `- budget: ${budgetLine(context.budgets.report())}`,
@@ -42,6 +45,17 @@ function missing({ isSet }: CommandContext, { needs, wrong }: Silent): string {
   return unset.length === 0
     ? 'nothing is set for it yet'
     : `set ${unset.join(' and ')} in \`.env\`, then say \`/restart\``;
+}
+
+function describeService(
+  { tasks: { timeZone } }: CommandContext,
+  { name, state, detail }: ServiceReport,
+): string {
+  if (state.kind === 'failed') {
+    const again = localTime(state.againAt, timeZone);
+    return `${name}: failed (${state.reason}), is started again ${again}`;
+  }
+  return `${name}: ${state.kind}${detail === null ? '' : ` (${detail})`}`;
 }
 
 const SANDBOX_WAIT_MS = 2_000;

@@ -280,6 +280,7 @@ test('the whole command: a running assistant, its channel, no secret', async () 
   expect(out).toMatch(/model +anthropic\/claude-sonnet-4-5 answered in/);
   expect(out).toMatch(/containers +agents run in bubblewrap/);
   expect(out).toMatch(/database +.* whole/);
+  expect(out).toMatch(/services +scheduler is running since/);
   expect(out).toMatch(/\nAll is well/);
   expect(code).toBe(0);
   expect(out).not.toContain(TEST_KEY);
@@ -303,6 +304,19 @@ test('Docker is looked for where the environment says, and nowhere else', async 
     ok: false,
     message: expect.stringContaining('no daemon answers'),
   });
+});
+
+test('a service that failed is named with its reason, while the assistant runs', async () => {
+  const store = openStore({ path: join(data, 'claw.db'), now: 1 });
+  onTestFinished(() => store.close());
+  store.services.note({ name: 'hook', state: 'failed', reason: 'no luck', since: 1 });
+  expect(await found('services')).toEqual([]);
+  const holder = spawn(process.execPath, ['-e', HOLD_LOCK, REPOSITORY, data]);
+  onTestFinished(() => void holder.kill());
+  await once(holder.stdout, 'data');
+  expect(await found('services')).toMatchObject([
+    { ok: false, message: expect.stringMatching(/^hook failed at 1970-.*: no luck$/) },
+  ]);
 });
 
 await describeWithEngine('bubblewrap', 'the doctor where Docker was lost', () => {

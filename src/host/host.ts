@@ -13,9 +13,10 @@ import { openLateDigest } from './inbound-path/late-digest.ts';
 import { openStrangerDigest } from './inbound-path/stranger-digest.ts';
 import { openAcknowledging } from './outbound/acknowledge.ts';
 import { openDelivery } from './outbound/delivery.ts';
-import { openScheduler } from './scheduler/scheduler.ts';
+import { openDueTasks } from './scheduler/due-tasks.ts';
 import { openTaskBook } from './scheduler/task-book.ts';
 import { taskResult } from './scheduler/task-result.ts';
+import { runServices } from './services/services.ts';
 import { shutdown } from './shutdown.ts';
 import { adoptOrphanedTurns } from './turns/adopt-orphaned-turns.ts';
 import { openFollowUps } from './turns/follow-ups.ts';
@@ -52,8 +53,9 @@ export function openHost(options: HostOptions): Host {
   });
   const followUps = openFollowUps(options);
   const onFired = () => turnQueue.wake();
-  const scheduler = openScheduler({ ...options, onFired, onBroken });
-  const tasks = openTaskBook({ ...options, onChanged: scheduler.wake, onFired });
+  const dueTasks = openDueTasks({ ...options, onFired, onBroken });
+  const tasks = openTaskBook({ ...options, onChanged: dueTasks.changed, onFired });
+  const services = runServices({ ...options, dueTasks, onQueued: onFired });
   const forgetChat = (jid: string) => channelOf(jid)?.forgetChat?.(jid);
   const registry = openRegistry({ ...options, addressOf, stopAgent, forgetChat });
   const fetchAttachment = attachmentFetcher({ ...options, channelOf });
@@ -68,6 +70,7 @@ export function openHost(options: HostOptions): Host {
     consent,
     budgets,
     registry,
+    services: services.report,
     tasks,
     addressOf,
     channelOf,
@@ -183,7 +186,7 @@ export function openHost(options: HostOptions): Host {
       const { toEnd, toResume } = adoptOrphanedTurns(options);
       for (const { turn, result } of toEnd) turnQueue.start(turn, async () => result);
       turnQueue.wake();
-      scheduler.start();
+      services.start();
       await Promise.all(channels.map(connect));
       strangers.wake();
       late.wake();
@@ -198,12 +201,12 @@ export function openHost(options: HostOptions): Host {
     },
     tell: tellOwnersChats,
     async stop(graceMs) {
-      scheduler.stop();
+      const servicesEnded = services.stop();
       consent.stop();
       strangers.stop();
       late.stop();
       watch.stop();
-      await shutdown({ ...options, turnQueue, delivery, graceMs });
+      await Promise.all([servicesEnded, shutdown({ ...options, turnQueue, delivery, graceMs })]);
       acknowledging.stop();
     },
   };

@@ -19,6 +19,7 @@ import { groupRemoverOf } from './remove-group.ts';
 import { type Search, searchOf } from './search.ts';
 import { throughIndexOf } from './search-index.ts';
 import { type Senders, sendersOf } from './senders.ts';
+import { type ServiceStates, serviceStatesOf } from './services.ts';
 import { type Sessions, sessionsOf } from './sessions.ts';
 import { type Strangers, strangersOf } from './strangers.ts';
 import { type TaskRuns, taskRunsOf } from './task-runs.ts';
@@ -56,6 +57,7 @@ export interface Store {
   readonly outbox: Outbox;
   readonly search: Search;
   readonly senders: Senders;
+  readonly services: ServiceStates;
   readonly sessions: Sessions;
   readonly strangers: Strangers;
   readonly tasks: Tasks;
@@ -116,6 +118,7 @@ export function openStore({ path, migrationsDir, now }: StoreOptions): Store {
     outbox,
     search: searchOf(database),
     senders: sendersOf(database),
+    services: serviceStatesOf(meta),
     sessions,
     strangers: strangersOf(database),
     tasks: tasksOf(database),

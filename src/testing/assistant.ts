@@ -18,9 +18,11 @@ import { gitRunner } from '../host/contracts/git.ts';
 import { discoverGuards } from '../host/contracts/guard.ts';
 import { DEFAULT_TIMEOUTS, type HostOptions } from '../host/contracts/options.ts';
 import { discoverPromptSections } from '../host/contracts/prompt-section.ts';
+import { discoverServices } from '../host/contracts/service.ts';
 import { discoverTools } from '../host/contracts/tool.ts';
 import { type Host, openHost } from '../host/host.ts';
 import { realTimer } from '../host/scheduler/alarm.ts';
+import { openServices } from '../host/services/services.ts';
 import { openGuards } from '../host/turns/guarded-calls.ts';
 import { type LazySandbox, lazySandbox } from '../host/turns/lazy-sandbox.ts';
 import { openSystemPrompt } from '../host/turns/system-prompt.ts';
@@ -229,6 +231,7 @@ export async function startAssistant(
     tools,
     guards,
     systemPrompt,
+    services: openServices(await discoverServices(), environment).services,
     sandbox: lazySandbox(async () => ({ kind: 'ready', sandbox: testSandbox(agent) })),
     claw: clawRunner({
       nodePath: process.execPath,

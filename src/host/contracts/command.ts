@@ -15,6 +15,7 @@ import type { Budgets } from '../budget/budgets.ts';
 import type { AddressOf } from '../groups/chat-list.ts';
 import type { Registry } from '../groups/registry.ts';
 import type { TaskBook } from '../scheduler/task-book.ts';
+import type { ServiceReport } from '../services/services.ts';
 import type { CancelledCommand } from '../turns/running-command.ts';
 import type { Claw } from './claw.ts';
 import type { Git } from './git.ts';
@@ -43,6 +44,7 @@ export type CommandContext = {
   }[];
   readonly silentChannels?: HostOptions['silentChannels'];
   readonly silentParts?: HostOptions['silentParts'];
+  readonly services: () => readonly ServiceReport[];
   readonly addressOf: AddressOf;
   readonly budgets: Budgets;
   readonly registry: Registry;

@@ -1,6 +1,6 @@
 import type { Channel } from '../../channels/channel.ts';
 import type { Settings } from '../../config.ts';
-import type { Silent } from '../../lib/contribution.ts';
+import type { Named, Silent } from '../../lib/contribution.ts';
 import type { Store } from '../../store/store.ts';
 import type { SetTimer } from '../scheduler/alarm.ts';
 import type { Guards } from '../turns/guarded-calls.ts';
@@ -11,6 +11,7 @@ import type { Claw } from './claw.ts';
 import type { Command } from './command.ts';
 import type { Git } from './git.ts';
 import type { HostLog } from './log.ts';
+import type { StartService } from './service.ts';
 
 /** Everything the host works with. It reads no environment, no clock and no id on its own. */
 export type HostOptions = {
@@ -27,6 +28,7 @@ export type HostOptions = {
   readonly tools: Toolbox;
   readonly guards: Guards;
   readonly systemPrompt: SystemPrompt;
+  readonly services: readonly Named<StartService>[];
   readonly sandbox: LazySandbox;
   readonly claw: Claw;
   readonly git: Git;

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { openStore } from '../../store/store.ts';
 import { TestClock } from '../../testing/clock.ts';
+import { openDueTasks } from './due-tasks.ts';
 import { readSchedule } from './schedule.ts';
 import { openScheduler } from './scheduler.ts';
 
@@ -60,6 +61,7 @@ function live({ schedule, start, steps }: Life) {
   const clock = new TestClock(start);
   const moved = (minutes: number) => new Date(clock.now() + minutes * MINUTE).toISOString();
   let store = openStore({ path: join(folder, 'claw.db'), now: clock.now() });
+  let changed = (): void => {};
   let scheduler = begin();
   const jid = 'chat:a';
   store.chats.see({ jid, channel: 'chat', name: 'A', isDirect: true }, 1);
@@ -68,12 +70,12 @@ function live({ schedule, start, steps }: Life) {
   const anchored = schedule(clock.now());
   const task = { prompt: 'x', context: 'isolated', ifMissed: 'run-once', createdBy: 'a' } as const;
   store.tasks.add({ ...task, folder: 'a', schedule: anchored, nextRun: clock.now() + MINUTE }, 1);
-  scheduler.wake();
+  changed();
 
   function begin() {
     // Every turn has ended when the next one is due: here it matters only when it began.
     Object.assign(store.taskRuns, { isOpen: () => false });
-    const opened = openScheduler({
+    const options = {
       store,
       now: clock.now,
       setTimer: clock.setTimer,
@@ -81,7 +83,10 @@ function live({ schedule, start, steps }: Life) {
       log: { info() {}, warn() {}, error() {} },
       onFired() {},
       onBroken() {},
-    });
+    };
+    const dueTasks = openDueTasks(options);
+    changed = dueTasks.changed;
+    const opened = openScheduler({ ...options, dueTasks });
     opened.start();
     return opened;
   }

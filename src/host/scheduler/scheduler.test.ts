@@ -6,6 +6,7 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openStore, type Store, type Task } from '../../store/store.ts';
 import { TestClock } from '../../testing/clock.ts';
+import { openDueTasks } from './due-tasks.ts';
 import { openScheduler, type Scheduler } from './scheduler.ts';
 import { openTaskBook, type TaskBook, type TaskWish } from './task-book.ts';
 
@@ -14,6 +15,7 @@ const START = '2026-11-21T12:00:00Z';
 let folder: string;
 let clock: TestClock;
 let store: Store;
+let dueTasks: ReturnType<typeof openDueTasks>;
 let scheduler: Scheduler;
 let book: TaskBook;
 let broken: string[];
@@ -46,8 +48,9 @@ function open(): void {
     onFired: () => {},
     onBroken: (_task: Task, reason: string) => void broken.push(reason),
   };
-  scheduler = openScheduler(options);
-  book = openTaskBook({ ...options, onChanged: scheduler.wake });
+  dueTasks = openDueTasks(options);
+  scheduler = openScheduler({ ...options, dueTasks });
+  book = openTaskBook({ ...options, onChanged: dueTasks.changed });
 }
 
 function close(): void {
@@ -242,8 +245,8 @@ test('of two that look at the same time, one fires', () => {
   const seen = other.tasks.due(clock.now());
   expect(seen).toHaveLength(1);
   Object.assign(other.tasks, { due: () => seen });
-  scheduler.wake();
-  const second = openScheduler({
+  dueTasks.changed();
+  const options = {
     store: other,
     now: clock.now,
     setTimer: () => () => {},
@@ -253,7 +256,8 @@ test('of two that look at the same time, one fires', () => {
       throw new Error('fired twice');
     },
     onBroken: () => {},
-  });
+  };
+  const second = openScheduler({ ...options, dueTasks: openDueTasks(options) });
   second.start();
   other.close();
   expect(log(task)).toEqual(['21T12:30']);

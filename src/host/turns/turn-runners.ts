@@ -34,8 +34,11 @@ type AgentTurnParts = Parameters<typeof runAgentTurn>[0];
 /** What a message that is queued belongs to. */
 export type MessageAbout = Pick<NewOutbound, 'turnId' | 'isProgress'>;
 
-export type TurnRunnerParts = HostOptions &
-  Pick<CommandContext, 'budgets' | 'registry' | 'tasks' | 'addressOf' | 'retryFailed'> &
+export type TurnRunnerParts = Omit<HostOptions, 'services'> &
+  Pick<
+    CommandContext,
+    'budgets' | 'registry' | 'services' | 'tasks' | 'addressOf' | 'retryFailed'
+  > &
   Pick<CommandContext, 'cancelTurns'> &
   Pick<Tools, 'fetchAttachment'> & {
     /** What is said while a turn runs. */
@@ -122,6 +125,7 @@ export function openTurnRunners(parts: TurnRunnerParts): TurnRunners {
         addressOf: parts.addressOf,
         budgets: parts.budgets,
         registry: parts.registry,
+        services: parts.services,
         tasks: parts.tasks,
         isSet: parts.isSet,
         settingsProblem: parts.settingsProblem,

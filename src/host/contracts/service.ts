@@ -1,0 +1,94 @@
+import type { z } from 'zod';
+import { type Contribution, contributionOf, contributionSchema } from '../../lib/contribution.ts';
+import { discoverExports } from '../../lib/discover.ts';
+import type { Store } from '../../store/store.ts';
+import type { SetTimer } from '../scheduler/alarm.ts';
+import type { DueTasks } from '../scheduler/due-tasks.ts';
+import type { HostLog } from './log.ts';
+
+/** The part of the store that a service reads. Nothing of it writes. */
+export type ServiceStore = {
+  readonly groups: Pick<Store['groups'], 'all' | 'byFolder' | 'byJid' | 'main'>;
+  readonly messages: Pick<Store['messages'], 'between' | 'countBetween'>;
+  readonly search: Pick<Store['search'], 'find'>;
+  readonly tasks: Pick<Store['tasks'], 'byId' | 'open'>;
+  readonly taskRuns: Pick<Store['taskRuns'], 'last'>;
+  readonly turns: Pick<Store['turns'], 'counts' | 'isOpen'>;
+  readonly usage: Pick<Store['usage'], 'byFolder' | 'of' | 'total'>;
+};
+
+/** A turn that a service asks for: it is kept and run like that of a task, and shown with the tasks. */
+export type QueuedTurn = {
+  /** The folder of the group whose agent works on it. */
+  readonly folder: string;
+  /** What the agent is asked. */
+  readonly prompt: string;
+  /** The conversation that it sees: the group's, or one of its own, which is the default. */
+  readonly context?: 'group' | 'isolated';
+};
+
+/** What a service works with, from its start to its stop. */
+export type ServiceContext = {
+  readonly assistantName: string;
+  /** Absolute path of the folder for what a service keeps. */
+  readonly dataDir: string;
+  readonly timeZone: string;
+  readonly log: HostLog;
+  readonly now: () => number;
+  readonly newId: () => string;
+  /** Calls back once after a delay, unless the service was stopped. What the callback throws is a crash. */
+  readonly setTimer: SetTimer;
+  /** Aborted when the service is stopped, also after a crash. */
+  readonly signal: AbortSignal;
+  readonly store: ServiceStore;
+  /** Queues a turn and returns its id. Throws where no group has that folder. */
+  readonly queueTurn: (turn: QueuedTurn) => string;
+  readonly dueTasks: DueTasks;
+  /** Tells that the service does not work any more: it is stopped, and started again after a pause. */
+  readonly crash: (error: unknown) => void;
+};
+
+/** A service that runs. */
+export type RunningService = {
+  /** Ends it. The signal is aborted before. */
+  stop(): void | Promise<void>;
+  /** Returns one line for the owner on what it does now; null for nothing to tell. */
+  status(): string | null;
+};
+
+/** Starts a service. A rejection, or 30 seconds without an end, is a failed start. */
+export type StartService = (context: ServiceContext) => RunningService | Promise<RunningService>;
+
+/** What a file in `src/services/` exports as `service`. It makes null where nothing is set for it. */
+export type ServiceContribution = Contribution<object, StartService | null>;
+
+/** Defines something that works in the background while the assistant runs. */
+export function defineService<S extends z.ZodRawShape>(definition: {
+  readonly name: string;
+  readonly settings?: z.ZodObject<S>;
+  /** The settings without which it stays off. */
+  readonly needs?: readonly (keyof S & string)[];
+  start(
+    context: ServiceContext & { readonly settings: z.output<z.ZodObject<S>> },
+  ): RunningService | Promise<RunningService>;
+}): ServiceContribution {
+  const { name, settings: schema, needs = [], start } = definition;
+  return contributionOf<S, object, StartService | null>({
+    name,
+    ...(schema === undefined ? {} : { settings: schema }),
+    needs,
+    create: ({ settings }) =>
+      needs.some((setting) => settings[setting as keyof typeof settings] === undefined)
+        ? null
+        : (context) => start({ ...context, settings }),
+  });
+}
+
+const Definition = contributionSchema<ServiceContribution>('defineService({ name, start })');
+
+/** Returns the services of this tree: of the files in `src/services/` that export a `service`. */
+export function discoverServices(
+  folder = `${import.meta.dirname}/../../services`,
+): Promise<readonly ServiceContribution[]> {
+  return discoverExports(folder, 'service', Definition);
+}

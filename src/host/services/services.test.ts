@@ -1,0 +1,203 @@
+import { setImmediate } from 'node:timers/promises';
+import { expect, test, vi } from 'vitest';
+import { answers, TestProject, textsOf } from '../../testing/assistant.ts';
+import { TestClock } from '../../testing/clock.ts';
+import { ContributionFolder } from '../../testing/contributions.ts';
+import { isIdle, startWithFamily } from '../../testing/tasks.ts';
+import { discoverServices, type ServiceContext } from '../contracts/service.ts';
+import { openServices } from './services.ts';
+
+const IMPORTS = `import { z } from 'zod';
+import { defineService } from 'src/host/contracts/service.ts';\n`;
+
+const serviceFile = (name: string, body: string) =>
+  `${IMPORTS}export const service = defineService({ name: '${name}', ${body} });`;
+
+/** Runs services of a folder beside the scheduler; they report by `globalThis.serviceTest`. */
+async function servicesOf(
+  files: Readonly<Record<string, string>>,
+  environment: Record<string, string> = {},
+) {
+  using folder = new ContributionFolder(files);
+  const own = await discoverServices(folder.dir);
+  return openServices([...(await discoverServices()), ...own], environment);
+}
+
+const seen = { starts: 0, stops: 0, contexts: [] as (ServiceContext & { settings: object })[] };
+Object.assign(globalThis, { serviceTest: seen });
+
+/** Fails as often as told, then runs, and crashes where its timer throws. */
+const SHAKY = serviceFile(
+  'shaky',
+  `start: (context) => {
+    const seen = globalThis.serviceTest;
+    seen.contexts.push(context);
+    seen.starts += 1;
+    if (seen.starts <= 2) throw new Error('no luck ' + seen.starts);
+    context.setTimer(60_000, () => { throw new Error('in its timer'); });
+    return { stop: () => { seen.stops += 1; }, status: () => 'start ' + seen.starts };
+  }`,
+);
+
+const PLAIN = serviceFile(
+  'plain',
+  `settings: z.object({ PLAIN_WORD: z.string().max(3, 'must be short').optional() }),
+   needs: ['PLAIN_WORD'],
+   start: (context) => {
+     globalThis.serviceTest.contexts.push(context);
+     return { stop() {}, status: () => null };
+   }`,
+);
+
+function reset(): void {
+  Object.assign(seen, { starts: 0, stops: 0, contexts: [] });
+}
+
+test('a service holds its own settings and what its contract names, and nothing else', async () => {
+  reset();
+  using project = new TestProject();
+  const { services } = await servicesOf({ 'plain.ts': PLAIN }, { PLAIN_WORD: 'yes', OTHER: 'no' });
+  const assistant = await project.start({ over: { services } });
+  const [context] = seen.contexts;
+  expect(Object.keys(context ?? {}).toSorted()).toEqual([
+    'assistantName',
+    'crash',
+    'dataDir',
+    'dueTasks',
+    'log',
+    'newId',
+    'now',
+    'queueTurn',
+    'setTimer',
+    'settings',
+    'signal',
+    'store',
+    'timeZone',
+  ]);
+  expect(context?.settings).toEqual({ PLAIN_WORD: 'yes' });
+  const reads = Object.values(context?.store ?? {}).flatMap((part) => Object.keys(part));
+  expect(reads.toSorted()).toEqual(
+    `all between byFolder byFolder byId byJid counts countBetween find isOpen last main of open total`
+      .split(' ')
+      .toSorted(),
+  );
+  expect(Object.keys(context?.dueTasks ?? {}).toSorted()).toEqual([
+    'fire',
+    'next',
+    'onChanged',
+    'realign',
+  ]);
+  await assistant.stop();
+  expect(context?.signal.aborted).toBe(true);
+});
+
+test('one whose settings are missing or wrong is off, and the others run', async () => {
+  const missing = await servicesOf({ 'plain.ts': PLAIN });
+  expect(missing.services.map(({ name }) => name)).toEqual(['scheduler']);
+  expect(missing.silent).toEqual([{ name: 'plain', needs: ['PLAIN_WORD'], wrong: [] }]);
+  const wrong = await servicesOf({ 'plain.ts': PLAIN }, { PLAIN_WORD: 'long' });
+  expect(wrong.silent).toEqual([
+    {
+      name: 'plain',
+      needs: ['PLAIN_WORD'],
+      wrong: [{ name: 'PLAIN_WORD', problem: 'must be short' }],
+    },
+  ]);
+});
+
+test('one that fails to start or crashes later is started again after a growing pause, and shown', async () => {
+  reset();
+  using project = new TestProject();
+  const clock = new TestClock('2026-11-21T12:00:00Z');
+  const { services } = await servicesOf({ 'shaky.ts': SHAKY });
+  const over = { services, now: clock.now, setTimer: clock.setTimer };
+  const assistant = await project.start({ over });
+  const { terminal, store } = assistant;
+  const status = async () => {
+    const before = terminal.sent.length;
+    await terminal.say('/status');
+    await vi.waitFor(() => expect(terminal.sent.length).toBeGreaterThan(before));
+    return textsOf(terminal).at(-1) ?? '';
+  };
+  expect(await status()).toMatch(
+    /- service scheduler: running\n- service shaky: failed \(no luck 1\), is started again Sat 21 Nov/,
+  );
+  expect(store.services.all()).toContainEqual({
+    name: 'shaky',
+    state: 'failed',
+    reason: 'no luck 1',
+    since: clock.now(),
+  });
+  const after = async (ms: number, starts: number) => {
+    clock.pass(ms);
+    await setImmediate();
+    expect(seen.starts).toBe(starts);
+  };
+  await after(999, 1);
+  await after(1, 2);
+  await after(1_999, 2);
+  await after(1, 3);
+  expect(await status()).toContain('- service shaky: running (start 3)');
+  // It crashes in its timer, is stopped, and its third pause is four seconds.
+  await after(60_000, 3);
+  expect(seen.stops).toBe(1);
+  expect(seen.contexts[2]?.signal.aborted).toBe(true);
+  expect(store.services.all()).toMatchObject([{}, { state: 'failed', reason: 'in its timer' }]);
+  await after(3_999, 3);
+  await after(1, 4);
+  // What an earlier run still says of itself counts no more.
+  seen.contexts[0]?.crash(new Error('late'));
+  expect(store.services.all()).toMatchObject([{}, { state: 'running', reason: null }]);
+  await assistant.stop();
+  expect(seen.stops).toBe(2);
+  await after(600_000, 4);
+});
+
+test('a service that never ends its start is given up after 30 seconds, and stopped when it does', async () => {
+  using project = new TestProject();
+  const clock = new TestClock('2026-11-21T12:00:00Z');
+  const started = Promise.withResolvers<{ stop(): void; status(): null }>();
+  const stop = vi.fn();
+  const services = [{ name: 'slow', value: () => started.promise }];
+  const over = { services, now: clock.now, setTimer: clock.setTimer };
+  const assistant = await project.start({ over });
+  clock.pass(30_000);
+  await vi.waitFor(() =>
+    expect(assistant.store.services.all()).toMatchObject([
+      { state: 'failed', reason: 'it did not start within 30 seconds' },
+    ]),
+  );
+  started.resolve({ stop, status: () => null });
+  await setImmediate();
+  expect(stop).toHaveBeenCalledOnce();
+  await assistant.stop();
+});
+
+test('a turn that a service queues runs once in its group, and its log is kept', async () => {
+  reset();
+  using project = new TestProject();
+  const prompts: string[] = [];
+  const { services } = await servicesOf({ 'plain.ts': PLAIN }, { PLAIN_WORD: 'yes' });
+  const agent = async ({ prompt }: { readonly prompt: string }) => {
+    prompts.push(prompt);
+    return answers('a leak in the cellar');
+  };
+  const assistant = await startWithFamily(project, agent, undefined, { services });
+  const [context] = seen.contexts;
+  const turn = context?.queueTurn({ folder: 'family', prompt: 'The sensor said: wet' });
+  await isIdle(assistant);
+  expect(prompts).toEqual([
+    expect.stringMatching(/^\[Scheduled task 1.*\n\n.*The sensor said: wet$/s),
+  ]);
+  expect(textsOf(assistant.chat)).toEqual(['a leak in the cellar']);
+  expect(assistant.store.taskRuns.ofTurn(turn ?? '')).toMatchObject({
+    taskId: 1,
+    outcome: 'answered',
+    summary: 'a leak in the cellar',
+  });
+  expect(assistant.store.tasks.open()).toEqual([]);
+  expect(() => context?.queueTurn({ folder: 'nobody', prompt: 'x' })).toThrow(
+    'No chat is registered with the folder nobody.',
+  );
+  await assistant.stop();
+});

@@ -1,0 +1,163 @@
+import { type Named, openContributions, type Silent } from '../../lib/contribution.ts';
+import type { Environment } from '../../lib/settings.ts';
+import type { HostOptions } from '../contracts/options.ts';
+import type {
+  QueuedTurn,
+  ServiceContext,
+  ServiceContribution,
+  ServiceStore,
+  StartService,
+} from '../contracts/service.ts';
+import type { DueTasks } from '../scheduler/due-tasks.ts';
+import { queueRun } from '../scheduler/fire.ts';
+import { type ServiceState, superviseService } from './supervise.ts';
+
+/** A service as the owner is told of it. */
+export type ServiceReport = {
+  readonly name: string;
+  readonly state: ServiceState;
+  readonly detail: string | null;
+};
+
+/** All services of this tree. One that fails touches no other. */
+export interface Services {
+  start(): void;
+  report(): readonly ServiceReport[];
+  stop(): Promise<void>;
+}
+
+export type ServicesOptions = Pick<
+  HostOptions,
+  'store' | 'services' | 'settings' | 'timeZone' | 'now' | 'newId' | 'setTimer' | 'timeouts' | 'log'
+> & {
+  readonly dueTasks: DueTasks;
+  /** A turn was queued. */
+  readonly onQueued: () => void;
+};
+
+/** Opens the services of this tree, each with its own settings; none is started. */
+export function openServices(
+  definitions: readonly ServiceContribution[],
+  environment: Environment,
+): { readonly services: readonly Named<StartService>[]; readonly silent: readonly Silent[] } {
+  const { made, silent } = openContributions(definitions, environment, () => ({}));
+  return { services: made, silent };
+}
+
+/** Makes the services ready to run, each with a context of its own. */
+export function runServices(options: ServicesOptions): Services {
+  const { store, log, now, setTimer, timeouts } = options;
+
+  function onState(name: string, state: ServiceState): void {
+    log.info('a service changed', { service: name, state: state.kind });
+    try {
+      const reason = state.kind === 'failed' ? state.reason : null;
+      store.services.note({ name, state: state.kind, reason, since: now() });
+    } catch (error) {
+      // The doctor shows an older state then.
+      log.warn('the state of a service was not stored', { service: name, error: String(error) });
+    }
+  }
+
+  const all = options.services.map(({ name, value }) =>
+    superviseService({
+      name,
+      start: value,
+      contextOf: (run) => contextOf(options, name, run),
+      now,
+      setTimer,
+      log,
+      closeMs: timeouts.closeMs,
+      onState: (state) => onState(name, state),
+    }),
+  );
+  return {
+    start() {
+      store.services.forget();
+      for (const service of all) service.start();
+    },
+    report: () =>
+      all.map((service) => ({
+        name: service.name,
+        state: service.state(),
+        detail: service.detail(),
+      })),
+    stop: async () => void (await Promise.all(all.map((service) => service.stop()))),
+  };
+}
+
+/** Field by field: a service holds what the contract names, and nothing that the host has beside it. */
+function contextOf(
+  options: ServicesOptions,
+  name: string,
+  { signal, setTimer, crash }: Pick<ServiceContext, 'signal' | 'setTimer' | 'crash'>,
+): ServiceContext {
+  const { settings, timeZone, log, now, newId, dueTasks } = options;
+  return {
+    assistantName: settings.assistantName,
+    dataDir: settings.dataDir,
+    timeZone,
+    log,
+    now,
+    newId,
+    setTimer,
+    signal,
+    store: readable(options.store),
+    queueTurn: (turn) => queueTurn(options, name, turn),
+    dueTasks: {
+      fire: dueTasks.fire,
+      next: dueTasks.next,
+      realign: dueTasks.realign,
+      onChanged: dueTasks.onChanged,
+    },
+    crash,
+  };
+}
+
+function readable({
+  groups,
+  messages,
+  search,
+  tasks,
+  taskRuns,
+  turns,
+  usage,
+}: ServicesOptions['store']): ServiceStore {
+  return {
+    groups: {
+      all: groups.all,
+      byFolder: groups.byFolder,
+      byJid: groups.byJid,
+      main: groups.main,
+    },
+    messages: { between: messages.between, countBetween: messages.countBetween },
+    search: { find: search.find },
+    tasks: { byId: tasks.byId, open: tasks.open },
+    taskRuns: { last: taskRuns.last },
+    turns: { counts: turns.counts, isOpen: turns.isOpen },
+    usage: { byFolder: usage.byFolder, of: usage.of, total: usage.total },
+  };
+}
+
+/** A turn of a service is the one run of a task that is done: it survives a crash, and its log is kept. */
+function queueTurn(
+  { store, now, newId, timeZone, onQueued }: ServicesOptions,
+  name: string,
+  { folder, prompt, context = 'isolated' }: QueuedTurn,
+): string {
+  const group = store.groups.byFolder(folder);
+  if (group === null) throw new Error(`No chat is registered with the folder ${folder}.`);
+  const at = now();
+  const turnId = newId();
+  store.transaction(() => {
+    const schedule = { kind: 'at', text: `by ${name}`, timeZone, anchor: at } as const;
+    const asked = { folder, prompt, schedule, context, ifMissed: 'run-once' } as const;
+    const id = store.tasks.add({ ...asked, nextRun: at, createdBy: name }, at);
+    store.tasks.advance(id, { from: at, to: null });
+    const task = store.tasks.byId(id);
+    if (task === null) throw new Error(`Task ${id} is gone.`);
+    queueRun({ store, now, newId: () => turnId }, task, { jid: group.jid, dueAt: at });
+  });
+  onQueued();
+  return turnId;
+}

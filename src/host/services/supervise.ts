@@ -1,0 +1,159 @@
+import { TIMED_OUT, withTimeout } from '../../lib/timeout.ts';
+import type { HostLog } from '../contracts/log.ts';
+import type { RunningService, ServiceContext, StartService } from '../contracts/service.ts';
+import type { SetTimer } from '../scheduler/alarm.ts';
+
+/** What became of a service. */
+export type ServiceState =
+  | { readonly kind: 'starting' | 'running' | 'stopped' }
+  | { readonly kind: 'failed'; readonly reason: string; readonly againAt: number };
+
+export interface SupervisedService {
+  readonly name: string;
+  start(): void;
+  state(): ServiceState;
+  /** Returns what the service says of itself; null for nothing. */
+  detail(): string | null;
+  /** Ends it for good, in a bounded time. */
+  stop(): Promise<void>;
+}
+
+export type SuperviseOptions = {
+  readonly name: string;
+  readonly start: StartService;
+  /** Makes the context of one run, beside what supervision adds to it. */
+  readonly contextOf: (
+    run: Pick<ServiceContext, 'signal' | 'setTimer' | 'crash'>,
+  ) => ServiceContext;
+  readonly now: () => number;
+  readonly setTimer: SetTimer;
+  readonly log: HostLog;
+  /** How long an end may take, in milliseconds. */
+  readonly closeMs: number;
+  readonly onState: (state: ServiceState) => void;
+};
+
+const START_LIMIT_MS = 30_000;
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 300_000;
+/** After running for so long, the next crash counts as the first. */
+const STEADY_MS = 300_000;
+
+type Run = {
+  readonly ending: AbortController;
+  readonly timers: Set<() => void>;
+  readonly startedAt: number;
+  service: RunningService | null;
+};
+
+/**
+ * Keeps one service running. What fails to start or crashes is stopped, and started again after a pause
+ * that doubles with each failure; nothing else is touched by that.
+ */
+export function superviseService(options: SuperviseOptions): SupervisedService {
+  const { name, log, now } = options;
+  let current: Run | null = null;
+  let state: ServiceState = { kind: 'stopped' };
+  let pauseMs = FIRST_PAUSE_MS;
+  let isStopped = false;
+  let cancelAgain = (): void => {};
+
+  function become(next: ServiceState): void {
+    state = next;
+    options.onState(next);
+  }
+
+  async function begin(): Promise<void> {
+    const run: Run = {
+      ending: new AbortController(),
+      timers: new Set(),
+      startedAt: now(),
+      service: null,
+    };
+    current = run;
+    become({ kind: 'starting' });
+    const setTimer = timersOf(run);
+    const cancelLimit = setTimer(START_LIMIT_MS, () => {
+      throw new Error('it did not start within 30 seconds');
+    });
+    try {
+      const crash = (error: unknown): void => void fail(run, error);
+      const context = options.contextOf({ signal: run.ending.signal, setTimer, crash });
+      const service = await options.start(context);
+      cancelLimit();
+      // It was given up or stopped while it started.
+      if (current !== run) return await end(service);
+      run.service = service;
+      become({ kind: 'running' });
+    } catch (error) {
+      await fail(run, error);
+    }
+  }
+
+  /** Timers end with their run, and an error in one is a crash of it. */
+  function timersOf(run: Run): SetTimer {
+    return (delayMs, onElapsed) => {
+      const cancel = options.setTimer(delayMs, () => {
+        run.timers.delete(cancel);
+        try {
+          onElapsed();
+        } catch (error) {
+          void fail(run, error);
+        }
+      });
+      run.timers.add(cancel);
+      return () => {
+        run.timers.delete(cancel);
+        cancel();
+      };
+    };
+  }
+
+  async function fail(run: Run, error: unknown): Promise<void> {
+    if (current !== run || isStopped) return;
+    const reason = error instanceof Error ? error.message : String(error);
+    if (now() - run.startedAt >= STEADY_MS) pauseMs = FIRST_PAUSE_MS;
+    const delayMs = pauseMs;
+    pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+    log.error('a service failed', { service: name, error: reason, againMs: delayMs });
+    const ended = leave(run);
+    become({ kind: 'failed', reason, againAt: now() + delayMs });
+    await ended;
+    if (!isStopped) cancelAgain = options.setTimer(delayMs, () => void begin());
+  }
+
+  function leave(run: Run): Promise<void> {
+    current = null;
+    for (const cancel of run.timers) cancel();
+    run.timers.clear();
+    run.ending.abort();
+    return run.service === null ? Promise.resolve() : end(run.service);
+  }
+
+  async function end(service: RunningService): Promise<void> {
+    const stopping = Promise.resolve().then(() => service.stop());
+    const ended = await withTimeout(stopping, options.closeMs).catch((error: unknown) => {
+      log.warn('a service did not end as it should', { service: name, error: String(error) });
+    });
+    if (ended === TIMED_OUT) log.warn('a service did not end in time', { service: name });
+  }
+
+  return {
+    name,
+    start: () => void begin(),
+    state: () => state,
+    detail() {
+      try {
+        return current?.service?.status() ?? null;
+      } catch (error) {
+        return `its status cannot be told: ${String(error)}`;
+      }
+    },
+    async stop() {
+      isStopped = true;
+      cancelAgain();
+      if (current !== null) await leave(current);
+      become({ kind: 'stopped' });
+    },
+  };
+}
