@@ -155,10 +155,10 @@ confined('Vite’s scratch folder can be written, the packages beside it cannot'
     project.root,
     `import test from 'node:test';
      import assert from 'node:assert';
-     import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+     import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
      import dep from 'dep';
      test('writes there', () => {
-       rmSync('node_modules/.vitest-cache', { recursive: true, force: true });
+       assert.deepEqual(readdirSync('node_modules/.vitest-cache'), []);
        mkdirSync('node_modules/.vite-temp', { recursive: true });
        writeFileSync('node_modules/.vite-temp/config.mjs', '');
        for (const path of ['node_modules/new.js', 'node_modules/dep/index.js']) {
@@ -168,7 +168,9 @@ confined('Vite’s scratch folder can be written, the packages beside it cannot'
   );
   expect(run.isOk).toBe(true);
   const left = fs.readdirSync(join(project.root, 'node_modules')).sort();
-  expect(left).toEqual(['.vitest-cache', 'dep', 'vite']);
+  expect(left).toEqual(['.vite-temp', '.vitest-cache', 'dep', 'vite']);
+  expect(fs.readdirSync(join(project.root, 'node_modules/.vite-temp'))).toEqual([]);
+  expect(fs.readdirSync(join(project.root, 'node_modules/.vitest-cache'))).toHaveLength(1);
 });
 
 for (const environment of isConfined ? [ENVIRONMENT, WITHOUT_BUBBLEWRAP] : [WITHOUT_BUBBLEWRAP]) {

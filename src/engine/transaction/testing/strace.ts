@@ -59,5 +59,7 @@ export async function inject(
 
 function trace(program: readonly string[], log: string, extra: readonly string[]) {
   const filter = ['-f', '-e', `trace=${CALLS.join(',')}`];
-  return execa('strace', [...filter, ...extra, '-o', log, ...program], { reject: false });
+  // Node writes its cache of compiled modules with the same calls, in one run and not in the next.
+  const env = { NODE_DISABLE_COMPILE_CACHE: '1' };
+  return execa('strace', [...filter, ...extra, '-o', log, ...program], { reject: false, env });
 }
