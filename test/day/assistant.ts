@@ -8,6 +8,8 @@ export class DayAssistant {
   readonly #child: ChildProcess;
   readonly #ended: Promise<number | null>;
   output = '';
+  /** False from the moment at which it is asked to end. */
+  isUp = true;
 
   constructor(clone: Clone) {
     this.#child = spawn(clone.nodePath, ['src/supervisor/entry.js'], {
@@ -34,6 +36,7 @@ export class DayAssistant {
   /** Asks it to end. @returns exit code, and how long that took in milliseconds */
   async stop(): Promise<{ readonly code: number | null; readonly tookMs: number }> {
     const startedAt = performance.now();
+    this.isUp = false;
     this.#child.kill('SIGTERM');
     const code = await this.#ended;
     return { code, tookMs: performance.now() - startedAt };

@@ -75,7 +75,7 @@ function judgeTasks(heard: readonly Heard[], task: string | null): string[] {
 const isAnswer = (text: string): boolean =>
   text
     .split(/\n+/)
-    .every((line) => /^re:( m\d{4}| \+\d+)*(; (did|noted) T\d+)*$/.test(line.trim()));
+    .every((line) => /^re:( m\d{4}| \+\d+)*(; (did|noted|late) T\d+)*$/.test(line.trim()));
 
 function tokensIn({ text }: Heard): readonly string[] {
   return text.match(/\bm\d{4}\b/g) ?? [];

@@ -25,17 +25,19 @@ export const modelOfTheDay: AnthropicScript = async ({ body }) => {
   const called = since.flatMap(callsOf);
   const wish = wishesIn(said).find(({ key }) => !called.includes(key));
   if (wish !== undefined) return [wish.block];
-  return [{ type: 'text', text: answerTo(said) }];
+  return [{ type: 'text', text: answerTo(said, since.some(isTooLate)) }];
 };
 
-/** What it says to that. */
-function answerTo(said: string): string {
+/** What it says to that. A machine that took longer than a reminder has to be asked for it again. */
+function answerTo(said: string, isLate: boolean): string {
   // What it is told was left out counts too: `+7` for seven messages further back than it is shown.
   const tokens = [...said.matchAll(/\bm\d{4}\b|\(and (\d+) more messages/g)].map(([token, more]) =>
     more === undefined ? token : `+${more}`,
   );
   const tasks = [...said.matchAll(/\btask (T\d+)\b/g)].map(([, task]) => task);
-  const noted = [...said.matchAll(/\bremind (T\d+) at /g)].map(([, task]) => `noted ${task}`);
+  const noted = [...said.matchAll(/\bremind (T\d+) at /g)].map(
+    ([, task]) => `${isLate ? 'late' : 'noted'} ${task}`,
+  );
   return [['re:', ...tokens].join(' '), ...noted, ...tasks.map((task) => `did ${task}`)].join('; ');
 }
 
@@ -58,6 +60,13 @@ function wish(name: string, input: Readonly<Record<string, unknown>>): Wish {
 
 function isAnswer(message: Message): boolean {
   return message.role === 'assistant' && textsOf(message).some((text) => text.startsWith('re:'));
+}
+
+function isTooLate({ content }: Message): boolean {
+  if (typeof content === 'string') return false;
+  return content.some(
+    (block) => block.type === 'tool_result' && / is past: /.test(JSON.stringify(block)),
+  );
 }
 
 function textsOf({ content }: Message): readonly string[] {

@@ -19,7 +19,11 @@ afterAll(async () => {
   tree[Symbol.dispose]();
 });
 
-async function claw(args: readonly string[], input = '', over: Record<string, string> = {}) {
+async function claw(
+  args: readonly string[],
+  input = '',
+  over: Readonly<Record<string, string | undefined>> = {},
+) {
   const child = spawn(process.execPath, [join(tree.dir, 'bin/claw.js'), ...args], {
     cwd: tree.dir,
     env: { ...environmentOf(tree), ...over },
@@ -172,15 +176,10 @@ test('without a running assistant one is started for the chat, also below a long
 });
 
 test('claw start and claw chat start the assistant as npm start and the service do', async () => {
-  const ways = [
-    {
-      name: 'chat',
-      run: () => claw(['chat', '/groups'], '', { CLAW_DATA: join(tree.dir, 'chat') }),
-    },
-    { name: 'start', run: () => claw(['start'], '', { CLAW_DATA: join(tree.dir, 'start') }) },
-  ];
-  for (const { name, run } of ways) {
-    expect(await run()).toMatchObject({ code: 0 });
+  const ways = { chat: ['chat', '/groups'], start: ['start'] };
+  for (const [name, args] of Object.entries(ways)) {
+    const over = { CLAW_DATA: join(tree.dir, name), NODE_COMPILE_CACHE: undefined };
+    expect(await claw(args, '', over)).toMatchObject({ code: 0 });
     // Only the entry file keeps compiled code there.
     expect(readdirSync(join(tree.dir, name, 'cache/code'))).not.toEqual([]);
   }

@@ -147,7 +147,8 @@ test('where no manager answers, what is left to do is printed', () => {
 
 test('the unit’s command runs without a terminal until it is told to stop, and ends well', async () => {
   using tree = new TestTree();
-  const [claw, env] = [join(tree.dir, 'bin/claw.js'), environmentOf(tree)];
+  const claw = join(tree.dir, 'bin/claw.js');
+  const env = { ...environmentOf(tree), NODE_COMPILE_CACHE: undefined };
   const printed = spawnSync(process.execPath, [claw, 'service', 'install', '--print'], {
     encoding: 'utf8',
     env,

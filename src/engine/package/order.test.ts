@@ -4,7 +4,7 @@ import { ClawError } from '../errors.ts';
 import { errorOf } from './error-of.ts';
 import { checkCoreVersion } from './manifest/core-version.ts';
 import { nearestNames } from './nearest.ts';
-import { checkRelations, orderLayers } from './order.ts';
+import { checkRelations, dependencesOf, orderLayers } from './order.ts';
 import type { SkillPackage } from './package.ts';
 import { packageFiles } from './package-fixture.ts';
 import { packageFromFiles } from './package-from-files.ts';
@@ -117,4 +117,24 @@ test('the nearest names are those a few typing errors away, or that hold the nam
   expect(nearestNames('add-slack', names, 3)).toEqual(['slack']);
   expect(nearestNames('gmail', names, 3)).toEqual([]);
   expect(nearestNames('x', [], 3)).toEqual([]);
+});
+
+test('what is needed by many is looked for once, however many ways lead to it', () => {
+  const name = (at: number) => `s${String(at).padStart(2, '0')}`;
+  const set = Array.from({ length: 30 }, (_, at) =>
+    skill(name(at), { depends: Array.from({ length: at }, (_, before) => name(before)) }),
+  );
+  const asked: string[] = [];
+  const needed = dependencesOf(set.slice(-1), (one) => {
+    asked.push(one);
+    return set.find(({ manifest }) => manifest.skill === one);
+  });
+  expect(namesOf(needed).toSorted()).toEqual(namesOf(set.slice(0, -1)));
+  expect(asked.toSorted()).toEqual(namesOf(set.slice(0, -1)));
+});
+
+test('of a circle, and of what is not there, as much is needed as can be found', () => {
+  const set = [skill('a', { depends: ['b'] }), skill('b', { depends: ['a', 'gone'] })];
+  const find = (one: string) => set.find(({ manifest }) => manifest.skill === one);
+  expect(namesOf(dependencesOf(set.slice(0, 1), find))).toEqual(['b']);
 });

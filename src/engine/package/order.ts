@@ -25,6 +25,32 @@ export function orderLayers(packages: readonly SkillPackage[]): readonly SkillPa
 }
 
 /**
+ * Returns everything that skills depend on, directly or not, each once and none of the skills themselves.
+ *
+ * @param find returns a package by its name; undefined leaves it out, with what it alone needs
+ */
+export function dependencesOf(
+  skills: readonly SkillPackage[],
+  find: (name: string) => SkillPackage | undefined,
+): readonly SkillPackage[] {
+  const seen = new Set(skills.map(({ manifest }) => manifest.skill));
+  const found: SkillPackage[] = [];
+  for (const { manifest } of skills) collect(manifest);
+  return found;
+
+  function collect({ depends }: Manifest): void {
+    for (const { name } of depends) {
+      if (seen.has(name)) continue;
+      seen.add(name);
+      const needed = find(name);
+      if (needed === undefined) continue;
+      found.push(needed);
+      collect(needed.manifest);
+    }
+  }
+}
+
+/**
  * Checks that skills can be applied together: every dependence is there in a fitting version, and no two
  * exclude each other, whichever of them says so.
  *

@@ -3,7 +3,7 @@ import { compose } from '../compose/compose.ts';
 import type { Composition } from '../compose/composition.ts';
 import { hasEffect } from '../compose/effect.ts';
 import type { PathMap } from '../package/manifest/path-map.ts';
-import { orderLayers } from '../package/order.ts';
+import { dependencesOf, orderLayers } from '../package/order.ts';
 import { hasChanges, originOf } from '../package/origin.ts';
 import type { SkillPackage } from '../package/package.ts';
 import { resolveCommit } from '../state/git.ts';
@@ -62,20 +62,11 @@ export async function findContained(ground: Ground): Promise<readonly Contained[
 /** Composes a skill on the release with only the skills that it needs; a customisation with all layers. */
 function composedWith(layer: SkillPackage, ground: Ground): Composition {
   const { merges, layers, releaseFile: release, pathMaps, resolutions } = ground;
-  const needed = layer.kind === 'skill' ? [...neededBy(layer, layers), layer] : layers;
+  const find = (name: string) => layers.find(({ manifest }) => manifest.skill === name);
+  const needed = layer.kind === 'skill' ? [...dependencesOf([layer], find), layer] : layers;
   const answers = { decisions: [], resolutions };
   const ordered = orderLayers(needed);
   return compose({ release, layers: ordered, answers, pathMaps, merge: merges.merge });
-}
-
-function neededBy(
-  { manifest }: SkillPackage,
-  layers: readonly SkillPackage[],
-): readonly SkillPackage[] {
-  const direct = layers.filter((one) =>
-    manifest.depends.some(({ name }) => name === one.manifest.skill),
-  );
-  return [...new Set(direct.flatMap((one) => [...neededBy(one, layers), one]))];
 }
 
 /** Returns the release's patches since the old core; none without the commit where its own history begins. */

@@ -6,7 +6,7 @@ import { type Conflict, conflictFile } from '../../conflict.ts';
 import type { Installation } from '../../operation/installation.ts';
 import { type OwnValues, readOwnValues, refuseSecrets } from '../../operation/secrets/secrets.ts';
 import { composeKnown } from '../../operation/target/target.ts';
-import { orderLayers } from '../../package/order.ts';
+import { dependencesOf, orderLayers } from '../../package/order.ts';
 import type { SkillPackage } from '../../package/package.ts';
 import { packageFromFiles } from '../../package/package-from-files.ts';
 import { readPackage } from '../../package/read-package.ts';
@@ -78,14 +78,12 @@ export function neededLayers(
   skill: SkillPackage,
 ): readonly SkillPackage[] {
   const options = { protectedPaths: config.protected };
-  const neededBy = ({ manifest }: SkillPackage): readonly SkillPackage[] =>
-    manifest.depends.flatMap(({ name }) => {
-      const needed =
-        installed.find((layer) => layer.manifest.skill === name) ??
-        readPackage(join(root, 'skills', name), options);
-      return [...neededBy(needed), needed];
-    });
-  return [...new Map(neededBy(skill).map((layer) => [layer.manifest.skill, layer])).values()];
+  return dependencesOf(
+    [skill],
+    (name) =>
+      installed.find(({ manifest }) => manifest.skill === name) ??
+      readPackage(join(root, 'skills', name), options),
+  );
 }
 
 /** Returns the package alone, on the core and on what it depends on. */
