@@ -131,6 +131,7 @@ export default {
       `^src/(sandbox|model)/|^container/agent/|${LEAVES}`,
       'sandbox knows neither channels nor store nor host.',
     ),
+    only('http', '^src/http/', `^src/http/|${LEAVES}`, 'http serves routes, and knows none.'),
     only('lib', '^src/lib/', '^src/lib/', 'lib imports nothing of ours.'),
     only(
       'model',
@@ -141,13 +142,13 @@ export default {
     only(
       'host',
       '^src/host/',
-      `^src/(host/|store/|model/|channels/channel\\.ts$|sandbox/sandbox\\.ts$)|${LEAVES}`,
+      `^src/(host/|store/|model/|channels/channel\\.ts$|sandbox/sandbox\\.ts$|http/route\\.ts$)|${LEAVES}`,
       'host sees contracts, never a concrete channel, never the engine.',
     ),
     only(
       'seams-of-the-host',
       '^src/(commands|guards|prompt|services|tools)/',
-      `^src/(commands|guards|prompt|services|tools|host|store|model)/|^src/(channels/channel|sandbox/sandbox)\\.ts$|${LEAVES}`,
+      `^src/(commands|guards|prompt|services|tools|host|store|model)/|^src/(channels/channel|sandbox/sandbox|http/route)\\.ts$|${LEAVES}`,
       'what the owner or an agent calls, and what guards that, works through the host.',
     ),
     only(
@@ -177,7 +178,7 @@ export default {
     only(
       'doctor',
       '^src/doctor/',
-      `^src/((doctor|sandbox|model|store|channels|supervisor)/|contributions\\.ts$)|${LEAVES}`,
+      `^src/((doctor|http|sandbox|model|store|channels|supervisor)/|contributions\\.ts$)|${LEAVES}`,
       'an examination looks at any part of the assistant, and changes none.',
     ),
     only(

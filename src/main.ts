@@ -17,6 +17,7 @@ import { effectOf, openGuards } from './host/turns/guarded-calls.ts';
 import { lazySandbox } from './host/turns/lazy-sandbox.ts';
 import { openSystemPrompt } from './host/turns/system-prompt.ts';
 import { openTools } from './host/turns/toolbox.ts';
+import { openLoopback } from './http/open.ts';
 import { StoreError, unusable } from './store/error.ts';
 import { openStore } from './store/store.ts';
 import { collectGarbage } from './supervisor/after-start.ts';
@@ -120,6 +121,7 @@ const host = openHost({
   guards: guards.guards,
   systemPrompt: prompt.systemPrompt,
   services: services.services,
+  http: openLoopback({ dataDir: settings.dataDir, setTimer: realTimer, log }),
   silentParts: [
     ...guards.silent.map((one) => ({ kind: 'guard', effect: effectOf(one), ...one })),
     ...commands.silent.map((one) => ({ kind: 'command', ...one })),

@@ -26,6 +26,7 @@ export const command = defineCommand({
           `- ${part.kind} ${part.name}: ${part.effect ?? 'off'} (${missing(context, part)})`,
       ),
       ...context.services().map((service) => `- service ${describeService(context, service)}`),
+      ...pagesLine(context),
       `- sandbox: ${sandbox}`,
       `- model: ${describeModel(context)}`,
       `- budget: ${budgetLine(context.budgets.report())}`,
@@ -56,6 +57,11 @@ function describeService(
     return `${name}: failed (${state.reason}), is started again ${again}`;
   }
   return `${name}: ${state.kind}${detail === null ? '' : ` (${detail})`}`;
+}
+
+function pagesLine({ pages }: CommandContext): readonly string[] {
+  const address = pages();
+  return address === null ? [] : [`- pages: ${address} (\`claw doctor\` says how to get in)`];
 }
 
 const SANDBOX_WAIT_MS = 2_000;

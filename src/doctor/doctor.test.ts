@@ -15,6 +15,7 @@ import Docker from 'dockerode';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { openLinkDatabase } from '../channels/whatsapp/session/link-database.ts';
 import { readSettings } from '../config.ts';
+import { openLoopback } from '../http/open.ts';
 import { shortHash } from '../sandbox/protocol/socket-folder.ts';
 import { openStore } from '../store/store.ts';
 import { describeWithEngine } from '../testing/engine.ts';
@@ -306,17 +307,26 @@ test('Docker is looked for where the environment says, and nowhere else', async 
   });
 });
 
-test('a service that failed is named with its reason, while the assistant runs', async () => {
+test('a service that failed is named, and the way to the pages, while the assistant runs', async () => {
   const store = openStore({ path: join(data, 'claw.db'), now: 1 });
   onTestFinished(() => store.close());
   store.services.note({ name: 'hook', state: 'failed', reason: 'no luck', since: 1 });
   expect(await found('services')).toEqual([]);
+  const setTimer = () => () => {};
+  const http = openLoopback({ dataDir: data, setTimer, log: { info() {}, error() {} } });
+  await http.route('hook', { method: 'GET', path: '/', handle: () => ({}) });
+  expect(await found('http')).toEqual([]);
   const holder = spawn(process.execPath, ['-e', HOLD_LOCK, REPOSITORY, data]);
   onTestFinished(() => void holder.kill());
   await once(holder.stdout, 'data');
   expect(await found('services')).toMatchObject([
     { ok: false, message: expect.stringMatching(/^hook failed at 1970-.*: no luck$/) },
   ]);
+  const advice = expect.stringContaining(`${http.address()}/?token= and then what is in ${data}`);
+  expect(await found('http')).toMatchObject([{ ok: true, advice }]);
+  await http.close();
+  // The file still says where it was.
+  expect(await found('http')).toEqual([]);
 });
 
 await describeWithEngine('bubblewrap', 'the doctor where Docker was lost', () => {

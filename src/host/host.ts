@@ -71,6 +71,7 @@ export function openHost(options: HostOptions): Host {
     budgets,
     registry,
     services: services.report,
+    pages: options.http.address,
     tasks,
     addressOf,
     channelOf,
@@ -201,7 +202,7 @@ export function openHost(options: HostOptions): Host {
     },
     tell: tellOwnersChats,
     async stop(graceMs) {
-      const servicesEnded = services.stop();
+      const servicesEnded = services.stop().then(options.http.close);
       consent.stop();
       strangers.stop();
       late.stop();

@@ -27,6 +27,7 @@ import { openGuards } from '../host/turns/guarded-calls.ts';
 import { type LazySandbox, lazySandbox } from '../host/turns/lazy-sandbox.ts';
 import { openSystemPrompt } from '../host/turns/system-prompt.ts';
 import { openTools } from '../host/turns/toolbox.ts';
+import { openLoopback } from '../http/open.ts';
 import type { Sandbox, TurnEvents, TurnOutcome, TurnRequest } from '../sandbox/sandbox.ts';
 import { openStore, type Store } from '../store/store.ts';
 
@@ -231,6 +232,7 @@ export async function startAssistant(
     tools,
     guards,
     systemPrompt,
+    http: openLoopback({ dataDir: settings.dataDir, setTimer: realTimer, log }),
     services: openServices(await discoverServices(), environment).services,
     sandbox: lazySandbox(async () => ({ kind: 'ready', sandbox: testSandbox(agent) })),
     claw: clawRunner({

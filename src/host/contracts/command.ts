@@ -45,6 +45,8 @@ export type CommandContext = {
   readonly silentChannels?: HostOptions['silentChannels'];
   readonly silentParts?: HostOptions['silentParts'];
   readonly services: () => readonly ServiceReport[];
+  /** The address of the HTTP server of this machine; null while it is off. */
+  readonly pages: () => string | null;
   readonly addressOf: AddressOf;
   readonly budgets: Budgets;
   readonly registry: Registry;

@@ -1,5 +1,6 @@
 import type { Channel } from '../../channels/channel.ts';
 import type { Settings } from '../../config.ts';
+import type { Loopback } from '../../http/route.ts';
 import type { Named, Silent } from '../../lib/contribution.ts';
 import type { Store } from '../../store/store.ts';
 import type { SetTimer } from '../scheduler/alarm.ts';
@@ -29,6 +30,8 @@ export type HostOptions = {
   readonly guards: Guards;
   readonly systemPrompt: SystemPrompt;
   readonly services: readonly Named<StartService>[];
+  /** Where services register their routes; it is off until one does. */
+  readonly http: Loopback;
   readonly sandbox: LazySandbox;
   readonly claw: Claw;
   readonly git: Git;

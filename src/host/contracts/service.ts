@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Route } from '../../http/route.ts';
 import { type Contribution, contributionOf, contributionSchema } from '../../lib/contribution.ts';
 import { discoverExports } from '../../lib/discover.ts';
 import type { Store } from '../../store/store.ts';
@@ -43,6 +44,11 @@ export type ServiceContext = {
   readonly store: ServiceStore;
   /** Queues a turn and returns its id. Throws where no group has that folder. */
   readonly queueTurn: (turn: QueuedTurn) => string;
+  /**
+   * Registers an address below the service's name on the HTTP server of this machine, and resolves with it.
+   * It is gone with the end of the service.
+   */
+  readonly route: (route: Route) => Promise<{ readonly url: string }>;
   readonly dueTasks: DueTasks;
   /** Tells that the service does not work any more: it is stopped, and started again after a pause. */
   readonly crash: (error: unknown) => void;

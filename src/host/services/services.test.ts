@@ -68,6 +68,7 @@ test('a service holds its own settings and what its contract names, and nothing 
     'newId',
     'now',
     'queueTurn',
+    'route',
     'setTimer',
     'settings',
     'signal',
@@ -200,4 +201,41 @@ test('a turn that a service queues runs once in its group, and its log is kept',
     'No chat is registered with the folder nobody.',
   );
   await assistant.stop();
+});
+
+const PAGE = serviceFile(
+  'page',
+  `start: async (context) => {
+    const seen = globalThis.serviceTest;
+    seen.contexts.push(context);
+    const route = { method: 'GET', path: '/', access: 'own', handle: () => ({ body: 'hello' }) };
+    const { url } = await context.route(route);
+    return { stop() {}, status: () => url };
+  }`,
+);
+
+test('a service answers at an address of its own, as long as it runs', async () => {
+  reset();
+  using project = new TestProject();
+  const clock = new TestClock('2026-11-21T12:00:00Z');
+  const { services } = await servicesOf({ 'page.ts': PAGE });
+  const over = { services, now: clock.now, setTimer: clock.setTimer };
+  const { terminal, store, stop } = await project.start({ over });
+  const isRunning = (state: string) =>
+    vi.waitFor(() => expect(store.services.all()).toMatchObject([{}, { name: 'page', state }]));
+  await isRunning('running');
+  await terminal.say('/status');
+  await vi.waitFor(() => expect(terminal.sent).toHaveLength(1));
+  const [status = ''] = textsOf(terminal);
+  const [, url = ''] = /- service page: running \((\S+)\)/.exec(status) ?? [];
+  expect(status).toContain(`- pages: ${new URL(url).origin} (`);
+  expect(await (await fetch(url)).text()).toBe('hello');
+  seen.contexts[0]?.crash(new Error('over'));
+  expect((await fetch(url)).status).toBe(401);
+  await isRunning('failed');
+  clock.pass(1_000);
+  await isRunning('running');
+  expect(await (await fetch(url)).text()).toBe('hello');
+  await stop();
+  await expect(fetch(url)).rejects.toThrow();
 });

@@ -1,3 +1,4 @@
+import type { Route } from '../../http/route.ts';
 import { type Named, openContributions, type Silent } from '../../lib/contribution.ts';
 import type { Environment } from '../../lib/settings.ts';
 import type { HostOptions } from '../contracts/options.ts';
@@ -28,7 +29,16 @@ export interface Services {
 
 export type ServicesOptions = Pick<
   HostOptions,
-  'store' | 'services' | 'settings' | 'timeZone' | 'now' | 'newId' | 'setTimer' | 'timeouts' | 'log'
+  | 'store'
+  | 'services'
+  | 'http'
+  | 'settings'
+  | 'timeZone'
+  | 'now'
+  | 'newId'
+  | 'setTimer'
+  | 'timeouts'
+  | 'log'
 > & {
   readonly dueTasks: DueTasks;
   /** A turn was queued. */
@@ -104,6 +114,7 @@ function contextOf(
     signal,
     store: readable(options.store),
     queueTurn: (turn) => queueTurn(options, name, turn),
+    route: (route) => registerRoute(options, name, signal, route),
     dueTasks: {
       fire: dueTasks.fire,
       next: dueTasks.next,
@@ -112,6 +123,19 @@ function contextOf(
     },
     crash,
   };
+}
+
+async function registerRoute(
+  { http }: ServicesOptions,
+  name: string,
+  signal: AbortSignal,
+  route: Route,
+): Promise<{ readonly url: string }> {
+  signal.throwIfAborted();
+  const { url, remove } = await http.route(name, route);
+  if (signal.aborted) remove();
+  else signal.addEventListener('abort', remove, { once: true });
+  return { url };
 }
 
 function readable({

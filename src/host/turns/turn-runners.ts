@@ -37,7 +37,7 @@ export type MessageAbout = Pick<NewOutbound, 'turnId' | 'isProgress'>;
 export type TurnRunnerParts = Omit<HostOptions, 'services'> &
   Pick<
     CommandContext,
-    'budgets' | 'registry' | 'services' | 'tasks' | 'addressOf' | 'retryFailed'
+    'budgets' | 'pages' | 'registry' | 'services' | 'tasks' | 'addressOf' | 'retryFailed'
   > &
   Pick<CommandContext, 'cancelTurns'> &
   Pick<Tools, 'fetchAttachment'> & {
@@ -126,6 +126,7 @@ export function openTurnRunners(parts: TurnRunnerParts): TurnRunners {
         budgets: parts.budgets,
         registry: parts.registry,
         services: parts.services,
+        pages: parts.pages,
         tasks: parts.tasks,
         isSet: parts.isSet,
         settingsProblem: parts.settingsProblem,

@@ -1,0 +1,23 @@
+import type { Loopback } from './route.ts';
+import type { LoopbackOptions } from './server.ts';
+
+/** Makes the HTTP server with the first route: without one, not even Node's own is loaded. */
+export function openLoopback(options: LoopbackOptions): Loopback {
+  let opening: Promise<Loopback> | null = null;
+  let opened: Loopback | null = null;
+
+  async function open(): Promise<Loopback> {
+    const { createLoopback } = await import('./server.ts');
+    opened = createLoopback(options);
+    return opened;
+  }
+
+  return {
+    async route(service, route) {
+      opening ??= open();
+      return await (await opening).route(service, route);
+    },
+    address: () => opened?.address() ?? null,
+    close: async () => void (await (await opening)?.close()),
+  };
+}

@@ -1,0 +1,237 @@
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { admitOwner, cookieOf, type Lock, refuseForeign } from './access.ts';
+import { readBody, type SetTimer } from './body.ts';
+import { keepAddress, readAddress, readToken } from './files.ts';
+import { isRoutePath, segmentsOf } from './path.ts';
+import { refuse, respond } from './respond.ts';
+import type { HttpResponse, Loopback, Route } from './route.ts';
+
+export type LoopbackOptions = {
+  readonly dataDir: string;
+  readonly setTimer: SetTimer;
+  readonly log: {
+    info(message: string, data?: Readonly<Record<string, unknown>>): void;
+    error(message: string, data?: Readonly<Record<string, unknown>>): void;
+  };
+};
+
+const HOST = '127.0.0.1';
+const BODY_MS = 10_000;
+const HANDLE_MS = 30_000;
+const HEADERS_MS = 10_000;
+const MAX_BODY_BYTES = 1_048_576;
+const MAX_CONNECTIONS = 64;
+
+type Registered = { readonly service: string; readonly route: Route };
+
+/**
+ * Makes the server. It listens on 127.0.0.1 from the first route on, if it can where it did last, so that
+ * an address that was noted elsewhere stays right.
+ */
+export function createLoopback({ dataDir, setTimer, log }: LoopbackOptions): Loopback {
+  const routes = new Map<string, Registered>();
+  let lock: Lock = { token: '', port: 0 };
+  let listening: Promise<string> | null = null;
+  let address: string | null = null;
+  const server = createServer(
+    { headersTimeout: HEADERS_MS, requestTimeout: HEADERS_MS + BODY_MS },
+    (request, response) => {
+      // What breaks off on the way has nobody left to be told.
+      answer(request, response).catch(() => response.destroy());
+    },
+  );
+  server.maxConnections = MAX_CONNECTIONS;
+
+  async function listen(): Promise<string> {
+    const token = readToken(dataDir);
+    const kept = Number(readAddress(dataDir)?.split(':').at(-1) ?? 0);
+    const port = await listenOn(kept).catch((error: NodeJS.ErrnoException) => {
+      if (kept === 0 || !['EADDRINUSE', 'EACCES'].includes(error.code ?? '')) throw error;
+      log.info('the port of the pages is taken, another is used', { port: kept });
+      return listenOn(0);
+    });
+    lock = { token, port };
+    address = `http://${HOST}:${port}`;
+    keepAddress(dataDir, address);
+    return address;
+  }
+
+  function listenOn(port: number): Promise<number> {
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
+    server.once('error', reject);
+    server.listen(port, HOST, () => {
+      server.off('error', reject);
+      // Later errors are those of single connections, which end by themselves.
+      server.on('error', () => {});
+      resolve((server.address() as AddressInfo).port);
+    });
+    return promise;
+  }
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const [path = '', ...more] = (request.url ?? '').split('?');
+    const segments = segmentsOf(path);
+    if (segments === null) return await refuse(response, 400, 'This path is not understood.');
+    const found = find(segments, request.method ?? '');
+    const isOwn = found?.kind === 'found' && found.registered.route.access === 'own';
+    const query = new URLSearchParams(more.join('?'));
+    const isLogin = request.method === 'GET' && !isOwn && query.has('token');
+    const headers = isLogin ? withToken(request.headers, query) : request.headers;
+    const access = isOwn ? refuseForeign(headers, lock) : admitOwner(headers, lock);
+    if (access.kind === 'refused') return await refuse(response, access.status, access.reason);
+    if (isLogin) return await respond(response, welcome(path, query, lock));
+    if (segments.length === 0) return await respond(response, indexOf(routes));
+    if (found === null) return await refuse(response, 404, 'There is nothing here.');
+    if (found.kind === 'other-method') {
+      return await refuse(response, 405, `This takes ${found.methods.join(' and ')}.`);
+    }
+    await handle(request, response, { ...found, query });
+  }
+
+  /** Finds the route of a path: the exact one before one that takes all below it. */
+  function find(segments: readonly string[], method: string) {
+    const below = segments.map(
+      (_, at) => [keyOf(segments.slice(0, at + 1), BELOW), at + 1] as const,
+    );
+    const others = new Set<string>();
+    for (const [key, taken] of [[keyOf(segments), segments.length] as const, ...below.reverse()]) {
+      const registered = routes.get(`${method} ${key}`);
+      if (registered !== undefined) {
+        return { kind: 'found' as const, registered, rest: segments.slice(taken).join('/') };
+      }
+      for (const each of METHODS) if (routes.has(`${each} ${key}`)) others.add(each);
+    }
+    return others.size === 0 ? null : { kind: 'other-method' as const, methods: [...others] };
+  }
+
+  async function handle(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { registered: { service, route }, rest, query }: Found,
+  ): Promise<void> {
+    const { method, path, maxBytes = MAX_BODY_BYTES, access } = route;
+    const body = await readBody(request, { maxBytes, timeoutMs: BODY_MS, setTimer });
+    if (body.kind === 'refused') return await refuse(response, body.status, BODY[body.status]);
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    const headers = withoutSecrets(request.headers, access === 'own');
+    const given = { method, rest, query, headers, body: body.bytes, signal: gone.signal };
+    try {
+      const made = await inTime(async () => await route.handle(given));
+      if (made !== null) return await respond(response, made);
+      log.error('a page took too long', { service, method, path });
+    } catch (error) {
+      if (isLeaving(error, gone.signal.aborted && !response.headersSent)) return;
+      log.error('a page failed', { service, method, path, error: String(error) });
+      if (response.headersSent) return void response.destroy();
+      return await refuse(response, 500, 'The assistant could not answer this. Its log says why.');
+    }
+    await refuse(response, 503, 'The assistant did not answer this in time.');
+  }
+
+  async function inTime(work: () => Promise<HttpResponse>): Promise<HttpResponse | null> {
+    const { promise: late, resolve } = Promise.withResolvers<null>();
+    const cancel = setTimer(HANDLE_MS, () => resolve(null));
+    const working = work();
+    // One that fails after its time has nobody left to tell.
+    working.catch(() => {});
+    return await Promise.race([working, late]).finally(cancel);
+  }
+
+  return {
+    async route(service, route) {
+      if (!/^[a-z0-9][a-z0-9_-]*$/i.test(service) || !isRoutePath(route.path)) {
+        throw new Error(`${route.path} of ${service} is no path that a route may have.`);
+      }
+      const isBelow = route.path.endsWith('/*');
+      const path = `/${service}${route.path.replace(/\/\*?$/, '')}`;
+      const key = `${route.method} ${path}${isBelow ? BELOW : ''}`;
+      if (routes.has(key)) throw new Error(`There is a route ${route.method} ${path} already.`);
+      const registered = { service, route };
+      routes.set(key, registered);
+      const remove = (): void => {
+        if (routes.get(key) === registered) routes.delete(key);
+      };
+      try {
+        listening ??= listen();
+        return { url: `${await listening}${path}`, remove };
+      } catch (error) {
+        listening = null;
+        remove();
+        throw error;
+      }
+    },
+    address: () => address,
+    async close() {
+      await listening?.catch(() => {});
+      if (address === null) return;
+      address = null;
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+type Found = {
+  readonly registered: Registered;
+  readonly rest: string;
+  readonly query: URLSearchParams;
+};
+
+const METHODS: readonly Route['method'][] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+const BODY = {
+  400: 'The request broke off.',
+  408: 'The request took too long.',
+  413: 'The request is too large.',
+};
+
+/** Ends the key of a route that takes all below it. No path of a request holds such a character. */
+const BELOW = '/\0';
+
+/** Tells whether the far end has left, which is no failure of a route. */
+function isLeaving(error: unknown, isGone: boolean): boolean {
+  return isGone || Object(error).code === 'ERR_STREAM_PREMATURE_CLOSE';
+}
+
+function keyOf(segments: readonly string[], end = ''): string {
+  return segments.map((segment) => `/${segment}`).join('') + end;
+}
+
+function withToken(headers: IncomingHttpHeaders, query: URLSearchParams): IncomingHttpHeaders {
+  const { cookie: _, ...others } = headers;
+  return { ...others, authorization: `Bearer ${query.get('token')}` };
+}
+
+/** Puts the token into a cookie and out of the address, where a history would keep it. */
+function welcome(path: string, query: URLSearchParams, lock: Lock): HttpResponse {
+  const left = new URLSearchParams(query);
+  left.delete('token');
+  const location = left.size === 0 ? path : `${path}?${left}`;
+  const cookie = `${cookieOf(lock)}; Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000`;
+  return { status: 303, headers: { location, 'set-cookie': cookie } };
+}
+
+/** The page at `/`: links to all that can be looked at. */
+function indexOf(routes: ReadonlyMap<string, Registered>): HttpResponse {
+  const paths = [...routes.keys()]
+    .filter((key) => key.startsWith('GET '))
+    .map((key) => key.slice('GET '.length).replace(BELOW, '/'))
+    .sort();
+  const items = paths.map((path) => `<li><a href="${path}">${path}</a></li>`).join('\n');
+  const list = items === '' ? '<p>No page is here to look at.</p>' : `<ul>\n${items}\n</ul>`;
+  const body = `<!doctype html>\n<title>Assistant</title>\n<h1>Pages</h1>\n${list}\n`;
+  return { headers: { 'content-type': 'text/html; charset=utf-8' }, body };
+}
+
+/** A route never sees what would let it act as the owner elsewhere. */
+function withoutSecrets(headers: IncomingHttpHeaders, isOwn: boolean): IncomingHttpHeaders {
+  const { cookie: _, authorization, ...others } = headers;
+  return isOwn && authorization !== undefined ? { ...others, authorization } : others;
+}
