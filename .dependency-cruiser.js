@@ -8,6 +8,9 @@ const only = (name, from, allowed, comment) => ({
   to: { path: '^(src|bin|container|scripts|test)/', pathNot: allowed },
 });
 
+/** What results are made of: data, which programs beside the engine may read as well. */
+const CONTRACT = '^src/engine/contract/';
+
 const ENGINE_LEAVES = '^src/engine/(errors|tree|digest|conflict|interrupted)\\.ts$';
 
 /** What every room of the assistant may import: settings, and what needs nothing but Node itself. */
@@ -27,6 +30,12 @@ export default {
       '^src/engine/',
       '^src/engine/',
       'The engine imports nothing outside itself.',
+    ),
+    only(
+      'contract',
+      '^src/engine/contract/',
+      `^src/engine/contract/|${ENGINE_LEAVES}`,
+      'contract is data: what a result holds, for who makes, prints or parses it.',
     ),
     only(
       'merge-pure',
@@ -85,25 +94,25 @@ export default {
     only(
       'operation',
       '^src/engine/operation/',
-      `^src/engine/(operation|pending|proof|transaction|cache|compose|package|state|merge|structured)/|${ENGINE_LEAVES}`,
+      `^src/engine/(contract|operation|pending|proof|transaction|cache|compose|package|state|merge|structured)/|${ENGINE_LEAVES}`,
       'operation is the way of every verb, and knows none.',
     ),
     only(
       'decisions',
       '^src/engine/decisions/',
-      `^src/engine/(decisions|operation|pending|compose|package|state|merge)/|${ENGINE_LEAVES}`,
+      `^src/engine/(contract|decisions|operation|pending|compose|package|state|merge)/|${ENGINE_LEAVES}`,
       'decisions are made of what waits; which verb goes on is not their business.',
     ),
     only(
       'update',
       '^src/engine/update/',
-      `^src/engine/(update|operation|pending|cache|compose|package|state|merge)/|${ENGINE_LEAVES}`,
+      `^src/engine/(contract|update|operation|pending|cache|compose|package|state|merge)/|${ENGINE_LEAVES}`,
       'update compares releases; the verb is in commands.',
     ),
     only(
       'inspect',
       '^src/engine/inspect/',
-      `^src/engine/(inspect|operation|pending|proof|transaction|cache|compose|package|state|merge)/|${ENGINE_LEAVES}`,
+      `^src/engine/(contract|inspect|operation|pending|proof|transaction|cache|compose|package|state|merge)/|${ENGINE_LEAVES}`,
       'inspect looks and changes nothing.',
     ),
     {
@@ -142,13 +151,13 @@ export default {
     only(
       'host',
       '^src/host/',
-      `^src/(host/|store/|model/|channels/channel\\.ts$|sandbox/sandbox\\.ts$|http/route\\.ts$)|${LEAVES}`,
-      'host sees contracts, never a concrete channel, never the engine.',
+      `^src/(host/|store/|model/|channels/channel\\.ts$|sandbox/sandbox\\.ts$|http/route\\.ts$)|${CONTRACT}|${LEAVES}`,
+      'host sees contracts, never a concrete channel; of the engine the contract of results, which is data.',
     ),
     only(
       'seams-of-the-host',
       '^src/(commands|guards|prompt|services|tools)/',
-      `^src/(commands|guards|prompt|services|tools|host|store|model)/|^src/(channels/channel|sandbox/sandbox|http/route)\\.ts$|${LEAVES}`,
+      `^src/(commands|guards|prompt|services|tools|host|store|model)/|^src/(channels/channel|sandbox/sandbox|http/route)\\.ts$|${CONTRACT}|${LEAVES}`,
       'what the owner or an agent calls, and what guards that, works through the host.',
     ),
     only(

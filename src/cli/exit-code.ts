@@ -1,4 +1,5 @@
-import type { ClawError, ErrorCode, VerbResult } from '../engine/commands.ts';
+import type { ClawError, ErrorCode } from '../engine/commands.ts';
+import type { AnyResult } from './result.ts';
 
 const BY_CODE: Partial<Record<ErrorCode, number>> = {
   USAGE: 2,
@@ -19,14 +20,14 @@ const FAILURES: readonly ErrorCode[] = [
 ];
 
 /** The exit code of the command line's contract: 0 done, 1 refused or failed, 3 blocked, and by error. */
-export function exitCodeOf({ outcome, error }: VerbResult): number {
+export function exitCodeOf({ outcome, error }: AnyResult): number {
   if (error) return BY_CODE[error.code] ?? 1;
   if (outcome === 'failed') return 1;
   return outcome === 'blocked' ? 3 : 0;
 }
 
 /** How a thrown error ends a verb. */
-export function outcomeOf({ code }: ClawError): VerbResult['outcome'] {
+export function outcomeOf({ code }: ClawError): AnyResult['outcome'] {
   if (code === 'LOCK_HELD') return 'locked';
   return FAILURES.includes(code) ? 'failed' : 'refused';
 }

@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import type { VerbResult } from '../engine/commands.ts';
+import type { AnyResult } from './result.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -10,7 +10,7 @@ const PATIENCE_MS = 15_000;
 export type Interruption = {
   readonly signal: AbortSignal;
   /** 128 and the signal's number where it ended the verb; null where the verb was done before. */
-  readonly exitCode: (result: VerbResult) => number | null;
+  readonly exitCode: (result: AnyResult) => number | null;
   /** Signals mean what they meant before. */
   readonly end: () => void;
 };

@@ -1,7 +1,8 @@
-import type { Conflict, VerbResult } from '../engine/commands.ts';
+import type { Conflict } from '../engine/commands.ts';
+import type { AnyResult } from './result.ts';
 
 /** The one object that `--json` prints, on every exit code. */
-export function renderJson(result: VerbResult): string {
+export function renderJson(result: AnyResult): string {
   const { verb, outcome, data, changes, conflicts, warnings, error } = result;
   return JSON.stringify({
     ok: error === null && outcome !== 'blocked' && outcome !== 'failed',

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { ClawError, findRoot, type ProofScope, type VerbResult } from '../engine/commands.ts';
+import { ClawError, findRoot } from '../engine/commands.ts';
 import { asClawError } from './as-claw-error.ts';
 import { assistantVerbs } from './assistant/assistant-verbs.ts';
 import { engineVerbs } from './engine/engine-verbs.ts';
@@ -9,36 +9,10 @@ import { exitCodeOf, outcomeOf } from './exit-code.ts';
 import { groupVerbs, HELP } from './help.ts';
 import { catchInterruption } from './interruption.ts';
 import { renderJson } from './json.ts';
+import { type CliResult, ended, type Failure } from './result.ts';
 import { screenOf } from './screen.ts';
-import { createUi, type Ui } from './ui.ts';
-
-/** The options that every verb takes. */
-export type GlobalOptions = {
-  readonly json?: boolean;
-  readonly cwd?: string;
-  readonly yes?: boolean;
-  /** False with `--no-install`. */
-  readonly install?: boolean;
-  readonly allow: readonly string[];
-  readonly expect?: string;
-  readonly proof?: ProofScope;
-};
-
-/** What a verb's action is given to work with. */
-export type Invocation = {
-  readonly root: string;
-  readonly cwd: string;
-  readonly options: GlobalOptions;
-  readonly ui: Ui;
-  /** Aborted by Ctrl-C and its like. */
-  readonly signal: AbortSignal;
-};
-
-/** Runs a verb and prints its result. */
-export type RunVerb = (
-  verb: string,
-  work: (invocation: Invocation) => Promise<VerbResult>,
-) => Promise<void>;
+import { createUi } from './ui.ts';
+import type { GlobalOptions, Invocation, RunVerb } from './verb.ts';
 
 /** Parses the arguments, runs one verb, prints its result. @returns the exit code */
 export async function main(args: readonly string[]): Promise<number> {
@@ -99,10 +73,7 @@ function createProgram(way: { isJson: boolean; exit: (code: number) => void }): 
         .default([], 'none')
         .argParser((value: string, known: string[]) => [...known, value]),
     );
-  const runVerb = async (
-    verb: string,
-    work: (invocation: Invocation) => Promise<VerbResult>,
-  ): Promise<void> => {
+  const runVerb: RunVerb = async (verb, work) => {
     const options = program.opts<GlobalOptions>();
     way.exit(await runAndPrint(verb, options, work));
   };
@@ -117,7 +88,7 @@ function createProgram(way: { isJson: boolean; exit: (code: number) => void }): 
 async function runAndPrint(
   verb: string,
   options: GlobalOptions,
-  work: (invocation: Invocation) => Promise<VerbResult>,
+  work: (invocation: Invocation) => Promise<CliResult>,
 ): Promise<number> {
   const ui = createUi({ isQuiet: options.json === true });
   const cwd = resolve(options.cwd ?? process.cwd());
@@ -135,7 +106,10 @@ async function runAndPrint(
   }
 }
 
-async function resultOrFailure(verb: string, work: () => Promise<VerbResult>): Promise<VerbResult> {
+async function resultOrFailure(
+  verb: string,
+  work: () => Promise<CliResult>,
+): Promise<CliResult | Failure> {
   try {
     return await work();
   } catch (error) {
@@ -143,12 +117,11 @@ async function resultOrFailure(verb: string, work: () => Promise<VerbResult>): P
   }
 }
 
-function failure(verb: string, error: ClawError): VerbResult {
-  const outcome = outcomeOf(error);
-  return { verb, outcome, data: null, changes: [], conflicts: [], warnings: [], error };
+function failure(verb: string, error: ClawError): Failure {
+  return { ...ended(verb, null, outcomeOf(error)), error };
 }
 
-async function print(result: VerbResult): Promise<void> {
+async function print(result: CliResult | Failure): Promise<void> {
   const { renderText } = await import('./render/render.ts');
   const { out, err } = renderText(result, screenOf(process.stdout, process.env));
   if (out !== '') process.stdout.write(out);
@@ -160,9 +133,7 @@ function printFailure(verb: string, error: ClawError): void {
 }
 
 function printHelp(text: string, isJson: boolean): void {
-  const rest = { changes: [], conflicts: [], warnings: [], error: null };
-  const result = { verb: 'help', outcome: 'done', data: text.trimEnd(), ...rest } as const;
-  process.stdout.write(isJson ? `${renderJson(result)}\n` : text);
+  process.stdout.write(isJson ? `${renderJson(ended('help', text.trimEnd()))}\n` : text);
 }
 
 /** The verb that was meant, for the report of a command line that could not be parsed. */

@@ -1,13 +1,7 @@
-import { z } from 'zod';
+import { AppliedData, AvailableData } from '../engine/contract/list.ts';
 import { refusalOf } from '../host/changes/refusal.ts';
+import { dataBy } from '../host/contracts/claw.ts';
 import { type CommandContext, defineCommand } from '../host/contracts/command.ts';
-
-const Available = z
-  .array(
-    z.looseObject({ name: z.string(), version: z.string(), description: z.string().default('') }),
-  )
-  .catch([]);
-const Applied = z.array(z.looseObject({ name: z.string(), version: z.string() })).catch([]);
 
 export const command = defineCommand({
   scope: 'owner',
@@ -23,9 +17,9 @@ async function skillsText({ claw }: CommandContext): Promise<string> {
   const [listed, offered] = await Promise.all([claw(['list']), claw(['list', '--available'])]);
   const refusal = refusalOf(listed) ?? refusalOf(offered);
   if (refusal !== null) return refusal;
-  const applied = Applied.parse(listed.data);
+  const applied = dataBy(AppliedData, listed) ?? [];
   const names = new Set(applied.map(({ name }) => name));
-  const available = Available.parse(offered.data).filter(({ name }) => !names.has(name));
+  const available = (dataBy(AvailableData, offered) ?? []).filter(({ name }) => !names.has(name));
   const text = [
     'In the code:',
     applied.map(({ name, version }) => `- ${name} ${version}`).join('\n') || '- none yet',

@@ -1,5 +1,6 @@
-import { z } from 'zod';
+import { StatusData } from '../engine/contract/status.ts';
 import { budgetLine } from '../host/budget/budget-report.ts';
+import { dataBy } from '../host/contracts/claw.ts';
 import { type CommandContext, defineCommand } from '../host/contracts/command.ts';
 import { localTime } from '../host/scheduler/local-time.ts';
 import type { ServiceReport } from '../host/services/services.ts';
@@ -97,17 +98,10 @@ function counted(count: number, noun: string): string {
   return count === 1 ? `1 ${noun}` : `${count} ${noun}s`;
 }
 
-const Tree = z.looseObject({
-  initialised: z.boolean(),
-  layers: z.array(z.looseObject({ name: z.string(), version: z.string() })).default([]),
-  edits: z.array(z.unknown()).default([]),
-  pending: z.unknown(),
-});
-
 async function describeTree({ claw }: CommandContext): Promise<string> {
   const result = await claw(['status']);
-  const tree = Tree.safeParse(result.data).data;
-  if (!result.ok || tree === undefined) return `unknown (${result.error?.message ?? 'no answer'})`;
+  const tree = dataBy(StatusData, result);
+  if (!result.ok || tree === null) return `unknown (${result.error?.message ?? 'no answer'})`;
   if (!tree.initialised) return 'the core as it came, no skills';
   const layers = tree.layers.map(({ name, version }) => `${name} ${version}`).join(', ');
   const edits =

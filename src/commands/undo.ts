@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import { UndoData } from '../engine/contract/undo.ts';
 import { answer, readTree } from '../host/changes/change.ts';
 import {
   carryOutChange,
@@ -9,7 +9,7 @@ import {
 } from '../host/changes/preview.ts';
 import { pendingText } from '../host/changes/refusal.ts';
 import { reportChange } from '../host/changes/report.ts';
-import type { ClawResult } from '../host/contracts/claw.ts';
+import { type ClawResult, dataBy } from '../host/contracts/claw.ts';
 import {
   type CommandContext,
   type CommandResult,
@@ -54,9 +54,7 @@ function show(context: CommandContext, note: string): Promise<CommandResult> {
   return previewChange(context, WISH, note);
 }
 
-const Data = z.looseObject({ undone: z.string() });
-
 function titleOf(plan: ClawResult): string {
-  const undone = Data.safeParse(plan.data).data?.undone;
+  const undone = dataBy(UndoData, plan)?.undone;
   return undone === undefined ? 'Undoing the last change:' : `Undoing \`${undone}\`:`;
 }

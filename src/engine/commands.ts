@@ -3,8 +3,9 @@ import type { MatrixRequest } from './commands/matrix.ts';
 import type { PackOptions } from './commands/pack/pack.ts';
 import type { RenewOptions } from './commands/pack/renewal.ts';
 import type { PlannedVerb } from './commands/plan.ts';
+import { resultOf, type VerbResult } from './contract/result.ts';
 import type { Choice } from './decisions/decide.ts';
-import { type EngineContext, resultOf, type VerbResult } from './operation/context.ts';
+import type { EngineContext } from './operation/context.ts';
 import { needsDecision, runExclusive, runReadOnly } from './operation/session.ts';
 import type { UpdateOptions } from './operation/update-options.ts';
 import type { ReleaseRequest } from './state/release.ts';
@@ -14,27 +15,30 @@ import { recover as recoverTree } from './transaction/recover.js';
 // Each verb is loaded when it is called: most of the time that `claw status` takes is loading. So nothing
 // is exported here whose module loads the parts of the engine; `index.ts` is for that.
 
-export type { DevelopEvent } from './commands/dev/develop.ts';
+export type { DevelopEvent, RoundResult } from './commands/dev/develop.ts';
 export type { CellOutcome, MatrixCell, MatrixData } from './commands/matrix/cell.ts';
 export type { MatrixRequest } from './commands/matrix.ts';
 export type { Conflict, ConflictKind } from './conflict.ts';
+export type { DataOf, Verb } from './contract/data-by-verb.ts';
+export type { Change, ResultWith, VerbResult } from './contract/result.ts';
 export type { Choice } from './decisions/decide.ts';
 export { ClawError, type ErrorCode } from './errors.ts';
 export type {
-  Change,
   EngineContext,
   ModelPrompt,
   ModelReply,
   PlanSummary,
   ProgressEvent,
-  VerbResult,
 } from './operation/context.ts';
 export type { UpdateOptions } from './operation/update-options.ts';
 export type { ProofScope } from './proof/tests/own-tests.ts';
 export { findRoot } from './state/root.ts';
 
 /** Takes the core of a codebase. Writes nothing outside `.claw/`. */
-export async function init(context: EngineContext, request: ReleaseRequest): Promise<VerbResult> {
+export async function init(
+  context: EngineContext,
+  request: ReleaseRequest,
+): Promise<VerbResult<'init'>> {
   const { planInit } = await import('./commands/init.ts');
   const { carryOut } = await import('./operation/operation.ts');
   return await runExclusive(context, 'init', async () =>
@@ -47,7 +51,7 @@ export async function apply(
   context: EngineContext,
   wanted: readonly string[],
   request?: ReleaseRequest,
-): Promise<VerbResult> {
+): Promise<VerbResult<'apply'>> {
   const { planApply, requestPackages } = await import('./commands/apply.ts');
   const { carryOut } = await import('./operation/operation.ts');
   const requested = await requestPackages(context, wanted, request ? { request } : {});
@@ -60,7 +64,7 @@ export async function apply(
 export async function remove(
   context: EngineContext,
   names: readonly string[],
-): Promise<VerbResult> {
+): Promise<VerbResult<'remove'>> {
   const { planRemove } = await import('./commands/remove.ts');
   const { carryOut } = await import('./operation/operation.ts');
   return await runExclusive(context, 'remove', async () =>
@@ -72,7 +76,7 @@ export async function remove(
 export async function upgrade(
   context: EngineContext,
   names: readonly string[],
-): Promise<VerbResult> {
+): Promise<VerbResult<'upgrade'>> {
   const { planUpgrade, requestUpgrade } = await import('./commands/upgrade.ts');
   const { carryOut } = await import('./operation/operation.ts');
   const requested = await requestUpgrade(context, names);
@@ -82,7 +86,7 @@ export async function upgrade(
 }
 
 /** Composes what `state.yaml` lists on the core of this clone. */
-export async function replay(context: EngineContext): Promise<VerbResult> {
+export async function replay(context: EngineContext): Promise<VerbResult<'replay'>> {
   const { planReplay } = await import('./commands/replay.ts');
   const { carryOut } = await import('./operation/operation.ts');
   return await runExclusive(context, 'replay', async () =>
@@ -95,7 +99,7 @@ export async function update(
   context: EngineContext,
   wanted: string,
   options: Partial<UpdateOptions> = {},
-): Promise<VerbResult> {
+): Promise<VerbResult<'update'>> {
   const { planUpdate } = await import('./commands/update.ts');
   const { PLAIN_UPDATE } = await import('./operation/update-options.ts');
   const { carryOut } = await import('./operation/operation.ts');
@@ -117,7 +121,10 @@ function onlyOnce(ask: (question: string) => Promise<boolean>): typeof ask {
 }
 
 /** Records the owner's edits as a layer of their own. */
-export async function customize(context: EngineContext, description: string): Promise<VerbResult> {
+export async function customize(
+  context: EngineContext,
+  description: string,
+): Promise<VerbResult<'customize'>> {
   const { planCustomize } = await import('./commands/customize.ts');
   const { carryOut } = await import('./operation/operation.ts');
   return await runExclusive(context, 'customize', async () =>
@@ -126,7 +133,7 @@ export async function customize(context: EngineContext, description: string): Pr
 }
 
 /** Makes one customisation of all layers and edits. */
-export async function rebase(context: EngineContext): Promise<VerbResult> {
+export async function rebase(context: EngineContext): Promise<VerbResult<'rebase'>> {
   const { planRebase } = await import('./commands/rebase.ts');
   const { carryOut } = await import('./operation/operation.ts');
   return await runExclusive(context, 'rebase', async () =>
@@ -139,7 +146,7 @@ export async function pack(
   context: EngineContext,
   name: string,
   options: PackOptions,
-): Promise<VerbResult> {
+): Promise<VerbResult<'pack'>> {
   const verbs = await import('./commands/pack/pack.ts');
   return await runExclusive(context, 'pack', () => verbs.pack(context, name, options));
 }
@@ -149,7 +156,7 @@ export async function renewPackage(
   context: EngineContext,
   name: string,
   options: RenewOptions,
-): Promise<VerbResult> {
+): Promise<VerbResult<'pack'>> {
   const { packUpdate } = await import('./commands/pack/update.ts');
   return await runExclusive(context, 'pack', () => packUpdate(context, name, options));
 }
@@ -159,7 +166,7 @@ export async function develop(
   context: EngineContext,
   name: string,
   options: DevelopOptions,
-): Promise<VerbResult> {
+): Promise<VerbResult<'dev'>> {
   const verbs = await import('./commands/dev/develop.ts');
   return await verbs.develop(context, name, options);
 }
@@ -168,7 +175,7 @@ export async function develop(
 export async function conflicts(
   context: EngineContext,
   options: { readonly answers?: boolean } = {},
-): Promise<VerbResult> {
+): Promise<VerbResult<'conflicts'>> {
   const verbs = await import('./commands/conflicts.ts');
   return await runReadOnly(context, async () => verbs.conflicts(context, options));
 }
@@ -178,7 +185,7 @@ export async function resolve(
   context: EngineContext,
   path: string,
   choice: Choice,
-): Promise<VerbResult> {
+): Promise<VerbResult<'resolve'>> {
   const { resolveConflict } = await import('./commands/resolve.ts');
   return await runExclusive(context, 'resolve', async () => resolveConflict(context, path, choice));
 }
@@ -188,19 +195,25 @@ export async function resolveMoved(
   context: EngineContext,
   path: string,
   to: string,
-): Promise<VerbResult> {
+): Promise<VerbResult<'resolve'>> {
   const verbs = await import('./commands/resolve-moved.ts');
   return await runExclusive(context, 'resolve', () => verbs.resolveMoved(context, path, to));
 }
 
 /** Resolves every open conflict of the operation that waits in one way: all that can be, or none. */
-export async function resolveAll(context: EngineContext, choice: Choice): Promise<VerbResult> {
+export async function resolveAll(
+  context: EngineContext,
+  choice: Choice,
+): Promise<VerbResult<'resolve'>> {
   const verbs = await import('./commands/resolve.ts');
   return await runExclusive(context, 'resolve', async () => verbs.resolveAll(context, choice));
 }
 
 /** Resolves conflicts of the operation that waits by a file of answers: all of them or none. */
-export async function resolveByAnswers(context: EngineContext, file: string): Promise<VerbResult> {
+export async function resolveByAnswers(
+  context: EngineContext,
+  file: string,
+): Promise<VerbResult<'resolve'>> {
   const { resolveAnswered } = await import('./commands/resolve-moved.ts');
   const { readAnswers } = await import('./decisions/answers.ts');
   const answers = readAnswers(context.cwd, file);
@@ -214,12 +227,15 @@ export async function resolveByAnswers(context: EngineContext, file: string): Pr
 export async function resolveByModel(
   context: EngineContext,
   path: string | null,
-): Promise<VerbResult> {
+): Promise<VerbResult<'resolve'>> {
   return await askAndResolve(context, path, { isProposal: false });
 }
 
 /** Does the same for one conflict, as a proposal to look at: its `choice` is for `resolve`. */
-export async function proposeByModel(context: EngineContext, path: string): Promise<VerbResult> {
+export async function proposeByModel(
+  context: EngineContext,
+  path: string,
+): Promise<VerbResult<'resolve'>> {
   return await askAndResolve(context, path, { isProposal: true });
 }
 
@@ -228,7 +244,7 @@ async function askAndResolve(
   context: EngineContext,
   path: string | null,
   options: { readonly isProposal: boolean },
-): Promise<VerbResult> {
+): Promise<VerbResult<'resolve'>> {
   const verbs = await import('./commands/propose.ts');
   const inquiry = await runReadOnly(context, () => verbs.readInquiry(context, path));
   const answered = await verbs.askAll(context, inquiry);
@@ -245,19 +261,22 @@ async function askAndResolve(
 export async function continueOperation(
   context: EngineContext,
   options: { readonly isTrial?: boolean } = {},
-): Promise<VerbResult> {
+): Promise<VerbResult<'continue'>> {
   const verbs = await import('./commands/continue.ts');
   return await runExclusive(context, 'continue', () => verbs.continueOperation(context, options));
 }
 
 /** Returns the recorded resolutions. */
-export async function resolutions(context: EngineContext): Promise<VerbResult> {
+export async function resolutions(context: EngineContext): Promise<VerbResult<'resolutions'>> {
   const { listResolutions } = await import('./commands/resolutions.ts');
   return await runReadOnly(context, async () => listResolutions(context));
 }
 
 /** Forgets one recorded resolution. */
-export async function forgetResolution(context: EngineContext, key: string): Promise<VerbResult> {
+export async function forgetResolution(
+  context: EngineContext,
+  key: string,
+): Promise<VerbResult<'resolutions'>> {
   const verbs = await import('./commands/resolutions.ts');
   return await runExclusive(context, 'resolutions', async () =>
     verbs.forgetResolution(context, key),
@@ -265,13 +284,16 @@ export async function forgetResolution(context: EngineContext, key: string): Pro
 }
 
 /** Prints what a verb would do, and touches nothing. */
-export async function plan(context: EngineContext, planned: PlannedVerb): Promise<VerbResult> {
+export async function plan(
+  context: EngineContext,
+  planned: PlannedVerb,
+): Promise<VerbResult<'plan'>> {
   const verbs = await import('./commands/plan.ts');
   return await runReadOnly(context, () => verbs.plan(context, planned));
 }
 
 /** Reports what is installed, which operation waits, and the owner's edits. */
-export async function status(context: EngineContext): Promise<VerbResult> {
+export async function status(context: EngineContext): Promise<VerbResult<'status'>> {
   const verbs = await import('./inspect/status.ts');
   return await runReadOnly(context, () => verbs.status(context));
 }
@@ -280,7 +302,7 @@ export async function status(context: EngineContext): Promise<VerbResult> {
 export async function list(
   context: EngineContext,
   options: { readonly available: boolean },
-): Promise<VerbResult> {
+): Promise<VerbResult<'list'>> {
   const verbs = await import('./inspect/list.ts');
   return await runReadOnly(context, async () =>
     options.available ? verbs.listAvailable(context) : verbs.list(context),
@@ -288,13 +310,16 @@ export async function list(
 }
 
 /** Compares disk, state and composition. */
-export async function verify(context: EngineContext): Promise<VerbResult> {
+export async function verify(context: EngineContext): Promise<VerbResult<'verify'>> {
   const verbs = await import('./inspect/verify.ts');
   return await runReadOnly(context, () => verbs.verify(context));
 }
 
 /** Composes skills alone, in pairs and in triples, and proves the results: tells which go together. */
-export async function matrix(context: EngineContext, request: MatrixRequest): Promise<VerbResult> {
+export async function matrix(
+  context: EngineContext,
+  request: MatrixRequest,
+): Promise<VerbResult<'matrix'>> {
   const verbs = await import('./commands/matrix.ts');
   const { readGround } = await import('./commands/matrix/ground.ts');
   const { skills, release } = request;
@@ -303,31 +328,34 @@ export async function matrix(context: EngineContext, request: MatrixRequest): Pr
 }
 
 /** Names the owners of lines of a file: `src/a.ts`, `src/a.ts:12` or `src/a.ts:12-20`. */
-export async function why(context: EngineContext, place: string): Promise<VerbResult> {
+export async function why(context: EngineContext, place: string): Promise<VerbResult<'why'>> {
   const verbs = await import('./inspect/why.ts');
   return await runReadOnly(context, () => verbs.why(context, place));
 }
 
 /** Shows a layer's changes as a patch; without a name, the owner's edits. */
-export async function diff(context: EngineContext, name: string | null): Promise<VerbResult> {
+export async function diff(
+  context: EngineContext,
+  name: string | null,
+): Promise<VerbResult<'diff'>> {
   const verbs = await import('./inspect/diff.ts');
   return await runReadOnly(context, () => verbs.diff(context, name));
 }
 
 /** Looks at everything that commands rely on, whatever state it is in, and says what can be done. */
-export async function doctor(context: EngineContext): Promise<VerbResult> {
+export async function doctor(context: EngineContext): Promise<VerbResult<'doctor'>> {
   const verbs = await import('./inspect/doctor.ts');
   return await verbs.doctor(context);
 }
 
 /** Takes back the last transaction; what the owner edited since stays. */
-export async function undo(context: EngineContext): Promise<VerbResult> {
+export async function undo(context: EngineContext): Promise<VerbResult<'undo'>> {
   const verbs = await import('./commands/undo.ts');
   return await runExclusive(context, 'undo', () => verbs.undo(context));
 }
 
 /** Forgets the operation that waits for decisions. Does no harm when none does. */
-export async function abort(context: EngineContext): Promise<VerbResult> {
+export async function abort(context: EngineContext): Promise<VerbResult<'abort'>> {
   const { clearPending } = await import('./pending/pending.ts');
   return await runExclusive(context, 'abort', async () =>
     resultOf('abort', clearPending(context.root) ? 'done' : 'nothing'),
@@ -342,7 +370,7 @@ export async function abort(context: EngineContext): Promise<VerbResult> {
 export async function recover(
   context: EngineContext,
   decision: 'keep-mine' | 'roll-forward' | 'roll-back' | null,
-): Promise<VerbResult> {
+): Promise<VerbResult<'recover'>> {
   return await withLock(context.root, { verb: 'recover' }, () => {
     const recovery = recoverTree(context.root, decision, { isLocked: true });
     if (recovery.outcome === 'needs-decision') throw needsDecision(recovery);

@@ -3,6 +3,7 @@ import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { CLAW, type Printed, runClaw } from './claw.ts';
+import { checkContract } from './contract.ts';
 
 export { CLAW };
 
@@ -174,10 +175,16 @@ function snapshot(root: string, isWanted: (name: string) => boolean): Record<str
 
 async function runJson(cwd: string, args: readonly string[]): Promise<ClawRun> {
   const run = await runClaw([...args, '--json', '--cwd', cwd]);
+  const json = parsed(args, run);
+  checkContract(json);
+  return { ...run, json };
+}
+
+function parsed(args: readonly string[], { stdout, stderr }: Printed): ClawRun['json'] {
   try {
-    return { ...run, json: JSON.parse(run.stdout) };
+    return JSON.parse(stdout);
   } catch (cause) {
-    const printed = `${run.stdout}\n${run.stderr}`;
+    const printed = `${stdout}\n${stderr}`;
     throw new Error(`claw ${args.join(' ')} printed no JSON:\n${printed}`, { cause });
   }
 }

@@ -2,14 +2,14 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { ClawError } from '../../engine/commands.ts';
 import { defineLogs } from '../logs/logs.ts';
-import type { RunVerb } from '../main.ts';
 import { defineService } from '../service/service.ts';
 import type { SetupOptions } from '../setup/setup.ts';
+import type { DefineVerb } from '../verb.ts';
 
 type SetupVerbOptions = SetupOptions & { readonly restart: boolean };
 
 /** The assistant's verbs. */
-export const assistantVerbs: readonly ((program: Command, run: RunVerb) => void)[] = [
+export const assistantVerbs: readonly DefineVerb[] = [
   (program) =>
     program
       .command('start')

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Settings } from '../../config.ts';
 import type { VerbResult } from '../../engine/commands.ts';
 import type { BudgetReport } from '../../host/budget/budget-report.ts';
+import type { CliResult } from '../result.ts';
 import { environmentOf, settingsOf } from '../setup/settings.ts';
 
 /** Money and tokens of a day, as `claw status --json` has them; null is without a limit. */
@@ -27,8 +28,11 @@ export type AssistantData = {
 };
 
 /** Adds to the engine's status what the assistant has spent, where there is one. */
-export async function withAssistant(result: VerbResult, root: string): Promise<VerbResult> {
-  if (typeof result.data !== 'object' || result.data === null) return result;
+export async function withAssistant(
+  result: VerbResult<'status'>,
+  root: string,
+): Promise<CliResult<'status'>> {
+  if (result.data === null) return result;
   const assistant = await readAssistant(root);
   return assistant === null ? result : { ...result, data: { ...result.data, assistant } };
 }

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { ClawError, type VerbResult } from '../../engine/commands.ts';
+import { ClawError } from '../../engine/commands.ts';
 import { historyFile } from '../../terminal/history.ts';
 import { interactiveConsole } from '../../terminal/interactive-console.ts';
-import type { Invocation } from '../main.ts';
+import { type CliResult, ended } from '../result.ts';
+import type { Invocation } from '../verb.ts';
 import { openConversation } from './conversation.ts';
 import { findEntry } from './started.ts';
 import { dataDirOf } from './talk.ts';
@@ -15,7 +16,7 @@ const PROMPT = '> ';
  * A session with the assistant on this terminal, until Ctrl-D. Where none runs, one is started here,
  * as `claw start` does, and ends with the session.
  */
-export async function chatOnTerminal({ root, signal }: Invocation): Promise<VerbResult> {
+export async function chatOnTerminal({ root, signal }: Invocation): Promise<CliResult<'chat'>> {
   const { stdin: input, stdout: output } = process;
   if (!output.isTTY) {
     throw new ClawError(
@@ -56,15 +57,7 @@ export async function chatOnTerminal({ root, signal }: Invocation): Promise<Verb
   throw new ClawError('ASSISTANT_STOPPED', 'The assistant has ended. `claw start` starts it.');
 }
 
-const DONE: VerbResult = {
-  verb: 'chat',
-  outcome: 'done',
-  data: null,
-  changes: [],
-  conflicts: [],
-  warnings: [],
-  error: null,
-};
+const DONE = ended('chat', null);
 
 /**
  * Starts the assistant on this terminal; the exit code of its supervisor. The supervisor owns the

@@ -1,8 +1,9 @@
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { ClawError, type VerbResult } from '../../engine/commands.ts';
+import { ClawError, type ResultWith } from '../../engine/commands.ts';
 import { isLeaving } from '../../terminal/owner-console.ts';
-import type { Invocation } from '../main.ts';
+import { type CliResult, ended } from '../result.ts';
+import type { Invocation } from '../verb.ts';
 import { chatOnTerminal } from './chat-session.ts';
 import { withAssistant } from './talk.ts';
 import { collectingView } from './view.ts';
@@ -11,7 +12,10 @@ import { collectingView } from './view.ts';
  * Says something in the owner's chat and prints the answers; `-` at the end adds what is piped in.
  * Without words it is a session on a terminal, and what is piped in is said line by line.
  */
-export async function chat(invocation: Invocation, words: readonly string[]): Promise<VerbResult> {
+export async function chat(
+  invocation: Invocation,
+  words: readonly string[],
+): Promise<CliResult<'chat'>> {
   if (words.at(-1) === '-') {
     const piped = (await text(process.stdin)).trimEnd();
     return await sayAll(invocation, 'chat', [
@@ -25,11 +29,11 @@ export async function chat(invocation: Invocation, words: readonly string[]): Pr
 }
 
 /** Says one text after the other, each when the one before is answered. */
-export async function sayAll(
+export async function sayAll<V extends 'chat' | 'groups' | 'tasks'>(
   invocation: Invocation,
-  verb: string,
+  verb: V,
   texts: readonly string[] | AsyncIterable<string>,
-): Promise<VerbResult> {
+): Promise<ResultWith<V, { readonly answers: readonly string[] }>> {
   const view = collectingView({ isQuiet: invocation.options.json === true });
   try {
     await withAssistant(invocation, view, async (conversation) => {
@@ -38,8 +42,7 @@ export async function sayAll(
   } finally {
     view.end();
   }
-  const rest = { changes: [], conflicts: [], warnings: [], error: null };
-  return { verb, outcome: 'done', data: { answers: view.answers }, ...rest };
+  return ended(verb, { answers: view.answers });
 }
 
 async function* pipedLines(): AsyncIterable<string> {

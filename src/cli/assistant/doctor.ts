@@ -2,8 +2,8 @@ import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { readSettings, type Settings, SettingsError } from '../../config.ts';
 import { examineAssistant, type Finding } from '../../doctor/examination.ts';
-import { doctor, type EngineContext, type VerbResult } from '../../engine/commands.ts';
-import type { DoctorData } from '../render/doctor.ts';
+import { doctor, type EngineContext } from '../../engine/commands.ts';
+import type { CliResult } from '../result.ts';
 import { dataDirOf, environmentOf } from '../setup/settings.ts';
 
 /**
@@ -12,9 +12,12 @@ import { dataDirOf, environmentOf } from '../setup/settings.ts';
  *
  * @param isOffline leaves out what would ask a server elsewhere
  */
-export async function lookAtAll(context: EngineContext, isOffline: boolean): Promise<VerbResult> {
+export async function lookAtAll(
+  context: EngineContext,
+  isOffline: boolean,
+): Promise<CliResult<'doctor'>> {
   const [code, found] = await Promise.all([doctor(context), assistant(context, isOffline)]);
-  const { findings } = code.data as DoctorData;
+  const { findings } = code.data ?? { findings: [] };
   const all = [
     ...findings.map((finding) => ({ ...finding, part: 'code' as const })),
     ...found.map((finding) => ({ ...finding, part: 'assistant' as const })),

@@ -1,11 +1,12 @@
 import { join } from 'node:path';
-import { ClawError, type VerbResult } from '../../engine/commands.ts';
+import { ClawError, type ResultWith } from '../../engine/commands.ts';
 import {
   type ChatOverview,
   type TaskOverview,
   withReadOnlyQueries,
 } from '../../store/read-only-queries.ts';
-import type { Invocation } from '../main.ts';
+import { ended } from '../result.ts';
+import type { Invocation } from '../verb.ts';
 import { sayAll } from './chat.ts';
 import { isAssistantRunning } from './running.ts';
 import { dataDirOf } from './talk.ts';
@@ -72,13 +73,13 @@ export async function tasks(invocation: Invocation, words: readonly string[]) {
   );
 }
 
-type Wish = { readonly verb: string; readonly command: string; readonly isCommand: boolean };
+type Asked<V> = { readonly verb: V; readonly command: string; readonly isCommand: boolean };
 
-async function tellOrLook(
+async function tellOrLook<V extends 'groups' | 'tasks', Entry>(
   invocation: Invocation,
-  { verb, command, isCommand }: Wish,
-  read: (database: string) => readonly unknown[],
-): Promise<VerbResult> {
+  { verb, command, isCommand }: Asked<V>,
+  read: (database: string) => readonly Entry[],
+): Promise<ResultWith<V, { readonly answers: readonly string[] } | readonly Entry[]>> {
   const dataDir = dataDirOf(invocation.root);
   const isRunning = await isAssistantRunning(dataDir);
   if (isRunning && (isCommand || invocation.options.json !== true)) {
@@ -90,9 +91,7 @@ async function tellOrLook(
       `Only the assistant does that, and it does not run. Start it with claw start, or say claw chat "${command.replaceAll('"', '')}", which starts it for that.`,
     );
   }
-  const data = read(join(dataDir, 'claw.db'));
-  const rest = { changes: [], conflicts: [], warnings: [], error: null };
-  return { verb, outcome: 'done', data, ...rest };
+  return ended(verb, read(join(dataDir, 'claw.db')));
 }
 
 /** Words as the owner would type them: one with spaces stands in quotes. */

@@ -1,6 +1,6 @@
 import { findWrongSettings } from '../../wrong-settings.ts';
-import type { Invocation } from '../main.ts';
 import { environmentOf } from '../setup/settings.ts';
+import type { Invocation } from '../verb.ts';
 import { openConversation } from './conversation.ts';
 import { dataDirOf } from './talk.ts';
 

@@ -1,6 +1,6 @@
 import { ClawError } from '../../engine/commands.ts';
-import type { Invocation } from '../main.ts';
 import { dataDirOf as dataDirIn, environmentOf } from '../setup/settings.ts';
+import type { Invocation } from '../verb.ts';
 import { type Conversation, type ConversationView, openConversation } from './conversation.ts';
 import { startForAWhile } from './started.ts';
 

@@ -6,7 +6,7 @@ import {
   type VerbResult,
 } from '../../engine/commands.ts';
 import { renderJson } from '../json.ts';
-import { type PackData, packLines } from '../render/pack.ts';
+import { packLines, renewedPackage } from '../render/pack.ts';
 
 /** What `claw dev` is given beside a name and paths. */
 export type DevArguments = { readonly once?: boolean };
@@ -29,7 +29,7 @@ export async function devVerb(
   name: string,
   paths: readonly string[],
   { once = false, isJson }: DevArguments & { readonly isJson: boolean },
-): Promise<VerbResult> {
+): Promise<VerbResult<'dev'>> {
   const onEvent = (event: DevelopEvent) => {
     if (isJson) process.stdout.write(`${JSON.stringify(eventJson(event))}\n`);
     else process.stderr.write(`${eventLines(event, new Date()).join('\n')}\n`);
@@ -55,8 +55,8 @@ export function eventLines(event: DevelopEvent, now: Date): readonly string[] {
   const { paths, result, milliseconds } = event;
   const head = (mark: string, text: string) =>
     `${time}  ${mark} ${text}${paths.length === 0 ? '' : `  after ${shortList(paths)}`}  ${seconds(milliseconds)} s`;
-  const data = result.data as PackData;
-  const left = packLines(data === null ? null : { ...data, folded: [] }).map(
+  const renewed = renewedPackage(result.data);
+  const left = (renewed === null ? [] : packLines({ ...renewed, folded: [] })).map(
     (line) => `          ${line}`,
   );
   const warnings = result.warnings.map((warning) => `          warning: ${warning}`);
@@ -71,14 +71,14 @@ export function eventLines(event: DevelopEvent, now: Date): readonly string[] {
     const reasons = result.conflicts.map(({ path, reason }) => `          ${path}: ${reason}`);
     return [head('✗', 'blocked: claw resolve decides'), ...reasons];
   }
-  const folded = data?.folded ?? [];
+  const folded = renewed?.folded ?? [];
   const what =
     folded.length > 0
       ? shortList(folded)
       : result.outcome === 'nothing'
         ? 'nothing new'
         : 'its own files';
-  return [head('✓', `${data?.skill} ${data?.version}: ${what}`), ...left, ...warnings];
+  return [head('✓', `${renewed?.skill} ${renewed?.version}: ${what}`), ...left, ...warnings];
 }
 
 function shortList(paths: readonly string[]): string {

@@ -1,16 +1,14 @@
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import type { EngineContext, PlanSummary } from '../../engine/commands.ts';
 import * as engine from '../../engine/commands.ts';
-import type { Invocation, RunVerb } from '../main.ts';
 import type { ResolveOptions } from '../resolve/resolve.ts';
+import type { DefineVerb, Invocation } from '../verb.ts';
 import { type DevArguments, devCommand, devVerb } from './dev.ts';
 import { drawMatrix, type MatrixOptions, matrixCommand, matrixRequest } from './matrix-options.ts';
 import { type PackArguments, packCommand, packVerb } from './pack-options.ts';
 
-type Define = (program: Command, run: RunVerb) => void;
-
 /** The engine's verbs: parse, call, print. */
-export const engineVerbs: readonly Define[] = [
+export const engineVerbs: readonly DefineVerb[] = [
   (program, run) =>
     program
       .command('init')

@@ -1,12 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import {
-  ClawError,
-  type MatrixData,
-  type MatrixRequest,
-  type VerbResult,
-} from '../../engine/commands.ts';
+import { ClawError, type MatrixRequest, type VerbResult } from '../../engine/commands.ts';
 import { renderSvg } from '../render/matrix-svg.ts';
 
 /** What `claw matrix` takes, as commander gives it. */
@@ -41,10 +36,14 @@ export function matrixRequest(skills: readonly string[], options: MatrixOptions)
  *
  * @returns the result as it was, but for a file that cannot be written
  */
-export function drawMatrix(result: VerbResult, cwd: string, file: string | undefined): VerbResult {
+export function drawMatrix(
+  result: VerbResult<'matrix'>,
+  cwd: string,
+  file: string | undefined,
+): VerbResult<'matrix'> {
   if (file === undefined || result.data === null) return result;
   try {
-    writeFileSync(resolve(cwd, file), renderSvg(result.data as MatrixData));
+    writeFileSync(resolve(cwd, file), renderSvg(result.data));
     return result;
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);

@@ -53,7 +53,7 @@ export async function packVerb(
   name: string,
   paths: readonly string[],
   options: PackArguments,
-): Promise<VerbResult> {
+): Promise<VerbResult<'pack'>> {
   const { range = null, description = null } = options;
   const level = LEVELS.find((one) => options[one] === true) ?? null;
   if (options.update === true) {

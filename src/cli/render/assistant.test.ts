@@ -12,7 +12,12 @@ test('what agents and chats are called does not steer the terminal', () => {
     chat: `Club${STEERING}`,
     prompt: `feed the cat${STEERING}`,
   };
-  const when = { kind: 'every', schedule: `1 hour${STEERING}`, timeZone: 'UTC', state: 'active' };
+  const when = {
+    kind: 'every',
+    schedule: `1 hour${STEERING}`,
+    timeZone: 'UTC',
+    state: 'active',
+  } as const;
   const lines = [
     ...groupLines([
       { ...chat, ...trigger },

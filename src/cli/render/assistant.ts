@@ -4,10 +4,8 @@ import type { ChatEntry, TaskEntry } from '../assistant/lists.ts';
 const STOPPED = 'The assistant does not run; this is what it knew last.';
 const PROMPT_LENGTH = 80;
 
-/** Chats from the database; what the assistant said has been printed already. */
-export function groupLines(data: unknown): readonly string[] {
-  if (!Array.isArray(data)) return [];
-  const chats = data as readonly ChatEntry[];
+/** Chats from the database. */
+export function groupLines(chats: readonly ChatEntry[]): readonly string[] {
   const registered = chats.filter(({ folder }) => folder !== null);
   const known = chats.filter(({ folder }) => folder === null);
   return [
@@ -25,10 +23,8 @@ function groupLine({ name, folder, isMain, needsTrigger, trigger }: ChatEntry): 
   return `  ${name} (groups/${folder}, ${isMain ? 'your own chat' : how})`;
 }
 
-/** Tasks from the database; what the assistant said has been printed already. */
-export function taskLines(data: unknown): readonly string[] {
-  if (!Array.isArray(data)) return [];
-  const tasks = data as readonly TaskEntry[];
+/** Tasks from the database. */
+export function taskLines(tasks: readonly TaskEntry[]): readonly string[] {
   if (tasks.length === 0) return ['Nothing is scheduled.', STOPPED];
   return [...tasks.flatMap(linesOfTask), STOPPED].map(printable);
 }

@@ -1,10 +1,10 @@
 import { type Colour, painted, type Screen, shown } from '../screen.ts';
 
-/** What `claw diff` found, as its result carries it. */
-export type DiffData = { readonly files: readonly { readonly patch: string }[] };
+/** Patches of some files. */
+type Patches = { readonly files: readonly { readonly patch: string }[] };
 
 /** The patches, to the byte where they are piped on. */
-export function diffLines({ files }: DiffData, screen: Screen): readonly string[] {
+export function diffLines({ files }: Patches, screen: Screen): readonly string[] {
   const text = files.map(({ patch }) => patch).join('');
   if (text === '') return [];
   const lines = text.replace(/\n$/, '').split('\n');

@@ -1,43 +1,32 @@
-type Entry = { readonly path: string };
+import type { DataOf } from '../../engine/commands.ts';
 
-type CustomizeData = {
-  readonly customisation: {
-    readonly name: string;
-    readonly files: readonly (Entry | string)[];
-  } | null;
-};
+type Customisation = DataOf<'customize' | 'rebase'>['customisation'];
 
 /** What `customize` and `rebase` recorded. */
-export function recordedLines(data: CustomizeData | null): readonly string[] {
-  const made = data?.customisation ?? null;
+export function recordedLines(made: Customisation): readonly string[] {
   if (made === null) return ['Nothing to record.'];
   return [`Recorded as ${made.name}, ${counted(made.files.length, 'file')}:`, ...pathsOf(made)];
 }
 
-/** What a plan of them would record; nothing for a plan of another verb. */
-export function plannedRecordLines(data: CustomizeData | null): readonly string[] {
-  const made = data?.customisation ?? null;
+/** What a plan of them would record. */
+export function plannedRecordLines(made: Customisation): readonly string[] {
   if (made === null) return [];
   const count = counted(made.files.length, 'file');
   return [`This would be recorded as ${made.name}, ${count}:`, ...pathsOf(made)];
 }
 
-function pathsOf({ files }: NonNullable<CustomizeData['customisation']>): readonly string[] {
+function pathsOf({ files }: NonNullable<Customisation>): readonly string[] {
   return files.map((file) => `  ${typeof file === 'string' ? file : file.path}`);
 }
 
-type UpdateData = {
-  readonly from: { readonly version: string | null };
-  readonly to: { readonly version: string | null };
-  readonly files: number;
-  readonly affected: Readonly<Record<string, readonly string[]>>;
-  readonly broughtSkills: readonly string[];
-};
-
 /** What an update is about, before its list of changed files. */
-export function updateLines(data: UpdateData | null): readonly string[] {
-  if (data === null || data.affected === undefined) return [];
-  const { from, to, files, affected, broughtSkills } = data;
+export function updateLines({
+  from,
+  to,
+  files,
+  affected,
+  broughtSkills,
+}: DataOf<'update'>): readonly string[] {
   const isThere = files === 0 && from.version === to.version && broughtSkills.length === 0;
   if (isThere) return [`This is core ${to.version ?? 'without a version'} already.`];
   const layers = Object.entries(affected).map(

@@ -1,23 +1,27 @@
-import type { VerbResult } from '../../engine/commands.ts';
+import type { DataOf } from '../../engine/commands.ts';
 
-/** What `claw pack` made, left out and left to its author. */
-export type PackData = {
-  readonly skill?: string;
-  readonly version?: string;
-  readonly folded?: readonly string[];
-  readonly toWrite?: readonly { readonly path: string; readonly sections: readonly string[] }[];
-  readonly left?: readonly {
-    readonly path: string;
-    readonly what: readonly string[];
-    readonly why: string;
-  }[];
-} | null;
+type PackData = DataOf<'pack'>;
 
-/** What happened to edits, and what waits for words of the author. */
+/** Data of a package that was made or renewed. */
+type MadePackage = Extract<PackData, { readonly left: unknown }>;
+type RenewedPackage = Extract<PackData, { readonly folded: unknown }>;
+
+/** Returns the data of a renewed package; null where edits conflict with it. */
+export function renewedPackage(data: DataOf<'pack' | 'dev'> | null): RenewedPackage | null {
+  return data !== null && 'folded' in data ? data : null;
+}
+
+/** What happened to edits, and what waits for words of the author; nothing of a package that is blocked. */
 export function packLines(data: PackData): readonly string[] {
-  const { folded = [], left = [], toWrite = [] } = data ?? {};
+  return 'left' in data ? madeLines(data) : [];
+}
+
+function madeLines(made: MadePackage): readonly string[] {
+  const { left, toWrite } = made;
   const taken =
-    folded.length === 0 ? [] : [`In ${data?.skill} ${data?.version} now: ${folded.join(', ')}`];
+    'folded' in made && made.folded.length > 0
+      ? [`In ${made.skill} ${made.version} now: ${made.folded.join(', ')}`]
+      : [];
   const stays = left.map(({ path, what, why }) => {
     const keys = what.length === 0 ? '' : ` (${shown(what)})`;
     return `  ${path}${keys}: ${why}`;
@@ -35,22 +39,10 @@ export function packLines(data: PackData): readonly string[] {
   ];
 }
 
-type Developed = {
-  readonly skill: string;
-  readonly version: string | null;
-  readonly rounds?: number;
-  readonly isIn: boolean;
-  /** Whether it ended before the last save was tried to its end. */
-  readonly isUntried?: boolean;
-};
+type SessionData = Extract<DataOf<'dev'>, { readonly rounds: number }>;
 
-/** How `claw dev` ended; of one that was to run once, what it did. */
-export function developedLines(
-  result: VerbResult,
-  once: () => readonly string[],
-): readonly string[] {
-  const { skill, version, rounds, isIn, isUntried } = result.data as Developed;
-  if (rounds === undefined) return once();
+/** How a session of `claw dev` ended. */
+export function sessionLines({ skill, version, isIn, isUntried }: SessionData): readonly string[] {
   const rest = isUntried
     ? ' Your last edits were not tried to the end: they are not in it yet, and stay edits in the tree.'
     : isIn

@@ -1,20 +1,10 @@
+import type { DataOf } from '../../engine/commands.ts';
 import { painted, type Screen, shown } from '../screen.ts';
 import { diffLines } from './diff.ts';
 
-/** What a model proposed for a conflict: a change of ours, or a value. */
-export type ShownProposal = {
-  readonly path: string;
-  readonly origin: string;
-  readonly value: unknown;
-  readonly patch: string | null;
-};
-
-/** What `claw resolve --agent` tells. */
-export type ProposedData = { readonly proposals?: readonly ShownProposal[] };
-
 /** What a model proposed, as the owner has to see it before they go on. */
 export function proposalLines(
-  proposals: readonly ShownProposal[],
+  proposals: NonNullable<DataOf<'resolve'>['proposals']>,
   screen: Screen,
 ): readonly string[] {
   return proposals.flatMap(({ path, origin, value, patch }) => [

@@ -1,26 +1,10 @@
-import type { AssistantData } from '../assistant/budgets.ts';
+import type { DataOf } from '../../engine/commands.ts';
+import type { CliResult } from '../result.ts';
 
 /** How a change of a file is marked. */
 export const MARKS = { add: '+', modify: '~', delete: '-', rename: '>' } as const;
 
-/** What `claw status` found, as its result carries it. */
-export type StatusData = {
-  readonly initialised: boolean;
-  readonly core: { readonly version: string | null; readonly from: string } | null;
-  /** What the first command would take, where nothing is installed yet. */
-  readonly release?: { readonly version: string | null; readonly from: string };
-  readonly layers: readonly {
-    readonly name: string;
-    readonly version: string;
-    readonly kind: 'skill' | 'customisation';
-    readonly changesNothing: boolean;
-  }[];
-  readonly edits: readonly { readonly path: string; readonly kind: keyof typeof MARKS }[];
-  /** npm packages that a command passed over, until they are installed. */
-  readonly lackingPackages?: readonly string[];
-  readonly pending: { readonly verb: string; readonly arguments: readonly string[] } | null;
-  readonly assistant?: AssistantData;
-};
+type StatusData = NonNullable<CliResult<'status'>['data']>;
 
 /** More than these are not somebody's edits of an evening. */
 const LISTED_EDITS = 20;
@@ -95,21 +79,15 @@ function editLines(edits: StatusData['edits']): readonly string[] {
   ];
 }
 
-/** What `claw list` found. */
-export type ListEntry = {
-  readonly name: string;
-  readonly version: string;
-  readonly description?: string;
-  readonly applied?: boolean;
-  readonly kind?: 'customisation';
-};
-
 /** One line for each skill. */
-export function listLines(entries: readonly ListEntry[]): readonly string[] {
+export function listLines(entries: DataOf<'list'>): readonly string[] {
   if (entries.length === 0) return ['None.'];
-  return entries.map(({ name, version, description, applied, kind }) => {
-    if (kind === 'customisation') return `${name}  (yours)`;
-    const mark = applied ? ' (applied)' : '';
-    return `${name} ${version}${mark}${description ? `  ${description}` : ''}`;
+  return entries.map((entry) => {
+    const { name, version } = entry;
+    if (!('description' in entry)) {
+      return entry.kind === 'customisation' ? `${name}  (yours)` : `${name} ${version}`;
+    }
+    const { description, applied } = entry;
+    return `${name} ${version}${applied ? ' (applied)' : ''}${description ? `  ${description}` : ''}`;
   });
 }

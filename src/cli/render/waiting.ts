@@ -1,21 +1,8 @@
-import type { Conflict } from '../../engine/commands.ts';
-
-type ConflictsData = {
-  /** A file to fill in, where that was asked for: then it is all that is printed. */
-  readonly answers?: string;
-  readonly operation: { readonly verb: string; readonly arguments: readonly string[] } | null;
-  readonly details?: readonly {
-    readonly path: string;
-    readonly decided: boolean;
-    readonly text: string | null;
-    readonly values: { readonly ours: unknown; readonly theirs: unknown } | null;
-    readonly offers: readonly { readonly key: string; readonly origin: string }[];
-  }[];
-};
+import type { Conflict, DataOf } from '../../engine/commands.ts';
 
 /** What `claw conflicts` found: what waits, and of each conflict how it can be resolved. */
 export function waitingLines(
-  { operation, details = [], answers }: ConflictsData,
+  { operation, details = [], answers }: DataOf<'conflicts'>,
   conflicts: readonly Conflict[],
 ): readonly string[] {
   if (operation === null) return ['Nothing waits for a decision.'];
@@ -57,10 +44,8 @@ export function movedLines(
 export const WAYS_ON =
   '`claw resolve <path>` resolves a conflict, `claw continue` goes on, `claw abort` forgets this.';
 
-type ResolvedData = { readonly path: string | null; readonly open: readonly string[] };
-
 /** What `claw resolve` decided, and what is left to decide. */
-export function resolvedLines({ path, open }: ResolvedData): readonly string[] {
+export function resolvedLines({ path, open }: DataOf<'resolve'>): readonly string[] {
   const next =
     open.length === 0
       ? 'Nothing is open any more: `claw continue` goes on.'
@@ -68,19 +53,8 @@ export function resolvedLines({ path, open }: ResolvedData): readonly string[] {
   return [path === null ? next : `Decided: ${path}. ${next}`];
 }
 
-type Recording = {
-  readonly key: string;
-  readonly path: string;
-  readonly layers: readonly string[];
-  readonly origin: string;
-  readonly own: boolean;
-  readonly used: boolean;
-};
-
 /** The recorded resolutions, or the one that was forgotten. */
-export function recordingLines(
-  data: readonly Recording[] | { readonly forgotten: string },
-): readonly string[] {
+export function recordingLines(data: DataOf<'resolutions'>): readonly string[] {
   if ('forgotten' in data) {
     return [`Forgotten: ${data.forgotten}. The tree stays; the next command that needs it asks.`];
   }

@@ -1,26 +1,8 @@
+import type { DataOf } from '../../engine/commands.ts';
 import { type Colour, cut, painted, type Screen, shown } from '../screen.ts';
 
-type Owner = {
-  readonly owner: string;
-  readonly kind: 'core' | 'skill' | 'customisation' | 'resolution' | 'edit';
-  readonly version?: string | null;
-  readonly description?: string;
-  readonly key?: string;
-  readonly layers?: readonly string[];
-  readonly origin?: string | null;
-};
-
-/** What `claw why` found, as its result carries it. */
-export type WhyData = {
-  readonly path: string;
-  readonly ranges: readonly (Owner & {
-    readonly from: number;
-    readonly to: number;
-    readonly text: string;
-  })[];
-  readonly binary: boolean;
-  readonly gone: (Owner & { readonly movedTo: string | null }) | null;
-};
+type WhyData = DataOf<'why'>;
+type Owner = Omit<WhyData['ranges'][number], 'from' | 'to' | 'text'>;
 
 const COLOURS: Readonly<Record<Owner['kind'], Colour>> = {
   core: 'dim',

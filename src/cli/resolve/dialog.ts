@@ -2,27 +2,18 @@ import * as engine from '../../engine/commands.ts';
 import {
   ClawError,
   type Conflict,
+  type DataOf,
   type EngineContext,
   type VerbResult,
 } from '../../engine/commands.ts';
-import { proposalLines, type ShownProposal } from '../render/proposals.ts';
+import { proposalLines } from '../render/proposals.ts';
 import { type Screen, screenOf } from '../screen.ts';
 import { hasModel } from '../setup/model.ts';
 import type { Ui } from '../ui.ts';
 import { askForSide, askForValue, askHunks, type Wish } from './questions.ts';
 import { headingLines } from './view.ts';
 
-type Waiting = {
-  readonly operation: { readonly verb: string; readonly arguments: readonly string[] } | null;
-  readonly details?: readonly {
-    readonly path: string;
-    readonly decided: boolean;
-    readonly edited: boolean;
-    readonly notes: string | null;
-    readonly offers: readonly { readonly key: string; readonly origin: string }[];
-  }[];
-};
-
+type Waiting = DataOf<'conflicts'>;
 type Detail = NonNullable<Waiting['details']>[number];
 type Dialog = { readonly context: EngineContext; readonly ui: Ui; readonly screen: Screen };
 
@@ -54,10 +45,10 @@ export async function askAboutConflicts(
   context: EngineContext,
   ui: Ui,
   path: string | null,
-): Promise<VerbResult> {
+): Promise<VerbResult<'resolve' | 'continue'>> {
   const dialog = { context, ui, screen: screenOf(process.stderr, process.env) };
   const found = await engine.conflicts(context);
-  const { operation, details = [] } = found.data as Waiting;
+  const { operation = null, details = [] } = found.data ?? {};
   if (operation === null) throw new ClawError('USAGE', 'No operation waits for decisions.');
   const wanted = details.filter((one) => (path === null ? !one.decided : one.path === path));
   if (path !== null && wanted.length === 0) {
@@ -76,9 +67,9 @@ export async function askAboutConflicts(
 async function conclude(
   { context, ui }: Dialog,
   { verb, arguments: args }: NonNullable<Waiting['operation']>,
-): Promise<VerbResult> {
+): Promise<VerbResult<'resolve' | 'continue'>> {
   const after = await engine.conflicts(context);
-  const open = ((after.data as Waiting).details ?? []).filter(({ decided }) => !decided);
+  const open = (after.data?.details ?? []).filter(({ decided }) => !decided);
   const left = open.map((one) => one.path);
   if (left.length === 0) {
     const isYes = await ui.ask(`All is decided. Go on with "${[verb, ...args].join(' ')}"?`);
@@ -139,9 +130,7 @@ async function askModel(
 ): Promise<engine.Choice | null> {
   const proposed = await engine.proposeByModel(context, path);
   ui.stop(true);
-  const { proposals } = proposed.data as {
-    proposals: readonly (ShownProposal & { readonly choice: engine.Choice })[];
-  };
+  const proposals = proposed.data?.proposals ?? [];
   say([...proposalLines(proposals, screen), ...proposed.warnings]);
   const [first] = proposals;
   return first !== undefined && (await ui.ask('Take that?')) ? first.choice : null;

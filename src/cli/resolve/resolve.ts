@@ -1,6 +1,6 @@
 import * as engine from '../../engine/commands.ts';
 import { ClawError, type EngineContext, type VerbResult } from '../../engine/commands.ts';
-import type { Invocation } from '../main.ts';
+import type { Invocation } from '../verb.ts';
 
 /** How `claw resolve` was told to resolve a conflict. */
 export type ResolveOptions = {
@@ -26,7 +26,7 @@ export async function resolveVerb(
   context: EngineContext,
   path: string | null,
   options: ResolveOptions,
-): Promise<VerbResult> {
+): Promise<VerbResult<'resolve' | 'continue'>> {
   refuseTwo(path, options);
   if (options.answers !== undefined) return await engine.resolveByAnswers(context, options.answers);
   if (options.agent) return await engine.resolveByModel(context, path);

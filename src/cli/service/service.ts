@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { Argument, type Command } from 'commander';
-import type { VerbResult } from '../../engine/commands.ts';
-import type { Invocation, RunVerb } from '../main.ts';
+import { type CliResult, ended } from '../result.ts';
 import { dataDirOf, environmentOf } from '../setup/settings.ts';
+import type { Invocation, RunVerb } from '../verb.ts';
 import type { ServiceDefinition } from './definition.ts';
 
 type ServiceOptions = {
@@ -31,14 +31,15 @@ async function service(
   { options: { yes } }: Invocation,
   action: (typeof ACTIONS)[number],
   { system, print, name }: ServiceOptions,
-): Promise<VerbResult> {
+): Promise<CliResult<'service'>> {
   const { installService, serviceState, uninstallService } = await import('./carry-out.ts');
   const definition = await definitionNamed(name, system === true);
   const { path, text } = definition;
-  if (print) return resultOf({ path, text });
-  if (action === 'status') return resultOf(serviceState(definition));
+  if (print) return ended('service', { path, text });
+  if (action === 'status') return ended('service', serviceState(definition));
   const isForced = yes === true;
-  return resultOf(
+  return ended(
+    'service',
     action === 'install'
       ? installService(definition, isForced)
       : uninstallService(definition, isForced),
@@ -70,16 +71,4 @@ async function definitionNamed(name: string, isSystem: boolean): Promise<Service
     platform: process.platform,
     uid: process.getuid?.() ?? 0,
   });
-}
-
-function resultOf(data: object): VerbResult {
-  return {
-    verb: 'service',
-    outcome: 'done',
-    data,
-    changes: [],
-    conflicts: [],
-    warnings: [],
-    error: null,
-  };
 }

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import { ClawError, type VerbResult } from '../../engine/commands.ts';
+import { ClawError } from '../../engine/commands.ts';
 import { problemOfAddress } from '../../lib/setting-values.ts';
 import { completeOnce } from '../../model/completion.ts';
-import type { Invocation } from '../main.ts';
+import type { Invocation } from '../verb.ts';
 import { type Answers, type Asking, askForModel, dropTyped, type Provider } from './ask.ts';
 import { setInDotenv } from './dotenv.ts';
 import { environmentOf, settingsOf } from './settings.ts';
@@ -25,7 +25,7 @@ export type SetupOptions = {
 export async function setUpModel(
   invocation: Invocation,
   options: SetupOptions,
-): Promise<VerbResult> {
+): Promise<ModelSetUp> {
   const { root, ui } = invocation;
   const given = givenIn(options);
   if (process.stdin.isTTY !== true) {
@@ -33,14 +33,14 @@ export async function setUpModel(
     if (result.kind === 'refused') {
       throw new ClawError('MODEL_REFUSED', `${result.message} Nothing was written.`);
     }
-    return result.result;
+    return result.model;
   }
   const hasKey = (provider: Provider): boolean =>
     Boolean(environmentOf(root)[provider === 'anthropic' ? 'ANTHROPIC_API_KEY' : 'OPENAI_API_KEY']);
   for (let refused: Answers | null = null; ; ) {
     const answers = await askForModel({ given, refused, hasKey });
     const tried = await tryOut(invocation, answers);
-    if (tried.kind === 'works') return tried.result;
+    if (tried.kind === 'works') return tried.model;
     ui.stop(false);
     const { log } = await import('@clack/prompts');
     log.error(`${tried.message} Nothing was written. Once more, or Ctrl-C to leave it.`, {
@@ -51,8 +51,11 @@ export async function setUpModel(
   }
 }
 
+/** The model that answers now, and the files that were written for it. */
+export type ModelSetUp = { readonly model: string; readonly written: readonly string[] };
+
 type Tried =
-  | { readonly kind: 'works'; readonly result: VerbResult }
+  | { readonly kind: 'works'; readonly model: ModelSetUp }
   | { readonly kind: 'refused'; readonly message: string };
 
 /** Asks the model for one word, and only after that writes `.env`. */
@@ -66,16 +69,7 @@ async function tryOut({ root, ui }: Invocation, answers: Answers): Promise<Tried
   ui.progress({ kind: 'done', text: 'The model answers' });
   setInDotenv(join(root, '.env'), values);
   const { provider, model } = settings.model;
-  const result: VerbResult = {
-    verb: 'setup',
-    outcome: 'done',
-    data: { model: `${provider}/${model}`, written: ['.env'] },
-    changes: [],
-    conflicts: [],
-    warnings: [],
-    error: null,
-  };
-  return { kind: 'works', result };
+  return { kind: 'works', model: { model: `${provider}/${model}`, written: ['.env'] } };
 }
 
 /** @throws ClawError USAGE for what was given and makes no sense, before anything is asked */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { ClawError, type VerbResult } from '../../engine/commands.ts';
+import { ClawError } from '../../engine/commands.ts';
 import {
   discoverSetupSteps,
   type SetupOutcome,
@@ -7,7 +7,8 @@ import {
   type SetupStep,
 } from '../../setup/step.ts';
 import { restartedText, restartRunning } from '../assistant/restart.ts';
-import type { Invocation } from '../main.ts';
+import { type CliResult, ended } from '../result.ts';
+import type { Invocation } from '../verb.ts';
 import { setInDotenv } from './dotenv.ts';
 import { createAsk } from './question.ts';
 import { dataDirOf, environmentOf } from './settings.ts';
@@ -30,7 +31,7 @@ type NamedStep = {
 export async function runSetupStep(
   invocation: Invocation,
   { name, args, restart }: NamedStep,
-): Promise<VerbResult> {
+): Promise<CliResult<'setup'>> {
   if (name === 'service') return await setUpService(invocation, args);
   const steps = await discoverSetupSteps();
   const step = steps.find((candidate) => candidate.name === name);
@@ -41,7 +42,7 @@ export async function runSetupStep(
   try {
     const { summary, data } = await runStep(invocation, step, args);
     const rest = restart ? restartedText(await restartRunning(invocation)) : '';
-    return resultOf({ summary: `${summary} ${rest}`.trim(), data });
+    return ended('setup', { summary: `${summary} ${rest}`.trim(), ...data });
   } finally {
     endSoon();
   }
@@ -51,7 +52,7 @@ export async function runSetupStep(
 async function setUpService(
   { options: { yes } }: Invocation,
   args: readonly string[],
-): Promise<VerbResult> {
+): Promise<CliResult<'setup'>> {
   if (args.length > 0) {
     throw new ClawError(
       'USAGE',
@@ -60,7 +61,7 @@ async function setUpService(
   }
   const { installOwnService } = await import('../service/service.ts');
   const { summary, data } = await installOwnService(yes === true);
-  return resultOf({ summary, data: { ...data } });
+  return ended('setup', { summary, ...data });
 }
 
 /** @throws ClawError USAGE, SETUP_REFUSED with what the step said, INTERRUPTED */
@@ -92,16 +93,4 @@ export async function runStep(
 /** Ends the process when it has printed its result, whatever a step has left running. */
 export function endSoon(): void {
   setTimeout(() => process.exit(), LINGER_MS).unref();
-}
-
-function resultOf({ summary, data }: SetupOutcome): VerbResult {
-  return {
-    verb: 'setup',
-    outcome: 'done',
-    data: { summary, ...data },
-    changes: [],
-    conflicts: [],
-    warnings: [],
-    error: null,
-  };
 }

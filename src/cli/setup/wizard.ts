@@ -1,7 +1,8 @@
-import { ClawError, type VerbResult } from '../../engine/commands.ts';
+import { ClawError } from '../../engine/commands.ts';
 import { discoverSetupSteps, type SetupStep } from '../../setup/step.ts';
 import { restartedText, restartRunning } from '../assistant/restart.ts';
-import type { Invocation } from '../main.ts';
+import { type CliResult, ended } from '../result.ts';
+import type { Invocation } from '../verb.ts';
 import { dropTyped } from './ask.ts';
 import { dataDirOf, environmentOf, settingsOf } from './settings.ts';
 import { setUpModel } from './setup.ts';
@@ -27,7 +28,7 @@ type Stage = {
 export async function setUpEverything(
   invocation: Invocation,
   restart: boolean,
-): Promise<VerbResult> {
+): Promise<CliResult<'setup'>> {
   const steps = await discoverSetupSteps();
   if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) throw sayWhat(steps);
   const stages = [
@@ -121,8 +122,8 @@ function modelStage(invocation: Invocation): Stage {
       return model.apiKey === null ? null : `${model.provider}/${model.model}, with a key`;
     },
     async run() {
-      const { data } = await setUpModel(invocation, {});
-      return `The model answers: ${(data as { readonly model: string }).model}. .env holds the key.`;
+      const { model } = await setUpModel(invocation, {});
+      return `The model answers: ${model}. .env holds the key.`;
     },
   };
 }
@@ -180,17 +181,9 @@ function sayWhat(steps: readonly SetupStep[]): ClawError {
   );
 }
 
-function resultOf(came: ReadonlyMap<string, Came>, summary: string): VerbResult {
+function resultOf(came: ReadonlyMap<string, Came>, summary: string): CliResult<'setup'> {
   const done = doneIn(came);
   const failed = [...came].filter(([, { kind }]) => kind === 'failed').map(([name]) => name);
   const outcome = failed.length > 0 ? 'failed' : done.length > 0 ? 'done' : 'nothing';
-  return {
-    verb: 'setup',
-    outcome,
-    data: { summary, done, failed },
-    changes: [],
-    conflicts: [],
-    warnings: [],
-    error: null,
-  };
+  return ended('setup', { summary, done, failed }, outcome);
 }

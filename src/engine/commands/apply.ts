@@ -117,7 +117,7 @@ export async function planApply(
   context: PlanningContext,
   requested: readonly Requested[],
   request: ReleaseRequest = NO_REQUEST,
-): Promise<Operation> {
+): Promise<Operation<'apply'>> {
   const installation = await readInstallation(context.root, { request });
   const { state } = installation;
   refuseOtherRelease(state, request);

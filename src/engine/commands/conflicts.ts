@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { type Decision, decisionOn } from '../compose/resolve-conflict.ts';
 import { suggestionsFor } from '../compose/suggestions.ts';
 import type { Conflict } from '../conflict.ts';
+import { resultOf, type VerbResult } from '../contract/result.ts';
 import { answersTemplate } from '../decisions/answers.ts';
 import { canBeDecided, isFinished } from '../decisions/decide.ts';
 import { shownDecision } from '../decisions/shown-decision.ts';
-import { type EngineContext, resultOf, type VerbResult } from '../operation/context.ts';
+import type { EngineContext } from '../operation/context.ts';
 import { notesPath } from '../pending/files.ts';
 import { PENDING, type Pending } from '../pending/pending.ts';
 import { readWaiting } from '../pending/waiting.ts';
@@ -21,7 +22,7 @@ import { readState } from '../state/state-file.ts';
 export function conflicts(
   { root }: EngineContext,
   { answers = false }: { readonly answers?: boolean } = {},
-): VerbResult {
+): VerbResult<'conflicts'> {
   const waiting = readWaiting(root);
   if (waiting === null)
     return resultOf('conflicts', 'done', { data: { operation: null, open: [] } });

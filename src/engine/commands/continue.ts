@@ -1,11 +1,8 @@
 import type { Decision } from '../compose/resolve-conflict.ts';
+import type { DataOf } from '../contract/data-by-verb.ts';
+import { resultOf, type VerbResult } from '../contract/result.ts';
 import { decideEdited } from '../decisions/decide.ts';
-import {
-  type EngineContext,
-  type PlanningContext,
-  resultOf,
-  type VerbResult,
-} from '../operation/context.ts';
+import type { EngineContext, PlanningContext } from '../operation/context.ts';
 import { carryOut, type Operation } from '../operation/operation.ts';
 import { updateOptionsOf } from '../operation/update-options.ts';
 import type { Pending } from '../pending/pending.ts';
@@ -23,7 +20,7 @@ import { undo } from './undo.ts';
 export async function continueOperation(
   context: EngineContext,
   { isTrial = false }: { readonly isTrial?: boolean } = {},
-): Promise<VerbResult> {
+): Promise<VerbResult<'continue'>> {
   const { root } = context;
   const waiting = readWaiting(root);
   if (waiting === null) return resultOf('continue', 'nothing');
@@ -35,7 +32,9 @@ export async function continueOperation(
     pending.verb === 'undo'
       ? await undo(planning)
       : await carryOut(planning, await planPending(planning, pending));
-  return { ...result, verb: 'continue', data: { ...asObject(result.data), verb: pending.verb } };
+  // Data of one verb beside its name: TypeScript cannot tell that it is one of the union.
+  const data = { ...result.data, verb: result.verb } as DataOf<'continue'>;
+  return { ...result, verb: 'continue', data };
 }
 
 /** Makes the context for planning a waiting operation again. */
@@ -59,8 +58,4 @@ export async function planPending(
   const update = updateOptionsOf(options);
   const request = { release, coreVersion };
   return await planVerb(planning, { verb, args, release: request, options, update });
-}
-
-function asObject(data: unknown): object {
-  return typeof data === 'object' && data !== null ? data : {};
 }

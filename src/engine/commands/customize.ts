@@ -26,7 +26,7 @@ import { isSameFile } from '../tree.ts';
 export async function planCustomize(
   context: PlanningContext,
   description: string,
-): Promise<Operation> {
+): Promise<Operation<'customize'>> {
   if (description.trim() === '') {
     throw new ClawError(
       'USAGE',

@@ -14,7 +14,7 @@ import type { ReleaseRequest } from '../state/release.ts';
 export async function planInit(
   context: EngineContext,
   request: ReleaseRequest,
-): Promise<Operation> {
+): Promise<Operation<'init'>> {
   const installation = await readInstallation(context.root, { request });
   if (installation.state !== null) {
     throw new ClawError(
@@ -30,5 +30,6 @@ export async function planInit(
     plan: planLayers({ installation, installed: [], wanted: [] }),
     pin: pinning(null, new Map(), context.now()),
     warnings: [],
+    data: {},
   };
 }

@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Conflict } from '../conflict.ts';
+import { resultOf, type VerbResult } from '../contract/result.ts';
 import { throwIfInterrupted } from '../interrupted.ts';
-import { type EngineContext, resultOf, type VerbResult } from '../operation/context.ts';
+import type { EngineContext } from '../operation/context.ts';
 import type { MatrixCell } from './matrix/cell.ts';
 import { composeSkills } from './matrix/composing.ts';
 import type { Entry } from './matrix/entry.ts';
@@ -37,7 +38,7 @@ export async function matrix(
   context: EngineContext,
   request: MatrixRequest,
   ground: Ground,
-): Promise<VerbResult> {
+): Promise<VerbResult<'matrix'>> {
   const { candidates, installation } = ground;
   const packages = candidates.flatMap((one) => (one.kind === 'package' ? [one.package] : []));
   const small = await tryEach(context, { request, ground }, [

@@ -1,9 +1,10 @@
+import type { VerbResult } from '../contract/result.ts';
 import { ClawError } from '../errors.ts';
 import { missingConsent } from '../operation/consent.ts';
-import type { EngineContext, PlanningContext, VerbResult } from '../operation/context.ts';
+import type { EngineContext, PlanningContext } from '../operation/context.ts';
 import { skippedNotes } from '../operation/npm/npm.ts';
 import { foreseeScripts, NO_SCRIPTS } from '../operation/npm/npm-scripts.ts';
-import { type Operation, reportOperation } from '../operation/operation.ts';
+import { asPlan, type Operation, reportOperation } from '../operation/operation.ts';
 import { PLAIN_UPDATE, type UpdateOptions } from '../operation/update-options.ts';
 import { NO_REQUEST, type ReleaseRequest } from '../state/release.ts';
 import { planApply, requestPackages } from './apply.ts';
@@ -35,7 +36,10 @@ export type PlannedVerb = {
  *
  * @throws ClawError USAGE for a verb that cannot be planned, and every error of that verb
  */
-export async function plan(context: EngineContext, planned: PlannedVerb): Promise<VerbResult> {
+export async function plan(
+  context: EngineContext,
+  planned: PlannedVerb,
+): Promise<VerbResult<'plan'>> {
   const { verb } = planned;
   if (verb === 'undo') {
     refuseMisuse(verb, planned.args);
@@ -46,7 +50,7 @@ export async function plan(context: EngineContext, planned: PlannedVerb): Promis
   }
   if (await beginsPackage(context, planned)) {
     const made = await planNewPackage(context, planned.args[0] ?? '');
-    return { ...made, verb: 'plan', data: { ...asObject(made.data), verb } };
+    return { ...made, verb: 'plan', data: { ...made.data, verb: 'pack' } };
   }
   const operation = await planVerb(context, planned);
   const isBlocked = operation.plan.conflicts.length > 0;
@@ -55,12 +59,11 @@ export async function plan(context: EngineContext, planned: PlannedVerb): Promis
   const warnings = [...report.warnings, ...consent.map((path) => `This needs --allow ${path}.`)];
   const isInstalled = !isBlocked && context.skipsInstall !== true;
   const scripts = isInstalled ? await foreseeScripts(context, operation) : NO_SCRIPTS;
-  return {
+  const planReport = {
     ...report,
-    verb: 'plan',
     warnings: [...warnings, ...skippedNotes(context, operation), ...scripts.warnings],
-    data: { verb, ...asObject(report.data), consent, installScripts: scripts.packages },
   };
+  return asPlan(planReport, { consent, installScripts: scripts.packages });
 }
 
 /** Tells whether `claw pack` is planned for a new name that the owner did not mark as existing. */
@@ -153,8 +156,4 @@ function refuseOptions(
               ? '--moved'
               : null;
   if (wrong !== null) throw new ClawError('USAGE', `${verb} takes no ${wrong}.`);
-}
-
-function asObject(data: unknown): object {
-  return typeof data === 'object' && data !== null ? data : {};
 }

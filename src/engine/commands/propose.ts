@@ -1,19 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Decision } from '../compose/resolve-conflict.ts';
 import type { Conflict } from '../conflict.ts';
-import { type Choice, decide, isDecided } from '../decisions/decide.ts';
+import { resultOf, type VerbResult } from '../contract/result.ts';
+import { decide, isDecided } from '../decisions/decide.ts';
 import { promptFor } from '../decisions/proposal.ts';
-import { readProposal, refused } from '../decisions/proposal-reply.ts';
+import { type ProposedChoice, readProposal, refused } from '../decisions/proposal-reply.ts';
 import { shownDecision } from '../decisions/shown-decision.ts';
 import { ClawError } from '../errors.ts';
 import { throwIfInterrupted } from '../interrupted.ts';
-import {
-  type EngineContext,
-  type ModelPrompt,
-  type ModelReply,
-  resultOf,
-  type VerbResult,
-} from '../operation/context.ts';
+import type { EngineContext, ModelPrompt, ModelReply } from '../operation/context.ts';
 import { preparePackages } from '../operation/npm/npm.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Proved } from '../operation/proof/kept-proof.ts';
@@ -29,7 +24,7 @@ import { requireConflict, requireWaiting } from './resolve.ts';
 /** A model's proposal for one conflict. */
 type Proposal = {
   readonly conflict: Conflict;
-  readonly choice: Choice;
+  readonly choice: ProposedChoice;
   readonly decision: Decision;
 };
 
@@ -88,7 +83,7 @@ export async function resolveByModel(
   { pending, path }: Inquiry,
   answered: readonly Answered[],
   { isProposal }: { readonly isProposal: boolean },
-): Promise<VerbResult> {
+): Promise<VerbResult<'resolve'>> {
   const { root } = context;
   if (answered.length === 0) return resultOf('resolve', 'nothing', { data: { path, open: [] } });
   const waiting = requireWaiting(root);
@@ -196,6 +191,6 @@ async function provedBy(context: EngineContext, operation: Operation): Promise<P
   }
 }
 
-function shownProposal({ conflict, choice, decision }: Proposal): object {
+function shownProposal({ conflict, choice, decision }: Proposal) {
   return { path: conflict.path, choice, ...shownDecision(conflict, decision) };
 }

@@ -16,7 +16,7 @@ const DESCRIPTION = 'Everything that differed from the core when it was rebased'
  * Plans making one customisation of all layers and edits. The tree stays unchanged; `losses` names what is
  * given up, and the owner is asked.
  */
-export async function planRebase(context: PlanningContext): Promise<Operation> {
+export async function planRebase(context: PlanningContext): Promise<Operation<'rebase'>> {
   const { root, now } = context;
   const installation = await readInstallation(root);
   const { state, releaseFile, coreVersion } = installation;

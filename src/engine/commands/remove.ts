@@ -20,7 +20,7 @@ import type { SkillPackage } from '../package/package.ts';
 export async function planRemove(
   context: PlanningContext,
   names: readonly string[],
-): Promise<Operation> {
+): Promise<Operation<'remove'>> {
   const installation = await readInstallation(context.root);
   const state = requireState(installation);
   for (const name of names) requireApplied(state, name);
@@ -39,6 +39,7 @@ export async function planRemove(
     plan: explained(plan, names),
     pin: pinning(state, new Map(), context.now()),
     warnings: [],
+    data: {},
   };
 }
 

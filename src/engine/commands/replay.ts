@@ -25,7 +25,7 @@ import { restorePackages } from './restore.ts';
  * composed tree; in a mixed tree, a file that is neither is a conflict. In the very folder that this
  * state was published in, what is neither is the owner's.
  */
-export async function planReplay(context: PlanningContext): Promise<Operation> {
+export async function planReplay(context: PlanningContext): Promise<Operation<'replay'>> {
   const installation = await readInstallation(context.root, {
     base: (root, core) => statBase(root, core, context.now),
   });
@@ -55,6 +55,7 @@ export async function planReplay(context: PlanningContext): Promise<Operation> {
     },
     pin: pinning(state, new Map(), context.now()),
     warnings: [],
+    data: {},
   };
 }
 

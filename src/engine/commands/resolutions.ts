@@ -1,8 +1,9 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { resultOf, type VerbResult } from '../contract/result.ts';
 import { digestBytes } from '../digest.ts';
 import { ClawError } from '../errors.ts';
-import { type EngineContext, resultOf, type VerbResult } from '../operation/context.ts';
+import type { EngineContext } from '../operation/context.ts';
 import { stepOf } from '../operation/state-steps.ts';
 import { readTreeFile } from '../state/disk.ts';
 import { readResolutions, resolutionPath } from '../state/resolutions.ts';
@@ -10,7 +11,7 @@ import { readState, renderState, STATE_PATH } from '../state/state-file.ts';
 import { commitSteps } from '../transaction/commit.ts';
 
 /** Returns every recorded resolution: its subject, its origin, and whether the present tree uses it. */
-export function listResolutions({ root }: EngineContext): VerbResult {
+export function listResolutions({ root }: EngineContext): VerbResult<'resolutions'> {
   const state = readState(root);
   const data = readResolutions(root, state).map(({ key, subject, answer, origin, isOwn }) => ({
     key,
@@ -30,7 +31,10 @@ export function listResolutions({ root }: EngineContext): VerbResult {
  *
  * @throws ClawError USAGE for a key that there is not
  */
-export function forgetResolution({ root, now }: EngineContext, key: string): VerbResult {
+export function forgetResolution(
+  { root, now }: EngineContext,
+  key: string,
+): VerbResult<'resolutions'> {
   const path = /^[0-9a-f]{16}$/.test(key) ? resolutionPath(key) : null;
   const file = path && readTreeFile(root, path);
   const state = readState(root);

@@ -1,9 +1,10 @@
 import type { Decision } from '../compose/resolve-conflict.ts';
 import type { Conflict } from '../conflict.ts';
+import { resultOf, type VerbResult } from '../contract/result.ts';
 import type { Answers } from '../decisions/answers.ts';
 import { isDecided } from '../decisions/decide.ts';
 import { ClawError } from '../errors.ts';
-import { type EngineContext, resultOf, type VerbResult } from '../operation/context.ts';
+import type { EngineContext } from '../operation/context.ts';
 import { keepWaiting } from '../operation/operation.ts';
 import { keptOptions, updateOptionsOf } from '../operation/update-options.ts';
 import { saveDecisions, type Waiting } from '../pending/waiting.ts';
@@ -20,7 +21,7 @@ export async function resolveMoved(
   context: EngineContext,
   path: string,
   to: string,
-): Promise<VerbResult> {
+): Promise<VerbResult<'resolve'>> {
   const waiting = requireWaiting(context.root);
   const { decisions } = waiting;
   const conflicts = await planMoved(context, waiting, { decisions, moves: new Map([[path, to]]) });
@@ -36,7 +37,7 @@ export async function resolveMoved(
 export async function resolveAnswered(
   context: EngineContext,
   { choices, moves }: Answers,
-): Promise<VerbResult> {
+): Promise<VerbResult<'resolve'>> {
   const waiting = requireWaiting(context.root);
   const decisions = withDecisions(context, waiting, choices);
   const paths = [...choices.keys(), ...moves.keys()];

@@ -1,8 +1,9 @@
 import type { Decision } from '../compose/resolve-conflict.ts';
 import type { Conflict } from '../conflict.ts';
+import { resultOf, type VerbResult } from '../contract/result.ts';
 import { type Choice, canBeDecided, decide, isDecided } from '../decisions/decide.ts';
 import { ClawError } from '../errors.ts';
-import { type EngineContext, resultOf, type VerbResult } from '../operation/context.ts';
+import type { EngineContext } from '../operation/context.ts';
 import { readWaiting, refuseOtherState, saveDecisions, type Waiting } from '../pending/waiting.ts';
 import { isSameSubject } from '../state/resolution.ts';
 
@@ -12,7 +13,11 @@ import { isSameSubject } from '../state/resolution.ts';
  * @param path as `conflicts` names it, `docker-compose.yml#services.redis.ports` for a key
  * @throws ClawError USAGE where nothing waits or that path is in no conflict, MARKERS_PRESENT
  */
-export function resolveConflict(context: EngineContext, path: string, choice: Choice): VerbResult {
+export function resolveConflict(
+  context: EngineContext,
+  path: string,
+  choice: Choice,
+): VerbResult<'resolve'> {
   const waiting = requireWaiting(context.root);
   const conflict = requireConflict(waiting, path);
   const decision = decide(context, conflict, choice);
@@ -29,14 +34,17 @@ export function resolveConflict(context: EngineContext, path: string, choice: Ch
  *
  * @throws ClawError what {@link resolveConflict} does, for the first one that the choice does not fit
  */
-export function resolveAll(context: EngineContext, choice: Choice): VerbResult {
+export function resolveAll(context: EngineContext, choice: Choice): VerbResult<'resolve'> {
   const { conflicts, decisions } = requireWaiting(context.root);
   const open = conflicts.filter((one) => !isDecided(one, decisions) && canBeDecided(one));
   return resolveMany(context, new Map(open.map(({ path }) => [path, choice])));
 }
 
 /** Resolves all of the conflicts or none; throws for the first choice that does not fit. */
-function resolveMany(context: EngineContext, choices: ReadonlyMap<string, Choice>): VerbResult {
+function resolveMany(
+  context: EngineContext,
+  choices: ReadonlyMap<string, Choice>,
+): VerbResult<'resolve'> {
   const waiting = requireWaiting(context.root);
   const decisions = withDecisions(context, waiting, choices);
   if (choices.size > 0) saveDecisions(context.root, decisions);
@@ -68,7 +76,7 @@ export function resolvedMany(
   paths: readonly string[],
   conflicts: readonly Conflict[],
   decisions: readonly Decision[],
-): VerbResult {
+): VerbResult<'resolve'> {
   const open = conflicts.filter((one) => !isDecided(one, decisions));
   const data = {
     path: paths.length === 0 ? null : paths.join(', '),

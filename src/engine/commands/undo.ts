@@ -7,15 +7,11 @@ import {
 } from '../compose/resolve-conflict.ts';
 import { mergeByKey } from '../compose/structured-file.ts';
 import type { Conflict } from '../conflict.ts';
+import { resultOf, type VerbResult } from '../contract/result.ts';
 import { type Digest, digestBytes, digestFile } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import { mergeFiles } from '../merge/file.ts';
-import {
-  type EngineContext,
-  type PlanningContext,
-  resultOf,
-  type VerbResult,
-} from '../operation/context.ts';
+import type { EngineContext, PlanningContext } from '../operation/context.ts';
 import { reinstall } from '../operation/npm/npm.ts';
 import { refuseOtherPlan } from '../operation/plan-digest.ts';
 import { stepOf } from '../operation/state-steps.ts';
@@ -44,7 +40,7 @@ import { isSameFile, type TreeFile, type Versions } from '../tree.ts';
  * @throws ClawError NOTHING_TO_UNDO; STATE_CHANGED when `state.yaml` is not what it left;
  *   RESOLUTION_INVALID for a decision that spoils its file
  */
-export async function undo(context: PlanningContext): Promise<VerbResult> {
+export async function undo(context: PlanningContext): Promise<VerbResult<'undo'>> {
   const { root, decisions = [] } = context;
   const { transaction, files, resolvedConflicts, report } = draftUndo(context);
   const { plan } = report.data;
@@ -87,7 +83,7 @@ export async function undo(context: PlanningContext): Promise<VerbResult> {
 }
 
 /** Returns what an undo would do, as `plan` reports it. Touches nothing. */
-export function planUndo(context: PlanningContext): VerbResult {
+export function planUndo(context: PlanningContext): VerbResult<'plan'> {
   const { report } = draftUndo(context);
   const outcome = report.conflicts.length > 0 ? 'blocked' : 'done';
   return resultOf('plan', outcome, { ...report, data: { verb: 'undo', ...report.data } });

@@ -39,7 +39,7 @@ export async function planUpdate(
   wanted: string,
   given: UpdateOptions,
   ask: Ask | null = null,
-): Promise<Operation> {
+): Promise<Operation<'update'>> {
   const installation = await readInstallation(context.root);
   const state = requireState(installation);
   const { release, config, notes } = await findNewRelease(context, installation, wanted);

@@ -50,7 +50,7 @@ export async function planUpgrade(
   context: PlanningContext,
   names: readonly string[],
   requested: Replacements | null = null,
-): Promise<Operation> {
+): Promise<Operation<'upgrade'>> {
   const installation = await readInstallation(context.root);
   const state = requireState(installation);
   const { found, warnings } = requested ?? (await findReplacements(context, state.layers, names));

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { Conflict } from '../conflict.ts';
+import type { DataOf } from '../contract/data-by-verb.ts';
 import { ClawError } from '../errors.ts';
 import { splitLines } from '../merge/lines/lines.ts';
 import type { ModelReply } from '../operation/context.ts';
-import type { Choice } from './decide.ts';
 
 const Reply = z.union([
   z.strictObject({ hunks: z.array(z.string()) }),
@@ -12,13 +12,16 @@ const Reply = z.union([
   z.strictObject({ give_up: z.string() }),
 ]);
 
+/** A choice of a model's: one that `resolve` takes as well. */
+export type ProposedChoice = NonNullable<DataOf<'resolve'>['proposals']>[number]['choice'];
+
 /**
  * Reads what a model answered to `promptFor`: text for exactly the hunks of that conflict, or a value,
  * or a side, and nothing else.
  *
  * @throws ClawError MODEL_REFUSED with what is wrong with it
  */
-export function readProposal(conflict: Conflict, { text, model }: ModelReply): Choice {
+export function readProposal(conflict: Conflict, { text, model }: ModelReply): ProposedChoice {
   const refuse = (reason: string) => refused(conflict, model, reason);
   const reply = Reply.safeParse(parseJson(withoutFence(text))).data;
   if (reply === undefined) throw refuse('what it answered is not the JSON that was asked for');

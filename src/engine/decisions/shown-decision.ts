@@ -1,15 +1,13 @@
+import type { z } from 'zod';
 import { answeredFile } from '../compose/answer.ts';
 import type { Decision } from '../compose/resolve-conflict.ts';
 import type { Conflict } from '../conflict.ts';
+import type { Immutable } from '../contract/immutable.ts';
+import type { ShownDecision as Schema } from '../contract/parts.ts';
 import { unifiedPatch } from '../merge/unified.ts';
 
 /** A decision for people: its origin, and the change that it makes of ours, or the value. */
-export type ShownDecision = {
-  readonly origin: string;
-  /** Of a structured conflict alone. */
-  readonly value: unknown;
-  readonly patch: string | null;
-};
+export type ShownDecision = Immutable<z.output<typeof Schema>>;
 
 /** Returns a decision as people read it. */
 export function shownDecision(

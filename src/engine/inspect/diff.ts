@@ -1,12 +1,8 @@
 import { layerChanges } from '../compose/blame/layer-changes.ts';
 import { type FileChange, OWNER } from '../compose/plan.ts';
+import { type ChangeKind, resultOf, type VerbResult } from '../contract/result.ts';
 import { unifiedPatch } from '../merge/unified.ts';
-import {
-  type ChangeKind,
-  type EngineContext,
-  resultOf,
-  type VerbResult,
-} from '../operation/context.ts';
+import type { EngineContext } from '../operation/context.ts';
 import { type Installation, requireState } from '../operation/installation.ts';
 import { requireApplied } from '../operation/layers.ts';
 import { readTreeFile } from '../state/disk.ts';
@@ -29,7 +25,10 @@ type FileDiff = {
  *
  * @throws ClawError NOT_INITIALISED, SKILL_NOT_APPLIED
  */
-export async function diff(context: EngineContext, name: string | null): Promise<VerbResult> {
+export async function diff(
+  context: EngineContext,
+  name: string | null,
+): Promise<VerbResult<'diff'>> {
   const installation = await requireInstallation(context.root);
   const { changes, warnings } =
     name === null

@@ -1,4 +1,5 @@
-import { type EngineContext, resultOf, type VerbResult } from '../operation/context.ts';
+import { resultOf, type VerbResult } from '../contract/result.ts';
+import type { EngineContext } from '../operation/context.ts';
 import { readConfig } from '../state/config.ts';
 import { readState } from '../state/state-file.ts';
 import type { Check, Finding, Subject } from './doctor/finding.ts';
@@ -14,7 +15,11 @@ const CHECKS: readonly Check[] = [...machine, stateFile, ...kept, ...operations,
  * Looks at everything that commands rely on, changes nothing (it does not even recover), and says
  * what can be done. Fails where something is not well; never throws because of it.
  */
-export async function doctor({ root, environment, now }: EngineContext): Promise<VerbResult> {
+export async function doctor({
+  root,
+  environment,
+  now,
+}: EngineContext): Promise<VerbResult<'doctor'>> {
   const subject: Subject = {
     root,
     environment,

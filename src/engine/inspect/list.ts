@@ -1,13 +1,14 @@
 import { join } from 'node:path';
+import { resultOf, type VerbResult } from '../contract/result.ts';
 import { ClawError } from '../errors.ts';
-import { type EngineContext, resultOf, type VerbResult } from '../operation/context.ts';
+import type { EngineContext } from '../operation/context.ts';
 import { readPackage } from '../package/read-package.ts';
 import { bundledSkills } from '../package/sources/sources.ts';
 import { readConfig } from '../state/config.ts';
 import { readState } from '../state/state-file.ts';
 
 /** Lists the applied layers: `[{ name, version, digest, source }]`, with the commit of a source in git. */
-export function list({ root }: EngineContext): VerbResult {
+export function list({ root }: EngineContext): VerbResult<'list'> {
   const layers = readState(root)?.layers ?? [];
   const data = layers.map(({ name, kind, version, digest, source, commit }) => ({
     name,
@@ -21,7 +22,7 @@ export function list({ root }: EngineContext): VerbResult {
 }
 
 /** Lists the packages in `skills/`, with the fault of those that do not fit. */
-export function listAvailable({ root }: EngineContext): VerbResult {
+export function listAvailable({ root }: EngineContext): VerbResult<'list'> {
   const config = readConfig(root);
   const applied = new Set(readState(root)?.layers.map(({ name }) => name));
   const warnings: string[] = [];

@@ -1,5 +1,6 @@
 import { readBaseDigests } from '../cache/base-digests.ts';
-import { type EngineContext, resultOf, type VerbResult } from '../operation/context.ts';
+import { resultOf, type VerbResult } from '../contract/result.ts';
+import type { EngineContext } from '../operation/context.ts';
 import { type Edit, listEdits } from '../operation/edits.ts';
 import { lackingPackages, wasSkipped } from '../operation/npm/packages-lacking.ts';
 import { readPending } from '../pending/pending.ts';
@@ -11,7 +12,7 @@ import { findRelease, NO_REQUEST, takeRelease } from '../state/release.ts';
 import { readState, type State, stateDigest } from '../state/state-file.ts';
 
 /** Reports what is installed, which operation waits, and the owner's edits since. */
-export async function status({ root, now }: EngineContext): Promise<VerbResult> {
+export async function status({ root, now }: EngineContext): Promise<VerbResult<'status'>> {
   const state = readState(root);
   const pending = readPending(root);
   if (state === null) {

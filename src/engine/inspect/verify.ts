@@ -1,8 +1,9 @@
 import { digestBase } from '../cache/base-digests.ts';
 import { touchedOwners } from '../compose/blame/blame.ts';
+import { resultOf, type VerbResult } from '../contract/result.ts';
 import { ClawError } from '../errors.ts';
 import { changedLines, changesLineEnds } from '../merge/lines/changed-lines.ts';
-import { type EngineContext, resultOf, type VerbResult } from '../operation/context.ts';
+import type { EngineContext } from '../operation/context.ts';
 import { readInstallation, requireState } from '../operation/installation.ts';
 import { BASE } from '../state/claw-folder.ts';
 import { readTreeFile } from '../state/disk.ts';
@@ -30,7 +31,7 @@ type Difference = {
  * `state.yaml` pins; `data.recomposed` what this engine would compose otherwise than was published.
  * Fails when something is damaged.
  */
-export async function verify(context: EngineContext): Promise<VerbResult> {
+export async function verify(context: EngineContext): Promise<VerbResult<'verify'>> {
   const { root, now } = context;
   const installation = await readInstallation(root, { base: digestBase });
   const state = requireState(installation);

@@ -1,6 +1,7 @@
 import { type Blamed, blameStep, EDIT_OWNER, isBinary } from '../compose/blame/blame.ts';
 import type { Account } from '../compose/blame/blame-composed.ts';
-import { type EngineContext, resultOf, type VerbResult } from '../operation/context.ts';
+import { resultOf, type VerbResult } from '../contract/result.ts';
+import type { EngineContext } from '../operation/context.ts';
 import { type Installation, requireState } from '../operation/installation.ts';
 import { readTreeFile } from '../state/disk.ts';
 import { findPlace, type Place, requireLines } from './file-location.ts';
@@ -24,7 +25,7 @@ type OwnedRange = OwnerReport & {
 /**
  * Names the owners of the lines of a file, or of a part of it: `src/a.ts`, `src/a.ts:12`, `src/a.ts:12-20`.
  */
-export async function why(context: EngineContext, argument: string): Promise<VerbResult> {
+export async function why(context: EngineContext, argument: string): Promise<VerbResult<'why'>> {
   const { root } = context;
   const installation = await requireInstallation(root);
   const place = await findPlace(context, installation, argument);

@@ -1,6 +1,5 @@
 import type { Decision } from '../compose/resolve-conflict.ts';
-import type { Conflict } from '../conflict.ts';
-import type { ClawError } from '../errors.ts';
+import type { VerbResult } from '../contract/result.ts';
 import type { ProofScope } from '../proof/tests/own-tests.ts';
 
 /** The input of every verb: the project it works on, and its edges to the outside. */
@@ -50,49 +49,13 @@ export type ProgressEvent = {
   readonly text: string;
 };
 
-export type ChangeKind = 'add' | 'modify' | 'delete' | 'rename';
-
-/** One changed file of the project, as commands report it. */
-export type Change = { readonly path: string; readonly kind: ChangeKind; readonly cause: string };
-
 /** The plan that the owner is asked to accept. */
 export type PlanSummary = {
   readonly verb: string;
   /** The result that `claw plan` would print for it. */
-  readonly planned: VerbResult;
+  readonly planned: VerbResult<'plan'>;
   readonly packages: readonly string[];
   readonly settings: readonly string[];
   /** Things that the owner gives up; empty for most verbs. */
   readonly losses: readonly string[];
 };
-
-export type Outcome = 'done' | 'nothing' | 'blocked' | 'refused' | 'failed' | 'locked';
-
-/** The result of every verb; `--json` prints it, except for the conflicts' hunks. */
-export type VerbResult = {
-  readonly verb: string;
-  readonly outcome: Outcome;
-  readonly data: unknown;
-  readonly changes: readonly Change[];
-  readonly conflicts: readonly Conflict[];
-  readonly warnings: readonly string[];
-  readonly error: ClawError | null;
-};
-
-/** Returns a result with nothing in it but what is given. */
-export function resultOf(
-  verb: string,
-  outcome: Outcome,
-  rest: Partial<Omit<VerbResult, 'verb' | 'outcome'>> = {},
-): VerbResult {
-  return {
-    verb,
-    outcome,
-    data: null,
-    changes: [],
-    conflicts: [],
-    warnings: [],
-    error: null,
-    ...rest,
-  };
-}

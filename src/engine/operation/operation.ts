@@ -2,6 +2,9 @@ import { saveBaseDigests } from '../cache/base-digests.ts';
 import type { FileChange } from '../compose/plan.ts';
 import type { ResolvedConflict } from '../compose/resolve-conflict.ts';
 import type { Conflict } from '../conflict.ts';
+import type { Carried, CarriedVerb, ExtraOf } from '../contract/carried-verb.ts';
+import type { DataOf } from '../contract/data-by-verb.ts';
+import type { Outcome, ResultWith, VerbResult } from '../contract/result.ts';
 import { digestBytes } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import { throwIfInterrupted } from '../interrupted.ts';
@@ -16,8 +19,7 @@ import { commitSteps } from '../transaction/commit.ts';
 import type { Step } from '../transaction/step.ts';
 import type { TreeFile } from '../tree.ts';
 import { checkConsent } from './consent.ts';
-import type { EngineContext, PlanningContext, VerbResult } from './context.ts';
-import { resultOf } from './context.ts';
+import type { EngineContext, PlanningContext } from './context.ts';
 import type { Installation } from './installation.ts';
 import { intentNotes } from './intent-notes.ts';
 import { preparePackages } from './npm/npm.ts';
@@ -35,8 +37,8 @@ import { followedNotes } from './target/followed-notes.ts';
 import type { TargetPlan } from './target/target.ts';
 
 /** A planned command: from here on every verb goes the same way. */
-export type Operation = {
-  readonly verb: string;
+export type Operation<V extends CarriedVerb = CarriedVerb> = {
+  readonly verb: V;
   readonly arguments: readonly string[];
   /** The owner's arguments, where `continue` needs them to plan again and `arguments` hold less. */
   readonly retry?: readonly string[];
@@ -64,19 +66,28 @@ export type Operation = {
   /** There is nothing to do, not even to take the core. */
   readonly isIdle?: boolean;
   /** Data of this verb beside the common ones. */
-  readonly data?: object;
+  readonly data: ExtraOf<V>;
 };
 
 /** A change of a file that is no part of the core. */
 export type ExtraChange = Omit<FileChange, 'movedFrom'>;
 
+/** The report of a verb that composes the tree anew. */
+export type Report<V extends CarriedVerb> = ResultWith<V, Carried & ExtraOf<V>>;
+
 /** Reports a plan in the form that every verb uses. */
-export function reportOperation(operation: Operation, outcome: VerbResult['outcome']): VerbResult {
+export function reportOperation<V extends CarriedVerb>(
+  operation: Operation<V>,
+  outcome: Outcome,
+): Report<V> {
   const { verb, plan, warnings } = operation;
   const subject = [verb, ...operation.arguments].join(' ');
   // `remove` causes all of its changes, even in files that other layers touch.
   const causes = verb === 'remove' ? null : plan.target;
-  return resultOf(verb, outcome, {
+  return {
+    verb,
+    outcome,
+    error: null,
     changes: reportChanges([...plan.changes, ...extraChanges(operation)], causes, subject),
     conflicts: plan.conflicts,
     warnings: [
@@ -106,7 +117,17 @@ export function reportOperation(operation: Operation, outcome: VerbResult['outco
       })),
       ...operation.data,
     },
-  });
+  };
+}
+
+/** Returns a report as `plan` prints it. @param foreseen things that only a plan tells */
+export function asPlan<V extends CarriedVerb>(
+  report: Report<V>,
+  foreseen: Pick<Extract<DataOf<'plan'>, { verb: 'update' }>, 'consent' | 'installScripts'>,
+): VerbResult<'plan'> {
+  const { verb, data } = report;
+  // Data of one verb beside its name: TypeScript cannot tell that it is one of the union.
+  return { ...report, verb: 'plan', data: { verb, ...data, ...foreseen } as DataOf<'plan'> };
 }
 
 /** Warns of secrets that the first command copies from a core that is in no commit. */
@@ -119,10 +140,10 @@ function secretsTaken({ root, taken }: Installation): readonly string[] {
  *
  * @throws ClawError CONSENT_NEEDED, PLAN_CHANGED, NPM_FAILED, CHECKS_FAILED, TESTS_FAILED, TREE_CHANGED (plan again)
  */
-export async function carryOut(
+export async function carryOut<V extends CarriedVerb>(
   context: PlanningContext,
-  operation: Operation,
-): Promise<VerbResult> {
+  operation: Operation<V>,
+): Promise<Report<V>> {
   const { root } = context;
   const { plan } = operation;
   const losses = operation.losses ?? [];
@@ -143,7 +164,7 @@ export async function carryOut(
     const proved = await proveTree(context, operation, packages);
     throwIfInterrupted(context.signal);
     const { checks, tests, reused, own, note } = proved;
-    const data = { ...asObject(planned.data), proof: { checks, tests, reused, own, note } };
+    const data = { ...planned.data, proof: { checks, tests, reused, own, note } };
     if (context.isTrial === true) {
       const all = [...warnings, ...proved.warnings];
       return { ...planned, data: { ...data, isTrial: true }, warnings: all };
@@ -175,19 +196,15 @@ export function keepWaiting(context: PlanningContext, operation: Operation): rea
   return waiting;
 }
 
-function asObject(data: unknown): object {
-  return typeof data === 'object' && data !== null ? data : {};
-}
-
-async function askForYes(
+async function askForYes<V extends CarriedVerb>(
   context: EngineContext,
-  operation: Operation,
-  planned: VerbResult,
+  operation: Operation<V>,
+  planned: Report<V>,
 ): Promise<void> {
   if (context.confirm === null) return;
   const isYes = await context.confirm({
     verb: operation.verb,
-    planned,
+    planned: asPlan(planned, { consent: [], installScripts: [] }),
     packages: packagesBrought(operation),
     settings: settingsBrought(operation),
     losses: operation.losses ?? [],

@@ -1,6 +1,6 @@
 import type { Composition } from '../compose/composition.ts';
 import type { FileChange } from '../compose/plan.ts';
-import type { Change } from './context.ts';
+import type { Change } from '../contract/result.ts';
 
 /**
  * Reports the changes of a plan, as commands show them: one line per path, renames as one.

@@ -1,3 +1,4 @@
+import type { VerbResult } from '../contract/result.ts';
 import { ClawError } from '../errors.ts';
 import { throwIfInterrupted } from '../interrupted.ts';
 import { readPending, restorePending } from '../pending/pending.ts';
@@ -6,7 +7,7 @@ import { stateDigest } from '../state/state-file.ts';
 import type { Recovery } from '../transaction/journal.ts';
 import { withLock } from '../transaction/lock.ts';
 import { hasPending, liveHolder, recover } from '../transaction/recover.js';
-import type { EngineContext, VerbResult } from './context.ts';
+import type { EngineContext } from './context.ts';
 
 /**
  * Runs a verb that changes things: alone, after finishing the work of a killed command. If the tree is edited
@@ -14,11 +15,11 @@ import type { EngineContext, VerbResult } from './context.ts';
  *
  * @throws ClawError LOCK_HELD, RECOVERY_NEEDS_DECISION
  */
-export async function runExclusive(
+export async function runExclusive<T extends Pick<VerbResult, 'warnings'>>(
   context: EngineContext,
   verb: string,
-  work: () => Promise<VerbResult>,
-): Promise<VerbResult> {
+  work: () => Promise<T>,
+): Promise<T> {
   return await withLock(context.root, { verb }, async () => {
     const notes = recoverFirst(context, true);
     sweepViews(context.root);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { ClawResult } from '../contracts/claw.ts';
+import { StatusData } from '../../engine/contract/status.ts';
+import { type ClawResult, dataBy } from '../contracts/claw.ts';
 import type { CommandContext, CommandResult } from '../contracts/command.ts';
 import { bringsOf } from './plan.ts';
 import { isBlocked, refusalOf } from './refusal.ts';
@@ -102,22 +103,18 @@ function nothingText({ verb, args }: Change): string {
   return verb === 'undo' ? 'There is nothing to undo.' : 'There is nothing to change.';
 }
 
-const Status = z
-  .looseObject({
-    state: z.string().nullable(),
-    core: z.looseObject({ version: z.string().nullable() }).nullable(),
-    layers: z.array(z.looseObject({ name: z.string(), version: z.string() })),
-    pending: z.looseObject({ verb: z.string(), arguments: z.array(z.string()) }).nullable(),
-  })
-  .catch({ state: null, core: null, layers: [], pending: null });
-
 /**
  * What the code is made of now; `state` names the composition, and is null before the first change.
  * Where `refusal` says why that cannot be told, the rest is empty.
  */
 export async function readTree({ claw }: Pick<CommandContext, 'claw'>) {
   const result = await claw(['status']);
-  const { state, core, layers, pending } = Status.parse(result.data);
-  const refusal = refusalOf(result);
-  return { state, coreVersion: core?.version ?? null, applied: layers, pending, refusal };
+  const tree = dataBy(StatusData, result);
+  return {
+    state: tree?.state ?? null,
+    coreVersion: tree?.core?.version ?? null,
+    applied: tree?.layers ?? [],
+    pending: tree?.pending ?? null,
+    refusal: refusalOf(result),
+  };
 }

@@ -1,21 +1,18 @@
-import { z } from 'zod';
-import type { ClawResult } from '../contracts/claw.ts';
-
-const Data = z
-  .object({
-    skills: z.array(z.object({ name: z.string(), version: z.string() })).default([]),
-    packages: z.array(z.string()).default([]),
-    settings: z.array(z.string()).default([]),
-    /** Those of the settings that have no default. */
-    requiredSettings: z.array(z.string()).default([]),
-  })
-  .catch({ skills: [], packages: [], settings: [], requiredSettings: [] });
+import type { z } from 'zod';
+import { CarriedData } from '../../engine/contract/carried.ts';
+import { type ClawResult, dataBy } from '../contracts/claw.ts';
 
 /** What a change of the code brings with it, as the owner is told. */
-export type Brings = z.output<typeof Data>;
+export type Brings = Pick<
+  z.output<typeof CarriedData>,
+  'skills' | 'packages' | 'settings' | 'requiredSettings'
+>;
 
+const NOTHING: Brings = { skills: [], packages: [], settings: [], requiredSettings: [] };
+
+/** Returns what a change brings; nothing where the result does not tell, as of an undo. */
 export function bringsOf(result: ClawResult): Brings {
-  return Data.parse(result.data);
+  return dataBy(CarriedData, result) ?? NOTHING;
 }
 
 /** A plan in lines: files, then packages and settings where it brings some; what goes is not told. */

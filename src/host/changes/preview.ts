@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { ClawResult } from '../contracts/claw.ts';
+import { PlanData } from '../../engine/contract/plan.ts';
+import { type ClawResult, dataBy } from '../contracts/claw.ts';
 import type { CommandContext, CommandQuestion, CommandResult } from '../contracts/command.ts';
 import { answer, carryOut, readTree, type Wish } from './change.ts';
 import { bringsOf, planLines } from './plan.ts';
@@ -20,10 +21,6 @@ export type Previewed = Wish & {
   readonly asksFirst?: (plan: ClawResult) => CommandResult | null;
 };
 
-const Data = z
-  .looseObject({ plan: z.string().nullable(), consent: z.array(z.string()) })
-  .catch({ plan: null, consent: [] });
-
 /** Plans a change, shows what it would do, and asks whether to go on. What is blocked is taken up. */
 export async function previewChange(
   context: CommandContext,
@@ -38,10 +35,9 @@ export async function previewChange(
   if (isBlocked(plan)) return await carryOutChange(context, { verb, args, options, allow });
   const refusal = refusalOf(plan);
   if (refusal !== null) return answer(refusal);
-  const data = Data.parse(plan.data);
+  const consent = consentFor(plan);
   const lines = linesOf(context, wish, plan, note);
-  if (data.consent.length > 0)
-    return answer(`${lines}\n\n${consentText(data.consent, wish.typed)}`);
+  if (consent.length > 0) return answer(`${lines}\n\n${consentText(consent, wish.typed)}`);
   if (asks === 'never' || (await isIdle(context, verb, plan))) {
     if (plan.changes.length > 0) context.say(lines);
     return await carryOutChange(context, { verb, args, options, allow });
@@ -59,7 +55,7 @@ function questionOf(
   return {
     kind: 'ask',
     text: `${linesOf(context, wish, plan, note)}\n\n${question} Say yes or no.`,
-    data: { verb, args, options, allow, plan: Data.parse(plan.data).plan, seen: plan.warnings },
+    data: { verb, args, options, allow, plan: planIn(plan), seen: plan.warnings },
     declined,
   };
 }
@@ -86,7 +82,7 @@ export async function proposeChange(
   const { verb, args, options = [], asks } = wish;
   const plan = await context.claw(['plan', verb, ...args, ...options]);
   if (isBlocked(plan) || refusalOf(plan) !== null || asks === 'never') return null;
-  const isSilent = Data.parse(plan.data).consent.length > 0 || (await isIdle(context, verb, plan));
+  const isSilent = consentFor(plan).length > 0 || (await isIdle(context, verb, plan));
   return isSilent ? null : questionOf(context, wish, plan);
 }
 
@@ -125,6 +121,17 @@ export async function carryOutChange(
     return await again('Something was edited since you were shown this, so it was planned again.');
   }
   return answer(ended.text);
+}
+
+/** Paths that the owner has to name before such a plan is carried out. */
+function consentFor(plan: ClawResult): readonly string[] {
+  const data = dataBy(PlanData, plan);
+  return data !== null && 'consent' in data ? data.consent : [];
+}
+
+function planIn(plan: ClawResult): string | null {
+  const data = dataBy(PlanData, plan);
+  return data !== null && 'plan' in data ? data.plan : null;
 }
 
 function notesOf({ warnings }: ClawResult): readonly string[] {

@@ -1,5 +1,5 @@
-import { z } from 'zod';
-import type { ClawResult } from '../contracts/claw.ts';
+import { CarriedData } from '../../engine/contract/carried.ts';
+import { type ClawResult, dataBy } from '../contracts/claw.ts';
 import type { CommandContext } from '../contracts/command.ts';
 import { holder } from './conflict-choices.ts';
 import { valueText } from './conflict-text.ts';
@@ -27,15 +27,10 @@ export function provedText(
   ].join('\n\n');
 }
 
-const Proof = z.looseObject({
-  proof: z
-    .object({ checks: z.int(), tests: z.int(), own: z.int().default(0) })
-    .default({ checks: 0, tests: 0, own: 0 }),
-});
-
-function proofText({ verb }: Waiting, { data }: ClawResult): string {
+function proofText({ verb }: Waiting, result: ClawResult): string {
   if (verb === 'undo') return 'An undo needs no proof.';
-  const { checks, tests: ofSkills, own } = Proof.parse(data).proof;
+  const proof = dataBy(CarriedData, result)?.proof;
+  const { checks, tests: ofSkills, own } = proof ?? { checks: 0, tests: 0, own: 0 };
   const tests = ofSkills + own;
   const ran = [
     ...(checks > 0 ? [checks === 1 ? '1 check' : `${checks} checks`] : []),

@@ -1,4 +1,8 @@
-import { z } from 'zod';
+import {
+  ConsentNeeded,
+  OperationPending,
+  SkillNotFound,
+} from '../../engine/contract/error-data.ts';
 import type { ClawResult } from '../contracts/claw.ts';
 import { operationName } from './waiting.ts';
 
@@ -14,7 +18,8 @@ export function refusalOf(result: ClawResult): string | null {
   if (result.ok && result.exitCode === 0) return null;
   const { error } = result;
   if (error === null) return `claw ended with code ${result.exitCode}.`;
-  const pending = error.code === 'OPERATION_PENDING' ? Pending.safeParse(error.data).data : null;
+  const pending =
+    error.code === 'OPERATION_PENDING' ? OperationPending.safeParse(error.data).data : null;
   if (pending) return pendingText({ verb: pending.verb, args: pending.arguments });
   const known = IN_THE_CHAT[error.code];
   if (known !== undefined) return known;
@@ -36,7 +41,7 @@ const IN_THE_CHAT: Readonly<Record<string, string>> = {
 
 /** What can be said in a chat of a skill that is not there: a shell's commands are of no use here. */
 function unknownSkill(message: string, data: unknown): string {
-  const { nearest } = Nearest.parse(data);
+  const { nearest } = SkillNotFound.safeParse(data).data ?? { nearest: [] };
   const [what = ''] = message.split(/(?<=[.])\s/, 1);
   const hint = nearest.map((name) => `\`${name}\``).join(', ');
   return `${what}${hint === '' ? '' : ` Nearest: ${hint}.`} \`/skills\` lists what can be added.`;
@@ -49,7 +54,9 @@ export function pendingText(operation: Parameters<typeof operationName>[0]): str
 
 /** What a command would change only with the owner's named consent; empty where that is not the matter. */
 export function consentNeeded({ error }: ClawResult): readonly string[] {
-  return error?.code === 'CONSENT_NEEDED' ? (Consent.safeParse(error.data).data?.paths ?? []) : [];
+  return error?.code === 'CONSENT_NEEDED'
+    ? (ConsentNeeded.safeParse(error.data).data?.paths ?? [])
+    : [];
 }
 
 /** What to say about such paths. @param typed what the owner types to go on */
@@ -67,7 +74,3 @@ export function consentText(paths: readonly string[], typed: string): string {
   ];
   return `${reasons.join(' ')} Nothing is changed yet: look at it, then say \`${typed} ${words}\`.`;
 }
-
-const Consent = z.looseObject({ paths: z.array(z.string()) });
-const Nearest = z.looseObject({ nearest: z.array(z.string()) }).catch({ nearest: [] });
-const Pending = z.looseObject({ verb: z.string(), arguments: z.array(z.string()) });

@@ -1,19 +1,7 @@
-import { z } from 'zod';
-import type { ClawResult } from '../contracts/claw.ts';
+import { UpdateData } from '../../engine/contract/update.ts';
+import { type ClawResult, dataBy } from '../contracts/claw.ts';
 import type { CommandResult } from '../contracts/command.ts';
 import { choiceLines } from '../contracts/question.ts';
-
-const Data = z
-  .looseObject({
-    contained: z.array(
-      z.looseObject({
-        name: z.string(),
-        commits: z.int(),
-        fate: z.enum(['retired', 'stays', 'open']),
-      }),
-    ),
-  })
-  .catch({ contained: [] });
 
 /**
  * Asks what becomes of the layers that a release contains, where the owner has to say it. Each answer is
@@ -22,8 +10,9 @@ const Data = z
  * @param typed the command as the owner says it
  * @returns null where nothing is open
  */
-export function retirementQuestion({ data }: ClawResult, typed: string): CommandResult | null {
-  const open = Data.parse(data).contained.filter(({ fate }) => fate === 'open');
+export function retirementQuestion(plan: ClawResult, typed: string): CommandResult | null {
+  const contained = dataBy(UpdateData, plan)?.contained ?? [];
+  const open = contained.filter(({ fate }) => fate === 'open');
   if (open.length === 0) return null;
   const names = open.map(({ name }) => name);
   const lines = open.map(({ name, commits }) => {

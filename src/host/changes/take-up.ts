@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { ContinueData } from '../../engine/contract/continue.ts';
+import { dataBy } from '../contracts/claw.ts';
 import type { CommandContext, CommandResult } from '../contracts/command.ts';
 import { choiceLines } from '../contracts/question.ts';
 import { answer, beginChange } from './change.ts';
@@ -78,7 +80,7 @@ async function showProved(
     const note = `What was decided did not pass. ${refusal}`;
     return askAbout(context, waiting, { ...way, paths: pathsOf(waiting.conflicts), note });
   }
-  const { plan } = Planned.parse(result.data);
+  const plan = dataBy(ContinueData, result)?.plan ?? null;
   return {
     kind: 'ask',
     text: provedText(context, waiting, result),
@@ -98,7 +100,6 @@ async function showProved(
 }
 
 const FAILED = ['CHECKS_FAILED', 'TESTS_FAILED', 'NPM_FAILED'];
-const Planned = z.looseObject({ plan: z.string().nullable().default(null) });
 
 async function askAboutOpen(context: CommandContext, way: TakeUp): Promise<CommandResult> {
   const waiting = await readWaiting(context);

@@ -1,26 +1,12 @@
-import { z } from 'zod';
-import type { ClawResult } from '../contracts/claw.ts';
-
-const Version = z.object({ version: z.string().nullable() });
-
-const Data = z
-  .looseObject({
-    from: Version,
-    to: Version,
-    files: z.int(),
-    affected: z.record(z.string(), z.array(z.string())),
-    retired: z.array(z.string()),
-    broughtSkills: z.array(z.string()),
-  })
-  .nullable()
-  .catch(null);
+import { UpdateData } from '../../engine/contract/update.ts';
+import { type ClawResult, dataBy } from '../contracts/claw.ts';
 
 /** What an update is about, above what it does to the files here. */
-export function updateTitle({ data, changes }: ClawResult): string {
-  const update = Data.parse(data);
+export function updateTitle(result: ClawResult): string {
+  const update = dataBy(UpdateData, result);
   if (update === null) return 'This update:';
   const { from, to, files, affected, retired, broughtSkills } = update;
-  const { added, changed } = besideCore(broughtSkills, changes);
+  const { added, changed } = besideCore(broughtSkills, result.changes);
   const count = files === 1 ? '1 file' : `${files} files`;
   return [
     `Core ${from.version ?? 'unknown'} → ${to.version ?? 'unknown'}: ${count} of it changed.`,

@@ -1,36 +1,13 @@
-import { z } from 'zod';
+import type { z } from 'zod';
+import { ConflictsData } from '../../engine/contract/conflicts.ts';
+import type { ConflictJson } from '../../engine/contract/json.ts';
 import type { ClawResult } from '../contracts/claw.ts';
 import type { CommandContext } from '../contracts/command.ts';
 
-const Conflict = z.object({
-  path: z.string(),
-  kind: z.string(),
-  layers: z.tuple([z.string(), z.string()]),
-  reason: z.string(),
-  hunks: z.array(z.object({ base: z.string(), ours: z.string(), theirs: z.string() })),
-});
-
-const Detail = z.object({
-  path: z.string(),
-  decision: z
-    .object({ origin: z.string(), value: z.unknown(), patch: z.string().nullable() })
-    .nullable(),
-  decidable: z.boolean(),
-  lines: z.array(z.int()),
-  sizes: z.object({ ours: z.int().nullable(), theirs: z.int().nullable() }),
-  values: z.object({ ours: z.unknown(), theirs: z.unknown() }).nullable(),
-  notes: z.string().nullable(),
-  offers: z.array(z.object({ key: z.string(), origin: z.string() })),
-  candidates: z.array(z.string()).default([]),
-});
-
-const Data = z.object({
-  operation: z.object({ verb: z.string(), arguments: z.array(z.string()) }).nullable(),
-  details: z.array(Detail).default([]),
-});
+type Detail = NonNullable<z.output<typeof ConflictsData>['details']>[number];
 
 /** One conflict of an operation that waits, with what is decided on it. */
-export type WaitingConflict = z.output<typeof Conflict> & z.output<typeof Detail>;
+export type WaitingConflict = z.output<typeof ConflictJson> & Detail;
 
 /** An operation that waits for decisions. */
 export type Waiting = {
@@ -45,13 +22,12 @@ export async function readWaiting({
 }: Pick<CommandContext, 'claw'>): Promise<Waiting | ClawResult | null> {
   const result = await claw(['conflicts']);
   if (!result.ok) return result;
-  const { operation, details } = Data.parse(result.data);
+  const { operation, details = [] } = ConflictsData.parse(result.data);
   if (operation === null) return null;
-  const conflicts = z.array(Conflict).parse(result.conflicts);
   return {
     verb: operation.verb,
     args: operation.arguments,
-    conflicts: conflicts.flatMap((conflict) => {
+    conflicts: result.conflicts.flatMap((conflict) => {
       const detail = details.find(({ path }) => path === conflict.path);
       return detail === undefined ? [] : [{ ...conflict, ...detail }];
     }),

@@ -4,12 +4,24 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { clawRunner } from './claw.ts';
 
+/** A result as `claw --json` prints it. */
+const DONE = JSON.stringify({
+  ok: true,
+  verb: 'status',
+  outcome: 'done',
+  data: null,
+  changes: [],
+  conflicts: [],
+  warnings: [],
+  error: null,
+});
+
 test('the model’s key reaches the command that asks the model, and no other', async () => {
   const projectDir = mkdtempSync(join(tmpdir(), 'claw-runner-'));
   const clawPath = join(projectDir, 'claw.js');
   writeFileSync(
     clawPath,
-    'console.log(JSON.stringify({ ok: true, data: process.env.ANTHROPIC_API_KEY ?? null }));\n',
+    `console.log(JSON.stringify({ ...${DONE}, data: process.env.ANTHROPIC_API_KEY ?? null }));\n`,
   );
   const claw = clawRunner({
     nodePath: process.execPath,
@@ -31,7 +43,8 @@ test('a command that is stopped is interrupted, and its own word on that is the 
   writeFileSync(
     clawPath,
     `process.on('SIGINT', () => {
-      console.log(JSON.stringify({ ok: false, data: null, error: { code: 'INTERRUPTED', message: '' } }));
+      const error = { code: 'INTERRUPTED', message: '', path: null, data: {} };
+      console.log(JSON.stringify({ ...${DONE}, ok: false, outcome: 'failed', error }));
       process.exit(130);
     });
     setInterval(() => {}, 1000);

@@ -1,34 +1,27 @@
 import { stripVTControlCharacters } from 'node:util';
-import { z } from 'zod';
+import type { z } from 'zod';
+import { CarriedData } from '../../engine/contract/carried.ts';
+import { ResultJson } from '../../engine/contract/json.ts';
 import { inChatWords } from '../changes/chat-words.ts';
 
-const Result = z.looseObject({
-  ok: z.boolean(),
-  outcome: z.string().default('failed'),
-  data: z.unknown(),
-  changes: z
-    .array(z.looseObject({ path: z.string(), kind: z.string() }))
-    .nullish()
-    .transform((changes) => changes ?? []),
-  conflicts: z
-    .array(z.looseObject({ path: z.string(), layers: z.array(z.string()).default([]) }))
-    .nullish()
-    .transform((conflicts) => conflicts ?? []),
-  warnings: z
-    .array(z.unknown())
-    .nullish()
-    .transform((warnings) => (warnings ?? []).map(textOf)),
-  error: z
-    .looseObject({ code: z.string(), message: z.string() })
-    .nullish()
-    .transform((error) => error ?? null),
-});
+const Assumptions = CarriedData.pick({ assumed: true });
 
-/** What was taken for the release: told by `claw` at the terminal, and no news in a chat. */
-const Assumed = z.looseObject({ assumed: z.array(z.string()).catch([]) }).catch({ assumed: [] });
+type Printed = Omit<z.output<typeof ResultJson>, 'verb' | 'error'>;
 
-/** What a `claw` command answered; `exitCode` as in its contract, 1 when it could not even run. */
-export type ClawResult = z.output<typeof Result> & { readonly exitCode: number };
+/** The answer of a `claw` command; `exitCode` as in its contract, 1 when it could not even run. */
+export type ClawResult = Printed & {
+  readonly error: {
+    readonly code: string;
+    readonly message: string;
+    readonly data?: Readonly<Record<string, unknown>>;
+  } | null;
+  readonly exitCode: number;
+};
+
+/** Returns the data of a result; null where it has none, or where another version of `claw` made it. */
+export function dataBy<S extends z.ZodType>(schema: S, { data }: ClawResult): z.output<S> | null {
+  return schema.safeParse(data).data ?? null;
+}
 
 /** Runs one `claw` command with `--json`. Never rejects: what goes wrong is in the result. */
 export type Claw = (
@@ -89,8 +82,9 @@ async function relay(lines: AsyncIterable<unknown>, onProgress: (line: string) =
 
 function parseResult(stdout: string, stderr: string, exitCode: number): ClawResult {
   try {
-    const result = Result.parse(JSON.parse(stdout));
-    const { assumed } = Assumed.parse(result.data);
+    const result = { ...ResultJson.parse(JSON.parse(stdout)), exitCode };
+    // What was taken for the release is told by `claw` at the terminal, and is no news in a chat.
+    const assumed = dataBy(Assumptions, result)?.assumed ?? [];
     const warnings = result.warnings
       .filter((warning) => !assumed.includes(warning))
       .map(inChatWords);
@@ -98,7 +92,7 @@ function parseResult(stdout: string, stderr: string, exitCode: number): ClawResu
       result.error === null
         ? null
         : { ...result.error, message: inChatWords(result.error.message) };
-    return { ...result, warnings, error, exitCode };
+    return { ...result, warnings, error };
   } catch {
     const lastLine = stripVTControlCharacters(stderr).trim().split('\n').at(-1) ?? '';
     const message =
@@ -114,10 +108,4 @@ function parseResult(stdout: string, stderr: string, exitCode: number): ClawResu
       exitCode: exitCode === 0 ? 1 : exitCode,
     };
   }
-}
-
-function textOf(warning: unknown): string {
-  const parsed = z.looseObject({ message: z.string() }).safeParse(warning);
-  if (parsed.success) return parsed.data.message;
-  return typeof warning === 'string' ? warning : JSON.stringify(warning);
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
+import { resultOf, type VerbResult } from '../../contract/result.ts';
 import { ClawError } from '../../errors.ts';
-import { type EngineContext, resultOf, type VerbResult } from '../../operation/context.ts';
+import type { EngineContext } from '../../operation/context.ts';
 import { readInstallation, readInstalledPackages } from '../../operation/installation.ts';
 import { runExclusive } from '../../operation/session.ts';
 import { lstat } from '../../package/lstat.ts';
@@ -15,6 +16,9 @@ import { findRenewable } from '../pack/renewable.ts';
 import { packUpdate } from '../pack/update.ts';
 import { type Watch, watchFolders } from './watch.ts';
 
+/** The result of one save: that of `claw pack --update`, or an error. */
+export type RoundResult = VerbResult<'pack' | 'dev'>;
+
 /** Events for the developer of a skill, as they happen. */
 export type DevelopEvent =
   | { readonly kind: 'watching'; readonly skill: string; readonly version: string }
@@ -24,7 +28,7 @@ export type DevelopEvent =
   | {
       readonly kind: 'round';
       readonly paths: readonly string[];
-      readonly result: VerbResult;
+      readonly result: RoundResult;
       readonly milliseconds: number;
     };
 
@@ -47,7 +51,7 @@ export async function develop(
   context: EngineContext,
   name: string,
   options: DevelopOptions,
-): Promise<VerbResult> {
+): Promise<VerbResult<'dev'>> {
   const { root } = context;
   const { version, folder } = await startOf(context, name);
   const session: Session = { named: options.named, published: version, joined: null };
@@ -82,11 +86,11 @@ async function loop(
   context: EngineContext,
   name: string,
   { session, watch, onEvent }: Loop,
-): Promise<VerbResult> {
+): Promise<VerbResult<'dev'>> {
   const end = context.signal ?? new AbortController().signal;
   let paths: readonly string[] = [];
   let rounds = 0;
-  let last: VerbResult | null = null;
+  let last: RoundResult | null = null;
   let told = '';
   let isBroken = false;
   let written: ReadonlySet<string> = new Set();
@@ -159,8 +163,8 @@ function shown(
   return there.length > 0 ? there : others;
 }
 
-function leftIn({ data }: VerbResult): unknown {
-  return typeof data === 'object' && data !== null && 'left' in data ? data.left : null;
+function leftIn({ data }: RoundResult): unknown {
+  return data !== null && 'left' in data ? data.left : null;
 }
 
 async function startOf(
@@ -181,7 +185,11 @@ async function startOf(
   );
 }
 
-async function round(context: EngineContext, name: string, session: Session): Promise<VerbResult> {
+async function round(
+  context: EngineContext,
+  name: string,
+  session: Session,
+): Promise<VerbResult<'pack'>> {
   const { named, published } = session;
   const options = { named, level: null, published };
   return await runExclusive(context, 'dev', async () => {
@@ -222,7 +230,7 @@ function joinRounds(
   }
 }
 
-async function resultOrFailure(work: Promise<VerbResult>): Promise<VerbResult> {
+async function resultOrFailure(work: Promise<VerbResult<'pack'>>): Promise<RoundResult> {
   try {
     return await work;
   } catch (error) {

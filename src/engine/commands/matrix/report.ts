@@ -1,6 +1,6 @@
 import type { Conflict } from '../../conflict.ts';
+import type { VerbResult } from '../../contract/result.ts';
 import { ClawError, type ErrorCode } from '../../errors.ts';
-import type { VerbResult } from '../../operation/context.ts';
 import type { CellFailure, CellOutcome, MatrixCell, MatrixData } from './cell.ts';
 import { type Entry, isComposed, layersKey, type Verdict } from './entry.ts';
 import type { Ground } from './ground.ts';

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { parseDocument, stringify } from 'yaml';
 import { compose } from '../../compose/compose.ts';
+import { resultOf, type VerbResult } from '../../contract/result.ts';
 import { ClawError } from '../../errors.ts';
 import { changedLines } from '../../merge/lines/changed-lines.ts';
-import { type EngineContext, resultOf, type VerbResult } from '../../operation/context.ts';
+import type { EngineContext } from '../../operation/context.ts';
 import {
   type Installation,
   readInstallation,
@@ -46,17 +47,17 @@ export async function pack(
   context: EngineContext,
   name: string,
   options: PackOptions,
-): Promise<VerbResult> {
+): Promise<VerbResult<'pack'>> {
   const made = await makePackage(context, name, options);
   const changes = writePackage(context, made.folder, made.files, made.summary);
   return resultOf('pack', 'done', { data: made.data, changes });
 }
 
 /** Plans `claw pack` of a package that is not there yet; refuses what that refuses. */
-export async function planNewPackage(context: EngineContext, name: string): Promise<VerbResult> {
+export async function planNewPackage(context: EngineContext, name: string) {
   const made = await makePackage(context, name, { range: null, description: null });
   const changes = planPackage(context.root, made);
-  return resultOf('pack', 'done', { data: made.data, changes });
+  return { ...resultOf('pack', 'done', { changes }), data: made.data };
 }
 
 /** Tells whether `claw pack` would begin a package: neither a folder nor an applied skill has the name. */

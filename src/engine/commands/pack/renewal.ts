@@ -1,5 +1,8 @@
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import gt from 'semver/functions/gt.js';
+import type { z } from 'zod';
+import type { Immutable } from '../../contract/immutable.ts';
+import type { RenewalData } from '../../contract/pack.ts';
 import { ClawError } from '../../errors.ts';
 import type { EngineContext } from '../../operation/context.ts';
 import { inferBases } from '../../operation/inference.ts';
@@ -15,6 +18,8 @@ import { editsOf } from '../customize.ts';
 import type { FoldedPackage, FoldRequest } from './folding.ts';
 import { findRenewable, type Renewable } from './renewable.ts';
 import { committedVersion, type Level, nextVersion } from './version.ts';
+
+type Renewal = Immutable<z.output<typeof RenewalData>>;
 
 /** Options of renewing a package. */
 export type RenewOptions = {
@@ -90,7 +95,7 @@ async function versioning(
 }
 
 /** Reports a renewal, beside the data of all verbs. */
-export function reportOf(made: FoldedPackage, { coreVersion }: Installation): object {
+export function reportOf(made: FoldedPackage, { coreVersion }: Installation): Renewal {
   const { skill, version } = made.package.manifest;
   const toWrite = unwrittenIn(made.package.files).map((one) => ({
     ...one,

@@ -1,5 +1,6 @@
+import { resultOf, type VerbResult } from '../../contract/result.ts';
 import { mergeFiles } from '../../merge/file.ts';
-import { type EngineContext, resultOf, type VerbResult } from '../../operation/context.ts';
+import type { EngineContext } from '../../operation/context.ts';
 import type { Installation } from '../../operation/installation.ts';
 import { composeKnown } from '../../operation/target/target.ts';
 import { orderLayers } from '../../package/order.ts';
@@ -17,7 +18,7 @@ import { writePackage } from './write.ts';
 export function renewUnapplied(
   context: EngineContext,
   { installation, installed, renewable, edited, named, versionFor }: Ground,
-): VerbResult {
+): VerbResult<'pack'> {
   const { root, releaseFile: release, pathMaps, resolutions } = installation;
   const { skill, folder } = renewable;
   const { skill: name } = skill.manifest;

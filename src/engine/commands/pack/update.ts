@@ -1,5 +1,6 @@
+import type { VerbResult } from '../../contract/result.ts';
 import { ClawError } from '../../errors.ts';
-import type { PlanningContext, VerbResult } from '../../operation/context.ts';
+import type { PlanningContext } from '../../operation/context.ts';
 import type { Installation } from '../../operation/installation.ts';
 import { pinning } from '../../operation/layers.ts';
 import { carryOut, type ExtraChange, type Operation } from '../../operation/operation.ts';
@@ -24,7 +25,7 @@ export async function packUpdate(
   context: PlanningContext,
   name: string,
   options: RenewOptions,
-): Promise<VerbResult> {
+): Promise<VerbResult<'pack'>> {
   const found = await findGround(context, name, options);
   if (found.renewable.applied === null) return renewUnapplied(context, found);
   return await carryOut(context, await planRenewal(context, found, options));
@@ -35,7 +36,7 @@ export async function planPackUpdate(
   context: PlanningContext,
   name: string,
   options: RenewOptions,
-): Promise<Operation> {
+): Promise<Operation<'pack'>> {
   const found = await findGround(context, name, options);
   if (found.renewable.applied !== null) return await planRenewal(context, found, options);
   throw new ClawError(
@@ -48,7 +49,7 @@ async function planRenewal(
   context: PlanningContext,
   ground: Ground,
   options: RenewOptions,
-): Promise<Operation> {
+): Promise<Operation<'pack'>> {
   const { installation, installed, renewable, versionFor } = ground;
   const { skill, applied, source, folder } = renewable;
   const { root } = installation;
@@ -72,7 +73,7 @@ async function planRenewal(
     });
   const made = brought.conflicts.length > 0 ? brought.conflicts : fold();
   const operation = {
-    verb: 'pack',
+    verb: 'pack' as const,
     arguments: [skill.manifest.skill],
     retry: [skill.manifest.skill, ...ground.named],
     options: { level: options.level, proof: options.isUnproved ? 'none' : null },
@@ -85,7 +86,7 @@ async function planRenewal(
     ),
   };
   if (!('package' in made)) {
-    return { ...operation, plan: { ...brought, conflicts: made }, warnings: [] };
+    return { ...operation, plan: { ...brought, conflicts: made }, warnings: [], data: {} };
   }
   const plan = planOf(brought, made);
   const files = folderChanges(root, folder, made.package);

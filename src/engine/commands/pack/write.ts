@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { FileChange } from '../../compose/plan.ts';
-import type { Change, EngineContext } from '../../operation/context.ts';
+import type { Change } from '../../contract/result.ts';
+import type { EngineContext } from '../../operation/context.ts';
 import { reportChanges } from '../../operation/report.ts';
 import { stepOf } from '../../operation/state-steps.ts';
 import { listFolder } from '../../state/claw-folder.ts';

@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import type { Change } from '../../contract/result.ts';
 import { layOutView, sweepViews } from '../../proof/view.ts';
 import { KEPT_LOCK } from '../../state/claw-folder.ts';
 import { readTreeFile } from '../../state/disk.ts';
 import type { Step } from '../../transaction/step.ts';
 import { isSameFile, type TreeFile } from '../../tree.ts';
-import type { Change, EngineContext } from '../context.ts';
+import type { EngineContext } from '../context.ts';
 import type { Installation } from '../installation.ts';
 import type { Operation } from '../operation.ts';
 import { releaseFileOf } from '../released.ts';

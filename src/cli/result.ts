@@ -1,0 +1,44 @@
+import type { ClawError, DataOf, ResultWith, Verb } from '../engine/commands.ts';
+import type { AssistantData } from './assistant/budgets.ts';
+import type { ChatEntry, TaskEntry } from './assistant/lists.ts';
+import type { DoctorData } from './render/doctor.ts';
+import type { ServiceData } from './render/service.ts';
+
+/** Answers of the assistant to what was said to it. */
+type Answers = { readonly answers: readonly string[] };
+
+/** Data of verbs that are the command line's own, or that it adds the assistant's to. */
+type OwnData = {
+  readonly status: DataOf<'status'> & { readonly assistant?: AssistantData };
+  readonly doctor: DoctorData;
+  readonly setup: { readonly summary: string };
+  readonly chat: Answers;
+  readonly groups: Answers | readonly ChatEntry[];
+  readonly tasks: Answers | readonly TaskEntry[];
+  readonly service: ServiceData;
+};
+
+type DataByVerb = { readonly [V in Exclude<Verb, keyof OwnData>]: DataOf<V> } & OwnData;
+
+/** The verbs of the command line that end with a result. */
+export type CliVerb = keyof DataByVerb;
+
+/** The result of a verb of the command line, or of any of several. */
+export type CliResult<V extends CliVerb = CliVerb> = {
+  readonly [One in V]: ResultWith<One, DataByVerb[One] | null>;
+}[V];
+
+/** A result as far as it is printed as JSON, or ends the process. */
+export type AnyResult = ResultWith<string, unknown>;
+
+/** The end of a verb that could not do its work. */
+export type Failure = ResultWith<string, null> & { readonly error: ClawError };
+
+/** Returns the result of a verb that changes no file of the project. */
+export function ended<const Name extends string, Data>(
+  verb: Name,
+  data: Data,
+  outcome: AnyResult['outcome'] = 'done',
+): ResultWith<Name, Data> {
+  return { verb, outcome, data, changes: [], conflicts: [], warnings: [], error: null };
+}

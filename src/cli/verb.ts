@@ -1,0 +1,35 @@
+import type { Command } from 'commander';
+import type { ProofScope } from '../engine/commands.ts';
+import type { CliResult } from './result.ts';
+import type { Ui } from './ui.ts';
+
+/** The options that every verb takes. */
+export type GlobalOptions = {
+  readonly json?: boolean;
+  readonly cwd?: string;
+  readonly yes?: boolean;
+  /** False with `--no-install`. */
+  readonly install?: boolean;
+  readonly allow: readonly string[];
+  readonly expect?: string;
+  readonly proof?: ProofScope;
+};
+
+/** The input of a verb's action. */
+export type Invocation = {
+  readonly root: string;
+  readonly cwd: string;
+  readonly options: GlobalOptions;
+  readonly ui: Ui;
+  /** Aborted by Ctrl-C and its like. */
+  readonly signal: AbortSignal;
+};
+
+/** Runs a verb and prints its result. */
+export type RunVerb = (
+  verb: string,
+  work: (invocation: Invocation) => Promise<CliResult>,
+) => Promise<void>;
+
+/** Defines a verb on the command line. */
+export type DefineVerb = (program: Command, run: RunVerb) => void;
