@@ -13,9 +13,21 @@ export type AgentTool<Input = unknown> = {
   readonly run: (input: Input, context: ToolContext) => Promise<string>;
 };
 
+/** A question of a tool. No choices: yes or no. */
+export type ToolQuestion = {
+  readonly text: string;
+  readonly choices?: readonly { readonly word: string; readonly label: string }[];
+  /** What the answer is about, which is shown exactly as it is. */
+  readonly payload?: unknown;
+};
+
 export type ToolContext = {
   /** Aborted when the turn is. */
   readonly signal: AbortSignal;
+  /** Asks the owner and waits for the word they choose, which is `no` as well where nobody answers in time. */
+  readonly ask: (
+    question: ToolQuestion,
+  ) => Promise<{ readonly word: string; readonly isAnswered: boolean }>;
 };
 
 /** Checks a tool's input before it is run; without it, the types of input and schema could part. */

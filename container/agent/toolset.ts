@@ -3,24 +3,31 @@ import { cutResult } from '../../src/lib/cut-text.ts';
 import type { TurnFrame } from '../../src/sandbox/protocol/frames.ts';
 import type { AgentTool } from './agent-tool.ts';
 import type { HostTools } from './host-tools.ts';
+import type { Questions } from './questions.ts';
 
 export type ToolParts = {
   readonly tools: readonly AgentTool[];
   readonly hostTools: HostTools;
+  readonly questions: Questions;
 };
 
 /**
  * Returns all tools of a turn: the agent's own, and the host's, which win where a name is in both.
  * Results of the host's were cut by its guards.
  */
-export function toolSet(frame: TurnFrame, { tools, hostTools }: ToolParts): ToolSet {
+export function toolSet(frame: TurnFrame, { tools, hostTools, questions }: ToolParts): ToolSet {
   const own = tools.map(({ name, description, input, run }) => [
     name,
     tool({
       description,
       inputSchema: input,
       execute: async (given: unknown, { abortSignal }) =>
-        cutResult(await run(given, { signal: abortSignal ?? NEVER })),
+        cutResult(
+          await run(given, {
+            signal: abortSignal ?? NEVER,
+            ask: (question) => questions.ask(frame.id, question),
+          }),
+        ),
     }),
   ]);
   const hosts = frame.tools.map(({ name, description, inputSchema }) => [

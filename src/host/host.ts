@@ -1,5 +1,6 @@
 import type { Channel } from '../channels/channel.ts';
 import type { Task, Turn } from '../store/store.ts';
+import { openAsking } from './asking/asking.ts';
 import { attachmentFetcher } from './attachments/attachments.ts';
 import { openBudgets } from './budget/budgets.ts';
 import type { Resumption } from './contracts/command.ts';
@@ -20,7 +21,6 @@ import { runServices } from './services/services.ts';
 import { shutdown } from './shutdown.ts';
 import { adoptOrphanedTurns } from './turns/adopt-orphaned-turns.ts';
 import { openFollowUps } from './turns/follow-ups.ts';
-import { openOwnerConsent } from './turns/owner-consent.ts';
 import { openTurnQueue } from './turns/turn-queue.ts';
 import type { TurnResult } from './turns/turn-result.ts';
 import { type MessageAbout, openTurnRunners } from './turns/turn-runners.ts';
@@ -64,10 +64,10 @@ export function openHost(options: HostOptions): Host {
   const budgets = openBudgets({ ...options, ...toOwner });
   const late = openLateDigest({ ...options, ...toOwner });
   const watch = openChannelWatch({ ...options, say });
-  const consent = openOwnerConsent({ ...options, onQueued: delivery.wake });
+  const asking = openAsking({ ...options, onQueued: delivery.wake });
   const runners = openTurnRunners({
     ...options,
-    consent,
+    asking,
     budgets,
     registry,
     services: services.report,
@@ -98,7 +98,7 @@ export function openHost(options: HostOptions): Host {
     delivery.wake();
     if (result.kind === 'suspended') options.requestRestart();
     else acknowledging.ended(turn);
-    consent.wake();
+    asking.wake();
   }
 
   function onBroken({ id, folder }: Task, reason: string): void {
@@ -156,7 +156,7 @@ export function openHost(options: HostOptions): Host {
     onStored(jids) {
       turnQueue.wake();
       jids.forEach(followUps.wake);
-      consent.wake();
+      asking.wake();
       delivery.wake();
       // After the channel has acknowledged: it must know of the message before it hears of its end.
       setImmediate(() => jids.forEach(acknowledging.check));
@@ -180,7 +180,7 @@ export function openHost(options: HostOptions): Host {
     async start(resumption) {
       registerTerminal(options);
       noteReach(options);
-      consent.start();
+      asking.start();
       for (const { folder } of store.groups.all())
         complete(folder, () => makeGroupFolder(places, folder));
       complete('global', () => makeSharedFolder(places));
@@ -203,7 +203,7 @@ export function openHost(options: HostOptions): Host {
     tell: tellOwnersChats,
     async stop(graceMs) {
       const servicesEnded = services.stop().then(options.http.close);
-      consent.stop();
+      asking.stop();
       strangers.stop();
       late.stop();
       watch.stop();

@@ -34,6 +34,16 @@ export type HostToolCall = {
 };
 export type HostToolResult = { readonly ok: boolean; readonly value: unknown };
 
+/** A question of a tool that runs in the container. No choices: yes or no. */
+export type AgentQuestion = {
+  readonly text: string;
+  readonly choices: readonly { readonly word: string; readonly label: string }[];
+  /** What the answer is about, shown exactly as it is; undefined for nothing. */
+  readonly payload?: unknown;
+};
+/** The word that was chosen. It is `no` as well where nobody answered. */
+export type AgentReply = { readonly word: string; readonly isAnswered: boolean };
+
 /** A tool that the host offers to agents, with a JSON schema of its input. */
 export type HostTool = {
   readonly name: string;
@@ -72,6 +82,8 @@ export type TurnEvents = {
   /** A part of the answer, as the model writes it; all parts joined are the answer. */
   readonly onText?: (delta: string) => void;
   readonly onTool: (call: HostToolCall) => Promise<HostToolResult>;
+  /** Asks the owner. What it throws counts as no answer, and so does every question without it. */
+  readonly onAsk?: ((question: AgentQuestion) => Promise<AgentReply>) | undefined;
   /**
    * The agent has the turn and can be told more, one at a time. `tell` is false for what cannot be
    * sent. What was sent counts as said once `onTook` names it, and may as well never be taken.

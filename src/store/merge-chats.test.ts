@@ -95,6 +95,7 @@ test('every table that names chats or people is known to the merge', () => {
   database.close();
   expect(naming.toSorted()).toEqual([
     'answers',
+    'asks',
     'channel_senders',
     'chats',
     'folder_holders',
@@ -118,6 +119,7 @@ test('what was said, queued, asked and set under one address goes on under the o
   ]);
   store.outbox.add({ messageId: 'm', jid: LID, text: 'hello' }, clock);
   store.questions.open(LID, 'sure?', clock);
+  store.asks.open({ id: 'q', jid: LID, number: 1, sender: LID, payload: {} }, clock);
   expect(found(LID, 'hello')).toEqual(['hello']);
   store.lateMessages.count(LID);
   store.senders.limitGroup(LID, [LID]);
@@ -134,6 +136,7 @@ test('what was said, queued, asked and set under one address goes on under the o
   expect(store.attachments.of(PHONE, 'photo')).toHaveLength(1);
   expect(store.outbox.heads()).toMatchObject([{ jid: PHONE, messageId: 'm' }]);
   expect(store.questions.pending(PHONE)).toBe('sure?');
+  expect(store.asks.inChat(PHONE)).toMatchObject([{ id: 'q', sender: PHONE }]);
   expect(found(PHONE, 'hello')).toEqual(['hello']);
   expect(found(PHONE, 'photo')).toEqual(['photo']);
   expect(store.lateMessages.counted()).toEqual([{ name: 'anna', messages: 1 }]);

@@ -1,3 +1,4 @@
+import { type Asks, asksOf } from './asks.ts';
 import { type Attachments, attachmentsOf } from './attachments.ts';
 import { batchOf, type Result } from './batch.ts';
 import { type Budgets, budgetsOf } from './budgets.ts';
@@ -44,6 +45,7 @@ export type { Spending } from './usage.ts';
 
 /** Everything the assistant remembers. Synchronous: when a call returns, it is on disk. */
 export interface Store {
+  readonly asks: Asks;
   readonly attachments: Attachments;
   readonly budgets: Budgets;
   readonly chats: Chats;
@@ -105,6 +107,7 @@ export function openStore({ path, migrationsDir, now }: StoreOptions): Store {
   const batch = batchOf(database);
   const throughIndex = throughIndexOf(database);
   return {
+    asks: asksOf(database),
     attachments: attachmentsOf(database),
     budgets: budgetsOf(database),
     chats,

@@ -9,6 +9,7 @@ import type {
   HostTool,
   Sandbox,
   SandboxOptions,
+  TurnEvents,
   TurnOutcome,
 } from '../sandbox/sandbox.ts';
 import {
@@ -54,6 +55,7 @@ type TurnOver = {
   readonly onText: (delta: string) => void;
   readonly onOpen: (tell: (followUp: FollowUp) => boolean) => void;
   readonly onTook: (id: string) => void;
+  readonly onAsk: TurnEvents['onAsk'];
   readonly onTool: (call: { folder: string; name: string; input: unknown }) => Promise<{
     ok: boolean;
     value: unknown;
@@ -87,6 +89,7 @@ export async function sandboxProject(parts: SandboxProjectParts): Promise<Sandbo
       onText = () => {},
       onOpen = () => {},
       onTook = () => {},
+      onAsk,
       onTool = async () => ({ ok: false, value: 'none' }),
     } = over;
     const request = {
@@ -100,7 +103,7 @@ export async function sandboxProject(parts: SandboxProjectParts): Promise<Sandbo
     };
     const charge = (counts: TokenCounts | null) => void charges.push({ folder, counts });
     const onModelCall = async () => ({ kind: 'admitted', charge }) as const;
-    return sandbox.runTurn(request, { onText, onTool, onOpen, onTook, onModelCall });
+    return sandbox.runTurn(request, { onText, onTool, onAsk, onOpen, onTook, onModelCall });
   };
   return {
     dir,

@@ -8,7 +8,8 @@ import { tool as readFileTool } from './read-file.ts';
 import { tool as shell } from './shell.ts';
 import { tool as writeFile } from './write-file.ts';
 
-const context = { signal: new AbortController().signal };
+const ask = async () => ({ word: 'no', isAnswered: false });
+const context = { signal: new AbortController().signal, ask };
 let dir = '';
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'claw-tools-'));
@@ -61,7 +62,10 @@ test('what a command leaves in the background does not hold it up', async () => 
 
 test('an aborted turn ends its command with all that it started', async () => {
   const aborting = new AbortController();
-  const running = shell.run({ command: 'sh -c "sleep 30"; echo on' }, { signal: aborting.signal });
+  const running = shell.run(
+    { command: 'sh -c "sleep 30"; echo on' },
+    { ...context, signal: aborting.signal },
+  );
   setTimeout(() => aborting.abort(), 100);
   expect(await running).toMatch(/^\[killed/);
 });

@@ -17,6 +17,7 @@ import type { Registry } from '../groups/registry.ts';
 import type { TaskBook } from '../scheduler/task-book.ts';
 import type { ServiceReport } from '../services/services.ts';
 import type { CancelledCommand } from '../turns/running-command.ts';
+import type { Ask } from './ask.ts';
 import type { Claw } from './claw.ts';
 import type { Git } from './git.ts';
 import type { HostOptions } from './options.ts';
@@ -64,6 +65,8 @@ export type CommandContext = {
   readonly say: (text: string) => void;
   /** Says in the chat how far the command is: shown apart from answers where a channel can. */
   readonly sayProgress: (text: string) => void;
+  /** Asks the owner in this chat, and waits while the command goes on. */
+  readonly ask: Ask;
   /** Keeps what `resume` needs, in case the process ends before the command does. */
   readonly keep: (data: unknown) => void;
   /** Takes turns out of the failed state and runs them again. */
@@ -159,6 +162,8 @@ export type MembersContext = {
   readonly newId: () => string;
   /** Says something in this chat while the command runs. */
   readonly say: (text: string) => void;
+  /** Asks the sender in this chat, and waits while the command goes on. */
+  readonly ask: Ask;
   /** Lets the next message of this chat begin a new conversation. */
   readonly beginConversation: () => void;
   /** Ends what the agent is doing in this chat; how many turns that were. */

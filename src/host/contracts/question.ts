@@ -19,8 +19,6 @@ const Question = z.object({
   mayBeForAll: z.boolean().default(false),
   /** What runs at a yes as if the owner had typed it, in place of the command's `confirm`. */
   run: z.string().nullable().default(null),
-  /** What waits in the middle of a turn for the yes or no, and belongs to no command. */
-  consent: z.string().nullable().default(null),
 });
 
 /** One way to answer a question: its number says it, and so does its word. */
@@ -34,6 +32,9 @@ export function parseQuestion(payload: unknown): Question | null {
   return Question.safeParse(payload).data ?? null;
 }
 
+/** What an answer is read by. */
+type Answerable = { readonly choices: readonly Choice[]; readonly mayBeForAll?: boolean };
+
 /** What the owner answered: a choice's word, `yes` or `no` where there are none, or a number too high. */
 export type Reply = {
   readonly word: string;
@@ -44,7 +45,7 @@ export type Reply = {
 };
 
 /** Reads a text as an answer, which may be a number that no choice has; null for other talk. */
-export function replyTo(question: Question, text: string): Reply | null {
+export function replyTo(question: Answerable, text: string): Reply | null {
   const all = question.mayBeForAll ? /^all\s+/i.exec(text.trim()) : null;
   const said = text.trim().slice(all?.[0].length ?? 0);
   const isForAll = all !== null;
@@ -63,7 +64,7 @@ export function replyTo(question: Question, text: string): Reply | null {
 }
 
 /** Whether the answer is one of the choices, and not a number beside them. */
-export function isAmong({ choices }: Question, { word }: Reply): boolean {
+export function isAmong({ choices }: Answerable, { word }: Reply): boolean {
   return choices.length === 0 || choices.some((choice) => choice.word === word);
 }
 
@@ -75,7 +76,7 @@ export function choiceLines(choices: readonly Choice[]): string {
 const YES = ['yes', 'y', 'ja', 'ok', 'yes please'];
 const NO = ['no', 'n', 'nein', 'no thanks'];
 
-function withText({ choices }: Question, said: string, isForAll: boolean): Reply | null {
+function withText({ choices }: Answerable, said: string, isForAll: boolean): Reply | null {
   const [, first = '', text = ''] = /^(\S+)\s+(\S[\s\S]*)$/.exec(said) ?? [];
   const found = choices.find(
     ({ word, takesText }, at) =>

@@ -10,6 +10,7 @@ import type { Group, Store } from '../../store/store.ts';
 import type { FetchAttachment } from '../attachments/attachments.ts';
 import type { Registry } from '../groups/registry.ts';
 import type { TaskBook } from '../scheduler/task-book.ts';
+import type { Ask, AskQuestion } from './ask.ts';
 import type { HostLog } from './log.ts';
 
 /** What a tool is made of, beside its own settings. */
@@ -23,12 +24,20 @@ export type ToolContext = {
   readonly newId: () => string;
 };
 
+/** A question of a tool. */
+export type ToolQuestion = AskQuestion & {
+  /** The channel's id of somebody who has written in the caller's chat; the owner by default. */
+  readonly to?: string;
+};
+
 /** What a tool may use in one call. `caller` was decided by the socket that the call came through. */
 export type ToolCall = {
   readonly caller: Group;
   readonly store: Store;
   /** Queues a message for a registered group. */
   readonly send: (jid: string, text: string) => void;
+  /** Asks the owner in their own chat, or a person in the caller's, and waits for their word. */
+  readonly ask: Ask<ToolQuestion>;
   /** Whether a chat can be written to: now, once its channel is connected, or not at all. */
   readonly reachOf: (jid: string) => 'connected' | 'waiting' | 'gone';
   readonly registry: Registry;

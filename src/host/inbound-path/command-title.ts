@@ -6,11 +6,7 @@ const Queued = z.union([
   z.object({ kind: z.literal('run'), text: z.string() }),
   z.object({
     kind: z.literal('reply'),
-    question: z.object({
-      command: z.string(),
-      run: z.string().nullish(),
-      consent: z.string().nullish(),
-    }),
+    question: z.object({ command: z.string(), run: z.string().nullish() }),
   }),
   z.object({ kind: z.literal('kept'), command: z.string(), title: z.string().optional() }),
 ]);
@@ -23,7 +19,6 @@ export function titleOf(payload: unknown): string {
   if (queued === undefined) return 'What you asked for';
   if (queued.kind === 'kept') return queued.title ?? quoted(`/${queued.command}`);
   if (queued.kind === 'run') return quoted(queued.text);
-  if (queued.question.consent) return 'Your answer';
   return quoted(queued.question.run ?? `/${queued.question.command}`);
 }
 

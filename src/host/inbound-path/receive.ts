@@ -1,5 +1,6 @@
 import type { Channel, InboundMessage } from '../../channels/channel.ts';
 import type { Group, Store } from '../../store/store.ts';
+import { takeAnswer, withdrawAsks } from '../asking/answers.ts';
 import { textWithFiles } from '../attachments/attachments.ts';
 import { isCommandText, matchCommand, ownerCommands } from '../contracts/match-command.ts';
 import type { HostOptions } from '../contracts/options.ts';
@@ -96,8 +97,16 @@ function queueTurn(
   const { store, settings, now, newId } = options;
   if (message.isContext || message.isLate) return;
   const turn = { id: newId(), jid: group.jid, seq };
+  const told = isCommandText(message.text) ? null : takeAnswer(options, message);
+  if (told !== null) {
+    // It waits for no command at work, which may be what asked.
+    const said: CommandRequest = { kind: 'said', text: told, isQuick: true };
+    store.turns.queueCommand(turn, said, now());
+    return;
+  }
   const request = commandRequest(options, group, message);
   const isQuick = request?.kind === 'run' && request.isQuick === true;
+  if (!isQuick) withdrawAsks(options, message);
   if (message.isOwner && !isQuick) withdrawQuestion(options, group.jid, request);
   if (request !== null) {
     if (message.isOwner && !isQuick) sayWhatIsAtWork(options, group, request);

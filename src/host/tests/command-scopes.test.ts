@@ -77,6 +77,7 @@ test('everybody in a registered chat gives members’ commands, which hold that 
   const told = JSON.parse(await assistant.say('/weather on Sunday'));
   expect(told).toEqual({
     keys: [
+      'ask',
       'assistantName',
       'beginConversation',
       'group',
@@ -155,6 +156,7 @@ test('an owner’s command holds what its contract names, and not the host’s o
   const [, keys = ''] = (await says(assistant, 'yes')).split(', ');
   expect(keys.split(',')).toEqual([
     'addressOf',
+    'ask',
     'budgets',
     'cancelCommand',
     'cancelTurns',
@@ -169,6 +171,7 @@ test('an owner’s command holds what its contract names, and not the host’s o
     'newId',
     'now',
     'own',
+    'pages',
     'progressMs',
     'projectDir',
     'registry',
@@ -176,6 +179,7 @@ test('an owner’s command holds what its contract names, and not the host’s o
     'sandbox',
     'say',
     'sayProgress',
+    'services',
     'settings',
     'settingsProblem',
     'signal',

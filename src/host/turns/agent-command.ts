@@ -63,7 +63,7 @@ export function openAgentCommands({ context, jid }: AgentCommandsOptions): Agent
   }
 
   function isAsking(): boolean {
-    return store.questions.pending(jid) !== undefined;
+    return store.questions.pending(jid) !== undefined || store.asks.inChat(jid).length > 0;
   }
 
   return {

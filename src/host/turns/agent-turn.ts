@@ -17,6 +17,7 @@ type AgentTurnOptions = Pick<
 > & {
   readonly budgets: Budgets;
   readonly onTool: TurnEvents['onTool'];
+  readonly onAsk: TurnEvents['onAsk'];
   /** The tools that an agent is offered, by whose turn it is. */
   readonly toolsFor: (turn: ToolTurn) => TurnRequest['tools'];
   /** Whether the agent has asked to end this turn without a message. */
@@ -58,6 +59,7 @@ export async function runAgentTurn(options: AgentTurnOptions, turn: Turn): Promi
     },
     {
       onTool: options.onTool,
+      onAsk: options.onAsk,
       onModelCall: (atMost, signal) => options.budgets.admit(group.folder, atMost, signal),
       ...options.followUps,
     },

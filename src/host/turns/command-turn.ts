@@ -22,6 +22,8 @@ export type CommandRequest =
       /** Who gave a command of members; left out for the owner's own. */
       readonly by?: Sender;
     }
+  /** What its sender is told, whose answer was taken where it was stored. */
+  | { readonly kind: 'said'; readonly text: string; readonly isQuick: true }
   | {
       readonly kind: 'reply';
       readonly question: Question;
@@ -36,8 +38,11 @@ const GivenReply = z.union([
   z.object({ word: z.string(), text: z.string(), isForAll: z.boolean() }),
 ]);
 
+const Said = z.object({ kind: z.literal('said'), text: z.string() });
+
 const Request = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('run'), text: z.string() }),
+  Said,
   z.object({
     kind: z.literal('reply'),
     question: z.unknown(),
@@ -59,17 +64,19 @@ const Kept = z.object({
 export type CommandTurnOptions = {
   readonly context: Omit<CommandContext, 'keep'>;
   readonly keep: (payload: unknown) => void;
-  /** Hands a yes or no to what waits for it in the middle of a turn; what the owner is told. */
-  readonly answerConsent: (id: string, isYes: boolean) => string;
 };
+
+/** Reads what is to be said without running anything; null for every other turn. */
+export function saidIn(payload: unknown): string | null {
+  return Said.safeParse(payload).data?.text ?? null;
+}
 
 /** Runs an owner's command, or goes on with one at the owner's yes. */
 export async function runCommandTurn(
-  { context, keep, answerConsent }: CommandTurnOptions,
+  { context, keep }: CommandTurnOptions,
   turn: Turn,
 ): Promise<TurnResult> {
   const call = callOf(turn.payload, ownerCommands(context.commands, context.group));
-  if (call.kind === 'consent') return answered(answerConsent(call.id, call.isYes));
   if (call.kind === 'said') return answered(call.text);
   if (call.kind === 'asked again') return answered(askAgain(call.question), call);
   const keepFor = keeperOf(keep, call.command, turn);
@@ -119,7 +126,6 @@ export async function resumeCommandTurn(
 }
 
 type Call =
-  | { readonly kind: 'consent'; readonly id: string; readonly isYes: boolean }
   | { readonly kind: 'said'; readonly text: string }
   | { readonly kind: 'asked again'; readonly question: Question }
   | {
@@ -131,13 +137,11 @@ type Call =
 function callOf(payload: unknown, commands: readonly OwnerCommand[]): Call {
   const request = Request.parse(payload);
   if (request.kind === 'run') return callOfText(request.text, commands);
+  if (request.kind === 'said') return request;
   const question = parseQuestion(request.question);
   // A yes to something else must not change the code.
   if (request.isOvertaken && question !== null && question.text !== '') {
     return { kind: 'asked again', question };
-  }
-  if (question !== null && question.consent !== null) {
-    return { kind: 'consent', id: question.consent, isYes: request.reply.word === 'yes' };
   }
   return callOfReply(question, request.reply, commands);
 }

@@ -11,7 +11,6 @@ import {
 import { ContributionFolder } from '../../testing/contributions.ts';
 import { FAMILY, isIdle, startWithFamily } from '../../testing/tasks.ts';
 import { discoverGuards } from '../contracts/guard.ts';
-import { parseQuestion } from '../contracts/question.ts';
 import { effectOf, openGuards } from './guarded-calls.ts';
 
 const IMPORTS = `import { z } from 'zod';
@@ -161,22 +160,40 @@ test('what the owner has to allow is shown as it would run, and runs at their ye
   await assistant.stop();
 });
 
-test('a no, other talk, and no answer in time are all a no', async () => {
+test('a no and other talk are both a no, for all that is open', async () => {
   using project = new TestProject();
   using folder = new ContributionFolder({ 'careful.ts': ASKS });
   const { guards } = await guardsOf(folder);
-  const calls = [message('one'), message('two'), message('three')];
+  const calls = [message('one'), message('two'), message('three'), message('four')];
   const assistant = await familyCalls(project, { guards }, calls);
-  expect(await question(assistant, 1)).toContain('"one"');
-  await assistant.terminal.say('no');
-  expect(await question(assistant, 2)).toContain('"two"');
+  const asked = (part: string) =>
+    vi.waitFor(() => expect(textsOf(assistant.terminal).join()).toContain(part));
+  // Three at once are put to a person; the fourth waits for the end of one.
+  await asked('"one"');
+  await asked('Say `2 yes` or `2 no`.');
+  await asked('Say `3 yes` or `3 no`.');
+  expect(textsOf(assistant.terminal).join()).not.toContain('"four"');
+  await assistant.terminal.say('1 no');
+  await asked('"four"');
   await assistant.terminal.say('What is the time?');
-  expect(await question(assistant, 3)).toContain('"three"');
+  await vi.waitFor(() => expect(assistant.store.asks.inChat('terminal:main')).toEqual([]));
+  await isIdle(assistant);
+  expect(assistant.results).toEqual([REFUSED, REFUSED, REFUSED, REFUSED]);
+  const told = textsOf(assistant.terminal);
+  expect(told.filter((text) => text === '`send_message` was not allowed.')).toHaveLength(4);
+  await assistant.stop();
+});
+
+test('no answer in time is a no', async () => {
+  using project = new TestProject();
+  using folder = new ContributionFolder({ 'careful.ts': ASKS });
+  const { guards } = await guardsOf(folder);
+  const assistant = await familyCalls(project, { guards }, [message('three')]);
+  await question(assistant);
   assistant.clock.pass(600_000);
   await isIdle(assistant);
-  expect(assistant.results).toEqual([REFUSED, REFUSED, REFUSED]);
+  expect(assistant.results).toEqual([REFUSED]);
   const told = textsOf(assistant.terminal);
-  expect(told.filter((text) => text === '`send_message` was not allowed.')).toHaveLength(2);
   expect(told).toContain('There was no answer in time: `send_message` was not allowed.');
   expect(textsOf(assistant.chat)).toEqual(['done']);
   await assistant.stop();
@@ -228,7 +245,7 @@ test('a turn that is stopped while it asks takes its question back', async () =>
   await question(family);
   stopped.resolve();
   await isIdle(assistant);
-  expect(parseQuestion(assistant.store.questions.pending('terminal:main'))).toBeNull();
+  expect(assistant.store.asks.inChat('terminal:main')).toEqual([]);
   expect(textsOf(assistant.terminal)).toContain(
     'What was asked last is not needed any more: the agent has ended.',
   );

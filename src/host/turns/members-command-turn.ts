@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Group } from '../../store/store.ts';
+import type { AskQuestion, AskReply } from '../contracts/ask.ts';
 import type { Command, MembersCommand, MembersContext } from '../contracts/command.ts';
 import { matchCommand, worksIn } from '../contracts/match-command.ts';
 import { answered, failed, type TurnResult } from './turn-result.ts';
@@ -12,7 +13,9 @@ export type Sender = Readonly<z.output<typeof Sender>>;
 /** A members' command as its turn was queued. */
 const Request = z.object({ kind: z.literal('run'), text: z.string(), by: Sender });
 
-export type MembersCommandOptions = Omit<MembersContext, 'sender' | 'group'> & {
+export type MembersCommandOptions = Omit<MembersContext, 'sender' | 'group' | 'ask'> & {
+  /** Asks whoever has this id in the chat. */
+  readonly askSender: (sender: string, question: AskQuestion) => Promise<AskReply>;
   readonly commands: readonly Command[];
   readonly group: Group;
 };
@@ -61,6 +64,7 @@ function contextOf(options: MembersCommandOptions, by: Sender): MembersContext {
     now,
     newId,
     say,
+    ask: (question) => options.askSender(by.id, question),
     beginConversation,
     stopAgent,
   };

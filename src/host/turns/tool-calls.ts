@@ -99,12 +99,13 @@ function callerOf(
 
 /** Field by field: a tool holds what the contract names, and nothing that the host has beside it. */
 function contextOf(options: ToolCallOptions, caller: Group): ToolCall {
-  const { store, send, reachOf, registry, tasks, fetchAttachment } = options;
+  const { store, send, ask, reachOf, registry, tasks, fetchAttachment } = options;
   const { timeZone, ownerCommand, staySilent } = options;
   return {
     caller,
     store,
     send,
+    ask,
     reachOf,
     registry,
     tasks,

@@ -93,6 +93,7 @@ test('a tool gets its own settings, and exactly what the contract names, at its 
         key: 'k-12345678',
         creation: ['assistantName', 'dataDir', 'log', 'newId', 'now', 'settings', 'timeZone'],
         call: [
+          'ask',
           'caller',
           'fetchAttachment',
           'ownerCommand',

@@ -1,12 +1,20 @@
 import type { Channel } from '../../channels/channel.ts';
 import type { Group, NewOutbound, Turn } from '../../store/store.ts';
+import { questionOfAgent } from '../asking/agent-question.ts';
+import type { AskedAbout, Asking } from '../asking/asking.ts';
+import type { AskQuestion } from '../contracts/ask.ts';
 import type { CommandContext, Resumption } from '../contracts/command.ts';
 import type { HostOptions } from '../contracts/options.ts';
 import { taskOfTurn } from '../scheduler/task-turn.ts';
 import { openAgentCommands } from './agent-command.ts';
 import { runAgentTurn } from './agent-turn.ts';
-import { askOwner } from './ask-about-call.ts';
-import { type CommandTurnOptions, resumeCommandTurn, runCommandTurn } from './command-turn.ts';
+import { askAboutCall } from './ask-about-call.ts';
+import {
+  type CommandTurnOptions,
+  resumeCommandTurn,
+  runCommandTurn,
+  saidIn,
+} from './command-turn.ts';
 import type { FollowUps } from './follow-ups.ts';
 import {
   givenByMember,
@@ -14,10 +22,9 @@ import {
   runMembersCommand,
 } from './members-command-turn.ts';
 import { upToLimit } from './message-limit.ts';
-import type { OwnerConsent } from './owner-consent.ts';
 import { openRunningCommand } from './running-command.ts';
 import { callTool, offerOf } from './tool-calls.ts';
-import { failed, type TurnResult } from './turn-result.ts';
+import { answered, failed, type TurnResult } from './turn-result.ts';
 import { openTyping } from './typing.ts';
 
 /** Runs the turns that were claimed: an agent's, and an owner's command. */
@@ -43,8 +50,8 @@ export type TurnRunnerParts = Omit<HostOptions, 'services'> &
   Pick<Tools, 'fetchAttachment'> & {
     /** What is said while a turn runs. */
     readonly meanwhile: FollowUps;
-    /** Asks the owner in the middle of a turn. */
-    readonly consent: OwnerConsent;
+    /** Asks people in the middle of a turn. */
+    readonly asking: Asking;
     readonly channelOf: (jid: string) => Channel | undefined;
     /** Queues a message; with a turn, as part of what that turn answers. */
     readonly say: (jid: string, text: string, about: MessageAbout) => void;
@@ -66,12 +73,15 @@ export function openTurnRunners(parts: TurnRunnerParts): TurnRunners {
     if (group === null) return Promise.resolve(failed('UNREGISTERED', UNREGISTERED));
     const commands = openAgentCommands({ ...commandOptions(turn, group), jid: turn.jid });
     // What the turn is offered is what it can call, whatever becomes of a list meanwhile.
+    const ask = asker(turn);
     const toolsNow = parts.tools.list();
     const tools: Tools = {
       tools: toolsNow,
       isTask: !isAsked,
       guards: parts.guards,
-      askOwner: (call, reason) => askOwner(parts.consent, turn, call, reason),
+      askOwner: (call, reason) => askAboutCall((question) => ask(question, 'owner'), call, reason),
+      ask: async ({ to, ...question }) =>
+        await ask(question, to === undefined ? 'owner' : memberOf(turn.jid, to)),
       jid: turn.jid,
       store,
       registry: parts.registry,
@@ -88,6 +98,7 @@ export function openTurnRunners(parts: TurnRunnerParts): TurnRunners {
     const given: AgentTurnParts = {
       ...parts,
       onTool: (call) => callTool(tools, call),
+      onAsk: async (question) => await ask(questionOfAgent(question, group), 'owner'),
       toolsFor: (kind) => offerOf(toolsNow, parts.guards, kind),
       isSilent: () => isSilent,
     };
@@ -98,6 +109,17 @@ export function openTurnRunners(parts: TurnRunnerParts): TurnRunners {
     return whileTyping(turn, () => run({ followUps: meanwhile.eventsOf(turn) })).finally(() =>
       meanwhile.close(turn),
     );
+  }
+
+  function asker({ id: turnId, kind }: Turn) {
+    const isCommand = kind === 'command';
+    return (question: AskQuestion, to: AskedAbout['to']) =>
+      parts.asking.ask(question, { turnId, to, isCommand });
+  }
+
+  function memberOf(jid: string, sender: string): AskedAbout['to'] {
+    if (store.messages.sendersOf(jid).some((one) => one.sender === sender)) return { jid, sender };
+    throw new Error(`Nobody with the id ${sender} has written in this chat.`);
   }
 
   function reachOf(jid: string): ReturnType<Tools['reachOf']> {
@@ -143,10 +165,10 @@ export function openTurnRunners(parts: TurnRunnerParts): TurnRunners {
         sandbox: describeSandbox,
         progressMs: timeouts.progressMs,
         say: (text) => say(turn.jid, text, { turnId: turn.id }),
+        ask: (question) => asker(turn)(question, { jid: turn.jid, sender: null }),
         sayProgress: (text) => say(turn.jid, text, { turnId: turn.id, isProgress: true }),
       },
       keep: (payload) => store.turns.keep(turn.id, parts.instance, payload),
-      answerConsent: parts.consent.answer,
     };
   }
 
@@ -160,6 +182,7 @@ export function openTurnRunners(parts: TurnRunnerParts): TurnRunners {
       now,
       newId,
       say: (text) => say(turn.jid, text, { turnId: turn.id }),
+      askSender: (sender, question) => asker(turn)(question, { jid: turn.jid, sender }),
       beginConversation: () => store.sessions.reset(group.folder, newId(), now()),
       stopAgent: () => parts.cancelTurns(group.folder),
     };
@@ -168,6 +191,8 @@ export function openTurnRunners(parts: TurnRunnerParts): TurnRunners {
   async function runCommand(turn: Turn): Promise<TurnResult> {
     const group = store.groups.byJid(turn.jid);
     if (group === null) return failed('UNREGISTERED', UNREGISTERED);
+    const said = saidIn(turn.payload);
+    if (said !== null) return answered(said);
     const request = givenByMember(turn.payload);
     if (request !== null) return await runMembersCommand(membersOptions(turn, group), request);
     return await runningCommand.during(turn, (signal) =>
@@ -191,9 +216,11 @@ export function openTurnRunners(parts: TurnRunnerParts): TurnRunners {
   }
 
   return {
-    runAgent: (turn) => runAgent(turn).finally(() => parts.consent.abandon(turn.id)),
-    runCommand: (turn) => whileTyping(turn, () => runCommand(turn)),
-    resumeCommand,
+    runAgent: (turn) => runAgent(turn).finally(() => parts.asking.abandon(turn.id)),
+    runCommand: (turn) =>
+      whileTyping(turn, () => runCommand(turn)).finally(() => parts.asking.abandon(turn.id)),
+    resumeCommand: (turn, resumption) =>
+      resumeCommand(turn, resumption).finally(() => parts.asking.abandon(turn.id)),
   };
 }
 

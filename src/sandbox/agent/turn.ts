@@ -5,7 +5,13 @@ import type { PayingTurn } from '../../model/proxy.ts';
 import type { Admission, TokenCounts } from '../../model/tokens.ts';
 import { AnswerText, MAX_ANSWER_BYTES } from '../protocol/answer-text.ts';
 import type { AgentFrame, HostFrame } from '../protocol/frames.ts';
-import type { HostToolResult, TurnEvents, TurnOutcome, TurnRequest } from '../sandbox.ts';
+import type {
+  AgentReply,
+  HostToolResult,
+  TurnEvents,
+  TurnOutcome,
+  TurnRequest,
+} from '../sandbox.ts';
 import type { CallLimit } from './call-limit.ts';
 
 export type TurnParts = {
@@ -99,6 +105,8 @@ export class Turn implements PayingTurn {
         return this.#addText(frame.delta);
       case 'tool_call':
         return this.#acceptCall(frame);
+      case 'permission':
+        return this.#acceptQuestion(frame);
       case 'done':
         this.#leftBehind = frame.leftBehind ?? 0;
         this.#answered(frame.text, frame.session);
@@ -140,6 +148,35 @@ export class Turn implements PayingTurn {
     return null;
   }
 
+  /** Questions count as calls: a person has to read each of them. */
+  #acceptQuestion(frame: Extract<AgentFrame, { type: 'permission' }>): string | null {
+    if (this.#calls < MAX_CALLS && this.#parts.callLimit.take()) {
+      void this.#ask(frame);
+      return null;
+    }
+    this.#refusedCalls += 1;
+    if (this.#refusedCalls > MAX_REFUSED_CALLS) return 'a flood of questions';
+    this.#parts.send({ type: 'decision', id: frame.id, ...NOT_ANSWERED });
+    return null;
+  }
+
+  async #ask(frame: Extract<AgentFrame, { type: 'permission' }>): Promise<void> {
+    const { id, text, choices, payload } = frame;
+    const { events, send } = this.#parts;
+    let reply = NOT_ANSWERED;
+    this.#calls += 1;
+    try {
+      const asked = events.onAsk?.({ text, choices, payload });
+      if (asked !== undefined) reply = await this.silence.during(asked);
+    } catch {
+      // A question that could not be put has no answer.
+    } finally {
+      this.#calls -= 1;
+    }
+    const { word, isAnswered } = reply;
+    if (!this.signal.aborted) send({ type: 'decision', id, word, isAnswered });
+  }
+
   async #callTool(id: string, name: string, input: unknown): Promise<void> {
     const { events, toolNames, request, send } = this.#parts;
     let result: HostToolResult = { ok: false, value: `There is no tool "${name}".` };
@@ -161,6 +198,7 @@ export class Turn implements PayingTurn {
   }
 }
 
+const NOT_ANSWERED: AgentReply = { word: 'no', isAnswered: false };
 const TOO_MANY =
   'These are too many calls at once. Wait for the results of the others, and call less often.';
 const FREE: Admission = { kind: 'admitted', charge: () => {} };

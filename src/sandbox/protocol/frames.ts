@@ -9,6 +9,8 @@
  *     agent  → text {turn, delta}                          any number of times
  *     agent  → tool_call {id, turn, name, input}           a tool of the host
  *     host   → tool_result {id, ok, value}
+ *     agent  → permission {id, turn, text, choices, payload}   a tool of its own asks the owner
+ *     host   → decision {id, word, isAnswered}             their word; `no` where nobody answered
  *     host   → message {turn, id, text}                    said in the chat since the turn began
  *     agent  → took {turn, id}                             the next step's model call holds that message
  *     agent  → alive {turn}                                while a tool of its own runs, each second
@@ -70,9 +72,22 @@ const ToolResultFrame = z.strictObject({
   value: z.unknown(),
 });
 
+const DecisionFrame = z.strictObject({
+  type: z.literal('decision'),
+  id: Id,
+  word: z.string(),
+  isAnswered: z.boolean(),
+});
+
+const Choice = z.strictObject({
+  word: z.string().regex(/^[A-Za-z][A-Za-z0-9 _-]{0,39}$/),
+  label: z.string().max(1_000),
+});
+
 export const HostFrame = z.discriminatedUnion('type', [
   TurnFrame,
   ToolResultFrame,
+  DecisionFrame,
   MessageFrame,
   z.strictObject({ type: z.literal('stop') }),
 ]);
@@ -92,6 +107,14 @@ export const AgentFrame = z.discriminatedUnion('type', [
     turn: Id,
     name: z.string(),
     input: z.unknown(),
+  }),
+  z.strictObject({
+    type: z.literal('permission'),
+    id: Id,
+    turn: Id,
+    text: z.string().min(1).max(4_000),
+    choices: z.array(Choice).max(9),
+    payload: z.unknown().optional(),
   }),
   z.strictObject({
     type: z.literal('done'),

@@ -9,6 +9,7 @@ test('the words of a file are counted', async () => {
   const path = join(folder, 'note.txt');
   writeFileSync(path, ' one two\n three\n');
   const signal = new AbortController().signal;
-  expect(await tool.run({ path }, { signal })).toBe('3 words');
+  const ask = async () => ({ word: 'no', isAnswered: false });
+  expect(await tool.run({ path }, { signal, ask })).toBe('3 words');
   rmSync(folder, { recursive: true });
 });

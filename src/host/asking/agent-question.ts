@@ -1,0 +1,25 @@
+import type { AgentQuestion } from '../../sandbox/sandbox.ts';
+import { oneLine } from '../changes/quoted.ts';
+import type { AskQuestion } from '../contracts/ask.ts';
+
+/**
+ * Makes a question of what a tool in a container asks. Its words are quoted, because nothing that comes from
+ * there may look like the host's own.
+ */
+export function questionOfAgent(
+  { text, choices, payload }: AgentQuestion,
+  group: { readonly name: string },
+): AskQuestion {
+  const lines = text
+    .replace(
+      /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069]/g,
+      '',
+    )
+    .split('\n');
+  const quote = lines.map((line) => `> ${line}`).join('\n');
+  return {
+    text: `A tool of the agent of ${group.name} asks:\n\n${quote}`,
+    choices: choices.map(({ word, label }) => ({ word, label: oneLine(label, 200) })),
+    ...(payload === undefined ? {} : { payload }),
+  };
+}

@@ -1,0 +1,239 @@
+import { setImmediate } from 'node:timers/promises';
+import { expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import {
+  type AgentScript,
+  answers,
+  type TestAssistant,
+  TestProject,
+  textsOf,
+} from '../../testing/assistant.ts';
+import { TestClock } from '../../testing/clock.ts';
+import { FAMILY, isIdle, startWithFamily } from '../../testing/tasks.ts';
+import type { AskReply } from '../contracts/ask.ts';
+import { defineCommand, openCommands } from '../contracts/command.ts';
+import type { Tool, ToolQuestion } from '../contracts/tool.ts';
+import type { Toolbox } from '../turns/toolbox.ts';
+
+const NO: AskReply = { word: 'no', isAnswered: false };
+const chosen = (word: string): AskReply => ({ word, isAnswered: true });
+const COLOURS = [
+  { word: 'red', label: 'red, as before' },
+  { word: 'blue', label: 'blue' },
+];
+
+/** The family's agent calls a tool for each of these questions at once, and waits for all replies. */
+async function familyAsks(project: TestProject, questions: readonly ToolQuestion[]) {
+  const replies: (AskReply | string)[] = [];
+  const tool: Tool = {
+    name: 'ask',
+    description: 'Asks.',
+    isMainOnly: false,
+    input: z.object({ number: z.int() }),
+    run: async ({ ask }, input) => {
+      const { number } = z.object({ number: z.int() }).parse(input);
+      const question = questions[number];
+      if (question !== undefined) replies[number] = await ask(question);
+    },
+  };
+  const agent: AgentScript = async ({ folder }, { onTool }) => {
+    if (folder !== 'family') return answers('of course');
+    const calls = questions.map((_, number) => onTool({ folder, name: 'ask', input: { number } }));
+    for (const [number, { ok, value }] of (await Promise.all(calls)).entries()) {
+      if (!ok) replies[number] = String(value);
+    }
+    return answers('done');
+  };
+  const tools: Toolbox = { list: () => [tool] };
+  const assistant = await startWithFamily(project, agent, undefined, { tools });
+  const family = (text: string, over = {}) =>
+    assistant.chat.say(text, { jid: FAMILY, isDirect: false, sender: 'bob', ...over });
+  await family('@Andy go');
+  return { ...assistant, family, replies };
+}
+
+type Channel = TestAssistant['terminal'];
+
+const hears = (channel: Channel, part: string) =>
+  vi.waitFor(() => expect(textsOf(channel).join('\n\n')).toContain(part));
+
+test('a member is asked in their chat, and only they answer, by number or word', async () => {
+  using project = new TestProject();
+  const question = { to: 'bob', text: 'Which colour?', choices: COLOURS, payload: { wall: 1 } };
+  const { chat, terminal, family, replies, ...assistant } = await familyAsks(project, [question]);
+  await hears(chat, 'Which colour?');
+  expect(textsOf(chat).at(-1)).toBe(
+    'Which colour?\n\n```json\n{\n  "wall": 1\n}\n```\n\n1. red, as before\n2. blue\n\nSay a number.',
+  );
+  // Neither anybody else there, nor the owner, nor the same person elsewhere.
+  await family('2', { sender: 'eve' });
+  await family('2', { sender: 'ada', isOwner: true });
+  await terminal.say('2', { sender: 'bob', isOwner: false });
+  await setImmediate();
+  expect(replies).toEqual([]);
+  await family('7');
+  await hears(chat, 'There is no 7. Say a number from 1 to 2.');
+  expect(replies).toEqual([]);
+  await family('Blue.');
+  await isIdle({ chat, terminal, ...assistant });
+  expect(replies).toEqual([chosen('blue')]);
+  expect(textsOf(chat)).toContain('Noted: blue.');
+  await assistant.stop();
+});
+
+test('two open questions in one chat are told apart by number, and a word without one decides nothing', async () => {
+  using project = new TestProject();
+  const assistant = await familyAsks(project, [
+    { text: 'Open the door?' },
+    { text: 'Which colour?', choices: COLOURS },
+  ]);
+  const { terminal, replies, store } = assistant;
+  await hears(terminal, 'Open the door?\n\nSay yes or no.');
+  await hears(terminal, 'This is question 2: say `2 1` for the first, and so on.');
+  await terminal.say('yes');
+  await hears(terminal, '2 questions are open here. Say the number of the one you mean:');
+  expect(textsOf(terminal).at(-1)).toContain('- `1 yes` and the like: Open the door?');
+  expect(store.asks.inChat('terminal:main')).toHaveLength(2);
+  await terminal.say('2 1');
+  await hears(terminal, 'Noted: red, as before.');
+  expect(store.asks.inChat('terminal:main')).toMatchObject([{ number: 1 }]);
+  // The other question was put after this one: a word without a number may have been meant for it.
+  store.asks.repeat(store.asks.inChat('terminal:main')[0]?.id ?? '', 0);
+  await terminal.say('yes');
+  await hears(terminal, 'To be sure, once more:\n\nOpen the door?\n\nSay yes or no.');
+  await terminal.say('#1 yes');
+  await isIdle(assistant);
+  expect(replies).toEqual([chosen('yes'), chosen('red')]);
+  await assistant.stop();
+});
+
+test('other talk of the person asked, or their time being over, is a no; what others say is nothing', async () => {
+  using project = new TestProject();
+  const assistant = await familyAsks(project, [
+    { to: 'bob', text: 'Now?', timeoutMs: 5_000 },
+    { text: 'Tomorrow?', timeoutMs: 20_000 },
+  ]);
+  const { chat, terminal, clock, family, replies } = assistant;
+  await hears(chat, 'Now?');
+  await hears(terminal, 'Tomorrow?');
+  await family('nice weather', { sender: 'eve' });
+  clock.pass(4_999);
+  expect(replies).toEqual([]);
+  clock.pass(1);
+  await hears(chat, 'There was no answer in time. What was asked last counts as a no.');
+  expect(replies).toEqual([NO]);
+  await terminal.say('/groups');
+  await hears(terminal, 'Registered:');
+  // A look leaves it open.
+  expect(replies).toEqual([NO]);
+  await terminal.say('what is that about?');
+  await isIdle(assistant);
+  expect(replies).toEqual([NO, NO]);
+  await assistant.stop();
+});
+
+test('a question that cannot be shown as it is, or to anybody, is not put', async () => {
+  using project = new TestProject();
+  const assistant = await familyAsks(project, [
+    { text: 'Pay?', payload: 'x'.repeat(30_000) },
+    { text: 'Which?', choices: [{ word: '1', label: 'one' }, ...COLOURS] },
+    { text: 'Who?', to: 'nobody' },
+    { text: 'Pay?', payload: { to: 'A\u202eB', note: '```\nfine' } },
+  ]);
+  const { terminal, replies } = assistant;
+  await hears(
+    terminal,
+    'Pay?\n\n````json\n{\n  "to": "A\\u202eB",\n  "note": "```\\nfine"\n}\n````',
+  );
+  await terminal.say('no');
+  await isIdle(assistant);
+  expect(replies).toEqual([
+    'The question is too long to be shown.',
+    'A question has two to nine choices, each with a word of its own, or none.',
+    'Nobody with the id nobody has written in this chat.',
+    chosen('no'),
+  ]);
+  expect(textsOf(terminal).filter((text) => text.startsWith('Pay?'))).toHaveLength(1);
+  await assistant.stop();
+});
+
+/** An owner's command and one of members, which ask in the middle of their work. */
+const { commands } = openCommands(
+  [
+    defineCommand({
+      scope: 'owner',
+      name: 'paint',
+      help: 'paints',
+      async run({ ask, say }) {
+        const { word } = await ask({ text: 'Which colour?', choices: COLOURS });
+        say(`Painting in ${word}.`);
+        const again = await ask({ text: 'Once more?' });
+        return { kind: 'answer', text: `Painted ${word}, ${JSON.stringify(again)}` };
+      },
+    }),
+    defineCommand({
+      scope: 'members',
+      name: 'dice',
+      help: 'throws dice',
+      run: async ({ ask, sender }) => {
+        void ask({ text: 'Never mind?' });
+        return `${sender.id}: ${JSON.stringify(await ask({ text: 'Really?' }))}`;
+      },
+    }),
+  ],
+  {},
+);
+
+test('a command asks while it works, and goes on with the answer', async () => {
+  using project = new TestProject();
+  const assistant = await project.start({ over: { commands } });
+  const { terminal } = assistant;
+  await terminal.say('/paint');
+  await hears(terminal, 'Which colour?');
+  await terminal.say('1');
+  await hears(terminal, 'Painting in red.');
+  await hears(terminal, 'Once more?');
+  await terminal.say('yes');
+  await hears(terminal, 'Painted red, {"word":"yes","isAnswered":true}');
+  expect(textsOf(terminal).join()).not.toContain('still at work');
+  await assistant.stop();
+});
+
+test('a members’ command asks who gave it; what it no longer waits for is taken back', async () => {
+  using project = new TestProject();
+  const assistant = await startWithFamily(project, undefined, new TestClock('2026-11-21T12:00Z'), {
+    commands,
+  });
+  const { chat } = assistant;
+  const say = (text: string, sender: string) =>
+    chat.say(text, { jid: FAMILY, isDirect: false, sender, isOwner: false });
+  await say('/dice', 'bob');
+  await hears(chat, 'Really?\n\nSay `2 yes` or `2 no`.');
+  await say('2 yes', 'eve');
+  await say('2 yes', 'bob');
+  await hears(chat, 'bob: {"word":"yes","isAnswered":true}');
+  await hears(chat, 'What was asked last is not needed any more: the command has ended.');
+  expect(assistant.store.asks.inChat(FAMILY)).toEqual([]);
+  await isIdle(assistant);
+  await assistant.stop();
+});
+
+test('a tool in the container asks the owner, in words that are marked as its own', async () => {
+  using project = new TestProject();
+  const replies: unknown[] = [];
+  const agent: AgentScript = async (_request, { onAsk }) => {
+    const text = 'Delete it?\n\n`send_message` is allowed.\u202e';
+    replies.push(await onAsk?.({ text, choices: [], payload: { path: 'a.txt' } }));
+    return answers('done');
+  };
+  const assistant = await project.start({ agent });
+  await assistant.terminal.say('go');
+  await hears(assistant.terminal, 'Say yes or no.');
+  expect(textsOf(assistant.terminal)).toEqual([
+    'A tool of the agent of Terminal asks:\n\n> Delete it?\n> \n> `send_message` is allowed.\n\n```json\n{\n  "path": "a.txt"\n}\n```\n\nSay yes or no.',
+  ]);
+  await assistant.terminal.say('yes');
+  await isIdle(assistant);
+  expect(replies).toEqual([chosen('yes')]);
+  await assistant.stop();
+});

@@ -1,0 +1,176 @@
+import { isPassing } from '../../store/error.ts';
+import type { AskQuestion, AskReply } from '../contracts/ask.ts';
+import type { HostOptions } from '../contracts/options.ts';
+import { ownersChats } from '../groups/owners-chats.ts';
+import { askedText, declinedText, type KeptQuestion, keptQuestion } from './question.ts';
+
+/** Asks people in the middle of some work. */
+export interface Asking {
+  /** Forgets what an earlier process asked: its turns run again, and ask again. */
+  start(): void;
+  ask(question: AskQuestion, about: AskedAbout): Promise<AskReply>;
+  /** Something was said or has ended: a question may be answered, or the next one due. */
+  wake(): void;
+  /** A turn is over, and nobody waits for what it asked. */
+  abandon(turnId: string): void;
+  /** Nothing is written from here on. */
+  stop(): void;
+}
+
+/** Who is asked, and for which turn. */
+export type AskedAbout = {
+  readonly turnId: string;
+  /** The owner, in the chat where they wrote last; or a person in a chat, where null is the owner. */
+  readonly to: 'owner' | { readonly jid: string; readonly sender: string | null };
+  /** It is a command that asks: it need not wait for commands at work, of which it is one. */
+  readonly isCommand: boolean;
+};
+
+export type AskingOptions = Pick<
+  HostOptions,
+  'store' | 'channels' | 'mainChat' | 'now' | 'newId' | 'setTimer' | 'timeouts' | 'log'
+> & {
+  readonly onQueued: () => void;
+};
+
+type Waiting = AskedAbout & {
+  readonly id: string;
+  readonly kept: KeptQuestion;
+  readonly timeoutMs: number;
+  readonly resolve: (reply: AskReply) => void;
+};
+
+type Open = Waiting & { readonly jid: string; readonly cancelTimer: () => void };
+
+/** More are not put to a person at once; the others wait. */
+const MAX_OPEN = 3;
+const LONGEST_MS = 86_400_000;
+const NO: AskReply = { word: 'no', isAnswered: false };
+
+/**
+ * A question is a row of the store while it is open. Answers are taken where messages are stored, in the
+ * same transaction, so here is only looked at what became of the row.
+ *
+ * Questions wait for one that a command ends with, which is answered without a number, and for a command
+ * at work, which may end with one.
+ */
+export function openAsking(options: AskingOptions): Asking {
+  const { store, mainChat, now, newId, setTimer, timeouts, log, onQueued } = options;
+  let waiting: readonly Waiting[] = [];
+  const open = new Map<string, Open>();
+  let isStopped = false;
+
+  const queue = (jid: string, text: string): void =>
+    store.outbox.add({ messageId: newId(), jid, text }, now());
+
+  function wake(): void {
+    if (isStopped || (open.size === 0 && waiting.length === 0)) return;
+    try {
+      for (const one of [...open.values()]) takeReply(one);
+      openDue();
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+      log.error('the database takes no question now', { error: String(error) });
+    }
+  }
+
+  /** A row that is gone was withdrawn, or its chat is not registered any more. */
+  function takeReply(one: Open): void {
+    const row = store.asks.byId(one.id);
+    if (row === null) {
+      end(one, NO);
+    } else if (row.reply !== null) {
+      store.asks.close(one.id);
+      end(one, { word: row.reply, isAnswered: true });
+    }
+  }
+
+  function end(one: Open, reply: AskReply): void {
+    open.delete(one.id);
+    one.cancelTimer();
+    one.resolve(reply);
+  }
+
+  function openDue(): void {
+    for (const one of waiting) {
+      const jid = one.to === 'owner' ? (ownersChats(options)[0]?.jid ?? mainChat.jid) : one.to.jid;
+      if (!mayOpen(one, jid)) continue;
+      waiting = waiting.filter((other) => other !== one);
+      // A chat that was taken out has nobody who answers.
+      if (store.groups.byJid(jid) === null) one.resolve(NO);
+      else put(one, jid);
+    }
+  }
+
+  function mayOpen({ isCommand }: Waiting, jid: string): boolean {
+    if (store.questions.pending(jid) !== undefined) return false;
+    if (store.asks.inChat(jid).length >= MAX_OPEN) return false;
+    const folder = store.groups.byJid(jid)?.folder;
+    return isCommand || folder === undefined || store.turns.commandAtWork(folder) === undefined;
+  }
+
+  function put(one: Waiting, jid: string): void {
+    const { id, kept, to, timeoutMs } = one;
+    const sender = to === 'owner' ? null : to.sender;
+    store.transaction(() => {
+      const number = store.asks.freeNumber(jid);
+      const isAlone = store.asks.inChat(jid).length === 0;
+      // The question is not older than its own text, which would else count as said since.
+      queue(jid, askedText(kept, { number, isAlone }));
+      store.asks.open({ id, jid, number, sender, payload: kept }, now());
+    });
+    const cancelTimer = setTimer(timeoutMs, () => expire(id));
+    open.set(id, { ...one, jid, cancelTimer });
+    onQueued();
+  }
+
+  /** Closes a question that is not answered, and tells why. */
+  function close(one: Open, reason: string): void {
+    if (isStopped) return;
+    wake();
+    if (!open.has(one.id)) return;
+    store.transaction(() => {
+      store.asks.close(one.id);
+      queue(one.jid, reason);
+    });
+    onQueued();
+    end(one, NO);
+    wake();
+  }
+
+  function expire(id: string): void {
+    const one = open.get(id);
+    if (one === undefined) return;
+    close(
+      one,
+      `There was no answer in time${one.kept.what === null ? '.' : ':'} ${declinedText(one.kept)}`,
+    );
+  }
+
+  return {
+    start: () => store.asks.closeAll(),
+    async ask(question, about) {
+      const kept = keptQuestion(question);
+      const timeoutMs = Math.min(question.timeoutMs ?? timeouts.consentMs, LONGEST_MS);
+      const { promise, resolve } = Promise.withResolvers<AskReply>();
+      waiting = [...waiting, { ...about, id: newId(), kept, timeoutMs, resolve }];
+      wake();
+      return await promise;
+    },
+    wake,
+    abandon(turnId) {
+      const isMeant = (one: Waiting): boolean => one.turnId === turnId;
+      for (const one of waiting.filter(isMeant)) one.resolve(NO);
+      waiting = waiting.filter((one) => !isMeant(one));
+      for (const one of [...open.values()].filter(isMeant)) close(one, abandonedText(one));
+    },
+    stop() {
+      isStopped = true;
+      for (const { cancelTimer } of open.values()) cancelTimer();
+    },
+  };
+}
+
+function abandonedText({ isCommand }: Waiting): string {
+  return `What was asked last is not needed any more: the ${isCommand ? 'command' : 'agent'} has ended.`;
+}

@@ -1,0 +1,32 @@
+/** One way to answer: its number says it, and so does its word. */
+export type AskChoice = { readonly word: string; readonly label: string };
+
+/** A question in the middle of some work, which waits for the answer. */
+export type AskQuestion = {
+  /** The question, without how to answer it. */
+  readonly text: string;
+  /** Two to nine; none for yes or no. */
+  readonly choices?: readonly AskChoice[];
+  /** Shown below the question exactly as it is, as JSON: what the answer is about. */
+  readonly payload?: unknown;
+  /** What a yes allows, in a few words: “`send_message`”. It names the question later on. */
+  readonly what?: string;
+  /** Ten minutes by default, a day at most. */
+  readonly timeoutMs?: number;
+};
+
+/**
+ * What came of a question: the word of a choice, or `yes` or `no` where there are none.
+ *
+ * The word is `no` as well where nobody answered: in time, or at all, because other things were said or the
+ * work ended.
+ */
+export type AskReply = { readonly word: string; readonly isAnswered: boolean };
+
+/**
+ * Asks somebody and waits for their word. Only who is asked can answer, and only in the chat of the question.
+ * Rejects a question that cannot be shown as it is.
+ */
+export type Ask<Question extends AskQuestion = AskQuestion> = (
+  question: Question,
+) => Promise<AskReply>;

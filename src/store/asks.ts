@@ -1,0 +1,87 @@
+import type { Database } from 'better-sqlite3';
+import { z } from 'zod';
+import { CURRENT_JID } from './chats.ts';
+
+export type NewAsk = {
+  readonly id: string;
+  readonly jid: string;
+  readonly number: number;
+  /** Who is asked, by the channel's id; null for the owner. */
+  readonly sender: string | null;
+  readonly payload: unknown;
+};
+
+/** A question that some work waits for. `reply` is the word that was chosen; null as long as it is open. */
+export type StoredAsk = Omit<NewAsk, 'jid'> & { readonly reply: string | null };
+
+/** Questions in the middle of some work. They are known by number within a chat, and several can be open. */
+export interface Asks {
+  open(ask: NewAsk, now: number): void;
+  /** Returns the smallest number that no question of the chat has. */
+  freeNumber(jid: string): number;
+  byId(id: string): StoredAsk | null;
+  /** Returns the questions of a chat that wait for an answer, by number. */
+  inChat(jid: string): readonly StoredAsk[];
+  answer(id: string, reply: string): void;
+  /** Notes that the question was put once more. */
+  repeat(id: string, now: number): void;
+  close(id: string): void;
+  closeAll(): void;
+  /** Tells whether something that is no answer to a command was said in the chat after the question. */
+  isOvertaken(id: string): boolean;
+}
+
+const Row = z.object({
+  id: z.string(),
+  number: z.int(),
+  sender: z.string().nullable(),
+  payload: z.string(),
+  reply: z.string().nullable(),
+});
+const Numbered = z.object({ number: z.int() });
+
+export function asksOf(database: Database): Asks {
+  const columns = 'id, number, sender, payload, reply';
+  const open = database.prepare(`
+    INSERT INTO asks (id, jid, number, sender, payload, asked_at)
+    VALUES (:id, ${CURRENT_JID}, :number, :sender, :payload, :now)`);
+  const numbers = database.prepare('SELECT number FROM asks WHERE jid = ?');
+  const byId = database.prepare(`SELECT ${columns} FROM asks WHERE id = ?`);
+  const inChat = database.prepare(
+    `SELECT ${columns} FROM asks WHERE jid = ? AND reply IS NULL ORDER BY number`,
+  );
+  const answer = database.prepare('UPDATE asks SET reply = :reply WHERE id = :id');
+  const repeat = database.prepare('UPDATE asks SET asked_at = :now WHERE id = :id');
+  const close = database.prepare('DELETE FROM asks WHERE id = ?');
+  const closeAll = database.prepare('DELETE FROM asks');
+  const overtaken = database.prepare(`
+    SELECT 1 FROM asks JOIN outbox ON outbox.jid = asks.jid
+    LEFT JOIN turns ON turns.id = outbox.turn_id
+    WHERE asks.id = ? AND outbox.created_at > asks.asked_at
+    AND turns.kind IS NOT 'command' LIMIT 1`);
+  return {
+    open: ({ payload, ...ask }, now) =>
+      void open.run({ ...ask, payload: JSON.stringify(payload), now }),
+    freeNumber(jid) {
+      const taken = new Set(numbers.all(jid).map((row) => Numbered.parse(row).number));
+      let number = 1;
+      while (taken.has(number)) number += 1;
+      return number;
+    },
+    byId(id) {
+      const row = byId.get(id);
+      return row === undefined ? null : parseAsk(row);
+    },
+    inChat: (jid) => inChat.all(jid).map(parseAsk),
+    answer: (id, reply) => void answer.run({ id, reply }),
+    repeat: (id, now) => void repeat.run({ id, now }),
+    close: (id) => void close.run(id),
+    closeAll: () => void closeAll.run(),
+    isOvertaken: (id) => overtaken.get(id) !== undefined,
+  };
+}
+
+function parseAsk(raw: unknown): StoredAsk {
+  const { payload, ...row } = Row.parse(raw);
+  return { ...row, payload: JSON.parse(payload) };
+}
