@@ -1,16 +1,7 @@
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { Address, anyNumber, oneOf, wholeNumber } from './lib/setting-values.ts';
+import { anyNumber, oneOf, wholeNumber } from './lib/setting-values.ts';
 import { type Environment, parseWhatFits, type WrongSetting, wrongText } from './lib/settings.ts';
-
-/** The model behind the agent: which protocol it speaks, where it is, and the key, if there is one. */
-export type ModelSettings = {
-  readonly provider: 'anthropic' | 'openai';
-  readonly model: string;
-  readonly baseUrl: string;
-  /** Null when none is set: no agent can run until `claw setup` has put one there. */
-  readonly apiKey: string | null;
-};
 
 /** What tokens cost, in whole millionths of a dollar for a million of them. */
 export type Price = {
@@ -49,7 +40,8 @@ export type Settings = {
   readonly maxAgents: number;
   /** How many containers are kept, with those that work. */
   readonly maxContainers: number;
-  readonly model: ModelSettings;
+  /** The name of the model that answers, with the prefix of its provider; null for the default. */
+  readonly model: string | null;
   /** How many tokens the model can take; null for what is known of it. */
   readonly modelContext: number | null;
   /** What the model's tokens cost, where the owner says so; null leaves it to the list of known models. */
@@ -107,14 +99,7 @@ const CoreEnvironment = z.object({
   // maxContainers
   CLAW_MAX_CONTAINERS: wholeNumber(1, 64).default(8),
   // model
-  MODEL: z
-    .string()
-    .regex(/^(anthropic|openai)\/.+$/, 'must be anthropic/<model> or openai/<model>')
-    .default('anthropic/claude-sonnet-4-5'),
-  ANTHROPIC_API_KEY: z.string().optional(),
-  ANTHROPIC_BASE_URL: Address.default('https://api.anthropic.com'),
-  OPENAI_API_KEY: z.string().optional(),
-  OPENAI_BASE_URL: Address.default('https://api.openai.com/v1'),
+  MODEL: z.string().optional(),
   // modelContext
   MODEL_CONTEXT: wholeNumber(1_000, 100_000_000).optional(),
   // modelPrice
@@ -179,7 +164,7 @@ function settingsOf(env: z.output<typeof CoreEnvironment>, projectDir: string): 
     logLevel: env.CLAW_LOG_LEVEL,
     maxAgents: env.CLAW_MAX_AGENTS,
     maxContainers: env.CLAW_MAX_CONTAINERS,
-    model: modelSettings(env),
+    model: env.MODEL ?? null,
     modelContext: env.MODEL_CONTEXT ?? null,
     modelPrice: modelPriceOf(env),
     mountsFile: mountsFileOf(env, projectDir),
@@ -204,22 +189,4 @@ function mountsFileOf(
   if (CLAW_MOUNTS !== undefined) return resolve(projectDir, CLAW_MOUNTS);
   const configDir = XDG_CONFIG_HOME ?? (HOME === undefined ? null : join(HOME, '.config'));
   return configDir === null ? null : join(configDir, 'patchclaw', 'mounts.yaml');
-}
-
-function modelSettings(env: z.output<typeof CoreEnvironment>): ModelSettings {
-  const slash = env.MODEL.indexOf('/');
-  const model = env.MODEL.slice(slash + 1);
-  return env.MODEL.startsWith('openai/')
-    ? {
-        provider: 'openai',
-        model,
-        baseUrl: env.OPENAI_BASE_URL,
-        apiKey: env.OPENAI_API_KEY ?? null,
-      }
-    : {
-        provider: 'anthropic',
-        model,
-        baseUrl: env.ANTHROPIC_BASE_URL,
-        apiKey: env.ANTHROPIC_API_KEY ?? null,
-      };
 }

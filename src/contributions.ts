@@ -8,12 +8,17 @@ import {
 } from './host/contracts/prompt-section.ts';
 import { discoverServices, type ServiceContribution } from './host/contracts/service.ts';
 import { discoverTools, type ToolContribution } from './host/contracts/tool.ts';
+import { discoverProviders, modelSetting, type ProviderContribution } from './model/provider.ts';
+import { discoverRouters, type RouterContribution } from './model/router.ts';
+import type { WithSettings } from './wrong-settings.ts';
 
 /** All of this tree that has settings of its own, kind by kind. */
 export type Contributions = {
   readonly channels: readonly ChannelDefinition[];
   readonly commands: readonly CommandContribution[];
   readonly guards: readonly GuardContribution[];
+  readonly providers: readonly ProviderContribution[];
+  readonly routers: readonly RouterContribution[];
   readonly sections: readonly PromptContribution[];
   readonly services: readonly ServiceContribution[];
   readonly tools: readonly ToolContribution[];
@@ -21,13 +26,26 @@ export type Contributions = {
 
 /** Finds the contributions of this tree, each kind in its folder. */
 export async function discoverContributions(): Promise<Contributions> {
-  const [channels, commands, guards, sections, services, tools] = await Promise.all([
-    discoverChannels(),
-    discoverCommands(),
-    discoverGuards(),
-    discoverPromptSections(),
-    discoverServices(),
-    discoverTools(),
-  ]);
-  return { channels, commands, guards, sections, services, tools };
+  const [channels, commands, guards, providers, routers, sections, services, tools] =
+    await Promise.all([
+      discoverChannels(),
+      discoverCommands(),
+      discoverGuards(),
+      discoverProviders(),
+      discoverRouters(),
+      discoverPromptSections(),
+      discoverServices(),
+      discoverTools(),
+    ]);
+  return { channels, commands, guards, providers, routers, sections, services, tools };
+}
+
+/**
+ * Returns settings of the core that take names of contributions: what the owner may write there is known
+ * only with these.
+ */
+export function choicesOf({
+  providers,
+}: Pick<Contributions, 'providers'>): readonly WithSettings[] {
+  return [{ name: 'model', settings: modelSetting(providers) }];
 }

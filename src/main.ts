@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { openChannels } from './channels/open.ts';
 import { TERMINAL_JID } from './channels/terminal.ts';
 import { readWhatFits } from './config.ts';
-import { discoverContributions } from './contributions.ts';
+import { choicesOf, discoverContributions } from './contributions.ts';
 import { clawRunner } from './host/contracts/claw.ts';
 import { openCommands } from './host/contracts/command.ts';
 import { gitRunner } from './host/contracts/git.ts';
@@ -18,10 +18,13 @@ import { lazySandbox } from './host/turns/lazy-sandbox.ts';
 import { openSystemPrompt } from './host/turns/system-prompt.ts';
 import { openTools } from './host/turns/toolbox.ts';
 import { openLoopback } from './http/open.ts';
+import { openModels } from './model/model.ts';
+import { keysOfProviders } from './model/provider.ts';
+import { openRouting } from './model/routing.ts';
 import { StoreError, unusable } from './store/error.ts';
 import { openStore } from './store/store.ts';
 import { collectGarbage } from './supervisor/after-start.ts';
-import { modelKeyIn, secretValues, withoutSecrets } from './supervisor/environment.ts';
+import { secretValues, withoutSecrets } from './supervisor/environment.ts';
 import { EXIT_UNUSABLE } from './supervisor/frames.ts';
 import { openLog } from './supervisor/log/log.ts';
 import { connectSupervisor } from './supervisor/supervisor-link.ts';
@@ -44,7 +47,6 @@ if (process.send === undefined) {
 const link = connectSupervisor(process);
 const start = await link.started;
 const { settings } = readWhatFits(process.env, projectDir);
-const wrong = findWrongSettings(process.env, projectDir);
 const log = await openLog({
   name: 'assistant',
   dataDir: settings.dataDir,
@@ -55,6 +57,11 @@ const log = await openLog({
   now: Date.now,
 });
 const contributions = await discoverContributions();
+const choices = choicesOf(contributions);
+const wrong = [
+  ...findWrongSettings(process.env, projectDir),
+  ...findWrongOwnSettings(choices, process.env, projectDir),
+];
 const withSettings = Object.values(contributions).flat();
 const wrongOwn = findWrongOwnSettings(withSettings, process.env, projectDir);
 const trouble = wrong.length + wrongOwn.length === 0 ? null : troubleOf(wrong, wrongOwn);
@@ -95,6 +102,8 @@ const prompt = openSystemPrompt(contributions.sections, process.env, {
   timeZone,
   log,
 });
+const models = openModels(contributions.providers, process.env, { settings });
+const routing = openRouting(contributions.routers, process.env, { models, log, now: Date.now });
 const guards = openGuards(contributions.guards, process.env, {
   dataDir: settings.dataDir,
   timeZone,
@@ -119,12 +128,16 @@ const host = openHost({
   commands: commands.commands,
   tools: hostTools.tools,
   guards: guards.guards,
+  models,
+  chooseModels: routing.chooseModels,
   systemPrompt: prompt.systemPrompt,
   services: services.services,
   http: openLoopback({ dataDir: settings.dataDir, setTimer: realTimer, log }),
   silentParts: [
     ...guards.silent.map((one) => ({ kind: 'guard', effect: effectOf(one), ...one })),
     ...commands.silent.map((one) => ({ kind: 'command', ...one })),
+    ...models.silent.map((one) => ({ kind: 'model provider', ...one })),
+    ...routing.silent.map((one) => ({ kind: 'model router', ...one })),
     ...prompt.silent.map((one) => ({ kind: 'prompt section', ...one })),
     ...services.silent.map((one) => ({ kind: 'service', ...one })),
     ...hostTools.silent.map((one) => ({ kind: 'tool', ...one })),
@@ -135,7 +148,7 @@ const host = openHost({
     clawPath: join(projectDir, 'bin/claw.js'),
     projectDir,
     environment: withoutSecrets(process.env),
-    modelKey: modelKeyIn(process.env),
+    modelKey: keysOfProviders(contributions.providers, process.env),
   }),
   git: gitRunner({ projectDir, environment: withoutSecrets(process.env) }),
   mainChat: { jid: TERMINAL_JID, name: 'Terminal' },
@@ -146,7 +159,7 @@ const host = openHost({
   timeZone,
   drawsCodes: start.isInteractive,
   isSet: (setting) => Boolean(process.env[setting]),
-  settingsProblem: settingsCheck(process.env, projectDir, withSettings),
+  settingsProblem: settingsCheck(process.env, projectDir, [...choices, ...withSettings]),
   trouble,
   log,
   requestRestart: () => link.send({ kind: 'restart' }),
@@ -168,6 +181,7 @@ const isFirstStart = store.meta.get('greeted') === null;
 // The first greeting of all waits a moment for the sandbox, to say what runs agents or what to install.
 const greeting = await greetingOf({
   settings,
+  models,
   sandbox: isFirstStart ? sandbox : null,
   hints: channels.channels.flatMap(({ greetingHint = [] }) => greetingHint),
 });

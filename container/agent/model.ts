@@ -12,10 +12,10 @@ const BASE_URL = 'http://model.invalid/v1';
 export type CallableModel = Exclude<LanguageModel, string>;
 
 /** Returns the model of a turn. Its calls go to the host, which knows the address and adds the key. */
-export function languageModel({ provider, model }: TurnFrame['model']): CallableModel {
+export function languageModel({ protocol, model }: TurnFrame['model']): CallableModel {
   const fetch = socketFetch(HOST_SOCKET);
   // The libraries want a key; the host drops this one.
   const settings = { baseURL: BASE_URL, apiKey: 'added-by-the-host', fetch };
-  if (provider === 'anthropic') return createAnthropic(settings)(model);
+  if (protocol === 'messages') return createAnthropic(settings)(model);
   return createOpenAICompatible({ ...settings, name: 'openai', includeUsage: true })(model);
 }

@@ -59,7 +59,7 @@ async function answer(frame: TurnFrame, parts: TurnParts): Promise<void> {
     model: window.model,
     instructions: await systemPrompt(frame.system),
     messages: [...session.messages, asked],
-    tools: toolSet(frame, parts),
+    tools: frame.model.callsTools ? toolSet(frame, parts) : {},
     experimental_steering: parts.steering,
     stopWhen: isStepCount(frame.maxRounds),
     // Failures arrive in the stream, where they end the turn: no need to print them.

@@ -3,8 +3,6 @@ import { type CommandContext, defineCommand } from '../host/contracts/command.ts
 import { answerOrRefusal, groupAndRest } from '../host/groups/group-command.ts';
 import { GroupRefused } from '../host/groups/group-refused.ts';
 import { joined, wordsOf } from '../host/groups/words.ts';
-import { hasPrice } from '../model/price.ts';
-import { priceTable } from '../model/price-table.ts';
 import type { Limits } from '../store/store.ts';
 
 const USAGE =
@@ -70,12 +68,9 @@ function listOf(context: CommandContext): string {
   return [...lines, '', `${priceLine(context)} ${USAGE}`].join('\n');
 }
 
-function priceLine({ settings }: CommandContext): string {
-  const { provider, model } = settings.model;
-  if (!hasPrice(settings)) {
-    return `The price of ${provider}/${model} is not known, so only tokens count; MODEL_PRICE in .env sets it.`;
+function priceLine({ model: { name, hasPrice, pricesAsOf } }: CommandContext): string {
+  if (!hasPrice) {
+    return `The price of ${name} is not known, so only tokens count; MODEL_PRICE in .env sets it.`;
   }
-  return settings.modelPrice === null
-    ? `Prices are those of ${priceTable().as_of}.`
-    : 'Prices are yours.';
+  return pricesAsOf === null ? 'Prices are yours.' : `Prices are those of ${pricesAsOf}.`;
 }

@@ -77,9 +77,11 @@ async function describeSandbox({ sandbox }: CommandContext): Promise<string> {
   return text;
 }
 
-function describeModel({ settings: { model } }: CommandContext): string {
-  const key = model.apiKey === null ? 'no key yet: add one with `npx claw setup`' : 'key is set';
-  return `${model.provider}/${model.model} (${key})`;
+function describeModel({ model: { name, isThere, hasKey, problem } }: CommandContext): string {
+  if (!isThere) return `${name} (off: a setting of it cannot be used)`;
+  const isReady = problem() === null;
+  const key = hasKey ? 'key is set' : 'needs no key';
+  return `${name} (${isReady ? key : 'no key yet: add one with `npx claw setup`'})`;
 }
 
 function describeGroups({ store }: CommandContext): string {

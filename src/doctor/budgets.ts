@@ -1,4 +1,6 @@
+import { openModels } from '../model/model.ts';
 import { hasPrice } from '../model/price.ts';
+import { discoverProviders } from '../model/provider.ts';
 import { type Examination, well } from './examination.ts';
 
 const AREA = 'budgets';
@@ -7,11 +9,14 @@ const AREA = 'budgets';
 export const examination: Examination = {
   area: AREA,
   order: 25,
-  async examine({ settings }) {
+  async examine({ settings, environment, now }) {
     if (settings === null) return [];
-    const { model, budget } = settings;
-    if (hasPrice(settings)) return [well(AREA, 'what the model costs is known')];
-    const message = `the price of ${model.provider}/${model.model} is not known`;
+    const { budget } = settings;
+    const models = openModels(await discoverProviders(), environment, { settings, now });
+    const { configured, configuredName } = models;
+    if (configured !== null && hasPrice(configured))
+      return [well(AREA, 'what the model costs is known')];
+    const message = `the price of ${configuredName} is not known`;
     if (budget.tokens !== null) return [well(AREA, `${message}; the limit of tokens holds`)];
     const advice =
       'No limit of money holds. Set MODEL_PRICE in .env, such as 3/15, or BUDGET_TOKENS.';

@@ -1,5 +1,6 @@
 import { probeModel } from '../model/completion.ts';
-import { missingKey } from '../model/failure.ts';
+import { openModels } from '../model/model.ts';
+import { type Abilities, discoverProviders } from '../model/provider.ts';
 import { type Examination, type Finding, ill, well } from './examination.ts';
 
 const TIMEOUT_MS = 20_000;
@@ -11,23 +12,31 @@ const MAX_DRIFT_MS = 120_000;
 export const examination: Examination = {
   area: 'model',
   order: 20,
-  async examine({ settings, isOffline, now }) {
+  async examine({ settings, environment, isOffline, now }) {
     if (settings === null) return [];
-    const { model } = settings;
-    const name = `${model.provider}/${model.model}`;
-    const noKey = missingKey(model);
-    if (noKey !== null) return [ill('model', noKey.message, ADVICE), ...clock(null)];
+    const models = openModels(await discoverProviders(), environment, { settings, now });
+    const { configured: model, configuredName: name } = models;
+    // Which setting is wrong is said with the settings.
+    if (model === null) return clock(null);
+    const problem = models.problem();
+    if (problem !== null) return [ill('model', problem, ADVICE), ...clock(null)];
     if (isOffline) return [well('model', `${name}, not asked`), ...clock(null)];
     const startedAt = performance.now();
     const probe = await probeModel(model, TIMEOUT_MS);
     const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
     const drift = probe.serverTime === null ? null : now() - probe.serverTime;
     const answer = probe.ok
-      ? well('model', `${name} answered in ${seconds} s`)
+      ? well('model', `${name} answered in ${seconds} s${lacking(model.abilities)}`)
       : ill('model', probe.message, ADVICE);
     return [answer, ...clock(drift)];
   },
 };
+
+/** Says what a model cannot do; nothing of one that can do all. */
+function lacking({ tools, vision }: Abilities): string {
+  const lacks = [...(tools ? [] : ['call tools']), ...(vision ? [] : ['see pictures'])];
+  return lacks.length === 0 ? '' : `, and cannot ${lacks.join(' or ')}`;
+}
 
 /** The time zone, and the clock against that of the model's server, which says it to the second. */
 function clock(driftMs: number | null): readonly Finding[] {

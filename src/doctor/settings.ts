@@ -1,8 +1,9 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { readSettings } from '../config.ts';
-import { discoverContributions } from '../contributions.ts';
+import { choicesOf, discoverContributions } from '../contributions.ts';
 import { brokenEnvLines } from '../env-file.ts';
+import { openModels } from '../model/model.ts';
 import { findWrongOwnSettings, findWrongSettings } from '../wrong-settings.ts';
 import { type Examination, type Finding, ill, type Subject, well } from './examination.ts';
 
@@ -13,21 +14,26 @@ export const examination: Examination = {
   area: AREA,
   order: 10,
   examine: async (subject) => [
-    ...whetherTheyParse(subject),
+    ...(await whetherTheyParse(subject)),
     ...(await whetherContributionsParse(subject)),
     ...linesThatSetNothing(subject),
     ...whoCanRead(subject),
   ],
 };
 
-function whetherTheyParse({ environment, projectDir }: Subject): readonly Finding[] {
-  const problems = findWrongSettings(environment, projectDir);
+async function whetherTheyParse({ environment, projectDir }: Subject): Promise<readonly Finding[]> {
+  const contributions = await discoverContributions();
+  const problems = [
+    ...findWrongSettings(environment, projectDir),
+    ...findWrongOwnSettings(choicesOf(contributions), environment, projectDir),
+  ];
   if (problems.length > 0) {
     const advice = 'Mend that and say `/restart`; until then no agent runs.';
     return problems.map((problem) => ill(AREA, problem, advice));
   }
-  const { assistantName, model } = readSettings(environment, projectDir);
-  return [well(AREA, `called ${assistantName}, thinks with ${model.provider}/${model.model}`)];
+  const settings = readSettings(environment, projectDir);
+  const { configuredName } = openModels(contributions.providers, environment, { settings });
+  return [well(AREA, `called ${settings.assistantName}, thinks with ${configuredName}`)];
 }
 
 async function whetherContributionsParse(subject: Subject): Promise<readonly Finding[]> {

@@ -5,9 +5,10 @@ import { lazySandbox } from './turns/lazy-sandbox.ts';
 
 test('the first greeting names what the channels of this tree add to it, and no other', async () => {
   const settings = readSettings({}, '/');
+  const models = { configuredName: 'acme/one', problem: () => null };
   const sandbox = lazySandbox(async () => ({ kind: 'unavailable', advice: 'No engine.' }));
   const lastLine = async (hints: readonly string[]) =>
-    (await greetingOf({ settings, sandbox, hints })).split('\n').at(-1);
+    (await greetingOf({ settings, models, sandbox, hints })).split('\n').at(-1);
   const words = 'Say anything to talk to me; /help lists the commands, /skills what I can learn';
   expect(await lastLine([])).toBe(`${words}.`);
   expect(await lastLine(['/pair links Signal', '/dial calls'])).toBe(

@@ -1,8 +1,10 @@
 import type { Settings } from '../config.ts';
+import type { Models } from '../model/model.ts';
 import type { LazySandbox } from './turns/lazy-sandbox.ts';
 
 export type GreetingParts = {
   readonly settings: Settings;
+  readonly models: Pick<Models, 'configuredName' | 'problem'>;
   /** Null leaves the sandbox out, and takes no time. */
   readonly sandbox: LazySandbox | null;
   /** What the channels add to it: `/pair links WhatsApp`. */
@@ -15,12 +17,16 @@ const WORDS = ['/help lists the commands', '/skills what I can learn'];
 const WAIT_MS = 5_000;
 
 /** What the owner reads before the first prompt: who is there, and what is missing to get an answer. */
-export async function greetingOf({ settings, sandbox, hints }: GreetingParts): Promise<string> {
-  const { assistantName, model } = settings;
+export async function greetingOf({
+  settings: { assistantName },
+  models,
+  sandbox,
+  hints,
+}: GreetingParts): Promise<string> {
   const modelLine =
-    model.apiKey === null
+    models.problem() !== null
       ? 'No model yet: `npx claw setup` adds a key.'
-      : `Model: ${model.provider}/${model.model}.`;
+      : `Model: ${models.configuredName}.`;
   if (sandbox === null) {
     return `${assistantName} is here. /help lists what you can say. ${modelLine}`;
   }

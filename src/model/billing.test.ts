@@ -31,7 +31,7 @@ test('a call is announced with the most that it may take', async () => {
   await using far = await startedServer(HELLO);
   const announced: object[] = [];
   await using proxy = await openProxy(far.url, {
-    async admit(atMost) {
+    async admit({ atMost }) {
       announced.push(atMost);
       return { kind: 'admitted', charge: () => {} };
     },

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { openCallMeter } from './call-meter.ts';
+import { messages } from './providers/messages-protocol.ts';
 import type { TokenCounts } from './tokens.ts';
 import { countUsage } from './usage.ts';
 
@@ -46,7 +47,7 @@ test.each([
 
 test('a stream costs what it showed, and what may have been written while nobody read it', () => {
   const { meter, clock, closed } = opened();
-  const counter = countUsage(true);
+  const counter = countUsage(true, messages.countsIn);
   meter.sent();
   clock.ms = 30_000;
   meter.answered(counter);
@@ -59,7 +60,7 @@ test('a stream costs what it showed, and what may have been written while nobody
 
 test('a whole answer costs what its server says, however long it was held up', async () => {
   const { meter, clock, closed } = opened();
-  const counter = countUsage(true);
+  const counter = countUsage(true, messages.countsIn);
   meter.sent();
   meter.answered(counter);
   const { promise: taken, resolve } = Promise.withResolvers<void>();

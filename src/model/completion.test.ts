@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import { type AnthropicReply, startAnthropicServer } from '../testing/model/anthropic.ts';
 import { startOpenAiServer } from '../testing/model/openai.ts';
+import { testModel } from '../testing/model/test-model.ts';
 import { completeOnce, completeText, problemOfServer } from './completion.ts';
 import { connectionFailure } from './failure.ts';
 
@@ -13,9 +14,9 @@ test('a model that answers is believed', async () => {
 
 test('an OpenAI-compatible model that answers is believed, with a key or without', async () => {
   const server = await startOpenAiServer(() => 'ok');
-  const settings = { ...model(`${server.url}/v1`), provider: 'openai', apiKey: null } as const;
-  expect(await completeOnce(settings)).toEqual({ ok: true });
-  expect(await completeOnce({ ...settings, apiKey: 'sk-2' })).toEqual({ ok: true });
+  const there = { provider: 'openai', baseUrl: `${server.url}/v1` } as const;
+  expect(await completeOnce(testModel({ ...there, key: null }))).toEqual({ ok: true });
+  expect(await completeOnce(testModel({ ...there, key: 'sk-2' }))).toEqual({ ok: true });
   expect(server.requests.map(({ headers }) => headers.authorization)).toEqual([
     undefined,
     'Bearer sk-2',
@@ -64,7 +65,7 @@ test('a page that is not found tells of the address, an unknown model of its nam
   await new Promise((resolve) => page.once('listening', resolve));
   const address = page.address();
   const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}/api`;
-  const settings = { ...model(url), provider: 'openai' } as const;
+  const settings = testModel({ provider: 'openai', baseUrl: url });
   expect(await completeOnce(settings)).toEqual({
     ok: false,
     message: `The server at ${url} answers, but no model does there (404). Check the address; it often ends in /v1.`,
@@ -102,8 +103,8 @@ test('a friendly page is no model', async () => {
 
 test('without a key Anthropic is not even asked', async () => {
   await using server = await anthropic([{ type: 'text', text: 'ok' }]);
-  const result = await completeOnce({ ...model(server.url), apiKey: null });
-  expect(result).toEqual({ ok: false, message: expect.stringMatching(/`claw setup`/) });
+  const result = await completeOnce(testModel({ baseUrl: server.url, key: null }));
+  expect(result).toEqual({ ok: false, message: expect.stringMatching(/`npx claw setup`/) });
   expect(server.requests).toEqual([]);
 });
 
@@ -124,7 +125,7 @@ test('a question is answered in words by either protocol', async () => {
     messages: [{ role: 'user', content: 'Which one?' }],
   });
   const other = await startOpenAiServer(() => 'that one');
-  const settings = { ...model(`${other.url}/v1`), provider: 'openai' } as const;
+  const settings = testModel({ provider: 'openai', baseUrl: `${other.url}/v1` });
   expect(await completeText(settings, PROMPT, LIMITS)).toEqual({ ok: true, text: 'that one' });
   await other.close();
 });
@@ -141,7 +142,7 @@ test('a question that comes to nothing is a sentence: no model there, silence, a
 });
 
 function model(baseUrl: string) {
-  return { provider: 'anthropic', model: 'claude-test', baseUrl, apiKey: 'sk-1' } as const;
+  return testModel({ baseUrl });
 }
 
 async function anthropic(reply: AnthropicReply) {

@@ -1,5 +1,3 @@
-import type { Settings } from '../config.ts';
-
 /** How many tokens models take, by how their names begin; the first that fits counts. */
 const WINDOWS: readonly (readonly [RegExp, number])[] = [
   [/^gpt-4\.1/, 1_047_576],
@@ -16,15 +14,12 @@ const WINDOWS: readonly (readonly [RegExp, number])[] = [
 const DEFAULT_WINDOW = 200_000;
 
 /**
- * How many tokens the model can take: as the owner says, else as is known of it, else 200,000, which is
- * true of Anthropic's. A wrong guess costs a refused call before the conversation is summarised.
+ * Returns how many tokens a model takes as far as its name tells, else 200,000. Many servers offer the
+ * same models, so this belongs to no provider. A wrong guess costs a refused call before the
+ * conversation is summarised.
  */
-export function contextTokensOf({
-  model,
-  modelContext,
-}: Pick<Settings, 'model' | 'modelContext'>): number {
-  if (modelContext !== null) return modelContext;
+export function knownWindowOf(model: string): number {
   // Some servers put who made it before the name: `meta-llama/llama-3.1-8b`.
-  const name = model.model.toLowerCase().replace(/^.*\//, '');
+  const name = model.toLowerCase().replace(/^.*\//, '');
   return WINDOWS.find(([begins]) => begins.test(name))?.[1] ?? DEFAULT_WINDOW;
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ModelSettings } from '../config.ts';
+import type { Model } from './model.ts';
 
 /** Why the model gave no answer, with one sentence fit for the chat. */
 export type ModelFailure = {
@@ -7,24 +7,28 @@ export type ModelFailure = {
   readonly message: string;
 };
 
+/** As much of a model as tells where it is. */
+type OfServer = { readonly server: Pick<Model['server'], 'baseUrl'> };
+
 const ErrorBody = z.object({ error: z.object({ message: z.string() }) });
 
 /** What a refusal by the model's server means for the owner. */
-export function httpFailure(model: ModelSettings, status: number, body: string): ModelFailure {
+export function httpFailure(model: Model, status: number, body: string): ModelFailure {
   return { code: 'MODEL_FAILED', message: httpSentence(model, status, body) };
 }
 
-function httpSentence(model: ModelSettings, status: number, body: string): string {
+function httpSentence(model: Model, status: number, body: string): string {
   const detail = detailOf(body);
   if (status === 401 || status === 403) {
     return `The model's server refused the API key (${status}). Set another with \`claw setup\`.`;
   }
   if (status === 404 && detail === '') {
-    const end = model.provider === 'openai' ? '; it often ends in /v1' : '';
+    const { usualEnd } = model.protocol;
+    const end = usualEnd === null ? '' : `; it often ends in ${usualEnd}`;
     return `The server at ${addressOf(model)} answers, but no model does there (404). Check the address${end}.`;
   }
   if (status === 404) {
-    return `The model's server at ${host(model)} does not know "${model.model}" (404)${detail}. Check the name of the model, which is MODEL in .env.`;
+    return `The model's server at ${host(model)} does not know "${model.name}" (404)${detail}. Check the name of the model, which is MODEL in .env.`;
   }
   if (
     status === 402 ||
@@ -42,10 +46,7 @@ function httpSentence(model: ModelSettings, status: number, body: string): strin
 }
 
 /** What an error of the connection to the model's server means for the owner. */
-export function connectionFailure(
-  model: Pick<ModelSettings, 'baseUrl'>,
-  error: unknown,
-): ModelFailure {
+export function connectionFailure({ server }: OfServer, error: unknown): ModelFailure {
   const code = errorCode(error);
   const why =
     {
@@ -53,49 +54,47 @@ export function connectionFailure(
       ENOTFOUND: 'there is no such name',
       EAI_AGAIN: 'names cannot be looked up; is there a network?',
       ECONNRESET: 'it broke the connection',
-      'bad port': `programs may not call port ${new URL(model.baseUrl).port}, so let the server listen on another one`,
+      'bad port': `programs may not call port ${new URL(server.baseUrl).port}, so let the server listen on another one`,
     }[code] ?? code;
   return {
     code: 'MODEL_FAILED',
-    message: `The model at ${host(model)} cannot be reached: ${why}.`,
+    message: `The model at ${host({ server })} cannot be reached: ${why}.`,
   };
 }
 
-export function timeoutFailure(model: ModelSettings, timeoutMs: number): ModelFailure {
+export function timeoutFailure(model: Model, timeoutMs: number): ModelFailure {
   return {
     code: 'MODEL_TIMEOUT',
     message: `The model at ${host(model)} said nothing for ${Math.round(timeoutMs / 1000)} s.`,
   };
 }
 
-export function brokenFailure(model: ModelSettings): ModelFailure {
+export function brokenFailure(model: Model): ModelFailure {
   return {
     code: 'MODEL_FAILED',
     message: `The model's server at ${host(model)} broke off in the middle of its answer.`,
   };
 }
 
-/** Null when the model can be asked at all. A server of one's own may need no key, Anthropic's does. */
-export function missingKey(model: ModelSettings): ModelFailure | null {
-  if (model.provider !== 'anthropic' || model.apiKey !== null) return null;
-  return {
-    code: 'MODEL_FAILED',
-    message: 'There is no key for the model yet. Add one with `claw setup`.',
-  };
+/** Returns why the model cannot be asked now, such as a missing key; null when it can be asked. */
+export function unaskable({ server }: Model): ModelFailure | null {
+  const message = server.problem();
+  return message === null ? null : { code: 'MODEL_FAILED', message };
 }
 
-/** Text of the model's server with the key blotted out, which some servers repeat in their errors. */
-export function withoutKey(model: ModelSettings, text: string): string {
-  return model.apiKey === null ? text : text.replaceAll(model.apiKey, '[key]');
+/** Returns text of the model's server with the key blotted out, which some servers repeat in their errors. */
+export function withoutKey({ server }: Model, text: string): string {
+  const secrets = server.secrets().filter((secret) => secret !== '');
+  return secrets.reduce((rest, secret) => rest.replaceAll(secret, '[key]'), text);
 }
 
-function host({ baseUrl }: Pick<ModelSettings, 'baseUrl'>): string {
-  return new URL(baseUrl).host;
+function host({ server }: OfServer): string {
+  return new URL(server.baseUrl).host;
 }
 
 /** The address without what may be a password in it. */
-function addressOf({ baseUrl }: ModelSettings): string {
-  const { origin, pathname } = new URL(baseUrl);
+function addressOf({ server }: OfServer): string {
+  const { origin, pathname } = new URL(server.baseUrl);
   return `${origin}${pathname.replace(/\/$/, '')}`;
 }
 

@@ -2,7 +2,10 @@ import { expect, test } from 'vitest';
 import { readSettings, SettingsError } from '../config.ts';
 import { usd } from '../host/budget/amount.ts';
 import { localDay } from '../host/budget/day.ts';
+import { openModels } from './model.ts';
 import { costOf } from './price.ts';
+import { provider as anthropic } from './providers/anthropic.ts';
+import { provider as openai } from './providers/openai.ts';
 import type { TokenCounts } from './tokens.ts';
 
 const NONE: TokenCounts = {
@@ -107,5 +110,8 @@ test.each([
 });
 
 function price(environment: Record<string, string>, counts: Partial<TokenCounts>): number | null {
-  return costOf(readSettings(environment, '/'), { ...NONE, ...counts });
+  const settings = readSettings(environment, '/');
+  const { configured } = openModels([anthropic, openai], environment, { settings });
+  if (configured === null) throw new Error(`no model ${settings.model}`);
+  return costOf(configured, { ...NONE, ...counts });
 }

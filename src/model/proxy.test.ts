@@ -2,7 +2,8 @@ import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import { startAnthropicServer } from '../testing/model/anthropic.ts';
 import { KEY, openProxy } from '../testing/model/model-proxy.ts';
-import { modelUrl } from './upstream-request.ts';
+import { testModel } from '../testing/model/test-model.ts';
+import { callPath, modelUrl } from './upstream-request.ts';
 
 const BODY = {
   model: 'claude-test',
@@ -101,8 +102,9 @@ test.each([
   ['openai', 'http://localhost:11434/v1/', 'http://localhost:11434/v1/chat/completions'],
 ] as const)('the model of %s at %s is called at %s', (provider, baseUrl, expected) => {
   const path = provider === 'anthropic' ? '/v1/messages' : '/v1/chat/completions';
-  const model = { provider, model: 'm', baseUrl, apiKey: null };
-  expect(modelUrl(model, 'POST', path)?.href).toBe(expected);
+  const model = testModel({ provider, baseUrl });
+  expect(callPath(model, 'POST', path)).toBe(path);
+  expect(modelUrl(model, path).href).toBe(expected);
 });
 
 async function startedServer() {

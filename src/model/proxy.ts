@@ -1,6 +1,5 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
-import type { ModelSettings } from '../config.ts';
 import type { ActivityWatchdog } from '../lib/activity-watchdog.ts';
 import { type CallMeter, openCallMeter } from './call-meter.ts';
 import {
@@ -11,84 +10,125 @@ import {
   timeoutFailure,
   withoutKey,
 } from './failure.ts';
-import { checkCall } from './request-check.ts';
+import type { Model } from './model.ts';
+import { type CheckedCall, checkCall } from './request-check.ts';
 import type { Admission, TokenCounts } from './tokens.ts';
-import { isFree, modelHeaders, modelUrl } from './upstream-request.ts';
+import { callPath, modelHeaders, modelUrl } from './upstream-request.ts';
 import { countUsage } from './usage.ts';
 
 const MAX_REQUEST_BYTES = 20 * 1_048_576;
 const MAX_ERROR_BYTES = 65_536;
 const ANSWER_HEADERS = ['content-type', 'request-id', 'retry-after', 'retry-after-ms'];
 
+/** A call of the model that costs something: which model is asked, and the most that it may take. */
+export type PaidCall = { readonly model: Model; readonly atMost: TokenCounts };
+
 /** The turn on whose behalf an agent calls its model. */
 export type PayingTurn = {
+  /** The models that may answer, best first. All speak the protocol of the first. */
+  readonly models: readonly [Model, ...Model[]];
   /** What the model does is a sign of life of the agent's. */
   readonly silence: Pick<ActivityWatchdog, 'heard' | 'during'>;
   /** Aborted when the turn is over; calls still under way end with it. */
   readonly signal: AbortSignal;
-  /** Asked before a call that costs something goes to the model's server, with the most it may take. */
-  readonly admit: (atMost: TokenCounts, signal: AbortSignal) => Promise<Admission>;
-  /** Called for every call: with why it failed, or null when the model began to answer. */
+  /** Asked before a call that costs something goes to a model's server. */
+  readonly admit: (call: PaidCall, signal: AbortSignal) => Promise<Admission>;
+  /** Called for every call: with why it failed at last, or null when a model began to answer. */
   readonly onModel: (failure: ModelFailure | null) => void;
+  /** Called for a model that gave no answer, where the next one is asked. */
+  readonly onPassedOver?: (model: Model, failure: ModelFailure) => void;
 };
 
 export type ModelProxyParts = {
-  readonly model: ModelSettings;
   /** How long the model's server may say nothing, before its answer or in the middle of it. */
   readonly timeoutMs: number;
 };
 
 /**
- * Passes one call of an agent on to the model, with the key added, and the answer back as it comes.
+ * Passes one call of an agent on to a model, with the key added, and the answer back as it comes.
  *
  * Only the model's paths are passed on, only while a turn runs, and only what the turn's budget admits.
- * The agent gets status, type and body; of an error's body at most 64 KB, with the key blotted out in
- * case the far end repeats it. Failures of the connection come back as 424 and a budget that is used
- * up as 402, which no client retries.
+ * Where a model gives no answer, the next of the turn's models is asked; once the agent has the first
+ * byte of an answer, no other is. The agent gets status, type and body; of an error's body at most 64 KB,
+ * with the key blotted out in case the far end repeats it. Failures of the connection come back as 424
+ * and a budget that is used up as 402, which no client retries.
  */
 export async function proxyModelCall(
   request: http.IncomingMessage,
   response: http.ServerResponse,
   parts: ModelProxyParts & { readonly turn: PayingTurn | null },
 ): Promise<void> {
-  const { model, turn } = parts;
-  const url = modelUrl(model, request.method, request.url);
-  if (url === null) return refuse(response, 403, 'Only the model can be called here.');
+  const { turn, timeoutMs } = parts;
   if (turn === null) return refuse(response, 409, 'The model answers only during a turn.');
+  const [first] = turn.models;
+  const path = callPath(first, request.method, request.url);
+  if (path === null) return refuse(response, 403, 'Only the model can be called here.');
   const given = await readBody(request);
   if (given === null) return refuse(response, 413, 'The request is longer than 20 MB.');
   const signal = AbortSignal.any([turn.signal, goneSignal(response)]);
-  const call = { ...parts, turn, url, signal, headers: request.headers };
-  const checked = checkCall(model, given);
+  const checked = checkCall(first, given);
   if (typeof checked === 'string') return refuse(response, 400, checked);
-  if (isFree(url)) {
-    return forward(response, { ...call, body: checked.body, meter: null });
+  const call = { turn, timeoutMs, signal, path, checked, headers: request.headers };
+  for (const [index, model] of turn.models.entries()) {
+    const failed = await askModel(response, { ...call, model });
+    if (failed === null) return;
+    if (signal.aborted) return void response.destroy();
+    if (index === turn.models.length - 1) {
+      turn.onModel(failed.failure);
+      return void failed.reply();
+    }
+    turn.onPassedOver?.(model, failed.failure);
   }
-  const admission = await turn.silence.during(turn.admit(checked.atMost, signal));
+}
+
+/** A call, as one of the turn's models is asked. */
+type ModelCall = ModelProxyParts & {
+  readonly turn: PayingTurn;
+  readonly model: Model;
+  readonly path: string;
+  readonly checked: CheckedCall;
+  /** Aborted when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+  readonly headers: http.IncomingHttpHeaders;
+};
+
+/** Why a model gave no answer; `reply` tells the agent, where no other model is asked. */
+type Failed = { readonly failure: ModelFailure; readonly reply: () => void };
+
+/** Asks one model. Returns null where the agent has been answered or is gone, else why it was not. */
+async function askModel(response: http.ServerResponse, call: ModelCall): Promise<Failed | null> {
+  const { turn, model, checked, signal } = call;
+  const url = modelUrl(model, call.path);
+  const body = checked.bodyFor(model);
+  if (model.protocol.freePaths.includes(call.path)) {
+    return forward(response, { ...call, url, body, meter: null });
+  }
+  const { atMost } = checked;
+  const admission = await turn.silence.during(turn.admit({ model, atMost }, signal));
   if (admission.kind === 'refused') {
     // Nobody waits any more: that says nothing about the budget.
-    if (signal.aborted) return void response.destroy();
-    turn.onModel({ code: 'BUDGET', message: admission.message });
-    return refuse(response, 402, admission.message, 'billing_error');
+    if (signal.aborted) response.destroy();
+    else {
+      turn.onModel({ code: 'BUDGET', message: admission.message });
+      refuse(response, 402, admission.message, 'billing_error');
+    }
+    return null;
   }
   const meter = openCallMeter(checked, admission.charge);
   // At once, and not when the broken streams come to it: the books may be closed by then.
   signal.addEventListener('abort', () => meter.close({ isWhole: false }), { once: true });
   try {
-    if (signal.aborted) response.destroy();
-    else await forward(response, { ...call, body: checked.body, meter });
+    if (!signal.aborted) return await forward(response, { ...call, url, body, meter });
+    response.destroy();
+    return null;
   } finally {
     meter.close({ isWhole: false });
   }
 }
 
-type Call = ModelProxyParts & {
-  readonly turn: PayingTurn;
-  /** Aborted when nobody waits for the answer any more. */
-  readonly signal: AbortSignal;
+type Call = ModelCall & {
   readonly url: URL;
   readonly body: Buffer;
-  readonly headers: http.IncomingHttpHeaders;
   /** Null for a call that costs nothing. */
   readonly meter: CallMeter | null;
 };
@@ -110,7 +150,7 @@ function refuse(
   type = 'claw_refused',
 ): void {
   response.writeHead(status, { 'content-type': 'application/json', connection: 'close' });
-  // The shape that both providers give their errors, so that any client shows the sentence.
+  // The shape that servers of either protocol give their errors, so that any client shows the sentence.
   response.end(JSON.stringify({ type: 'error', error: { type, message } }));
 }
 
@@ -126,35 +166,34 @@ async function readBody(request: http.IncomingMessage): Promise<Buffer | null> {
   return Buffer.concat(chunks);
 }
 
-async function forward(response: http.ServerResponse, call: Call): Promise<void> {
-  const fail = (failure: ModelFailure) => {
-    // Nobody waits any more, which is no failure of the model.
-    if (call.signal.aborted) return void response.destroy();
-    call.turn.onModel(failure);
-    if (response.headersSent) response.destroy();
-    else refuse(response, 424, failure.message);
-  };
+/** Sends the call to the model's server. Returns null once the agent has got the first byte of an answer. */
+async function forward(response: http.ServerResponse, call: Call): Promise<Failed | null> {
+  const { model, timeoutMs } = call;
+  const failedBy = (failure: ModelFailure): Failed => ({
+    failure,
+    reply: () => refuse(response, 424, failure.message),
+  });
+  const brokenBy = (error: unknown): ModelFailure =>
+    error instanceof ResponseTimeout ? timeoutFailure(model, timeoutMs) : brokenFailure(model);
   let answer: http.IncomingMessage;
   try {
     answer = await call.turn.silence.during(ask(call));
   } catch (error) {
-    return fail(
-      error instanceof ResponseTimeout
-        ? timeoutFailure(call.model, call.timeoutMs)
-        : connectionFailure(call.model, error),
-    );
+    if (error instanceof ResponseTimeout) return failedBy(timeoutFailure(model, timeoutMs));
+    return failedBy(connectionFailure(model, error));
   }
   const status = answer.statusCode ?? 502;
   try {
     if (status >= 200 && status < 300) await passOn(answer, response, call);
-    else await passOnError(answer, response, call);
+    else return await readError(answer, response, call);
   } catch (error) {
-    fail(
-      error instanceof ResponseTimeout
-        ? timeoutFailure(call.model, call.timeoutMs)
-        : brokenFailure(call.model),
-    );
+    const failure = brokenBy(error);
+    if (!response.headersSent) return failedBy(failure);
+    // The agent has a part of the answer: another model would begin it again.
+    if (!call.signal.aborted) call.turn.onModel(failure);
+    response.destroy();
   }
+  return null;
 }
 
 class ResponseTimeout extends Error {
@@ -162,12 +201,13 @@ class ResponseTimeout extends Error {
 }
 
 /** Resolves with the head of the answer. After too long a silence, call and answer end with a `ResponseTimeout`. */
-function ask(call: Call): Promise<http.IncomingMessage> {
+async function ask(call: Call): Promise<http.IncomingMessage> {
   const { request } = call.url.protocol === 'https:' ? https : http;
+  const headers = await modelHeaders(call.model, call.headers);
   return new Promise((resolve, reject) => {
     const outgoing = request(call.url, {
       method: 'POST',
-      headers: { ...modelHeaders(call.model, call.headers), 'content-length': call.body.length },
+      headers: { ...headers, 'content-length': call.body.length },
       signal: call.signal,
       timeout: call.timeoutMs,
     });
@@ -194,15 +234,15 @@ async function passOn(
   call: Call,
 ): Promise<void> {
   const isStream = (answer.headers['content-type'] ?? '').includes('text/event-stream');
-  const counter = countUsage(isStream);
+  const counter = countUsage(isStream, call.model.countsIn);
   call.meter?.answered(counter);
-  call.turn.onModel(null);
-  response.writeHead(answer.statusCode ?? 200, answerHeaders(answer));
   for await (const chunk of answer) {
+    if (!response.headersSent) begin(answer, response, call);
     counter.write(chunk);
     call.turn.silence.heard();
     if (!response.write(chunk)) await untilTaken(call, drained(response));
   }
+  if (!response.headersSent) begin(answer, response, call);
   // Before the agent has the end: its next call must find this one counted.
   call.meter?.close({ isWhole: answer.complete });
   response.end();
@@ -212,11 +252,16 @@ function untilTaken({ meter }: Call, taken: Promise<void>): Promise<void> {
   return meter === null ? taken : meter.pausedDuring(taken);
 }
 
-async function passOnError(
+function begin(answer: http.IncomingMessage, response: http.ServerResponse, call: Call): void {
+  call.turn.onModel(null);
+  response.writeHead(answer.statusCode ?? 200, answerHeaders(answer));
+}
+
+async function readError(
   answer: http.IncomingMessage,
   response: http.ServerResponse,
   call: Call,
-): Promise<void> {
+): Promise<Failed> {
   call.meter?.refused();
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
@@ -226,9 +271,13 @@ async function passOnError(
   }
   const body = withoutKey(call.model, Buffer.concat(chunks).toString());
   const status = answer.statusCode ?? 502;
-  call.turn.onModel(httpFailure(call.model, status, body));
-  response.writeHead(status, answerHeaders(answer));
-  response.end(body);
+  return {
+    failure: httpFailure(call.model, status, body),
+    reply() {
+      response.writeHead(status, answerHeaders(answer));
+      response.end(body);
+    },
+  };
 }
 
 function answerHeaders(answer: http.IncomingMessage): http.OutgoingHttpHeaders {

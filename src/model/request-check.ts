@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { ModelSettings } from '../config.ts';
-import { requestProblem } from './allowed-requests.ts';
+import type { Model } from './model.ts';
 import type { TokenCounts } from './tokens.ts';
 
 /** What tells what a call may cost. */
@@ -25,30 +24,29 @@ const CHARS_PER_PAGE = 100_000;
 export type CheckedCall = {
   readonly atMost: TokenCounts;
   readonly isStream: boolean;
-  readonly body: Buffer;
+  /** Returns it for one of the models that may answer it. */
+  readonly bodyFor: (model: Model) => Buffer;
 };
 
 /**
  * Checks a call before it goes on.
  *
- * It is for the model of the settings, whose price is known: another may cost any multiple of it. It
- * asks for nothing but an answer, see `plain-request.ts`. It is written anew from what was read here, so
- * that nothing in it (the same key twice, an answer without its counts) means something else to the
- * model's server.
+ * It is for the model of the turn, whose price is known: another may cost any multiple of it. It asks for
+ * nothing but an answer, as its protocol says. It is written again from what was read here, so that
+ * nothing in it (the same key twice, an answer without its counts) means something else to the model's
+ * server.
  *
+ * @param model the first that was chosen for the turn, which the agent knows by name
  * @returns one sentence when it cannot go on
  */
-export function checkCall(model: ModelSettings, body: Buffer): CheckedCall | string {
+export function checkCall({ name, protocol }: Model, body: Buffer): CheckedCall | string {
   const request = Request.safeParse(parseJson(body)).data;
   if (request === undefined) return 'The request is none that the model could read.';
-  if (request.model !== model.model) return `Only the model ${model.model} can be called here.`;
-  const problem = requestProblem(model, request);
+  if (request.model !== name) return `Only the model ${name} can be called here.`;
+  const problem = protocol.problemOf(request);
   if (problem !== null) return problem;
   const isStream = request.stream === true;
-  const counted =
-    model.provider === 'openai' && isStream
-      ? { ...request, stream_options: { ...request.stream_options, include_usage: true } }
-      : request;
+  const counted = isStream ? protocol.withCounts(request) : request;
   const maxTokens = request.max_completion_tokens ?? request.max_tokens ?? DEFAULT_MAX_TOKENS;
   return {
     atMost: {
@@ -58,7 +56,7 @@ export function checkCall(model: ModelSettings, body: Buffer): CheckedCall | str
       outputTokens: maxTokens * (request.n ?? 1),
     },
     isStream,
-    body: Buffer.from(JSON.stringify(counted)),
+    bodyFor: (model) => Buffer.from(JSON.stringify({ ...counted, model: model.name })),
   };
 }
 
@@ -90,7 +88,7 @@ function fileTokens(encoded: string): number {
   return TOKENS_PER_PICTURE * Math.ceil(encoded.length / CHARS_PER_PAGE);
 }
 
-/** Anthropic's sources of type base64 carry a file as `data`, OpenAI's parts as the address of one. */
+/** A source of type base64 carries a file as `data`, a part of chat completions as the address of one. */
 function isEncoded(key: string, value: unknown, isFile: boolean): value is string {
   if (typeof value !== 'string') return false;
   if (isFile) return key === 'data';

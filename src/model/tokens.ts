@@ -1,3 +1,8 @@
+import { z } from 'zod';
+
+/** A count of tokens as a server tells it. No answer has more of them; what is larger is no count. */
+export const Count = z.number().int().nonnegative().max(1_000_000_000);
+
 /** What one call of the model took, each token in one of the four kinds that have prices. */
 export type TokenCounts = {
   readonly inputTokens: number;

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { chatCompletions } from './providers/chat-completions-protocol.ts';
+import { messages } from './providers/messages-protocol.ts';
 import type { TokenCounts } from './tokens.ts';
 import { countUsage } from './usage.ts';
 
@@ -34,7 +36,7 @@ test('an OpenAI stream is counted by its last chunk, which counts cached tokens 
     'data: {"choices":[],"usage":null}\n\n' +
     'data: {"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":12,"total_tokens":21,"prompt_tokens_details":{"cached_tokens":4}}}\n\n' +
     'data: [DONE]\n\n';
-  expect(count(stream, { size: 5 })).toEqual({
+  expect(count(stream, { size: 5, countsIn: chatCompletions.countsIn })).toEqual({
     ...NONE,
     inputTokens: 5,
     cacheReadTokens: 4,
@@ -81,9 +83,15 @@ test('a line of megabytes takes no more time than its bytes', () => {
 
 function count(
   text: string,
-  { isStream = true, isWhole = true, size = 64, unreported = NONE } = {},
+  {
+    isStream = true,
+    isWhole = true,
+    size = 64,
+    unreported = NONE,
+    countsIn = messages.countsIn,
+  } = {},
 ): TokenCounts {
-  const counter = countUsage(isStream);
+  const counter = countUsage(isStream, countsIn);
   const bytes = Buffer.from(text);
   for (let from = 0; from < bytes.length; from += size) {
     counter.write(bytes.subarray(from, from + size));

@@ -1,23 +1,5 @@
-import { z } from 'zod';
+import type { Protocol } from './protocol.ts';
 import type { TokenCounts } from './tokens.ts';
-
-/** No answer has this many tokens; what is larger is no count. */
-const Count = z.number().int().nonnegative().max(1_000_000_000);
-
-/** The fields of both providers: Anthropic's input_/output_tokens, OpenAI's prompt_/completion_tokens. */
-const Counts = z.object({
-  input_tokens: Count.nullish(),
-  output_tokens: Count.nullish(),
-  cache_creation_input_tokens: Count.nullish(),
-  cache_read_input_tokens: Count.nullish(),
-  prompt_tokens: Count.nullish(),
-  prompt_tokens_details: z.object({ cached_tokens: Count.nullish() }).nullish(),
-  completion_tokens: Count.nullish(),
-});
-const Carrier = z.object({
-  usage: Counts.nullish(),
-  message: z.object({ usage: Counts.nullish() }).nullish(),
-});
 
 const MAX_PENDING = 8_388_608;
 const MAX_EVENT = 262_144;
@@ -45,17 +27,18 @@ export type UsageCounter = {
 /**
  * Reads the token counts out of a model's answer while it passes by.
  *
- * Counts within one answer are running totals (Anthropic repeats them in `message_delta`), so the
- * largest of each counts. What is longer than any real line or answer is passed over, never kept.
+ * Counts within one answer are running totals, which some servers repeat, so the largest of each
+ * counts. What is longer than any real line or answer is passed over, never kept.
  *
  * @param isStream server-sent events; otherwise one JSON object
+ * @param countsIn reads one event or object, as the model's provider tells its counts
  */
-export function countUsage(isStream: boolean): UsageCounter {
+export function countUsage(isStream: boolean, countsIn: Protocol['countsIn']): UsageCounter {
   let seen: TokenCounts | null = null;
   let writtenBytes = 0;
   let pending = '';
   const read = (json: string) => {
-    const found = countsIn(json);
+    const found = readCounts(json, countsIn);
     if (found !== null) seen = larger(seen ?? NO_TOKENS, found);
     else writtenBytes += textBytesIn(json);
   };
@@ -82,8 +65,9 @@ export function countUsage(isStream: boolean): UsageCounter {
   };
 }
 
-function countsIn(json: string): TokenCounts | null {
-  if (!json.includes('_tokens"')) return null;
+function readCounts(json: string, countsIn: Protocol['countsIn']): TokenCounts | null {
+  // Most events are pieces of text: only those with a number are worth parsing.
+  if (!/"\s*:\s*\d/.test(json)) return null;
   let value: unknown;
   try {
     value = JSON.parse(json);
@@ -91,22 +75,10 @@ function countsIn(json: string): TokenCounts | null {
     // A cut or foreign line carries no counts; the agent reads the same bytes and will complain.
     return null;
   }
-  const carrier = Carrier.safeParse(value);
-  const counts = carrier.data?.usage ?? carrier.data?.message?.usage;
-  if (!counts) return null;
-  const cacheReadTokens =
-    counts.cache_read_input_tokens ?? counts.prompt_tokens_details?.cached_tokens ?? 0;
-  // OpenAI's prompt includes what came from the cache, Anthropic's input does not.
-  const fromPrompt = Math.max(0, (counts.prompt_tokens ?? 0) - cacheReadTokens);
-  return {
-    inputTokens: counts.input_tokens ?? fromPrompt,
-    cacheWriteTokens: counts.cache_creation_input_tokens ?? 0,
-    cacheReadTokens,
-    outputTokens: counts.output_tokens ?? counts.completion_tokens ?? 0,
-  };
+  return countsIn(value);
 }
 
-/** The strings in which both providers send what the model writes. */
+/** The strings in which servers send what the model writes. */
 const TEXTS =
   /"(?:text|thinking|partial_json|content|reasoning_content|arguments)":\s*"((?:[^"\\]|\\.)*)/g;
 

@@ -9,6 +9,7 @@ import {
   lastUserText,
 } from '../testing/model/anthropic.ts';
 import { startOpenAiServer } from '../testing/model/openai.ts';
+import { testModel } from '../testing/model/test-model.ts';
 import { type SandboxProject, sandboxProject } from '../testing/sandbox-project.ts';
 
 const SUMMARY = 'They counted numbers.';
@@ -191,15 +192,15 @@ await describeWithEngine('bubblewrap', 'a conversation that fills the window of 
     const server = await startOpenAiServer(({ body }) =>
       JSON.stringify(body.messages[0]).includes('You keep the memory') ? SUMMARY : 'I see.',
     );
-    const model = {
+    const model = testModel({
       provider: 'openai',
-      model: 'm',
+      name: 'm',
       baseUrl: `${server.url}/v1`,
-      apiKey: 'k',
-    } as const;
+      contextTokens: 100,
+    });
     await using project = await sandboxProject({
       engine: 'bubblewrap',
-      settings: { model, modelContext: 100 },
+      model,
     });
     let session: string | null = null;
     for (let count = 1; count <= 4; count += 1) {

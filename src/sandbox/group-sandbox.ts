@@ -1,13 +1,13 @@
 import { lstat, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { contextTokensOf } from '../model/context-window.ts';
-import { missingKey } from '../model/failure.ts';
+import { unaskable } from '../model/failure.ts';
 import { WarmAgent } from './agent/warm-agent.ts';
 import type { Engine } from './engines/engine.ts';
 import { Group, SHUTTING_DOWN } from './group.ts';
 import { extraMounts } from './mounts/extra-mounts.ts';
 import { type GroupPlaces, groupMounts, writableFolders } from './mounts/mounts.ts';
 import { type AgentUser, giveFolder } from './mounts/ownership.ts';
+import type { TurnFrame } from './protocol/frames.ts';
 import { makeSocketFolder, removePrivateFolder } from './protocol/socket-folder.ts';
 import {
   mediaFolder,
@@ -63,11 +63,7 @@ export class GroupSandbox implements Sandbox {
         session: request.session,
         system: request.system,
         prompt: request.prompt,
-        model: {
-          provider: settings.model.provider,
-          model: settings.model.model,
-          contextTokens: contextTokensOf(settings),
-        },
+        model: modelOf(request),
         tools: request.tools.map((tool) => ({ ...tool, inputSchema: { ...tool.inputSchema } })),
         maxRounds: MAX_TOOL_ROUNDS,
       },
@@ -89,9 +85,9 @@ export class GroupSandbox implements Sandbox {
     await removePrivateFolder(this.#parts.options.settings.dataDir);
   }
 
-  #refusal({ folder }: TurnRequest): TurnOutcome | null {
-    const noKey = missingKey(this.#parts.options.settings.model);
-    if (noKey !== null) return { kind: 'failed', ...noKey };
+  #refusal({ folder, models: [model] }: TurnRequest): TurnOutcome | null {
+    const problem = unaskable(model);
+    if (problem !== null) return { kind: 'failed', ...problem };
     if (this.#isClosed) return SHUTTING_DOWN;
     if (!FOLDER_NAME.test(folder) || folder === 'global') {
       return noEngine(`"${folder}" cannot be the folder of a group.`);
@@ -147,10 +143,20 @@ export class GroupSandbox implements Sandbox {
       mounts: [...groupMounts(places, await plainEntries(projectDir)), ...extra.mounts],
       socketDir,
       user,
-      model: settings.model,
       modelTimeoutMs: options.modelTimeoutMs ?? DEFAULT_MODEL_TIMEOUT_MS,
     });
   }
+}
+
+/** Returns what the agent knows of its models. A conversation has to fit any of them, and so do its tools. */
+function modelOf({ models }: TurnRequest): TurnFrame['model'] {
+  const [first] = models;
+  return {
+    protocol: first.protocol.name,
+    model: first.name,
+    contextTokens: Math.min(...models.map(({ contextTokens }) => contextTokens)),
+    callsTools: models.every(({ abilities }) => abilities.tools),
+  };
 }
 
 async function giveFolders(places: GroupPlaces, user: AgentUser): Promise<void> {

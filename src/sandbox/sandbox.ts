@@ -1,6 +1,9 @@
 import { join } from 'node:path';
 import type { Settings } from '../config.ts';
-import type { Admission, TokenCounts } from '../model/tokens.ts';
+import type { ModelFailure } from '../model/failure.ts';
+import type { Model } from '../model/model.ts';
+import type { PaidCall } from '../model/proxy.ts';
+import type { Admission } from '../model/tokens.ts';
 
 /** Where an agent finds the files that came with messages of its chat. */
 export const MEDIA_DIR = '/workspace/media';
@@ -20,6 +23,8 @@ export type TurnRequest = {
   readonly isMain: boolean;
   /** Resumes this conversation; null begins a new one. */
   readonly session: string | null;
+  /** The models that may answer, best first, all of one protocol. */
+  readonly models: readonly [Model, ...Model[]];
   readonly system: string;
   readonly prompt: string;
   /** The host's tools that this turn is offered; calls of any other are refused. */
@@ -91,10 +96,12 @@ export type TurnEvents = {
   readonly onOpen?: (tell: (followUp: FollowUp) => boolean) => void;
   readonly onTook?: (id: string) => void;
   /**
-   * Asked before each call of the model, with the most that it may take; may wait until calls under way are charged. The signal is
+   * Asked before each call of a model; may wait until calls under way are charged. The signal is
    * aborted when nobody waits any more. Without it every call is let through, and nobody is charged.
    */
-  readonly onModelCall?: (atMost: TokenCounts, signal: AbortSignal) => Promise<Admission>;
+  readonly onModelCall?: (call: PaidCall, signal: AbortSignal) => Promise<Admission>;
+  /** A model gave no answer, and the next one is asked. */
+  readonly onModelPassedOver?: (model: Model, failure: ModelFailure) => void;
 };
 
 /** Runs agents, one warm container per group. `runTurn` never rejects: every end is an outcome. */

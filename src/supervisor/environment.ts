@@ -46,12 +46,6 @@ export function withoutSecrets(environment: Environment): Environment {
   );
 }
 
-/** Returns the model's keys, for the one program that asks it. */
-export function modelKeyIn(environment: Environment): Environment {
-  const { ANTHROPIC_API_KEY, OPENAI_API_KEY } = environment;
-  return { ANTHROPIC_API_KEY, OPENAI_API_KEY };
-}
-
 /** Returns the values that must never be written to a log, and the passwords in addresses. */
 export function secretValues(environment: Environment): readonly string[] {
   return Object.entries(environment)

@@ -28,6 +28,10 @@ import { type LazySandbox, lazySandbox } from '../host/turns/lazy-sandbox.ts';
 import { openSystemPrompt } from '../host/turns/system-prompt.ts';
 import { openTools } from '../host/turns/toolbox.ts';
 import { openLoopback } from '../http/open.ts';
+import { openModels } from '../model/model.ts';
+import { discoverProviders } from '../model/provider.ts';
+import { discoverRouters } from '../model/router.ts';
+import { openRouting } from '../model/routing.ts';
 import type { Sandbox, TurnEvents, TurnOutcome, TurnRequest } from '../sandbox/sandbox.ts';
 import { openStore, type Store } from '../store/store.ts';
 
@@ -198,9 +202,13 @@ export async function startAssistant(
   const store = openStore({ path: join(dir, 'data/claw.db'), now: Date.now() });
   const terminal = new TestChannel('terminal');
   const chat = new TestChannel('chat');
-  const settings = readSettings({ ANTHROPIC_API_KEY: 'sk-test', ...environment }, dir);
+  const withKey = { ANTHROPIC_API_KEY: 'sk-test', ...environment };
+  const settings = readSettings(withKey, dir);
   const [commandFiles, toolFiles] = await Promise.all([discoverCommands(), discoverTools()]);
   const log = { info() {}, warn() {}, error() {}, ...over.log };
+  const models = openModels(await discoverProviders(), withKey, { settings });
+  const routing = { models, log, now: Date.now };
+  const { chooseModels } = openRouting(await discoverRouters(), environment, routing);
   const { systemPrompt } = openSystemPrompt(await discoverPromptSections(), environment, {
     assistantName: settings.assistantName,
     dataDir: settings.dataDir,
@@ -231,6 +239,8 @@ export async function startAssistant(
     commands: openCommands(commandFiles, environment).commands,
     tools,
     guards,
+    models,
+    chooseModels,
     systemPrompt,
     http: openLoopback({ dataDir: settings.dataDir, setTimer: realTimer, log }),
     services: openServices(await discoverServices(), environment).services,

@@ -2,6 +2,7 @@ import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { readSettings, type Settings } from '../config.ts';
+import type { Model } from '../model/model.ts';
 import type { TokenCounts } from '../model/tokens.ts';
 import { openSandbox } from '../sandbox/open.ts';
 import type {
@@ -19,6 +20,7 @@ import {
   lastUserText,
   startAnthropicServer,
 } from './model/anthropic.ts';
+import { testModel } from './model/test-model.ts';
 
 const REPOSITORY = resolve(import.meta.dirname, '../..');
 
@@ -29,6 +31,8 @@ export type SandboxProjectParts = {
   readonly engine: 'docker' | 'bubblewrap';
   readonly script?: AnthropicScript;
   readonly tools?: readonly HostTool[];
+  /** Answers instead of the script's server. */
+  readonly model?: Model;
   readonly settings?: Partial<Settings>;
   readonly options?: Partial<SandboxOptions>;
   /** Files beside the copy of this repository's agent, or instead of parts of it. */
@@ -40,6 +44,9 @@ export type SandboxProject = AsyncDisposable & {
   readonly dir: string;
   readonly dataDir: string;
   readonly server: AnthropicServer;
+  readonly model: Model;
+  /** The settings of an assistant that asks the script's server. */
+  readonly environment: Readonly<Record<string, string>>;
   readonly sandbox: Sandbox;
   /** What each call of the model cost, with the folder of the group whose turn it was. */
   readonly charges: readonly { readonly folder: string; readonly counts: TokenCounts | null }[];
@@ -68,10 +75,17 @@ export async function sandboxProject(parts: SandboxProjectParts): Promise<Sandbo
   const dataDir = parts.settings?.dataDir ?? join(dir, 'data');
   await layOut(dir, dataDir, parts.files ?? {});
   const server = await startAnthropicServer(parts.script ?? shellScript);
+  const model =
+    parts.model ??
+    testModel({
+      baseUrl: server.url,
+      key: TEST_KEY,
+      contextTokens: parts.settings?.modelContext ?? null,
+    });
   const charges: SandboxProject['charges'][number][] = [];
   const opened = await openSandbox({
     projectDir: dir,
-    settings: settings(dataDir, server.url, parts),
+    settings: settings(dataDir, parts),
     onProgress: () => {},
     ...parts.options,
   });
@@ -97,6 +111,7 @@ export async function sandboxProject(parts: SandboxProjectParts): Promise<Sandbo
       folder,
       isMain,
       session,
+      models: [model] as const,
       system: 'You are Andy.',
       prompt,
       tools: parts.tools ?? [],
@@ -109,6 +124,12 @@ export async function sandboxProject(parts: SandboxProjectParts): Promise<Sandbo
     dir,
     dataDir,
     server,
+    model,
+    environment: {
+      ANTHROPIC_BASE_URL: server.url,
+      ANTHROPIC_API_KEY: TEST_KEY,
+      MODEL: 'anthropic/claude-test',
+    },
     sandbox,
     charges,
     turn,
@@ -159,12 +180,11 @@ async function layOut(
   await writeFile(join(dataDir, 'claw.db'), 'all messages of all groups');
 }
 
-function settings(dataDir: string, url: string, parts: SandboxProjectParts): Settings {
+function settings(dataDir: string, parts: SandboxProjectParts): Settings {
   return {
     // Defaults first: a skill that adds a setting must not break the tests of the core.
     ...readSettings({}, dataDir),
     dataDir,
-    model: { provider: 'anthropic', model: 'claude-test', baseUrl: url, apiKey: TEST_KEY },
     sandbox: parts.engine,
     turnTimeoutMs: 120_000,
     ...parts.settings,

@@ -17,10 +17,13 @@ export function cents(amount: number): TokenCounts {
 /** An agent that spends as many cents as the last `spend <n>` says, in one call, and then answers. */
 export function spender() {
   const prompts: string[] = [];
-  const agent: AgentScript = async ({ prompt }, { onModelCall }) => {
+  const agent: AgentScript = async ({ prompt, models: [model] }, { onModelCall }) => {
     prompts.push(prompt);
     const amount = Number([...prompt.matchAll(/spend (\d+)/g)].at(-1)?.[1] ?? 0);
-    const admission = await onModelCall?.(cents(amount), new AbortController().signal);
+    const admission = await onModelCall?.(
+      { model, atMost: cents(amount) },
+      new AbortController().signal,
+    );
     if (admission?.kind !== 'admitted') {
       return { kind: 'failed', code: 'BUDGET', message: admission?.message ?? 'not asked' };
     }

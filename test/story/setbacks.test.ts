@@ -39,7 +39,7 @@ test(
     expect(told).toContain("1. keep yours\n2. take hurried's\n3. give up: forget the change");
     expect(clone.code()).toEqual(before);
     expect(clone.state()).toEqual(state);
-    expect(await assistant.ask('yes')).toContain('No model is configured yet');
+    expect(await assistant.ask('yes')).toContain('There is no key for the model yet');
     expect(clone.code()).toEqual(before);
     clone.write({ [SHARED]: released });
   },

@@ -62,8 +62,8 @@ test(
     await telegram.server.until(() => telegram.server.sent.length > 0);
     await slack.server.until(() => slack.server.posted.length > 0);
     // What an assistant without a model says: the message has gone all the way and back.
-    expect(telegram.server.sent[0]?.text).toContain('No model is configured yet');
-    expect(slack.server.posted[0]?.text).toContain('No model is configured yet');
+    expect(telegram.server.sent[0]?.text).toContain('There is no key for the model yet');
+    expect(slack.server.posted[0]?.text).toContain('There is no key for the model yet');
     expect(await assistant.end()).toBe(0);
   },
   MINUTES,

@@ -25,7 +25,7 @@ export const assistantVerbs: readonly DefineVerb[] = [
       .description('walk through everything, or set up one thing')
       .argument('[name]', 'what to set up')
       .argument('[args...]', 'options of that step')
-      .option('--provider <name>', 'anthropic, or openai for any server that speaks its protocol')
+      .option('--provider <name>', 'whose model: one of the providers that --help names')
       .option('--model <name>', 'the model, where the default does not fit')
       .option('--base-url <url>', 'the address of the model’s server')
       .option('--no-restart', 'leave an assistant that runs as it is, until its next start')

@@ -117,7 +117,7 @@ async function ask(dialog: Dialog, conflict: Conflict, detail: Detail): Promise<
   if (edited && (await ui.ask(`Take the text that you finished in .claw/pending/${path}?`))) {
     return { kind: 'edited' };
   }
-  const options = { hasModel: hasModel(context.root), screen, offers };
+  const options = { hasModel: await hasModel(context.root), screen, offers };
   if (conflict.values !== null) return await askForValue(conflict, options);
   if (conflict.hunks.length === 0) return await askForSide(conflict, options);
   return await askHunks(conflict, options);

@@ -1,38 +1,36 @@
 import { ClawError } from '../../engine/commands.ts';
 import { problemOfAddress } from '../../lib/setting-values.ts';
 import { problemOfServer } from '../../model/completion.ts';
-
-export type Provider = 'anthropic' | 'openai';
+import type { ProviderContribution } from '../../model/provider.ts';
 
 /** What is known of a model before and while it is set up; null is for what nobody has said. */
 export type Answers = {
-  readonly provider: Provider;
+  readonly provider: ProviderContribution;
   readonly key: string;
   readonly baseUrl: string | null;
   readonly model: string | null;
 };
 
 export type Asking = {
+  readonly providers: readonly ProviderContribution[];
   /** What was given on the command line, which is not asked for. */
   readonly given: {
-    readonly provider: Provider | null;
+    readonly provider: ProviderContribution | null;
     readonly baseUrl: string | null;
     readonly model: string | null;
   };
   /** What was refused: it is asked for again, with what was said before to be mended. */
   readonly refused: Answers | null;
   /** Whether there is a key already, so that an empty answer keeps it. */
-  readonly hasKey: (provider: Provider) => boolean;
+  readonly hasKey: (provider: ProviderContribution) => boolean;
 };
-
-const OPENAI = 'https://api.openai.com/v1';
 
 /**
  * Asks for a model on the terminal. Each answer is looked at when it is given, and asked for again.
  *
  * @throws ClawError INTERRUPTED when the owner leaves
  */
-export async function askForModel({ given, refused, hasKey }: Asking): Promise<Answers> {
+export async function askForModel({ providers, given, refused, hasKey }: Asking): Promise<Answers> {
   const { isCancel, log, password, select, text } = await import('@clack/prompts');
   const output = process.stderr;
   const answered = async <T>(asked: Promise<T>): Promise<Exclude<T, symbol>> => {
@@ -48,12 +46,9 @@ export async function askForModel({ given, refused, hasKey }: Asking): Promise<A
     refused?.provider ??
     given.provider ??
     (await answered(
-      select<Provider>({
+      select<ProviderContribution>({
         message: 'Which model shall answer?',
-        options: [
-          { value: 'anthropic', label: 'Claude, by an Anthropic key' },
-          { value: 'openai', label: 'any server that speaks the OpenAI protocol' },
-        ],
+        options: providers.map((value) => ({ value, label: value.setup.label })),
         output,
       }),
     ));
@@ -66,23 +61,19 @@ export async function askForModel({ given, refused, hasKey }: Asking): Promise<A
       await dropTyped();
     }
   };
+  const { setup, defaultModel } = provider;
+  const asks = refused !== null;
   let { baseUrl, model } = refused ?? given;
-  if (provider === 'openai') {
-    const asks = refused !== null;
-    if (asks || baseUrl === null) {
-      baseUrl = await askForAddress(baseUrl ?? OPENAI);
-    }
-    if (asks || model === null)
-      model = await line('The name of the model', model ?? '', nameProblem);
+  if (setup.proposedAddress !== null && (asks || baseUrl === null)) {
+    baseUrl = await askForAddress(baseUrl ?? setup.proposedAddress);
   }
-  const made =
-    provider === 'openai'
-      ? 'the web console of its provider'
-      : 'the Anthropic Console, under API keys';
-  const mayBeEmpty = provider === 'openai' || hasKey(provider);
+  if (defaultModel === undefined && (asks || model === null)) {
+    model = await line('The name of the model', model ?? '', nameProblem);
+  }
+  const mayBeEmpty = !setup.isKeyNeeded || hasKey(provider);
   const key = await answered(
     password({
-      message: `The key, made in ${made}`,
+      message: `The key, made in ${setup.keyMadeIn}`,
       validate: (typed) => keyProblem((typed ?? '').trim(), mayBeEmpty) ?? undefined,
       output,
     }),

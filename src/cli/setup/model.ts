@@ -1,7 +1,7 @@
 import { readSettings, type Settings, SettingsError } from '../../config.ts';
 import { ClawError, type ModelPrompt, type ModelReply } from '../../engine/commands.ts';
-import { readEnvFile } from '../../env-file.ts';
 import { completeText } from '../../model/completion.ts';
+import { type Environment, environmentOf, modelsIn } from './settings.ts';
 
 /** One answer takes less time than a turn of an agent may. */
 const ANSWER_TIMEOUT_MS = 600_000;
@@ -15,27 +15,32 @@ export async function askModel(
   prompt: ModelPrompt,
   { root, signal }: { readonly root: string; readonly signal: AbortSignal },
 ): Promise<ModelReply> {
-  const { model, turnTimeoutMs } = settingsOf(root);
+  const environment = environmentOf(root);
+  const settings = settingsOf(environment, root);
+  const { configured: model, problem } = await modelsIn(environment, settings);
+  if (model === null) throw new ClawError('MODEL_REFUSED', `${problem()} Nothing was decided.`);
+  const { turnTimeoutMs } = settings;
   const timeoutMs = Math.min(turnTimeoutMs, ANSWER_TIMEOUT_MS);
   const answer = await completeText(model, prompt, { timeoutMs, signal });
   if (!answer.ok) throw new ClawError('MODEL_REFUSED', `${answer.message} Nothing was decided.`);
-  return { text: answer.text, model: `${model.provider}/${model.model}` };
+  return { text: answer.text, model: model.id };
 }
 
 /** Whether a model has what it takes to be asked. */
-export function hasModel(root: string): boolean {
+export async function hasModel(root: string): Promise<boolean> {
   try {
-    const { model } = settingsOf(root);
-    return model.apiKey !== null || model.provider === 'openai';
+    const environment = environmentOf(root);
+    const models = await modelsIn(environment, settingsOf(environment, root));
+    return models.problem() === null;
   } catch (error) {
     if (error instanceof ClawError) return false;
     throw error;
   }
 }
 
-function settingsOf(root: string): Settings {
+function settingsOf(environment: Environment, root: string): Settings {
   try {
-    return readSettings({ ...readEnvFile(root), ...process.env }, root);
+    return readSettings(environment, root);
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
     throw new ClawError('MODEL_REFUSED', `${error.message}. Nothing was decided.`, {

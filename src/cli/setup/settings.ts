@@ -2,8 +2,10 @@ import { resolve } from 'node:path';
 import { readSettings, type Settings, SettingsError } from '../../config.ts';
 import { ClawError } from '../../engine/commands.ts';
 import { readEnvFile } from '../../env-file.ts';
+import { type Models, openModels } from '../../model/model.ts';
+import { discoverProviders } from '../../model/provider.ts';
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** `.env` of a project, and the environment over it. */
 export function environmentOf(root: string): Environment {
@@ -18,6 +20,11 @@ export function settingsOf(environment: Environment, root: string): Settings {
     if (!(error instanceof SettingsError)) throw error;
     throw new ClawError('USAGE', `${error.message}. Nothing was written.`, { cause: error });
   }
+}
+
+/** Opens the models that these settings can ask. */
+export async function modelsIn(environment: Environment, settings: Settings): Promise<Models> {
+  return openModels(await discoverProviders(), environment, { settings });
 }
 
 /** The data folder, also where another setting is wrong. */

@@ -3,10 +3,16 @@ import { createInterface } from 'node:readline/promises';
 import { ClawError } from '../../engine/commands.ts';
 import { problemOfAddress } from '../../lib/setting-values.ts';
 import { completeOnce } from '../../model/completion.ts';
+import {
+  defaultModelOf,
+  discoverProviders,
+  findProvider,
+  type ProviderContribution,
+} from '../../model/provider.ts';
 import type { Invocation } from '../verb.ts';
-import { type Answers, type Asking, askForModel, dropTyped, type Provider } from './ask.ts';
+import { type Answers, type Asking, askForModel, dropTyped } from './ask.ts';
 import { setInDotenv } from './dotenv.ts';
-import { environmentOf, settingsOf } from './settings.ts';
+import { environmentOf, modelsIn, settingsOf } from './settings.ts';
 
 /** What the model's set-up needs to know; what is not given is asked for. */
 export type SetupOptions = {
@@ -27,19 +33,20 @@ export async function setUpModel(
   options: SetupOptions,
 ): Promise<ModelSetUp> {
   const { root, ui } = invocation;
-  const given = givenIn(options);
+  const providers = await discoverProviders();
+  const given = givenIn(options, providers);
   if (process.stdin.isTTY !== true) {
-    const result = await tryOut(invocation, await readPiped(given));
+    const result = await tryOut(invocation, providers, await readPiped(given, providers));
     if (result.kind === 'refused') {
       throw new ClawError('MODEL_REFUSED', `${result.message} Nothing was written.`);
     }
     return result.model;
   }
-  const hasKey = (provider: Provider): boolean =>
-    Boolean(environmentOf(root)[provider === 'anthropic' ? 'ANTHROPIC_API_KEY' : 'OPENAI_API_KEY']);
+  const hasKey = ({ setup }: ProviderContribution): boolean =>
+    Boolean(environmentOf(root)[setup.keySetting]);
   for (let refused: Answers | null = null; ; ) {
-    const answers = await askForModel({ given, refused, hasKey });
-    const tried = await tryOut(invocation, answers);
+    const answers = await askForModel({ providers, given, refused, hasKey });
+    const tried = await tryOut(invocation, providers, answers);
     if (tried.kind === 'works') return tried.model;
     ui.stop(false);
     const { log } = await import('@clack/prompts');
@@ -59,68 +66,102 @@ type Tried =
   | { readonly kind: 'refused'; readonly message: string };
 
 /** Asks the model for one word, and only after that writes `.env`. */
-async function tryOut({ root, ui }: Invocation, answers: Answers): Promise<Tried> {
+async function tryOut(
+  { root, ui }: Invocation,
+  providers: readonly ProviderContribution[],
+  answers: Answers,
+): Promise<Tried> {
   const before = environmentOf(root);
-  const values = answeredEnvironment(answers, before['MODEL'] ?? '');
-  const settings = settingsOf({ ...before, ...values }, root);
-  ui.progress({ kind: 'step', text: `Asking ${settings.model.model} for one word` });
-  const completion = await completeOnce(settings.model);
+  const values = answeredEnvironment(answers, { providers, before: before['MODEL'] ?? '' });
+  const environment = { ...before, ...values };
+  const models = await modelsIn(environment, settingsOf(environment, root));
+  const model = models.configured;
+  if (model === null) throw new ClawError('USAGE', `${models.problem()} Nothing was written.`);
+  ui.progress({ kind: 'step', text: `Asking ${model.name} for one word` });
+  const completion = await completeOnce(model);
   if (!completion.ok) return { kind: 'refused', message: completion.message };
   ui.progress({ kind: 'done', text: 'The model answers' });
   setInDotenv(join(root, '.env'), values);
-  const { provider, model } = settings.model;
-  return { kind: 'works', model: { model: `${provider}/${model}`, written: ['.env'] } };
+  return { kind: 'works', model: { model: model.id, written: ['.env'] } };
 }
 
 /** @throws ClawError USAGE for what was given and makes no sense, before anything is asked */
-function givenIn({ provider, baseUrl, model }: SetupOptions): Asking['given'] {
+function givenIn(
+  { provider, baseUrl, model }: SetupOptions,
+  providers: readonly ProviderContribution[],
+): Asking['given'] {
   const problem = baseUrl === undefined ? null : problemOfAddress(baseUrl);
   if (problem !== null) throw new ClawError('USAGE', `--base-url ${baseUrl}: ${problem}`);
   return {
-    provider: provider === undefined ? null : providerOf(provider),
+    provider: provider === undefined ? null : providerOf(provider, providers),
     baseUrl: baseUrl ?? null,
     model: model ?? null,
   };
 }
 
-async function readPiped({ provider, baseUrl, model }: Asking['given']): Promise<Answers> {
+async function readPiped(
+  { provider: named, baseUrl, model }: Asking['given'],
+  providers: readonly ProviderContribution[],
+): Promise<Answers> {
+  const provider = named ?? providers[0];
+  if (provider === undefined) throw new ClawError('USAGE', 'This tree has no model provider.');
   const lines = createInterface({ input: process.stdin });
   for await (const line of lines) {
     lines.close();
-    return { provider: provider ?? 'anthropic', key: line.trim(), baseUrl, model };
+    return { provider, key: line.trim(), baseUrl, model };
   }
   throw new ClawError('USAGE', 'No key came in. Pipe it: claw setup < file-with-the-key');
 }
 
-function providerOf(name: string): Provider {
-  if (name === 'anthropic' || name === 'openai') return name;
-  throw new ClawError('USAGE', `The provider is anthropic or openai, not "${name}".`);
+function providerOf(
+  name: string,
+  providers: readonly ProviderContribution[],
+): ProviderContribution {
+  const found = providers.find((provider) => provider.name === name);
+  if (found !== undefined) return found;
+  const names = providers.map((provider) => provider.name);
+  const list = [names.slice(0, -1).join(', '), names.at(-1)].filter(Boolean).join(' or ');
+  throw new ClawError('USAGE', `The provider is ${list}, not "${name}".`);
 }
+
+/** The model of the settings before, and the providers of this tree. */
+type Known = { readonly providers: readonly ProviderContribution[]; readonly before: string };
 
 function answeredEnvironment(
   { provider, key, baseUrl, model }: Answers,
-  modelBefore: string,
+  known: Known,
 ): Record<string, string> {
-  const prefix = provider === 'anthropic' ? 'ANTHROPIC' : 'OPENAI';
-  if (provider === 'openai' && model === null) {
+  const { name, setup, defaultModel } = provider;
+  if (defaultModel === undefined && model === null) {
     throw new ClawError(
       'USAGE',
-      'Name the model as well: claw setup --provider openai --model NAME',
+      `Name the model as well: claw setup --provider ${name} --model NAME`,
+    );
+  }
+  if (baseUrl !== null && setup.addressSetting === null) {
+    throw new ClawError(
+      'USAGE',
+      `The provider ${name} has an address of its own: leave out --base-url.`,
     );
   }
   return {
-    ...(key === '' ? {} : { [`${prefix}_API_KEY`]: key }),
-    ...(baseUrl === null ? {} : { [`${prefix}_BASE_URL`]: baseUrl }),
-    ...modelOf(provider, model, modelBefore),
+    ...(key === '' ? {} : { [setup.keySetting]: key }),
+    ...(baseUrl === null || setup.addressSetting === null
+      ? {}
+      : { [setup.addressSetting]: baseUrl }),
+    ...modelOf(provider, model, known),
   };
 }
 
 function modelOf(
-  provider: Answers['provider'],
+  { name, prefixes, defaultModel }: ProviderContribution,
   model: string | null,
-  modelBefore: string,
+  { providers, before }: Known,
 ): Record<string, string> {
-  if (model !== null) return { MODEL: `${provider}/${model}` };
+  if (model !== null) return { MODEL: `${prefixes[0]}${model}` };
+  const ownDefault = `${prefixes[0]}${defaultModel}`;
+  const named = before === '' ? defaultModelOf(providers) : before;
+  if (named !== null && findProvider(providers, named)?.provider.name === name) return {};
   // Another provider's model would be asked with this key: back to the default.
-  return modelBefore !== '' && !modelBefore.startsWith(`${provider}/`) ? { MODEL: '' } : {};
+  return { MODEL: ownDefault === defaultModelOf(providers) ? '' : ownDefault };
 }

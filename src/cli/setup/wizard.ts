@@ -4,7 +4,7 @@ import { restartedText, restartRunning } from '../assistant/restart.ts';
 import { type CliResult, ended } from '../result.ts';
 import type { Invocation } from '../verb.ts';
 import { dropTyped } from './ask.ts';
-import { dataDirOf, environmentOf, settingsOf } from './settings.ts';
+import { dataDirOf, environmentOf, modelsIn, settingsOf } from './settings.ts';
 import { setUpModel } from './setup.ts';
 import { endSoon, runStep } from './step.ts';
 
@@ -117,9 +117,13 @@ function modelStage(invocation: Invocation): Stage {
   return {
     name: 'model',
     help: 'what answers, by a key of its provider',
-    currentState() {
-      const { model } = settingsOf(environmentOf(invocation.root), invocation.root);
-      return model.apiKey === null ? null : `${model.provider}/${model.model}, with a key`;
+    async currentState() {
+      const environment = environmentOf(invocation.root);
+      const models = await modelsIn(environment, settingsOf(environment, invocation.root));
+      const { configured, configuredName } = models;
+      if (configured === null || models.problem() !== null) return null;
+      const key = configured.server.secrets().length > 0 ? 'with a key' : 'without a key';
+      return `${configuredName}, ${key}`;
     },
     async run() {
       const { model } = await setUpModel(invocation, {});

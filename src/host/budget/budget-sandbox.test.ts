@@ -108,6 +108,7 @@ for (const engine of ['bubblewrap', 'docker'] as const) {
           folder: 'family',
           isMain: false,
           session: null,
+          models: [sandboxed.model],
           system: 'You are Andy.',
           prompt: 'hello',
           tools: [],
@@ -132,15 +133,14 @@ await describeWithEngine(
   () => {
     test('counts what it reports', async () => {
       const server = await startOpenAiServer(() => 'pong');
-      const model = {
-        provider: 'openai',
-        model: 'test',
-        baseUrl: `${server.url}/v1`,
-        apiKey: TEST_KEY,
-      } as const;
-      await using sandboxed = await sandboxProject({ engine: 'bubblewrap', settings: { model } });
+      await using sandboxed = await sandboxProject({ engine: 'bubblewrap' });
       using project = new TestProject();
-      const environment = { MODEL: 'openai/test', OPENAI_API_KEY: 'x', BUDGET_TOKENS: '70' };
+      const environment = {
+        MODEL: 'openai/test',
+        OPENAI_BASE_URL: `${server.url}/v1`,
+        OPENAI_API_KEY: TEST_KEY,
+        BUDGET_TOKENS: '70',
+      };
       const assistant = await start(project, sandboxed, { environment });
       await ask(assistant, 'hello');
       await ask(assistant, 'hello');
@@ -162,14 +162,14 @@ type Started = Awaited<ReturnType<typeof start>>;
 
 async function start(
   project: TestProject,
-  { sandbox }: SandboxProject,
+  { sandbox, environment: model }: SandboxProject,
   {
     clock = new TestClock(`${TODAY}T12:00:00Z`),
     environment = TWENTY_CENTS_EACH as Readonly<Record<string, string>>,
   } = {},
 ) {
   const assistant = await project.start({
-    environment: { BUDGET_USD: '1', ...environment },
+    environment: { ...model, BUDGET_USD: '1', ...environment },
     over: {
       now: clock.now,
       setTimer: clock.setTimer,

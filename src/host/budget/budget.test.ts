@@ -209,9 +209,12 @@ test('calls at the same time wait for each other near the limit, and pass it by 
   let underWay = 0;
   let most = 0;
   const results: string[] = [];
-  const agent: AgentScript = async (_request, { onModelCall }) => {
+  const agent: AgentScript = async ({ models: [model] }, { onModelCall }) => {
     const calls = Array.from({ length: 30 }, async () => {
-      const admission = await onModelCall?.(cents(30), new AbortController().signal);
+      const admission = await onModelCall?.(
+        { model, atMost: cents(30) },
+        new AbortController().signal,
+      );
       if (admission?.kind !== 'admitted') return results.push('refused');
       most = Math.max(most, ++underWay);
       await new Promise(setImmediate);
@@ -242,11 +245,11 @@ test('a kill in the middle of a call loses that call alone', async () => {
     `const assistant = await startAssistant(dir, {
        environment: { MODEL_PRICE: '1/0', BUDGET_USD: '1' },
        over: { now: () => Date.parse('2026-11-21T12:00:00Z') },
-       agent: async (_request, { onModelCall }) => {
+       agent: async ({ models: [model] }, { onModelCall }) => {
          const tokens = (inputTokens) => ({ inputTokens, cacheWriteTokens: 0, cacheReadTokens: 0, outputTokens: 0 });
-         const paid = await onModelCall(tokens(70_000), new AbortController().signal);
+         const paid = await onModelCall({ model, atMost: tokens(70_000) }, new AbortController().signal);
          paid.charge(tokens(70_000));
-         await onModelCall(tokens(500_000), new AbortController().signal);
+         await onModelCall({ model, atMost: tokens(500_000) }, new AbortController().signal);
          halt();
        },
      });

@@ -5,6 +5,7 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readSettings } from '../../config.ts';
 import { openStore, type Store } from '../../store/store.ts';
+import { testModel } from '../../testing/model/test-model.ts';
 import { cents, DOLLAR_A_MILLION } from '../../testing/spender.ts';
 import { type Budgets, openBudgets } from './budgets.ts';
 
@@ -33,6 +34,12 @@ afterEach(() => {
   rmSync(dir, { recursive: true, force: true });
 });
 
+/** A call at a dollar for a million tokens. */
+function call(amount: number) {
+  const priceOf = () => ({ input: 1_000_000, output: 0, cacheWrite: 0, cacheRead: 0 });
+  return { model: { ...testModel(), priceOf }, atMost: cents(amount) };
+}
+
 const forever = () => new AbortController().signal;
 
 test('what cannot be written counts all the same, as long as the process lives', async () => {
@@ -41,23 +48,23 @@ test('what cannot be written counts all the same, as long as the process lives',
     "CREATE TRIGGER no_room BEFORE INSERT ON usage BEGIN SELECT RAISE(ABORT, 'no room'); END",
   );
   other.close();
-  const admission = await budgets.admit('family', cents(10), forever());
+  const admission = await budgets.admit('family', call(10), forever());
   if (admission.kind === 'admitted') admission.charge(cents(100));
   expect(errors).toEqual(['what the model cost could not be written']);
   expect(store.usage.total('2026-11-21').microUsd).toBe(0);
   expect(budgets.isUsedUp('family')).toBe(true);
-  expect((await budgets.admit('family', cents(1), forever())).kind).toBe('refused');
+  expect((await budgets.admit('family', call(1), forever())).kind).toBe('refused');
   expect(budgets.isUsedUp('club')).toBe(false);
 });
 
 test('a call that waits for others goes on when the owner allows more, or when nobody waits', async () => {
-  const first = await budgets.admit('family', cents(150), forever());
+  const first = await budgets.admit('family', call(150), forever());
   const gone = new AbortController();
   const waiting = [
-    budgets.admit('family', cents(1), forever()),
-    budgets.admit('family', cents(1), gone.signal),
+    budgets.admit('family', call(1), forever()),
+    budgets.admit('family', call(1), gone.signal),
   ];
-  const others = await budgets.admit('club', cents(1), forever());
+  const others = await budgets.admit('club', call(1), forever());
   expect([first.kind, others.kind]).toEqual(['admitted', 'admitted']);
   gone.abort();
   expect((await waiting[1])?.kind).toBe('refused');

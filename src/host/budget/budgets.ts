@@ -1,4 +1,6 @@
+import type { Model } from '../../model/model.ts';
 import { costOf } from '../../model/price.ts';
+import type { PaidCall } from '../../model/proxy.ts';
 import type { Admission, TokenCounts } from '../../model/tokens.ts';
 import type { Group, Limits, Spending } from '../../store/store.ts';
 import type { HostOptions } from '../contracts/options.ts';
@@ -17,7 +19,7 @@ export interface Budgets {
    * up what is left, it waits until they are charged: a lone call can pass the limit, several together
    * cannot pass it by more than one of them.
    */
-  admit(folder: string, atMost: TokenCounts, signal: AbortSignal): Promise<Admission>;
+  admit(folder: string, call: PaidCall, signal: AbortSignal): Promise<Admission>;
   /** Says in a chat that nothing more comes today; once a day, however often it is called. */
   sayPaused(group: Group): void;
   /** Sets what a folder may spend from now on; null is the default. */
@@ -57,15 +59,15 @@ export function openBudgets(options: BudgetOptions): Budgets {
 
   async function admit(
     folder: string,
-    atMost: TokenCounts,
+    { model, atMost }: PaidCall,
     signal: AbortSignal,
   ): Promise<Admission> {
     while (!signal.aborted && !isUsedUp(folder)) {
       if (hasRoom(folder, reservations.reservedOf)) {
-        const reservation = reservations.reserve({ folder, ...amountOf(atMost) });
+        const reservation = reservations.reserve({ folder, ...amountOf(model, atMost) });
         return {
           kind: 'admitted',
-          charge: (counts) => reservation.charge(() => charge(folder, counts)),
+          charge: (counts) => reservation.charge(() => charge(folder, model, counts)),
         };
       }
       await reservations.change(signal);
@@ -73,23 +75,22 @@ export function openBudgets(options: BudgetOptions): Budgets {
     return { kind: 'refused', message: 'The budget for today is used up.' };
   }
 
-  function amountOf(counts: TokenCounts) {
+  function amountOf(model: Model, counts: TokenCounts) {
     const { inputTokens, cacheWriteTokens, cacheReadTokens, outputTokens } = counts;
     const tokens = inputTokens + cacheWriteTokens + cacheReadTokens + outputTokens;
-    return { tokens, microUsd: costOf(settings, counts) ?? 0 };
+    return { tokens, microUsd: costOf(model, counts) ?? 0 };
   }
 
   /** @returns what could not be written */
-  function charge(folder: string, counts: TokenCounts | null) {
+  function charge(folder: string, model: Model, counts: TokenCounts | null) {
     if (counts === null) return null;
     const day = today();
-    const { model } = settings.model;
-    const microUsd = costOf(settings, counts);
+    const microUsd = costOf(model, counts);
     try {
-      store.usage.add({ ...counts, day, folder, model, microUsd });
+      store.usage.add({ ...counts, day, folder, model: model.name, microUsd });
     } catch (error) {
       log.error('what the model cost could not be written', { folder, error: String(error) });
-      return amountOf(counts);
+      return amountOf(model, counts);
     }
     tell(folder, day);
     return null;

@@ -49,7 +49,7 @@ export async function takeUp(context: CommandContext, way: TakeUp): Promise<Comm
   await beginChange(context, waiting);
   const open = waiting.conflicts.filter(({ decision }) => decision === null);
   if (open.length === 0 || !way.isFresh) return await showProved(context, waiting, way);
-  const canAsk = context.settings.model.apiKey !== null && open.every((one) => one.decidable);
+  const canAsk = context.model.problem() === null && open.every((one) => one.decidable);
   if (!canAsk) return askAbout(context, waiting, { ...way, paths: pathsOf(open) });
   context.say(joined(way.note, blockedText(waiting)));
   const proposed = await relayed(context, ['resolve', '--agent']);
@@ -113,14 +113,14 @@ export type Asking = TakeUp & { readonly paths: readonly string[]; readonly tota
 
 /** Asks about the first of these conflicts. */
 export function askAbout(
-  { settings }: CommandContext,
+  { model }: CommandContext,
   waiting: Waiting,
   { paths, total = paths.length, allow = [], note }: Asking,
 ): CommandResult {
   const [path] = paths;
   const conflict = waiting.conflicts.find((one) => one.path === path);
   if (conflict === undefined) return answer(GONE);
-  const choices = choicesFor(conflict, settings.model.apiKey !== null);
+  const choices = choicesFor(conflict, model.problem() === null);
   const count = total > 1 ? `${total - paths.length + 1} of ${total}: ` : '';
   const hint =
     paths.length > 1 && conflict.decidable

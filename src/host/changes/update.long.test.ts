@@ -91,7 +91,7 @@ test('what runs or steers programs is changed only where the owner names it', as
   const second = await project.start({ environment: { ANTHROPIC_API_KEY: '' } });
   const told = await ask(second, '/update', 'Nothing is changed yet');
   expect(told).toContain(`say \`/update v2.0.0 allow ${hook}\``);
-  await ask(second, 'yes', 'No model is configured yet.');
+  await ask(second, 'yes', 'There is no key for the model yet.');
   await ask(second, `/update v2.0.0 allow ${hook}`, 'Say yes or no.');
   await ask(second, 'no', 'The core stays as it is.');
 

@@ -10,6 +10,7 @@ import {
 } from '../../lib/contribution.ts';
 import { discoverExports } from '../../lib/discover.ts';
 import type { Environment } from '../../lib/settings.ts';
+import type { ModelReport } from '../../model/model.ts';
 import type { Group, Store } from '../../store/store.ts';
 import type { Budgets } from '../budget/budgets.ts';
 import type { AddressOf } from '../groups/chat-list.ts';
@@ -27,6 +28,8 @@ import type { Choice, Reply } from './question.ts';
 export type CommandContext = {
   readonly store: Store;
   readonly settings: Settings;
+  /** The model of the settings. */
+  readonly model: ModelReport;
   readonly projectDir: string;
   readonly version: string;
   readonly claw: Claw;

@@ -2,6 +2,8 @@ import type { Channel } from '../../channels/channel.ts';
 import type { Settings } from '../../config.ts';
 import type { Loopback } from '../../http/route.ts';
 import type { Named, Silent } from '../../lib/contribution.ts';
+import type { HostModels } from '../../model/model.ts';
+import type { ChooseModels } from '../../model/routing.ts';
 import type { Store } from '../../store/store.ts';
 import type { SetTimer } from '../scheduler/alarm.ts';
 import type { Guards } from '../turns/guarded-calls.ts';
@@ -28,6 +30,9 @@ export type HostOptions = {
   readonly commands: readonly Command[];
   readonly tools: Toolbox;
   readonly guards: Guards;
+  /** The model of the settings: its name, and whether it can be asked. */
+  readonly models: HostModels;
+  readonly chooseModels: ChooseModels;
   readonly systemPrompt: SystemPrompt;
   readonly services: readonly Named<StartService>[];
   /** Where services register their routes; it is off until one does. */

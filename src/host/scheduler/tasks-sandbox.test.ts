@@ -27,6 +27,7 @@ test('a model schedules a task, does it in its container when it is due, and may
   const clock = new TestClock('2026-11-21T12:00:00Z');
   const { sandbox } = sandboxed;
   const assistant = await startAssistant(project.dir, {
+    environment: sandboxed.environment,
     over: {
       now: clock.now,
       setTimer: clock.setTimer,

@@ -168,6 +168,7 @@ test('an owner’s command holds what its contract names, and not the host’s o
     'group',
     'isSet',
     'keep',
+    'model',
     'newId',
     'now',
     'own',

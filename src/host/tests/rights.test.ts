@@ -30,6 +30,7 @@ await describeWithEngine('docker', 'the assistant with its agents in containers'
     rmSync(join(project.dataDir, 'claw.db'));
     const { sandbox } = project;
     const assistant = await startAssistant(project.dir, {
+      environment: project.environment,
       over: { sandbox: lazySandbox(async () => ({ kind: 'ready', sandbox })) },
     });
     const { chat, terminal, store } = assistant;
@@ -78,6 +79,7 @@ await describeWithEngine('docker', 'the assistant with its agents in containers'
     rmSync(join(project.dataDir, 'claw.db'));
     const { sandbox } = project;
     const assistant = await startAssistant(project.dir, {
+      environment: project.environment,
       over: { sandbox: lazySandbox(async () => ({ kind: 'ready', sandbox })) },
     });
     const { chat, terminal } = assistant;

@@ -22,6 +22,7 @@ await describeWithEngine('bubblewrap', 'an agent at work in its container', () =
     using project = new TestProject();
     const { sandbox, server } = sandboxed;
     const assistant = await startAssistant(project.dir, {
+      environment: sandboxed.environment,
       over: {
         sandbox: borrowed(sandbox),
       },

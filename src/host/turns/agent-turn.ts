@@ -13,7 +13,7 @@ import { answered, failed, type TurnResult } from './turn-result.ts';
 
 type AgentTurnOptions = Pick<
   HostOptions,
-  'store' | 'settings' | 'sandbox' | 'systemPrompt' | 'now' | 'timeZone'
+  'store' | 'settings' | 'sandbox' | 'chooseModels' | 'systemPrompt' | 'now' | 'timeZone' | 'log'
 > & {
   readonly budgets: Budgets;
   readonly onTool: TurnEvents['onTool'];
@@ -28,24 +28,20 @@ type AgentTurnOptions = Pick<
 
 /** Lets the group's agent answer the turn's messages or do its task. Never rejects because of model or sandbox. */
 export async function runAgentTurn(options: AgentTurnOptions, turn: Turn): Promise<TurnResult> {
-  const { store, settings, sandbox } = options;
+  const { store, sandbox, log } = options;
   const group = store.groups.byJid(turn.jid);
   if (group === null) return failed('UNREGISTERED', 'This chat is not registered any more.');
   const task = taskOfTurn(store, turn);
   if (task?.task.state === 'cancelled') return silently('skipped', 'cancelled before it began');
-  if (settings.model.apiKey === null) {
-    return failed(
-      'NO_KEY',
-      'No model is configured yet. Add a key with `npx claw setup` and ask again.',
-    );
-  }
   const isTask = task !== null;
+  const prompt = promptFor(options, turn, task);
+  const route = await options.chooseModels({ group, isTask, prompt });
+  if (route.kind === 'none') return failed('NO_MODEL', `${route.message} Then ask again.`);
   if (options.budgets.isUsedUp(group.folder)) return overBudget(options.budgets, group, { isTask });
   const opened = await sandbox.open();
   if (opened.kind === 'unavailable') return failed('NO_ENGINE', opened.advice);
   store.taskRuns.start(turn.id, options.now());
   const conversation = conversationOfTurn(options, group, task);
-  const prompt = promptFor(options, turn, task);
   const { beginsAnew } = conversation;
   const outcome = await opened.sandbox.runTurn(
     {
@@ -53,6 +49,7 @@ export async function runAgentTurn(options: AgentTurnOptions, turn: Turn): Promi
       folder: group.folder,
       isMain: group.isMain,
       session: conversation.session,
+      models: route.models,
       system: await options.systemPrompt({ group, isTask, now: options.now(), prompt, beginsAnew }),
       prompt,
       tools: options.toolsFor({ isMain: group.isMain, isTask }),
@@ -60,7 +57,9 @@ export async function runAgentTurn(options: AgentTurnOptions, turn: Turn): Promi
     {
       onTool: options.onTool,
       onAsk: options.onAsk,
-      onModelCall: (atMost, signal) => options.budgets.admit(group.folder, atMost, signal),
+      onModelCall: (call, signal) => options.budgets.admit(group.folder, call, signal),
+      onModelPassedOver: (model, { message }) =>
+        log.warn('a model gave no answer, the next one is asked', { model: model.id, message }),
       ...options.followUps,
     },
   );

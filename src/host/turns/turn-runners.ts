@@ -1,4 +1,5 @@
 import type { Channel } from '../../channels/channel.ts';
+import { modelReport } from '../../model/model.ts';
 import type { Group, NewOutbound, Turn } from '../../store/store.ts';
 import { questionOfAgent } from '../asking/agent-question.ts';
 import type { AskedAbout, Asking } from '../asking/asking.ts';
@@ -139,6 +140,7 @@ export function openTurnRunners(parts: TurnRunnerParts): TurnRunners {
         store,
         group,
         settings: parts.settings,
+        model: modelReport(parts.models),
         projectDir: parts.projectDir,
         version: parts.version,
         claw: parts.claw,

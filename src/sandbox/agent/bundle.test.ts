@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { describeWithEngine } from '../../testing/engine.ts';
 import { startOpenAiServer } from '../../testing/model/openai.ts';
+import { testModel } from '../../testing/model/test-model.ts';
 import { sandboxProject } from '../../testing/sandbox-project.ts';
 import { bundleAgent } from './bundle.ts';
 
@@ -67,14 +68,12 @@ await describeWithEngine('bubblewrap', "the agent's bundle", () => {
     const server = await startOpenAiServer(({ body }) => `heard ${body.messages.length} messages`);
     await using project = await sandboxProject({
       engine: 'bubblewrap',
-      settings: {
-        model: {
-          provider: 'openai',
-          model: 'gpt-test',
-          baseUrl: `${server.url}/v1`,
-          apiKey: 'sk-o',
-        },
-      },
+      model: testModel({
+        provider: 'openai',
+        name: 'gpt-test',
+        baseUrl: `${server.url}/v1`,
+        key: 'sk-o',
+      }),
     });
     expect(await project.turn('hello')).toMatchObject({
       text: 'heard 2 messages',

@@ -1,8 +1,9 @@
 import { ActivityWatchdog } from '../../lib/activity-watchdog.ts';
 import { cutText } from '../../lib/cut-text.ts';
 import { type ModelFailure, oneLine } from '../../model/failure.ts';
-import type { PayingTurn } from '../../model/proxy.ts';
-import type { Admission, TokenCounts } from '../../model/tokens.ts';
+import type { Model } from '../../model/model.ts';
+import type { PaidCall, PayingTurn } from '../../model/proxy.ts';
+import type { Admission } from '../../model/tokens.ts';
 import { AnswerText, MAX_ANSWER_BYTES } from '../protocol/answer-text.ts';
 import type { AgentFrame, HostFrame } from '../protocol/frames.ts';
 import type {
@@ -83,8 +84,15 @@ export class Turn implements PayingTurn {
     );
   }
 
-  readonly admit = async (atMost: TokenCounts, signal: AbortSignal): Promise<Admission> =>
-    (await this.#parts.events.onModelCall?.(atMost, signal)) ?? FREE;
+  get models(): PayingTurn['models'] {
+    return this.#parts.request.models;
+  }
+
+  readonly admit = async (call: PaidCall, signal: AbortSignal): Promise<Admission> =>
+    (await this.#parts.events.onModelCall?.(call, signal)) ?? FREE;
+
+  readonly onPassedOver = (model: Model, failure: ModelFailure): void =>
+    this.#parts.events.onModelPassedOver?.(model, failure);
 
   readonly onModel = (failure: ModelFailure | null): void => {
     this.#modelFailure = failure;

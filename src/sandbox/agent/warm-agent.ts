@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ModelSettings } from '../../config.ts';
 import { TIMED_OUT, withTimeout } from '../../lib/timeout.ts';
 import { type Container, DEFAULT_LIMITS, type Engine, type Mount } from '../engines/engine.ts';
 import type { AgentUser } from '../mounts/ownership.ts';
@@ -25,7 +24,6 @@ export type WarmAgentParts = {
   readonly mounts: readonly Mount[];
   readonly socketDir: string;
   readonly user: AgentUser;
-  readonly model: ModelSettings;
   readonly modelTimeoutMs: number;
 };
 
@@ -51,7 +49,7 @@ export class WarmAgent {
     const server = await openGroupServer({
       socketDir: parts.socketDir,
       user: parts.user,
-      proxy: { model: parts.model, timeoutMs: parts.modelTimeoutMs },
+      proxy: { timeoutMs: parts.modelTimeoutMs },
       currentTurn: () => connection.turn,
       onAgent: (stream) => connection.connect(stream),
     });

@@ -50,9 +50,11 @@ const TurnFrame = z.strictObject({
   system: z.string(),
   prompt: z.string(),
   model: z.strictObject({
-    provider: z.enum(['anthropic', 'openai']),
+    protocol: z.enum(['messages', 'chat-completions']),
     model: z.string(),
     contextTokens: z.number().int().positive(),
+    /** Whether it can call tools; a model that cannot is offered none. */
+    callsTools: z.boolean(),
   }),
   tools: z.array(ToolDeclaration),
   maxRounds: z.number().int().positive(),

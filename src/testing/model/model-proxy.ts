@@ -2,11 +2,13 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ModelSettings } from '../../config.ts';
 import { ActivityWatchdog } from '../../lib/activity-watchdog.ts';
 import type { ModelFailure } from '../../model/failure.ts';
+import type { Model } from '../../model/model.ts';
+import type { PaidCall, PayingTurn } from '../../model/proxy.ts';
 import type { Admission, TokenCounts } from '../../model/tokens.ts';
 import { openGroupServer } from '../../sandbox/protocol/group-server.ts';
+import { testModel } from './test-model.ts';
 
 /** The key that the proxy adds, which nobody on its socket ever sees. */
 export const KEY = 'sk-real-key';
@@ -14,30 +16,35 @@ export const KEY = 'sk-real-key';
 export type TestProxyParts = {
   /** No turn runs. */
   readonly isIdle?: boolean;
-  readonly provider?: ModelSettings['provider'];
-  readonly admit?: (atMost: TokenCounts, signal: AbortSignal) => Promise<Admission>;
+  readonly provider?: 'anthropic' | 'openai';
+  /** Models that are asked where the first gives no answer. */
+  readonly next?: readonly Model[];
+  readonly timeoutMs?: number;
+  readonly admit?: (call: PaidCall, signal: AbortSignal) => Promise<Admission>;
 };
 
 /** A group's socket in front of a model's server, with the test in place of agent and turn. */
 export async function openProxy(baseUrl: string, parts: TestProxyParts = {}) {
-  const { isIdle = false, provider = 'anthropic' } = parts;
+  const { isIdle = false, provider = 'anthropic', next = [] } = parts;
   const socketDir = await mkdtemp(join(tmpdir(), 'claw-proxy-'));
   await chmod(socketDir, 0o700);
-  const model: ModelSettings = { provider, model: 'claude-test', baseUrl, apiKey: KEY };
   const charges: (TokenCounts | null)[] = [];
   const failures: (ModelFailure | null)[] = [];
   const over = new AbortController();
   const charge = (counts: TokenCounts | null) => void charges.push(counts);
-  const turn = {
+  const passedOver: string[] = [];
+  const turn: PayingTurn = {
+    models: [testModel({ provider, baseUrl, key: KEY }), ...next],
     signal: over.signal,
     silence: new ActivityWatchdog(),
     admit: parts.admit ?? (async () => ({ kind: 'admitted', charge }) as const),
-    onModel: (failure: ModelFailure | null) => failures.push(failure),
+    onModel: (failure) => void failures.push(failure),
+    onPassedOver: ({ id }, { message }) => void passedOver.push(`${id}: ${message}`),
   };
   const server = await openGroupServer({
     socketDir,
     user: { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 },
-    proxy: { model, timeoutMs: 60_000 },
+    proxy: { timeoutMs: parts.timeoutMs ?? 60_000 },
     currentTurn: () => (isIdle ? null : turn),
     onAgent: () => {},
   });
@@ -50,6 +57,7 @@ export async function openProxy(baseUrl: string, parts: TestProxyParts = {}) {
     /** How the admissions of its calls ended; null is one that cost nothing. */
     charges,
     failures,
+    passedOver,
     endTurn: () => over.abort(),
     post: (path: string, body: string, headers = {}, method = 'POST') =>
       post({ socketPath, path, method, headers }, body),
@@ -66,10 +74,13 @@ export async function openProxy(baseUrl: string, parts: TestProxyParts = {}) {
 
 function post(options: object, body: string): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
-    const asked = request(options, async (answer) => {
+    const asked = request(options, (answer) => {
       const chunks: Buffer[] = [];
-      for await (const chunk of answer) chunks.push(chunk);
-      resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(chunks).toString() });
+      answer.on('data', (chunk) => chunks.push(chunk));
+      answer.on('error', reject);
+      answer.on('end', () =>
+        resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(chunks).toString() }),
+      );
     });
     asked.on('error', reject);
     asked.end(body);

@@ -1,0 +1,135 @@
+import type { Price, Settings } from '../config.ts';
+import { openContributions, type Silent } from '../lib/contribution.ts';
+import type { Environment } from '../lib/settings.ts';
+import { knownWindowOf } from './context-window.ts';
+import { hasPrice } from './price.ts';
+import type { Protocol } from './protocol.ts';
+import {
+  type Abilities,
+  defaultModelOf,
+  findProvider,
+  type ModelServer,
+  type ProviderContribution,
+} from './provider.ts';
+import type { TokenCounts } from './tokens.ts';
+
+/** A model, and the server that answers for it. */
+export type Model = {
+  /** As in MODEL, with the prefix of its provider. */
+  readonly id: string;
+  /** As its server knows it. */
+  readonly name: string;
+  readonly protocol: Protocol;
+  readonly server: ModelServer;
+  /** The calls that an agent may make, as paths on its socket. */
+  readonly paths: readonly string[];
+  readonly countsIn: Protocol['countsIn'];
+  readonly contextTokens: number;
+  readonly abilities: Abilities;
+  /** Returns what tokens cost in such a call; null where that is not known. */
+  priceOf(counts: TokenCounts): Price | null;
+  /** The day of its prices; null where they are the owner's own, or not known. */
+  readonly pricesAsOf: string | null;
+};
+
+/** The models that can be asked here. */
+export type Models = {
+  /** The name of the model of the settings, as in MODEL. */
+  readonly configuredName: string;
+  /** That model; null where its provider is not here, or its settings cannot be used. */
+  readonly configured: Model | null;
+  /** Returns one sentence about why that model cannot be asked now; null where it can. */
+  problem(): string | null;
+  /** Returns a model by its name with the prefix; null where no provider here has it. */
+  find(name: string): Model | null;
+  /** Providers whose settings cannot be used. */
+  readonly silent: readonly Silent[];
+};
+
+/** What is told of the model of the settings, without the means to ask it. */
+export type ModelReport = {
+  readonly name: string;
+  /** Whether its provider is here, with settings that can be used. */
+  readonly isThere: boolean;
+  readonly hasKey: boolean;
+  readonly hasPrice: boolean;
+  readonly pricesAsOf: string | null;
+  /** Returns one sentence about why it cannot be asked now; null where it can. */
+  problem(): string | null;
+};
+
+/** Returns what is told of the model of the settings. */
+export function modelReport({ configured, configuredName, problem }: HostModels): ModelReport {
+  return {
+    name: configuredName,
+    isThere: configured !== null,
+    hasKey: (configured?.server.secrets().length ?? 0) > 0,
+    hasPrice: configured !== null && hasPrice(configured),
+    pricesAsOf: configured?.pricesAsOf ?? null,
+    problem,
+  };
+}
+
+/** As much of the models as the host needs: turns get theirs from the routers. */
+export type HostModels = Pick<Models, 'configuredName' | 'configured' | 'problem'>;
+
+/** The settings that tell of the model: its name, and what the owner knows of it. */
+export type OfTheModel = Pick<Settings, 'model' | 'modelContext' | 'modelPrice'>;
+
+/** Opens the providers of this tree, each with its own settings, and finds the model of the settings. */
+export function openModels(
+  providers: readonly ProviderContribution[],
+  environment: Environment,
+  { settings, now = Date.now }: { readonly settings: OfTheModel; readonly now?: () => number },
+): Models {
+  const { made, silent } = openContributions(providers, environment, () => ({ now }));
+  const servers = new Map(made.map(({ name, value }) => [name, value]));
+  const configuredName = settings.model ?? defaultModelOf(providers) ?? '';
+
+  function find(name: string): Model | null {
+    const named = findProvider(providers, name);
+    const server = named === null ? undefined : servers.get(named.provider.name);
+    if (named === null || server === undefined) return null;
+    // Of a model that the owner has not named, the owner has said neither window nor price.
+    const own = name === configuredName ? settings : { modelContext: null, modelPrice: null };
+    return modelOf({ id: name, ...named, server, own });
+  }
+
+  const configured = find(configuredName);
+  return {
+    configuredName,
+    configured,
+    find,
+    silent,
+    problem: () =>
+      configured === null
+        ? 'No model can be asked: `claw doctor` says which setting to mend.'
+        : configured.server.problem(),
+  };
+}
+
+type Parts = {
+  readonly id: string;
+  readonly provider: ProviderContribution;
+  readonly model: string;
+  readonly server: ModelServer;
+  readonly own: Pick<Settings, 'modelContext' | 'modelPrice'>;
+};
+
+function modelOf({ id, provider, model: name, server, own }: Parts): Model {
+  const { protocol, prices, paths = protocol.paths, countsIn = protocol.countsIn } = provider;
+  return {
+    id,
+    name,
+    protocol,
+    server,
+    paths,
+    countsIn,
+    contextTokens: own.modelContext ?? provider.contextTokensOf?.(name) ?? knownWindowOf(name),
+    abilities: { vision: true, tools: true, reasoning: true, ...provider.abilitiesOf?.(name) },
+    priceOf: (counts) => own.modelPrice ?? prices?.of(name, counts) ?? null,
+    get pricesAsOf() {
+      return own.modelPrice === null ? (prices?.asOf ?? null) : null;
+    },
+  };
+}

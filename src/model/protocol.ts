@@ -1,0 +1,40 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { TokenCounts } from './tokens.ts';
+
+/** Names of the protocols that the agent in its container speaks. */
+export type ProtocolName = 'messages' | 'chat-completions';
+
+type Request = Readonly<Record<string, unknown>>;
+
+/**
+ * A protocol that several providers may share: what may be asked in it, and how its answers are read.
+ *
+ * An agent speaks it on its socket; a provider says only where its requests go, and with which key.
+ */
+export type Protocol = {
+  readonly name: ProtocolName;
+  /** The calls that an agent may make, as paths on its socket; the first is the one that asks the model. */
+  readonly paths: readonly [string, ...string[]];
+  /** Those of them that cost nothing. */
+  readonly freePaths: readonly string[];
+  /** What the address of such a server often ends in, where owners forget it; null where nothing does. */
+  readonly usualEnd: string | null;
+  /** Returns where a call goes: the address as the owner wrote it, with one of `paths`. */
+  urlOf(baseUrl: string, path: string): URL;
+  /** Returns the headers of an agent's request that go on. Never one that holds a key. */
+  headersOf(given: IncomingHttpHeaders): Readonly<Record<string, string>>;
+  /** Returns one sentence about what must not go on to the model's server; null where all of it may. */
+  problemOf(request: Request): string | null;
+  /** Returns the request with what makes the server tell its token counts. */
+  withCounts(request: Request): Request;
+  /** Returns a request without its model's name: one question of the host's own. */
+  question(prompt: { readonly system?: string; readonly user: string }): Request;
+  /** The shortest question, for whether a model answers at all. */
+  readonly probe: Request;
+  /** Tells whether an answer is one of a model's. */
+  isAnswer(body: unknown): boolean;
+  /** Returns what the model said; null where the answer is none of a model's. */
+  textIn(body: unknown): string | null;
+  /** Returns the token counts in one event of a stream, or in a whole answer; null where it holds none. */
+  countsIn(event: unknown): TokenCounts | null;
+};

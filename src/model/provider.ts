@@ -1,0 +1,171 @@
+import { z } from 'zod';
+import type { Price } from '../config.ts';
+import {
+  type Contribution,
+  type ContributionDefinition,
+  contributionOf,
+  contributionSchema,
+} from '../lib/contribution.ts';
+import { discoverExports } from '../lib/discover.ts';
+import type { Environment } from '../lib/settings.ts';
+import type { Protocol } from './protocol.ts';
+import type { TokenCounts } from './tokens.ts';
+
+/** What a provider is made of, beside its own settings. */
+export type ProviderContext = { readonly now: () => number };
+
+/** A provider's server, as its settings name it. */
+export type ModelServer = {
+  /** The address as the owner knows it, for sentences. */
+  readonly baseUrl: string;
+  /** Returns where a call on one of the provider's paths goes; by default as its protocol says. */
+  url?(path: string): URL;
+  /** Returns the headers that hold the key. Called for each request, so that a key may change. */
+  headers(): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
+  /** Returns keys that a server may repeat in an error, where they are blotted out. */
+  secrets(): readonly string[];
+  /** Returns one sentence about why it cannot be asked now, such as a missing key; null where it can. */
+  problem(): string | null;
+};
+
+/** What a model can do. The core offers no tools to one that cannot call them. */
+export type Abilities = {
+  readonly vision: boolean;
+  readonly tools: boolean;
+  readonly reasoning: boolean;
+};
+
+/** What a provider's models cost. */
+export type Prices = {
+  /** The day of the list, as `2026-11-21`. */
+  readonly asOf: string;
+  /** Returns the price of a model's tokens in such a call; null where it is not known. */
+  of(model: string, counts: TokenCounts): Price | null;
+};
+
+/** How `claw setup` asks for a provider. */
+export type ProviderSetup = {
+  /** What it is, as one choice of a list. */
+  readonly label: string;
+  /** The setting that takes its key. */
+  readonly keySetting: string;
+  /** Where its keys are made, as the end of a sentence. */
+  readonly keyMadeIn: string;
+  readonly isKeyNeeded: boolean;
+  /** The setting that takes its address; null where there is none. */
+  readonly addressSetting: string | null;
+  /** The address that is proposed; null where none is asked for. */
+  readonly proposedAddress: string | null;
+};
+
+type ProviderFacts = {
+  /** Providers are shown in this order; the first with a default model has the default of all. */
+  readonly order: number;
+  /** How names of its models begin in MODEL, such as `acme/`. The longest that fits a name counts. */
+  readonly prefixes: readonly [string, ...string[]];
+  readonly protocol: Protocol;
+  readonly setup: ProviderSetup;
+  /** Its model where none is named, without the prefix. */
+  readonly defaultModel?: string;
+  /** Paths of the protocol that agents may call; all of them by default. */
+  readonly paths?: readonly string[];
+  /** Reads token counts, where its servers tell them otherwise than the protocol says. */
+  readonly countsIn?: Protocol['countsIn'];
+  readonly prices?: Prices;
+  /** Returns how many tokens a model takes; null for what is usual for its name. */
+  contextTokensOf?(model: string): number | null;
+  /** Returns what a model cannot do, or can; all of it by default. */
+  abilitiesOf?(model: string): Partial<Abilities>;
+};
+
+/** What a file in `src/model/providers/` exports as `provider`. */
+export type ProviderContribution = Contribution<ProviderContext, ModelServer> & ProviderFacts;
+
+/** Defines a provider of models. While its settings cannot be used, none of its models is asked. */
+export function defineProvider<S extends z.ZodRawShape>(
+  definition: ContributionDefinition<S, ProviderContext, ModelServer> & ProviderFacts,
+): ProviderContribution {
+  const { create: _, settings: __, needs: ___, ...facts } = definition;
+  return { ...facts, ...contributionOf(definition) };
+}
+
+const Definition = contributionSchema<ProviderContribution>(
+  'defineProvider({ name, order, prefixes, protocol, setup, create })',
+);
+
+/**
+ * Returns the providers of this tree, in their order: of the files that export a `provider`.
+ *
+ * @throws TypeError where two of them have one prefix
+ */
+export async function discoverProviders(
+  folder = `${import.meta.dirname}/providers`,
+): Promise<readonly ProviderContribution[]> {
+  const found = await discoverExports(folder, 'provider', Definition);
+  refuseTwinPrefixes(found);
+  return found.toSorted(
+    (one, other) => one.order - other.order || (one.name < other.name ? -1 : 1),
+  );
+}
+
+function refuseTwinPrefixes(found: readonly ProviderContribution[]): void {
+  const holders = new Map<string, string>();
+  for (const { name, prefixes } of found) {
+    for (const prefix of prefixes) {
+      const holder = holders.get(prefix);
+      if (holder !== undefined) {
+        throw new TypeError(
+          `The model providers "${holder}" and "${name}" both have the prefix "${prefix}". Change one of them.`,
+        );
+      }
+      holders.set(prefix, name);
+    }
+  }
+}
+
+/** The provider that a name of a model names by its longest prefix, and the rest of the name. */
+export type NamedModel = {
+  readonly provider: ProviderContribution;
+  readonly model: string;
+};
+
+/** Finds the provider of a model by the longest prefix that fits; null where none does. */
+export function findProvider(
+  providers: readonly ProviderContribution[],
+  name: string,
+): NamedModel | null {
+  const fitting = providers
+    .flatMap((provider) => provider.prefixes.map((prefix) => ({ provider, prefix })))
+    .filter(({ prefix }) => name.startsWith(prefix) && name.length > prefix.length)
+    .toSorted((one, other) => other.prefix.length - one.prefix.length);
+  const [longest] = fitting;
+  if (longest === undefined) return null;
+  return { provider: longest.provider, model: name.slice(longest.prefix.length) };
+}
+
+/** Returns the name of the model that answers where MODEL is not set; null where no provider has one. */
+export function defaultModelOf(providers: readonly ProviderContribution[]): string | null {
+  const found = providers.find(({ defaultModel }) => defaultModel !== undefined);
+  return found === undefined ? null : `${found.prefixes[0]}${found.defaultModel}`;
+}
+
+/** Returns the providers' own settings, keys among them, for the one program that asks models. */
+export function keysOfProviders(
+  providers: readonly ProviderContribution[],
+  environment: Environment,
+): Environment {
+  const names = providers.flatMap(({ settings }) => Object.keys(settings.shape));
+  return Object.fromEntries(names.map((name) => [name, environment[name]]));
+}
+
+/** Creates the schema of MODEL, which takes the models of these providers. */
+export function modelSetting(providers: readonly ProviderContribution[]) {
+  const forms = providers.flatMap(({ prefixes }) => prefixes.map((prefix) => `${prefix}<model>`));
+  const list = [forms.slice(0, -1).join(', '), forms.at(-1)].filter(Boolean).join(' or ');
+  return z.object({
+    MODEL: z
+      .string()
+      .refine((name) => findProvider(providers, name) !== null, `must be ${list}`)
+      .optional(),
+  });
+}

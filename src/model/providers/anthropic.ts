@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { Address } from '../../lib/setting-values.ts';
+import { priceList } from '../price-list.ts';
+import { defineProvider } from '../provider.ts';
+import { messages } from './messages-protocol.ts';
+
+export const provider = defineProvider({
+  name: 'anthropic',
+  order: 100,
+  prefixes: ['anthropic/'],
+  protocol: messages,
+  defaultModel: 'claude-sonnet-4-5',
+  settings: z.object({
+    ANTHROPIC_API_KEY: z.string().optional(),
+    ANTHROPIC_BASE_URL: Address.default('https://api.anthropic.com'),
+  }),
+  setup: {
+    label: 'Claude, by an Anthropic key',
+    keySetting: 'ANTHROPIC_API_KEY',
+    keyMadeIn: 'the Anthropic Console, under API keys',
+    isKeyNeeded: true,
+    addressSetting: 'ANTHROPIC_BASE_URL',
+    proposedAddress: null,
+  },
+  prices: priceList(`${import.meta.dirname}/anthropic-prices.yaml`),
+  create: ({ settings: { ANTHROPIC_API_KEY: key, ANTHROPIC_BASE_URL: baseUrl } }) => ({
+    baseUrl,
+    headers: (): Record<string, string> => (key === undefined ? {} : { 'x-api-key': key }),
+    secrets: () => (key === undefined ? [] : [key]),
+    problem: () =>
+      key === undefined
+        ? 'There is no key for the model yet. Add one with `npx claw setup`.'
+        : null,
+  }),
+});

@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { problemBy } from '../allowed-requests.ts';
+import type { Protocol } from '../protocol.ts';
+import { Count } from '../tokens.ts';
+
+/** The names that a request may hold, for the reason that `messages-protocol.ts` gives. */
+const NAMES = [
+  'frequency_penalty',
+  'logit_bias',
+  'logprobs',
+  'max_completion_tokens',
+  'max_tokens',
+  'messages',
+  'model',
+  'n',
+  'parallel_tool_calls',
+  'presence_penalty',
+  'reasoning_effort',
+  'response_format',
+  'seed',
+  'stop',
+  'stream',
+  'stream_options',
+  'temperature',
+  'tool_choice',
+  'tools',
+  'top_logprobs',
+  'top_p',
+  'user',
+  'verbosity',
+];
+
+const Encoded = z.string().startsWith('data:');
+
+const Part = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('text') }),
+  z.object({ type: z.literal('refusal') }),
+  z.object({ type: z.literal('input_audio') }),
+  z.object({ type: z.literal('image_url'), image_url: z.object({ url: Encoded }) }),
+  z.object({
+    type: z.literal('file'),
+    file: z.object({ file_data: Encoded, file_id: z.null().optional() }),
+  }),
+]);
+
+const Plain = z.object({
+  messages: z.array(z.object({ content: z.union([z.string(), z.array(Part)]).nullish() })),
+  tools: z.array(z.object({ type: z.literal('function') })).nullish(),
+});
+
+const StreamOptions = z.record(z.string(), z.unknown()).catch({});
+
+const Answer = z.object({
+  choices: z.tuple([z.object({ message: z.object({ content: z.string() }) })], z.unknown()),
+});
+
+const Counts = z.object({
+  prompt_tokens: Count.nullish(),
+  prompt_tokens_details: z.object({ cached_tokens: Count.nullish() }).nullish(),
+  completion_tokens: Count.nullish(),
+});
+const Carrier = z.object({ usage: Counts.nullish() });
+
+/** Chat completions as OpenAI made them, which most servers speak. */
+export const chatCompletions: Protocol = {
+  name: 'chat-completions',
+  paths: ['/v1/chat/completions'],
+  freePaths: [],
+  usualEnd: '/v1',
+  // Base addresses end in /v1 by convention, and some in something else instead.
+  urlOf: (baseUrl, path) => new URL(`${baseUrl.replace(/\/+$/, '')}${path.slice('/v1'.length)}`),
+  headersOf: () => ({}),
+  problemOf: problemBy(NAMES, Plain),
+  withCounts: (request) => ({
+    ...request,
+    stream_options: { ...StreamOptions.parse(request['stream_options']), include_usage: true },
+  }),
+  question: ({ system, user }) => ({
+    messages: [
+      ...(system === undefined ? [] : [{ role: 'system', content: system }]),
+      { role: 'user', content: user },
+    ],
+  }),
+  // Without a limit, which newer models refuse by its old name.
+  probe: { messages: [{ role: 'user', content: 'Say ok.' }] },
+  isAnswer: (body) => typeof body === 'object' && body !== null && 'choices' in body,
+  textIn: (body) => Answer.safeParse(body).data?.choices[0].message.content ?? null,
+  countsIn(event) {
+    const counts = Carrier.safeParse(event).data?.usage;
+    if (!counts) return null;
+    const cacheReadTokens = counts.prompt_tokens_details?.cached_tokens ?? 0;
+    return {
+      // The prompt includes what came from the cache.
+      inputTokens: Math.max(0, (counts.prompt_tokens ?? 0) - cacheReadTokens),
+      cacheWriteTokens: 0,
+      cacheReadTokens,
+      outputTokens: counts.completion_tokens ?? 0,
+    };
+  },
+};

@@ -1,0 +1,146 @@
+import { z } from 'zod';
+import { problemBy } from '../allowed-requests.ts';
+import type { Protocol } from '../protocol.ts';
+import { Count } from '../tokens.ts';
+
+/**
+ * The names that a request may hold: words, pictures and files that stand in the request, and tools that
+ * the agent runs itself.
+ *
+ * Anything else makes the server do more than to answer. It would fetch addresses and call other servers
+ * on behalf of a container that has no network, hand out what is kept in the account, or let another
+ * model answer; and most of it is paid for in other ways than by tokens. So what is not named here is
+ * refused: servers learn new things faster than a list of forbidden ones.
+ */
+const NAMES = [
+  'max_tokens',
+  'messages',
+  'metadata',
+  'model',
+  'output_config',
+  'stop_sequences',
+  'stream',
+  'system',
+  'temperature',
+  'thinking',
+  'tool_choice',
+  'tools',
+  'top_k',
+  'top_p',
+];
+
+/** Written for five minutes, which is the price that is known; a longer time costs more. */
+const cache_control = z.object({ ttl: z.literal('5m').nullish() }).nullish();
+
+const plain = <T extends string>(type: T) => z.object({ type: z.literal(type), cache_control });
+const textOr = (blocks: z.ZodType) => z.union([z.string(), z.array(blocks)]).nullish();
+
+const Source = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('base64') }),
+  z.object({ type: z.literal('text') }),
+  z.object({
+    type: z.literal('content'),
+    get content() {
+      return textOr(Block);
+    },
+  }),
+]);
+
+const Block: z.ZodType = z.discriminatedUnion('type', [
+  plain('text'),
+  plain('image').extend({ source: Source }),
+  plain('document').extend({ source: Source }),
+  plain('search_result').extend({
+    get content() {
+      return textOr(Block);
+    },
+  }),
+  plain('thinking'),
+  plain('redacted_thinking'),
+  // What a tool was called with is text to the server, whatever it looks like.
+  plain('tool_use'),
+  plain('tool_result').extend({
+    get content() {
+      return textOr(Block);
+    },
+  }),
+]);
+
+const Plain = z.object({
+  system: textOr(Block),
+  messages: z.array(z.object({ content: textOr(Block) })),
+  tools: z.array(z.object({ type: z.literal('custom').nullish(), cache_control })).nullish(),
+});
+
+/** Features that are being tried out and change neither the price of a call nor whom it reaches. */
+const BETAS = [
+  'fine-grained-tool-streaming-2025-05-14',
+  'interleaved-thinking-2025-05-14',
+  'pdfs-2024-09-25',
+  'structured-outputs-2025-11-13',
+];
+
+const Answer = z.object({
+  content: z.array(z.looseObject({ type: z.string(), text: z.string().optional() })),
+});
+
+const Counts = z.object({
+  input_tokens: Count.nullish(),
+  output_tokens: Count.nullish(),
+  cache_creation_input_tokens: Count.nullish(),
+  cache_read_input_tokens: Count.nullish(),
+});
+const Carrier = z.object({
+  usage: Counts.nullish(),
+  message: z.object({ usage: Counts.nullish() }).nullish(),
+});
+
+const MAX_ANSWER_TOKENS = 16_000;
+
+/** The Messages API of Anthropic, which other providers speak as well. */
+export const messages: Protocol = {
+  name: 'messages',
+  paths: ['/v1/messages', '/v1/messages/count_tokens'],
+  freePaths: ['/v1/messages/count_tokens'],
+  usualEnd: null,
+  // Base addresses do not end in /v1 by convention; both are taken.
+  urlOf: (baseUrl, path) => new URL(`${baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '')}${path}`),
+  headersOf(given) {
+    const version = given['anthropic-version'];
+    const betas = plainBetas(String(given['anthropic-beta'] ?? ''));
+    return {
+      'anthropic-version': typeof version === 'string' ? version : '2023-06-01',
+      ...(betas === null ? {} : { 'anthropic-beta': betas }),
+    };
+  },
+  problemOf: problemBy(NAMES, Plain),
+  withCounts: (request) => request,
+  question: ({ system, user }) => ({
+    max_tokens: MAX_ANSWER_TOKENS,
+    ...(system === undefined ? {} : { system }),
+    messages: [{ role: 'user', content: user }],
+  }),
+  probe: { max_tokens: 16, messages: [{ role: 'user', content: 'Say ok.' }] },
+  isAnswer: (body) => typeof body === 'object' && body !== null && 'content' in body,
+  textIn(body) {
+    const { data } = Answer.safeParse(body);
+    return data === undefined ? null : data.content.map(({ text }) => text ?? '').join('');
+  },
+  countsIn(event) {
+    const { data } = Carrier.safeParse(event);
+    const counts = data?.usage ?? data?.message?.usage;
+    if (!counts) return null;
+    return {
+      inputTokens: counts.input_tokens ?? 0,
+      cacheWriteTokens: counts.cache_creation_input_tokens ?? 0,
+      cacheReadTokens: counts.cache_read_input_tokens ?? 0,
+      outputTokens: counts.output_tokens ?? 0,
+    };
+  },
+};
+
+/** Returns what is left of the header that asks for such features; null when nothing is. */
+function plainBetas(header: string): string | null {
+  const named = header.split(',').map((name) => name.trim());
+  return named.filter((name) => BETAS.includes(name)).join(',') || null;
+}

@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest';
+import { ContributionFolder } from '../testing/contributions.ts';
+import { openModels } from './model.ts';
+import { discoverProviders } from './provider.ts';
+import { discoverRouters, type RoutedTurn } from './router.ts';
+import { openRouting } from './routing.ts';
+
+const TURN: RoutedTurn = {
+  group: { name: 'Family', folder: 'family', isMain: false },
+  isTask: true,
+  prompt: 'Water the plants',
+};
+
+/** Sends tasks to other models, as `ROUTE` names them. */
+const CHEAP = `
+  import { z } from 'zod';
+  import { defineRouter } from 'src/model/router.ts';
+  export const router = defineRouter({
+    name: 'cheap',
+    order: 300,
+    settings: z.object({ ROUTE: z.string().regex(/^[^ ]/, 'must begin with a name').optional() }),
+    needs: ['ROUTE'],
+    create: (context) => context.settings.ROUTE === undefined ? null : (turn) => {
+      context.log.warn('asked', { made: Object.keys(context).sort(), turn, one: context.find('openai/one') });
+      if (turn.prompt === 'throw') throw new Error('no idea');
+      return turn.isTask ? context.settings.ROUTE.split(',') : null;
+    },
+  });`;
+
+test('without another router, the model of the settings answers', async () => {
+  const { chooseModels } = await routing({ ANTHROPIC_API_KEY: 'k' });
+  expect(await ids(chooseModels(TURN))).toEqual(['anthropic/claude-sonnet-4-5']);
+});
+
+test('a router is a file: it names models, best first, or leaves the turn to the next', async () => {
+  const { chooseModels, logged } = await routing({
+    ANTHROPIC_API_KEY: 'k',
+    ROUTE: 'openai/one,openai/two,openai/one',
+  });
+  expect(await ids(chooseModels(TURN))).toEqual(['openai/one', 'openai/two']);
+  expect(await ids(chooseModels({ ...TURN, isTask: false }))).toEqual([
+    'anthropic/claude-sonnet-4-5',
+  ]);
+  expect(logged[0]).toEqual([
+    'asked',
+    {
+      made: ['configuredName', 'find', 'log', 'now', 'settings'],
+      turn: TURN,
+      one: {
+        id: 'openai/one',
+        contextTokens: 200_000,
+        abilities: { vision: true, tools: true, reasoning: true },
+      },
+    },
+  ]);
+});
+
+test('models that cannot answer are left out, and the log says why', async () => {
+  const { chooseModels, logged } = await routing({
+    ROUTE: 'acme/x,anthropic/keyless,openai/one,anthropic/other',
+  });
+  expect(await ids(chooseModels(TURN))).toEqual(['openai/one']);
+  expect(logged.slice(1)).toEqual([
+    [expect.any(String), { model: 'acme/x', problem: 'no provider here has it' }],
+    [
+      expect.any(String),
+      { model: 'anthropic/keyless', problem: expect.stringContaining('no key') },
+    ],
+    [
+      expect.any(String),
+      { model: 'anthropic/other', problem: 'it does not speak the protocol of openai/one' },
+    ],
+  ]);
+});
+
+test('where none can answer, the turn is told why', async () => {
+  const { chooseModels } = await routing({});
+  expect(await chooseModels(TURN)).toEqual({
+    kind: 'none',
+    message: expect.stringContaining('There is no key for the model yet.'),
+  });
+});
+
+test('a router that throws, or whose setting is wrong, leaves the choice to the others', async () => {
+  const failing = await routing({ ANTHROPIC_API_KEY: 'k', ROUTE: 'openai/one' });
+  expect(await ids(failing.chooseModels({ ...TURN, prompt: 'throw' }))).toEqual([
+    'anthropic/claude-sonnet-4-5',
+  ]);
+  expect(failing.logged.at(-1)).toEqual([
+    expect.any(String),
+    { router: 'cheap', error: 'Error: no idea' },
+  ]);
+  const wrong = await routing({ ANTHROPIC_API_KEY: 'k', ROUTE: ' x' });
+  expect(wrong.silent).toMatchObject([{ name: 'cheap', wrong: [{ name: 'ROUTE' }] }]);
+  expect(await ids(wrong.chooseModels(TURN))).toEqual(['anthropic/claude-sonnet-4-5']);
+});
+
+async function routing(environment: Readonly<Record<string, string>>) {
+  using folder = new ContributionFolder({ 'cheap.ts': CHEAP });
+  const definitions = [...(await discoverRouters(folder.dir)), ...(await discoverRouters())];
+  const settings = { model: null, modelContext: null, modelPrice: null };
+  const logged: unknown[][] = [];
+  const log = { warn: (...line: unknown[]) => void logged.push(line) };
+  const models = openModels(await discoverProviders(), environment, { settings });
+  return { ...openRouting(definitions, environment, { models, log, now: () => 0 }), logged };
+}
+
+async function ids(choosing: ReturnType<Awaited<ReturnType<typeof routing>>['chooseModels']>) {
+  const route = await choosing;
+  return route.kind === 'models' ? route.models.map(({ id }) => id) : route;
+}

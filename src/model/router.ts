@@ -1,0 +1,65 @@
+import type { z } from 'zod';
+import {
+  type Contribution,
+  type ContributionDefinition,
+  contributionOf,
+  contributionSchema,
+} from '../lib/contribution.ts';
+import { discoverExports } from '../lib/discover.ts';
+import type { Model } from './model.ts';
+
+/** As much of a log as models need. */
+export type ModelLog = {
+  warn(message: string, data?: Readonly<Record<string, unknown>>): void;
+};
+
+/** What a router sees of a model: nothing that leads to its key. */
+export type ModelFacts = Pick<Model, 'id' | 'contextTokens' | 'abilities'>;
+
+/** What a router is made of, beside its own settings. */
+export type RouterContext = {
+  /** The name of the model of the settings, as in MODEL. */
+  readonly configuredName: string;
+  /** Returns what is known of a model, by its name with the prefix; null where no provider here has it. */
+  readonly find: (name: string) => ModelFacts | null;
+  readonly log: ModelLog;
+  readonly now: () => number;
+};
+
+/** The turn that a model is chosen for. */
+export type RoutedTurn = {
+  readonly group: { readonly name: string; readonly folder: string; readonly isMain: boolean };
+  readonly isTask: boolean;
+  /** What the agent is asked. */
+  readonly prompt: string;
+};
+
+/**
+ * Returns names of the models that shall answer a turn, best first, with their prefixes; null leaves it
+ * to the next router.
+ */
+export type Router = (
+  turn: RoutedTurn,
+) => readonly string[] | null | Promise<readonly string[] | null>;
+
+/** What a file in `src/model/routers/` exports as `router`. It makes null where nothing is set for it. */
+export type RouterContribution = Contribution<RouterContext, Router | null> & {
+  /** Routers are asked in this order, then by name, until one names a model. */
+  readonly order: number;
+};
+
+/** Defines a router. While its settings cannot be used, the others choose. */
+export function defineRouter<S extends z.ZodRawShape>(
+  definition: ContributionDefinition<S, RouterContext, Router | null> & { readonly order: number },
+): RouterContribution {
+  return { ...contributionOf(definition), order: definition.order };
+}
+
+const Definition = contributionSchema<RouterContribution>('defineRouter({ name, order, create })');
+
+/** Returns the routers of this tree: of the files that export a `router`. */
+export function discoverRouters(
+  folder = `${import.meta.dirname}/routers`,
+): Promise<readonly RouterContribution[]> {
+  return discoverExports(folder, 'router', Definition);
+}
