@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { describeWithEngine } from '../testing/engine.ts';
 import { lastToolResults } from '../testing/model/anthropic.ts';
+import { testModel } from '../testing/model/test-model.ts';
 import { sandboxProject } from '../testing/sandbox-project.ts';
 import { Turn } from './agent/turn.ts';
 import type { HostFrame } from './protocol/frames.ts';
@@ -61,6 +62,7 @@ const REQUEST = {
   folder: 'family',
   isMain: false,
   session: null,
+  models: [testModel()] as const,
   system: '',
   prompt: '',
   tools: [],
