@@ -1,6 +1,5 @@
 import type { ClawError, DataOf, ResultWith, Verb } from '../engine/commands.ts';
-import type { AssistantData } from './assistant/budgets.ts';
-import type { ChatEntry, TaskEntry } from './assistant/lists.ts';
+import type { AssistantData, ChatEntry, TaskEntry } from './assistant/data.ts';
 import type { DoctorData } from './render/doctor.ts';
 import type { ServiceData } from './render/service.ts';
 

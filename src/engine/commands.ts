@@ -31,7 +31,7 @@ export type {
   ProgressEvent,
 } from './operation/context.ts';
 export type { UpdateOptions } from './operation/update-options.ts';
-export type { ProofScope } from './proof/tests/own-tests.ts';
+export type { ProofScope } from './proof/proof.ts';
 export { findRoot } from './state/root.ts';
 
 /** Takes the core of a codebase. Writes nothing outside `.claw/`. */

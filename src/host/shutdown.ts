@@ -1,14 +1,16 @@
 import { TIMED_OUT, withTimeout } from '../lib/timeout.ts';
-import type { HostOptions } from './contracts/options.ts';
+import type { ChannelsPort, LogPort, TimeoutsPort } from './contracts/ports.ts';
 import type { Delivery } from './outbound/delivery.ts';
+import type { LazySandbox } from './turns/lazy-sandbox.ts';
 import type { TurnQueue } from './turns/turn-queue.ts';
 
-type ShutdownOptions = Pick<HostOptions, 'channels' | 'sandbox' | 'log' | 'timeouts'> & {
-  readonly turnQueue: TurnQueue;
-  readonly delivery: Delivery;
-  /** How long running turns may take to end. */
-  readonly graceMs: number;
-};
+type ShutdownOptions = ChannelsPort & { readonly sandbox: LazySandbox } & LogPort &
+  TimeoutsPort & {
+    readonly turnQueue: TurnQueue;
+    readonly delivery: Delivery;
+    /** How long running turns may take to end. */
+    readonly graceMs: number;
+  };
 
 /**
  * Ends everything in `graceMs`, `flushMs` and `closeMs` together, whatever hangs. Never rejects.

@@ -5,27 +5,7 @@ import type { VerbResult } from '../../engine/commands.ts';
 import type { BudgetReport } from '../../host/budget/budget-report.ts';
 import type { CliResult } from '../result.ts';
 import { environmentOf, settingsOf } from '../setup/settings.ts';
-
-/** Money and tokens of a day, as `claw status --json` has them; null is without a limit. */
-type Spent = {
-  readonly microUsd: number;
-  readonly tokens: number;
-  /** Calls whose model has no known price. */
-  readonly unpricedCalls: number;
-  readonly limitMicroUsd: number | null;
-  readonly limitTokens: number | null;
-};
-
-/** What the assistant that lives in this tree has spent today. */
-export type AssistantData = {
-  readonly budgets: {
-    readonly day: string;
-    readonly total: Spent;
-    readonly groups: readonly (Spent & { readonly folder: string; readonly name: string })[];
-    /** The same in one line, for people. */
-    readonly summary: string;
-  };
-};
+import type { AssistantData } from './data.ts';
 
 /** Adds to the engine's status what the assistant has spent, where there is one. */
 export async function withAssistant(

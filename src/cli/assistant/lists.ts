@@ -8,33 +8,9 @@ import {
 import { ended } from '../result.ts';
 import type { Invocation } from '../verb.ts';
 import { sayAll } from './chat.ts';
+import type { ChatEntry, TaskEntry } from './data.ts';
 import { isAssistantRunning } from './running.ts';
 import { dataDirOf } from './talk.ts';
-
-/** A chat for programs; `folder` is null for one that is not registered. */
-export type ChatEntry = {
-  readonly jid: string;
-  readonly name: string | null;
-  readonly folder: string | null;
-  readonly isMain: boolean;
-  /** Whether it is answered only when it calls; `trigger` is how, null for the assistant's name. */
-  readonly needsTrigger: boolean;
-  readonly trigger: string | null;
-};
-
-/** A task for programs; times are of ISO 8601. */
-export type TaskEntry = {
-  readonly id: number;
-  readonly folder: string;
-  readonly chat: string | null;
-  readonly prompt: string;
-  readonly kind: 'cron' | 'every' | 'at';
-  readonly schedule: string;
-  readonly timeZone: string;
-  readonly state: string;
-  readonly nextRun: string | null;
-  readonly lastRun: { readonly at: string; readonly outcome: string | null } | null;
-};
 
 const GROUP_COMMANDS = ['register', 'unregister', 'trigger', 'allow'];
 const TASK_COMMANDS = ['pause', 'resume', 'cancel', 'run', 'log'];

@@ -1,5 +1,5 @@
 import { printable } from '../../terminal/printable.ts';
-import type { ChatEntry, TaskEntry } from '../assistant/lists.ts';
+import type { ChatEntry, TaskEntry } from '../assistant/data.ts';
 
 const STOPPED = 'The assistant does not run; this is what it knew last.';
 const PROMPT_LENGTH = 80;

@@ -8,8 +8,8 @@ import {
   readInstalledPackages,
 } from '../operation/installation.ts';
 import { pinning } from '../operation/layers.ts';
-import type { Operation } from '../operation/operation.ts';
 import { planLayers } from '../operation/target/target.ts';
+import type { Operation } from '../operation/types.ts';
 import { type CustomFile, makeCustomisation } from '../package/manifest/customisation.ts';
 import { orderLayers } from '../package/order.ts';
 import type { SkillPackage } from '../package/package.ts';

@@ -2,8 +2,8 @@ import { ClawError } from '../errors.ts';
 import type { EngineContext } from '../operation/context.ts';
 import { readInstallation } from '../operation/installation.ts';
 import { pinning } from '../operation/layers.ts';
-import type { Operation } from '../operation/operation.ts';
 import { planLayers } from '../operation/target/target.ts';
+import type { Operation } from '../operation/types.ts';
 import type { ReleaseRequest } from '../state/release.ts';
 
 /**

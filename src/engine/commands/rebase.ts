@@ -1,8 +1,8 @@
 import type { PlanningContext } from '../operation/context.ts';
 import { readInstallation, readInstalledPackages } from '../operation/installation.ts';
 import { pinning } from '../operation/layers.ts';
-import type { Operation } from '../operation/operation.ts';
 import { planLayers } from '../operation/target/target.ts';
+import type { Operation } from '../operation/types.ts';
 import { makeCustomisation } from '../package/manifest/customisation.ts';
 import type { SkillPackage } from '../package/package.ts';
 import { CUSTOM } from '../state/claw-folder.ts';

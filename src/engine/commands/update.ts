@@ -5,9 +5,9 @@ import {
   requireState,
 } from '../operation/installation.ts';
 import { pinning, requireApplied } from '../operation/layers.ts';
-import type { Operation } from '../operation/operation.ts';
 import { coreState } from '../operation/release-state.ts';
 import { type NewCore, planLayers } from '../operation/target/target.ts';
+import type { Operation } from '../operation/types.ts';
 import { keptOptions, type UpdateOptions } from '../operation/update-options.ts';
 import { checkCoreVersion } from '../package/manifest/core-version.ts';
 import { mapPath, withDeclared } from '../package/manifest/path-map.ts';

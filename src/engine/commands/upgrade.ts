@@ -7,8 +7,8 @@ import {
   requireState,
 } from '../operation/installation.ts';
 import { pinning, requireApplied } from '../operation/layers.ts';
-import type { Operation } from '../operation/operation.ts';
 import { planLayers } from '../operation/target/target.ts';
+import type { Operation } from '../operation/types.ts';
 import { checkCoreVersion } from '../package/manifest/core-version.ts';
 import { checkRelations } from '../package/order.ts';
 import type { SkillPackage } from '../package/package.ts';

@@ -3,6 +3,7 @@ import type { TreeFile } from '../tree.ts';
 import type { Followed } from './follow.ts';
 import type { Draft } from './joint.ts';
 import type { ResolvedConflict } from './resolve-conflict.ts';
+import type { Touch } from './touch.ts';
 
 /** A path that layers touch: what it becomes (null: it is gone), and who made it so. */
 export type ComposedFile = {
@@ -12,15 +13,6 @@ export type ComposedFile = {
   /** The path that the release knows the file by, where a layer moved it. */
   readonly origin: string;
   readonly touches: readonly Touch[];
-};
-
-/** One layer's work on one path. */
-export type Touch = {
-  readonly layer: string;
-  readonly before: TreeFile | null;
-  readonly after: TreeFile | null;
-  /** The resolution of a conflict between this layer and those before it, if there was one. */
-  readonly resolved: ResolvedConflict | null;
 };
 
 /** Imports of a file that a release moved, in a file of a layer, written with its new path. */

@@ -5,8 +5,8 @@ import type { Hunk } from '../merge/lines/hunk.ts';
 import { contentOf, splitLines } from '../merge/lines/lines.ts';
 import type { TreeFile, Versions } from '../tree.ts';
 import { authorsOf } from './blame/attribution.ts';
-import type { Touch } from './composition.ts';
 import type { ConflictOutcome } from './resolve-conflict.ts';
+import type { Touch } from './touch.ts';
 
 type ConflictHunk = Extract<Hunk, { kind: 'conflict' }>;
 

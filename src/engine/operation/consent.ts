@@ -1,8 +1,8 @@
 import { matchesGlob } from 'node:path';
 import { ClawError } from '../errors.ts';
 import { needsConsent } from '../package/checks/protection.ts';
-import type { Operation } from './operation.ts';
 import { newOverrides, overrideNote } from './overrides.ts';
+import type { Operation } from './types.ts';
 
 /**
  * Refuses changes that need the owner's named consent: of files that run on their own or steer a tool, and of

@@ -1,6 +1,6 @@
 import type { Decision } from '../compose/resolve-conflict.ts';
 import type { VerbResult } from '../contract/result.ts';
-import type { ProofScope } from '../proof/tests/own-tests.ts';
+import type { ProofScope } from '../proof/proof.ts';
 
 /** The input of every verb: the project it works on, and its edges to the outside. */
 export type EngineContext = {

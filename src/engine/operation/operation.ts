@@ -2,9 +2,9 @@ import { saveBaseDigests } from '../cache/base-digests.ts';
 import type { FileChange } from '../compose/plan.ts';
 import type { ResolvedConflict } from '../compose/resolve-conflict.ts';
 import type { Conflict } from '../conflict.ts';
-import type { Carried, CarriedVerb, ExtraOf } from '../contract/carried-verb.ts';
+import type { CarriedVerb } from '../contract/carried-verb.ts';
 import type { DataOf } from '../contract/data-by-verb.ts';
-import type { Outcome, ResultWith, VerbResult } from '../contract/result.ts';
+import type { Outcome, VerbResult } from '../contract/result.ts';
 import { digestBytes } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import { throwIfInterrupted } from '../interrupted.ts';
@@ -12,12 +12,9 @@ import type { SkillPackage } from '../package/package.ts';
 import { clearPending } from '../pending/pending.ts';
 import { tidyUp } from '../pending/tidy-up.ts';
 import { withDecided, writePending } from '../pending/waiting.ts';
-import type { Release } from '../state/release.ts';
-import type { Resolution } from '../state/resolution.ts';
-import { type LayerState, rememberState, type State } from '../state/state-file.ts';
+import { rememberState } from '../state/state-file.ts';
 import { commitSteps } from '../transaction/commit.ts';
 import type { Step } from '../transaction/step.ts';
-import type { TreeFile } from '../tree.ts';
 import { checkConsent } from './consent.ts';
 import type { EngineContext, PlanningContext } from './context.ts';
 import type { Installation } from './installation.ts';
@@ -34,46 +31,7 @@ import { reportChanges } from './report.ts';
 import { noteSecrets, readOwnValues } from './secrets/secrets.ts';
 import { stateSteps, stepOf } from './state-steps.ts';
 import { followedNotes } from './target/followed-notes.ts';
-import type { TargetPlan } from './target/target.ts';
-
-/** A planned command: from here on every verb goes the same way. */
-export type Operation<V extends CarriedVerb = CarriedVerb> = {
-  readonly verb: V;
-  readonly arguments: readonly string[];
-  /** The owner's arguments, where `continue` needs them to plan again and `arguments` hold less. */
-  readonly retry?: readonly string[];
-  readonly options?: Readonly<Record<string, string | null>>;
-  readonly installation: Installation;
-  readonly installed: readonly SkillPackage[];
-  readonly plan: TargetPlan;
-  /** Returns the state by which `state.yaml` will pin a layer. */
-  readonly pin: (layer: SkillPackage) => LayerState;
-  readonly warnings: readonly string[];
-  /** Another release that this command brings; null where the core stays. */
-  readonly core?: { readonly release: Release; readonly state: State['core'] } | null;
-  /** Files beside the core that this command brings or takes along: packages, recordings. */
-  readonly files?: readonly ExtraChange[];
-  /** Every recording there will be; those that are there by default. */
-  readonly resolutions?: readonly Resolution[];
-  /** Things that the owner gives up, announced before the command runs. */
-  readonly losses?: readonly string[];
-  /** The way to prove it, where the tree on disk already has its changes. */
-  readonly proof?: {
-    readonly isSkipped: boolean;
-    /** The tree before those changes, where it differs from the disk. */
-    readonly compared: ReadonlyMap<string, TreeFile | null>;
-  };
-  /** There is nothing to do, not even to take the core. */
-  readonly isIdle?: boolean;
-  /** Data of this verb beside the common ones. */
-  readonly data: ExtraOf<V>;
-};
-
-/** A change of a file that is no part of the core. */
-export type ExtraChange = Omit<FileChange, 'movedFrom'>;
-
-/** The report of a verb that composes the tree anew. */
-export type Report<V extends CarriedVerb> = ResultWith<V, Carried & ExtraOf<V>>;
+import type { Operation, Report } from './types.ts';
 
 /** Reports a plan in the form that every verb uses. */
 export function reportOperation<V extends CarriedVerb>(

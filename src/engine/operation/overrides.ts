@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import type { Operation } from './operation.ts';
+import type { Operation } from './types.ts';
 
 const Overrides = z
   .record(z.string(), z.object({ core: z.string(), range: z.string() }))

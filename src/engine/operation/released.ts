@@ -1,5 +1,5 @@
 import type { Installation } from './installation.ts';
-import type { Operation } from './operation.ts';
+import type { Operation } from './types.ts';
 
 /** Returns a reader for release files: the new release during `update`, otherwise the installed one. */
 export function releaseFileOf({

@@ -1,16 +1,6 @@
 import { type Digest, digestBytes, digestTree } from '../digest.ts';
-import type { Manifest } from './manifest/manifest.ts';
+import type { Manifest, Origin } from './manifest/manifest.ts';
 import type { SkillPackage } from './package.ts';
-
-/** The commits that a package was made of, as `pack --range` records them. */
-export type Origin = {
-  /** Commit → git's patch id of it, which a cherry-pick has as well; null for a merge. */
-  readonly commits: Readonly<Record<string, string | null>>;
-  /** The patch id of all of them together, which a squashed commit has as well; null where nothing is left. */
-  readonly patch: string | null;
-  /** Of the changes that they came to; see `changeDigest`. */
-  readonly of: Digest;
-};
 
 /**
  * Returns the digest of what a package changes: its files, moves and declarations. Words about them

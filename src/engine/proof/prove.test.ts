@@ -1,7 +1,8 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type ProofInput, prove } from './prove.ts';
+import type { ProofInput } from './proof.ts';
+import { prove } from './prove.ts';
 import { ENVIRONMENT, layer, temporaryProject, treeFile } from './testing/project.ts';
 
 const PASSES = `import test from 'node:test'; test('passes', () => {});`;

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ProofFailure, ProofInput } from './prove.ts';
+import type { ProofFailure, ProofInput } from './proof.ts';
 import { failingTests, failureText } from './tests/failing-tests.ts';
 import type { TrialRun } from './trial.ts';
 

@@ -1,10 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { digestFile } from '../digest.ts';
+import { digestFile, type FileDigest } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import type { Tree, TreeFile } from '../tree.ts';
 import { readTreeFile, treeReader } from './disk.ts';
-import type { State } from './state-file.ts';
 
 /** Folders of `.claw/` whose bytes are committed with the project. */
 export const BASE = '.claw/base';
@@ -32,13 +31,16 @@ export function keptPath(folder: string, path: string): string {
   return STEERS_GIT.test(name) ? `${folder}/${path}.kept` : `${folder}/${path}`;
 }
 
+/** The digests that `state.yaml` pins, by path. */
+type Pinned = { readonly files: ReadonlyMap<string, FileDigest | 'deleted'> };
+
 /**
  * Returns a file that layers touch, as the last command published it.
  *
  * @throws ClawError DIGEST_MISMATCH when the kept bytes are not those that `state.yaml` pins
  */
-export function readComposed(root: string, state: State, path: string): TreeFile | null {
-  const pinned = state.files.get(path);
+export function readComposed(root: string, { files }: Pinned, path: string): TreeFile | null {
+  const pinned = files.get(path);
   if (pinned === undefined || pinned === 'deleted') return null;
   const place = keptPath(COMPOSED, path);
   const file = readTreeFile(root, place);

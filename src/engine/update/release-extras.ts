@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { ClawError } from '../errors.ts';
-import type { ExtraChange } from '../operation/operation.ts';
 import { skillDigests, skillOf } from '../operation/release-state.ts';
+import type { ExtraChange } from '../operation/types.ts';
 import { lstat } from '../package/lstat.ts';
 import { listFolder } from '../state/claw-folder.ts';
 import { readTree, readTreeFile } from '../state/disk.ts';

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import type { Attachment, Channel, InboundMessage } from '../../channels/channel.ts';
 import { MEDIA_DIR } from '../../sandbox/sandbox.ts';
 import type { Group } from '../../store/store.ts';
-import type { HostOptions } from '../contracts/options.ts';
+import type { ClockPort, SettingsPort, StorePort } from '../contracts/ports.ts';
 import { plainName } from '../groups/plain-name.ts';
 import { oneByOne } from '../inbound-path/keyed-queue.ts';
 import { pruneMedia, shelve } from './media-folder.ts';
@@ -19,9 +19,11 @@ export type AgentFile = {
 /** Brings what came with a message to where the group's agent can read it. */
 export type FetchAttachment = (caller: Group, messageId: string) => Promise<AgentFile>;
 
-type AttachmentOptions = Pick<HostOptions, 'store' | 'settings' | 'now'> & {
-  readonly channelOf: (jid: string) => Channel | undefined;
-};
+type AttachmentOptions = StorePort &
+  SettingsPort &
+  ClockPort & {
+    readonly channelOf: (jid: string) => Channel | undefined;
+  };
 
 /** @returns a function that rejects, in words for the agent, where there is no such file in its chat */
 export function attachmentFetcher(options: AttachmentOptions): FetchAttachment {

@@ -3,7 +3,14 @@ import { costOf } from '../../model/price.ts';
 import type { PaidCall } from '../../model/proxy.ts';
 import type { Admission, TokenCounts } from '../../model/tokens.ts';
 import type { Group, Limits, Spending } from '../../store/store.ts';
-import type { HostOptions } from '../contracts/options.ts';
+import type {
+  ClockPort,
+  IdPort,
+  LogPort,
+  SettingsPort,
+  StorePort,
+  TimeZonePort,
+} from '../contracts/ports.ts';
 import { shareUsed } from './amount.ts';
 import { type BudgetReport, createBudgetReport, limitsFor } from './budget-report.ts';
 import { localDay } from './day.ts';
@@ -28,14 +35,16 @@ export interface Budgets {
   report(): BudgetReport;
 }
 
-export type BudgetOptions = Pick<
-  HostOptions,
-  'store' | 'settings' | 'now' | 'newId' | 'timeZone' | 'log'
-> & {
-  /** Puts a text into the outbox for the owner. */
-  readonly queue: (text: string) => void;
-  readonly onQueued: () => void;
-};
+export type BudgetOptions = StorePort &
+  SettingsPort &
+  ClockPort &
+  IdPort &
+  TimeZonePort &
+  LogPort & {
+    /** Puts a text into the outbox for the owner. */
+    readonly queue: (text: string) => void;
+    readonly onQueued: () => void;
+  };
 
 /** Opens the books of the store: what was spent is counted there, and outlives every process. */
 export function openBudgets(options: BudgetOptions): Budgets {

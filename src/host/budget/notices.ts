@@ -1,5 +1,5 @@
 import type { Group, Limits, Spending } from '../../store/store.ts';
-import type { HostOptions } from '../contracts/options.ts';
+import type { ClockPort, IdPort, StorePort } from '../contracts/ports.ts';
 import { shareUsed, spentOf } from './amount.ts';
 
 /** From here on the owner is told that a budget goes to its end. */
@@ -19,9 +19,11 @@ export interface Notices {
   sayPaused(group: Group, day: string): void;
 }
 
-export type NoticeOptions = Pick<HostOptions, 'store' | 'newId' | 'now'> & {
-  readonly queue: (text: string) => void;
-};
+export type NoticeOptions = StorePort &
+  IdPort &
+  ClockPort & {
+    readonly queue: (text: string) => void;
+  };
 
 /** What is said about budgets: each thing once a day, also across a restart, since it is noted where it is queued. */
 export function noticesOf({ store, newId, now, queue }: NoticeOptions): Notices {

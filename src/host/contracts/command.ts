@@ -17,12 +17,25 @@ import type { AddressOf } from '../groups/chat-list.ts';
 import type { Registry } from '../groups/registry.ts';
 import type { TaskBook } from '../scheduler/task-book.ts';
 import type { ServiceReport } from '../services/services.ts';
-import type { CancelledCommand } from '../turns/running-command.ts';
 import type { Ask } from './ask.ts';
 import type { Claw } from './claw.ts';
 import type { Git } from './git.ts';
-import type { HostOptions } from './options.ts';
 import type { Choice, Reply } from './question.ts';
+
+/** A tool or the like that stays silent: its kind is a word for the owner. */
+export type SilentPart = Silent & {
+  readonly kind: string;
+  /** What that means; `off` by default. */
+  readonly effect?: string;
+};
+
+/** A command that was at work when the owner said stop. */
+export type CancelledCommand = {
+  /** As it was typed, to be said in a chat. */
+  readonly name: string;
+  /** False where ending it half way is not safe: it goes on. */
+  readonly isCancelled: boolean;
+};
 
 /** What an owner's command may know and do. */
 export type CommandContext = {
@@ -46,8 +59,8 @@ export type CommandContext = {
     /** How `/pair` links it; null where it does not. */
     readonly pairing: Pairing | null;
   }[];
-  readonly silentChannels?: HostOptions['silentChannels'];
-  readonly silentParts?: HostOptions['silentParts'];
+  readonly silentChannels?: readonly Silent[];
+  readonly silentParts?: readonly SilentPart[];
   readonly services: () => readonly ServiceReport[];
   /** The address of the HTTP server of this machine; null while it is off. */
   readonly pages: () => string | null;

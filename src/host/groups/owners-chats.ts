@@ -1,12 +1,12 @@
 import type { Group } from '../../store/store.ts';
-import type { HostOptions } from '../contracts/options.ts';
+import type { ChannelsPort, ClockPort, MainChatPort, StorePort } from '../contracts/ports.ts';
 
 /** Makes the terminal one of the owner's own chats, whether or not anybody sits at it. */
 export function registerTerminal({
   store,
   mainChat: { jid, name },
   now,
-}: Pick<HostOptions, 'store' | 'mainChat' | 'now'>): void {
+}: StorePort & MainChatPort & ClockPort): void {
   const channel = jid.split(':', 1)[0] ?? jid;
   store.transaction(() => {
     store.chats.see({ jid, channel, name, isDirect: true }, now());
@@ -18,16 +18,13 @@ export function registerTerminal({
  * Finds out which of the owner's own chats can be reached: a service has no terminal, also where they
  * wrote there last.
  */
-export function noteReach({ store, channels }: Pick<HostOptions, 'store' | 'channels'>): void {
+export function noteReach({ store, channels }: StorePort & ChannelsPort): void {
   for (const { jid } of store.groups.mains()) {
     store.groups.setAway(jid, !channels.some((channel) => channel.ownsJid(jid)));
   }
 }
 
 /** The owner's own chats on the channels there are, the one they last wrote in first. */
-export function ownersChats({
-  store,
-  channels,
-}: Pick<HostOptions, 'store' | 'channels'>): readonly Group[] {
+export function ownersChats({ store, channels }: StorePort & ChannelsPort): readonly Group[] {
   return store.groups.mains().filter(({ jid }) => channels.some((channel) => channel.ownsJid(jid)));
 }

@@ -1,5 +1,5 @@
 import type { Chat, Group } from '../../store/store.ts';
-import type { HostOptions } from '../contracts/options.ts';
+import type { ClockPort, ProjectPort, SettingsPort, StorePort } from '../contracts/ports.ts';
 import { type AddressOf, type ChatList, findChat, listChats } from './chat-list.ts';
 import { folderNameFor, folderNameProblem } from './folder-name.ts';
 import {
@@ -35,13 +35,16 @@ export interface Registry {
   setTrigger(group: Group, trigger: Trigger): void;
 }
 
-export type RegistryOptions = Pick<HostOptions, 'store' | 'projectDir' | 'settings' | 'now'> & {
-  readonly addressOf: AddressOf;
-  /** Ends the container of a group's folder, if it has one. */
-  readonly stopAgent: (folder: string) => Promise<void>;
-  /** Tells the chat's channel to forget what it keeps of it. */
-  readonly forgetChat: (jid: string) => void;
-};
+export type RegistryOptions = StorePort &
+  ProjectPort &
+  SettingsPort &
+  ClockPort & {
+    readonly addressOf: AddressOf;
+    /** Ends the container of a group's folder, if it has one. */
+    readonly stopAgent: (folder: string) => Promise<void>;
+    /** Tells the chat's channel to forget what it keeps of it. */
+    readonly forgetChat: (jid: string) => void;
+  };
 
 export function openRegistry(options: RegistryOptions): Registry {
   const { store, now, addressOf, stopAgent, forgetChat } = options;

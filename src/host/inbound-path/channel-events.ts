@@ -4,27 +4,37 @@ import type {
   ChannelStatus,
   InboundMessage,
 } from '../../channels/channel.ts';
-import type { HostOptions } from '../contracts/options.ts';
+import type { Command } from '../contracts/command.ts';
+import type { HostLog } from '../contracts/log.ts';
+import type {
+  ClockPort,
+  IdPort,
+  LogPort,
+  ProjectPort,
+  SettingsPort,
+  StorePort,
+} from '../contracts/ports.ts';
 import { makeGroupFolder } from '../groups/group-folder.ts';
 import { plainName } from '../groups/plain-name.ts';
 import { openGroupCommit } from './group-commit.ts';
 import { type Received, receive } from './receive.ts';
 
-export type ChannelEventParts = Pick<
-  HostOptions,
-  'store' | 'settings' | 'projectDir' | 'commands' | 'now' | 'newId' | 'log'
-> & {
-  /** Something new is stored: there may be turns to run and messages to send. */
-  readonly onStored: (jids: ReadonlySet<string>) => void;
-  /** Somebody may have written who may not. */
-  readonly onStranger: () => void;
-  readonly tellOwner: (text: string) => void;
-  /** A message came too late to be answered. */
-  readonly onLate: () => void;
-  readonly onStatus: (channel: Channel, status: ChannelStatus) => void;
-  /** The channel may be able to send now. */
-  readonly onReady: () => void;
-};
+export type ChannelEventParts = StorePort &
+  SettingsPort &
+  ProjectPort & { readonly commands: readonly Command[] } & ClockPort &
+  IdPort &
+  LogPort & {
+    /** Something new is stored: there may be turns to run and messages to send. */
+    readonly onStored: (jids: ReadonlySet<string>) => void;
+    /** Somebody may have written who may not. */
+    readonly onStranger: () => void;
+    readonly tellOwner: (text: string) => void;
+    /** A message came too late to be answered. */
+    readonly onLate: () => void;
+    readonly onStatus: (channel: Channel, status: ChannelStatus) => void;
+    /** The channel may be able to send now. */
+    readonly onReady: () => void;
+  };
 
 /** What channels tell the host: each resolves when it is on disk, messages of all channels together. */
 export function channelEvents(parts: ChannelEventParts): (channel: Channel) => ChannelEvents {
@@ -80,7 +90,7 @@ function eventsOf(
 
 /** That something came, and never what. */
 function logStored(
-  log: HostOptions['log'],
+  log: HostLog,
   { name }: Channel,
   { id, attachments = [] }: InboundMessage,
   { group }: Received,

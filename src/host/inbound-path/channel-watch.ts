@@ -1,5 +1,5 @@
 import type { Channel, ChannelStatus } from '../../channels/channel.ts';
-import type { HostOptions } from '../contracts/options.ts';
+import type { ChannelsPort, LogPort, StorePort, TimerPort } from '../contracts/ports.ts';
 import { ownersChats } from '../groups/owners-chats.ts';
 
 /** A channel that goes on trying by itself gets so long before the owner hears of it. */
@@ -11,9 +11,12 @@ export interface ChannelWatch {
   stop(): void;
 }
 
-export type ChannelWatchOptions = Pick<HostOptions, 'store' | 'channels' | 'setTimer' | 'log'> & {
-  readonly say: (jid: string, text: string) => void;
-};
+export type ChannelWatchOptions = StorePort &
+  ChannelsPort &
+  TimerPort &
+  LogPort & {
+    readonly say: (jid: string, text: string) => void;
+  };
 
 /**
  * Tells the owner, in their chats on all other channels, that a channel needs them, and when it is back.

@@ -1,5 +1,5 @@
 import type { LateCount } from '../../store/store.ts';
-import type { HostOptions } from '../contracts/options.ts';
+import type { StorePort, TimerPort } from '../contracts/ports.ts';
 
 /** So long nothing more that is old must have come. */
 const QUIET_MS = 10_000;
@@ -12,11 +12,12 @@ export interface LateDigest {
   stop(): void;
 }
 
-export type LateDigestOptions = Pick<HostOptions, 'store' | 'setTimer'> & {
-  /** Puts a text into the outbox for the owner. */
-  readonly queue: (text: string) => void;
-  readonly onQueued: () => void;
-};
+export type LateDigestOptions = StorePort &
+  TimerPort & {
+    /** Puts a text into the outbox for the owner. */
+    readonly queue: (text: string) => void;
+    readonly onQueued: () => void;
+  };
 
 /**
  * Tells the owner in one line what was said while the assistant was away and is too old to be answered,

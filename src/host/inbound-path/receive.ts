@@ -2,8 +2,15 @@ import type { Channel, InboundMessage } from '../../channels/channel.ts';
 import type { Group, Store } from '../../store/store.ts';
 import { takeAnswer, withdrawAsks } from '../asking/answers.ts';
 import { textWithFiles } from '../attachments/attachments.ts';
+import type { Command } from '../contracts/command.ts';
 import { isCommandText, matchCommand, ownerCommands } from '../contracts/match-command.ts';
-import type { HostOptions } from '../contracts/options.ts';
+import type {
+  ClockPort,
+  IdPort,
+  ProjectPort,
+  SettingsPort,
+  StorePort,
+} from '../contracts/ports.ts';
 import { parseQuestion, replyTo } from '../contracts/question.ts';
 import { plainName } from '../groups/plain-name.ts';
 import { freeFolder } from '../groups/registry.ts';
@@ -12,10 +19,10 @@ import type { CommandRequest } from '../turns/command-turn.ts';
 import { membersCommands } from '../turns/members-command-turn.ts';
 import { titleOf } from './command-title.ts';
 
-type ReceiveOptions = Pick<
-  HostOptions,
-  'store' | 'settings' | 'projectDir' | 'commands' | 'now' | 'newId'
->;
+type ReceiveOptions = StorePort &
+  SettingsPort &
+  ProjectPort & { readonly commands: readonly Command[] } & ClockPort &
+  IdPort;
 type Source = Pick<Channel, 'name' | 'isOpen'>;
 
 /** Whose message was stored: a group's, which may have registered itself with it, or nobody's. */

@@ -1,4 +1,4 @@
-import type { HostOptions } from '../contracts/options.ts';
+import type { ClockPort, StorePort, TimerPort, TimeZonePort } from '../contracts/ports.ts';
 import { openAlarm } from '../scheduler/alarm.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -9,11 +9,14 @@ export interface StrangerDigest {
   stop(): void;
 }
 
-export type StrangerDigestOptions = Pick<HostOptions, 'store' | 'now' | 'setTimer' | 'timeZone'> & {
-  /** Puts a text into the outbox for the owner. */
-  readonly queue: (text: string) => void;
-  readonly onQueued: () => void;
-};
+export type StrangerDigestOptions = StorePort &
+  ClockPort &
+  TimerPort &
+  TimeZonePort & {
+    /** Puts a text into the outbox for the owner. */
+    readonly queue: (text: string) => void;
+    readonly onQueued: () => void;
+  };
 
 /**
  * Tells the owner once a day how many people wrote without being allowed to: a day after the first of

@@ -1,7 +1,13 @@
 import { type Channel, UnknownDelivery } from '../../channels/channel.ts';
 import { TIMED_OUT, withTimeout } from '../../lib/timeout.ts';
 import type { Outbound } from '../../store/store.ts';
-import type { HostOptions } from '../contracts/options.ts';
+import type {
+  ChannelsPort,
+  ClockPort,
+  LogPort,
+  StorePort,
+  TimeoutsPort,
+} from '../contracts/ports.ts';
 import { persist } from '../turns/persist.ts';
 
 /** After this many refusals by a connected channel, a message no longer holds up those behind it. */
@@ -18,15 +24,16 @@ export interface Delivery {
   stop(graceMs: number): Promise<void>;
 }
 
-export type DeliveryOptions = Pick<
-  HostOptions,
-  'store' | 'channels' | 'now' | 'log' | 'timeouts'
-> & {
-  /** A message of this chat left the outbox, one way or the other. */
-  readonly onDelivered: (jid: string) => void;
-  /** The far end refused a message for good. */
-  readonly onGivenUp: (message: Outbound, error: string) => void;
-};
+export type DeliveryOptions = StorePort &
+  ChannelsPort &
+  ClockPort &
+  LogPort &
+  TimeoutsPort & {
+    /** A message of this chat left the outbox, one way or the other. */
+    readonly onDelivered: (jid: string) => void;
+    /** The far end refused a message for good. */
+    readonly onGivenUp: (message: Outbound, error: string) => void;
+  };
 
 /**
  * Sends what is in the outbox: one message per chat at a time, in order, each until it is taken.

@@ -1,7 +1,16 @@
-import type { Route } from '../../http/route.ts';
+import type { Loopback, Route } from '../../http/route.ts';
 import { type Named, openContributions, type Silent } from '../../lib/contribution.ts';
 import type { Environment } from '../../lib/settings.ts';
-import type { HostOptions } from '../contracts/options.ts';
+import type {
+  ClockPort,
+  IdPort,
+  LogPort,
+  SettingsPort,
+  StorePort,
+  TimeoutsPort,
+  TimerPort,
+  TimeZonePort,
+} from '../contracts/ports.ts';
 import type {
   QueuedTurn,
   ServiceContext,
@@ -27,23 +36,19 @@ export interface Services {
   stop(): Promise<void>;
 }
 
-export type ServicesOptions = Pick<
-  HostOptions,
-  | 'store'
-  | 'services'
-  | 'http'
-  | 'settings'
-  | 'timeZone'
-  | 'now'
-  | 'newId'
-  | 'setTimer'
-  | 'timeouts'
-  | 'log'
-> & {
-  readonly dueTasks: DueTasks;
-  /** A turn was queued. */
-  readonly onQueued: () => void;
-};
+export type ServicesOptions = StorePort & { readonly services: readonly Named<StartService>[] } & {
+  readonly http: Loopback;
+} & SettingsPort &
+  TimeZonePort &
+  ClockPort &
+  IdPort &
+  TimerPort &
+  TimeoutsPort &
+  LogPort & {
+    readonly dueTasks: DueTasks;
+    /** A turn was queued. */
+    readonly onQueued: () => void;
+  };
 
 /** Opens the services of this tree, each with its own settings; none is started. */
 export function openServices(

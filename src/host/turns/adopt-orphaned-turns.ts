@@ -1,5 +1,5 @@
 import type { Turn } from '../../store/store.ts';
-import type { HostOptions } from '../contracts/options.ts';
+import type { ClockPort, InstancePort, StorePort, TimeoutsPort } from '../contracts/ports.ts';
 import type { TurnResult } from './turn-result.ts';
 import { gaveUp } from './turn-result.ts';
 
@@ -23,7 +23,7 @@ export function adoptOrphanedTurns({
   instance,
   now,
   timeouts,
-}: Pick<HostOptions, 'store' | 'instance' | 'now' | 'timeouts'>): OrphanedTurns {
+}: StorePort & InstancePort & ClockPort & TimeoutsPort): OrphanedTurns {
   const lease = { owner: instance, until: now() + timeouts.leaseMs };
   store.outbox.recover(now());
   const left = store.turns.leftBy({ not: instance });

@@ -1,30 +1,37 @@
+import type { ChooseModels } from '../../model/routing.ts';
 import type { TurnEvents, TurnOutcome, TurnRequest } from '../../sandbox/sandbox.ts';
 import type { Group, Turn } from '../../store/store.ts';
 import type { Budgets } from '../budget/budgets.ts';
 import { overBudget } from '../budget/over-budget.ts';
 import type { ToolTurn } from '../contracts/guard.ts';
-import type { HostOptions } from '../contracts/options.ts';
+import type { ClockPort, LogPort, SettingsPort, StorePort, TimeZonePort } from '../contracts/ports.ts';
 import { silently } from '../scheduler/task-result.ts';
 import { type TaskTurn, taskOfTurn, taskPrompt } from '../scheduler/task-turn.ts';
+import type { LazySandbox } from './lazy-sandbox.ts';
 import { conversationOf, promptOf } from './prompt.ts';
+import type { SystemPrompt } from './system-prompt.ts';
 import { conversationOfTurn, nextConversation } from './turn-conversation.ts';
 import { turnMessages } from './turn-messages.ts';
 import { answered, failed, type TurnResult } from './turn-result.ts';
 
-type AgentTurnOptions = Pick<
-  HostOptions,
-  'store' | 'settings' | 'sandbox' | 'chooseModels' | 'systemPrompt' | 'now' | 'timeZone' | 'log'
-> & {
-  readonly budgets: Budgets;
-  readonly onTool: TurnEvents['onTool'];
-  readonly onAsk: TurnEvents['onAsk'];
-  /** The tools that an agent is offered, by whose turn it is. */
-  readonly toolsFor: (turn: ToolTurn) => TurnRequest['tools'];
-  /** Whether the agent has asked to end this turn without a message. */
-  readonly isSilent: () => boolean;
-  /** Absent where nothing that is said meanwhile is for this turn. */
-  readonly followUps?: Pick<TurnEvents, 'onOpen' | 'onTook'>;
-};
+type AgentTurnOptions = StorePort &
+  SettingsPort &
+  ClockPort &
+  TimeZonePort &
+  LogPort & {
+    readonly sandbox: LazySandbox;
+    readonly chooseModels: ChooseModels;
+    readonly systemPrompt: SystemPrompt;
+    readonly budgets: Budgets;
+    readonly onTool: TurnEvents['onTool'];
+    readonly onAsk: TurnEvents['onAsk'];
+    /** The tools that an agent is offered, by whose turn it is. */
+    readonly toolsFor: (turn: ToolTurn) => TurnRequest['tools'];
+    /** Whether the agent has asked to end this turn without a message. */
+    readonly isSilent: () => boolean;
+    /** Absent where nothing that is said meanwhile is for this turn. */
+    readonly followUps?: Pick<TurnEvents, 'onOpen' | 'onTook'>;
+  };
 
 /** Lets the group's agent answer the turn's messages or do its task. Never rejects because of model or sandbox. */
 export async function runAgentTurn(options: AgentTurnOptions, turn: Turn): Promise<TurnResult> {

@@ -1,6 +1,6 @@
 import type { TurnEvents } from '../../sandbox/sandbox.ts';
 import type { Turn } from '../../store/store.ts';
-import type { HostOptions } from '../contracts/options.ts';
+import type { InstancePort, LogPort, StorePort, TimeZonePort } from '../contracts/ports.ts';
 import { promptOf } from './prompt.ts';
 import { turnMessages } from './turn-messages.ts';
 
@@ -27,7 +27,7 @@ type Open = {
  * turn from then on. So whatever becomes of agent or host in between, one turn answers it.
  */
 export function openFollowUps(
-  options: Pick<HostOptions, 'store' | 'instance' | 'timeZone' | 'log'>,
+  options: StorePort & InstancePort & TimeZonePort & LogPort,
 ): FollowUps {
   const { store, instance, timeZone, log } = options;
   const openTurns = new Map<string, Open>();

@@ -1,15 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isPassing } from '../../store/error.ts';
-import type { HostOptions } from '../contracts/options.ts';
+import type { LogPort, TimeoutsPort } from '../contracts/ports.ts';
 
 const MAX_PAUSE_MS = 60_000;
 
-export type PersistOptions = Pick<HostOptions, 'log' | 'timeouts'> & {
-  /** What is written, for the log. */
-  readonly what: string;
-  /** Nobody may write any more: the assistant is ending, or the work is somebody else's now. */
-  readonly isOver: () => boolean;
-};
+export type PersistOptions = LogPort &
+  TimeoutsPort & {
+    /** What is written, for the log. */
+    readonly what: string;
+    /** Nobody may write any more: the assistant is ending, or the work is somebody else's now. */
+    readonly isOver: () => boolean;
+  };
 
 /**
  * Writes what has happened already and cannot be done again: an answer that was paid for, a message

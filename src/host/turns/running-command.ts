@@ -1,15 +1,7 @@
 import type { Turn } from '../../store/store.ts';
-import type { Command } from '../contracts/command.ts';
+import type { CancelledCommand, Command } from '../contracts/command.ts';
 import { ownerCommands } from '../contracts/match-command.ts';
 import { commandOf, titleOf } from '../inbound-path/command-title.ts';
-
-/** A command that was at work when the owner said stop. */
-export type CancelledCommand = {
-  /** As it was typed, to be said in a chat. */
-  readonly name: string;
-  /** False where ending it half way is not safe: it goes on. */
-  readonly isCancelled: boolean;
-};
 
 /** The owner's command that is under way: one at a time, beside the quick ones. */
 export interface RunningCommand {

@@ -1,5 +1,5 @@
 import type { Group, NextSession } from '../../store/store.ts';
-import type { HostOptions } from '../contracts/options.ts';
+import type { ClockPort, SettingsPort, StorePort } from '../contracts/ports.ts';
 import type { TaskTurn } from '../scheduler/task-turn.ts';
 
 const HOUR_MS = 3_600_000;
@@ -17,7 +17,7 @@ export type TurnConversation = {
 
 /** Finds the conversation that a turn goes on with, which a long silence ends. */
 export function conversationOfTurn(
-  { store, settings, now }: Pick<HostOptions, 'store' | 'settings' | 'now'>,
+  { store, settings, now }: StorePort & SettingsPort & ClockPort,
   { folder }: Group,
   task: TaskTurn | null,
 ): TurnConversation {

@@ -1,7 +1,15 @@
 import { withTimeout } from '../../lib/timeout.ts';
 import { isPassing } from '../../store/error.ts';
 import type { Turn } from '../../store/store.ts';
-import type { HostOptions } from '../contracts/options.ts';
+import type {
+  ClockPort,
+  IdPort,
+  InstancePort,
+  LogPort,
+  SettingsPort,
+  StorePort,
+  TimeoutsPort,
+} from '../contracts/ports.ts';
 import { persist } from './persist.ts';
 import { failed, gaveUp, type TurnResult } from './turn-result.ts';
 
@@ -20,19 +28,22 @@ export interface TurnQueue {
   close(): void;
 }
 
-export type TurnQueueOptions = Pick<
-  HostOptions,
-  'store' | 'settings' | 'instance' | 'now' | 'newId' | 'log' | 'timeouts'
-> & {
-  readonly runAgent: (turn: Turn) => Promise<TurnResult>;
-  readonly runCommand: (turn: Turn) => Promise<TurnResult>;
-  /** Ends the agent of a folder, whose turn is over without it. */
-  readonly stopAgent: (folder: string) => Promise<void>;
-  /** Makes of a result what its chat is told, which is not the same for a turn that nobody asked for. */
-  readonly toTell: (turn: Turn, result: TurnResult) => TurnResult;
-  /** The turn's end is stored; its messages wait in the outbox. */
-  readonly onEnded: (turn: Turn, result: TurnResult) => void;
-};
+export type TurnQueueOptions = StorePort &
+  SettingsPort &
+  InstancePort &
+  ClockPort &
+  IdPort &
+  LogPort &
+  TimeoutsPort & {
+    readonly runAgent: (turn: Turn) => Promise<TurnResult>;
+    readonly runCommand: (turn: Turn) => Promise<TurnResult>;
+    /** Ends the agent of a folder, whose turn is over without it. */
+    readonly stopAgent: (folder: string) => Promise<void>;
+    /** Makes of a result what its chat is told, which is not the same for a turn that nobody asked for. */
+    readonly toTell: (turn: Turn, result: TurnResult) => TurnResult;
+    /** The turn's end is stored; its messages wait in the outbox. */
+    readonly onEnded: (turn: Turn, result: TurnResult) => void;
+  };
 
 type Running = {
   readonly turn: Turn;

@@ -7,7 +7,9 @@ import {
   rollBack,
   transactionIds,
 } from '../../engine/transaction/recover.js';
-import type { Rollback } from './rollback.ts';
+
+/** Whether a change was taken back, and what kept it. */
+export type Rollback = { readonly ok: true } | { readonly ok: false; readonly message: string };
 
 /**
  * Takes back the last transaction where claw itself cannot. All or nothing: one file that was edited since

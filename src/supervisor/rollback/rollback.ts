@@ -1,9 +1,7 @@
 import { execFile } from 'node:child_process';
 import { z } from 'zod';
 import type { Environment } from '../environment.ts';
-import { takeBackWithoutClaw } from './rollback-without-claw.ts';
-
-export type Rollback = { readonly ok: true } | { readonly ok: false; readonly message: string };
+import { type Rollback, takeBackWithoutClaw } from './rollback-without-claw.ts';
 
 export type RollbackOptions = {
   readonly nodePath: string;

@@ -1,7 +1,7 @@
 import type { Hunk } from '../../merge/lines/hunk.ts';
 import { contentOf, splitLines } from '../../merge/lines/lines.ts';
 import type { TreeFile } from '../../tree.ts';
-import type { Touch } from '../composition.ts';
+import type { Touch } from '../touch.ts';
 
 type ConflictHunk = Extract<Hunk, { kind: 'conflict' }>;
 

@@ -2,8 +2,9 @@ import type { SkillPackage } from '../../package/package.ts';
 import type { Resolution } from '../../state/resolution.ts';
 import { declarersOf, type KeyPath } from '../../structured/json/line-keys.ts';
 import { structuredKind } from '../../structured/kind.ts';
-import type { ComposedFile, Composition, Touch } from '../composition.ts';
+import type { ComposedFile, Composition } from '../composition.ts';
 import type { ResolvedConflict } from '../resolve-conflict.ts';
+import type { Touch } from '../touch.ts';
 import {
   type Blamed,
   type BlameStep,

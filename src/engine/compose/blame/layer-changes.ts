@@ -4,9 +4,10 @@ import type { SkillPackage } from '../../package/package.ts';
 import { structuredKind } from '../../structured/kind.ts';
 import { isSameFile, type TreeFile } from '../../tree.ts';
 import { type ComposeInput, compose } from '../compose.ts';
-import type { Composition, Touch } from '../composition.ts';
+import type { Composition } from '../composition.ts';
 import type { FileChange } from '../plan.ts';
 import { mergeByKey } from '../structured-file.ts';
+import type { Touch } from '../touch.ts';
 
 /**
  * Returns the diff of one layer against the final tree, by path. Lines that later layers changed again are

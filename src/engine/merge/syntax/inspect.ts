@@ -1,14 +1,9 @@
 import { type ParseError, parse as parseJson, printParseErrorCode } from 'jsonc-parser';
-import { type Duplicate, duplicatesIn } from './duplicates.ts';
+import { duplicatesIn } from './duplicates.ts';
+import type { Inspection } from './inspection.ts';
 import { inspectKeyedLines, inspectYaml } from './keys.ts';
 import type { Format, Language } from './language.ts';
 import { type Parse, type SyntaxFault, syntaxFault } from './parse.ts';
-
-/** Findings about one text by itself: why it cannot be read, or which names it has twice. */
-export type Inspection = {
-  readonly fault: SyntaxFault | null;
-  readonly duplicates: readonly Duplicate[];
-};
 
 /** Reads a text that is decoded and has line feeds only. */
 export type Reader = (text: string) => Inspection;

@@ -1,6 +1,6 @@
 import { isPair, isScalar, LineCounter, parseAllDocuments, visit } from 'yaml';
 import { type Duplicate, repeated } from './duplicates.ts';
-import type { Inspection } from './inspect.ts';
+import type { Inspection } from './inspection.ts';
 
 const KEY = /^\s*(?:export\s+)?([\w.-]+|"[^"]*"|'[^']*')\s*=/;
 const SECTION = /^\s*\[{1,2}([^[\]]+)\]{1,2}\s*(?:#.*)?$/;

@@ -6,7 +6,7 @@ import type { ScriptedPackage } from '../../proof/npm/install-scripts.ts';
 import { readTreeFile } from '../../state/disk.ts';
 import type { TreeFile } from '../../tree.ts';
 import type { EngineContext } from '../context.ts';
-import type { Operation } from '../operation.ts';
+import type { Operation } from '../types.ts';
 
 const CONSENT = 'npm:';
 

@@ -5,9 +5,9 @@ import { type Digest, digestBytes, digestFile } from '../../digest.ts';
 import { ClawError } from '../../errors.ts';
 import { PENDING } from '../../pending/pending.ts';
 import { installedDigest } from '../../proof/npm/installed.ts';
-import type { ProofScope } from '../../proof/tests/own-tests.ts';
+import type { ProofScope } from '../../proof/proof.ts';
 import { treeReader } from '../../state/disk.ts';
-import type { Operation } from '../operation.ts';
+import type { Operation } from '../types.ts';
 
 const NAME = '.claw-proved.json';
 

@@ -1,7 +1,7 @@
 import { type Followed, followImports } from '../../compose/follow.ts';
 import { mapPath } from '../../package/manifest/path-map.ts';
 import type { TreeFile } from '../../tree.ts';
-import type { Operation } from '../operation.ts';
+import type { Operation } from '../types.ts';
 import { updateOptionsOf } from '../update-options.ts';
 
 type Lookup = (path: string) => TreeFile | null;

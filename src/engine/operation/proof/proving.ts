@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { ClawError } from '../../errors.ts';
 import type { SkillPackage } from '../../package/package.ts';
-import type { ProofFailure } from '../../proof/prove.ts';
+import type { ProofFailure } from '../../proof/proof.ts';
 import type { LayerTests } from '../../proof/view.ts';
 import { CONFIG_PATH, type CodebaseConfig, parseConfig } from '../../state/config.ts';
 import { readTreeFile, treeReader } from '../../state/disk.ts';
@@ -10,8 +10,8 @@ import type { EngineContext } from '../context.ts';
 import type { Installation } from '../installation.ts';
 import type { PreparedPackages } from '../npm/npm.ts';
 import { lackingPackages } from '../npm/packages-lacking.ts';
-import type { Operation } from '../operation.ts';
 import { releaseFileOf } from '../released.ts';
+import type { Operation } from '../types.ts';
 import { type TestGround, withFollowedTests } from './followed-tests.ts';
 import { keepProof, mayKeepProof, type Proved, proofKey, readProof } from './kept-proof.ts';
 import { leftBehind } from './left-behind.ts';

@@ -1,4 +1,4 @@
-import type { Origin } from '../origin.ts';
+import type { Digest } from '../../digest.ts';
 
 export type FileOp =
   | { readonly type: 'rename' | 'move'; readonly from: string; readonly to: string }
@@ -24,6 +24,16 @@ export type Structured = {
     readonly npmDependencies: Readonly<Record<string, string>>;
     readonly aptPackages: readonly string[];
   };
+};
+
+/** The commits that a package was made of, as `pack --range` records them. */
+export type Origin = {
+  /** Commit → git's patch id of it, which a cherry-pick has as well; null for a merge. */
+  readonly commits: Readonly<Record<string, string | null>>;
+  /** The patch id of all of them together, which a squashed commit has as well; null where nothing is left. */
+  readonly patch: string | null;
+  /** Of the changes that they came to; see `changeDigest`. */
+  readonly of: Digest;
 };
 
 /** `manifest.yaml` after checking; the YAML spelling is snake_case. */

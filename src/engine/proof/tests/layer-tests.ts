@@ -1,6 +1,6 @@
 import type { Digest } from '../../digest.ts';
+import type { Found, ProofFailure, ProofInput } from '../proof.ts';
 import { testPath } from '../proof-files.ts';
-import type { Found, ProofFailure, ProofInput } from '../prove.ts';
 import { failsAsBefore, failureOf } from '../report.ts';
 import { failedBefore, type Trial, type TrialRun, type Trials } from '../trial.ts';
 import type { LayerTests } from '../view.ts';

@@ -1,28 +1,11 @@
 import { matchesGlob } from 'node:path';
 import { isSameFile } from '../../tree.ts';
-import type { Found, ProofFailure, ProofInput } from '../prove.ts';
+import type { Found, OwnTests, ProofFailure, ProofInput } from '../proof.ts';
 import { failsAsBefore, failureOf } from '../report.ts';
 import { failedBefore, type TrialRun, type Trials } from '../trial.ts';
 import { failingTests } from './failing-tests.ts';
 import { relatedTests } from './related.ts';
 import { openTestKeys } from './test-keys.ts';
-
-/** The tests that a codebase has of its own, from its configuration. */
-export type OwnTests = {
-  /** Globs of the test files. */
-  readonly tests: readonly string[];
-  /** Globs of those that cannot run in a view. */
-  readonly except: readonly string[];
-  /** The command that test files are handed to; one with `{changed}` finds them by the changed files. */
-  readonly command: string;
-  /** The limit of seconds for all of them together. */
-  readonly seconds: number;
-  /** The limit of files that run. */
-  readonly most: number;
-};
-
-/** The tests to run: only those of the layers, also those of the codebase that a change concerns, or all. */
-export type ProofScope = 'skills' | 'related' | 'all';
 
 /** `note` tells what did not run, null where everything did. */
 type OwnFound = Found & { readonly ran: number; readonly note: string | null };

@@ -1,0 +1,54 @@
+import type { Channel } from '../../channels/channel.ts';
+import type { Settings } from '../../config.ts';
+import type { Store } from '../../store/store.ts';
+import type { SetTimer } from '../scheduler/alarm.ts';
+import type { HostLog } from './log.ts';
+
+// Ways of the host to what is around it, one a port: a part of the host asks for those that it uses, so that
+// its type says what it can touch.
+
+/** The database. */
+export type StorePort = { readonly store: Store };
+
+export type SettingsPort = { readonly settings: Settings };
+
+export type ChannelsPort = { readonly channels: readonly Channel[] };
+
+/** The folder of the code, in which groups have theirs. */
+export type ProjectPort = { readonly projectDir: string };
+
+/** The owner's own chat, registered as the main group. */
+export type MainChatPort = { readonly mainChat: { readonly jid: string; readonly name: string } };
+
+/** Names this process in leases; no other process ever has the same. */
+export type InstancePort = { readonly instance: string };
+
+/** The time, in milliseconds. */
+export type ClockPort = { readonly now: () => number };
+
+export type TimerPort = { readonly setTimer: SetTimer };
+
+export type TimeZonePort = { readonly timeZone: string };
+
+/** Makes an id that nothing else has. */
+export type IdPort = { readonly newId: () => string };
+
+export type LogPort = { readonly log: HostLog };
+
+export type TimeoutsPort = { readonly timeouts: Timeouts };
+
+/** How fast the host does what it repeats, in milliseconds. */
+export type Timeouts = {
+  readonly leaseMs: number;
+  readonly connectTimeoutMs: number;
+  readonly sendTimeoutMs: number;
+  /** Before the first repeat of a send; doubled each time, up to a minute. */
+  readonly retryMs: number;
+  readonly typingMs: number;
+  readonly progressMs: number;
+  /** How long the owner may think about what an agent asks in the middle of a turn. */
+  readonly consentMs: number;
+  /** When the assistant ends: for messages on their way out, and then for channels and containers. */
+  readonly flushMs: number;
+  readonly closeMs: number;
+};
