@@ -5,13 +5,13 @@ import { openStore } from './store/store.ts';
 import { describeWithEngine } from './testing/engine.ts';
 import { startAnthropicServer } from './testing/model/anthropic.ts';
 import { shellScript, TEST_KEY } from './testing/sandbox-project.ts';
-import { Conversation, TestTree } from './testing/supervised-project.ts';
+import { TestConversation, TestTree } from './testing/supervised-project.ts';
 
 await describeWithEngine('bubblewrap', 'the assistant as a whole', () => {
   test('a line is answered by the agent in its sandbox, and the key stays out of the logs', async () => {
     const server = await startAnthropicServer(shellScript);
     using tree = new TestTree();
-    await using conversation = Conversation.start(tree, {
+    await using conversation = TestConversation.start(tree, {
       ANTHROPIC_BASE_URL: server.url,
       ANTHROPIC_API_KEY: TEST_KEY,
     });
@@ -52,7 +52,7 @@ await describeWithEngine('bubblewrap', 'the assistant as a whole', () => {
       CLAW_SANDBOX: '',
       DOCKER_HOST: 'unix:///nowhere/docker.sock',
     };
-    await using first = Conversation.start(tree, environment);
+    await using first = TestConversation.start(tree, environment);
     await first.sees('say `/sandbox bubblewrap` to let them run in bubblewrap');
     first.write('hello there\n/groups\n');
     await first.sees('Registered:');
@@ -60,11 +60,11 @@ await describeWithEngine('bubblewrap', 'the assistant as a whole', () => {
     expect(await first.end('/sandbox bubblewrap\n/retry\n')).toBe(0);
     expect(first.stdout).toContain('Now: bubblewrap');
     expect(first.stdout).toContain('You said: hello there');
-    await using second = Conversation.start(tree, environment);
+    await using second = TestConversation.start(tree, environment);
     expect(await second.end('hello again\n')).toBe(0);
     expect(second.stdout).toContain('You said: hello again');
     expect(second.stdout).not.toContain('/sandbox');
-    await using third = Conversation.start(tree, environment);
+    await using third = TestConversation.start(tree, environment);
     expect(await third.end('/sandbox docker\nhello once more\n')).toBe(0);
     expect(third.stdout).toContain('You said: hello once more');
     await server.close();
@@ -76,7 +76,7 @@ await describeWithEngine('bubblewrap', 'the assistant as a whole', () => {
       isDown ? { kind: 'error', status: 401 } : shellScript(request),
     );
     using tree = new TestTree();
-    await using conversation = Conversation.start(tree, {
+    await using conversation = TestConversation.start(tree, {
       ANTHROPIC_BASE_URL: server.url,
       ANTHROPIC_API_KEY: TEST_KEY,
     });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { appendFile, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ModelMessage } from 'ai';
-import { type Conversation, NOTHING_SAID, type Note, parseTranscript } from './transcript.ts';
+import { NOTHING_SAID, type Note, parseTranscript, type Transcript } from './transcript.ts';
 
 /**
  * One conversation and its transcript, a file with a message a line. The file only ever grows: messages stay
@@ -11,7 +11,7 @@ import { type Conversation, NOTHING_SAID, type Note, parseTranscript } from './t
 export class Session {
   readonly id: string;
   /** As it was when the session was opened. */
-  readonly conversation: Conversation;
+  readonly conversation: Transcript;
   readonly #path: string;
   /** True if the file ends in the middle of a line, as after a crash. */
   #isCut: boolean;

@@ -5,7 +5,7 @@ import { z } from 'zod';
 export type Said = { readonly line: number; readonly message: ModelMessage };
 
 /** A conversation as far as the model is shown it. */
-export type Conversation = {
+export type Transcript = {
   /** The summary of earlier messages; null where `said` is all. */
   readonly summary: string | null;
   readonly said: readonly Said[];
@@ -15,7 +15,7 @@ export type Conversation = {
   readonly lines: number;
 };
 
-export const NOTHING_SAID: Conversation = { summary: null, said: [], tokens: null, lines: 0 };
+export const NOTHING_SAID: Transcript = { summary: null, said: [], tokens: null, lines: 0 };
 
 /** Notes of a transcript beside messages: the summary of those before line `from`, and the size. */
 export type Note =
@@ -26,7 +26,7 @@ const Summary = z.object({ kind: z.literal('summary'), from: z.int().min(0), tex
 const Size = z.object({ kind: z.literal('size'), tokens: z.int().min(0) });
 
 /** Reads a transcript, from where its last summary ends. */
-export function parseTranscript(text: string): Conversation {
+export function parseTranscript(text: string): Transcript {
   const lines = text.split('\n');
   if (lines.at(-1) === '') lines.pop();
   const summary = lastSummary(lines);

@@ -4,7 +4,7 @@ import { bringsOf } from '../host/changes/plan.ts';
 import {
   carryOutChange,
   type Previewed,
-  PreviewedWish,
+  PreviewedRequest,
   previewChange,
   proposeChange,
 } from '../host/changes/preview.ts';
@@ -30,7 +30,7 @@ export const command = defineCommand({
     return given === null ? null : await proposeChange(context, wishOf(given.words, []));
   },
   confirm(context, data) {
-    const wish = PreviewedWish.parse(data);
+    const wish = PreviewedRequest.parse(data);
     return carryOutChange(context, wish, (note) => show(context, wish.args, wish.allow, note));
   },
   resume: reportChange,

@@ -1,8 +1,8 @@
+import type { CancelledCommand } from '../host/contracts/command.ts';
 import { defineCommand } from '../host/contracts/command.ts';
 import { answerOrRefusal, groupAndRest } from '../host/groups/group-command.ts';
 import { GroupRefused } from '../host/groups/group-refused.ts';
 import { joined, wordsOf } from '../host/groups/words.ts';
-import type { CancelledCommand } from '../host/contracts/command.ts';
 
 export const command = defineCommand({
   scope: 'owner',

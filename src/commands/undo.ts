@@ -3,7 +3,7 @@ import { answer, readTree } from '../host/changes/change.ts';
 import {
   carryOutChange,
   type Previewed,
-  PreviewedWish,
+  PreviewedRequest,
   previewChange,
   proposeChange,
 } from '../host/changes/preview.ts';
@@ -35,7 +35,7 @@ export const command = defineCommand({
     return pending === null ? await proposeChange(context, WISH) : null;
   },
   confirm(context, data) {
-    return carryOutChange(context, PreviewedWish.parse(data), (note) => show(context, note));
+    return carryOutChange(context, PreviewedRequest.parse(data), (note) => show(context, note));
   },
   resume: reportChange,
 });

@@ -1,7 +1,7 @@
 import { readArguments } from '../host/changes/arguments.ts';
 import { answer, readTree } from '../host/changes/change.ts';
 import { findNewestRelease } from '../host/changes/newest-release.ts';
-import { carryOutChange, PreviewedWish, previewChange } from '../host/changes/preview.ts';
+import { carryOutChange, PreviewedRequest, previewChange } from '../host/changes/preview.ts';
 import { pendingText, refusalOf } from '../host/changes/refusal.ts';
 import { reportChange } from '../host/changes/report.ts';
 import { retirementQuestion } from '../host/changes/retirement.ts';
@@ -47,7 +47,7 @@ export const command = defineCommand({
     return await show(context, { ref: found.ref, ...given }, '');
   },
   confirm(context, data) {
-    const wish = PreviewedWish.parse(data);
+    const wish = PreviewedRequest.parse(data);
     const [ref = ''] = wish.args;
     return carryOutChange(context, wish, (note) => show(context, { ...wish, ref }, note));
   },

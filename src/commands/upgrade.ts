@@ -4,7 +4,7 @@ import { bringsOf } from '../host/changes/plan.ts';
 import {
   carryOutChange,
   type Previewed,
-  PreviewedWish,
+  PreviewedRequest,
   previewChange,
   proposeChange,
 } from '../host/changes/preview.ts';
@@ -33,7 +33,7 @@ export const command = defineCommand({
     return await proposeChange(context, wishOf(given.words, [], applied));
   },
   confirm(context, data) {
-    const wish = PreviewedWish.parse(data);
+    const wish = PreviewedRequest.parse(data);
     return carryOutChange(context, wish, (note) => show(context, wish.args, wish.allow, note));
   },
   resume: reportChange,

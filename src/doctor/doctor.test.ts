@@ -21,7 +21,7 @@ import { openStore } from '../store/store.ts';
 import { describeWithEngine } from '../testing/engine.ts';
 import { type AnthropicReply, startAnthropicServer } from '../testing/model/anthropic.ts';
 import { TEST_KEY } from '../testing/sandbox-project.ts';
-import { Conversation, environmentOf, TestTree } from '../testing/supervised-project.ts';
+import { environmentOf, TestConversation, TestTree } from '../testing/supervised-project.ts';
 import { examineAssistant, type Finding } from './examination.ts';
 
 const REPOSITORY = resolve(import.meta.dirname, '../..');
@@ -265,7 +265,7 @@ test('the whole command: a running assistant, its channel, no secret', async () 
   const server = await startAnthropicServer(() => OK);
   using tree = new TestTree();
   const environment = { ANTHROPIC_BASE_URL: server.url, ANTHROPIC_API_KEY: TEST_KEY };
-  await using conversation = Conversation.start(tree, environment);
+  await using conversation = TestConversation.start(tree, environment);
   await conversation.sees('> ');
   conversation.write('/sandbox\n');
   await conversation.sees('Now: bubblewrap');

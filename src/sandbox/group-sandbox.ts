@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { unaskable } from '../model/failure.ts';
 import { WarmAgent } from './agent/warm-agent.ts';
 import type { Engine } from './engines/engine.ts';
-import { Group, SHUTTING_DOWN } from './group.ts';
+import { GroupContainer, SHUTTING_DOWN } from './group.ts';
 import { extraMounts } from './mounts/extra-mounts.ts';
 import { type GroupPlaces, groupMounts, writableFolders } from './mounts/mounts.ts';
 import { type AgentUser, giveFolder } from './mounts/ownership.ts';
@@ -38,7 +38,7 @@ export class GroupSandbox implements Sandbox {
   readonly engine: Engine['name'];
   readonly description: string;
   readonly #parts: GroupSandboxParts;
-  readonly #groups = new Map<string, Group>();
+  readonly #groups = new Map<string, GroupContainer>();
   #isClosed = false;
 
   constructor(parts: GroupSandboxParts) {
@@ -95,12 +95,12 @@ export class GroupSandbox implements Sandbox {
     return null;
   }
 
-  #group(request: TurnRequest): Group {
+  #group(request: TurnRequest): GroupContainer {
     const { folder, isMain } = request;
     let group = this.#groups.get(folder);
     if (group === undefined) {
       const { idleMs } = this.#parts.options.settings;
-      group = new Group({ startAgent: () => this.#startAgent(folder, isMain), idleMs });
+      group = new GroupContainer({ startAgent: () => this.#startAgent(folder, isMain), idleMs });
       this.#groups.set(folder, group);
     }
     return group;

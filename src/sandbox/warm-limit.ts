@@ -1,7 +1,10 @@
-import type { Group } from './group.ts';
+import type { GroupContainer } from './group.ts';
 
 /** Which groups give their containers up so that one more can start: those that idle longest. */
-export function groupsToRetire(others: readonly Group[], maxContainers: number): readonly Group[] {
+export function groupsToRetire(
+  others: readonly GroupContainer[],
+  maxContainers: number,
+): readonly GroupContainer[] {
   const warm = others.filter((group) => group.isWarm);
   const surplus = warm.length + 1 - maxContainers;
   return warm

@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream';
 import { setTimeout as later } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { pipedConsole } from '../terminal/piped-console.ts';
-import { Conversation, environmentOf, TestTree } from '../testing/supervised-project.ts';
+import { environmentOf, TestConversation, TestTree } from '../testing/supervised-project.ts';
 import { readEnvironment } from './environment.ts';
 import { DEFAULT_TIMING, openSupervisor } from './supervisor.ts';
 
@@ -54,7 +54,7 @@ test('an assistant that hangs is started again and answers', async () => {
 
 test('a terminal that is closed ends what runs in it', async () => {
   using tree = new TestTree();
-  await using conversation = Conversation.start(tree);
+  await using conversation = TestConversation.start(tree);
   await isHealthy(tree);
   conversation.child.kill('SIGHUP');
   expect(await conversation.end()).toBe(0);
@@ -63,7 +63,7 @@ test('a terminal that is closed ends what runs in it', async () => {
 test('a service goes on: nobody would start it again', async () => {
   using tree = new TestTree();
   const command = [process.execPath, 'src/supervisor/entry.js', '--service'];
-  await using conversation = new Conversation(tree, command);
+  await using conversation = new TestConversation(tree, command);
   await isHealthy(tree);
   conversation.child.kill('SIGHUP');
   await later(1_000);

@@ -8,7 +8,7 @@ import {
   type AnthropicServer,
   startAnthropicServer,
 } from '../testing/model/anthropic.ts';
-import { Conversation, TestTree } from '../testing/supervised-project.ts';
+import { TestConversation, TestTree } from '../testing/supervised-project.ts';
 import { DEFAULT_TIMING } from './supervisor.ts';
 
 /** A channel of the owner's that takes nothing and never lets go. */
@@ -52,9 +52,9 @@ const HANGING_MS = 60_000;
 async function leaveInTheMiddle(
   tree: TestTree,
   environment: Record<string, string>,
-  leave: (conversation: Conversation) => Promise<void> | void,
+  leave: (conversation: TestConversation) => Promise<void> | void,
 ): Promise<{ readonly exitCode: unknown; readonly ms: number }> {
-  await using conversation = Conversation.start(tree, environment);
+  await using conversation = TestConversation.start(tree, environment);
   await conversation.sees('> ');
   const before = server.requests.length;
   conversation.write('ping\n');
@@ -70,7 +70,7 @@ async function leaveInTheMiddle(
 async function whatIsSaidNext(tree: TestTree, environment: Record<string, string>) {
   reply = [{ type: 'text', text: 'pong' }];
   const before = server.requests.length;
-  await using conversation = Conversation.start(tree, environment);
+  await using conversation = TestConversation.start(tree, environment);
   await conversation.sees('pong');
   expect(await conversation.end('/help\n')).toBe(0);
   const answers = conversation.stdout.split('pong').length - 1;

@@ -39,12 +39,12 @@ export type LinesOptions = {
   readonly onChange: () => void;
 };
 
-type Waiting = { readonly speaker: Speaker; readonly text: string; readonly typedAt: number };
+type WaitingLine = { readonly speaker: Speaker; readonly text: string; readonly typedAt: number };
 type Open = { readonly speaker: Speaker; readonly line: ConsoleLine; isStored: boolean };
 
 /** Creates the queue of typed and piped lines, which survives restarts. */
 export function openLines({ runId, now, onChange }: LinesOptions): Lines {
-  let waiting: readonly Waiting[] = [];
+  let waiting: readonly WaitingLine[] = [];
   /** Handed over and not answered yet, in order. */
   let open: readonly Open[] = [];
   let send: ((line: ConsoleLine) => void) | null = null;
@@ -57,7 +57,7 @@ export function openLines({ runId, now, onChange }: LinesOptions): Lines {
    */
   function pump(): void {
     if (send === null) return;
-    const held: Waiting[] = [];
+    const held: WaitingLine[] = [];
     for (const said of waiting) {
       if (said.speaker.isOneByOne && isOpenOf(said.speaker)) {
         held.push(said);

@@ -16,9 +16,9 @@ import { journalText, stage } from '../engine/transaction/stage.ts';
 import { pipedConsole } from '../terminal/piped-console.ts';
 import { skillFiles } from '../testing/codebase.ts';
 import {
-  Conversation,
   environmentOf,
   oneFileSkill,
+  TestConversation,
   TestTree,
 } from '../testing/supervised-project.ts';
 import { readEnvironment } from './environment.ts';
@@ -39,7 +39,7 @@ const HANGING = oneFileSkill(
 const FINE = oneFileSkill('fine', 'src/channels/fine.txt', 'fine\n');
 
 /** Returns the answers of a piped conversation, by the prompts between them. */
-function answersOf({ stdout }: Conversation): readonly string[] {
+function answersOf({ stdout }: TestConversation): readonly string[] {
   return stdout.split(/^> \n?/m).map((text) => text.trim());
 }
 
@@ -51,7 +51,7 @@ function assistantPid(tree: TestTree): number {
 
 test('piped lines are answered one after the other, also across a restart, and the end is exit 0', async () => {
   using tree = new TestTree();
-  await using conversation = Conversation.start(tree);
+  await using conversation = TestConversation.start(tree);
   const exitCode = await conversation.end('/groups\n/restart\n\n/bogus\n/groups\n');
   expect(conversation.stderr).toBe('');
   expect(exitCode).toBe(0);
@@ -69,7 +69,7 @@ test('piped lines are answered one after the other, also across a restart, and t
 
 test('a skill is woven in and the new tree reports it, with what was piped in meanwhile', async () => {
   using tree = new TestTree(FINE);
-  await using conversation = Conversation.start(tree);
+  await using conversation = TestConversation.start(tree);
   expect(await conversation.end('/add-fine\nyes\n/remove-fine\n/groups\n')).toBe(0);
   const { stdout } = conversation;
   const order = ['fine 1.0.0 is in', 'fine is out', 'Registered:'].map((part) =>
@@ -92,7 +92,7 @@ function leaveUnpublished(tree: TestTree, path: string): void {
 
 test('what an interrupted command has left to publish is published before the assistant starts', async () => {
   using tree = new TestTree();
-  await using conversation = Conversation.start(tree);
+  await using conversation = TestConversation.start(tree);
   await conversation.sees('I am Andy');
   leaveUnpublished(tree, 'src/channels/late.txt');
   conversation.write('/restart\n');
@@ -115,7 +115,7 @@ test('what an interrupted command has left to publish is published before the as
 
 test('a tree that does not come up is taken back, and the owner is told why', async () => {
   using tree = new TestTree(BROKEN);
-  await using conversation = Conversation.start(tree, { SLACK_BOT_TOKEN: 'xoxb-4f2b9c81' });
+  await using conversation = TestConversation.start(tree, { SLACK_BOT_TOKEN: 'xoxb-4f2b9c81' });
   expect(await conversation.end('/add-broken\nyes\n/groups\n')).toBe(0);
   expect(conversation.stdout).toContain('Adding broken was taken back');
   expect(conversation.stdout).toMatch(/Error: no luck with \[secret\], in \S+broken\.ts:1\./);
@@ -138,7 +138,7 @@ test('a tree that broke claw as well is taken back without it', async () => {
     ([path, content]) => [`skills/broken/${path}`, String(content)] as const,
   );
   using tree = new TestTree(Object.fromEntries(files));
-  await using conversation = Conversation.start(tree);
+  await using conversation = TestConversation.start(tree);
   expect(await conversation.end('/add-broken\nyes\n/groups\n')).toBe(0);
   expect(conversation.stdout).toContain('Adding broken was taken back');
   expect(conversation.stdout).toContain('no luck');
@@ -222,7 +222,7 @@ test('a tree that comes up without ever being ready is taken back when its time 
 
 test('an assistant that is killed is started again and answers what it had stored', async () => {
   using tree = new TestTree();
-  await using conversation = Conversation.start(tree);
+  await using conversation = TestConversation.start(tree);
   await conversation.sees('> ');
   const pid = assistantPid(tree);
   conversation.write('/groups\n');
@@ -234,7 +234,7 @@ test('an assistant that is killed is started again and answers what it had store
 
 test('wrong settings keep agents from running and nothing else, and name each line to mend', async () => {
   using tree = new TestTree({ '.env': 'BUDGET_USD=1\nMODEL=nonsense\nBUDGET_TOKENS=many\n' });
-  await using conversation = Conversation.start(tree, { OPENAI_API_KEY: 'sk-test' });
+  await using conversation = TestConversation.start(tree, { OPENAI_API_KEY: 'sk-test' });
   expect(await conversation.end('/groups\nhello\n')).toBe(0);
   expect(conversation.stdout).toContain('MODEL in line 2 of .env must be anthropic/<model>');
   expect(conversation.stdout).toContain('BUDGET_TOKENS in line 3 of .env must be');
@@ -244,7 +244,7 @@ test('wrong settings keep agents from running and nothing else, and name each li
 
 test('a restart is refused while the settings are wrong, and nothing goes down for it', async () => {
   using tree = new TestTree({ '.env': 'ASSISTANT_NAME=Bob\n' });
-  await using conversation = Conversation.start(tree);
+  await using conversation = TestConversation.start(tree);
   await conversation.sees('I am Bob');
   writeFileSync(join(tree.dir, '.env'), 'ASSISTANT_NAME=Bob\n\nCLAW_MAX_AGENTS=lots\n');
   conversation.write('/restart\n');
@@ -265,7 +265,7 @@ test('a restart is refused while the settings are wrong, and nothing goes down f
 
 test('an assistant that ends while its settings are wrong comes up again to say so', async () => {
   using tree = new TestTree({ '.env': 'ASSISTANT_NAME=Bob\n' });
-  await using conversation = Conversation.start(tree);
+  await using conversation = TestConversation.start(tree);
   await conversation.sees('> ');
   writeFileSync(join(tree.dir, '.env'), 'CLAW_MAX_AGENTS=lots\n');
   process.kill(assistantPid(tree), 'SIGKILL');
@@ -280,20 +280,20 @@ test('an assistant that ends while its settings are wrong comes up again to say 
 
 test('a byte-order mark in front of .env takes no setting away', async () => {
   using tree = new TestTree({ '.env': '\ufeffASSISTANT_NAME=Bob\n' });
-  await using conversation = Conversation.start(tree);
+  await using conversation = TestConversation.start(tree);
   expect(await conversation.end('/groups\n')).toBe(0);
   expect(conversation.stdout).toContain('I am Bob');
 });
 
 test('a database that turns out damaged while it is used ends the start with what to do', async () => {
   using tree = new TestTree();
-  await using first = Conversation.start(tree);
+  await using first = TestConversation.start(tree);
   expect(await first.end()).toBe(0);
   const path = join(tree.dataDir, 'claw.db');
   const bytes = readFileSync(path);
   bytes.fill(0xa5, 3 * 4096, 5 * 4096);
   writeFileSync(path, bytes);
-  await using second = Conversation.start(tree);
+  await using second = TestConversation.start(tree);
   expect(await second.end()).toBe(1);
   expect(second.stdout).toContain('`npx claw doctor` says how to save what can be read.');
   expect(second.stderr).not.toContain('Starting it again.');
@@ -301,9 +301,9 @@ test('a database that turns out damaged while it is used ends the start with wha
 
 test('a second start on the same data folder is refused in one line', async () => {
   using tree = new TestTree();
-  await using first = Conversation.start(tree);
+  await using first = TestConversation.start(tree);
   await first.sees('> ');
-  await using second = Conversation.start(tree);
+  await using second = TestConversation.start(tree);
   expect(await second.end()).toBe(1);
   expect(second.stderr.trim()).toBe(
     `The assistant already runs on ${tree.dataDir} (pid ${first.child.pid}). End that one first, or set CLAW_DATA to another folder.`,
@@ -315,7 +315,7 @@ test('a second start on the same data folder is refused in one line', async () =
 test('on a terminal, what is typed during a restart stays on the line and can be finished', async () => {
   using tree = new TestTree();
   const command = `stty cols 60 rows 30; exec ${process.execPath} src/supervisor/start.ts`;
-  await using terminal = new Conversation(tree, ['script', '-qefc', command, '/dev/null']);
+  await using terminal = new TestConversation(tree, ['script', '-qefc', command, '/dev/null']);
   await terminal.sees('\u001b[1G\u001b[0J> ');
   terminal.write('/restart\r');
   terminal.write('/gro');
@@ -333,7 +333,7 @@ test('on a terminal, what is typed during a restart stays on the line and can be
 test('on a terminal, leaving while an answer is on its way is an end like any other', async () => {
   using tree = new TestTree();
   const command = `stty cols 60 rows 30; exec ${process.execPath} src/supervisor/start.ts`;
-  await using terminal = new Conversation(tree, ['script', '-qefc', command, '/dev/null']);
+  await using terminal = new TestConversation(tree, ['script', '-qefc', command, '/dev/null']);
   await terminal.sees('\u001b[1G\u001b[0J> ');
   terminal.write('/status\r');
   await terminal.sees('is typing');

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { Conversation, TestTree } from '../testing/supervised-project.ts';
+import { TestConversation, TestTree } from '../testing/supervised-project.ts';
 
 /** Gives a tree a git history with the release that it is, and a remote with newer ones. */
 function publishReleases(tree: TestTree): void {
@@ -39,14 +39,14 @@ test('an update restarts onto the new core, and one that does not come up is tak
   const git = (...args: string[]) => execFileSync('git', args, { cwd: tree.dir });
   git('fetch', '--quiet', 'origin', 'refs/tags/v1.1.0:refs/tags/v1.1.0');
   {
-    await using conversation = Conversation.start(tree);
+    await using conversation = TestConversation.start(tree);
     expect(await conversation.end('/update v1.1.0\nyes\n/status\n')).toBe(0);
     expect(conversation.stdout).toContain('Core 1.0.0 → 1.1.0: 2 files of it changed.');
     expect(conversation.stdout).toContain('The core is 1.1.0 now: 2 files changed.');
     expect(conversation.stdout).toContain('- version: Patchclaw 1.1.0');
     expect(readFileSync(none, 'utf8')).toBe('new in 1.1.0\n');
   }
-  await using conversation = Conversation.start(tree);
+  await using conversation = TestConversation.start(tree);
   expect(await conversation.end('/update\nyes\n/status\n')).toBe(0);
   expect(conversation.stdout).toContain('Core 1.1.0 → 1.2.0: 2 files of it changed.');
   expect(conversation.stdout).toContain('The update to v1.2.0 was taken back');

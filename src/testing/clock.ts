@@ -1,6 +1,6 @@
 import type { SetTimer } from '../host/scheduler/alarm.ts';
 
-type Waiting = { readonly at: number; readonly onElapsed: () => void };
+type WaitingTimer = { readonly at: number; readonly onElapsed: () => void };
 
 /** A clock that moves when the test says so: time can pass, and the wall clock can be moved alone. */
 export class TestClock {
@@ -8,7 +8,7 @@ export class TestClock {
   readonly delays: number[] = [];
   #wall: number;
   #awake = 0;
-  #waiting: Waiting[] = [];
+  #waiting: WaitingTimer[] = [];
 
   constructor(start: string) {
     this.#wall = Date.parse(start);

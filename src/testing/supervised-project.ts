@@ -89,7 +89,7 @@ export function environmentOf(tree: TestTree): Record<string, string | undefined
 }
 
 /** A program at whose pipes or terminal the test sits. */
-export class Conversation {
+export class TestConversation {
   readonly child: ChildProcess;
   stdout = '';
   stderr = '';
@@ -116,8 +116,8 @@ export class Conversation {
   }
 
   /** The assistant as `npm start` starts it. */
-  static start(tree: TestTree, environment: Record<string, string> = {}): Conversation {
-    return new Conversation(tree, [process.execPath, 'src/supervisor/entry.js'], environment);
+  static start(tree: TestTree, environment: Record<string, string> = {}): TestConversation {
+    return new TestConversation(tree, [process.execPath, 'src/supervisor/entry.js'], environment);
   }
 
   write(text: string): void {

@@ -1,4 +1,4 @@
-import type { Group } from '../../src/testing/whatsapp/group.ts';
+import type { WhatsAppGroup } from '../../src/testing/whatsapp/group.ts';
 import type { Person } from '../../src/testing/whatsapp/person.ts';
 import type { WhatsAppServer } from '../../src/testing/whatsapp/server.ts';
 import type { Plan, PlannedChat, PlannedMessage } from './plan.ts';
@@ -11,7 +11,7 @@ export class Town {
   readonly strangers: readonly [Person, Person];
   readonly #server: WhatsAppServer;
   readonly #people: readonly Person[];
-  readonly #groups: ReadonlyMap<PlannedChat, Group>;
+  readonly #groups: ReadonlyMap<PlannedChat, WhatsAppGroup>;
 
   constructor(server: WhatsAppServer, plan: Plan) {
     this.#server = server;

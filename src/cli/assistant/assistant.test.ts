@@ -5,13 +5,13 @@ import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startAnthropicServer } from '../../testing/model/anthropic.ts';
-import { Conversation, environmentOf, TestTree } from '../../testing/supervised-project.ts';
+import { environmentOf, TestConversation, TestTree } from '../../testing/supervised-project.ts';
 
 let tree: TestTree;
-let running: Conversation;
+let running: TestConversation;
 beforeAll(async () => {
   tree = new TestTree();
-  running = Conversation.start(tree);
+  running = TestConversation.start(tree);
   await running.sees('> ');
 });
 afterAll(async () => {
@@ -68,7 +68,7 @@ test('a dash adds all that is piped in to one message', async () => {
 
 test('a session on a terminal shows answers until Ctrl-D', async () => {
   const command = `stty cols 60 rows 30; exec ${process.execPath} bin/claw.js chat`;
-  await using session = new Conversation(tree, ['script', '-qefc', command, '/dev/null']);
+  await using session = new TestConversation(tree, ['script', '-qefc', command, '/dev/null']);
   await session.sees('\u001b[1G\u001b[0J> ');
   session.write('/groups\r');
   await session.sees('Registered:');
@@ -201,7 +201,7 @@ test('a killed assistant leaves nothing in the way, and the shell is told', asyn
   await once(running.child, 'close');
   expect(existsSync(join(tree.dataDir, 'control.sock'))).toBe(true);
   expect((await claw(['tasks'])).stdout).toContain('The assistant does not run');
-  running = Conversation.start(tree);
+  running = TestConversation.start(tree);
   await running.sees('> ');
   expect((await claw(['chat', '/groups'])).stdout).toBe(GROUPS);
 });

@@ -6,7 +6,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { expect, test, vi } from 'vitest';
 import { temporaryCodebase } from '../../testing/codebase.ts';
 import { startAnthropicServer } from '../../testing/model/anthropic.ts';
-import { Conversation, TestTree } from '../../testing/supervised-project.ts';
+import { TestConversation, TestTree } from '../../testing/supervised-project.ts';
 
 const CLAW = join(import.meta.dirname, '../../../bin/claw.js');
 
@@ -247,7 +247,7 @@ test('the help of setup lists the steps that are in the tree, a skill’s too', 
     "  run: async () => ({ summary: '', data: {} }) });",
   ];
   using tree = new TestTree({ 'src/setup/lamp.ts': step.join('\n') });
-  const claw = new Conversation(tree, [process.execPath, 'bin/claw.js', 'setup', '--help']);
+  const claw = new TestConversation(tree, [process.execPath, 'bin/claw.js', 'setup', '--help']);
   expect(await claw.end()).toBe(0);
   expect(claw.stdout).toContain('lamp [--blink]\n      pair a lamp\n');
   for (const name of ['model', 'whatsapp [--phone NUMBER]', 'service']) {

@@ -2,14 +2,14 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { digestBytes } from '../digest.ts';
-import { type Change, commitSteps } from './commit.ts';
+import { commitSteps, type StagedChange } from './commit.ts';
 import { listTransactions } from './records.ts';
 import { fingerprint } from './recover.js';
 import type { Step } from './step.ts';
 import { temporaryFolder } from './testing/folder.ts';
 import { everyKind, layOut, layOutBefore, snapshot } from './testing/scenario.ts';
 
-function change(steps: readonly Step[]): Change {
+function change(steps: readonly Step[]): StagedChange {
   return { verb: 'apply', summary: 'a test', steps, stateBefore: null, stateAfter: null };
 }
 

@@ -11,9 +11,9 @@ import {
   transactionIds,
   turnBack,
 } from './recover.js';
-import { type Change, journalText, stage, treeChanged, writeSynced } from './stage.ts';
+import { journalText, type StagedChange, stage, treeChanged, writeSynced } from './stage.ts';
 
-export type { Change } from './stage.ts';
+export type { StagedChange } from './stage.ts';
 
 /**
  * Makes a change of the project happen as a whole or not at all, whatever ends this process.
@@ -29,7 +29,7 @@ export type { Change } from './stage.ts';
  */
 export function commitSteps(
   root: string,
-  change: Change,
+  change: StagedChange,
   options: { readonly now?: () => Date } = {},
 ): { readonly id: string; readonly isEnded: boolean } {
   const id = nextId(root, change.verb);
@@ -46,7 +46,7 @@ export function commitSteps(
 }
 
 /** Stages everything; the rename at the end is the point from which on the change happens. */
-function prepare(root: string, id: string, change: Change, committedAt: string): Journal {
+function prepare(root: string, id: string, change: StagedChange, committedAt: string): Journal {
   try {
     const journal = stage(root, id, change, committedAt);
     const path = join(root, '.claw/tx', id, 'journal.json');

@@ -8,7 +8,7 @@ import { fingerprint, linkOnPath, parents, syncPath } from './recover.js';
 import type { Fingerprint, Step } from './step.ts';
 
 /** The content and the name of one transaction. */
-export type Change = {
+export type StagedChange = {
   readonly verb: string;
   /** One sentence for `undo` and the log. */
   readonly summary: string;
@@ -27,7 +27,12 @@ export type Change = {
  * @returns the journal, not yet written
  * @throws ClawError TREE_CHANGED, LINK_REFUSED, PATH_UNSAFE, PATH_COLLISION; plain errors of the disk
  */
-export function stage(root: string, id: string, change: Change, committedAt: string): Journal {
+export function stage(
+  root: string,
+  id: string,
+  change: StagedChange,
+  committedAt: string,
+): Journal {
   const tx = join(root, '.claw/tx', id);
   const backup = join(root, '.claw/backup', id);
   const folders = [join(tx, 'new'), join(tx, 'old')];

@@ -5,7 +5,7 @@ import { resolveArgs } from './conflict-choices.ts';
 import { refusalOf } from './refusal.ts';
 import { relayed } from './relayed.ts';
 import { Asked, askAbout, GONE, pathsOf, type TakeUp, takeUp, WAITS } from './take-up.ts';
-import { operationName, readWaiting, type Waiting } from './waiting.ts';
+import { operationName, readWaiting, type WaitingOperation } from './waiting.ts';
 
 /** Goes on after the owner's answer. */
 export async function answerQuestion(
@@ -49,7 +49,7 @@ type Choosing = TakeUp & {
 
 async function choose(
   context: CommandContext,
-  waiting: Waiting,
+  waiting: WaitingOperation,
   { paths, total, reply, ...way }: Choosing,
 ): Promise<CommandResult> {
   if (reply.word === 'again') return await takeUp(context, way);
@@ -83,7 +83,7 @@ type Committing = TakeUp & { readonly plan: string | null; readonly seen: readon
 
 async function commit(
   context: CommandContext,
-  { verb, args }: Waiting,
+  { verb, args }: WaitingOperation,
   { plan, seen, ...way }: Committing,
 ): Promise<CommandResult> {
   const { allow = [] } = way;

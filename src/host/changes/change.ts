@@ -7,7 +7,7 @@ import { isBlocked, refusalOf } from './refusal.ts';
 import { relayed } from './relayed.ts';
 
 /** A change of the code that was begun, as the process that finishes it finds it. */
-export const Change = z.object({
+export const BegunChange = z.object({
   /** Of `claw`: `apply`, `remove`, `upgrade`, `update`, `undo`. */
   verb: z.string(),
   /** Skills, or the release. */
@@ -20,10 +20,10 @@ export const Change = z.object({
   /** How many files it changed; null while that is not known. */
   files: z.int().nullable(),
 });
-export type Change = z.output<typeof Change>;
+export type BegunChange = z.output<typeof BegunChange>;
 
 /** What is to be changed: a verb of `claw` with its arguments, and the plan that the owner has seen. */
-export type Wish = {
+export type ChangeRequest = {
   readonly verb: string;
   readonly args: readonly string[];
   /** What else they said of it: `--retire-contained`. */
@@ -37,7 +37,7 @@ export type Wish = {
 
 /** How a change that was asked for ended, where the assistant does not restart onto it. */
 export type Ended =
-  | { readonly kind: 'restart'; readonly data: Change }
+  | { readonly kind: 'restart'; readonly data: BegunChange }
   | { readonly kind: 'blocked' }
   | { readonly kind: 'refused'; readonly code: string | null; readonly text: string };
 
@@ -49,7 +49,7 @@ export type Ended =
  */
 export async function carryOut(
   context: CommandContext,
-  wish: Wish,
+  wish: ChangeRequest,
   by: readonly string[] = [wish.verb, ...wish.args, ...(wish.options ?? [])],
 ): Promise<Ended> {
   const begun = await beginChange(context, wish);
@@ -77,11 +77,11 @@ export async function carryOut(
 /** Keeps how things are before a change, for the process that may have to tell how it ended. */
 export async function beginChange(
   context: CommandContext,
-  { verb, args }: Pick<Wish, 'verb' | 'args'>,
-): Promise<Change> {
+  { verb, args }: Pick<ChangeRequest, 'verb' | 'args'>,
+): Promise<BegunChange> {
   const { state, applied } = await readTree(context);
   const before = applied.map(({ name }) => name);
-  const begun: Change = { verb, args: [...args], before, state, settings: [], files: null };
+  const begun: BegunChange = { verb, args: [...args], before, state, settings: [], files: null };
   context.keep(begun);
   return begun;
 }
@@ -91,11 +91,11 @@ export function answer(text: string): CommandResult {
   return { kind: 'answer', text };
 }
 
-function changed(begun: Change, result: ClawResult): Change {
+function changed(begun: BegunChange, result: ClawResult): BegunChange {
   return { ...begun, settings: bringsOf(result).requiredSettings, files: result.changes.length };
 }
 
-function nothingText({ verb, args }: Change): string {
+function nothingText({ verb, args }: BegunChange): string {
   const what = args.join(', ');
   if (verb === 'apply') return `${what} is in already.`;
   if (verb === 'remove') return `${what} is not in.`;

@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { PlanData } from '../../engine/contract/plan.ts';
 import { type ClawResult, dataBy } from '../contracts/claw.ts';
 import type { CommandContext, CommandQuestion, CommandResult } from '../contracts/command.ts';
-import { answer, carryOut, readTree, type Wish } from './change.ts';
+import { answer, type ChangeRequest, carryOut, readTree } from './change.ts';
 import { bringsOf, planLines } from './plan.ts';
 import { consentText, isBlocked, refusalOf } from './refusal.ts';
 import { takeUp } from './take-up.ts';
 
 /** A change as a command shows it before it asks, or goes on. */
-export type Previewed = Wish & {
+export type Previewed = ChangeRequest & {
   /** The line above what the plan brings. */
   readonly title: (plan: ClawResult) => string;
   /** Which plans need the owner's yes; one that changes nothing at all never does. */
@@ -96,7 +96,7 @@ async function isIdle(context: CommandContext, verb: string, plan: ClawResult): 
 }
 
 /** What the question of a preview keeps. */
-export const PreviewedWish = z.object({
+export const PreviewedRequest = z.object({
   verb: z.string(),
   args: z.array(z.string()),
   options: z.array(z.string()).default([]),
@@ -111,7 +111,7 @@ export const PreviewedWish = z.object({
  */
 export async function carryOutChange(
   context: CommandContext,
-  wish: Wish,
+  wish: ChangeRequest,
   again: ((note: string) => Promise<CommandResult>) | null = null,
 ): Promise<CommandResult> {
   const ended = await carryOut(context, wish);

@@ -5,7 +5,7 @@ import { holder } from './conflict-choices.ts';
 import { valueText } from './conflict-text.ts';
 import { planLines } from './plan.ts';
 import { quoted } from './quoted.ts';
-import { operationName, type Waiting, type WaitingConflict } from './waiting.ts';
+import { operationName, type WaitingConflict, type WaitingOperation } from './waiting.ts';
 
 const DIFF_LINES = 14;
 const SHOWN_FILES = 4;
@@ -13,7 +13,7 @@ const SHOWN_FILES = 4;
 /** What is about to be committed: the decided lines as short diffs, what was proved, and all it brings. */
 export function provedText(
   { isSet }: Pick<CommandContext, 'isSet'>,
-  waiting: Waiting,
+  waiting: WaitingOperation,
   result: ClawResult,
 ): string {
   const decided = waiting.conflicts.filter(({ decision }) => decision !== null);
@@ -27,7 +27,7 @@ export function provedText(
   ].join('\n\n');
 }
 
-function proofText({ verb }: Waiting, result: ClawResult): string {
+function proofText({ verb }: WaitingOperation, result: ClawResult): string {
   if (verb === 'undo') return 'An undo needs no proof.';
   const proof = dataBy(CarriedData, result)?.proof;
   const { checks, tests: ofSkills, own } = proof ?? { checks: 0, tests: 0, own: 0 };

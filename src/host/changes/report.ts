@@ -1,5 +1,5 @@
 import type { CommandContext, CommandResult, Resumption } from '../contracts/command.ts';
-import { answer, Change, readTree } from './change.ts';
+import { answer, BegunChange, readTree } from './change.ts';
 import { setupSteps } from './setup-steps.ts';
 import { takeUp } from './take-up.ts';
 import { readWaiting } from './waiting.ts';
@@ -13,7 +13,7 @@ export async function reportChange(
   { rolledBack }: Resumption,
 ): Promise<string | CommandResult> {
   // Another version may have kept it in another form: that is no reason to be silent.
-  const change = Change.safeParse(data).data ?? null;
+  const change = BegunChange.safeParse(data).data ?? null;
   if (rolledBack !== null) {
     const title = change === null ? 'The change' : titleOf(change);
     return `${title} was taken back: the assistant did not come up with it.\n\n${rolledBack}`;
@@ -45,7 +45,10 @@ export async function reportChange(
  * The process that began the change died before it was published. Its `claw` may have outlived it: what
  * that publishes has yet to be started. What waits for decisions is taken up again.
  */
-async function afterInterruption(context: CommandContext, change: Change): Promise<CommandResult> {
+async function afterInterruption(
+  context: CommandContext,
+  change: BegunChange,
+): Promise<CommandResult> {
   await untilUnlocked(context);
   const now = await readTree(context);
   if (now.refusal !== null) return answer(`${titleOf(change)} was interrupted. ${now.refusal}`);
@@ -69,7 +72,7 @@ async function untilUnlocked({ claw, say }: CommandContext): Promise<void> {
   }
 }
 
-function titleOf({ verb, args }: Change): string {
+function titleOf({ verb, args }: BegunChange): string {
   const what = args.join(', ');
   const titles: Readonly<Record<string, string>> = {
     apply: `Adding ${what}`,
@@ -81,7 +84,11 @@ function titleOf({ verb, args }: Change): string {
   return titles[verb] ?? `“${[verb, ...args].join(' ')}”`;
 }
 
-async function appliedText(context: CommandContext, change: Change, now: Applied): Promise<string> {
+async function appliedText(
+  context: CommandContext,
+  change: BegunChange,
+  now: Applied,
+): Promise<string> {
   const added = now.filter(({ name }) => !change.before.includes(name));
   const shown = added.length > 0 ? added : now.filter(({ name }) => change.args.includes(name));
   const title = shown.map(({ name, version }) => `${name} ${version}`).join(', ');
@@ -100,12 +107,12 @@ async function appliedText(context: CommandContext, change: Change, now: Applied
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
-function versionsOf({ args }: Change, now: Applied): string {
+function versionsOf({ args }: BegunChange, now: Applied): string {
   const meant = now.filter(({ name }) => args.length === 0 || args.includes(name));
   return meant.map(({ name, version }) => `${name} ${version}`).join(', ') || 'nothing';
 }
 
-function countFiles({ files }: Change): string {
+function countFiles({ files }: BegunChange): string {
   if (files === null) return '';
   return files === 1 ? ': 1 file changed' : `: ${files} files changed`;
 }

@@ -9,7 +9,12 @@ import { conflictText } from './conflict-text.ts';
 import { provedText } from './proved-text.ts';
 import { consentNeeded, consentText, isBlocked, refusalOf } from './refusal.ts';
 import { relayed } from './relayed.ts';
-import { operationName, readWaiting, type Waiting, type WaitingConflict } from './waiting.ts';
+import {
+  operationName,
+  readWaiting,
+  type WaitingConflict,
+  type WaitingOperation,
+} from './waiting.ts';
 
 /** What a question about an operation that waits keeps until it is answered. */
 export const Asked = z.object({
@@ -63,7 +68,7 @@ export async function takeUp(context: CommandContext, way: TakeUp): Promise<Comm
 /** Proves what is decided, and asks whether it is to be; what does not hold is decided again. */
 async function showProved(
   context: CommandContext,
-  waiting: Waiting,
+  waiting: WaitingOperation,
   way: TakeUp,
 ): Promise<CommandResult> {
   if (way.note) context.say(way.note);
@@ -114,7 +119,7 @@ export type Asking = TakeUp & { readonly paths: readonly string[]; readonly tota
 /** Asks about the first of these conflicts. */
 export function askAbout(
   { model }: CommandContext,
-  waiting: Waiting,
+  waiting: WaitingOperation,
   { paths, total = paths.length, allow = [], note }: Asking,
 ): CommandResult {
   const [path] = paths;
@@ -141,14 +146,14 @@ export function askAbout(
   };
 }
 
-function blockedText(waiting: Waiting): string {
+function blockedText(waiting: WaitingOperation): string {
   const { conflicts } = waiting;
   const lines = conflicts.map(({ path, layers }) => `- \`${path}\`, ${layers.join(' against ')}`);
   const what = conflicts.length === 1 ? 'one conflict' : `${conflicts.length} conflicts`;
   return `“${operationName(waiting)}” meets ${what}:\n${lines.join('\n')}\n\nNothing is changed. The agent is looking for a solution.`;
 }
 
-function declined(waiting: Waiting): string {
+function declined(waiting: WaitingOperation): string {
   return `“${operationName(waiting)}” waits: \`/conflicts\` goes on with it, \`/conflicts give up\` forgets it.`;
 }
 

@@ -10,7 +10,7 @@ type Detail = NonNullable<z.output<typeof ConflictsData>['details']>[number];
 export type WaitingConflict = z.output<typeof ConflictJson> & Detail;
 
 /** An operation that waits for decisions. */
-export type Waiting = {
+export type WaitingOperation = {
   readonly verb: string;
   readonly args: readonly string[];
   readonly conflicts: readonly WaitingConflict[];
@@ -19,7 +19,7 @@ export type Waiting = {
 /** What waits for decisions; null when nothing does. A result that is no answer is given back. */
 export async function readWaiting({
   claw,
-}: Pick<CommandContext, 'claw'>): Promise<Waiting | ClawResult | null> {
+}: Pick<CommandContext, 'claw'>): Promise<WaitingOperation | ClawResult | null> {
   const result = await claw(['conflicts']);
   if (!result.ok) return result;
   const { operation, details = [] } = ConflictsData.parse(result.data);
@@ -35,6 +35,6 @@ export async function readWaiting({
 }
 
 /** The operation as it is typed: `update v2.0.0`. */
-export function operationName({ verb, args }: Pick<Waiting, 'verb' | 'args'>): string {
+export function operationName({ verb, args }: Pick<WaitingOperation, 'verb' | 'args'>): string {
   return [verb, ...args].join(' ');
 }

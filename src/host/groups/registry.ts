@@ -11,7 +11,7 @@ import {
 import { FolderLeft, GroupRefused } from './group-refused.ts';
 import { ALWAYS, BY_NAME, type Trigger, triggerProblem } from './trigger.ts';
 
-export type Wish = {
+export type Registration = {
   readonly chat: Chat;
   /** Null takes the folder that the chat had before, or makes a name. */
   readonly folder: string | null;
@@ -27,7 +27,7 @@ export interface Registry {
   /** @throws SeveralFit when it fits more than one */
   find(typed: string, among: 'registered' | 'known'): Chat | null;
   /** @throws GroupRefused saying what is wrong with the wish; FolderLeft when only the owner can allow it */
-  register(wish: Wish): Group;
+  register(wish: Registration): Group;
   /** Takes a chat out. Its folder and what was said stay for the day it comes back. */
   unregister(group: Group): Promise<void>;
   /** Deletes all that is known of a chat, registered or not, its folder included. */

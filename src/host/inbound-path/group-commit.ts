@@ -3,7 +3,7 @@ import type { Result, Store } from '../../store/store.ts';
 /** The event loop sees to its other work after this many. */
 const MOST_AT_ONCE = 500;
 
-type Waiting<T> = {
+type WaitingWork<T> = {
   readonly work: () => T;
   readonly report: (result: Result<T>) => void;
 };
@@ -26,7 +26,7 @@ export type GroupCommitOptions<T> = {
  */
 export function openGroupCommit<T>(options: GroupCommitOptions<T>): (work: () => T) => Promise<T> {
   const { store, onStored } = options;
-  let waiting: Waiting<T>[] = [];
+  let waiting: WaitingWork<T>[] = [];
 
   function commit(): void {
     const batch = waiting.slice(0, MOST_AT_ONCE);

@@ -4,7 +4,13 @@ import type { Group, Turn } from '../../store/store.ts';
 import type { Budgets } from '../budget/budgets.ts';
 import { overBudget } from '../budget/over-budget.ts';
 import type { ToolTurn } from '../contracts/guard.ts';
-import type { ClockPort, LogPort, SettingsPort, StorePort, TimeZonePort } from '../contracts/ports.ts';
+import type {
+  ClockPort,
+  LogPort,
+  SettingsPort,
+  StorePort,
+  TimeZonePort,
+} from '../contracts/ports.ts';
 import { silently } from '../scheduler/task-result.ts';
 import { type TaskTurn, taskOfTurn, taskPrompt } from '../scheduler/task-turn.ts';
 import type { LazySandbox } from './lazy-sandbox.ts';

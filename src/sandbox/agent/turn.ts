@@ -38,7 +38,7 @@ type TurnFrames = Exclude<AgentFrame, { type: 'ready' }>;
  * Why a model call failed is taken from the proxy, which saw it happen; the agent's own account of it
  * counts only where the proxy has none.
  */
-export class Turn implements PayingTurn {
+export class RunningTurn implements PayingTurn {
   readonly outcome: Promise<TurnOutcome>;
   /** What is heard of the agent, and what it waits for. */
   readonly silence = new ActivityWatchdog();

@@ -2,7 +2,7 @@ import type { BinaryNode } from '@whiskeysockets/baileys';
 import { node } from './node.ts';
 
 /** A group that the account under test is in, with everybody's two addresses. */
-export type Group = {
+export type WhatsAppGroup = {
   readonly jid: string;
   readonly subject: string;
   /** Which of a member's addresses the group speaks of. */
@@ -13,7 +13,7 @@ export type Group = {
 type Member = { readonly pn: string; readonly lid: string };
 
 /** How `w:g2` describes a group. */
-export function groupNode({ jid, subject, addressing, members }: Group): BinaryNode {
+export function groupNode({ jid, subject, addressing, members }: WhatsAppGroup): BinaryNode {
   const [id = jid] = jid.split('@');
   const attrs = { id, subject, addressing_mode: addressing, s_t: '1', creation: '1' };
   const participants = members.map(({ pn, lid }) =>

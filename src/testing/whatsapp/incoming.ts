@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type BinaryNode, generateMessageIDV2, type proto } from '@whiskeysockets/baileys';
 import type { Account } from './account.ts';
-import type { Group } from './group.ts';
+import type { WhatsAppGroup } from './group.ts';
 import { takeBundle } from './key-bundle.ts';
 import { node } from './node.ts';
 import type { Person } from './person.ts';
@@ -9,7 +9,7 @@ import type { Person } from './person.ts';
 /** How something is said; what is left out is made up. */
 export type Saying = {
   readonly id?: string;
-  readonly group?: Group;
+  readonly group?: WhatsAppGroup;
   /** Which of the sender's addresses the message carries; the other goes along as its alternative. */
   readonly as?: 'lid' | 'pn';
   /** Leaves the other address out, as older clients do. */

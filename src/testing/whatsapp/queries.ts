@@ -1,6 +1,6 @@
 import type { BinaryNode } from '@whiskeysockets/baileys';
 import type { Account } from './account.ts';
-import { type Group, groupNode } from './group.ts';
+import { groupNode, type WhatsAppGroup } from './group.ts';
 import { readUpload } from './key-bundle.ts';
 import { childOf, childrenOf, node, resultOf } from './node.ts';
 import type { Person } from './person.ts';
@@ -9,7 +9,7 @@ import type { Person } from './person.ts';
 export type Directory = {
   readonly account: Account;
   readonly people: readonly Person[];
-  readonly groups: readonly Group[];
+  readonly groups: readonly WhatsAppGroup[];
   /** Whether the device is to leave one-time keys for hundreds of people instead of a few. */
   readonly isCrowded: boolean;
 };

@@ -2,7 +2,7 @@ import { type BinaryNode, Curve, type proto } from '@whiskeysockets/baileys';
 import { silenceLibsignal } from '../../channels/whatsapp/session/quiet-libsignal.ts';
 import { admit, versionOf } from './admission.ts';
 import { trustTestRoot } from './certificate.ts';
-import type { Group } from './group.ts';
+import type { WhatsAppGroup } from './group.ts';
 import { InOrder } from './in-order.ts';
 import { type Saying, stanzaFrom, stanzaFromPhone } from './incoming.ts';
 import { Line } from './line.ts';
@@ -116,7 +116,7 @@ export class WhatsAppServer extends World {
   }
 
   /** Somebody in the group gives it another name, and the device is told. */
-  rename(group: Group, subject: string, by: Person): void {
+  rename(group: WhatsAppGroup, subject: string, by: Person): void {
     this.renamed(group, subject);
     const t = String(Math.floor(Date.now() / 1000));
     const attrs = {

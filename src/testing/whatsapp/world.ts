@@ -1,12 +1,12 @@
 import { Account } from './account.ts';
-import type { Group } from './group.ts';
+import type { WhatsAppGroup } from './group.ts';
 import { Person, type PersonOptions } from './person.ts';
 
 /** Who there is: the account under test, people, and the groups in which they are together. */
 export class World {
   readonly account = new Account('4915112345678', '900000000001');
   readonly people: Person[] = [];
-  readonly groups: Group[] = [];
+  readonly groups: WhatsAppGroup[] = [];
   /** Set before pairing where more than a few people write to the account. */
   isCrowded = false;
 
@@ -16,14 +16,16 @@ export class World {
     return person;
   }
 
-  group(options: Omit<Group, 'members'> & { readonly members: readonly Person[] }): Group {
+  group(
+    options: Omit<WhatsAppGroup, 'members'> & { readonly members: readonly Person[] },
+  ): WhatsAppGroup {
     const group = { ...options, members: [...options.members, this.account] };
     this.groups.push(group);
     return group;
   }
 
   /** Gives a group another name, which those learn who ask for it. */
-  protected renamed(group: Group, subject: string): void {
+  protected renamed(group: WhatsAppGroup, subject: string): void {
     this.groups.splice(this.groups.indexOf(group), 1, { ...group, subject });
   }
 

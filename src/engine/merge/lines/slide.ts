@@ -3,12 +3,12 @@ import type { Edits } from './edits.ts';
 /** Moves per line that one diff may spend, so that near-periodic texts stay fast as well. */
 const MOVES_PER_LINE = 64;
 
-type Group = { start: number; end: number };
+type Run = { start: number; end: number };
 
 type Lines = { readonly lines: Int32Array; readonly isEdited: Uint8Array };
 
 /** One sequence, and the run that is being looked at: the lines between two kept ones, maybe none. */
-type Side = Lines & { readonly group: Group; movesLeft: number };
+type Side = Lines & { readonly group: Run; movesLeft: number };
 
 /**
  * Moves each run of edits that has several equivalent positions to the expected one: beside an edit of the
@@ -55,7 +55,7 @@ function slideGroup(mine: Side, other: Side): void {
   while (group.end > facing && slideUp(mine)) toPreviousGroup(other);
 }
 
-function isEmpty(group: Group): boolean {
+function isEmpty(group: Run): boolean {
   return group.start === group.end;
 }
 

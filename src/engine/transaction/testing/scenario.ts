@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { digestBytes } from '../../digest.ts';
-import type { Change } from '../commit.ts';
+import type { StagedChange } from '../commit.ts';
 import { fingerprint } from '../recover.js';
 import type { Step } from '../step.ts';
 
@@ -45,7 +45,7 @@ export function layOutBefore(root: string): void {
 }
 
 /** Modifies, adds, deletes, changes modes, and swaps a folder, all at once. */
-export function everyKind(root: string): Change {
+export function everyKind(root: string): StagedChange {
   const write = (path: string, text: string, isExecutable = false): Step => ({
     kind: 'write',
     path,
