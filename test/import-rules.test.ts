@@ -14,6 +14,10 @@ test('an import that the map forbids fails the check, and names the rule', async
     'src/engine/merge/merge.ts':
       "import { store } from '../../store/store.ts';\nexport const merge = () => store;\n",
     'src/store/store.ts': 'export const store = 1;\n',
+    'src/lib/one.ts':
+      "import type { Other } from './other.ts';\nexport type One = { readonly other: Other };\n",
+    'src/lib/other.ts':
+      "import type { One } from './one.ts';\nexport type Other = { readonly one: One };\n",
     'src/engine/transaction/recover.js': "import semver from 'semver';\nsemver.valid('1');\n",
   });
   cpSync(join(HOME, '.dependency-cruiser.js'), codebase.path('.dependency-cruiser.js'));
@@ -24,7 +28,14 @@ test('an import that the map forbids fails the check, and names the rule', async
     { cwd: codebase.root },
   ).catch((error: { stdout: string; code: number }) => error);
   expect(run).toMatchObject({ code: 4 });
-  for (const rule of ['host', 'engine-alone', 'merge-pure', 'recover-builtins-only']) {
+  for (const rule of [
+    'host',
+    'engine-alone',
+    'merge-pure',
+    'recover-builtins-only',
+    // Of types alone.
+    'no-circular',
+  ]) {
     expect(run.stdout).toContain(`error ${rule}:`);
   }
 });
