@@ -27,7 +27,7 @@ test('an import that the map forbids fails the check, and names the rule', async
     [join(HOME, 'node_modules/.bin/depcruise'), 'src', '--config', '.dependency-cruiser.js'],
     { cwd: codebase.root },
   ).catch((error: { stdout: string; code: number }) => error);
-  expect(run).toMatchObject({ code: 4 });
+  expect(run).toMatchObject({ code: 5 });
   for (const rule of [
     'host',
     'engine-alone',

@@ -1,10 +1,10 @@
 import type { InboundMessage } from '../../channels/channel.ts';
 import type { StoredAsk } from '../../store/asks.ts';
-import type { HostOptions } from '../contracts/options.ts';
+import type { ClockPort, IdPort, StorePort } from '../contracts/ports.ts';
 import { isAmong, replyTo } from '../contracts/question.ts';
 import { answeredText, askedText, declinedText, type KeptQuestion, parseKept } from './question.ts';
 
-type AnswerOptions = Pick<HostOptions, 'store' | 'now' | 'newId'>;
+type AnswerOptions = StorePort & ClockPort & IdPort;
 
 type Open = StoredAsk & { readonly kept: KeptQuestion };
 

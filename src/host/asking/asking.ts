@@ -1,6 +1,15 @@
 import { isPassing } from '../../store/error.ts';
 import type { AskQuestion, AskReply } from '../contracts/ask.ts';
-import type { HostOptions } from '../contracts/options.ts';
+import type {
+  ChannelsPort,
+  ClockPort,
+  IdPort,
+  LogPort,
+  MainChatPort,
+  StorePort,
+  TimeoutsPort,
+  TimerPort,
+} from '../contracts/ports.ts';
 import { ownersChats } from '../groups/owners-chats.ts';
 import { askedText, declinedText, type KeptQuestion, keptQuestion } from './question.ts';
 
@@ -26,21 +35,25 @@ export type AskedAbout = {
   readonly isCommand: boolean;
 };
 
-export type AskingOptions = Pick<
-  HostOptions,
-  'store' | 'channels' | 'mainChat' | 'now' | 'newId' | 'setTimer' | 'timeouts' | 'log'
-> & {
-  readonly onQueued: () => void;
-};
+export type AskingOptions = StorePort &
+  ChannelsPort &
+  MainChatPort &
+  ClockPort &
+  IdPort &
+  TimerPort &
+  TimeoutsPort &
+  LogPort & {
+    readonly onQueued: () => void;
+  };
 
-type Waiting = AskedAbout & {
+type WaitingQuestion = AskedAbout & {
   readonly id: string;
   readonly kept: KeptQuestion;
   readonly timeoutMs: number;
   readonly resolve: (reply: AskReply) => void;
 };
 
-type Open = Waiting & { readonly jid: string; readonly cancelTimer: () => void };
+type Open = WaitingQuestion & { readonly jid: string; readonly cancelTimer: () => void };
 
 /** More are not put to a person at once; the others wait. */
 const MAX_OPEN = 3;
@@ -56,7 +69,7 @@ const NO: AskReply = { word: 'no', isAnswered: false };
  */
 export function openAsking(options: AskingOptions): Asking {
   const { store, mainChat, now, newId, setTimer, timeouts, log, onQueued } = options;
-  let waiting: readonly Waiting[] = [];
+  let waiting: readonly WaitingQuestion[] = [];
   const open = new Map<string, Open>();
   let isStopped = false;
 
@@ -102,14 +115,14 @@ export function openAsking(options: AskingOptions): Asking {
     }
   }
 
-  function mayOpen({ isCommand }: Waiting, jid: string): boolean {
+  function mayOpen({ isCommand }: WaitingQuestion, jid: string): boolean {
     if (store.questions.pending(jid) !== undefined) return false;
     if (store.asks.inChat(jid).length >= MAX_OPEN) return false;
     const folder = store.groups.byJid(jid)?.folder;
     return isCommand || folder === undefined || store.turns.commandAtWork(folder) === undefined;
   }
 
-  function put(one: Waiting, jid: string): void {
+  function put(one: WaitingQuestion, jid: string): void {
     const { id, kept, to, timeoutMs } = one;
     const sender = to === 'owner' ? null : to.sender;
     store.transaction(() => {
@@ -159,7 +172,7 @@ export function openAsking(options: AskingOptions): Asking {
     },
     wake,
     abandon(turnId) {
-      const isMeant = (one: Waiting): boolean => one.turnId === turnId;
+      const isMeant = (one: WaitingQuestion): boolean => one.turnId === turnId;
       for (const one of waiting.filter(isMeant)) one.resolve(NO);
       waiting = waiting.filter((one) => !isMeant(one));
       for (const one of [...open.values()].filter(isMeant)) close(one, abandonedText(one));
@@ -171,6 +184,6 @@ export function openAsking(options: AskingOptions): Asking {
   };
 }
 
-function abandonedText({ isCommand }: Waiting): string {
+function abandonedText({ isCommand }: WaitingQuestion): string {
   return `What was asked last is not needed any more: the ${isCommand ? 'command' : 'agent'} has ended.`;
 }
