@@ -1,12 +1,18 @@
-import type { Model } from './model.ts';
+import type { Price } from '../config.ts';
 import type { TokenCounts } from './tokens.ts';
+
+/** A model, as far as its price goes. */
+type Priced = {
+  /** Returns what tokens cost in such a call; null where that is not known. */
+  priceOf(counts: TokenCounts): Price | null;
+};
 
 /**
  * What a call cost, in whole millionths of a dollar, each call rounded up: no sum ever drifts.
  *
  * @returns null where the model has no known price
  */
-export function costOf(model: Pick<Model, 'priceOf'>, counts: TokenCounts): number | null {
+export function costOf(model: Priced, counts: TokenCounts): number | null {
   const price = model.priceOf(counts);
   if (price === null) return null;
   // Big integers, since a million tokens at a price for a million leave the safe ones.
@@ -19,7 +25,7 @@ export function costOf(model: Pick<Model, 'priceOf'>, counts: TokenCounts): numb
 }
 
 /** Whether the model's money is known at all. */
-export function hasPrice(model: Pick<Model, 'priceOf'>): boolean {
+export function hasPrice(model: Priced): boolean {
   return model.priceOf(NO_TOKENS) !== null;
 }
 
