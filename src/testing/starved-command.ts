@@ -115,7 +115,7 @@ export class StarvedCommand {
   async #run({ root }: Codebase, options: readonly string[]) {
     const log = `${root}.log`;
     const claw = [process.execPath, CLAW, ...this.#scenario.args, '--json', '--yes', '--cwd', root];
-    const trace = ['-f', '-e', `trace=${CALLS.join(',')}`, ...options, '-o', log];
+    const trace = ['-f', '--seccomp-bpf', '-e', `trace=${CALLS.join(',')}`, ...options, '-o', log];
     const { exitCode, stdout } = await execa('strace', [...trace, ...claw], {
       reject: false,
       // strace counts the calls of each thread by itself.

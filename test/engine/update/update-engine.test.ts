@@ -91,7 +91,15 @@ describe.skipIf(isSkipped)(isSkipped ? `${title} (strace is missing)` : title, (
     before = snapshot(start);
     const done = copy();
     const log = `${done.root}.log`;
-    await execa('strace', ['-f', '-e', `trace=${CALLS}`, '-o', log, ...update(done)]);
+    await execa('strace', [
+      '-f',
+      '--seccomp-bpf',
+      '-e',
+      `trace=${CALLS}`,
+      '-o',
+      log,
+      ...update(done),
+    ]);
     points = publishing(fs.readFileSync(log, 'utf8'));
     fs.rmSync(log);
     after = snapshot(done);
