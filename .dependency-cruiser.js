@@ -169,8 +169,20 @@ export default {
     only(
       'cli',
       '^src/cli/',
-      '^src/(cli/|lib/|engine/commands\\.ts$|terminal/|control/|store/(budgets|read-only-queries|usage)\\.ts$|host/budget/(day|budget-report)\\.ts$|(config|env-file|wrong-settings)\\.ts$|model/(completion|model|provider)\\.ts$|setup/step\\.ts$|doctor/examination\\.ts$)',
+      '^src/(cli/|lib/|engine/commands\\.ts$|terminal/|control/|store/(budgets|read-only-queries|usage)\\.ts$|host/budget/(day|budget-report)\\.ts$|(config|env-file|wrong-settings)\\.ts$|model/(completion|model|provider)\\.ts$|verb\\.ts$|setup/step\\.ts$|doctor/examination\\.ts$)',
       'cli calls; it does not do.',
+    ),
+    only(
+      'verbs',
+      '^src/verbs/',
+      `^src/(verbs/|verb\\.ts$|store/|terminal/printable\\.ts$)|${LEAVES}`,
+      'a verb looks into the store, or talks to the running assistant by its call.',
+    ),
+    only(
+      'verb',
+      '^src/verb\\.ts$',
+      '^src/lib/',
+      'the contract of verbs is light: it is loaded with each of them.',
     ),
     only(
       'terminal',

@@ -4,12 +4,19 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { ClawError, findRoot } from '../engine/commands.ts';
 import { asClawError } from './as-claw-error.ts';
 import { assistantVerbs } from './assistant/assistant-verbs.ts';
+import { defineDiscovered } from './discovered-verbs.ts';
 import { engineVerbs } from './engine/engine-verbs.ts';
 import { exitCodeOf, outcomeOf } from './exit-code.ts';
 import { groupVerbs, HELP } from './help.ts';
 import { catchInterruption } from './interruption.ts';
 import { renderJson } from './json.ts';
-import { type CliResult, ended, type Failure } from './result.ts';
+import {
+  type CliResult,
+  type DiscoveredResult,
+  ended,
+  type Failure,
+  type PrintedResult,
+} from './result.ts';
 import { screenOf } from './screen.ts';
 import { createUi } from './ui.ts';
 import type { GlobalOptions, Invocation, RunVerb } from './verb.ts';
@@ -18,7 +25,7 @@ import type { GlobalOptions, Invocation, RunVerb } from './verb.ts';
 export async function main(args: readonly string[]): Promise<number> {
   let exitCode: number | null = null;
   const isJson = args.includes('--json');
-  const program = createProgram({
+  const program = await createProgram(args, {
     isJson,
     exit: (code) => {
       exitCode = code;
@@ -38,7 +45,10 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-function createProgram(way: { isJson: boolean; exit: (code: number) => void }): Command {
+async function createProgram(
+  args: readonly string[],
+  way: { isJson: boolean; exit: (code: number) => void },
+): Promise<Command> {
   const program = new Command('claw')
     .description('Skills that change the code, safely; and the assistant they change.')
     .usage('<verb> [options]')
@@ -78,6 +88,7 @@ function createProgram(way: { isJson: boolean; exit: (code: number) => void }): 
     way.exit(await runAndPrint(verb, options, work));
   };
   for (const define of [...engineVerbs, ...assistantVerbs]) define(program, runVerb);
+  await defineDiscovered(program, runVerb, { args });
   for (const command of program.commands) {
     command.showHelpAfterError(`(claw help ${command.name()} tells more)`);
   }
@@ -88,7 +99,7 @@ function createProgram(way: { isJson: boolean; exit: (code: number) => void }): 
 async function runAndPrint(
   verb: string,
   options: GlobalOptions,
-  work: (invocation: Invocation) => Promise<CliResult>,
+  work: (invocation: Invocation) => Promise<CliResult | DiscoveredResult>,
 ): Promise<number> {
   const ui = createUi({ isQuiet: options.json === true });
   const cwd = resolve(options.cwd ?? process.cwd());
@@ -108,8 +119,8 @@ async function runAndPrint(
 
 async function resultOrFailure(
   verb: string,
-  work: () => Promise<CliResult>,
-): Promise<CliResult | Failure> {
+  work: () => Promise<CliResult | DiscoveredResult>,
+): Promise<PrintedResult> {
   try {
     return await work();
   } catch (error) {
@@ -121,7 +132,7 @@ function failure(verb: string, error: ClawError): Failure {
   return { ...ended(verb, null, outcomeOf(error)), error };
 }
 
-async function print(result: CliResult | Failure): Promise<void> {
+async function print(result: PrintedResult): Promise<void> {
   const { renderText } = await import('./render/render.ts');
   const { out, err } = renderText(result, screenOf(process.stdout, process.env));
   if (out !== '') process.stdout.write(out);

@@ -1,5 +1,5 @@
 import type { ClawError, DataOf, ResultWith, Verb } from '../engine/commands.ts';
-import type { AssistantData, ChatEntry, TaskEntry } from './assistant/data.ts';
+import type { AssistantData } from './assistant/data.ts';
 import type { DoctorData } from './render/doctor.ts';
 import type { ServiceData } from './render/service.ts';
 
@@ -12,8 +12,6 @@ type OwnData = {
   readonly doctor: DoctorData;
   readonly setup: { readonly summary: string };
   readonly chat: Answers;
-  readonly groups: Answers | readonly ChatEntry[];
-  readonly tasks: Answers | readonly TaskEntry[];
   readonly service: ServiceData;
 };
 
@@ -26,6 +24,12 @@ export type CliVerb = keyof DataByVerb;
 export type CliResult<V extends CliVerb = CliVerb> = {
   readonly [One in V]: ResultWith<One, DataByVerb[One] | null>;
 }[V];
+
+/** The result of a verb of `src/verbs/`, which brings its own lines for people. */
+export type DiscoveredResult = ResultWith<string, unknown> & { readonly lines: readonly string[] };
+
+/** Any result that is printed. */
+export type PrintedResult = CliResult | DiscoveredResult | Failure;
 
 /** A result as far as it is printed as JSON, or ends the process. */
 export type AnyResult = ResultWith<string, unknown>;

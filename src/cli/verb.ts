@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { ProofScope } from '../engine/commands.ts';
-import type { CliResult } from './result.ts';
+import type { CliResult, DiscoveredResult } from './result.ts';
 import type { Ui } from './ui.ts';
 
 /** The options that every verb takes. */
@@ -28,7 +28,7 @@ export type Invocation = {
 /** Runs a verb and prints its result. */
 export type RunVerb = (
   verb: string,
-  work: (invocation: Invocation) => Promise<CliResult>,
+  work: (invocation: Invocation) => Promise<CliResult | DiscoveredResult>,
 ) => Promise<void>;
 
 /** Defines a verb on the command line. */

@@ -65,28 +65,6 @@ export const assistantVerbs: readonly DefineVerb[] = [
           return await chat(invocation, words);
         }),
       ),
-  (program, run) =>
-    program
-      .command('groups')
-      .description('chats that are registered and known; register, unregister, trigger, allow')
-      .argument('[words...]', 'a part of a name, or as in the chat: register "Family" as family')
-      .action((words: readonly string[]) =>
-        run('groups', async (invocation) => {
-          const { groups } = await import('./lists.ts');
-          return await groups(invocation, words);
-        }),
-      ),
-  (program, run) =>
-    program
-      .command('tasks')
-      .description('what is scheduled; pause, resume, cancel, run, log and a number')
-      .argument('[words...]', 'as in the chat: pause 3')
-      .action((words: readonly string[]) =>
-        run('tasks', async (invocation) => {
-          const { tasks } = await import('./lists.ts');
-          return await tasks(invocation, words);
-        }),
-      ),
   defineLogs,
   defineService,
 ];

@@ -18,22 +18,19 @@ export async function chat(
 ): Promise<CliResult<'chat'>> {
   if (words.at(-1) === '-') {
     const piped = (await text(process.stdin)).trimEnd();
-    return await sayAll(invocation, 'chat', [
-      [words.slice(0, -1).join(' '), piped].join('\n\n').trim(),
-    ]);
+    return await sayAll(invocation, [[words.slice(0, -1).join(' '), piped].join('\n\n').trim()]);
   }
-  if (words.length > 0) return await sayAll(invocation, 'chat', [words.join(' ')]);
-  if (process.stdin.isTTY !== true) return await sayAll(invocation, 'chat', pipedLines());
+  if (words.length > 0) return await sayAll(invocation, [words.join(' ')]);
+  if (process.stdin.isTTY !== true) return await sayAll(invocation, pipedLines());
   if (invocation.options.json !== true) return await chatOnTerminal(invocation);
   throw new ClawError('USAGE', 'With --json, give the words: claw chat --json "/status"');
 }
 
 /** Says one text after the other, each when the one before is answered. */
-export async function sayAll<V extends 'chat' | 'groups' | 'tasks'>(
+export async function sayAll(
   invocation: Invocation,
-  verb: V,
   texts: readonly string[] | AsyncIterable<string>,
-): Promise<ResultWith<V, { readonly answers: readonly string[] }>> {
+): Promise<ResultWith<'chat', { readonly answers: readonly string[] }>> {
   const view = collectingView({ isQuiet: invocation.options.json === true });
   try {
     await withAssistant(invocation, view, async (conversation) => {
@@ -42,7 +39,7 @@ export async function sayAll<V extends 'chat' | 'groups' | 'tasks'>(
   } finally {
     view.end();
   }
-  return ended(verb, { answers: view.answers });
+  return ended('chat', { answers: view.answers });
 }
 
 async function* pipedLines(): AsyncIterable<string> {

@@ -18,28 +18,3 @@ export type AssistantData = {
     readonly summary: string;
   };
 };
-
-/** A chat for programs; `folder` is null for one that is not registered. */
-export type ChatEntry = {
-  readonly jid: string;
-  readonly name: string | null;
-  readonly folder: string | null;
-  readonly isMain: boolean;
-  /** Whether it is answered only when it calls; `trigger` is how, null for the assistant's name. */
-  readonly needsTrigger: boolean;
-  readonly trigger: string | null;
-};
-
-/** A task for programs; times are of ISO 8601. */
-export type TaskEntry = {
-  readonly id: number;
-  readonly folder: string;
-  readonly chat: string | null;
-  readonly prompt: string;
-  readonly kind: 'cron' | 'every' | 'at';
-  readonly schedule: string;
-  readonly timeZone: string;
-  readonly state: string;
-  readonly nextRun: string | null;
-  readonly lastRun: { readonly at: string; readonly outcome: string | null } | null;
-};

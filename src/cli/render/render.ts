@@ -1,6 +1,5 @@
-import type { CliResult, Failure } from '../result.ts';
+import type { CliResult, Failure, PrintedResult } from '../result.ts';
 import { PIPE, type Screen } from '../screen.ts';
-import { groupLines, taskLines } from './assistant.ts';
 import { carriedLines, planLines, trialLines } from './carried.ts';
 import { broughtBy, changeLines } from './changes.ts';
 import { diffLines } from './diff.ts';
@@ -18,7 +17,7 @@ import { whyLines } from './why.ts';
 export type Rendered = { readonly out: string; readonly err: string };
 
 /** Turns a verb's result into text for a screen, or for a pipe. */
-export function renderText(result: CliResult | Failure, screen: Screen = PIPE): Rendered {
+export function renderText(result: PrintedResult, screen: Screen = PIPE): Rendered {
   // A patch is piped on: what is no patch stays out of it.
   const isSame = result.verb === 'diff' && result.outcome === 'nothing';
   const err = [
@@ -26,7 +25,7 @@ export function renderText(result: CliResult | Failure, screen: Screen = PIPE): 
     ...result.warnings.map((warning) => `warning: ${warning}`),
     ...(result.error ? [`${result.error.code}: ${result.error.message}`] : []),
   ];
-  const body = isFailure(result) ? [] : bodyOf(result, screen);
+  const body = isFailure(result) ? [] : 'lines' in result ? result.lines : bodyOf(result, screen);
   return { out: joined(body), err: joined(err) };
 }
 
@@ -34,7 +33,7 @@ function joined(lines: readonly string[]): string {
   return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
 }
 
-function isFailure(result: CliResult | Failure): result is Failure {
+function isFailure(result: PrintedResult): result is Failure {
   return result.error !== null && result.data === null;
 }
 
@@ -79,10 +78,6 @@ function bodyOf(result: CliResult, screen: Screen): readonly string[] {
       return [outcome === 'nothing' ? 'Nothing to recover.' : 'Recovered.'];
     case 'service':
       return serviceLines(data);
-    case 'groups':
-      return 'answers' in data ? [] : groupLines(data);
-    case 'tasks':
-      return 'answers' in data ? [] : taskLines(data);
     case 'setup':
       return [data.summary];
     case 'chat':

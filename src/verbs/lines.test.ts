@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { groupLines, taskLines } from './assistant.ts';
+import { groupLines } from './groups.ts';
+import { taskLines } from './tasks.ts';
 
 const STEERING = '\u001b]0;owned\u0007\u001b[2J\r\u009b31m';
 

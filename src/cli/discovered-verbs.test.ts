@@ -1,0 +1,146 @@
+import { Command } from 'commander';
+import { expect, test } from 'vitest';
+import { temporaryCodebase } from '../testing/codebase.ts';
+import { ContributionFolder } from '../testing/contributions.ts';
+import { defineDiscovered } from './discovered-verbs.ts';
+import { ended, type PrintedResult } from './result.ts';
+import { createUi } from './ui.ts';
+import type { RunVerb } from './verb.ts';
+
+/** Tells what it was given. */
+const PORT = `
+  import { z } from 'zod';
+  import { defineVerb, VerbError } from 'src/verb.ts';
+  globalThis.loaded?.push('port');
+  export const verb = defineVerb({
+    name: 'port',
+    help: 'opens a port',
+    usage: { argument: '[words...]', help: 'which' },
+    options: [{ flags: '--wide <metres>', help: 'how wide' }],
+    settings: z.object({ PORT_FEE: z.string().regex(/^[0-9]+$/, 'must be a number').default('5') }),
+    create: (context) => async (call) => {
+      if (call.words[0] === 'refuse') throw new VerbError('usage', 'There is no such port.');
+      const data = {
+        made: Object.keys(context).sort(), given: Object.keys(call).sort(),
+        own: context.settings, words: call.words, options: call.options,
+      };
+      return { data, lines: ['Opened ' + call.words.join(' ')] };
+    },
+  });`;
+
+test('a verb is a file: it gets its words, its options and its own settings, and says lines for people', async () => {
+  using folder = new ContributionFolder({ 'port.ts': PORT });
+  expect(await claw(folder, ['port', 'north', '--wide', '3'])).toMatchObject({
+    verb: 'port',
+    outcome: 'done',
+    lines: ['Opened north'],
+    data: {
+      made: ['dataDir', 'now', 'projectDir', 'settings'],
+      given: [
+        'confirm',
+        'isAssistantRunning',
+        'isJson',
+        'options',
+        'progress',
+        'say',
+        'signal',
+        'words',
+      ],
+      own: { PORT_FEE: '5' },
+      words: ['north'],
+      options: { wide: '3' },
+    },
+  });
+});
+
+test('what it refuses is an error of claw with a code', async () => {
+  using folder = new ContributionFolder({ 'port.ts': PORT });
+  await expect(claw(folder, ['port', 'refuse'])).rejects.toMatchObject({
+    code: 'USAGE',
+    message: 'There is no such port.',
+  });
+});
+
+test('a verb that is broken is named where it is called and in help, and stops no other', async () => {
+  using folder = new ContributionFolder({
+    'broken.ts': "import './nowhere.ts';",
+    'empty.ts': 'export const other = 1;',
+    'port.ts': PORT,
+    'renamed.ts': PORT,
+  });
+  await expect(claw(folder, ['broken', '--any', 'word'])).rejects.toMatchObject({
+    code: 'IO_FAILED',
+    message: expect.stringMatching(
+      /^src\/verbs\/broken\.ts cannot be loaded: .*nowhere.*Mend that file, or remove the skill/,
+    ),
+  });
+  expect(await claw(folder, ['port'])).toMatchObject({ outcome: 'done' });
+  expect(await claw(folder, ['status'])).toMatchObject({ verb: 'status' });
+  const help = (await programOf(folder, ['--help'])).program.helpInformation();
+  expect(help).toMatch(/broken .*cannot be loaded/);
+  expect(help).toMatch(/empty .*exports no `verb`/);
+  expect(help).toMatch(/renamed .*it calls itself port/);
+  expect(help).toMatch(/port .*opens a port/);
+});
+
+test('a call of one of claw’s own verbs loads none of the folder, whatever words follow', async () => {
+  const loaded: string[] = [];
+  Object.assign(globalThis, { loaded });
+  using folder = new ContributionFolder({ 'port.ts': PORT });
+  const { program } = await programOf(folder, ['--cwd', 'port', 'status', 'port']);
+  expect(program.commands.map((command) => command.name())).toEqual(['status']);
+  expect(loaded).toEqual([]);
+  await programOf(folder, ['--cwd', 'status', 'port']);
+  expect(loaded).toEqual(['port']);
+});
+
+test('a file with the name of one of claw’s own verbs is left out, and help says so', async () => {
+  using folder = new ContributionFolder({ 'status.ts': PORT.replaceAll("'port'", "'status'") });
+  expect(await claw(folder, ['status'])).toMatchObject({ data: 'its own' });
+  const { program } = await programOf(folder, ['--help']);
+  const text: string[] = [];
+  program.configureOutput({ writeOut: (more) => void text.push(more) }).outputHelp();
+  expect(text.join('')).toContain('src/verbs/status.ts is left out: claw has a verb of that name.');
+});
+
+test('a setting of its own that cannot be used is told where the verb is called', async () => {
+  using folder = new ContributionFolder({ 'port.ts': PORT });
+  const call = claw(folder, ['port'], { '.env': 'PORT_FEE=much\n' });
+  await expect(call).rejects.toMatchObject({
+    code: 'USAGE',
+    message: expect.stringMatching(/PORT_FEE.*number/),
+  });
+});
+
+/** Runs a line of arguments against a command line with one verb of its own. */
+async function claw(
+  folder: ContributionFolder,
+  args: readonly string[],
+  files: Readonly<Record<string, string>> = {},
+): Promise<unknown> {
+  const { program, results } = await programOf(folder, args, files);
+  await program.parseAsync([...args], { from: 'user' });
+  return results[0];
+}
+
+async function programOf(
+  folder: ContributionFolder,
+  args: readonly string[],
+  files: Readonly<Record<string, string>> = {},
+) {
+  const results: PrintedResult[] = [];
+  const run: RunVerb = async (_verb, work) => {
+    await using codebase = temporaryCodebase(files);
+    const { root } = codebase;
+    const ui = createUi({ isQuiet: true });
+    const { signal } = new AbortController();
+    results.push(await work({ root, cwd: root, options: { allow: [] }, ui, signal }));
+  };
+  const program = new Command('claw').exitOverride().option('--cwd <dir>');
+  program
+    .command('status')
+    .argument('[words...]')
+    .action(() => void results.push({ ...ended('status', 'its own'), lines: [] }));
+  await defineDiscovered(program, run, { args, folder: folder.dir });
+  return { program, results };
+}

@@ -1,0 +1,165 @@
+import { readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Command } from 'commander';
+import { ClawError } from '../engine/commands.ts';
+import type { VerbCall, VerbContribution, VerbEnd } from '../verb.ts';
+import { ended } from './result.ts';
+import type { Invocation, RunVerb } from './verb.ts';
+
+const FOLDER = resolve(import.meta.dirname, '../verbs');
+
+/** A verb of the folder: loaded, or the reason why it is not. */
+type Loaded =
+  | { readonly kind: 'loaded'; readonly verb: VerbContribution }
+  | { readonly kind: 'broken'; readonly reason: string };
+
+/**
+ * Defines the verbs of `src/verbs/`, by the names of their files.
+ *
+ * Nothing of them is read where another verb is called: those start as fast as without, and a file that
+ * is broken cannot keep them from running. Only the verb that is called is loaded, or all for help.
+ */
+export async function defineDiscovered(
+  program: Command,
+  run: RunVerb,
+  { args, folder = FOLDER }: { readonly args: readonly string[]; readonly folder?: string },
+): Promise<void> {
+  const own = new Set(program.commands.map((command) => command.name()));
+  const called = calledVerb(program, args);
+  if (called !== null && own.has(called)) return;
+  const names = namesIn(folder);
+  for (const name of names.filter((one) => own.has(one))) {
+    const text = `src/verbs/${name}.ts is left out: claw has a verb of that name.`;
+    program.addHelpText('after', text);
+  }
+  const wanted = names.filter((name) => !own.has(name));
+  const isAlone = called !== null && wanted.includes(called);
+  await Promise.all(
+    wanted.map(async (name) => {
+      const command = program.command(name);
+      if (isAlone && called !== name) return;
+      const loaded = await load(folder, name);
+      if (loaded.kind === 'loaded') define(command, loaded.verb, run);
+      else defineBroken(command, loaded.reason, run);
+    }),
+  );
+}
+
+/** Returns the first word that is neither an option nor the value of one. */
+function calledVerb(program: Command, args: readonly string[]): string | null {
+  for (let at = 0; at < args.length; at += 1) {
+    const word = args[at] ?? '';
+    if (!word.startsWith('-')) return word;
+    if (
+      program.options.some(
+        (option) => option.required && [option.short, option.long].includes(word),
+      )
+    )
+      at += 1;
+  }
+  return null;
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+      .filter((file) => file.endsWith('.ts') && !/\.(test|d)\.ts$/.test(file))
+      .map((file) => file.slice(0, -'.ts'.length))
+      .sort();
+  } catch {
+    return []; // A tree without that folder has no such verbs.
+  }
+}
+
+async function load(folder: string, name: string): Promise<Loaded> {
+  try {
+    const module = await import(pathToFileURL(join(folder, `${name}.ts`)).href);
+    const verb: unknown = module.verb;
+    if (!isVerb(verb)) return { kind: 'broken', reason: 'it exports no `verb` of defineVerb' };
+    if (verb.name !== name) return { kind: 'broken', reason: `it calls itself ${verb.name}` };
+    return { kind: 'loaded', verb };
+  } catch (error) {
+    return { kind: 'broken', reason: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function isVerb(value: unknown): value is VerbContribution {
+  const { name, help, open } = Object(value);
+  return typeof name === 'string' && typeof help === 'string' && typeof open === 'function';
+}
+
+function define(command: Command, verb: VerbContribution, run: RunVerb): void {
+  command.description(verb.help);
+  if (verb.usage !== undefined) command.argument(verb.usage.argument, verb.usage.help);
+  for (const { flags, help } of verb.options ?? []) command.option(flags, help);
+  command.action(() =>
+    run(verb.name, async (invocation) => {
+      const { data, lines } = await carryOut(verb, command, invocation);
+      return { ...ended(verb.name, data), lines: lines ?? [] };
+    }),
+  );
+}
+
+function defineBroken(command: Command, reason: string, run: RunVerb): void {
+  const name = command.name();
+  const [first = ''] = reason.split('\n');
+  command
+    .description(`cannot be loaded: ${first}`)
+    .argument('[words...]')
+    .allowUnknownOption()
+    .action(() =>
+      run(name, async () => {
+        const next = 'Mend that file, or remove the skill that brought it.';
+        throw new ClawError(
+          'IO_FAILED',
+          `src/verbs/${name}.ts cannot be loaded: ${first}. ${next}`,
+        );
+      }),
+    );
+}
+
+async function carryOut(
+  verb: VerbContribution,
+  command: Command,
+  { root, options, ui, signal }: Invocation,
+): Promise<VerbEnd> {
+  const { dataDirOf, environmentOf } = await import('./setup/settings.ts');
+  const environment = environmentOf(root);
+  const dataDir = dataDirOf(environment, root);
+  const opened = verb.open(environment, { projectDir: root, dataDir, now: Date.now });
+  if (opened.kind === 'wrong-settings') {
+    const wrong = opened.wrong.map(({ name, problem }) => `${name} in .env ${problem}`).join('; ');
+    throw new ClawError('USAGE', `${wrong}. Mend that, and try again.`);
+  }
+  if (opened.value === null) {
+    const needs = verb.needs.join(' and ');
+    throw new ClawError('USAGE', `Set ${needs} in .env first: ${verb.name} needs it.`);
+  }
+  const { sayAll } = await import('./assistant/chat.ts');
+  const call: VerbCall = {
+    words: command.args,
+    options: command.opts(),
+    isJson: options.json === true,
+    signal,
+    async isAssistantRunning() {
+      const { isAssistantRunning } = await import('./assistant/running.ts');
+      return isAssistantRunning(dataDir);
+    },
+    async say(text) {
+      const { data } = await sayAll({ options, ui, signal, root, cwd: root }, [text]);
+      return data.answers;
+    },
+    confirm: (question) => ui.ask(question),
+    progress: (text) => ui.progress({ kind: 'note', text }),
+  };
+  return opened.value(call).catch(inClawWords);
+}
+
+const CODES = { usage: 'USAGE', stopped: 'ASSISTANT_STOPPED', failed: 'IO_FAILED' } as const;
+
+async function inClawWords(error: unknown): Promise<never> {
+  const { VerbError } = await import('../verb.ts');
+  if (error instanceof VerbError) throw new ClawError(CODES[error.kind], error.message);
+  throw error;
+}

@@ -1,0 +1,73 @@
+import type { z } from 'zod';
+import {
+  type Contribution,
+  type ContributionDefinition,
+  contributionOf,
+} from './lib/contribution.ts';
+
+/** What a verb is made of, beside its own settings. */
+export type VerbContext = {
+  /** Absolute path of the project that it is called in. */
+  readonly projectDir: string;
+  /** Absolute path of the folder for database, sessions, credentials and logs. */
+  readonly dataDir: string;
+  readonly now: () => number;
+};
+
+/** One call of a verb, and its means. */
+export type VerbCall = {
+  /** The words after the verb that are no options. */
+  readonly words: readonly string[];
+  /** Options by their long names in camelCase: true, or what was given. */
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Whether the result is for a program: then `lines` are not printed. */
+  readonly isJson: boolean;
+  /** Aborted by Ctrl-C and its like. */
+  readonly signal: AbortSignal;
+  /** Tells whether an assistant runs on this data folder and can be talked to. */
+  isAssistantRunning(): Promise<boolean>;
+  /** Says something in the owner's chat, prints the answers as they come, and returns them. */
+  say(text: string): Promise<readonly string[]>;
+  /** Asks a person for a yes; where there is none to ask, it is a yes. */
+  confirm(question: string): Promise<boolean>;
+  /** Says on stderr how far the verb is. */
+  progress(text: string): void;
+};
+
+/** The result of a verb: data for programs, and lines for people. */
+export type VerbEnd = { readonly data: unknown; readonly lines?: readonly string[] };
+
+/** Carries out one call. Throws a `VerbError` for what the caller has to know. */
+export type RunOfVerb = (call: VerbCall) => Promise<VerbEnd>;
+
+/** Why a verb did not do its work, as a sentence that says what to do next. */
+export class VerbError extends Error {
+  override readonly name = 'VerbError';
+  /** Wrong words or options, an assistant that does not run, or anything else. */
+  readonly kind: 'usage' | 'stopped' | 'failed';
+
+  constructor(kind: VerbError['kind'], message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+/** The face of a verb on the command line. */
+type VerbFacts = {
+  /** What it does, for the list of verbs. */
+  readonly help: string;
+  /** Its words, such as `[words...]` or `<file>`; none by default. */
+  readonly usage?: { readonly argument: string; readonly help: string };
+  readonly options?: readonly { readonly flags: string; readonly help: string }[];
+};
+
+/** What a file in `src/verbs/` exports as `verb`. It makes null where nothing is set for it. */
+export type VerbContribution = Contribution<VerbContext, RunOfVerb | null> & VerbFacts;
+
+/** Defines a verb of `claw`, in a file of its name. It is loaded when it is called, or help is. */
+export function defineVerb<S extends z.ZodRawShape>(
+  definition: ContributionDefinition<S, VerbContext, RunOfVerb | null> & VerbFacts,
+): VerbContribution {
+  const { create: _, settings: __, needs: ___, ...facts } = definition;
+  return { ...facts, ...contributionOf(definition) };
+}

@@ -1,0 +1,40 @@
+import { join } from 'node:path';
+import { type VerbCall, type VerbEnd, VerbError } from '../../verb.ts';
+
+export const STOPPED = 'The assistant does not run; this is what it knew last.';
+
+/** What the owner wants: a command for the running assistant, or a look at its database. */
+type Asked<Entry> = {
+  readonly dataDir: string;
+  /** As it is said in the chat. */
+  readonly command: string;
+  /** Whether it changes something, which only the assistant does. */
+  readonly isCommand: boolean;
+  readonly read: (database: string) => readonly Entry[];
+  readonly linesOf: (entries: readonly Entry[]) => readonly string[];
+};
+
+/** Lets the running assistant answer; for programs, and where none runs, its database does. */
+export async function tellOrLook<Entry>(
+  call: VerbCall,
+  { dataDir, command, isCommand, read, linesOf }: Asked<Entry>,
+): Promise<VerbEnd> {
+  const isRunning = await call.isAssistantRunning();
+  if (isRunning && (isCommand || !call.isJson))
+    return { data: { answers: await call.say(command) } };
+  if (isCommand) {
+    throw new VerbError(
+      'stopped',
+      `Only the assistant does that, and it does not run. Start it with claw start, or say claw chat "${command.replaceAll('"', '')}", which starts it for that.`,
+    );
+  }
+  const data = read(join(dataDir, 'claw.db'));
+  return { data, lines: linesOf(data) };
+}
+
+/** Words as the owner would type them: one with spaces stands in quotes. */
+export function typed(words: readonly string[]): string {
+  return words
+    .map((word) => (/\s/.test(word) ? `"${word.replace(/["“”„]/g, "'")}"` : word))
+    .join(' ');
+}

@@ -1,0 +1,83 @@
+import { type ChatOverview, withReadOnlyQueries } from '../store/read-only-queries.ts';
+import { printable } from '../terminal/printable.ts';
+import { defineVerb } from '../verb.ts';
+import { STOPPED, tellOrLook, typed } from './assistant/told.ts';
+
+/** A chat for programs; `folder` is null for one that is not registered. */
+type ChatEntry = {
+  readonly jid: string;
+  readonly name: string | null;
+  readonly folder: string | null;
+  readonly isMain: boolean;
+  /** Whether it is answered only when it calls; `trigger` is how, null for the assistant's name. */
+  readonly needsTrigger: boolean;
+  readonly trigger: string | null;
+};
+
+const COMMANDS = ['register', 'unregister', 'trigger', 'allow'];
+
+/** Lists chats, or passes an owner's command on. */
+export const verb = defineVerb({
+  name: 'groups',
+  help: 'chats that are registered and known; register, unregister, trigger, allow',
+  usage: {
+    argument: '[words...]',
+    help: 'a part of a name, or as in the chat: register "Family" as family',
+  },
+  create:
+    ({ dataDir }) =>
+    (call) => {
+      const { words } = call;
+      const isCommand = COMMANDS.includes(words[0] ?? '');
+      const command = isCommand ? `/${typed(words)}` : `/groups ${typed(words)}`.trim();
+      return tellOrLook(call, {
+        dataDir,
+        command,
+        isCommand,
+        linesOf: groupLines,
+        read: (database) =>
+          withReadOnlyQueries(database, (queries) =>
+            queries
+              .chats()
+              .filter(isCalled(words.join(' ')))
+              .map(chatEntry),
+          ),
+      });
+    },
+});
+
+function isCalled(wanted: string): (chat: ChatOverview) => boolean {
+  const word = wanted.toLowerCase();
+  return ({ name, jid, group }) =>
+    [name ?? jid, group?.folder ?? ''].some((text) => text.toLowerCase().includes(word));
+}
+
+function chatEntry({ jid, name, group }: ChatOverview): ChatEntry {
+  return {
+    jid,
+    name,
+    folder: group?.folder ?? null,
+    isMain: group?.isMain ?? false,
+    needsTrigger: group?.needsTrigger ?? false,
+    trigger: group?.triggerWord ?? null,
+  };
+}
+
+/** Chats from the database. */
+export function groupLines(chats: readonly ChatEntry[]): readonly string[] {
+  const registered = chats.filter(({ folder }) => folder !== null);
+  const known = chats.filter(({ folder }) => folder === null);
+  return [
+    'Registered:',
+    ...(registered.length === 0 ? ['  none'] : registered.map(groupLine)),
+    ...(known.length === 0
+      ? []
+      : ['Known:', ...known.map(({ name, jid }) => `  ${name ?? jid} (${jid})`)]),
+    STOPPED,
+  ].map(printable);
+}
+
+function groupLine({ name, folder, isMain, needsTrigger, trigger }: ChatEntry): string {
+  const how = needsTrigger ? `answers to ${trigger ?? 'its name'}` : 'answers always';
+  return `  ${name} (groups/${folder}, ${isMain ? 'your own chat' : how})`;
+}
