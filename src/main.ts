@@ -6,7 +6,7 @@ import { TERMINAL_JID } from './channels/terminal.ts';
 import { readWhatFits } from './config.ts';
 import { choicesOf, discoverContributions } from './contributions.ts';
 import { clawRunner } from './host/contracts/claw.ts';
-import { openCommands } from './host/contracts/command.ts';
+import { openCommands, type SilentPart } from './host/contracts/command.ts';
 import { gitRunner } from './host/contracts/git.ts';
 import { DEFAULT_TIMEOUTS } from './host/contracts/options.ts';
 import { greetingOf } from './host/greeting.ts';
@@ -18,10 +18,12 @@ import { lazySandbox } from './host/turns/lazy-sandbox.ts';
 import { openSystemPrompt } from './host/turns/system-prompt.ts';
 import { openTools } from './host/turns/toolbox.ts';
 import { openLoopback } from './http/open.ts';
+import type { Silent } from './lib/contribution.ts';
 import { openModels } from './model/model.ts';
 import { keysOfProviders } from './model/provider.ts';
 import { openRouting } from './model/routing.ts';
 import { StoreError, unusable } from './store/error.ts';
+import { openOwnDatabases } from './store/own-databases.ts';
 import { openStore } from './store/store.ts';
 import { collectGarbage } from './supervisor/after-start.ts';
 import { secretValues, withoutSecrets } from './supervisor/environment.ts';
@@ -87,15 +89,21 @@ const sandbox = lazySandbox(async () => {
   );
   return opened;
 });
+const databases = openOwnDatabases({ dataDir: settings.dataDir, now: Date.now });
 const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-const hostTools = openTools(contributions.tools, process.env, {
-  assistantName: settings.assistantName,
-  dataDir: settings.dataDir,
-  timeZone,
-  log,
-  now: Date.now,
-  newId: randomUUID,
-});
+const hostTools = openTools(
+  contributions.tools,
+  process.env,
+  {
+    assistantName: settings.assistantName,
+    dataDir: settings.dataDir,
+    timeZone,
+    log,
+    now: Date.now,
+    newId: randomUUID,
+  },
+  databases,
+);
 const prompt = openSystemPrompt(contributions.sections, process.env, {
   assistantName: settings.assistantName,
   dataDir: settings.dataDir,
@@ -112,13 +120,29 @@ const guards = openGuards(contributions.guards, process.env, {
   newId: randomUUID,
 });
 const services = openServices(contributions.services, process.env);
-const commands = openCommands(contributions.commands, process.env);
-const channels = openChannels(contributions.channels, process.env, {
-  assistantName: settings.assistantName,
-  dataDir: settings.dataDir,
-  log,
-  ownerConsole: link.ownerConsole ?? null,
-});
+const commands = openCommands(contributions.commands, process.env, databases);
+const channels = openChannels(
+  contributions.channels,
+  process.env,
+  {
+    assistantName: settings.assistantName,
+    dataDir: settings.dataDir,
+    log,
+    ownerConsole: link.ownerConsole ?? null,
+  },
+  databases,
+);
+const silentParts: readonly SilentPart[] = [
+  ...guards.silent.map((one) => ({ kind: 'guard', effect: effectOf(one), ...one })),
+  ...commands.silent.map((one) => ({ kind: 'command', ...one })),
+  ...models.silent.map((one) => ({ kind: 'model provider', ...one })),
+  ...routing.silent.map((one) => ({ kind: 'model router', ...one })),
+  ...prompt.silent.map((one) => ({ kind: 'prompt section', ...one })),
+  ...services.silent.map((one) => ({ kind: 'service', ...one })),
+  ...hostTools.silent.map((one) => ({ kind: 'tool', ...one })),
+];
+const unusableParts = unusableAmong(silentParts, channels.silentChannels);
+for (const problem of unusableParts) log.error(problem);
 const host = openHost({
   projectDir,
   version: versionOf(projectDir),
@@ -132,16 +156,9 @@ const host = openHost({
   chooseModels: routing.chooseModels,
   systemPrompt: prompt.systemPrompt,
   services: services.services,
+  databases,
   http: openLoopback({ dataDir: settings.dataDir, setTimer: realTimer, log }),
-  silentParts: [
-    ...guards.silent.map((one) => ({ kind: 'guard', effect: effectOf(one), ...one })),
-    ...commands.silent.map((one) => ({ kind: 'command', ...one })),
-    ...models.silent.map((one) => ({ kind: 'model provider', ...one })),
-    ...routing.silent.map((one) => ({ kind: 'model router', ...one })),
-    ...prompt.silent.map((one) => ({ kind: 'prompt section', ...one })),
-    ...services.silent.map((one) => ({ kind: 'service', ...one })),
-    ...hostTools.silent.map((one) => ({ kind: 'tool', ...one })),
-  ],
+  silentParts,
   sandbox,
   claw: clawRunner({
     nodePath: process.execPath,
@@ -160,7 +177,7 @@ const host = openHost({
   drawsCodes: start.isInteractive,
   isSet: (setting) => Boolean(process.env[setting]),
   settingsProblem: settingsCheck(process.env, projectDir, [...choices, ...withSettings]),
-  trouble,
+  trouble: [...(trouble === null ? [] : [trouble]), ...unusableParts].join('\n\n') || null,
   log,
   requestRestart: () => link.send({ kind: 'restart' }),
   timeouts: DEFAULT_TIMEOUTS,
@@ -169,6 +186,7 @@ const host = openHost({
 link.onStop(async () => {
   setTimeout(() => process.exit(0), LEAVE_MS);
   await host.stop(GRACE_MS);
+  databases.close();
   store.close();
   process.exit(0);
 });
@@ -205,6 +223,17 @@ function orExit<T>(open: () => T): T {
     process.stderr.write(`${error.message}\n`);
     process.exit(EXIT_UNUSABLE);
   }
+}
+
+/** Names the parts that are off because of something on this machine, in sentences. */
+function unusableAmong(
+  parts: readonly SilentPart[],
+  silentChannels: readonly Silent[],
+): readonly string[] {
+  const all = [...parts, ...silentChannels.map((one) => ({ kind: 'channel', ...one }))];
+  return all.flatMap(({ kind, name, unusable: reason }) =>
+    reason === undefined ? [] : [`The ${kind} ${name} is off: ${reason}`],
+  );
 }
 
 function versionOf(folder: string): string {

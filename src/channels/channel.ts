@@ -4,6 +4,7 @@ import {
   type ContributionDefinition,
   contributionOf,
 } from '../lib/contribution.ts';
+import type { OpenDatabase } from '../lib/own-database.ts';
 import type { ConsolePort } from './console-port.ts';
 
 /** A file that came with a message; it is fetched only when somebody asks for it. */
@@ -161,6 +162,7 @@ export type ChannelContext = {
   readonly log: ChannelLog;
   /** The owner's terminal; null where there is none. */
   readonly ownerConsole: ConsolePort | null;
+  readonly openDatabase: OpenDatabase;
 };
 
 export type ChannelLog = {

@@ -1,4 +1,5 @@
 import { openContributions, type Silent } from '../lib/contribution.ts';
+import { NO_DATABASES, type OwnDatabases } from '../lib/own-database.ts';
 import type { Environment } from '../lib/settings.ts';
 import type { Channel, ChannelContext, ChannelDefinition } from './channel.ts';
 
@@ -11,13 +12,22 @@ export type OpenChannels = {
 /**
  * Opens the channels of this tree, each with its own settings. One whose settings cannot be used stays
  * silent, because a default might let other people in; the others are not touched by that.
+ *
+ * @param databases without them, a channel that opens one stays silent
  */
 export function openChannels(
   definitions: readonly ChannelDefinition[],
   environment: Environment,
-  { assistantName, dataDir, log, ownerConsole }: ChannelContext,
+  { assistantName, dataDir, log, ownerConsole }: Omit<ChannelContext, 'openDatabase'>,
+  databases: OwnDatabases = NO_DATABASES,
 ): OpenChannels {
-  const contextOf = () => ({ assistantName, dataDir, log, ownerConsole });
+  const contextOf = (name: string) => ({
+    assistantName,
+    dataDir,
+    log,
+    ownerConsole,
+    openDatabase: databases.of('channel', name),
+  });
   const { made, silent } = openContributions(definitions, environment, contextOf);
   return { channels: made.map(({ value }) => value), silentChannels: silent };
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { NO_DATABASES } from '../lib/own-database.ts';
 import type { Channel, InboundMessage } from './channel.ts';
 import type { ConsoleLine, ConsolePort } from './console-port.ts';
 import { discoverChannels } from './discover.ts';
@@ -31,7 +32,9 @@ function farEnd(over: Partial<ConsolePort> = {}) {
 
 function create(ownerConsole: ConsolePort | null): Channel | null {
   const log = { info() {}, warn() {} };
-  const opened = definition.open({}, { assistantName: 'Andy', dataDir: '/', log, ownerConsole });
+  const openDatabase = NO_DATABASES.of('channel', 'terminal');
+  const context = { assistantName: 'Andy', dataDir: '/', log, ownerConsole, openDatabase };
+  const opened = definition.open({}, context);
   return opened.kind === 'made' ? opened.value : null;
 }
 

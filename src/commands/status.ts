@@ -39,7 +39,8 @@ export const command = defineCommand({
   },
 });
 
-function missing({ isSet }: CommandContext, { needs, wrong }: Silent): string {
+function missing({ isSet }: CommandContext, { needs, wrong, unusable }: Silent): string {
+  if (unusable !== undefined) return unusable;
   if (wrong.length > 0) {
     return wrong.map(({ name, problem }) => `${name} in \`.env\` ${problem}`).join('; ');
   }

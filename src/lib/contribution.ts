@@ -29,6 +29,11 @@ export type ContributionDefinition<S extends z.ZodRawShape, Context extends obje
   create(context: Context & { readonly settings: z.output<z.ZodObject<S>> }): Made;
 };
 
+/** Thrown by `create` where what a contribution needs of this machine cannot be used: it alone stays off. */
+export class NotUsable extends Error {
+  override readonly name = 'NotUsable';
+}
+
 /** A contribution that stays silent, and why. */
 export type Silent = {
   readonly name: string;
@@ -36,6 +41,8 @@ export type Silent = {
   readonly needs: readonly string[];
   /** Settings of its own that cannot be used. */
   readonly wrong: readonly WrongSetting[];
+  /** What it needs of this machine and cannot use, in a sentence. */
+  readonly unusable?: string;
 };
 
 /** A contribution that was made. */
@@ -87,10 +94,25 @@ export function openContributions<Context extends object, Made>(
   const silent: Silent[] = [];
   for (const definition of definitions) {
     const { name, needs } = definition;
-    const outcome = definition.open(environment, contextOf(name));
-    if (outcome.kind === 'wrong-settings') silent.push({ name, needs, wrong: outcome.wrong });
+    const outcome = openOne(definition, environment, contextOf(name));
+    if (outcome.kind === 'unusable')
+      silent.push({ name, needs, wrong: [], unusable: outcome.reason });
+    else if (outcome.kind === 'wrong-settings') silent.push({ name, needs, wrong: outcome.wrong });
     else if (outcome.value === null) silent.push({ name, needs, wrong: [] });
     else made.push({ name, value: outcome.value });
   }
   return { made, silent };
+}
+
+function openOne<Context extends object, Made>(
+  definition: Contribution<Context, Made | null>,
+  environment: Environment,
+  context: Context,
+): Opened<Made | null> | { readonly kind: 'unusable'; readonly reason: string } {
+  try {
+    return definition.open(environment, context);
+  } catch (error) {
+    if (!(error instanceof NotUsable)) throw error;
+    return { kind: 'unusable', reason: error.message };
+  }
 }

@@ -5,7 +5,12 @@ import type { Database } from 'better-sqlite3';
 import { StoreError } from './error.ts';
 
 /** One step of the schema; `name` is `<owner>/<n>`, where the owner is `core` or a skill. */
-export type Migration = { readonly name: string; readonly sql: string };
+export type Migration = {
+  readonly name: string;
+  readonly sql: string;
+  /** Where it is written, where that is no file of `src/store/migrations/`. */
+  readonly place?: string;
+};
 
 /**
  * Finds `<folder>/<owner>/<n>.sql`: the core's first, then by owner, each owner's in numeric order.
@@ -102,22 +107,23 @@ function digestOf({ sql }: Migration): string {
   return createHash('sha256').update(sql.replaceAll('\r\n', '\n')).digest('hex');
 }
 
-function changed({ name }: Migration): StoreError {
+function changed({ name, place }: Migration): StoreError {
   const file = `src/store/migrations/${name}.sql`;
+  const why = place === undefined ? ` (\`npx claw why ${file}\` shows whose lines changed)` : '';
   return new StoreError(
     'MIGRATION_CHANGED',
-    `${file} was changed after it was applied to this database, which cannot follow. ` +
-      `Put the file back as it was (\`npx claw why ${file}\` shows whose lines changed) and write the change as a migration with a new number.`,
+    `${place ?? file} was changed after it was applied to this database, which cannot follow. ` +
+      `Put it back as it was${why} and write the change as a migration with a new number.`,
   );
 }
 
-function refuseRemoval({ name, sql }: Migration): void {
+function refuseRemoval({ name, sql, place = `Migration ${name}` }: Migration): void {
   const statements = sql.replace(/--[^\n]*|\/\*[\s\S]*?\*\//g, ' ');
   const removal = /\b(drop|rename|delete\s+from|replace\s+into)\b/i.exec(statements)?.[1];
   if (removal === undefined) return;
   throw new StoreError(
     'MIGRATION_REFUSED',
-    `Migration ${name} contains "${removal}". Migrations only add, so that an older version still runs on this database.`,
+    `${place} contains "${removal}". Migrations only add, so that an older version still runs on this database.`,
   );
 }
 

@@ -33,6 +33,7 @@ import { discoverProviders } from '../model/provider.ts';
 import { discoverRouters } from '../model/router.ts';
 import { openRouting } from '../model/routing.ts';
 import type { Sandbox, TurnEvents, TurnOutcome, TurnRequest } from '../sandbox/sandbox.ts';
+import { openOwnDatabases } from '../store/own-databases.ts';
 import { openStore, type Store } from '../store/store.ts';
 
 const REPOSITORY = resolve(import.meta.dirname, '../..');
@@ -200,6 +201,7 @@ export async function startAssistant(
 ): Promise<TestAssistant> {
   const { agent = async () => answers('pong'), environment = {}, over = {} } = parts;
   const store = openStore({ path: join(dir, 'data/claw.db'), now: Date.now() });
+  const databases = openOwnDatabases({ dataDir: join(dir, 'data'), now: Date.now });
   const terminal = new TestChannel('terminal');
   const chat = new TestChannel('chat');
   const withKey = { ANTHROPIC_API_KEY: 'sk-test', ...environment };
@@ -242,6 +244,7 @@ export async function startAssistant(
     models,
     chooseModels,
     systemPrompt,
+    databases,
     http: openLoopback({ dataDir: settings.dataDir, setTimer: realTimer, log }),
     services: openServices(await discoverServices(), environment).services,
     sandbox: lazySandbox(async () => ({ kind: 'ready', sandbox: testSandbox(agent) })),
@@ -275,7 +278,7 @@ export async function startAssistant(
     ...over,
   });
   await host.start({ rolledBack });
-  return { host, store, terminal, chat, stop: () => stop(host, store) };
+  return { host, store, terminal, chat, stop: () => stop(host, store).then(databases.close) };
 }
 
 export type TestAssistant = {

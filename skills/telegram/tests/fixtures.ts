@@ -6,6 +6,7 @@ import type {
   KnownChat,
 } from '../../../src/channels/channel.ts';
 import { channel } from '../../../src/channels/telegram.ts';
+import { NO_DATABASES } from '../../../src/lib/own-database.ts';
 import type { BotApi, BotApiChat, BotApiUser } from './botApi.ts';
 
 // What the skill brings is reached through here: the files are there once it is applied.
@@ -55,7 +56,14 @@ export class Inbox implements ChannelEvents {
 export function createChannel(env: Readonly<Record<string, string>>, inbox: Inbox): Channel | null {
   const write = (message: string, data?: unknown) => inbox.log.push({ message, data });
   const log = { info: write, warn: write };
-  const context = { assistantName: 'Andy', dataDir: '/project/data', log, ownerConsole: null };
+  const openDatabase = NO_DATABASES.of('channel', 'telegram');
+  const context = {
+    assistantName: 'Andy',
+    dataDir: '/project/data',
+    log,
+    ownerConsole: null,
+    openDatabase,
+  };
   const opened = channel.open(env, context);
   if (opened.kind === 'wrong-settings') throw new Error(JSON.stringify(opened.wrong));
   return opened.value;

@@ -9,6 +9,7 @@ import {
   type Silent,
 } from '../../lib/contribution.ts';
 import { discoverExports } from '../../lib/discover.ts';
+import { NO_DATABASES, type OpenDatabase, type OwnDatabases } from '../../lib/own-database.ts';
 import type { Environment } from '../../lib/settings.ts';
 import type { ModelReport } from '../../model/model.ts';
 import type { Group, Store } from '../../store/store.ts';
@@ -201,12 +202,17 @@ export type MembersCommand<Context = MembersContext> = {
 export type Command = OwnerCommand | MembersCommand;
 
 /** What a file in `src/commands/` exports as `command`. */
-export type CommandContribution = Contribution<object, Command | null>;
+export type CommandContribution = Contribution<Creation, Command | null>;
 
-/** A context, and what the command's own settings say. */
-type WithOwn<Context, S extends z.ZodRawShape> = Context & {
+type Creation = { readonly openDatabase: OpenDatabase };
+
+/** A context, what the command's own settings say, and its own database. */
+type Own<S extends z.ZodRawShape> = {
   readonly own: z.output<z.ZodObject<S>>;
+  readonly openDatabase: OpenDatabase;
 };
+
+type WithOwn<Context, S extends z.ZodRawShape> = Context & Own<S>;
 
 type Definition<Command, S extends z.ZodRawShape> = Command & {
   /** Its own settings, which every call finds in `own`. */
@@ -222,39 +228,39 @@ export function defineCommand<S extends z.ZodRawShape>(
     | Definition<MembersCommand<WithOwn<MembersContext, S>>, S>,
 ): CommandContribution {
   const { settings, needs = [], ...command } = definition;
-  return contributionOf<S, object, Command | null>({
+  return contributionOf<S, Creation, Command | null>({
     name: command.name,
     ...(settings === undefined ? {} : { settings }),
     needs,
-    create: ({ settings: own }) =>
+    create: ({ settings: own, openDatabase }) =>
       needs.some((name) => own[name as keyof typeof own] === undefined)
         ? null
-        : withOwn(command, own),
+        : withOwn(command, { own, openDatabase }),
   });
 }
 
-/** Hands its own settings to each of a command's functions. */
+/** Hands its own settings and its database to each of a command's functions. */
 function withOwn<S extends z.ZodRawShape>(
   command: OwnerCommand<WithOwn<CommandContext, S>> | MembersCommand<WithOwn<MembersContext, S>>,
-  own: z.output<z.ZodObject<S>>,
+  given: Own<S>,
 ): Command {
   if (command.scope === 'members') {
     return {
       ...command,
       run: (context: MembersContext, argument: string) =>
-        command.run({ ...context, own }, argument),
+        command.run({ ...context, ...given }, argument),
     };
   }
   const { run, confirm, resume, propose, look, ...said } = command;
   return {
     ...said,
-    run: (context: CommandContext, argument: string) => run({ ...context, own }, argument),
+    run: (context: CommandContext, argument: string) => run({ ...context, ...given }, argument),
     ...(confirm && {
-      confirm: (context, data, reply) => confirm({ ...context, own }, data, reply),
+      confirm: (context, data, reply) => confirm({ ...context, ...given }, data, reply),
     }),
-    ...(resume && { resume: (context, data, how) => resume({ ...context, own }, data, how) }),
-    ...(propose && { propose: (context, argument) => propose({ ...context, own }, argument) }),
-    ...(look && { look: (context, argument) => look({ ...context, own }, argument) }),
+    ...(resume && { resume: (context, data, how) => resume({ ...context, ...given }, data, how) }),
+    ...(propose && { propose: (context, argument) => propose({ ...context, ...given }, argument) }),
+    ...(look && { look: (context, argument) => look({ ...context, ...given }, argument) }),
   };
 }
 
@@ -262,8 +268,11 @@ function withOwn<S extends z.ZodRawShape>(
 export function openCommands(
   definitions: readonly CommandContribution[],
   environment: Environment,
+  databases: OwnDatabases = NO_DATABASES,
 ): { readonly commands: readonly Command[]; readonly silent: readonly Silent[] } {
-  const { made, silent } = openContributions(definitions, environment, () => ({}));
+  const { made, silent } = openContributions(definitions, environment, (name) => ({
+    openDatabase: databases.of('command', name),
+  }));
   return { commands: made.map(({ value }) => value), silent };
 }
 

@@ -1,5 +1,6 @@
 import type { Loopback } from '../../http/route.ts';
 import type { Named, Silent } from '../../lib/contribution.ts';
+import type { OwnDatabases } from '../../lib/own-database.ts';
 import type { HostModels } from '../../model/model.ts';
 import type { ChooseModels } from '../../model/routing.ts';
 import type { Guards } from '../turns/guarded-calls.ts';
@@ -54,6 +55,8 @@ export type HostOptions = StorePort &
     readonly services: readonly Named<StartService>[];
     /** Where services register their routes; it is off until one does. */
     readonly http: Loopback;
+    /** Those of services; closed by whoever opened them, after the host has stopped. */
+    readonly databases: OwnDatabases;
     readonly sandbox: LazySandbox;
     readonly claw: Claw;
     readonly git: Git;

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Route } from '../../http/route.ts';
 import { type Contribution, contributionOf, contributionSchema } from '../../lib/contribution.ts';
 import { discoverExports } from '../../lib/discover.ts';
+import type { OpenDatabase } from '../../lib/own-database.ts';
 import type { Store } from '../../store/store.ts';
 import type { SetTimer } from '../scheduler/alarm.ts';
 import type { DueTasks } from '../scheduler/due-tasks.ts';
@@ -49,6 +50,7 @@ export type ServiceContext = {
    * It is gone with the end of the service.
    */
   readonly route: (route: Route) => Promise<{ readonly url: string }>;
+  readonly openDatabase: OpenDatabase;
   readonly dueTasks: DueTasks;
   /** Tells that the service does not work any more: it is stopped, and started again after a pause. */
   readonly crash: (error: unknown) => void;

@@ -6,6 +6,7 @@ import {
   contributionSchema,
 } from '../../lib/contribution.ts';
 import { discoverExports } from '../../lib/discover.ts';
+import type { OpenDatabase } from '../../lib/own-database.ts';
 import type { Group, Store } from '../../store/store.ts';
 import type { FetchAttachment } from '../attachments/attachments.ts';
 import type { Registry } from '../groups/registry.ts';
@@ -22,6 +23,7 @@ export type ToolContext = {
   readonly log: HostLog;
   readonly now: () => number;
   readonly newId: () => string;
+  readonly openDatabase: OpenDatabase;
 };
 
 /** A question of a tool. */

@@ -67,6 +67,7 @@ test('a service holds its own settings and what its contract names, and nothing 
     'log',
     'newId',
     'now',
+    'openDatabase',
     'queueTurn',
     'route',
     'setTimer',

@@ -1,5 +1,6 @@
 import type { Loopback, Route } from '../../http/route.ts';
 import { type Named, openContributions, type Silent } from '../../lib/contribution.ts';
+import type { OwnDatabases } from '../../lib/own-database.ts';
 import type { Environment } from '../../lib/settings.ts';
 import type {
   ClockPort,
@@ -38,6 +39,7 @@ export interface Services {
 
 export type ServicesOptions = StorePort & { readonly services: readonly Named<StartService>[] } & {
   readonly http: Loopback;
+  readonly databases: OwnDatabases;
 } & SettingsPort &
   TimeZonePort &
   ClockPort &
@@ -119,6 +121,7 @@ function contextOf(
     signal,
     store: readable(options.store),
     queueTurn: (turn) => queueTurn(options, name, turn),
+    openDatabase: options.databases.of('service', name),
     route: (route) => registerRoute(options, name, signal, route),
     dueTasks: {
       fire: dueTasks.fire,

@@ -36,13 +36,17 @@ export function openGuards(
   );
   const contextOf = () => ({ dataDir, timeZone, log, now, newId });
   const { made, silent } = openContributions(inOrder, environment, contextOf);
-  const broken = silent.filter(({ wrong }) => wrong.length > 0).map(closed);
+  const broken = silent.filter(isBroken).map(closed);
   return { guards: asOne([...broken, ...made], log), silent };
 }
 
 /** Says what a silent guard means for the calls that it was to look at. */
-export function effectOf({ wrong }: Silent): string {
-  return wrong.length > 0 ? 'refuses every call of a host tool' : 'off';
+export function effectOf(one: Silent): string {
+  return isBroken(one) ? 'refuses every call of a host tool' : 'off';
+}
+
+function isBroken({ wrong, unusable }: Silent): boolean {
+  return wrong.length > 0 || unusable !== undefined;
 }
 
 type NamedGuard = { readonly name: string; readonly value: Guard };

@@ -44,7 +44,7 @@ export const tool = defineTools({
 
 function parts() {
   const warned: [string, unknown][] = [];
-  const context: ToolContext = {
+  const context: Omit<ToolContext, 'openDatabase'> = {
     assistantName: 'Andy',
     dataDir: '/nowhere',
     timeZone: 'UTC',
@@ -91,7 +91,16 @@ test('a tool gets its own settings, and exactly what the contract names, at its 
       value: {
         query: 'rain',
         key: 'k-12345678',
-        creation: ['assistantName', 'dataDir', 'log', 'newId', 'now', 'settings', 'timeZone'],
+        creation: [
+          'assistantName',
+          'dataDir',
+          'log',
+          'newId',
+          'now',
+          'openDatabase',
+          'settings',
+          'timeZone',
+        ],
         call: [
           'ask',
           'caller',

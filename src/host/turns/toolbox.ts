@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Named, openContributions, type Silent } from '../../lib/contribution.ts';
+import { NO_DATABASES, type OwnDatabases } from '../../lib/own-database.ts';
 import type { Environment } from '../../lib/settings.ts';
 import type { HostTool } from '../../sandbox/sandbox.ts';
 import type { HostLog } from '../contracts/log.ts';
@@ -20,13 +21,24 @@ export interface Toolbox {
 /**
  * Opens the tools of this tree, each with its own settings; those whose settings cannot be used, or that
  * have nothing set, stay silent.
+ *
+ * @param databases without them, a tool that opens one stays silent
  */
 export function openTools(
   definitions: readonly ToolContribution[],
   environment: Environment,
-  { assistantName, dataDir, timeZone, log, now, newId }: ToolContext,
+  { assistantName, dataDir, timeZone, log, now, newId }: Omit<ToolContext, 'openDatabase'>,
+  databases: OwnDatabases = NO_DATABASES,
 ): { readonly tools: Toolbox; readonly silent: readonly Silent[] } {
-  const contextOf = () => ({ assistantName, dataDir, timeZone, log, now, newId });
+  const contextOf = (name: string) => ({
+    assistantName,
+    dataDir,
+    timeZone,
+    log,
+    now,
+    newId,
+    openDatabase: databases.of('tool', name),
+  });
   const { made, silent } = openContributions(definitions, environment, contextOf);
   // One that stands in a file and cannot be described ends the start, which names it.
   for (const { value } of made) if (value.kind === 'one') describeTool(value.tool);

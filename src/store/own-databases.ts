@@ -1,0 +1,52 @@
+import { join } from 'node:path';
+import { NotUsable } from '../lib/contribution.ts';
+import type { OwnDatabase, OwnDatabases } from '../lib/own-database.ts';
+import { type Database, openDatabase } from './database.ts';
+import { StoreError } from './error.ts';
+
+/** Names that are files everywhere. */
+const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
+
+/** Opens the databases of contributions, each when it is asked for: `data/databases/service-hook.db`. */
+export function openOwnDatabases({
+  dataDir,
+  now,
+}: {
+  readonly dataDir: string;
+  readonly now: () => number;
+}): OwnDatabases {
+  const open = new Map<string, Database>();
+  let isClosed = false;
+
+  function openOnce(key: string, migrations: readonly string[]): OwnDatabase {
+    if (isClosed) throw new NotUsable('The assistant is ending, and opens no database any more.');
+    const path = join(dataDir, 'databases', `${key}.db`);
+    const steps = migrations.map((sql, at) => ({
+      name: `${key}/${at + 1}`,
+      sql,
+      place: `migration ${at + 1} of ${path}`,
+    }));
+    const database = open.get(key) ?? openDatabase(path, steps, now());
+    open.set(key, database);
+    return database;
+  }
+
+  return {
+    of: (kind, name) => (migrations) => {
+      if (!NAME.test(name)) {
+        throw new NotUsable(`The ${kind} ${name} has no name that a file may have.`);
+      }
+      try {
+        return openOnce(`${kind}-${name}`, migrations);
+      } catch (error) {
+        if (!(error instanceof StoreError)) throw error;
+        throw new NotUsable(error.message);
+      }
+    },
+    close() {
+      isClosed = true;
+      for (const database of open.values()) database.close();
+      open.clear();
+    },
+  };
+}
