@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url';
 import type { Command } from 'commander';
 import { ClawError } from '../engine/commands.ts';
 import type { VerbCall, VerbContribution, VerbEnd } from '../verb.ts';
+import { CliError } from './cli-error.ts';
 import { ended } from './result.ts';
 import type { Invocation, RunVerb } from './verb.ts';
 
@@ -156,10 +157,9 @@ async function carryOut(
   return opened.value(call).catch(inClawWords);
 }
 
-const CODES = { usage: 'USAGE', stopped: 'ASSISTANT_STOPPED', failed: 'IO_FAILED' } as const;
-
 async function inClawWords(error: unknown): Promise<never> {
   const { VerbError } = await import('../verb.ts');
-  if (error instanceof VerbError) throw new ClawError(CODES[error.kind], error.message);
-  throw error;
+  if (!(error instanceof VerbError)) throw error;
+  if (error.kind === 'stopped') throw new CliError('ASSISTANT_STOPPED', error.message);
+  throw new ClawError(error.kind === 'usage' ? 'USAGE' : 'IO_FAILED', error.message);
 }

@@ -1,7 +1,7 @@
-import type { ClawError, ErrorCode } from '../engine/commands.ts';
+import type { CommandError } from './cli-error.ts';
 import type { AnyResult } from './result.ts';
 
-const BY_CODE: Partial<Record<ErrorCode, number>> = {
+const BY_CODE: Partial<Record<CommandError['code'], number>> = {
   USAGE: 2,
   CHECKS_FAILED: 4,
   TESTS_FAILED: 4,
@@ -10,7 +10,7 @@ const BY_CODE: Partial<Record<ErrorCode, number>> = {
   RECOVERY_NEEDS_DECISION: 6,
 };
 
-const FAILURES: readonly ErrorCode[] = [
+const FAILURES: readonly CommandError['code'][] = [
   'CHECKS_FAILED',
   'TESTS_FAILED',
   'NPM_FAILED',
@@ -27,7 +27,7 @@ export function exitCodeOf({ outcome, error }: AnyResult): number {
 }
 
 /** How a thrown error ends a verb. */
-export function outcomeOf({ code }: ClawError): AnyResult['outcome'] {
+export function outcomeOf({ code }: CommandError): AnyResult['outcome'] {
   if (code === 'LOCK_HELD') return 'locked';
   return FAILURES.includes(code) ? 'failed' : 'refused';
 }

@@ -2,8 +2,9 @@ import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { ClawError, findRoot } from '../engine/commands.ts';
-import { asClawError } from './as-claw-error.ts';
+import { asCommandError } from './as-command-error.ts';
 import { assistantVerbs } from './assistant/assistant-verbs.ts';
+import type { CommandError } from './cli-error.ts';
 import { defineDiscovered } from './discovered-verbs.ts';
 import { engineVerbs } from './engine/engine-verbs.ts';
 import { exitCodeOf, outcomeOf } from './exit-code.ts';
@@ -124,11 +125,11 @@ async function resultOrFailure(
   try {
     return await work();
   } catch (error) {
-    return failure(verb, asClawError(error));
+    return failure(verb, asCommandError(error));
   }
 }
 
-function failure(verb: string, error: ClawError): Failure {
+function failure(verb: string, error: CommandError): Failure {
   return { ...ended(verb, null, outcomeOf(error)), error };
 }
 

@@ -1,5 +1,6 @@
-import type { ClawError, DataOf, ResultWith, Verb } from '../engine/commands.ts';
+import type { DataOf, ResultWith, Verb } from '../engine/commands.ts';
 import type { AssistantData } from './assistant/data.ts';
+import type { CommandError } from './cli-error.ts';
 import type { DoctorData } from './render/doctor.ts';
 import type { ServiceData } from './render/service.ts';
 
@@ -32,10 +33,10 @@ export type DiscoveredResult = ResultWith<string, unknown> & { readonly lines: r
 export type PrintedResult = CliResult | DiscoveredResult | Failure;
 
 /** A result as far as it is printed as JSON, or ends the process. */
-export type AnyResult = ResultWith<string, unknown>;
+export type AnyResult = ResultWith<string, unknown, CommandError>;
 
 /** The end of a verb that could not do its work. */
-export type Failure = ResultWith<string, null> & { readonly error: ClawError };
+export type Failure = ResultWith<string, null, CommandError> & { readonly error: CommandError };
 
 /** Returns the result of a verb that changes no file of the project. */
 export function ended<const Name extends string, Data>(

@@ -5,7 +5,7 @@ import { type Examination, type Finding, ill, well } from './examination.ts';
 
 const TIMEOUT_MS = 20_000;
 const ADVICE = '`claw setup` sets key and model; until then no agent answers.';
-/** Beyond this, certificates and WhatsApp's handshakes begin to fail. */
+/** Beyond this, certificates and handshakes of channels begin to fail. */
 const MAX_DRIFT_MS = 120_000;
 
 /** One real answer of a few tokens: whether address, key and model's name belong together. */
@@ -59,7 +59,7 @@ function clock(driftMs: number | null): readonly Finding[] {
     ill(
       'clock',
       `The clock is ${minutes} minutes ${way}, says the model's server.`,
-      'Set it (`timedatectl set-ntp true`): secure connections and WhatsApp break, tasks come at the wrong time.',
+      'Set it (`timedatectl set-ntp true`): secure connections and chats break, tasks come at the wrong time.',
     ),
   ];
 }

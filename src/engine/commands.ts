@@ -22,7 +22,7 @@ export type { Conflict, ConflictKind } from './conflict.ts';
 export type { DataOf, Verb } from './contract/data-by-verb.ts';
 export type { Change, ResultWith, VerbResult } from './contract/result.ts';
 export type { Choice } from './decisions/decide.ts';
-export { ClawError, type ErrorCode } from './errors.ts';
+export { ClawError, CodedError, type ErrorCode } from './errors.ts';
 export type {
   EngineContext,
   ModelPrompt,

@@ -1,4 +1,4 @@
-/** Every code that an engine error can carry. Callers branch on these, never on message text. */
+/** Every code that an error of the engine can carry. Callers branch on these, never on message text. */
 export const ERROR_CODES = [
   // a package, its manifest or the state does not fit
   'YAML_INVALID',
@@ -50,10 +50,8 @@ export const ERROR_CODES = [
   'CHECKS_FAILED',
   'TESTS_FAILED',
   'INTERRUPTED',
-  // what the command line itself finds
+  // the owner's model
   'MODEL_REFUSED',
-  'SETUP_REFUSED',
-  'ASSISTANT_STOPPED',
   // a fault of claw's own
   'INTERNAL',
 ] as const;
@@ -61,20 +59,20 @@ export const ERROR_CODES = [
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
 /**
- * The one error that the engine throws. A merge conflict is a value, never an error.
+ * An error with a code from one list, which a result carries.
  *
  * @property code the kind of error, for programs
  * @property path the file concerned, or the place inside a file (`manifest.yaml:structured.env_additions.0`),
  *   or null
  * @property data the facts of the message
  */
-export class ClawError extends Error {
-  readonly code: ErrorCode;
+export class CodedError<Code extends string> extends Error {
+  readonly code: Code;
   readonly path: string | null;
   readonly data: Readonly<Record<string, unknown>>;
 
   constructor(
-    code: ErrorCode,
+    code: Code,
     message: string,
     detail: {
       path?: string | null;
@@ -83,9 +81,12 @@ export class ClawError extends Error {
     } = {},
   ) {
     super(message, detail.cause === undefined ? undefined : { cause: detail.cause });
-    this.name = 'ClawError';
+    this.name = new.target.name;
     this.code = code;
     this.path = detail.path ?? null;
     this.data = detail.data ?? {};
   }
 }
+
+/** The one error that the engine throws. A merge conflict is a value, never an error. */
+export class ClawError extends CodedError<ErrorCode> {}

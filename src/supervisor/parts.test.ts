@@ -200,7 +200,9 @@ test('data and memories are closed to others, with what an earlier version left 
   const data = join(folder, 'data');
   const places = { projectDir: folder, dataDir: data };
   mkdirSync(join(folder, 'groups/main'), { recursive: true, mode: 0o755 });
-  const open = ['claw.db', 'claw.db-wal', 'logs/a.log', 'whatsapp/link.db', 'cache/agent.mjs'];
+  // What any channel keeps is private, the core's and a skill's.
+  const kept = ['signal/keys.db', 'whatsapp/link.db'];
+  const open = ['claw.db', 'claw.db-wal', 'logs/a.log', ...kept, 'cache/agent.mjs'];
   for (const path of open) {
     mkdirSync(join(data, dirname(path)), { recursive: true, mode: 0o755 });
     writeFileSync(join(data, path), '', { mode: 0o644 });
@@ -210,12 +212,14 @@ test('data and memories are closed to others, with what an earlier version left 
   expect(findExposed(places).map(({ path, mode }) => [relative(data, path), mode])).toEqual([
     ['', 0o755],
     ['logs', 0o755],
+    ['signal', 0o755],
     ['whatsapp', 0o755],
     ['sessions', 0o755],
     ['../groups', 0o755],
     ['claw.db', 0o644],
     ['claw.db-wal', 0o644],
     ['logs/a.log', 0o644],
+    ['signal/keys.db', 0o644],
     ['whatsapp/link.db', 0o644],
   ]);
   closePrivate(places);

@@ -9,10 +9,12 @@ export type Exposed = { readonly path: string; readonly mode: number; readonly w
 
 const FOLDER = 0o700;
 const FILE = 0o600;
-/** Folders whose plain files are private; files that agents see are in others. */
-const PRIVATE = ['', 'logs', 'whatsapp'];
+/** Made at the start; any other folder is made by its channel or service, and is private as well. */
+const LOGS = 'logs';
 /** Only closed: below lie files of agents, which may be another user, and see theirs by mounts. */
 const CLOSED = ['media', 'run', 'sessions'];
+/** Agents read it through mounts of the folder itself. */
+const SHARED = ['cache'];
 
 /**
  * Lists entries of the data folder and the groups' folders with wider rights than they should have.
@@ -22,7 +24,7 @@ const CLOSED = ['media', 'run', 'sessions'];
  */
 export function findExposed(places: PrivatePlaces): readonly Exposed[] {
   const { dataDir } = places;
-  const files = PRIVATE.flatMap((name) => filesIn(join(dataDir, name)));
+  const files = ['', ...ownFolders(dataDir)].flatMap((name) => filesIn(join(dataDir, name)));
   return [
     ...privateFolders(places).flatMap((path) => exposed(path, FOLDER)),
     ...files.flatMap((path) => exposed(path, FILE)),
@@ -47,9 +49,18 @@ export function closePrivate(places: PrivatePlaces): void {
  */
 function privateFolders({ projectDir, dataDir }: PrivatePlaces): readonly string[] {
   return [
-    ...[...PRIVATE, ...CLOSED].map((name) => join(dataDir, name)),
+    ...['', ...ownFolders(dataDir), ...CLOSED].map((name) => join(dataDir, name)),
     join(projectDir, 'groups'),
   ];
+}
+
+/** Lists the folders whose plain files are private: the logs, and what channels and services keep. */
+function ownFolders(dataDir: string): readonly string[] {
+  const others = entriesOf(dataDir)
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .filter((name) => ![LOGS, ...CLOSED, ...SHARED].includes(name));
+  return [LOGS, ...others.sort()];
 }
 
 function makeFolder(path: string): void {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { ClawError } from '../../engine/commands.ts';
 import { historyFile } from '../../terminal/history.ts';
 import { interactiveConsole } from '../../terminal/interactive-console.ts';
+import { CliError } from '../cli-error.ts';
 import { type CliResult, ended } from '../result.ts';
 import type { Invocation } from '../verb.ts';
 import { openConversation } from './conversation.ts';
@@ -54,7 +55,7 @@ export async function chatOnTerminal({ root, signal }: Invocation): Promise<CliR
   conversation.leave();
   screen.close();
   if (how === 'left') return DONE;
-  throw new ClawError('ASSISTANT_STOPPED', 'The assistant has ended. `claw start` starts it.');
+  throw new CliError('ASSISTANT_STOPPED', 'The assistant has ended. `claw start` starts it.');
 }
 
 const DONE = ended('chat', null);

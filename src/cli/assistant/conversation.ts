@@ -1,6 +1,7 @@
 import { connectControl } from '../../control/client.ts';
 import type { AssistantMessage } from '../../control/messages.ts';
 import { ClawError } from '../../engine/commands.ts';
+import { CliError, type CommandError } from '../cli-error.ts';
 
 /** What a shell shows of a conversation. */
 export type ConversationView = {
@@ -19,7 +20,7 @@ export interface Conversation {
   /**
    * Says something, and resolves when it is answered.
    *
-   * @throws ClawError ASSISTANT_STOPPED when the assistant ends before, USAGE when it does not take the
+   * @throws CliError ASSISTANT_STOPPED when the assistant ends before, USAGE when it does not take the
    *   text, INTERRUPTED
    */
   say(text: string): Promise<void>;
@@ -82,13 +83,13 @@ export async function openConversation(
   };
 }
 
-function unanswered({ aborted }: AbortSignal): ClawError {
+function unanswered({ aborted }: AbortSignal): CommandError {
   return aborted
     ? new ClawError(
         'INTERRUPTED',
         'Left before the answer. What was said is answered all the same, and shown in the assistant’s own terminal.',
       )
-    : new ClawError(
+    : new CliError(
         'ASSISTANT_STOPPED',
         'The assistant ended before it answered. What it had stored is answered when it runs again: `claw start`.',
       );

@@ -1,4 +1,4 @@
-import { ClawError } from '../../engine/commands.ts';
+import { CliError } from '../cli-error.ts';
 import { dataDirOf as dataDirIn, environmentOf } from '../setup/settings.ts';
 import type { Invocation } from '../verb.ts';
 import { type Conversation, type ConversationView, openConversation } from './conversation.ts';
@@ -12,7 +12,7 @@ export function dataDirOf(root: string): string {
 /**
  * Lets `talk` talk to the assistant that runs, or to one that is started for as long as it takes.
  *
- * @throws ClawError ASSISTANT_STOPPED, INTERRUPTED
+ * @throws CliError ASSISTANT_STOPPED, INTERRUPTED
  */
 export async function withAssistant<T>(
   { root, signal, ui }: Invocation,
@@ -35,7 +35,7 @@ export async function withAssistant<T>(
   const why = await started.stop();
   if (came !== null) return came.value;
   if (failure !== null && (signal.aborted || why === null)) throw failure;
-  throw new ClawError('ASSISTANT_STOPPED', `The assistant did not start. ${why ?? ''}`.trim());
+  throw new CliError('ASSISTANT_STOPPED', `The assistant did not start. ${why ?? ''}`.trim());
 }
 
 async function talkAndLeave<T>(

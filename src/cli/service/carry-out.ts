@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { ClawError } from '../../engine/commands.ts';
+import { CliError } from '../cli-error.ts';
 import type { ServiceDefinition } from './definition.ts';
 import { isUntouched } from './stamp.ts';
 
@@ -16,7 +16,7 @@ export type ServiceReport = {
 /**
  * Writes the service's file and lets the manager know. It is not started: another assistant may run.
  *
- * @throws ClawError SETUP_REFUSED with the difference, where the owner has changed the file
+ * @throws CliError SETUP_REFUSED with the difference, where the owner has changed the file
  */
 export function installService(service: ServiceDefinition, isForced: boolean): ServiceReport {
   const { path, text, identity, enable, start, hints } = service;
@@ -37,7 +37,7 @@ export function installService(service: ServiceDefinition, isForced: boolean): S
   return { path, did: [wrote, ...done], run: [...left, start].map(asTyped), hints };
 }
 
-/** @throws ClawError SETUP_REFUSED where the owner has changed the file */
+/** @throws CliError SETUP_REFUSED where the owner has changed the file */
 export function uninstallService(service: ServiceDefinition, isForced: boolean): ServiceReport {
   const { path, identity, disable, forget } = service;
   if (!existsSync(path)) return { path, did: [`There is no ${path}.`], run: [], hints: [] };
@@ -81,7 +81,7 @@ export function serviceState(service: ServiceDefinition) {
 /** Of two installations of one user, the second would take the first one's place. */
 function refuseForeign(path: string, before: string, identity: string): void {
   if (!isUntouched(before) || before.split('\n').includes(identity)) return;
-  throw new ClawError(
+  throw new CliError(
     'SETUP_REFUSED',
     `${path} is of another installation. --name gives this one a service of its own; --yes replaces that one.`,
     { path },
@@ -91,7 +91,7 @@ function refuseForeign(path: string, before: string, identity: string): void {
 function refuseEdited(path: string, before: string, text: string): void {
   if (isUntouched(before)) return;
   const shown = difference(before, text);
-  throw new ClawError(
+  throw new CliError(
     'SETUP_REFUSED',
     `${path} holds changes that are not claw's, and stays as it is.${shown} Say --yes to go on all the same.`,
     { path },

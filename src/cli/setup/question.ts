@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { ClawError } from '../../engine/commands.ts';
 import type { SetupContext, SetupQuestion } from '../../setup/step.ts';
+import { CliError } from '../cli-error.ts';
 import { dropTyped } from './ask.ts';
 
 /**
@@ -47,6 +48,6 @@ function askPipe(): SetupContext['ask'] {
     const typed = value.trim();
     const problem = await check(typed);
     if (problem === null) return typed;
-    throw new ClawError('SETUP_REFUSED', `${problem} Nothing was written.`);
+    throw new CliError('SETUP_REFUSED', `${problem} Nothing was written.`);
   };
 }

@@ -7,6 +7,7 @@ import {
   type SetupStep,
 } from '../../setup/step.ts';
 import { restartedText, restartRunning } from '../assistant/restart.ts';
+import { CliError } from '../cli-error.ts';
 import { type CliResult, ended } from '../result.ts';
 import type { Invocation } from '../verb.ts';
 import { setInDotenv } from './dotenv.ts';
@@ -85,8 +86,10 @@ export async function runStep(
     });
   } catch (error) {
     if (!(error instanceof SetupRefused)) throw error;
-    const code = error.isWrongUse ? 'USAGE' : signal.aborted ? 'INTERRUPTED' : 'SETUP_REFUSED';
-    throw new ClawError(code, error.message, { cause: error });
+    const detail = { cause: error };
+    if (error.isWrongUse) throw new ClawError('USAGE', error.message, detail);
+    if (signal.aborted) throw new ClawError('INTERRUPTED', error.message, detail);
+    throw new CliError('SETUP_REFUSED', error.message, detail);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Conflict } from '../conflict.ts';
-import type { ClawError } from '../errors.ts';
+import type { ClawError, CodedError } from '../errors.ts';
 import type { DataOf, Verb } from './data-by-verb.ts';
 import type { Immutable } from './immutable.ts';
 import type * as parts from './parts.ts';
@@ -13,14 +13,14 @@ export type Change = Immutable<z.output<typeof parts.Change>>;
 export type Outcome = z.output<typeof parts.Outcome>;
 
 /** A result of any command; `--json` prints it, with the conflicts' open hunks alone. */
-export type ResultWith<Name, Data> = {
+export type ResultWith<Name, Data, Failure extends CodedError<string> = ClawError> = {
   readonly verb: Name;
   readonly outcome: Outcome;
   readonly data: Data;
   readonly changes: readonly Change[];
   readonly conflicts: readonly Conflict[];
   readonly warnings: readonly string[];
-  readonly error: ClawError | null;
+  readonly error: Failure | null;
 };
 
 /** The result of an engine's verb, or of any of several. Data is null where there is nothing to tell. */

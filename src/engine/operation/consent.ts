@@ -1,6 +1,6 @@
 import { matchesGlob } from 'node:path';
 import { ClawError } from '../errors.ts';
-import { needsConsent } from '../package/checks/protection.ts';
+import { createConsent } from '../package/checks/protection.ts';
 import { newOverrides, overrideNote } from './overrides.ts';
 import type { Operation } from './types.ts';
 
@@ -31,7 +31,9 @@ export function checkConsent(operation: Operation, allow: readonly string[]): vo
 
 /** Returns the paths and overrides of a plan that the owner has yet to name with `--allow`. */
 export function missingConsent(operation: Operation, allow: readonly string[]): readonly string[] {
-  const paths = operation.plan.changes.map(({ path }) => path).filter((path) => needsConsent(path));
+  const consent = createConsent(operation.installation.config.private);
+  const changed = operation.plan.changes.map(({ path }) => path);
+  const paths = changed.filter((path) => consent.protectedBy(path) !== null);
   return [...paths, ...newOverrides(operation).map(({ consent }) => consent)].filter(
     (path) => !allow.some((glob) => glob === path || matchesGlob(path, glob)),
   );

@@ -47,7 +47,7 @@ export async function listEdits(
   }
   for (const [path, before] of wanted) {
     if (path === 'package-lock.json') continue;
-    // The remaining paths are missing on disk, or in folders that the listing skips (groups/, skills/).
+    // The remaining paths are missing on disk, or in folders that the listing skips (skills/, private ones).
     const digest = cache.digest(path);
     if (digest !== before) edits.push({ path, kind: digest === null ? 'delete' : 'modify' });
   }

@@ -10,6 +10,8 @@ export type CodebaseConfig = {
   readonly exclude: readonly string[];
   /** Globs of what no skill may touch, beside what the engine itself protects. */
   readonly protected: readonly string[];
+  /** Folders of the owner's own: neither core nor edit, and changed only by their word for each path. */
+  readonly private: readonly string[];
   /** Commands that prove a tree. */
   readonly check: readonly string[];
   /** The command that test files are handed to. */
@@ -40,6 +42,8 @@ export const CONFIG_PATH = 'claw.config.yaml';
 const DEFAULTS: CodebaseConfig = {
   exclude: [],
   protected: [],
+  // By this name packages have known the folder of an assistant's memories since NanoClaw.
+  private: ['groups'],
   check: [],
   test: 'node --test',
   related: null,
@@ -70,6 +74,7 @@ const List = z.array(z.string().min(1)).readonly();
 const Schema = z.strictObject({
   exclude: List.default(DEFAULTS.exclude),
   protected: List.default(DEFAULTS.protected),
+  private: z.array(TreePath).default([...DEFAULTS.private]),
   check: List.default(DEFAULTS.check),
   test: z.string().min(1).default(DEFAULTS.test),
   related: Related.optional(),

@@ -25,19 +25,20 @@ export async function listProjectPaths(
   root: string,
   config: CodebaseConfig,
 ): Promise<readonly string[]> {
-  const found = isGitFolder(root) ? await listByGit(root) : listByWalk(root, '', []);
+  const found = isGitFolder(root) ? await listByGit(root, config) : listByWalk(root, '', []);
   return found.filter((path) => isProjectPath(path, config)).sort();
 }
 
 /** Tells whether a path can belong to a core at all. */
 export function isProjectPath(path: string, config: CodebaseConfig): boolean {
-  if (/^(\.claw|\.git|skills|groups)\//.test(path)) return false;
+  if (/^(\.claw|\.git|skills)\//.test(path)) return false;
+  if (config.private.some((folder) => path.startsWith(`${folder}/`))) return false;
   if (/(^|\/)(node_modules|\.git)\//.test(path)) return false;
   if (/(^|\/)\.env[^/]*$/.test(path) && !path.endsWith('.env.example')) return false;
   return !config.exclude.some((glob) => matchesGlob(path, glob));
 }
 
-async function listByGit(root: string): Promise<string[]> {
+async function listByGit(root: string, config: CodebaseConfig): Promise<string[]> {
   const output = await runGit(root, [
     'ls-files',
     '-z',
@@ -48,7 +49,7 @@ async function listByGit(root: string): Promise<string[]> {
     '--',
     '.',
     // Most of git's files are in these folders, and none of them is ever part of a core.
-    ...['.claw', 'skills', 'groups'].map((folder) => `:(exclude,literal)${folder}`),
+    ...['.claw', 'skills', ...config.private].map((folder) => `:(exclude,literal)${folder}`),
   ]);
   return output
     .toString('utf8')

@@ -163,3 +163,20 @@ test('a file that is named like the engine’s own notes is laid out like any ot
   expect(codebase.read('.claw/pending/operation.yaml')).toContain('<<<<<<< your edits');
   expect((await codebase.claw('status')).json.data).toMatchObject({ pending: { verb: 'apply' } });
 });
+
+test('private folders are those that the codebase names', async () => {
+  const files = { 'groups/a.ts': 'one\n', 'memories/a.txt': 'mine\n' };
+  const config = { 'claw.config.yaml': 'private: [memories]\n' };
+  await using codebase = temporaryCodebase({ ...files, ...config }, { git: true });
+  addSkill(codebase, 'both', {
+    modify: { 'groups/a.ts': ['one\n', 'one of both\n'] },
+    add: { 'memories/b.txt': 'told\n' },
+  });
+  const refused = await codebase.claw('apply', 'both');
+  expect(refused).toMatchObject({ code: 1, json: { error: { code: 'CONSENT_NEEDED' } } });
+  expect(refused.json.error?.path).toBe('memories/b.txt');
+  expect((await codebase.claw('apply', 'both', '--allow', 'memories/b.txt')).code).toBe(0);
+  codebase.write({ 'groups/a.ts': 'ONE of both\n', 'memories/a.txt': 'MINE\n' });
+  const { json } = await codebase.claw('status');
+  expect(json.data).toMatchObject({ edits: [{ path: 'groups/a.ts', kind: 'modify' }] });
+});

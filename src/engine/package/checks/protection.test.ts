@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { errorOf } from '../error-of.ts';
 import {
   checkProtected,
+  createConsent,
   createCustomisationProtection,
   createProtection,
-  needsConsent,
 } from './protection.ts';
 
 const protection = createProtection(['src/engine/**', 'bin/*.js', 'secrets.production.json']);
@@ -69,6 +69,8 @@ test('a customisation may touch what is protected from skills, but never git’s
   expect(own.protectedBy('.claw/state.yaml')).not.toBeNull();
 });
 
+const consent = createConsent(['memories']);
+
 test.each([
   '.npmrc',
   'packages/a/.npmrc',
@@ -80,14 +82,14 @@ test.each([
   'GITHUB~1/workflows/ci.yml',
   '.vscode/tasks.json',
   '.claude/settings.json',
-  'groups/main/CLAUDE.md',
+  'memories/main/CLAUDE.md',
 ])('a change of %s needs the owner’s word', (path) => {
-  expect(needsConsent(path)).toBe(true);
+  expect(consent.protectedBy(path)).not.toBeNull();
 });
 
-test.each(['src/groups/a.ts', 'README.md', '.gitignore', 'github/a.ts'])(
+test.each(['src/memories/a.ts', 'groups/a.ts', 'README.md', '.gitignore', 'github/a.ts'])(
   'a change of %s needs nobody’s word',
   (path) => {
-    expect(needsConsent(path)).toBe(false);
+    expect(consent.protectedBy(path)).toBeNull();
   },
 );

@@ -24,7 +24,6 @@ const CONSENT_GLOBS = [
   '.github/**',
   '**/.vscode/**',
   '**/.claude/**',
-  'groups/**',
 ];
 
 /** The rule which files packages may not touch. */
@@ -70,12 +69,15 @@ export function checkProtected(path: string, protection: Protection): void {
   );
 }
 
-/** Tells whether a change of this path needs the owner's word for this very path (`--allow <path>`). */
-export function needsConsent(path: string): boolean {
-  return CONSENT.protectedBy(path) !== null;
+/**
+ * Returns the files of which each change needs the owner's word for this very path (`--allow <path>`).
+ *
+ * @param folders private ones of the codebase, from its `claw.config.yaml`
+ */
+export function createConsent(folders: readonly string[]): Protection {
+  return protectionOf([...CONSENT_GLOBS, ...folders.map((folder) => `${folder}/**`)]);
 }
 
-const CONSENT = protectionOf(CONSENT_GLOBS);
 const NEVER = protectionOf(UNTOUCHABLE_GLOBS);
 
 function protectionOf(globs: readonly string[]): Protection {

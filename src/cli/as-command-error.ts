@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import { ClawError } from '../engine/commands.ts';
+import { CliError, type CommandError } from './cli-error.ts';
 
 const WORDS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full (ENOSPC)',
@@ -10,11 +11,11 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Whatever a verb threw, as the one kind of error that commands report. A refusal of the machine
+ * Turns anything that a verb threw into an error that commands report. A refusal of the machine
  * (no permission, no space) becomes IO_FAILED; anything else is a fault of claw itself.
  */
-export function asClawError(error: unknown): ClawError {
-  if (error instanceof ClawError) return error;
+export function asCommandError(error: unknown): CommandError {
+  if (error instanceof ClawError || error instanceof CliError) return error;
   const { code, path, syscall } = error as NodeJS.ErrnoException;
   if (typeof code === 'string' && typeof syscall === 'string') {
     const place = path === undefined ? '' : ` ${path}`;
