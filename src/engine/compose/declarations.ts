@@ -1,20 +1,9 @@
 import type { SkillPackage } from '../package/package.ts';
 import { composeStructured } from '../structured/compose.ts';
-import { structuredKind } from '../structured/kind.ts';
+import { STRUCTURED_PATHS, structuredKind } from '../structured/kind.ts';
 import type { TreeFile } from '../tree.ts';
 import type { Composition } from './composition.ts';
 import type { MergeContext } from './layer.ts';
-
-/** Files that are never text-merged, in the order in which they are composed. */
-const STRUCTURED_PATHS = [
-  'package.json',
-  '.env.example',
-  'docker-compose.yml',
-  'docker-compose.yaml',
-  'compose.yml',
-  'compose.yaml',
-  'container/packages.json',
-] as const;
 
 /**
  * Recomputes every structured file that a skill declares something for.

@@ -13,6 +13,9 @@ const KINDS: ReadonlyMap<string, StructuredKind> = new Map([
   ['container/packages.json', 'container'],
 ]);
 
+/** The paths of all files that are never text-merged. */
+export const STRUCTURED_PATHS: readonly string[] = [...KINDS.keys()];
+
 /** Returns the kind of a file that is never text-merged, or null for every other path. */
 export function structuredKind(path: string): StructuredKind | null {
   return KINDS.get(path) ?? null;

@@ -1,3 +1,4 @@
+import pLimit, { type LimitFunction } from 'p-limit';
 import { ClawError } from '../../errors.ts';
 import { throwIfInterrupted } from '../../interrupted.ts';
 import type { EngineContext } from '../../operation/context.ts';
@@ -11,7 +12,6 @@ import type { CellFailure } from './cell.ts';
 import type { ComposedEntry, Verdict } from './entry.ts';
 import type { Ground } from './ground.ts';
 import { type InstalledPackages, installForTree, packageKey } from './packages.ts';
-import { createSlots, type Slots } from './slots.ts';
 
 /** A composition to be tried; `done` is told what came of it. */
 export type Trial = {
@@ -22,7 +22,7 @@ export type Trial = {
 type Bench = {
   readonly context: EngineContext;
   readonly ground: Ground;
-  readonly slots: Slots;
+  readonly slots: LimitFunction;
   readonly warnings: Set<string>;
 };
 
@@ -45,11 +45,11 @@ export async function proveAll(
   const bench: Bench = {
     context: { ...context, signal },
     ground,
-    slots: createSlots(options.jobs),
+    slots: pLimit(options.jobs),
     warnings: new Set(),
   };
   sweepViews(context.root);
-  const room = createSlots(options.jobs);
+  const room = pLimit(options.jobs);
   const groups = [...byPackages(ground, options.trials).values()];
   const runs = groups.map((trials) =>
     room(() => proveGroup(bench, trials)).catch((error: unknown) => {

@@ -1,20 +1,8 @@
 import { ClawError } from '../../errors.ts';
+import { structuredKind } from '../../structured/kind.ts';
 import type { Tree } from '../../tree.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import { hasConflictMarkers } from './markers.ts';
-
-// Recomputed from declarations; compared without case, as some disks do.
-const STRUCTURED_FILES = new Set([
-  'package.json',
-  'package-lock.json',
-  'npm-shrinkwrap.json',
-  '.env.example',
-  'docker-compose.yml',
-  'docker-compose.yaml',
-  'compose.yml',
-  'compose.yaml',
-  'container/packages.json',
-]);
 
 const INTENT = '.intent.md';
 
@@ -64,7 +52,8 @@ export function testFile(path: string, files: Tree): string | null {
 
 /** @throws ClawError STRUCTURED_ONLY whose path is the structured file that a package touches */
 export function checkStructured(targets: readonly string[]): void {
-  const path = targets.find((target) => STRUCTURED_FILES.has(target.toLowerCase()));
+  // Compared without case, as some disks do.
+  const path = targets.find((target) => structuredKind(target.toLowerCase()) !== null);
   if (path === undefined) return;
   throw new ClawError(
     'STRUCTURED_ONLY',
