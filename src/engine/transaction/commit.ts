@@ -59,7 +59,7 @@ function prepare(root: string, id: string, change: StagedChange, committedAt: st
     } catch {
       // Without a journal it is only litter, which the next recovery sweeps.
     }
-    throw asVerbError(error, 'Nothing was changed.');
+    throw asClawError(error, 'Nothing was changed.');
   }
 }
 
@@ -93,7 +93,7 @@ function isTurned(root: string, id: string): boolean {
 function takenBack(root: string, journal: Journal, error: unknown): ClawError {
   try {
     takeBack(root, journal, false);
-    return asVerbError(error, 'Everything is as it was before.');
+    return asClawError(error, 'Everything is as it was before.');
   } catch (cause) {
     const message =
       'The disk failed while publishing, and again on the way back. The next claw command puts back ' +
@@ -127,7 +127,7 @@ function isEdit(error: unknown): error is ClawError {
   return error instanceof ClawError && error.code === 'TREE_CHANGED';
 }
 
-function asVerbError(error: unknown, outcome: string): ClawError {
+function asClawError(error: unknown, outcome: string): ClawError {
   if (error instanceof ClawError) return error;
   const { code, path, dest } = error as { code?: string; path?: string; dest?: string };
   const place = dest ?? path ?? null;
