@@ -330,13 +330,17 @@ test('a route is one service’s, and is gone when it is taken back', async () =
   expect((await ask('/dash', { headers: withToken() })).status).toBe(200);
 });
 
-test('nothing listens on another address of this machine', async () => {
-  await server.route('dash', page);
-  const probe = createServer().listen(0, '127.0.0.2');
-  await once(probe, 'listening');
-  expect((probe.address() as AddressInfo).port).toBeGreaterThan(0);
-  probe.close();
-  const socket = connect(port(), '127.0.0.2');
-  const [error] = await once(socket, 'error');
-  expect(error).toMatchObject({ code: 'ECONNREFUSED' });
-});
+// Other systems have no more than one address of this kind.
+test.skipIf(process.platform !== 'linux')(
+  'nothing listens on another address of this machine',
+  async () => {
+    await server.route('dash', page);
+    const probe = createServer().listen(0, '127.0.0.2');
+    await once(probe, 'listening');
+    expect((probe.address() as AddressInfo).port).toBeGreaterThan(0);
+    probe.close();
+    const socket = connect(port(), '127.0.0.2');
+    const [error] = await once(socket, 'error');
+    expect(error).toMatchObject({ code: 'ECONNREFUSED' });
+  },
+);

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import Database from 'better-sqlite3';
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import {
@@ -235,5 +236,48 @@ test('a tool in the container asks the owner, in words that are marked as its ow
   await assistant.terminal.say('yes');
   await isIdle(assistant);
   expect(replies).toEqual([chosen('yes')]);
+  await assistant.stop();
+});
+
+test('a question that has to wait for another one longer than its time is a no', async () => {
+  using project = new TestProject();
+  const command = { command: 'x', data: 1, text: 'X?', declined: 'No X.' };
+  const assistant = await familyAsks(project, [{ text: 'First?' }]);
+  const { terminal, family, clock, store, replies } = assistant;
+  await hears(terminal, 'First?');
+  await terminal.say('yes');
+  await isIdle(assistant);
+  store.questions.open('terminal:main', command, clock.now());
+  await family('@Andy again');
+  await vi.waitFor(() => expect(store.turns.counts()).toMatchObject({ running: 1 }));
+  await setImmediate();
+  clock.pass(600_000);
+  await isIdle(assistant);
+  expect(replies).toEqual([NO]);
+  expect(textsOf(terminal).filter((text) => text.startsWith('First?'))).toHaveLength(1);
+  expect(store.questions.pending('terminal:main')).toEqual(command);
+  await assistant.stop();
+});
+
+test('while the database takes nothing, a question that is over is not closed, nor its work told', async () => {
+  using project = new TestProject();
+  const assistant = await familyAsks(project, [{ text: 'First?', timeoutMs: 5_000 }]);
+  const { terminal, clock, store, replies } = assistant;
+  await hears(terminal, 'First?');
+  const { transaction } = store;
+  Object.assign(store, {
+    transaction() {
+      throw new Database.SqliteError('locked', 'SQLITE_BUSY');
+    },
+  });
+  clock.pass(5_000);
+  await setImmediate();
+  expect(replies).toEqual([]);
+  Object.assign(store, { transaction });
+  await terminal.say('yes');
+  await isIdle(assistant);
+  expect(replies).toEqual([chosen('yes')]);
+  clock.pass(60_000);
+  expect(textsOf(terminal).join()).not.toContain('no answer in time');
   await assistant.stop();
 });

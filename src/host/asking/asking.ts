@@ -51,9 +51,11 @@ type WaitingQuestion = AskedAbout & {
   readonly kept: KeptQuestion;
   readonly timeoutMs: number;
   readonly resolve: (reply: AskReply) => void;
+  /** Ends the time of waiting to be put, and then that of waiting for the answer. */
+  readonly cancelTimer: () => void;
 };
 
-type Open = WaitingQuestion & { readonly jid: string; readonly cancelTimer: () => void };
+type Open = WaitingQuestion & { readonly jid: string };
 
 /** More are not put to a person at once; the others wait. */
 const MAX_OPEN = 3;
@@ -110,6 +112,7 @@ export function openAsking(options: AskingOptions): Asking {
       if (!mayOpen(one, jid)) continue;
       waiting = waiting.filter((other) => other !== one);
       // A chat that was taken out has nobody who answers.
+      one.cancelTimer();
       if (store.groups.byJid(jid) === null) one.resolve(NO);
       else put(one, jid);
     }
@@ -142,13 +145,28 @@ export function openAsking(options: AskingOptions): Asking {
     if (isStopped) return;
     wake();
     if (!open.has(one.id)) return;
-    store.transaction(() => {
-      store.asks.close(one.id);
-      queue(one.jid, reason);
-    });
+    try {
+      store.transaction(() => {
+        store.asks.close(one.id);
+        queue(one.jid, reason);
+      });
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+      // As long as the row is there, a yes would be taken: the work waits for its end.
+      log.error('the database closes no question now', { error: String(error) });
+      setTimer(timeouts.retryMs, () => close(one, reason));
+      return;
+    }
     onQueued();
     end(one, NO);
     wake();
+  }
+
+  /** Gives up a question that could not be put in time. */
+  function giveUp(id: string): void {
+    const one = waiting.find((other) => other.id === id);
+    waiting = waiting.filter((other) => other.id !== id);
+    if (!isStopped) one?.resolve(NO);
   }
 
   function expire(id: string): void {
@@ -166,20 +184,25 @@ export function openAsking(options: AskingOptions): Asking {
       const kept = keptQuestion(question);
       const timeoutMs = Math.min(question.timeoutMs ?? timeouts.consentMs, LONGEST_MS);
       const { promise, resolve } = Promise.withResolvers<AskReply>();
-      waiting = [...waiting, { ...about, id: newId(), kept, timeoutMs, resolve }];
+      const id = newId();
+      const cancelTimer = setTimer(timeoutMs, () => giveUp(id));
+      waiting = [...waiting, { ...about, id, kept, timeoutMs, resolve, cancelTimer }];
       wake();
       return await promise;
     },
     wake,
     abandon(turnId) {
       const isMeant = (one: WaitingQuestion): boolean => one.turnId === turnId;
-      for (const one of waiting.filter(isMeant)) one.resolve(NO);
+      for (const one of waiting.filter(isMeant)) {
+        one.cancelTimer();
+        one.resolve(NO);
+      }
       waiting = waiting.filter((one) => !isMeant(one));
       for (const one of [...open.values()].filter(isMeant)) close(one, abandonedText(one));
     },
     stop() {
       isStopped = true;
-      for (const { cancelTimer } of open.values()) cancelTimer();
+      for (const { cancelTimer } of [...waiting, ...open.values()]) cancelTimer();
     },
   };
 }

@@ -34,7 +34,7 @@ const SHAKY = serviceFile(
     seen.contexts.push(context);
     seen.starts += 1;
     if (seen.starts <= 2) throw new Error('no luck ' + seen.starts);
-    context.setTimer(60_000, () => { throw new Error('in its timer'); });
+    context.setTimer(60_000, async () => { throw new Error('in its timer'); });
     return { stop: () => { seen.stops += 1; }, status: () => 'start ' + seen.starts };
   }`,
 );

@@ -96,7 +96,8 @@ export function superviseService(options: SuperviseOptions): SupervisedService {
       const cancel = options.setTimer(delayMs, () => {
         run.timers.delete(cancel);
         try {
-          onElapsed();
+          const ended: unknown = onElapsed();
+          if (ended instanceof Promise) ended.catch((error: unknown) => fail(run, error));
         } catch (error) {
           void fail(run, error);
         }
