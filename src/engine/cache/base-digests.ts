@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   digestFile,
@@ -12,16 +12,17 @@ import { BASE, keptPath, listKept, readFolder } from '../state/claw-folder.ts';
 import { readTreeFile } from '../state/disk.ts';
 import type { State } from '../state/state-file.ts';
 import type { TreeFile } from '../tree.ts';
+import { CHECKSUM, readCache, writeCache } from './cache-file.ts';
 import { StatCache } from './stat-cache.ts';
 
-const CACHE = '.claw/cache/base.json';
+const CACHE = 'base';
 
 /**
  * Reads the digests of the core's files: from the cache where it adds up to the pinned digest, else from
  * `.claw/base/`; null where that is not the pinned core either.
  */
 export function readBaseDigests(root: string, core: State['core']): TreeDigests | null {
-  const cached = existsSync(join(root, BASE)) ? readCache(root) : null;
+  const cached = existsSync(join(root, BASE)) ? readKept(root) : null;
   if (cached?.digest === core.digest) return cached;
   const digests = digestBase(root, core);
   if (digests !== null) saveBaseDigests(root, digests);
@@ -48,12 +49,7 @@ export function statBase(root: string, core: State['core'], now: () => Date): Tr
 
 /** Keeps the digests for the next command. Losing them only costs time. */
 export function saveBaseDigests(root: string, digests: TreeDigests): void {
-  try {
-    mkdirSync(join(root, '.claw/cache'), { recursive: true });
-    writeFileSync(join(root, CACHE), JSON.stringify(Object.fromEntries(digests.files)));
-  } catch {
-    // Read-only or full: it is made again next time.
-  }
+  writeCache(root, CACHE, Object.fromEntries(digests.files), CHECKSUM);
 }
 
 /**
@@ -72,11 +68,7 @@ export function readBase(root: string, digests: TreeDigests, path: string): Tree
   );
 }
 
-function readCache(root: string): TreeDigests | null {
-  try {
-    const text = readFileSync(join(root, CACHE), 'utf8');
-    return digestFiles(Object.entries(JSON.parse(text) as Record<string, FileDigest>));
-  } catch {
-    return null; // Absent or torn: the files themselves tell.
-  }
+function readKept(root: string): TreeDigests | null {
+  const kept = readCache(root, CACHE, CHECKSUM);
+  return kept === null ? null : digestFiles(Object.entries(kept as Record<string, FileDigest>));
 }

@@ -1,6 +1,6 @@
 import type { Manifest } from '../package/manifest/manifest.ts';
 import type { SkillPackage } from '../package/package.ts';
-import { readSealed, writeSealed } from './sealed-cache.ts';
+import { readCache, writeCache } from './cache-file.ts';
 
 const CACHE = 'manifests';
 
@@ -18,7 +18,7 @@ export class ManifestCache {
 
   constructor(root: string) {
     this.#root = root;
-    this.#known = (readSealed(root, CACHE) ?? {}) as Readonly<Record<string, KnownPackage>>;
+    this.#known = (readCache(root, CACHE) ?? {}) as Readonly<Record<string, KnownPackage>>;
   }
 
   find({ kind, digest }: Pick<SkillPackage, 'kind' | 'digest'>): KnownPackage | null {
@@ -37,6 +37,6 @@ export class ManifestCache {
     // A manifest that one command leaves out may be used by the next: only what piles up is dropped.
     if (!this.#isChanged && count <= 2 * this.#used.size) return;
     const fresh = count > 2 * this.#used.size ? {} : this.#known;
-    writeSealed(this.#root, CACHE, { ...fresh, ...Object.fromEntries(this.#used) });
+    writeCache(this.#root, CACHE, { ...fresh, ...Object.fromEntries(this.#used) });
   }
 }

@@ -1,7 +1,7 @@
 import { digestFile } from '../digest.ts';
 import { type FileMerge, mergeFiles } from '../merge/file.ts';
 import { isSameFile, type TreeFile, type Versions } from '../tree.ts';
-import { readSealed, writeSealed } from './sealed-cache.ts';
+import { readCache, writeCache } from './cache-file.ts';
 
 const CACHE = 'merges';
 /** Of the texts that are kept. What the last command had no use for goes first. */
@@ -23,7 +23,7 @@ export class MergeCache {
 
   constructor(root: string) {
     this.#root = root;
-    this.#known = (readSealed(root, CACHE) ?? {}) as Readonly<Record<string, Kept>>;
+    this.#known = (readCache(root, CACHE) ?? {}) as Readonly<Record<string, Kept>>;
   }
 
   readonly merge: typeof mergeFiles = (versions, options = {}) => {
@@ -50,7 +50,7 @@ export class MergeCache {
       room -= text.length;
       return room >= 0;
     });
-    writeSealed(this.#root, CACHE, Object.fromEntries(kept));
+    writeCache(this.#root, CACHE, Object.fromEntries(kept));
   }
 
   /**

@@ -1,15 +1,7 @@
-import {
-  type BigIntStats,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-} from 'node:fs';
-import { join } from 'node:path';
-import { type Digest, digestBytes, digestFile, type FileDigest } from '../digest.ts';
+import { type BigIntStats, lstatSync } from 'node:fs';
+import { digestFile, type FileDigest } from '../digest.ts';
 import { treeReader } from '../state/disk.ts';
+import { CHECKSUM, readCache, writeCache } from './cache-file.ts';
 
 /** The subject of a cache: files of the project, or the kept core. */
 export type StatSubject = 'stat' | 'core-stat';
@@ -26,7 +18,7 @@ type Entry = readonly [stamp: string, digest: FileDigest];
  */
 export class StatCache {
   readonly #root: string;
-  readonly #path: string;
+  readonly #subject: StatSubject;
   readonly #entries: Map<string, Entry>;
   readonly #fresh = new Map<string, Entry>();
   readonly #now: () => Date;
@@ -35,10 +27,11 @@ export class StatCache {
 
   constructor(root: string, now: () => Date, subject: StatSubject = 'stat') {
     this.#root = root;
-    this.#path = join(root, `.claw/cache/${subject}.json`);
+    this.#subject = subject;
     this.#now = now;
     this.#read = treeReader(root);
-    this.#entries = load(this.#path);
+    const known = readCache(root, subject, CHECKSUM) ?? {};
+    this.#entries = new Map(Object.entries(known as Readonly<Record<string, Entry>>));
   }
 
   /** Returns the digest of a regular file, null where nothing is. */
@@ -77,30 +70,6 @@ export class StatCache {
   /** Keeps what was learnt for the next command. Losing it only costs time. */
   save(): void {
     if (!this.#isChanged && this.#fresh.size === this.#entries.size) return;
-    // A codebase that claw has nothing to do with yet stays as it is.
-    if (!existsSync(join(this.#root, '.claw'))) return;
-    const content = JSON.stringify(Object.fromEntries(this.#fresh));
-    const body = `${digestBytes(content)}\n${content}`;
-    const temporary = `${this.#path}.${process.pid}`;
-    try {
-      mkdirSync(join(this.#root, '.claw/cache'), { recursive: true });
-      writeFileSync(temporary, body);
-      renameSync(temporary, this.#path);
-    } catch {
-      // A cache that cannot be written (read-only, full) is simply not there next time.
-    }
-  }
-}
-
-function load(path: string): Map<string, Entry> {
-  try {
-    const text = readFileSync(path, 'utf8');
-    const end = text.indexOf('\n');
-    const content = text.slice(end + 1);
-    if (digestBytes(content) !== (text.slice(0, end) as Digest)) return new Map();
-    return new Map(Object.entries(JSON.parse(content) as Record<string, Entry>));
-  } catch {
-    // Absent or torn: everything is read again.
-    return new Map();
+    writeCache(this.#root, this.#subject, Object.fromEntries(this.#fresh), CHECKSUM);
   }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readSealed, writeSealed } from '../cache/sealed-cache.ts';
+import { readCache, writeCache } from '../cache/cache-file.ts';
 import type { Digest } from '../digest.ts';
 
 const MAX_KEYS = 2000;
@@ -20,11 +20,11 @@ export type ProofMemory = {
 
 /** Opens what is kept in `.claw/cache/`. Losing any of it only costs time. */
 export function openMemory(root: string): ProofMemory {
-  const passed = () => Keys.safeParse(readSealed(root, PASSED)).data ?? [];
+  const passed = () => Keys.safeParse(readCache(root, PASSED)).data ?? [];
   const known = new Set(passed());
   let kept: Readonly<Record<string, string>> | null = null;
   const readAll = () => {
-    kept ??= Kept.safeParse(readSealed(root, KEPT)).data ?? {};
+    kept ??= Kept.safeParse(readCache(root, KEPT)).data ?? {};
     return kept;
   };
   return {
@@ -33,7 +33,7 @@ export function openMemory(root: string): ProofMemory {
       if (keys.length === 0) return;
       for (const key of keys) known.add(key);
       const all = new Set([...passed().filter((key) => !keys.some((one) => one === key)), ...keys]);
-      writeSealed(root, PASSED, [...all].slice(-MAX_KEYS));
+      writeCache(root, PASSED, [...all].slice(-MAX_KEYS));
     },
     readKept: (path) => {
       const text = readAll()[path];
@@ -43,7 +43,7 @@ export function openMemory(root: string): ProofMemory {
       if (files.size === 0) return;
       const encoded = [...files].map(([path, bytes]) => [path, bytes.toString('base64')] as const);
       kept = { ...readAll(), ...Object.fromEntries(encoded) };
-      writeSealed(root, KEPT, kept);
+      writeCache(root, KEPT, kept);
     },
   };
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Document, isMap, parseDocument, stringify } from 'yaml';
-import { readSealed, writeSealed } from '../cache/sealed-cache.ts';
+import { readCache, writeCache } from '../cache/cache-file.ts';
 import { type Digest, digestBytes } from '../digest.ts';
 import { ClawError } from '../errors.ts';
 import {
@@ -44,7 +44,7 @@ export function readState(root: string): State | null {
 
 /** Spares the next command the YAML: reading that takes longer than most commands. */
 export function rememberState(root: string, state: Omit<State, 'digest'>, digest: Digest): void {
-  writeSealed(root, CACHE, { digest, state: toStateJson(state) } satisfies Known);
+  writeCache(root, CACHE, { digest, state: toStateJson(state) } satisfies Known);
 }
 
 /** Returns the bytes for `state.yaml`: those that are there, where they say the same already. */
@@ -63,7 +63,7 @@ type Known = { readonly digest: Digest; readonly state: StateJson };
 
 function knownState(root: string, digest: Digest): State | null {
   // Its seal says that we wrote it: its shape needs no second check.
-  const known = readSealed(root, CACHE) as Known | null;
+  const known = readCache(root, CACHE) as Known | null;
   return known?.digest === digest ? fromStateJson(known.state, digest) : null;
 }
 

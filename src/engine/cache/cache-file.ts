@@ -10,33 +10,41 @@ const PARTS = ['cache', 'compose', 'merge', 'operation', 'package', 'proof', 'st
 /** A process has one engine, which does not change under it. */
 const STAMPS = new Map<string, string>();
 
+/** Makes the first line of a file: what follows only counts where it is the same again. */
+type Seal = (root: string, name: string, content: string) => string;
+
+/** Finds a file that was torn or damaged; for content that says by itself what it is about. */
+export const CHECKSUM: Seal = (_root, _name, content) => digestBytes(content);
+
 /**
- * Reads a result that an earlier command kept in `.claw/cache/`. Null where there is none, or it cannot be
- * trusted: damaged, computed by another engine, or written in another folder.
+ * Reads what an earlier command kept in `.claw/cache/`. Null where there is none, or it cannot be trusted:
+ * damaged, computed by another engine, or written in another folder.
  *
  * A clone or an archive could carry a foreign cache, so a cache only counts in the very folder it was written
  * into.
+ *
+ * @param seal a weaker one, for content that is checked where it is used
  */
-export function readSealed(root: string, name: string): unknown {
+export function readCache(root: string, name: string, seal: Seal = sealOf): unknown {
   try {
     const text = fs.readFileSync(join(root, FOLDER, `${name}.json`), 'utf8');
     const end = text.indexOf('\n');
     const content = text.slice(end + 1);
-    return text.slice(0, end) === sealOf(root, name, content) ? JSON.parse(content) : null;
+    return text.slice(0, end) === seal(root, name, content) ? JSON.parse(content) : null;
   } catch {
     return null; // Absent, or no JSON: it is computed again.
   }
 }
 
 /** Keeps something for the next command. Losing it only costs time. */
-export function writeSealed(root: string, name: string, value: unknown): void {
+export function writeCache(root: string, name: string, value: unknown, seal: Seal = sealOf): void {
   const path = join(root, FOLDER, `${name}.json`);
   const draft = `${path}.${process.pid}`;
   try {
     // Writes nothing where the engine has no folder yet: asking for a plan leaves no trace.
     if (!fs.existsSync(join(root, FOLDER))) fs.mkdirSync(join(root, FOLDER));
     const content = JSON.stringify(value);
-    fs.writeFileSync(draft, `${sealOf(root, name, content)}\n${content}`);
+    fs.writeFileSync(draft, `${seal(root, name, content)}\n${content}`);
     fs.renameSync(draft, path);
   } catch {
     // A cache that cannot be written (read-only, full) is simply not there next time.
