@@ -49,7 +49,7 @@ export type Settings = {
   /** Absolute path of the owner's list of what else agents may see, outside the project; null for none. */
   readonly mountsFile: string | null;
   /** Null lets the best engine that is there run the agents. */
-  readonly sandbox: 'docker' | 'podman' | 'bubblewrap' | null;
+  readonly sandbox: string | null;
   /** After how many hours of silence a group's next turn begins a new conversation; 0 for never. */
   readonly sessionExpiryHours: number;
   /** Absolute path of a short folder for the groups' sockets; null puts them below `dataDir`. */
@@ -113,7 +113,7 @@ const CoreEnvironment = z.object({
   HOME: z.string().optional(),
   XDG_CONFIG_HOME: z.string().optional(),
   // sandbox
-  CLAW_SANDBOX: oneOf(['docker', 'podman', 'bubblewrap']).optional(),
+  CLAW_SANDBOX: z.string().optional(),
   // sessionExpiryHours
   SESSION_EXPIRY_HOURS: anyNumber(0, 87_600).default(24),
   // socketDir

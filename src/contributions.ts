@@ -10,12 +10,18 @@ import { discoverServices, type ServiceContribution } from './host/contracts/ser
 import { discoverTools, type ToolContribution } from './host/contracts/tool.ts';
 import { discoverProviders, modelSetting, type ProviderContribution } from './model/provider.ts';
 import { discoverRouters, type RouterContribution } from './model/router.ts';
+import {
+  discoverEngines,
+  type EngineContribution,
+  engineSetting,
+} from './sandbox/engines/engine.ts';
 import type { WithSettings } from './wrong-settings.ts';
 
 /** All of this tree that has settings of its own, kind by kind. */
 export type Contributions = {
   readonly channels: readonly ChannelDefinition[];
   readonly commands: readonly CommandContribution[];
+  readonly engines: readonly EngineContribution[];
   readonly guards: readonly GuardContribution[];
   readonly providers: readonly ProviderContribution[];
   readonly routers: readonly RouterContribution[];
@@ -26,10 +32,11 @@ export type Contributions = {
 
 /** Finds the contributions of this tree, each kind in its folder. */
 export async function discoverContributions(): Promise<Contributions> {
-  const [channels, commands, guards, providers, routers, sections, services, tools] =
+  const [channels, commands, engines, guards, providers, routers, sections, services, tools] =
     await Promise.all([
       discoverChannels(),
       discoverCommands(),
+      discoverEngines(),
       discoverGuards(),
       discoverProviders(),
       discoverRouters(),
@@ -37,7 +44,7 @@ export async function discoverContributions(): Promise<Contributions> {
       discoverServices(),
       discoverTools(),
     ]);
-  return { channels, commands, guards, providers, routers, sections, services, tools };
+  return { channels, commands, engines, guards, providers, routers, sections, services, tools };
 }
 
 /**
@@ -45,7 +52,11 @@ export async function discoverContributions(): Promise<Contributions> {
  * only with these.
  */
 export function choicesOf({
+  engines,
   providers,
-}: Pick<Contributions, 'providers'>): readonly WithSettings[] {
-  return [{ name: 'model', settings: modelSetting(providers) }];
+}: Pick<Contributions, 'engines' | 'providers'>): readonly WithSettings[] {
+  return [
+    { name: 'model', settings: modelSetting(providers) },
+    { name: 'sandbox', settings: engineSetting(engines) },
+  ];
 }

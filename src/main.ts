@@ -68,8 +68,7 @@ const withSettings = Object.values(contributions).flat();
 const wrongOwn = findWrongOwnSettings(withSettings, process.env, projectDir);
 const trouble = wrong.length + wrongOwn.length === 0 ? null : troubleOf(wrong, wrongOwn);
 const store = orExit(() => openStore({ path: join(settings.dataDir, 'claw.db'), now: Date.now() }));
-const { engines } = store;
-engines.forgetState();
+store.engines.forgetState();
 const sandbox = lazySandbox(async () => {
   // What an agent may spend, see and reach is what the owner has set, and nothing else.
   if (wrong.length > 0) return { kind: 'unavailable', advice: troubleOf(wrong, []) };
@@ -77,12 +76,13 @@ const sandbox = lazySandbox(async () => {
   const opened = await openSandbox({
     projectDir,
     settings,
-    least: engines.least(),
-    dockerHost: process.env['DOCKER_HOST'] ?? null,
+    least: store.engines.least(),
+    engines: contributions.engines,
+    environment: process.env,
     onProgress: (line) => log.info(line),
     onContainer: (group, { kind, ...data }) => log.info(`a container ${kind}`, { group, ...data }),
   });
-  engines.note(
+  store.engines.note(
     opened.kind === 'ready'
       ? { kind: 'ready', engine: opened.sandbox.engine, description: opened.sandbox.description }
       : opened,
@@ -152,6 +152,7 @@ const host = openHost({
   commands: commands.commands,
   tools: hostTools.tools,
   guards: guards.guards,
+  engines: contributions.engines,
   models,
   chooseModels: routing.chooseModels,
   systemPrompt: prompt.systemPrompt,

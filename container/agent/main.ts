@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import { endpointIn } from '../../src/sandbox/protocol/endpoint.ts';
 import type { AgentFrame } from '../../src/sandbox/protocol/frames.ts';
 import { HOST_SOCKET, PROTOCOL } from '../../src/sandbox/protocol/protocol.ts';
 import { connectToHost } from './connection.ts';
@@ -14,7 +15,8 @@ export type Turns = { readonly serve: (stream: Duplex) => void };
  * that there is an agent. Frames that come in the meantime wait in the stream.
  */
 export async function runAgent(loadTurns: () => Promise<Turns>): Promise<void> {
-  const stream = await connectToHost(HOST_SOCKET);
+  const endpoint = endpointIn(process.env);
+  const stream = await connectToHost(endpoint.kind === 'tcp' ? endpoint : HOST_SOCKET);
   const ready: AgentFrame = { type: 'ready', protocol: PROTOCOL, followUps: true };
   stream.write(`${JSON.stringify(ready)}\n`);
   const { serve } = await loadTurns();

@@ -1,6 +1,7 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModel } from 'ai';
+import { endpointIn } from '../../src/sandbox/protocol/endpoint.ts';
 import type { TurnFrame } from '../../src/sandbox/protocol/frames.ts';
 import { HOST_SOCKET } from '../../src/sandbox/protocol/protocol.ts';
 import { socketFetch } from './socket-fetch.ts';
@@ -13,7 +14,8 @@ export type CallableModel = Exclude<LanguageModel, string>;
 
 /** Returns the model of a turn. Its calls go to the host, which knows the address and adds the key. */
 export function languageModel({ protocol, model }: TurnFrame['model']): CallableModel {
-  const fetch = socketFetch(HOST_SOCKET);
+  const endpoint = endpointIn(process.env);
+  const fetch = socketFetch(endpoint.kind === 'tcp' ? endpoint : HOST_SOCKET);
   // The libraries want a key; the host drops this one.
   const settings = { baseURL: BASE_URL, apiKey: 'added-by-the-host', fetch };
   if (protocol === 'messages') return createAnthropic(settings)(model);

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { lazySandbox } from '../../src/host/turns/lazy-sandbox.ts';
-import { pingDocker } from '../../src/sandbox/engines/docker.ts';
+import { pingDocker } from '../../src/sandbox/engines/daemon/daemon.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { startAssistant, type TestAssistant } from '../../src/testing/assistant.ts';
 import { sandboxProject } from '../../src/testing/sandbox-project.ts';

@@ -1,7 +1,5 @@
 import { type CommandContext, defineCommand } from '../host/contracts/command.ts';
 
-const ENGINES = ['docker', 'podman', 'bubblewrap'] as const;
-
 export const command = defineCommand({
   scope: 'owner',
   name: 'sandbox',
@@ -9,20 +7,29 @@ export const command = defineCommand({
   async run(context, argument) {
     const wanted = argument.trim().toLowerCase();
     if (wanted === '') return { kind: 'answer', text: await stateOf(context) };
-    const engine = ENGINES.find((name) => name === wanted);
+    const engine = context.engines.find(({ name }) => name === wanted);
     if (engine === undefined) {
-      const text = `“${argument.trim()}” is not a sandbox. Say \`/sandbox bubblewrap\` or \`/sandbox docker\`.`;
+      const text = `“${argument.trim()}” is not a sandbox. Say ${listed(context.engines.map(({ name }) => `\`/sandbox ${name}\``))}.`;
       return { kind: 'answer', text };
     }
-    context.store.engines.accept(engine);
+    context.store.engines.accept(engine.name);
     const said =
-      engine === 'bubblewrap'
-        ? 'Agents may run in bubblewrap where nothing better is there.'
-        : 'Agents run in Docker or podman, or not at all.';
+      engine.limits === 'process'
+        ? `Agents may run in ${engine.name} where nothing better is there.`
+        : `Agents run in ${listed(strongIn(context))}, or not at all.`;
     const text = `${said} ${await stateOf(context)} \`/retry\` asks again what has failed.`;
     return { kind: 'answer', text };
   },
 });
+
+/** Engines that hold a whole container to its limits. */
+function strongIn({ engines }: CommandContext): readonly string[] {
+  return engines.filter(({ limits }) => limits === 'container').map(({ name }) => name);
+}
+
+function listed(words: readonly string[]): string {
+  return [words.slice(0, -1).join(', '), words.at(-1)].filter(Boolean).join(' or ');
+}
 
 async function stateOf({ sandbox, settings }: CommandContext): Promise<string> {
   const set =

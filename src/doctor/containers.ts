@@ -1,7 +1,7 @@
 import { existsSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
+import { isWeaker } from '../sandbox/engines/engine.ts';
 import { examineSandbox, type SandboxLook } from '../sandbox/examine.ts';
-import { isWeaker } from '../sandbox/open.ts';
 import { type EngineState, enginesOf } from '../store/engines.ts';
 import { metaOf } from '../store/meta.ts';
 import { openReadOnly } from '../store/open-read-only.ts';
@@ -21,7 +21,7 @@ export const examination: Examination = {
     const look = await examineSandbox({
       projectDir,
       settings,
-      dockerHost: environment['DOCKER_HOST'] ?? null,
+      environment,
     });
     const known = enginesIn(subject);
     const now = isRunning(subject.dataDir) ? known.state : null;
@@ -55,13 +55,14 @@ function enginesIn({ dataDir }: Subject): {
 }
 
 /** What runs agents now, which is not always what would after a restart. */
-function runningFinding(now: EngineState, { chosen, description, refused }: SandboxLook): Finding {
+function runningFinding(now: EngineState, look: SandboxLook): Finding {
+  const { chosen, description, refused, engines } = look;
   if (now.kind === 'unavailable') return ill(AREA, 'Agents do not run.', now.advice);
   const message = `agents run in ${now.description}`;
   if (now.engine === chosen) {
-    return well(AREA, message, chosen === 'bubblewrap' ? better(refused) : null);
+    return well(AREA, message, better(look));
   }
-  if (isWeaker(now.engine, chosen)) {
+  if (isWeaker(engines, now.engine, chosen)) {
     return well(AREA, message, `${description} answers now; \`/restart\` lets them run there.`);
   }
   const reason = refused.find(({ name }) => name === now.engine)?.reason ?? 'it does not answer.';
@@ -69,16 +70,17 @@ function runningFinding(now: EngineState, { chosen, description, refused }: Sand
 }
 
 function engineFinding(
-  { chosen, description, refused }: SandboxLook,
+  look: SandboxLook,
   wanted: SandboxLook['chosen'],
   least: SandboxLook['chosen'],
 ): Finding {
+  const { chosen, description, refused, engines } = look;
   const reasons = reasonsOf(refused);
   if (chosen === null) {
     const only = `CLAW_SANDBOX asks for ${wanted}: start that, or take the line out of .env.`;
     return ill(AREA, `Agents cannot run. ${reasons}`, wanted === null ? INSTALL : only);
   }
-  if (wanted === null && isWeaker(chosen, least)) {
+  if (wanted === null && isWeaker(engines, chosen, least)) {
     const advice = `Start ${least} again, or say \`/sandbox ${chosen}\` to the assistant.`;
     return ill(
       AREA,
@@ -87,11 +89,14 @@ function engineFinding(
     );
   }
   const message = `agents run in ${description}`;
-  return well(AREA, message, chosen === 'bubblewrap' ? better(refused) : null);
+  return well(AREA, message, better(look));
 }
 
-function better(refused: SandboxLook['refused']): string | null {
-  return refused.length === 0 ? null : `Docker would limit them as a whole. ${reasonsOf(refused)}`;
+/** Says what would limit agents as a whole, where they run in an engine that limits each process. */
+function better({ chosen, refused, engines }: SandboxLook): string | null {
+  const isStrong = engines.some(({ name, limits }) => name === chosen && limits === 'container');
+  if (isStrong || refused.length === 0) return null;
+  return `A container would limit them as a whole. ${reasonsOf(refused)}`;
 }
 
 function reasonsOf(refused: SandboxLook['refused']): string {

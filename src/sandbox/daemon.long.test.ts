@@ -6,8 +6,8 @@ import Docker from 'dockerode';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { describeWithEngine } from '../testing/engine.ts';
 import { sandboxProject } from '../testing/sandbox-project.ts';
-import { openDocker, pingDocker } from './engines/docker.ts';
-import { findImage } from './engines/image.ts';
+import { openDocker, pingDocker } from './engines/daemon/daemon.ts';
+import { findImage } from './engines/daemon/image.ts';
 
 test('a daemon that says it is there and then nothing more is no engine', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'claw-daemon-'));

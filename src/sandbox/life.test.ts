@@ -134,7 +134,7 @@ test('without an engine the advice says what to install', async () => {
       sandbox: 'docker',
     },
     onProgress: () => {},
-    dockerHost: 'unix:///nonexistent/docker.sock',
+    environment: { DOCKER_HOST: 'unix:///nonexistent/docker.sock' },
   });
   expect(opened).toEqual({
     kind: 'unavailable',

@@ -1,16 +1,18 @@
 import { homedir } from 'node:os';
 import { oneLine } from '../model/failure.ts';
 import { bundleAgent } from './agent/bundle.ts';
-import { engineAddresses } from './engines/docker-address.ts';
-import { type Engine, type EngineParts, EngineUnusable } from './engines/engine.ts';
+import {
+  discoverEngines,
+  type Engine,
+  type EngineContribution,
+  type EngineFinder,
+  EngineUnusable,
+  isWeaker,
+} from './engines/engine.ts';
 import { watchedEngine } from './engines/watched-engine.ts';
 import { GroupSandbox } from './group-sandbox.ts';
 import { type AgentUser, agentUser } from './mounts/ownership.ts';
-import { shortHash } from './protocol/socket-folder.ts';
-import type { SandboxEngine, SandboxOptions, SandboxReady, SandboxUnavailable } from './sandbox.ts';
-
-/** Best first. */
-export const ENGINES: readonly SandboxEngine[] = ['docker', 'podman', 'bubblewrap'];
+import type { SandboxOptions, SandboxReady, SandboxUnavailable } from './sandbox.ts';
 
 /**
  * Opens the sandbox on the best engine that works here, found by asking each.
@@ -23,15 +25,15 @@ export async function openSandbox(
   options: SandboxOptions,
 ): Promise<SandboxReady | SandboxUnavailable> {
   const { settings, onProgress } = options;
+  const engines = options.engines ?? (await discoverEngines());
   const user = agentUser(ownUser());
   const reasons: string[] = [];
-  for (const name of settings.sandbox === null ? ENGINES : [settings.sandbox]) {
+  for (const { name, find } of findersOf(engines, options)) {
     try {
-      if (settings.sandbox === null && isWeaker(name, options.least ?? null)) {
-        await openEngine(name, options, user);
+      const engine = await find().open();
+      if (settings.sandbox === null && isWeaker(engines, name, options.least ?? null)) {
         return { kind: 'unavailable', advice: weaker(name, reasons), needsWord: true };
       }
-      const engine = await openEngine(name, options, user);
       if (reasons.length > 0) onProgress(`agents run under ${name}: ${reasons.join(' ')}`);
       return await readySandbox(engine, options, user);
     } catch (error) {
@@ -39,7 +41,7 @@ export async function openSandbox(
       reasons.push(`${name}: ${error.message}`);
     }
   }
-  return { kind: 'unavailable', advice: installAdvice(settings.sandbox, reasons) };
+  return { kind: 'unavailable', advice: installAdvice(engines, settings.sandbox, reasons) };
 }
 
 /** An agent that cannot be built, such as by a change to its source, must not keep the host from starting. */
@@ -65,47 +67,43 @@ export function ownUser(): AgentUser | null {
   return uid === undefined || gid === undefined ? null : { uid, gid };
 }
 
-async function openEngine(
-  name: SandboxEngine,
-  options: SandboxOptions,
-  user: AgentUser,
-): Promise<Engine> {
-  if (name !== 'bubblewrap') return openDaemon(name, options, user);
-  const { openBubblewrap } = await import('./engines/bubblewrap.ts');
-  const isRoot = process.getuid?.() === 0;
-  return openBubblewrap({ user, isRoot, nodePath: process.execPath });
+type FinderOptions = Pick<
+  SandboxOptions,
+  'projectDir' | 'settings' | 'environment' | 'baseImage'
+> & {
+  readonly onProgress?: SandboxOptions['onProgress'];
+};
+
+/** Returns what finds each engine that may run agents, best first: all of them, or the one that is set. */
+export function findersOf(
+  engines: readonly EngineContribution[],
+  options: FinderOptions,
+): readonly { readonly name: string; readonly find: () => EngineFinder }[] {
+  const { projectDir, settings, environment = {}, baseImage = null } = options;
+  const wanted = settings.sandbox;
+  return engines
+    .filter(({ name }) => wanted === null || name === wanted)
+    .map((engine) => ({
+      name: engine.name,
+      find() {
+        const opened = engine.open(environment, {
+          projectDir,
+          dataDir: settings.dataDir,
+          user: agentUser(ownUser()),
+          uid: process.getuid?.() ?? null,
+          homeDir: homedir(),
+          nodePath: process.execPath,
+          baseImage,
+          onProgress: options.onProgress ?? (() => {}),
+        });
+        if (opened.kind === 'made') return opened.value;
+        const wrong = opened.wrong.map(({ name, problem }) => `${name} ${problem}`).join('; ');
+        throw new EngineUnusable(`${wrong}.`);
+      },
+    }));
 }
 
-async function openDaemon(
-  name: 'docker' | 'podman',
-  options: SandboxOptions,
-  user: AgentUser,
-): Promise<Engine> {
-  const { openDocker, pingDocker, unusable } = await import('./engines/docker.ts');
-  const uid = process.getuid?.() ?? null;
-  const dockerHost = options.dockerHost ?? null;
-  const parts: EngineParts = {
-    instanceId: shortHash(options.settings.dataDir),
-    projectDir: options.projectDir,
-    baseImage: options.baseImage ?? null,
-    onProgress: options.onProgress,
-  };
-  for (const address of engineAddresses(name, { dockerHost, uid, homeDir: homedir() })) {
-    const docker = await pingDocker(address);
-    if (docker === null) continue;
-    return openDocker({ ...parts, docker, name, user }).catch((error: unknown) => {
-      throw unusable(error);
-    });
-  }
-  throw new EngineUnusable('no daemon answers.');
-}
-
-/** Docker and podman hold a whole container to its limits; bubblewrap only each process. */
-export function isWeaker(engine: SandboxEngine, least: SandboxEngine | null): boolean {
-  return engine === 'bubblewrap' && least !== null && least !== 'bubblewrap';
-}
-
-function weaker(engine: SandboxEngine, reasons: readonly string[]): string {
+function weaker(engine: string, reasons: readonly string[]): string {
   return (
     `Agents ran in a stronger sandbox before (${reasons.join(' ')}), so none runs now. ` +
     `Start that again and say \`/retry\`, or say \`/sandbox ${engine}\` to let them run in ${engine}, ` +
@@ -113,19 +111,24 @@ function weaker(engine: SandboxEngine, reasons: readonly string[]): string {
   );
 }
 
-/** Says what to install or start for an engine, or for the best one. */
-export function installAdvice(wanted: SandboxEngine | null, reasons: readonly string[]): string {
+/** Says what to install or start for an engine, or for the best ones. */
+export function installAdvice(
+  engines: readonly EngineContribution[],
+  wanted: string | null,
+  reasons: readonly string[],
+): string {
+  if (wanted === null) return `To run agents, ${waysTo(engines)}. Found: ${reasons.join('; ')}`;
+  const engine = engines.find(({ name }) => name === wanted);
   const other = 'Or take CLAW_SANDBOX out of .env: then the best one that is here is used.';
-  return wanted === null
-    ? `To run agents, ${INSTALL.docker} or ${INSTALL.bubblewrap}. Found: ${reasons.join('; ')}`
-    : `CLAW_SANDBOX is ${wanted}, which cannot be used here (${reasons.join('; ')}). To use it, ${INSTALL[wanted]}. ${other}`;
+  if (engine === undefined)
+    return `CLAW_SANDBOX is ${wanted}, which no engine here is called. ${other}`;
+  return `CLAW_SANDBOX is ${wanted}, which cannot be used here (${reasons.join('; ')}). To use it, ${engine.install}. ${other}`;
 }
 
-/** How each engine is got and started, as part of a sentence. */
-const INSTALL: Readonly<Record<SandboxEngine, string>> = {
-  docker:
-    'install Docker (Debian: `sudo apt install docker.io`; macOS: Docker Desktop) and start it',
-  podman:
-    'install podman (Debian: `sudo apt install podman`) and start its service: `systemctl --user start podman.socket`, as root without `--user`',
-  bubblewrap: 'install bubblewrap (Debian: `sudo apt install bubblewrap`)',
-};
+/** Names the best engine that limits a whole container, and the best of the others. */
+function waysTo(engines: readonly EngineContribution[]): string {
+  const ways = (['container', 'process'] as const).flatMap(
+    (limits) => engines.find((engine) => engine.limits === limits)?.install ?? [],
+  );
+  return ways.join(', or ');
+}

@@ -1,9 +1,11 @@
 import { join } from 'node:path';
 import type { Settings } from '../config.ts';
+import type { Environment } from '../lib/settings.ts';
 import type { ModelFailure } from '../model/failure.ts';
 import type { Model } from '../model/model.ts';
 import type { PaidCall } from '../model/proxy.ts';
 import type { Admission } from '../model/tokens.ts';
+import type { EngineContribution } from './engines/engine.ts';
 
 /** Where an agent finds the files that came with messages of its chat. */
 export const MEDIA_DIR = '/workspace/media';
@@ -12,8 +14,6 @@ export const MEDIA_DIR = '/workspace/media';
 export function mediaFolder(dataDir: string, folder: string): string {
   return join(dataDir, 'media', folder);
 }
-
-export type SandboxEngine = 'docker' | 'podman' | 'bubblewrap';
 
 /** One turn of an agent: what it is asked, in which conversation, and what it may use. */
 export type TurnRequest = {
@@ -106,7 +106,7 @@ export type TurnEvents = {
 
 /** Runs agents, one warm container per group. `runTurn` never rejects: every end is an outcome. */
 export interface Sandbox {
-  readonly engine: SandboxEngine;
+  readonly engine: string;
   /** One line for the greeting and `/status`, such as "docker 28.2, image patchclaw-agent". */
   readonly description: string;
   runTurn(request: TurnRequest, events: TurnEvents): Promise<TurnOutcome>;
@@ -129,10 +129,12 @@ export type SandboxOptions = {
   readonly onProgress: (line: string) => void;
   /** What becomes of the groups' containers, for the log. Must not throw. */
   readonly onContainer?: (folder: string, event: ContainerEvent) => void;
-  /** `DOCKER_HOST` of the environment, where it is set. */
-  readonly dockerHost?: string | null;
+  /** The engines of this tree; found by themselves by default. */
+  readonly engines?: readonly EngineContribution[];
+  /** `.env` and the environment over it: an engine gets its own settings of it. */
+  readonly environment?: Environment;
   /** The weakest engine that agents may get without the owner's word; null or left out for any. */
-  readonly least?: SandboxEngine | null;
+  readonly least?: string | null;
   /** Base of the agent's image; by default `patchclaw-base:bookworm` if it is there, else node:24-slim. */
   readonly baseImage?: string | null;
   /** How long the model's server may say nothing. A minute by default. */

@@ -5,7 +5,8 @@ const LAST = 'sandbox.last';
 const ACCEPTED = 'sandbox.accepted';
 const STATE = 'sandbox.state';
 
-const EngineName = z.enum(['docker', 'podman', 'bubblewrap']);
+/** Which engines there are is not the store's to know. */
+const EngineName = z.string().min(1).max(64);
 type EngineName = z.output<typeof EngineName>;
 
 const State = z.discriminatedUnion('kind', [

@@ -32,6 +32,7 @@ import { openModels } from '../model/model.ts';
 import { discoverProviders } from '../model/provider.ts';
 import { discoverRouters } from '../model/router.ts';
 import { openRouting } from '../model/routing.ts';
+import { discoverEngines } from '../sandbox/engines/engine.ts';
 import type { Sandbox, TurnEvents, TurnOutcome, TurnRequest } from '../sandbox/sandbox.ts';
 import { openOwnDatabases } from '../store/own-databases.ts';
 import { openStore, type Store } from '../store/store.ts';
@@ -241,6 +242,7 @@ export async function startAssistant(
     commands: openCommands(commandFiles, environment).commands,
     tools,
     guards,
+    engines: await discoverEngines(),
     models,
     chooseModels,
     systemPrompt,

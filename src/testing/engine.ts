@@ -1,6 +1,6 @@
 import { describe, test } from 'vitest';
-import { openBubblewrap } from '../sandbox/engines/bubblewrap.ts';
-import { pingDocker } from '../sandbox/engines/docker.ts';
+import { openBubblewrap } from '../sandbox/engines/bwrap/bwrap.ts';
+import { pingDocker } from '../sandbox/engines/daemon/daemon.ts';
 import { agentUser } from '../sandbox/mounts/ownership.ts';
 
 export type TestEngine = 'docker' | 'bubblewrap';

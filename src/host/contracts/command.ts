@@ -38,10 +38,15 @@ export type CancelledCommand = {
   readonly isCancelled: boolean;
 };
 
+/** A sandbox engine as the owner is told of it, and how far it holds agents to their limits. */
+export type KnownEngine = { readonly name: string; readonly limits: 'container' | 'process' };
+
 /** What an owner's command may know and do. */
 export type CommandContext = {
   readonly store: Store;
   readonly settings: Settings;
+  /** What can run agents here, best first. */
+  readonly engines: readonly KnownEngine[];
   /** The model of the settings. */
   readonly model: ModelReport;
   readonly projectDir: string;

@@ -8,7 +8,7 @@ import type { LazySandbox } from '../turns/lazy-sandbox.ts';
 import type { SystemPrompt } from '../turns/system-prompt.ts';
 import type { Toolbox } from '../turns/toolbox.ts';
 import type { Claw } from './claw.ts';
-import type { Command, SilentPart } from './command.ts';
+import type { Command, KnownEngine, SilentPart } from './command.ts';
 import type { Git } from './git.ts';
 import type {
   ChannelsPort,
@@ -50,6 +50,8 @@ export type HostOptions = StorePort &
     readonly guards: Guards;
     /** The model of the settings: its name, and whether it can be asked. */
     readonly models: HostModels;
+    /** What can run agents here, best first. */
+    readonly engines: readonly KnownEngine[];
     readonly chooseModels: ChooseModels;
     readonly systemPrompt: SystemPrompt;
     readonly services: readonly Named<StartService>[];

@@ -165,6 +165,7 @@ test('an owner’s command holds what its contract names, and not the host’s o
     'claw',
     'commands',
     'drawsCodes',
+    'engines',
     'git',
     'group',
     'isSet',

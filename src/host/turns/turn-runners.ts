@@ -140,6 +140,7 @@ export function openTurnRunners(parts: TurnRunnerParts): TurnRunners {
         store,
         group,
         settings: parts.settings,
+        engines: parts.engines.map(({ name, limits }) => ({ name, limits })),
         model: modelReport(parts.models),
         projectDir: parts.projectDir,
         version: parts.version,

@@ -48,6 +48,7 @@ export class WarmAgent {
     const connection = new AgentConnection();
     const server = await openGroupServer({
       socketDir: parts.socketDir,
+      ...(parts.engine.transport && { transport: parts.engine.transport }),
       user: parts.user,
       proxy: { timeoutMs: parts.modelTimeoutMs },
       currentTurn: () => connection.turn,
@@ -57,7 +58,12 @@ export class WarmAgent {
     try {
       const { engine, folder, mounts } = parts;
       container = await containerInTime(
-        engine.startContainer({ folder, mounts, limits: DEFAULT_LIMITS }),
+        engine.startContainer({
+          folder,
+          mounts,
+          limits: DEFAULT_LIMITS,
+          endpoint: server.endpoint,
+        }),
       );
     } catch (error) {
       await server.close();

@@ -1,170 +1,31 @@
-import { randomBytes } from 'node:crypto';
-import Docker, { type DockerOptions } from 'dockerode';
-import { TIMED_OUT, withTimeout } from '../../lib/timeout.ts';
-import type { AgentUser } from '../mounts/ownership.ts';
-import { containerOptions } from './container-options.ts';
-import type { Container, ContainerSpec, Engine, EngineParts } from './engine.ts';
-import { EngineUnusable } from './engine.ts';
-import { ensureImage, IMAGE_NAME } from './image.ts';
+import { z } from 'zod';
+import { defineEngine, type EngineFinder } from './engine.ts';
 
-const PING_TIMEOUT_MS = 3_000;
-/** For questions that a daemon answers from what it knows, on a busy machine too. */
-const ANSWER_TIMEOUT_MS = 20_000;
-const INSTANCE_LABEL = 'patchclaw.instance';
-const GROUP_LABEL = 'patchclaw.group';
-
-/** Asks an address whether an engine is there. */
-export async function pingDocker(address: DockerOptions): Promise<Docker | null> {
-  const docker = new Docker({ ...address, timeout: PING_TIMEOUT_MS });
-  const answered = await docker.ping().catch(() => null);
-  return answered === null ? null : new Docker(address);
-}
-
-export type DockerParts = EngineParts & {
-  readonly docker: Docker;
-  readonly name: 'docker' | 'podman';
-  readonly user: AgentUser;
-};
-
-/**
- * Makes an engine of a daemon that answers: the agent's image is built where it is missing, and what a
- * killed host left behind is removed.
- *
- * @throws EngineUnusable when the image can neither be found nor built, or the daemon hangs
- */
-export async function openDocker(parts: DockerParts): Promise<Engine> {
-  const { docker, name, instanceId } = parts;
-  const left = await inAnswerTime(ownContainers(docker, instanceId));
-  const { Version } = await inAnswerTime(docker.version());
-  const placement = await inAnswerTime(placementOf(parts));
-  let image = await ensureImage(docker, parts);
-  await removeAll(docker, left);
-
-  const start = (spec: ContainerSpec): Promise<Container> =>
-    startContainer(docker, spec, (folder) => ({
-      ...placement,
-      image,
-      name: `patchclaw-${instanceId}-${folder}-${randomBytes(3).toString('hex')}`,
-      labels: { [INSTANCE_LABEL]: instanceId, [GROUP_LABEL]: folder },
-    }));
-  return {
-    name,
-    description: `${name} ${Version}, image ${IMAGE_NAME}`,
-    async startContainer(spec) {
-      try {
-        return await start(spec);
-      } catch (error) {
-        if (!isMissing(error)) throw error;
-        // Somebody has cleared up: between two turns, no container keeps an image from being removed.
-        image = await ensureImage(docker, parts);
-        return await start(spec);
-      }
-    },
-  };
-}
-
-/** A daemon can hang and still say that it is there. */
-async function inAnswerTime<T>(asked: Promise<T>): Promise<T> {
-  const answer = await withTimeout(asked, ANSWER_TIMEOUT_MS);
-  if (answer !== TIMED_OUT) return answer;
-  throw new EngineUnusable(
-    `its daemon does not answer within ${ANSWER_TIMEOUT_MS / 1000} s; restart it.`,
-  );
-}
-
-function isMissing(error: unknown): boolean {
-  return (error as { readonly statusCode?: number }).statusCode === 404;
-}
-
-type Placement = {
-  readonly user: string;
-  readonly userNamespace: string | null;
-  readonly securityOptions: readonly string[];
-  readonly needsProcessUlimit: boolean;
-};
-
-/** Which user inside is the agent's user outside, and what the system's security modules need to hear. */
-async function placementOf({ docker, name, user }: DockerParts): Promise<Placement> {
-  const { SecurityOptions = [] } = (await docker.info()) as { SecurityOptions?: string[] };
-  const has = (word: string) => SecurityOptions.some((option) => option.includes(word));
-  const isRootless = has('rootless');
-  // Without it, SELinux forbids a container every file that is not labelled for containers.
-  const securityOptions = has('selinux') ? ['label=disable'] : [];
-  const needsProcessUlimit = name === 'podman';
-  const usual = {
-    user: `${user.uid}:${user.gid}`,
-    userNamespace: null,
-    securityOptions,
-    needsProcessUlimit,
-  };
-  if (!isRootless) return usual;
-  if (name === 'podman') return { ...usual, userNamespace: 'keep-id' };
-  // Rootless Docker maps root inside, which has no capability here, to its owner outside.
-  return { ...usual, user: '0:0' };
-}
-
-/** The containers of an installation, running or not. */
-export function ownContainers(
-  docker: Docker,
-  instanceId: string,
-): Promise<readonly Docker.ContainerInfo[]> {
-  const filters = { label: [`${INSTANCE_LABEL}=${instanceId}`] };
-  return docker.listContainers({ all: true, filters });
-}
-
-/** One that cannot be removed is no reason to wait: the next start tries again. */
-async function removeAll(docker: Docker, left: readonly Docker.ContainerInfo[]): Promise<void> {
-  const removing = left.map(({ Id }) => removeContainer(docker.getContainer(Id)));
-  await withTimeout(Promise.all(removing), ANSWER_TIMEOUT_MS);
-}
-
-type Naming = (
-  folder: string,
-) => Placement & { image: string; name: string; labels: Record<string, string> };
-
-async function startContainer(
-  docker: Docker,
-  spec: ContainerSpec,
-  naming: Naming,
-): Promise<Container> {
-  const container = await docker.createContainer(
-    containerOptions({ spec, ...naming(spec.folder) }),
-  );
-  try {
-    await container.start();
-  } catch (error) {
-    await removeContainer(container);
-    throw error;
-  }
-  let stopped: Promise<void> | null = null;
-  return {
-    id: container.id,
-    ended: endOf(container),
-    stop() {
-      stopped ??= removeContainer(container);
-      return stopped;
-    },
-  };
-}
-
-async function endOf(container: Docker.Container): Promise<string> {
-  try {
-    const { StatusCode } = (await container.wait()) as { StatusCode: number };
-    const { State } = await container.inspect();
-    return State.OOMKilled ? 'it ran out of memory' : `exit code ${StatusCode}`;
-  } catch {
-    // Waiting fails when the container is removed or the daemon goes away: gone in both cases.
-    return 'its container is gone';
-  }
-}
-
-/** Never rejects: what cannot be removed now is removed at the next start. */
-async function removeContainer(container: Docker.Container): Promise<void> {
-  await container.remove({ force: true, v: true }).catch(() => {});
-}
-
-/** What the daemon said, as the reason why an engine cannot be used. */
-export function unusable(error: unknown): EngineUnusable {
-  if (error instanceof EngineUnusable) return error;
-  return new EngineUnusable(error instanceof Error ? error.message : String(error));
-}
+export const engine = defineEngine({
+  name: 'docker',
+  order: 100,
+  limits: 'container',
+  install:
+    'install Docker (Debian: `sudo apt install docker.io`; macOS: Docker Desktop) and start it',
+  settings: z.object({ DOCKER_HOST: z.string().optional() }),
+  create({ settings, projectDir, dataDir, user, uid, homeDir, baseImage, onProgress }) {
+    const finder = async (): Promise<EngineFinder> => {
+      const { daemonFinder } = await import('./daemon/find.ts');
+      return daemonFinder({
+        name: 'docker',
+        dockerHost: settings.DOCKER_HOST ?? null,
+        projectDir,
+        dataDir,
+        user,
+        uid,
+        homeDir,
+        baseImage,
+        onProgress,
+      });
+    };
+    return {
+      open: async () => (await finder()).open(),
+      look: async () => (await finder()).look(),
+    };
+  },
+});

@@ -1,4 +1,13 @@
-import type { SandboxEngine } from '../sandbox.ts';
+import { z } from 'zod';
+import {
+  type Contribution,
+  type ContributionDefinition,
+  contributionOf,
+  contributionSchema,
+} from '../../lib/contribution.ts';
+import { discoverExports } from '../../lib/discover.ts';
+import type { AgentUser } from '../mounts/ownership.ts';
+import type { Endpoint } from '../protocol/endpoint.ts';
 
 /** A host path that appears inside; everything else of the host's files is invisible there. */
 export type Mount = {
@@ -12,6 +21,8 @@ export type ContainerSpec = {
   readonly folder: string;
   readonly mounts: readonly Mount[];
   readonly limits: ContainerLimits;
+  /** Where the agent finds the host; an engine whose transport is TCP tells it by `endpointVariables`. */
+  readonly endpoint: Endpoint;
 };
 
 export type ContainerLimits = {
@@ -29,29 +40,140 @@ export type Container = {
   stop(): Promise<void>;
 };
 
+/**
+ * The way of an agent's frames and model calls to the host: a Unix socket that is mounted, or TCP with a
+ * token, where files of the host cannot be mounted or a socket does not pass.
+ */
+export type Transport =
+  | { readonly kind: 'socket' }
+  /** The host listens at the address `listen`, and the container reaches it by the name `host`. */
+  | { readonly kind: 'tcp'; readonly listen: string; readonly host: string };
+
 /** One way to run containers. `startContainer` rejects when the engine cannot make one. */
 export interface Engine {
-  readonly name: SandboxEngine;
+  readonly name: string;
   readonly description: string;
+  /** A socket by default. */
+  readonly transport?: Transport;
   startContainer(spec: ContainerSpec): Promise<Container>;
 }
 
-/** What an engine needs to know once, before its first container. */
-export type EngineParts = {
-  /** Marks this installation's containers, so that it can clear up its own and nobody else's. */
-  readonly instanceId: string;
+/** What an engine is made of, beside its own settings. */
+export type EngineContext = {
   readonly projectDir: string;
+  /** Absolute path of the data folder, which also tells this installation from others. */
+  readonly dataDir: string;
+  /** The user that the agent is outside of its container. */
+  readonly user: AgentUser;
+  /** The number of this process's user; null where the system has none. */
+  readonly uid: number | null;
+  readonly homeDir: string;
+  /** The host's own Node. */
+  readonly nodePath: string;
+  /** Base of the agent's image, for an engine with images; null for the usual one. */
   readonly baseImage: string | null;
   readonly onProgress: (line: string) => void;
 };
+
+/** The agent's image, as far as there is one: its name is known only where its base is. */
+export type ImageLook = {
+  readonly name: string | null;
+  readonly isThere: boolean;
+  readonly base: string | null;
+  /** What a start would fetch to build it on. */
+  readonly wantedBase: string;
+};
+
+/** What is found of an engine that could run agents. */
+export type EngineLook = {
+  readonly description: string;
+  /** Null for an engine that needs none. */
+  readonly image: ImageLook | null;
+  /** Ids of this installation's containers. */
+  readonly containers: readonly string[];
+  /** Where it keeps images, on this machine or the one that it runs on; null for nowhere. */
+  readonly rootDir: string | null;
+};
+
+/** Finds an engine. Both reject with an `EngineUnusable` where it is not here, or does not work. */
+export type EngineFinder = {
+  /** Opens it, and makes what it needs, such as an image. */
+  open(): Promise<Engine>;
+  /** Looks as `open` would, and makes nothing. */
+  look(): Promise<EngineLook>;
+};
+
+type EngineFacts = {
+  /** Engines are tried in this order, the best first. */
+  readonly order: number;
+  /**
+   * Whether it holds a whole container to its limits, or only each process. From the first to the second
+   * agents change only with the owner's word.
+   */
+  readonly limits: 'container' | 'process';
+  /** How it is got and started, as part of a sentence. */
+  readonly install: string;
+};
+
+/** What a file in `src/sandbox/engines/` exports as `engine`. */
+export type EngineContribution = Contribution<EngineContext, EngineFinder> & EngineFacts;
+
+/** Defines a sandbox engine. CLAW_SANDBOX takes its name. It loads what is heavy when it is opened. */
+export function defineEngine<S extends z.ZodRawShape>(
+  definition: ContributionDefinition<S, EngineContext, EngineFinder> & EngineFacts,
+): EngineContribution {
+  const { order, limits, install } = definition;
+  return { ...contributionOf(definition), order, limits, install };
+}
+
+const Definition = contributionSchema<EngineContribution>(
+  'defineEngine({ name, order, limits, install, create })',
+);
+
+/** Returns the engines of this tree, best first: of the files of this folder that export an `engine`. */
+export async function discoverEngines(
+  folder: string = import.meta.dirname,
+): Promise<readonly EngineContribution[]> {
+  const found = await discoverExports(folder, 'engine', Definition);
+  return found.toSorted(
+    (one, other) => one.order - other.order || (one.name < other.name ? -1 : 1),
+  );
+}
+
+/** Creates the schema of CLAW_SANDBOX, which takes the names of these engines. */
+export function engineSetting(engines: readonly EngineContribution[]) {
+  const names = engines.map(({ name }) => name);
+  const list = [names.slice(0, -1).join(', '), names.at(-1)].filter(Boolean).join(' or ');
+  return z.object({
+    CLAW_SANDBOX: z
+      .string()
+      .refine((name) => names.includes(name), {
+        error: ({ input }) => `must be ${list}, not ${JSON.stringify(String(input).slice(0, 40))}`,
+      })
+      .optional(),
+  });
+}
+
+/**
+ * Tells whether agents would lose limits by a change to an engine. One that is not here any more counts
+ * as a strong one, so that the owner is asked.
+ *
+ * @param least the weakest engine that they may get unasked; null for any
+ */
+export function isWeaker(
+  engines: readonly Pick<EngineContribution, 'name' | 'limits'>[],
+  name: string,
+  least: string | null,
+): boolean {
+  const limitsOf = (wanted: string) =>
+    engines.find((engine) => engine.name === wanted)?.limits ?? 'container';
+  return least !== null && limitsOf(name) === 'process' && limitsOf(least) === 'container';
+}
 
 /** Why an engine cannot be used here, in words for the owner. */
 export class EngineUnusable extends Error {
   override readonly name = 'EngineUnusable';
 }
-
-/** The agent's numeric user where the host is root and can give files away; see `ownership.ts`. */
-export const AGENT_UID = 1000;
 
 /** Without the first, `kill -USR1` from a command would open an inspector in the agent. */
 export const AGENT_NODE_FLAGS = ['--disable-sigusr1'];

@@ -3,7 +3,7 @@ import { lstat, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { engineAddresses } from '../engines/docker-address.ts';
+import { engineAddresses } from '../engines/daemon/address.ts';
 import { makeSocketFolder, removePrivateFolder, socketPath } from '../protocol/socket-folder.ts';
 import { groupMounts } from './mounts.ts';
 import { agentUser, giveFolder } from './ownership.ts';

@@ -1,6 +1,8 @@
 import { lchown, lstat, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AGENT_UID } from '../engines/engine.ts';
+
+/** The agent's numeric user where the host is root and can give files away. */
+export const AGENT_UID = 1000;
 
 /** The user that the agent is, as the host's files see it. */
 export type AgentUser = { readonly uid: number; readonly gid: number };

@@ -1,15 +1,21 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { chmod, chown } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ModelProxyParts, type PayingTurn, proxyModelCall } from '../../model/proxy.ts';
+import type { Transport } from '../engines/engine.ts';
 import type { AgentUser } from '../mounts/ownership.ts';
+import { type Endpoint, TOKEN_HEADER } from './endpoint.ts';
 import { socketPath } from './socket-folder.ts';
 
 /** One for frames and a few for calls of the model, each of which may hold a long request. */
 const MAX_CONNECTIONS = 32;
 
 export type GroupServerParts = {
+  /** The folder of the socket, where the transport is one. */
   readonly socketDir: string;
+  /** A socket by default. */
+  readonly transport?: Transport;
   readonly user: AgentUser;
   readonly proxy: ModelProxyParts;
   /** The turn that runs now, which pays for model calls; null refuses them. */
@@ -18,15 +24,22 @@ export type GroupServerParts = {
   readonly onAgent: (stream: Duplex) => void;
 };
 
-export type GroupServer = { close(): Promise<void> };
+export type GroupServer = {
+  /** Where the agent finds it. */
+  readonly endpoint: Endpoint;
+  close(): Promise<void>;
+};
 
 /**
- * Listens on one group's socket: frames for the agent, the model for its calls, nothing else.
+ * Listens for one group: frames for its agent, the model for its calls, nothing else.
  *
- * Whoever connects here is this group, because only this group's container holds the socket.
+ * A client is this group's container, because only that holds the socket, or the token.
  */
 export async function openGroupServer(parts: GroupServerParts): Promise<GroupServer> {
+  const transport = parts.transport ?? { kind: 'socket' };
+  const token = transport.kind === 'tcp' ? randomBytes(32).toString('hex') : null;
   const server = createServer((request, response) => {
+    if (!showsToken(request, token)) return void response.writeHead(401).end();
     const turn = parts.currentTurn();
     // A stream that breaks on either side has been answered, or has nobody left to answer.
     proxyModelCall(request, response, { ...parts.proxy, turn }).catch(() => response.destroy());
@@ -35,15 +48,20 @@ export async function openGroupServer(parts: GroupServerParts): Promise<GroupSer
   let agent: Duplex | null = null;
   server.on('upgrade', (request: IncomingMessage, stream: Duplex) => {
     stream.on('error', () => stream.destroy());
-    if (!isFrameRequest(request) || agent !== null) return refuseUpgrade(stream);
+    if (!showsToken(request, token)) return refuseUpgrade(stream, '401 Unauthorized');
+    if (!isFrameRequest(request) || agent !== null) return refuseUpgrade(stream, '409 Conflict');
     agent = stream;
     stream.write(
       'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: claw-frames\r\n\r\n',
     );
     parts.onAgent(stream);
   });
-  await listen(server, parts);
+  const port = await listen(server, transport, parts);
   return {
+    endpoint:
+      transport.kind === 'tcp' && token !== null
+        ? { kind: 'tcp', host: transport.host, port, token }
+        : { kind: 'socket' },
     close() {
       agent?.destroy();
       server.closeAllConnections();
@@ -57,14 +75,32 @@ function isFrameRequest(request: IncomingMessage): boolean {
   return method === 'GET' && url === '/frames' && headers.upgrade === 'claw-frames';
 }
 
-function refuseUpgrade(stream: Duplex): void {
-  stream.end('HTTP/1.1 409 Conflict\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+/** Compares in constant time. Where there is no token, the socket is proof enough. */
+function showsToken({ headers }: IncomingMessage, token: string | null): boolean {
+  if (token === null) return true;
+  const shown = Buffer.from(String(headers[TOKEN_HEADER] ?? ''));
+  const wanted = Buffer.from(token);
+  return shown.length === wanted.length && timingSafeEqual(shown, wanted);
 }
 
+function refuseUpgrade(stream: Duplex, status: string): void {
+  stream.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+}
+
+/** Returns the port; 0 for a socket. */
 async function listen(
   server: ReturnType<typeof createServer>,
+  transport: Transport,
   { socketDir, user }: GroupServerParts,
-): Promise<void> {
+): Promise<number> {
+  if (transport.kind === 'tcp') {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(0, transport.listen, resolve);
+    });
+    const address = server.address();
+    return typeof address === 'object' && address !== null ? address.port : 0;
+  }
   const path = socketPath(socketDir);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -72,4 +108,5 @@ async function listen(
   });
   await chmod(path, 0o600);
   if (process.getuid?.() === 0) await chown(path, user.uid, user.gid);
+  return 0;
 }

@@ -1,5 +1,6 @@
 import type { ContainerCreateOptions } from 'dockerode';
-import { AGENT_NODE_FLAGS, type ContainerSpec } from './engine.ts';
+import { endpointVariables } from '../../protocol/endpoint.ts';
+import { AGENT_NODE_FLAGS, type ContainerSpec } from '../engine.ts';
 
 export type ContainerParts = {
   readonly spec: ContainerSpec;
@@ -22,13 +23,16 @@ export type ContainerParts = {
 export function containerOptions(parts: ContainerParts): ContainerCreateOptions {
   const { spec } = parts;
   const { memoryBytes } = spec.limits;
+  const variables = Object.entries(endpointVariables(spec.endpoint)).map(
+    ([name, value]) => `${name}=${value}`,
+  );
   return {
     name: parts.name,
     Image: parts.image,
     Labels: { ...parts.labels },
     Entrypoint: ['node', ...AGENT_NODE_FLAGS, '/opt/claw/agent.mjs'],
     Cmd: [],
-    Env: ['HOME=/home/node'],
+    Env: ['HOME=/home/node', ...variables],
     User: parts.user,
     WorkingDir: '/workspace/group',
     HostConfig: {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type Docker from 'dockerode';
-import { EngineUnusable } from './engine.ts';
+import { EngineUnusable, type ImageLook } from '../engine.ts';
 
 export const IMAGE_NAME = 'patchclaw-agent';
 
@@ -52,15 +52,6 @@ export async function ensureImage(docker: Docker, parts: ImageParts): Promise<st
   await removeOlder(docker, parts.instanceId, image);
   return image;
 }
-
-/** What there is of the agent's image: its name is known only where its base is. */
-export type ImageLook = {
-  readonly name: string | null;
-  readonly isThere: boolean;
-  readonly base: string | null;
-  /** What a start would fetch to build it on. */
-  readonly wantedBase: string;
-};
 
 /** Looks for the agent's image and its base, and makes neither. */
 export async function findImage(
