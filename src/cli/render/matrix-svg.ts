@@ -1,5 +1,12 @@
 import type { CellOutcome, MatrixCell, MatrixData } from '../../engine/commands.ts';
-import { countApart, headline, type Meeting, meetings, shortName } from './matrix-view.ts';
+import {
+  countApart,
+  headline,
+  type Meeting,
+  meetings,
+  OUTCOMES,
+  shortName,
+} from './matrix-view.ts';
 
 const CELL = 28;
 const GAP = 4;
@@ -32,7 +39,6 @@ const WORDS: Readonly<Record<CellOutcome, string>> = {
 
 const APART = 'nothing in common';
 /** In the order of the legend. */
-const OUTCOMES = ['clean', 'resolved', 'excluded', 'conflict', 'failing', 'refused'] as const;
 
 const STYLE = `
   text { font: 13px system-ui, -apple-system, "Segoe UI", sans-serif; fill: #24292f }

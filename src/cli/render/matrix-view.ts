@@ -1,5 +1,15 @@
 import type { MatrixCell, MatrixData } from '../../engine/commands.ts';
 
+/** All outcomes of a combination, the best first. */
+export const OUTCOMES = [
+  'clean',
+  'resolved',
+  'excluded',
+  'conflict',
+  'failing',
+  'refused',
+] as const;
+
 /** What stands where two skills meet: their cell; else they are `apart`, or one of them was refused. */
 export type Meeting = MatrixCell | 'apart' | 'unknown';
 

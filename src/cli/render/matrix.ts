@@ -1,5 +1,5 @@
 import type { CellOutcome, MatrixCell, MatrixData } from '../../engine/commands.ts';
-import { countApart, headline, meetings, shortName } from './matrix-view.ts';
+import { countApart, headline, meetings, OUTCOMES, shortName } from './matrix-view.ts';
 
 const MARKS: Readonly<Record<CellOutcome, string>> = {
   clean: '✓',
@@ -52,10 +52,8 @@ function tripleLine({ skills, outcome, shares }: MatrixCell): string {
 
 function legend(data: MatrixData): string {
   const { summary } = data;
-  const used = Object.entries(MARKS).filter(([outcome]) => summary[outcome as CellOutcome] > 0);
-  const words = used.map(
-    ([outcome, mark]) => `${mark} ${summary[outcome as CellOutcome]} ${outcome}`,
-  );
+  const used = OUTCOMES.filter((outcome) => summary[outcome] > 0);
+  const words = used.map((outcome) => `${MARKS[outcome]} ${summary[outcome]} ${outcome}`);
   const apart = countApart(data);
   return [...words, ...(apart > 0 ? [`${APART} ${apart} with nothing in common`] : [])].join('   ');
 }
