@@ -1,7 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { WASocket } from '@whiskeysockets/baileys';
 import type { ChannelStatus } from '../../channel.ts';
-import { backoffMs } from './backoff.ts';
+import { type BackoffLimits, backoffMs, pause } from '../../kit/backoff.ts';
 import { type Outcome, outcomeOf, REMOVED } from './outcome.ts';
 
 /** What the loop needs. None of it may throw. */
@@ -18,6 +17,7 @@ export type ConnectionOptions = {
   readonly timeScale: number;
 };
 
+const BACKOFF: BackoffLimits = { firstMs: 1_000, longestMs: 120_000 };
 /** A connection that somebody else took over is not fought for. */
 const SLOW_FAILURES = 6;
 const CLOSE_MS = 2_000;
@@ -47,7 +47,7 @@ export async function stayConnected(options: ConnectionOptions): Promise<void> {
     }
     report(await retryStatus(outcome, options));
     const isSlow = outcome.kind === 'retry' && outcome.isSlow;
-    const waitMs = backoffMs(isSlow ? SLOW_FAILURES : failures, Math.random());
+    const waitMs = backoffMs(isSlow ? SLOW_FAILURES : failures, Math.random(), BACKOFF);
     await pause(waitMs * options.timeScale, signal);
     failures += 1;
   }
@@ -106,13 +106,5 @@ async function live({ signal, open, use, report }: ConnectionOptions): Promise<E
   } finally {
     clearTimeout(late);
     signal.removeEventListener('abort', stop);
-  }
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  try {
-    await delay(ms, undefined, { signal });
-  } catch {
-    // Aborted: whoever waits looks at the signal next.
   }
 }

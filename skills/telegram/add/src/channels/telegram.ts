@@ -8,8 +8,11 @@ import {
   defineChannel,
   type OutboundMessage,
 } from './channel.ts';
-import { allowListProblem, isAllowed } from './telegram/access.ts';
-import { Delivery } from './telegram/delivery.ts';
+import { isAllowed } from './kit/allow-list.ts';
+import type { PartDelivery } from './kit/part-delivery.ts';
+import type { Part } from './kit/render-parts.ts';
+import { allowListProblem } from './telegram/access.ts';
+import { createDelivery, showTyping } from './telegram/delivery.ts';
 import { TelegramError } from './telegram/failure.ts';
 import { isTelegramJid, jidOf } from './telegram/jid.ts';
 import { chatNameOf, readMessage } from './telegram/message.ts';
@@ -37,7 +40,8 @@ type Connection = {
   readonly stop: AbortController;
   /** Resolves when the last message in hand is stored. */
   readonly polling: Promise<void>;
-  readonly delivery: Delivery;
+  readonly delivery: PartDelivery<Part>;
+  readonly api: Api;
 };
 
 /**
@@ -80,7 +84,7 @@ class TelegramChannel implements Channel {
         resolve();
       },
     });
-    this.#connection = { events, stop, polling, delivery: new Delivery(api) };
+    this.#connection = { events, stop, polling, api, delivery: createDelivery(api) };
     // Also where the far end is given up before it has said anything.
     polling.then(resolve);
     await outcome;
@@ -108,7 +112,9 @@ class TelegramChannel implements Channel {
 
   /** Telegram shows it for five seconds, or until the next message; there is no way to take it back. */
   async setTyping(jid: string, isTyping: boolean): Promise<void> {
-    if (isTyping) await this.#connection?.delivery.showTyping(jid);
+    if (!isTyping || this.#connection === null) return;
+    const { api, delivery } = this.#connection;
+    await showTyping(api, jid, delivery.signal);
   }
 
   ownsJid(jid: string): boolean {

@@ -1,4 +1,4 @@
-const EVERYBODY = '*';
+import { oddEntry } from '../kit/allow-list.ts';
 
 /** The settings that decide whether the channel can start at all. */
 export type AccessSettings = {
@@ -18,16 +18,11 @@ export function settingsProblem(settings: AccessSettings): string | null {
       'and restart; your profile on Slack has "Copy member ID" in its menu.'
     );
   }
-  const odd = allowFrom.find((entry) => entry !== EVERYBODY && !/^[UW][A-Z0-9]+$/.test(entry));
+  const odd = oddEntry(allowFrom, (entry) => /^[UW][A-Z0-9]+$/.test(entry));
   return odd === undefined
     ? null
     : `SLACK_ALLOW_FROM in .env holds "${odd}", which is not a member id. Write ids such as ` +
         'U012AB3CD with commas between them, or * for everybody, and restart.';
-}
-
-/** Whether a user may write: their id is listed, or everybody is. */
-export function isAllowed(allowFrom: readonly string[], userId: string): boolean {
-  return allowFrom.includes(EVERYBODY) || allowFrom.includes(userId);
 }
 
 function missing(line: string): string {

@@ -1,5 +1,5 @@
 import type { ChannelEvents, InboundMessage } from '../channel.ts';
-import { isAllowed } from './access.ts';
+import { isAllowed } from '../kit/allow-list.ts';
 import { readEvent, type SlackEvent, type SlackMessage } from './event.ts';
 import { isDirectChannel, jidOf } from './jid.ts';
 import type { Names } from './names.ts';

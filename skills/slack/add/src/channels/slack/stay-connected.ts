@@ -1,6 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { ChannelStatus } from '../channel.ts';
-import { backoffMs } from './backoff.ts';
+import { backoffMs, pause } from '../kit/backoff.ts';
 import { explainFailure } from './failure.ts';
 
 /** A line that held this long was a good one: its end is no sign of trouble. */
@@ -36,13 +35,5 @@ export async function stayConnected(link: {
     }
     await pause(waitMs ?? backoffMs(failures, Math.random()), signal);
     failures += 1;
-  }
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  try {
-    await delay(ms, undefined, { signal });
-  } catch {
-    // Aborted: whoever waits looks at the signal next.
   }
 }

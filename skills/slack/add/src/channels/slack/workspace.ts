@@ -1,6 +1,7 @@
 import { webApi } from '@slack/bolt';
 import type { ChannelEvents, ChannelLog, ChannelStatus } from '../channel.ts';
-import { Delivery } from './delivery.ts';
+import type { PartDelivery } from '../kit/part-delivery.ts';
+import { createDelivery } from './delivery.ts';
 import { Inbox } from './inbox.ts';
 import { boltLogger } from './logger.ts';
 import { Names } from './names.ts';
@@ -26,7 +27,7 @@ export type WorkspaceOptions = {
 
 /** What exists from `connect` to `disconnect`. */
 export type Workspace = {
-  readonly delivery: Delivery;
+  readonly delivery: PartDelivery<string>;
   /** Resolves with the first connection, or the first reason why there is none. */
   readonly firstOutcome: Promise<void>;
   readonly close: () => Promise<void>;
@@ -47,7 +48,7 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
   };
   const web = new webApi.WebClient(options.botToken, clientOptions);
   const lookUp = new webApi.WebClient(options.botToken, { ...clientOptions, timeout: LOOK_UP_MS });
-  const delivery = new Delivery(web, stop.signal);
+  const delivery = createDelivery(web);
   const inbox = new Inbox({ ...options, names: new Names(lookUp, log) });
   const { promise: firstOutcome, resolve } = Promise.withResolvers<void>();
   const leaving = new AbortController();

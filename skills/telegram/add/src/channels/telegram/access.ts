@@ -1,4 +1,4 @@
-const EVERYBODY = '*';
+import { oddEntry } from '../kit/allow-list.ts';
 
 /** What keeps the list from being used, with the line to add to `.env`; null when it can be used. */
 export function allowListProblem(allowFrom: readonly string[]): string | null {
@@ -8,14 +8,9 @@ export function allowListProblem(allowFrom: readonly string[]): string | null {
       'to .env and restart; @userinfobot on Telegram tells you your id.'
     );
   }
-  const odd = allowFrom.find((entry) => entry !== EVERYBODY && !/^\d+$/.test(entry));
+  const odd = oddEntry(allowFrom, (entry) => /^\d+$/.test(entry));
   return odd === undefined
     ? null
     : `TELEGRAM_ALLOW_FROM in .env holds "${odd}", which is not a user id. Write numbers with commas ` +
         'between them, or * for everybody, and restart.';
-}
-
-/** Whether a user may write: their id is listed, or everybody is. */
-export function isAllowed(allowFrom: readonly string[], userId: number): boolean {
-  return allowFrom.includes(EVERYBODY) || allowFrom.includes(String(userId));
 }

@@ -1,8 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Api } from 'grammy';
 import type { Update, UserFromGetMe } from 'grammy/types';
 import type { ChannelLog, ChannelStatus } from '../channel.ts';
-import { backoffMs } from './backoff.ts';
+import { backoffMs, pause } from '../kit/backoff.ts';
 import { explainFailure } from './failure.ts';
 import { forGrammy } from './signal.ts';
 
@@ -120,14 +119,5 @@ async function confirm({ api, log }: Polling, { offset }: Cursor): Promise<void>
     await api.getUpdates({ offset, limit: 1, timeout: 0 }, forGrammy(soon));
   } catch {
     log.info('Telegram will deliver the last messages again');
-  }
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  if (ms <= 0) return;
-  try {
-    await delay(ms, undefined, { signal });
-  } catch {
-    // Aborted: whoever waits looks at the signal next.
   }
 }

@@ -1,0 +1,142 @@
+import { Marked, type Token, type Tokens } from 'marked';
+import { unlessNested } from '../../lib/markdown-guard.ts';
+
+/** How one messenger writes what Markdown can say. Arguments are in its notation already, but for `text`. */
+export type Notation = {
+  /** Makes characters that mean something to the messenger stand for themselves. */
+  escape(text: string): string;
+  bold(inner: string): string;
+  italic(inner: string): string;
+  struck(inner: string): string;
+  /** Code within a line. */
+  code(text: string): string;
+  codeBlock(text: string, language: string | null): string;
+  /** Lines that somebody else said; some messengers take no quotation within another. */
+  quote(inner: string, isWithinQuote: boolean): string;
+  /** A link; an address without words has an empty label. */
+  link(href: string, label: string): string;
+  /** By default the heading in bold. */
+  heading?(inner: string): string;
+  /** The mark of an unordered item, `•` by default. */
+  readonly bullet?: string;
+  /** What a list within a list is moved by: two spaces by default. */
+  readonly indent?: string;
+};
+
+/**
+ * Writes Markdown in the notation of a messenger. Lines stay lines. What is nested deeper than anybody writes
+ * arrives as it is, escaped.
+ */
+export function renderMarkdown(markdown: string, notation: Notation): string {
+  const read = (text: string) => new Renderer(notation).blocks(new Marked().lexer(text), TOP);
+  return unlessNested(markdown, read, (text) => notation.escape(text));
+}
+
+/** What stands around a token. */
+type Place = { readonly isQuoted: boolean; readonly isBold: boolean };
+
+const TOP: Place = { isQuoted: false, isBold: false };
+
+class Renderer {
+  readonly #notation: Notation;
+
+  constructor(notation: Notation) {
+    this.#notation = notation;
+  }
+
+  blocks(tokens: readonly Token[], place: Place): string {
+    let text = '';
+    let separator = '';
+    for (const token of tokens) {
+      if (token.type === 'space') {
+        separator = text === '' ? '' : '\n\n';
+        continue;
+      }
+      text += separator + this.#block(token, place);
+      separator = '\n';
+    }
+    return text;
+  }
+
+  #block(token: Token, place: Place): string {
+    const to = this.#notation;
+    switch (token.type) {
+      case 'heading': {
+        const inner = this.#inlines(token.tokens ?? [], { ...place, isBold: true });
+        return to.heading?.(inner) ?? to.bold(inner);
+      }
+      case 'paragraph':
+      case 'text':
+        return token.tokens === undefined
+          ? to.escape(token.raw)
+          : this.#inlines(token.tokens, place);
+      case 'code':
+        return to.codeBlock(token.text, /^[\w+#-]+/.exec(token.lang ?? '')?.[0] ?? null);
+      case 'blockquote':
+        return to.quote(
+          this.blocks(token.tokens ?? [], { ...place, isQuoted: true }),
+          place.isQuoted,
+        );
+      case 'list':
+        return this.#list(token as Tokens.List, place);
+      case 'table':
+        return to.codeBlock(token.raw.trim(), null);
+      case 'hr':
+        return '———';
+      case 'checkbox':
+        return ''; // Its item shows it.
+      default:
+        return to.escape(token.raw.trimEnd());
+    }
+  }
+
+  #list({ items, ordered, start }: Tokens.List, place: Place): string {
+    const { bullet = '•', indent = '  ' } = this.#notation;
+    const first = typeof start === 'number' ? start : 1;
+    return items
+      .map((item, index) => {
+        const mark = ordered ? `${first + index}.` : bullet;
+        const box = item.task ? (item.checked ? '☑ ' : '☐ ') : '';
+        const [head = '', ...nested] = item.tokens
+          .filter(({ type }) => type !== 'space' && type !== 'checkbox')
+          .map((token) => {
+            const text = this.#block(token, place);
+            return token.type === 'list' ? text.replace(/^/gm, indent) : text;
+          });
+        return [`${mark} ${box}${head}`, ...nested].join('\n');
+      })
+      .join('\n');
+  }
+
+  #inlines(tokens: readonly Token[], place: Place): string {
+    return tokens.map((token) => this.#inline(token, place)).join('');
+  }
+
+  #inline(token: Token, place: Place): string {
+    const to = this.#notation;
+    const tokens = 'tokens' in token ? (token.tokens ?? []) : [];
+    const within = (inner: Place) => this.#inlines(tokens, inner);
+    switch (token.type) {
+      case 'strong':
+        return place.isBold ? within(place) : to.bold(within({ ...place, isBold: true }));
+      case 'em':
+        return to.italic(within(place));
+      case 'del':
+        return to.struck(within(place));
+      case 'codespan':
+        return to.code(token.text);
+      case 'br':
+        return '\n';
+      case 'link':
+        return to.link(token.href, within(place));
+      case 'image':
+        return to.link(token.href, to.escape(token.text));
+      case 'escape':
+        return to.escape(token.text);
+      case 'text':
+        return token.tokens === undefined ? to.escape(token.text) : within(place);
+      default:
+        return to.escape(token.raw);
+    }
+  }
+}
