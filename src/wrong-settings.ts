@@ -10,7 +10,7 @@ export type WithSettings = { readonly name: string; readonly settings: z.ZodObje
  * Finds the core's settings that are wrong.
  *
  * @param environment `.env` and the environment over it
- * @returns a sentence for each, which names the line to mend
+ * @returns a sentence for each, which names the line to fix
  */
 export function findWrongSettings(environment: Environment, projectDir: string): readonly string[] {
   const unreadable = readingProblem(projectDir);
@@ -94,7 +94,7 @@ export function troubleOf(core: readonly string[], own: readonly string[]): stri
   const lines = [...core, ...own].map((problem) => `- ${problem}`).join('\n');
   const effect =
     core.length > 0 ? 'so no agent runs for now' : 'so what they belong to is off for now';
-  return `Some settings cannot be read, ${effect}:\n\n${lines}\n\nMend that and say \`/restart\`.`;
+  return `Some settings cannot be read, ${effect}:\n\n${lines}\n\nFix that and say \`/restart\`.`;
 }
 
 function nextEnvironment(outside: Environment, projectDir: string): Environment {

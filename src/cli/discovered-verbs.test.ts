@@ -71,7 +71,7 @@ test('a verb that is broken is named where it is called and in help, and stops n
   await expect(claw(folder, ['broken', '--any', 'word'])).rejects.toMatchObject({
     code: 'IO_FAILED',
     message: expect.stringMatching(
-      /^src\/verbs\/broken\.ts cannot be loaded: .*nowhere.*Mend that file, or remove the skill/,
+      /^src\/verbs\/broken\.ts cannot be loaded: .*nowhere.*Fix that file, or remove the skill/,
     ),
   });
   expect(await claw(folder, ['port'])).toMatchObject({ outcome: 'done' });

@@ -111,7 +111,7 @@ function defineBroken(command: Command, reason: string, run: RunVerb): void {
     .allowUnknownOption()
     .action(() =>
       run(name, async () => {
-        const next = 'Mend that file, or remove the skill that brought it.';
+        const next = 'Fix that file, or remove the skill that brought it.';
         throw new ClawError(
           'IO_FAILED',
           `src/verbs/${name}.ts cannot be loaded: ${first}. ${next}`,
@@ -131,7 +131,7 @@ async function carryOut(
   const opened = verb.open(environment, { projectDir: root, dataDir, now: Date.now });
   if (opened.kind === 'wrong-settings') {
     const wrong = opened.wrong.map(({ name, problem }) => `${name} in .env ${problem}`).join('; ');
-    throw new ClawError('USAGE', `${wrong}. Mend that, and try again.`);
+    throw new ClawError('USAGE', `${wrong}. Fix that, and try again.`);
   }
   if (opened.value === null) {
     const needs = verb.needs.join(' and ');

@@ -26,7 +26,7 @@ export function exitCodeOf({ outcome, error }: AnyResult): number {
   return outcome === 'blocked' ? 3 : 0;
 }
 
-/** How a thrown error ends a verb. */
+/** Returns the outcome that a thrown error gives to its verb. */
 export function outcomeOf({ code }: CommandError): AnyResult['outcome'] {
   if (code === 'LOCK_HELD') return 'locked';
   return FAILURES.includes(code) ? 'failed' : 'refused';

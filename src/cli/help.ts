@@ -16,7 +16,7 @@ Exit codes: 0 done · 1 failed or refused · 2 wrong use · 3 blocked by conflic
 Whatever is not 0 or 6 left the files as they were.
 `;
 
-/** How help is written: with the options that all verbs take, and in the whole with the exit codes. */
+/** Format of help: options that all verbs take are listed too, and exit codes after the list of verbs. */
 export const HELP = {
   showGlobalOptions: true,
   formatHelp: (command: Command, help: Help): string => {

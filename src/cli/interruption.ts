@@ -3,7 +3,7 @@ import type { AnyResult } from './result.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** How long a verb may take to clean up after itself; the second Ctrl-C does not wait for that. */
+/** Time for a verb to clean up after Ctrl-C; a second Ctrl-C does not wait for it. */
 const PATIENCE_MS = 15_000;
 
 /** Ctrl-C and its like, from the start of a verb until its result is printed. */

@@ -179,7 +179,7 @@ function forgetRepository(): void {
   for (const name of names) delete process.env[name];
 }
 
-/** Whoever reads us may stop reading (`claw list | head -1`): no reason to break off the work. */
+/** Keeps working when the reader of the output stops early, as in `claw list | head -1`. */
 function survivePipes(): void {
   for (const stream of [process.stdout, process.stderr]) {
     if (stream.listenerCount('error') === 0) stream.on('error', () => {});

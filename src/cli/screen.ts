@@ -1,4 +1,4 @@
-/** What a stream of text is shown on; a pipe has neither colours nor a width. */
+/** A place where text is shown; a pipe has neither colours nor a width. */
 export type Screen = { readonly hasColours: boolean; readonly columns: number | null };
 
 export const PIPE: Screen = { hasColours: false, columns: null };

@@ -1,6 +1,6 @@
 import type { ProgressEvent } from '../engine/commands.ts';
 
-/** What a person sees while a verb works: a spinner with times on a terminal, plain lines when piped. */
+/** A person's view of a verb at work: a spinner with times on a terminal, plain lines in a pipe. */
 export type Ui = {
   readonly canAsk: boolean;
   progress(event: ProgressEvent): void;

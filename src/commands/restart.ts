@@ -9,7 +9,7 @@ export const command = defineCommand({
   async run({ settingsProblem }) {
     const problem = settingsProblem();
     if (problem === null) return { kind: 'restart', data: null };
-    const text = `Not restarted, and everything runs on: with these settings it would not come back as it was.\n\n${problem}\n\nMend that and say \`/restart\` again.`;
+    const text = `Not restarted, and everything runs on: with these settings it would not come back as it was.\n\n${problem}\n\nFix that and say \`/restart\` again.`;
     return { kind: 'answer', text };
   },
   resume: async ({ settings }, _data, { rolledBack }) =>

@@ -81,7 +81,7 @@ export async function examineAssistant(
     String(error instanceof Error ? error.message : error),
   );
   if (typeof found === 'string') {
-    return [ill('doctor', `The assistant cannot be looked at: ${found}`, 'Mend that file.')];
+    return [ill('doctor', `The assistant cannot be looked at: ${found}`, 'Fix that file.')];
   }
   const inOrder = found.toSorted(
     (one, other) => one.order - other.order || (one.area < other.area ? -1 : 1),

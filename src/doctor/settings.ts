@@ -28,7 +28,7 @@ async function whetherTheyParse({ environment, projectDir }: Subject): Promise<r
     ...findWrongOwnSettings(choicesOf(contributions), environment, projectDir),
   ];
   if (problems.length > 0) {
-    const advice = 'Mend that and say `/restart`; until then no agent runs.';
+    const advice = 'Fix that and say `/restart`; until then no agent runs.';
     return problems.map((problem) => ill(AREA, problem, advice));
   }
   const settings = readSettings(environment, projectDir);
@@ -40,14 +40,14 @@ async function whetherContributionsParse(subject: Subject): Promise<readonly Fin
   const { environment, projectDir } = subject;
   const contributions = Object.values(await discoverContributions()).flat();
   const problems = findWrongOwnSettings(contributions, environment, projectDir);
-  const advice = 'Mend that and say `/restart`; until then what it belongs to is off.';
+  const advice = 'Fix that and say `/restart`; until then what it belongs to is off.';
   return problems.map((problem) => ill(AREA, problem, advice));
 }
 
 function linesThatSetNothing({ projectDir }: Subject): readonly Finding[] {
   try {
     return brokenEnvLines(projectDir).map((problem) =>
-      ill(AREA, problem, 'Mend that line and say `/restart`.'),
+      ill(AREA, problem, 'Fix that line and say `/restart`.'),
     );
   } catch {
     return []; // A file that cannot be read is told of above.

@@ -103,7 +103,7 @@ export function openModels(
     silent,
     problem: () =>
       configured === null
-        ? 'No model can be asked: `claw doctor` says which setting to mend.'
+        ? 'No model can be asked: `claw doctor` says which setting to fix.'
         : configured.server.problem(),
   };
 }

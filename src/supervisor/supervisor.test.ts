@@ -232,7 +232,7 @@ test('an assistant that is killed is started again and answers what it had store
   expect(conversation.stdout).toContain('- `/help`: ');
 });
 
-test('wrong settings keep agents from running and nothing else, and name each line to mend', async () => {
+test('wrong settings keep agents from running and nothing else, and name each line to fix', async () => {
   using tree = new TestTree({ '.env': 'BUDGET_USD=1\nMODEL=nonsense\nBUDGET_TOKENS=many\n' });
   await using conversation = TestConversation.start(tree, { OPENAI_API_KEY: 'sk-test' });
   expect(await conversation.end('/groups\nhello\n')).toBe(0);

@@ -17,7 +17,7 @@ export async function withAssistant(
   return assistant === null ? result : { ...result, data: { ...result.data, assistant } };
 }
 
-/** Null where there is no database, or none that can be read: it is an extra, and no reason to fail. */
+/** Returns null where the database is missing or cannot be read: `status` shows budgets as an extra. */
 async function readAssistant(root: string): Promise<AssistantData | null> {
   try {
     // Cheap first: most trees that the engine works on have no assistant.

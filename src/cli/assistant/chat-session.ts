@@ -61,14 +61,14 @@ export async function chatOnTerminal({ root, signal }: Invocation): Promise<CliR
 const DONE = ended('chat', null);
 
 /**
- * Starts the assistant on this terminal; the exit code of its supervisor. The supervisor owns the
+ * Starts the assistant on this terminal, and returns the exit code of its supervisor. The supervisor owns the
  * terminal, so it is a process of its own, with ours.
  */
 export async function startHere(root: string, args: readonly string[] = []): Promise<number> {
   const child = spawn(process.execPath, [findEntry(root), ...args], { stdio: 'inherit' });
   // Ctrl-C reaches the whole terminal group; the supervisor decides what it means.
   for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
-  // Nobody but us is told this one.
+  // This signal reaches only this process, not the terminal's whole group.
   process.on('SIGTERM', () => void child.kill('SIGTERM'));
   const [code] = await once(child, 'close');
   return typeof code === 'number' ? code : 1;

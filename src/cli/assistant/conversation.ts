@@ -3,15 +3,15 @@ import type { AssistantMessage } from '../../control/messages.ts';
 import { ClawError } from '../../engine/commands.ts';
 import { CliError, type CommandError } from '../cli-error.ts';
 
-/** What a shell shows of a conversation. */
+/** Callbacks through which a shell shows a conversation. */
 export type ConversationView = {
   /** An answer, in Markdown. */
   readonly onAnswer: (markdown: string) => void;
-  /** How far a command is, or something to know: no answer. */
+  /** The progress of a command, or a notice; never an answer. */
   readonly onProgress: (text: string) => void;
-  /** Who is there. */
+  /** The assistant's name, once connected. */
   readonly onWelcome?: (name: string) => void;
-  /** What is under way; null for nothing. */
+  /** The work that goes on now; null for none. */
   readonly onActivity: (activity: string | null) => void;
 };
 
@@ -24,7 +24,7 @@ export interface Conversation {
    *   text, INTERRUPTED
    */
   say(text: string): Promise<void>;
-  /** From here on also what nobody asked for is shown. */
+  /** Shows from now on also messages that answer nothing said here. */
   watch(): void;
   /** Resolves when the assistant has ended, or the conversation was left. */
   readonly ended: Promise<void>;

@@ -8,7 +8,7 @@ type Spent = {
   readonly limitTokens: number | null;
 };
 
-/** What the assistant that lives in this tree has spent today. */
+/** Amounts that the assistant of this tree has spent today. */
 export type AssistantData = {
   readonly budgets: {
     readonly day: string;

@@ -7,10 +7,10 @@ import type { CliResult } from '../result.ts';
 import { dataDirOf, environmentOf } from '../setup/settings.ts';
 
 /**
- * The engine's findings, and behind them, in the installation itself, the assistant's. Both look at the
+ * Returns the engine's findings, then the assistant's where the tree is this installation. Both look at the
  * same time; neither changes anything.
  *
- * @param isOffline leaves out what would ask a server elsewhere
+ * @param isOffline leaves out checks that ask a server elsewhere
  */
 export async function lookAtAll(
   context: EngineContext,
@@ -26,7 +26,7 @@ export async function lookAtAll(
   return { ...code, outcome, data: { findings: all } };
 }
 
-/** Of another codebase than claw's own there is no assistant. */
+/** Returns nothing for another codebase than claw's own, which has no assistant. */
 async function assistant(
   { root, now, onProgress }: EngineContext,
   isOffline: boolean,

@@ -4,13 +4,13 @@ import type { Invocation } from '../verb.ts';
 import { openConversation } from './conversation.ts';
 import { dataDirOf } from './talk.ts';
 
-/** What became of an assistant that was to take up new settings. */
+/** Result of asking a running assistant to restart with new settings. */
 export type Restarted =
   | { readonly kind: 'stopped' }
   | { readonly kind: 'restarted'; readonly said: string }
   | { readonly kind: 'failed'; readonly message: string };
 
-/** Lets the running assistant start anew, so that what was set up counts. Never throws. */
+/** Restarts the running assistant, so that new settings take effect. Never throws. */
 export async function restartRunning({ root, signal }: Invocation): Promise<Restarted> {
   const problems = findWrongSettings(environmentOf(root), root);
   // It would refuse to restart, which reads like an answer here.
@@ -32,7 +32,7 @@ export async function restartRunning({ root, signal }: Invocation): Promise<Rest
   }
 }
 
-/** What is left to do for the owner, or what was done, as a sentence. */
+/** Returns a sentence for the owner: the restart that was done, or the step that is left to do. */
 export function restartedText(restarted: Restarted): string {
   switch (restarted.kind) {
     case 'restarted':

@@ -1,6 +1,6 @@
 import { connectControl } from '../../control/client.ts';
 
-/** Whether an assistant runs on a data folder and can be talked to. */
+/** Tells whether an assistant runs on a data folder and answers on its socket. */
 export async function isAssistantRunning(dataDir: string): Promise<boolean> {
   const control = await connectControl(dataDir, { onMessage: () => {}, onEnd: () => {} });
   control?.close();

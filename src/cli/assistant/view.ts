@@ -11,7 +11,7 @@ const CLEAR_LINE = '\r\u001b[K';
 
 export type CollectingView = ConversationView & {
   readonly answers: readonly string[];
-  /** Takes away what stands for something under way. */
+  /** Removes the sign that work goes on. */
   end(): void;
 };
 

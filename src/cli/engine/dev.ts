@@ -8,7 +8,7 @@ import {
 import { renderJson } from '../json.ts';
 import { packLines, renewedPackage } from '../render/pack.ts';
 
-/** What `claw dev` is given beside a name and paths. */
+/** Options of `claw dev`, beside a name and paths. */
 export type DevArguments = { readonly once?: boolean };
 
 /** Defines `claw dev` with its options. */

@@ -4,7 +4,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { ClawError, type MatrixRequest, type VerbResult } from '../../engine/commands.ts';
 import { renderSvg } from '../render/matrix-svg.ts';
 
-/** What `claw matrix` takes, as commander gives it. */
+/** Options of `claw matrix`, as commander gives them. */
 export type MatrixOptions = {
   readonly release?: string;
   readonly triples: number;

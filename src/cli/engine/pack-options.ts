@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import * as engine from '../../engine/commands.ts';
 import { ClawError, type EngineContext, type VerbResult } from '../../engine/commands.ts';
 
-/** What `claw pack` is given beside a name and paths. */
+/** Options of `claw pack`, beside a name and paths. */
 export type PackArguments = {
   readonly update?: boolean;
   readonly range?: string;

@@ -2,16 +2,16 @@ import { closeSync, fstatSync, openSync, readdirSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { inOrder, isWanted, type LogLine, parseLine, type Wanted } from './line.ts';
 
-/** How far each file has been read, in bytes, always behind a whole line. */
+/** The bytes read of each file so far, always up to the end of a whole line. */
 export type Positions = Map<string, number>;
 
-/** What was found: the lines, and of which groups there were any. */
+/** The lines that were found, and the names of all groups that the files mention. */
 export type Found = { readonly lines: readonly LogLine[]; readonly groups: readonly string[] };
 
 /**
- * The last lines that are wanted, oldest first; from the newest day back, as far as is needed.
+ * Reads the last lines that pass the filter, oldest first, going back from the newest day as far as needed.
  *
- * @param positions is filled, so that a reader who goes on misses none
+ * @param positions is filled, so that `readNew` goes on from there
  */
 export function readLast(
   folder: string,
@@ -30,7 +30,7 @@ export function readLast(
   return { lines: count === 0 ? [] : lines.slice(-count), groups: [...groups].sort() };
 }
 
-/** What was written since, in files that were there and in those of a new day. */
+/** Reads the lines written since the last call, in known files and in those of new days. */
 export function readNew(folder: string, wanted: Wanted, positions: Positions): readonly LogLine[] {
   // Days before the first one that was read stay unread.
   const first = [...positions.keys()].map(dayIn).sort()[0] ?? '';
@@ -65,7 +65,7 @@ function endOf(day: string): number {
   return new Date(`${day}T23:59:59.999`).getTime();
 }
 
-/** The whole lines behind a position; what is still being written waits for its end. */
+/** Reads the whole lines after a position; a line that is still being written is left for the next call. */
 function readOn(path: string, positions: Positions): readonly LogLine[] {
   const text = readFrom(path, positions.get(path) ?? 0);
   const end = text.lastIndexOf(0x0a) + 1;

@@ -1,6 +1,6 @@
 import { watch } from 'node:fs';
 
-/** Where the system tells of no change, such as on a network's disk, this often is looked. */
+/** Interval for looking again where the system reports no changes, such as on a network drive. */
 const FALLBACK_MS = 1_000;
 
 /** Calls `look` now, and after each change in a folder until the signal. The folder may come later. */

@@ -1,7 +1,7 @@
 import { painted, type Screen } from '../screen.ts';
 import type { LogLine } from './line.ts';
 
-/** A line for people; a heading stands before the first line of another day than the one before. */
+/** A line for people; a heading comes before the first line of each day. */
 export type FormatLine = (line: LogLine) => string;
 
 /** @param today lines of this day need no heading at first */
@@ -29,7 +29,7 @@ function dayOf(time: number): string {
   return new Date(time).toLocaleDateString('sv');
 }
 
-/** What others wrote must not steer the terminal. */
+/** Replaces control characters, so that text from a log cannot steer the terminal. */
 function plain(text: string): string {
   return text.replace(/[\x00-\x1f\x7f-\x9f]/g, '\uFFFD');
 }

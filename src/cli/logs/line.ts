@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** One line of the logs. What is no JSON was printed by something that crashed, and is kept as it is. */
+/** One line of the logs. A line that is not JSON, such as the output of a crash, is kept as it is. */
 export type LogLine = {
   readonly raw: string;
   readonly time: number | null;
@@ -9,7 +9,7 @@ export type LogLine = {
   readonly fields: Readonly<Record<string, unknown>> | null;
 };
 
-/** Which lines are wanted; null for no wish. */
+/** A filter of lines; null means any. */
 export type Wanted = {
   readonly group: string | null;
   readonly level: number;
@@ -38,7 +38,7 @@ export function isWanted({ group, level, time }: LogLine, wanted: Wanted): boole
   return level >= wanted.level;
 }
 
-/** In the order of their times; a line without one stays behind the line that it came after. */
+/** Sorts lines of several files by time; a line without a time stays after its predecessor. */
 export function inOrder(files: readonly (readonly LogLine[])[]): readonly LogLine[] {
   const timed = files.flatMap((lines) => {
     let last = 0;

@@ -8,7 +8,7 @@ import type { LogLine, Wanted } from './line.ts';
 export type LogsRequest = {
   readonly dataDir: string;
   readonly wanted: Wanted;
-  /** How many of the lines that are there. */
+  /** Number of existing lines to show first. */
   readonly count: number;
   readonly isFollowing: boolean;
   /** The lines as they were written. */

@@ -1,6 +1,6 @@
 const UNITS = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 } as const;
 
-/** The moment that somebody means by `90s`, `30m`, `2d`, `09:30` (today) or a date; null for neither. */
+/** Parses `90s`, `30m`, `2d` (ago), `09:30` (today) or a date; null for anything else. */
 export function parseSince(text: string, now: number): number | null {
   const span = /^(\d+)([smhdw])$/.exec(text);
   if (span !== null) {

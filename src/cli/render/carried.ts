@@ -6,7 +6,7 @@ import { packLines } from './pack.ts';
 /** Data of a verb that changes the tree, with the verb's name. */
 export type Carried = DataOf<'continue'>;
 
-/** What a verb did that changes the tree, or why it is blocked. */
+/** Returns lines about a verb that changed the tree, or about the reason why it is blocked. */
 export function carriedLines(result: Shown, data: Carried): readonly string[] {
   const isBlocked = result.outcome === 'blocked';
   switch (data.verb) {
@@ -27,7 +27,7 @@ export function carriedLines(result: Shown, data: Carried): readonly string[] {
   }
 }
 
-/** What such a verb would do. */
+/** Returns lines about the changes that such a verb would make. */
 export function planLines(result: Shown, data: DataOf<'plan'>): readonly string[] {
   const isRecorded = data.verb === 'customize' || data.verb === 'rebase';
   return [
@@ -38,7 +38,7 @@ export function planLines(result: Shown, data: DataOf<'plan'>): readonly string[
   ];
 }
 
-/** What `claw continue --prove` found. */
+/** Returns lines about a trial by `claw continue --prove`. */
 export function trialLines(result: Shown, data: Carried): readonly string[] {
   const proof = 'proof' in data ? data.proof : undefined;
   const { checks = 0, tests = 0 } = proof ?? {};

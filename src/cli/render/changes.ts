@@ -6,7 +6,7 @@ import { movedLines, WAYS_ON } from './waiting.ts';
 /** A result as far as its lines on files need it. */
 export type Shown = Pick<AnyResult, 'verb' | 'outcome' | 'changes' | 'conflicts'>;
 
-/** What a command brings beside its files. */
+/** Things that a command brings besides its files. */
 export type Brought = Partial<Pick<DataOf<'apply'>, 'sources' | 'packages' | 'settings' | 'proof'>>;
 
 /** Returns what a result says that the command brings. */
@@ -14,7 +14,7 @@ export function broughtBy(data: DataOf<'plan' | 'continue' | 'dev'>): Brought {
   return 'sources' in data ? data : {};
 }
 
-/** What was done or would be, file by file, and what comes with it. */
+/** Returns lines about each file that changed or would change, and about all that comes with it. */
 export function changeLines(result: Shown, brought: Brought = {}): readonly string[] {
   const { sources = [], packages = [], settings = [], proof } = brought;
   const files = result.changes.map(
@@ -53,7 +53,7 @@ function headline({ verb, outcome, changes, conflicts }: Shown): string {
   return changes.length === 0 ? `Done: ${verb}. ${NO_FILE}` : `Done: ${verb} changed ${count}.`;
 }
 
-/** What is recorded below .claw alone. */
+/** A notice for commands that change only files below `.claw/`. */
 export const NO_FILE = 'No file of the project changes.';
 
 function conflictLines({ conflicts, verb }: Shown): readonly string[] {

@@ -2,7 +2,7 @@ const WIDE =
   /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{20000}-\u{3fffd}]/u;
 const NARROW = /\p{Mark}|\u200b|\u200d|\ufe0f/u;
 
-/** How many columns of a terminal a text takes. */
+/** Returns the number of columns that a text takes on a terminal. */
 export function widthOf(text: string): number {
   return [...text].reduce((width, character) => width + widthOfOne(character), 0);
 }

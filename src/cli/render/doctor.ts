@@ -1,6 +1,6 @@
 import { type Colour, painted, type Screen } from '../screen.ts';
 
-/** What `claw doctor` found, as its result carries it. */
+/** Data of the result of `claw doctor`. */
 export type DoctorData = {
   readonly findings: readonly FoundByDoctor[];
 };

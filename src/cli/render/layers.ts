@@ -2,13 +2,13 @@ import type { DataOf } from '../../engine/commands.ts';
 
 type Customisation = DataOf<'customize' | 'rebase'>['customisation'];
 
-/** What `customize` and `rebase` recorded. */
+/** Returns lines about an edit that `customize` or `rebase` recorded. */
 export function recordedLines(made: Customisation): readonly string[] {
   if (made === null) return ['Nothing to record.'];
   return [`Recorded as ${made.name}, ${counted(made.files.length, 'file')}:`, ...pathsOf(made)];
 }
 
-/** What a plan of them would record. */
+/** Returns lines about an edit that they would record. */
 export function plannedRecordLines(made: Customisation): readonly string[] {
   if (made === null) return [];
   const count = counted(made.files.length, 'file');
@@ -19,7 +19,7 @@ function pathsOf({ files }: NonNullable<Customisation>): readonly string[] {
   return files.map((file) => `  ${typeof file === 'string' ? file : file.path}`);
 }
 
-/** What an update is about, before its list of changed files. */
+/** Returns the lines about an update that come before its list of changed files. */
 export function updateLines({
   from,
   to,

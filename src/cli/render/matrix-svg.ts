@@ -78,7 +78,7 @@ export function renderSvg(data: MatrixData): string {
 
 type Line = { readonly icon: CellOutcome | 'apart' | null; readonly text: string };
 
-/** What stands below the grid: the triples, then what the marks mean. */
+/** Returns the lines below the grid: the triples, then the legend of the marks. */
 function linesOf(data: MatrixData): readonly Line[] {
   const triples = data.cells.filter(({ skills }) => skills.length === 3);
   const used = OUTCOMES.filter((outcome) => data.summary[outcome] > 0);

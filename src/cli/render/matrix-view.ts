@@ -10,7 +10,7 @@ export const OUTCOMES = [
   'refused',
 ] as const;
 
-/** What stands where two skills meet: their cell; else they are `apart`, or one of them was refused. */
+/** The meeting of two skills: their cell, else `apart`, or `unknown` where one of them was refused. */
 export type Meeting = MatrixCell | 'apart' | 'unknown';
 
 /** The meeting of two skills, or of one with itself: the skill alone. */
@@ -19,13 +19,13 @@ export function meetings(data: MatrixData): (one: string, other: string) => Meet
   return (one, other) => {
     const cell = cells.get([...new Set([one, other])].sort().join('\n'));
     if (cell) return cell;
-    // What a package that was refused has in common with others, nobody knows.
+    // A refused package was not read, so its overlap with others is unknown.
     const isRefused = [one, other].some((name) => cells.get(name)?.outcome === 'refused');
     return isRefused ? 'unknown' : 'apart';
   };
 }
 
-/** How many pairs have nothing in common. */
+/** Counts the pairs that have nothing in common. */
 export function countApart(data: MatrixData): number {
   const meet = meetings(data);
   return data.skills
@@ -33,7 +33,7 @@ export function countApart(data: MatrixData): number {
     .filter((meeting) => meeting === 'apart').length;
 }
 
-/** What was composed, on what. */
+/** Returns the headline: the number of skills, and the core that they were composed on. */
 export function headline({ skills, core, proved }: MatrixData): string {
   const count = skills.length === 1 ? '1 skill' : `${skills.length} skills`;
   const commit = core.commit === null ? core.from : `${core.from} ${core.commit.slice(0, 7)}`;

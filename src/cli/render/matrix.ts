@@ -58,7 +58,10 @@ function legend(data: MatrixData): string {
   return [...words, ...(apart > 0 ? [`${APART} ${apart} with nothing in common`] : [])].join('   ');
 }
 
-/** What is not well or not plain; a pair that fails just as one of its skills does alone says nothing new. */
+/**
+ * Returns the cells worth telling: those neither clean nor excluded. A pair that fails just as one of its
+ * skills does alone is left out.
+ */
 function toldCells(data: MatrixData): readonly MatrixCell[] {
   const alone = new Map(data.cells.map((cell) => [cell.skills.join('\n'), cell]));
   return data.cells.filter(({ skills, outcome, failures }) => {

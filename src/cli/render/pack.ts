@@ -11,7 +11,10 @@ export function renewedPackage(data: DataOf<'pack' | 'dev'> | null): RenewedPack
   return data !== null && 'folded' in data ? data : null;
 }
 
-/** What happened to edits, and what waits for words of the author; nothing of a package that is blocked. */
+/**
+ * Returns lines about edits that went into a package and about parts for its author to write; none where the
+ * package is blocked.
+ */
 export function packLines(data: PackData): readonly string[] {
   return 'left' in data ? madeLines(data) : [];
 }
@@ -41,7 +44,7 @@ function madeLines(made: MadePackage): readonly string[] {
 
 type SessionData = Extract<DataOf<'dev'>, { readonly rounds: number }>;
 
-/** How a session of `claw dev` ended. */
+/** Returns lines about the end of a session of `claw dev`. */
 export function sessionLines({ skill, version, isIn, isUntried }: SessionData): readonly string[] {
   const rest = isUntried
     ? ' Your last edits were not tried to the end: they are not in it yet, and stay edits in the tree.'

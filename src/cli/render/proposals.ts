@@ -2,7 +2,7 @@ import type { DataOf } from '../../engine/commands.ts';
 import { painted, type Screen, shown } from '../screen.ts';
 import { diffLines } from './diff.ts';
 
-/** What a model proposed, as the owner has to see it before they go on. */
+/** Returns lines that show a model's proposals, for the owner to read before they go on. */
 export function proposalLines(
   proposals: NonNullable<DataOf<'resolve'>['proposals']>,
   screen: Screen,

@@ -18,7 +18,7 @@ export type Rendered = { readonly out: string; readonly err: string };
 
 /** Turns a verb's result into text for a screen, or for a pipe. */
 export function renderText(result: PrintedResult, screen: Screen = PIPE): Rendered {
-  // A patch is piped on: what is no patch stays out of it.
+  // The output may be piped to `git apply`, so only the patch goes there.
   const isSame = result.verb === 'diff' && result.outcome === 'nothing';
   const err = [
     ...(isSame ? ['No differences.'] : []),

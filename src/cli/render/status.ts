@@ -6,7 +6,7 @@ export const MARKS = { add: '+', modify: '~', delete: '-', rename: '>' } as cons
 
 type StatusData = NonNullable<CliResult<'status'>['data']>;
 
-/** More than these are not somebody's edits of an evening. */
+/** More edits than this are summed up instead of listed. */
 const LISTED_EDITS = 20;
 
 /** What is installed, what is edited, what waits. */

@@ -1,6 +1,6 @@
 import type { Conflict, DataOf } from '../../engine/commands.ts';
 
-/** What `claw conflicts` found: what waits, and of each conflict how it can be resolved. */
+/** Returns the lines of `claw conflicts`: the operation that waits, and how each conflict can be resolved. */
 export function waitingLines(
   { operation, details = [], answers }: DataOf<'conflicts'>,
   conflicts: readonly Conflict[],
@@ -28,7 +28,7 @@ export function waitingLines(
   ];
 }
 
-/** How to say that a file moved, where the release has one that it may be. */
+/** Returns the commands that tell claw of a moved file, where the release has candidates for it. */
 export function movedLines(
   { path, candidates = [] }: Conflict,
   isPlan: boolean,
@@ -40,11 +40,11 @@ export function movedLines(
   );
 }
 
-/** What to do with an operation that waits for decisions. */
+/** The commands for an operation that waits for decisions. */
 export const WAYS_ON =
   '`claw resolve <path>` resolves a conflict, `claw continue` goes on, `claw abort` forgets this.';
 
-/** What `claw resolve` decided, and what is left to decide. */
+/** Returns lines about a decision of `claw resolve`, and about the conflicts that are still open. */
 export function resolvedLines({ path, open }: DataOf<'resolve'>): readonly string[] {
   const next =
     open.length === 0

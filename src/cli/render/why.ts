@@ -46,7 +46,7 @@ function textLines(text: string): readonly string[] {
 
 function labelOf({ owner, kind, version, key = '' }: Owner): string {
   if (kind === 'resolution') return `resolution ${key.slice(0, 8)}`;
-  // The version of a customisation only counts how often it was written anew.
+  // The version of a customisation only counts how often it was recorded.
   return kind === 'customisation' || !version ? owner : `${owner} ${version}`;
 }
 
@@ -55,7 +55,7 @@ function legend(owners: readonly Owner[]): readonly string[] {
   const notes = owners.flatMap((owner) => {
     const { kind, description, key, layers, origin } = owner;
     if (kind === 'resolution') {
-      const by = origin === 'owner' ? 'you' : (origin ?? 'somebody');
+      const by = origin === 'owner' ? 'you' : (origin ?? 'an unknown author');
       return [`resolution ${key}: ${layers?.join(' against ')}, resolved by ${by}`];
     }
     return description ? [`${labelOf(owner)}: ${description}`] : [];

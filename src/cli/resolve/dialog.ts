@@ -10,14 +10,14 @@ import { proposalLines } from '../render/proposals.ts';
 import { type Screen, screenOf } from '../screen.ts';
 import { hasModel } from '../setup/model.ts';
 import type { Ui } from '../ui.ts';
-import { askForSide, askForValue, askHunks, type Wish } from './questions.ts';
+import { askForSide, askForValue, askHunks, type ResolveAnswer } from './questions.ts';
 import { headingLines } from './view.ts';
 
 type Waiting = DataOf<'conflicts'>;
 type Detail = NonNullable<Waiting['details']>[number];
 type Dialog = { readonly context: EngineContext; readonly ui: Ui; readonly screen: Screen };
 
-/** What a question about one conflict came to. */
+/** Result of a question about one conflict. */
 type Outcome = 'decided' | 'left' | 'stop';
 
 /** Errors that are about one answer: it is said what is wrong with it, and asked again. */
@@ -93,13 +93,13 @@ async function attempt(
 ): Promise<Outcome | 'again'> {
   const { context, ui } = dialog;
   try {
-    const wish = await ask(dialog, conflict, detail);
-    if (wish === 'left' || wish === 'stop') return wish;
-    if (typeof wish === 'object' && wish.kind === 'moved') {
-      await engine.resolveMoved(context, conflict.path, wish.to);
+    const answer = await ask(dialog, conflict, detail);
+    if (answer === 'left' || answer === 'stop') return answer;
+    if (typeof answer === 'object' && answer.kind === 'moved') {
+      await engine.resolveMoved(context, conflict.path, answer.to);
       return 'decided';
     }
-    const choice = wish === 'model' ? await askModel(dialog, conflict) : wish;
+    const choice = answer === 'model' ? await askModel(dialog, conflict) : answer;
     if (choice === null) return 'again';
     await engine.resolve(context, conflict.path, choice);
     return 'decided';
@@ -111,7 +111,7 @@ async function attempt(
   }
 }
 
-async function ask(dialog: Dialog, conflict: Conflict, detail: Detail): Promise<Wish> {
+async function ask(dialog: Dialog, conflict: Conflict, detail: Detail): Promise<ResolveAnswer> {
   const { context, ui, screen } = dialog;
   const { path, edited, offers } = detail;
   if (edited && (await ui.ask(`Take the text that you finished in .claw/pending/${path}?`))) {
@@ -123,7 +123,7 @@ async function ask(dialog: Dialog, conflict: Conflict, detail: Detail): Promise<
   return await askHunks(conflict, options);
 }
 
-/** What the model proposes, once it is proved and the owner has seen it; null where they do not want it. */
+/** Returns the model's proposal once it is proved and the owner wants it, else null. */
 async function askModel(
   { context, ui, screen }: Dialog,
   { path }: Conflict,

@@ -4,8 +4,8 @@ import type { Screen } from '../screen.ts';
 import { editText } from './editor.ts';
 import { besideLines, hunkLines } from './view.ts';
 
-/** What the owner wants done about a conflict: a choice, the model's, nothing now, or no more questions. */
-export type Wish = Choice | Moved | 'model' | 'left' | 'stop';
+/** The owner's answer about a conflict: a choice, the model's, later, or no more questions. */
+export type ResolveAnswer = Choice | Moved | 'model' | 'left' | 'stop';
 
 /** The release moved the file there. */
 type Moved = { readonly kind: 'moved'; readonly to: string };
@@ -19,7 +19,10 @@ export type QuestionOptions = {
 type Pick = Extract<Choice, { kind: 'picks' }>['picks'][number];
 
 /** Asks hunk by hunk; a conflict is resolved only as a whole. */
-export async function askHunks(conflict: Conflict, options: QuestionOptions): Promise<Wish> {
+export async function askHunks(
+  conflict: Conflict,
+  options: QuestionOptions,
+): Promise<ResolveAnswer> {
   const open = conflict.hunks.flatMap((hunk) => (hunk.kind === 'conflict' ? [hunk] : []));
   const picks: Pick[] = [];
   for (const [index, hunk] of open.entries()) {
@@ -49,7 +52,7 @@ const SIDES: Readonly<Record<string, Pick>> = {
 };
 
 function askHunk(conflict: Conflict, count: string, options: QuestionOptions) {
-  return choose(`What shall stand there?${count}`, [
+  return choose(`What do you want here?${count}`, [
     ['1', `ours (${conflict.layers[0]})`],
     ['2', `theirs (${conflict.layers[1]})`],
     ['3', 'both, ours first'],
@@ -61,15 +64,18 @@ function askHunk(conflict: Conflict, count: string, options: QuestionOptions) {
   ]);
 }
 
-/** Asks about a file that has no lines to choose from: one side or the other stands. */
-export async function askForSide(conflict: Conflict, options: QuestionOptions): Promise<Wish> {
+/** Asks about a file that has no lines to choose from: one side or the other is taken. */
+export async function askForSide(
+  conflict: Conflict,
+  options: QuestionOptions,
+): Promise<ResolveAnswer> {
   const { sides, layers, candidates = [] } = conflict;
   const moved = candidates.map((to, at) => [String(at + 3), `it moved to ${to}`] as const);
   const size = (side: 'ours' | 'theirs') => {
     const file = sides[side];
     return file === null ? 'no such file' : `${file.bytes.length} bytes`;
   };
-  const answer = await choose('What shall stand there?', [
+  const answer = await choose('What do you want here?', [
     ['1', `ours (${layers[0]}): ${size('ours')}`],
     ['2', `theirs (${layers[1]}): ${size('theirs')}`],
     ...moved,
@@ -83,7 +89,10 @@ export async function askForSide(conflict: Conflict, options: QuestionOptions): 
 }
 
 /** Asks for the value of a key. */
-export async function askForValue(conflict: Conflict, options: QuestionOptions): Promise<Wish> {
+export async function askForValue(
+  conflict: Conflict,
+  options: QuestionOptions,
+): Promise<ResolveAnswer> {
   const { values, layers, path } = conflict;
   const texts = {
     base: valueText(values?.base),
@@ -91,7 +100,7 @@ export async function askForValue(conflict: Conflict, options: QuestionOptions):
     theirs: valueText(values?.theirs),
   };
   show(besideLines(texts, { ours: layers[0], theirs: layers[1] }, options.screen));
-  const answer = await choose(`Which value shall ${path.split('#')[1]} have?`, [
+  const answer = await choose(`Which value do you want for ${path.split('#')[1]}?`, [
     ['1', `ours (${layers[0]})`],
     ['2', `theirs (${layers[1]})`],
     ['5', 'another one'],
@@ -104,7 +113,7 @@ export async function askForValue(conflict: Conflict, options: QuestionOptions):
   return isCancel(given) ? 'left' : { kind: 'with', given: given ?? '' };
 }
 
-function sideOrRest(answer: string | null): Wish {
+function sideOrRest(answer: string | null): ResolveAnswer {
   if (answer === '1') return { kind: 'ours' };
   if (answer === '2') return { kind: 'theirs' };
   if (answer === '6') return 'model';
@@ -141,7 +150,7 @@ async function choose(message: string, options: Options): Promise<string | null>
   return isCancel(answer) ? null : answer;
 }
 
-/** Null where markers are left, which is said. */
+/** Returns the edited text; null where markers are left in it, after telling the owner. */
 function editHunk(
   { path, layers }: Conflict,
   hunk: Extract<Conflict['hunks'][number], { kind: 'conflict' }>,
@@ -152,7 +161,7 @@ function editHunk(
   const edited = editText(marked, path.split('#')[0] ?? path, process.env);
   const isLeft = edited.split('\n').some((line) => marks.includes(line.trimEnd()));
   if (!isLeft) return { text: edited };
-  show(['The text still holds conflict markers: leave only the lines that shall stand there.']);
+  show(['The text still holds conflict markers: leave only the lines that you want.']);
   return null;
 }
 

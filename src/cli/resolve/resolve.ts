@@ -2,7 +2,7 @@ import * as engine from '../../engine/commands.ts';
 import { ClawError, type EngineContext, type VerbResult } from '../../engine/commands.ts';
 import type { Invocation } from '../verb.ts';
 
-/** How `claw resolve` was told to resolve a conflict. */
+/** Options of `claw resolve`. */
 export type ResolveOptions = {
   readonly ours?: boolean;
   readonly theirs?: boolean;

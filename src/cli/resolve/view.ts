@@ -9,7 +9,7 @@ const BESIDE_COLUMNS = 60;
 type Labels = { readonly ours: string; readonly theirs: string };
 type Texts = { readonly base: string; readonly ours: string; readonly theirs: string };
 
-/** What a conflict is about, and what the authors of both sides wrote about the file. */
+/** Returns lines about a conflict, with the notes of both sides' authors about the file. */
 export function headingLines(
   { path, kind, layers, reason }: Conflict,
   notes: string | null,

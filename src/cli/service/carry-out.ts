@@ -5,7 +5,7 @@ import { CliError } from '../cli-error.ts';
 import type { ServiceDefinition } from './definition.ts';
 import { isUntouched } from './stamp.ts';
 
-/** What was done, and what is left to do, in words and as commands. */
+/** Steps that were done and steps that are left to the owner, in words and as commands. */
 export type ServiceReport = {
   readonly path: string;
   readonly did: readonly string[];
@@ -59,7 +59,10 @@ export function uninstallService(service: ServiceDefinition, isForced: boolean):
   };
 }
 
-/** Whether it is installed, as claw wrote it, and what its manager says. */
+/**
+ * Returns whether the service is installed, whether its file is as claw wrote it, and its manager's word on
+ * it.
+ */
 export function serviceState(service: ServiceDefinition) {
   const { path, text, ask } = service;
   const file = existsSync(path) ? readFileSync(path, 'utf8') : null;

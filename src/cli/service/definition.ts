@@ -34,7 +34,7 @@ export type ServiceDefinition = {
   readonly forget: readonly Command[];
   /** Its state in a word on stdout. */
   readonly ask: Command;
-  /** What else the owner may want to know. */
+  /** Further advice for the owner. */
   readonly hints: readonly string[];
 };
 
@@ -113,7 +113,7 @@ function homeOf(environment: ServiceRequest['environment']): string {
   throw new ClawError('USAGE', 'HOME is not set, so there is no place for a service of your own.');
 }
 
-/** Null where there is no systemd to ask. */
+/** Returns null where systemd does not run. */
 function version(): number | null {
   const { stdout } = spawnSync('systemctl', ['--version'], { encoding: 'utf8' });
   const number = /^systemd (\d+)/.exec(stdout ?? '')?.[1];

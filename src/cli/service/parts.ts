@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 
-/** What a service starts, all of it absolute paths. */
+/** Paths that a service is made of, all absolute. */
 export type ServiceParts = {
   /** The installation. */
   readonly home: string;
@@ -11,11 +11,11 @@ export type ServiceParts = {
   readonly anyNode: string;
   readonly prepare: string;
   readonly start: string;
-  /** Where programs are looked for: Docker's, bubblewrap, git, npm. */
+  /** The service's `PATH`, on which it finds Docker, bubblewrap, git and npm. */
   readonly path: string;
 };
 
-/** @param searchPath of whoever installs; folders of npm's own in it would be gone with the packages */
+/** @param searchPath of the shell that installs; npm's own folders are left out, which vanish with the packages */
 export function servicePartsOf(home: string, searchPath: string): ServiceParts {
   const pinned = join(home, 'node_modules/node/bin/node');
   const node = existsSync(pinned) ? pinned : process.execPath;

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 const NOTE = 'Made by claw service install. Change it as you like: then it is kept.';
 
 /**
- * A file that says what it was when it was written, so that somebody's own words in it are noticed.
+ * Returns the text with a digest of itself in a comment, so that edits by the owner are noticed.
  *
  * @param comment how a comment begins in that kind of file
  */
@@ -12,7 +12,7 @@ export function stamped(text: string, comment: '#' | '<!--'): string {
   return `${text}${comment} ${NOTE} ${digestOf(text)}${end}\n`;
 }
 
-/** Whether a file is as claw wrote it, this version of claw or another. */
+/** Tells whether a file is as this or another version of claw wrote it. */
 export function isUntouched(file: string): boolean {
   const at = file.trimEnd().lastIndexOf('\n') + 1;
   const digest = /sha256:[0-9a-f]{64}/.exec(file.slice(at))?.[0];

@@ -3,7 +3,7 @@ import { problemOfAddress } from '../../lib/setting-values.ts';
 import { problemOfServer } from '../../model/completion.ts';
 import type { ProviderContribution } from '../../model/provider.ts';
 
-/** What is known of a model before and while it is set up; null is for what nobody has said. */
+/** Answers about a model so far; null for a question that has no answer yet. */
 export type Answers = {
   readonly provider: ProviderContribution;
   readonly key: string;
@@ -13,15 +13,15 @@ export type Answers = {
 
 export type Asking = {
   readonly providers: readonly ProviderContribution[];
-  /** What was given on the command line, which is not asked for. */
+  /** Answers from the command line, whose questions are left out. */
   readonly given: {
     readonly provider: ProviderContribution | null;
     readonly baseUrl: string | null;
     readonly model: string | null;
   };
-  /** What was refused: it is asked for again, with what was said before to be mended. */
+  /** Answers that the server refused: all is asked again, with these as a start. */
   readonly refused: Answers | null;
-  /** Whether there is a key already, so that an empty answer keeps it. */
+  /** Tells whether a key is set already, so that an empty answer keeps it. */
   readonly hasKey: (provider: ProviderContribution) => boolean;
 };
 

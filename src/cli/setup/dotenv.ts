@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 
 /**
- * Sets names in a `.env` file: where they stand, or at the end; everything else stays as it is. The
+ * Sets names in a `.env` file, in place or at the end; everything else stays as it is. The
  * file is replaced as a whole and readable by its owner alone.
  */
 export function setInDotenv(path: string, values: Readonly<Record<string, string>>): void {

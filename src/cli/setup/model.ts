@@ -26,7 +26,7 @@ export async function askModel(
   return { text: answer.text, model: model.id };
 }
 
-/** Whether a model has what it takes to be asked. */
+/** Tells whether the settings of a model are complete. */
 export async function hasModel(root: string): Promise<boolean> {
   try {
     const environment = environmentOf(root);

@@ -14,7 +14,7 @@ import { type Answers, type Asking, askForModel, dropTyped } from './ask.ts';
 import { setInDotenv } from './dotenv.ts';
 import { environmentOf, modelsIn, settingsOf } from './settings.ts';
 
-/** What the model's set-up needs to know; what is not given is asked for. */
+/** Options of the model's set-up; it asks for each one that is missing. */
 export type SetupOptions = {
   readonly provider?: string;
   readonly model?: string;

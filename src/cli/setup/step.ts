@@ -14,13 +14,13 @@ import { setInDotenv } from './dotenv.ts';
 import { createAsk } from './question.ts';
 import { dataDirOf, environmentOf } from './settings.ts';
 
-/** A library that a step used may leave timers behind, which nobody waits for. */
+/** Time after which the process ends in spite of timers that a step's library left running. */
 const LINGER_MS = 500;
 
 type NamedStep = {
   readonly name: string;
   readonly args: readonly string[];
-  /** False where the assistant itself asks: it could not start anew before its own command has ended. */
+  /** False where the assistant itself asks: it cannot restart before its own command has ended. */
   readonly restart: boolean;
 };
 

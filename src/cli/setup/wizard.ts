@@ -11,19 +11,19 @@ import { endSoon, runStep } from './step.ts';
 /** One thing to set up, as the walk asks for it. */
 type Stage = {
   readonly name: string;
-  /** What it is for, as part of a sentence. */
+  /** Purpose of the stage, as part of a sentence. */
   readonly help: string;
-  /** What is set up already; null when nothing is. */
+  /** Returns the present set-up in a few words; null where there is none. */
   readonly currentState: () => string | null | Promise<string | null>;
-  /** Sets it up; what came of it, as a sentence. */
+  /** Sets it up; returns the result as a sentence. */
   readonly run: () => Promise<string>;
 };
 
 /**
- * Walks through everything that can be set up, showing what is, and asking for each. What fails is
- * told and asked for again. The end says what works and what does not.
+ * Walks through everything that can be set up: shows the present state of each, asks, and asks again after a
+ * failure. Ends with a summary of what works and what does not.
  *
- * @throws ClawError USAGE where nobody can be asked
+ * @throws ClawError USAGE without a terminal
  */
 export async function setUpEverything(
   invocation: Invocation,
@@ -36,21 +36,21 @@ export async function setUpEverything(
     ...steps.map((step) => stepStage(invocation, step)),
     serviceStage(),
   ];
-  const came = new Map<string, Came>();
+  const ends = new Map<string, StageEnd>();
   try {
     for (const stage of stages) {
       const end = await walkThrough(stage, invocation);
-      came.set(stage.name, end);
+      ends.set(stage.name, end);
       if (end.kind === 'left') break;
     }
-    return resultOf(came, await summaryOf({ invocation, stages, came, restart }));
+    return resultOf(ends, await summaryOf({ invocation, stages, ends, restart }));
   } finally {
     endSoon();
   }
 }
 
-/** How one stage of the walk ended. */
-type Came =
+/** The end of one stage of the walk. */
+type StageEnd =
   | { readonly kind: 'done' | 'failed'; readonly text: string }
   | { readonly kind: 'passed' | 'left' };
 
@@ -58,14 +58,14 @@ type Came =
 async function walkThrough(
   { name, help, currentState, run }: Stage,
   { ui }: Invocation,
-): Promise<Came> {
+): Promise<StageEnd> {
   const { confirm, isCancel, log } = await import('@clack/prompts');
   const output = process.stderr;
-  const stands = await currentState();
-  const state = stands === null ? 'Not set up. Do it now?' : `Set up: ${stands}. Do it again?`;
+  const current = await currentState();
+  const state = current === null ? 'Not set up. Do it now?' : `Set up: ${current}. Do it again?`;
   let message = `${name}: ${help}. ${state}`;
-  let initialValue = stands === null && name !== 'service';
-  let last: Came = { kind: 'passed' };
+  let initialValue = current === null && name !== 'service';
+  let last: StageEnd = { kind: 'passed' };
   for (;;) {
     await dropTyped();
     const answer = await confirm({ message, initialValue, output });
@@ -86,31 +86,31 @@ async function walkThrough(
   }
 }
 
-/** What works and what does not, a line each. */
+/** Returns a line for each thing that works or does not. */
 async function summaryOf(parts: {
   readonly invocation: Invocation;
   readonly stages: readonly Stage[];
-  readonly came: ReadonlyMap<string, Came>;
+  readonly ends: ReadonlyMap<string, StageEnd>;
   readonly restart: boolean;
 }): Promise<string> {
-  const { invocation, stages, came, restart } = parts;
+  const { invocation, stages, ends, restart } = parts;
   const lines: string[] = [];
   for (const { name, currentState } of stages) {
-    const end = came.get(name);
-    const stands = await currentState();
+    const end = ends.get(name);
+    const current = await currentState();
     const text =
-      stands === null ? `not set up; \`claw setup ${name}\` does it` : `set up, ${stands}`;
+      current === null ? `not set up; \`claw setup ${name}\` does it` : `set up, ${current}`;
     lines.push(`${name}: ${end?.kind === 'failed' ? `does not work: ${end.text}` : text}`);
   }
-  const done = doneIn(came);
+  const done = doneIn(ends);
   const isTakenUp = restart && done.some((name) => name !== 'service');
   const change = done.length === 0 ? 'Nothing was changed.' : `Changed: ${done.join(', ')}.`;
   const rest = isTakenUp ? ` ${restartedText(await restartRunning(invocation))}` : '';
   return [...lines, `${change}${rest}`].join('\n');
 }
 
-function doneIn(came: ReadonlyMap<string, Came>): readonly string[] {
-  return [...came].filter(([, { kind }]) => kind === 'done').map(([name]) => name);
+function doneIn(ends: ReadonlyMap<string, StageEnd>): readonly string[] {
+  return [...ends].filter(([, { kind }]) => kind === 'done').map(([name]) => name);
 }
 
 function modelStage(invocation: Invocation): Stage {
@@ -181,13 +181,13 @@ function sayWhat(steps: readonly SetupStep[]): ClawError {
   ];
   return new ClawError(
     'USAGE',
-    `Without a terminal nobody can be asked. Name what to set up: ${ways.map((way) => `\`${way}\``).join(', ')}.`,
+    `Set-up asks questions, and there is no terminal here to ask them on. Name one thing to set up: ${ways.map((way) => `\`${way}\``).join(', ')}.`,
   );
 }
 
-function resultOf(came: ReadonlyMap<string, Came>, summary: string): CliResult<'setup'> {
-  const done = doneIn(came);
-  const failed = [...came].filter(([, { kind }]) => kind === 'failed').map(([name]) => name);
+function resultOf(ends: ReadonlyMap<string, StageEnd>, summary: string): CliResult<'setup'> {
+  const done = doneIn(ends);
+  const failed = [...ends].filter(([, { kind }]) => kind === 'failed').map(([name]) => name);
   const outcome = failed.length > 0 ? 'failed' : done.length > 0 ? 'done' : 'nothing';
   return ended('setup', { summary, done, failed }, outcome);
 }

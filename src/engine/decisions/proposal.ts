@@ -76,7 +76,7 @@ function question(conflict: Conflict): readonly Section[] {
       ...(['base', 'ours', 'theirs'] as const).map(
         (side) => [side, JSON.stringify(values[side] ?? null, null, 2)] as const,
       ),
-      `Which value shall ${conflict.path.split('#')[1]} have? Answer with {"value": …}.`,
+      `Which value do you choose for ${conflict.path.split('#')[1]}? Answer with {"value": …}.`,
     ];
   }
   if (hunks.length === 0) {
@@ -86,7 +86,7 @@ function question(conflict: Conflict): readonly Section[] {
         const text = file === null ? '(there is no such file)' : shownFile(file.bytes);
         return [side, text] as const;
       }),
-      'Which of the two shall stand? Answer with {"side": "ours"} or {"side": "theirs"}.',
+      'Which of the two do you choose? Answer with {"side": "ours"} or {"side": "theirs"}.',
     ];
   }
   let count = 0;

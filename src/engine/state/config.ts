@@ -115,7 +115,7 @@ export function parseConfig(text: string | null): CodebaseConfig {
   }
   const [issue] = parsed.error.issues;
   const place = ['claw.config.yaml', ...(issue?.path ?? [])].join(':');
-  throw new ClawError('CONFIG_INVALID', `${place}: ${issue?.message}. Mend it and try again.`, {
+  throw new ClawError('CONFIG_INVALID', `${place}: ${issue?.message}. Fix it and try again.`, {
     path: place,
   });
 }

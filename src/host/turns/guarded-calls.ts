@@ -52,7 +52,7 @@ function isBroken({ wrong, unusable }: Silent): boolean {
 type NamedGuard = { readonly name: string; readonly value: Guard };
 
 function closed({ name }: Silent): NamedGuard {
-  const reason = `No tool of the host can be used: the settings of the guard ${name} are wrong, which the owner has to mend.`;
+  const reason = `No tool of the host can be used: the settings of the guard ${name} are wrong, which the owner has to fix.`;
   return { name, value: { before: () => ({ kind: 'deny', reason }) } };
 }
 

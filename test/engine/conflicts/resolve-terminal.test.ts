@@ -62,9 +62,9 @@ async function converse(
 test('on a terminal every open conflict is asked about, side by side, and then it goes on', async () => {
   await using codebase = await blocked();
   const { code, screen } = await converse(codebase, { args: 'resolve' }, [
-    ['What shall stand there? 1 of 2', '3'],
-    ['What shall stand there? 2 of 2', '2'],
-    ['What shall stand there?', '1'],
+    ['What do you want here? 1 of 2', '3'],
+    ['What do you want here? 2 of 2', '2'],
+    ['What do you want here?', '1'],
     ['All is decided. Go on with "apply a b"?', '\r'],
   ]);
   expect(screen).toMatch(/ours: a ─+┬─── theirs: b ─+\n/);
@@ -85,8 +85,8 @@ test('a hunk can be edited; what still holds markers is asked for again', async 
   });
   const editor = `sh ${codebase.path('skills/edit.sh')}`;
   const { screen } = await converse(codebase, { args: 'resolve other.txt', editor }, [
-    ['What shall stand there?', '5'],
-    ['What shall stand there?', '5'],
+    ['What do you want here?', '5'],
+    ['What do you want here?', '5'],
   ]);
   expect(screen).toContain('still holds conflict markers');
   expect(screen).toContain('Still open: notes.txt.');
@@ -102,9 +102,9 @@ test('a text that is not finished costs none of the choices before it', async ()
   });
   const editor = `sh ${codebase.path('skills/edit.sh')}`;
   const { screen } = await converse(codebase, { args: 'resolve notes.txt', editor }, [
-    ['What shall stand there? 1 of 2', '2'],
-    ['What shall stand there? 2 of 2', '5'],
-    ['What shall stand there? 2 of 2', '5'],
+    ['What do you want here? 1 of 2', '2'],
+    ['What do you want here? 2 of 2', '5'],
+    ['What do you want here? 2 of 2', '5'],
   ]);
   expect(screen).toContain('still holds conflict markers');
   expect(screen).toContain('Still open: other.txt.');
@@ -116,8 +116,8 @@ test('a text that is not finished costs none of the choices before it', async ()
 test('leaving keeps what is decided, and a finished text is taken if the owner says so', async () => {
   await using codebase = await blocked();
   const { screen } = await converse(codebase, { args: 'resolve', columns: 40 }, [
-    ['What shall stand there? 1 of 2', '7'],
-    ['What shall stand there?', '\x03'],
+    ['What do you want here? 1 of 2', '7'],
+    ['What do you want here?', '\x03'],
   ]);
   // Too narrow for two columns: one below the other.
   expect(screen).toMatch(/── ours: a ─+\n {2}two of a\n── theirs: b ─+\n {2}two of b\n/);
@@ -143,11 +143,11 @@ test('the model can be asked from there, and is taken at the owner’s yes', asy
   });
   codebase.write({ '.env': `ANTHROPIC_API_KEY=sk-1\nANTHROPIC_BASE_URL=${server.url}\n` });
   const { code, screen } = await converse(codebase, { args: 'resolve' }, [
-    ['What shall stand there? 1 of 2', '6'],
+    ['What do you want here? 1 of 2', '6'],
     ['Take that?', 'n'],
-    ['What shall stand there? 1 of 2', '6'],
+    ['What do you want here? 1 of 2', '6'],
     ['Take that?', '\r'],
-    ['What shall stand there?', '6'],
+    ['What do you want here?', '6'],
     ['Take that?', '\r'],
     ['All is decided.', '\r'],
   ]);

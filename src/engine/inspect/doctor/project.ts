@@ -19,7 +19,7 @@ function checkConfig(root: string): CheckResult {
     readConfig(root);
   } catch (error) {
     if (!(error instanceof ClawError)) throw error;
-    return bad(error.message, 'Mend claw.config.yaml: no command runs before.');
+    return bad(error.message, 'Fix claw.config.yaml: no command runs before.');
   }
   const isThere = existsSync(join(root, 'claw.config.yaml'));
   return good(isThere ? 'claw.config.yaml is valid' : 'no claw.config.yaml; the defaults hold');
@@ -33,7 +33,7 @@ function checkChecks({ root, config }: Subject): CheckResult {
   if (existsSync(join(root, 'package.json')) && !existsSync(join(root, 'node_modules'))) {
     return good(`${commands} There is no node_modules yet`, 'npm install brings them.');
   }
-  return bad(commands, 'Install them, or mend check and test in claw.config.yaml.');
+  return bad(commands, 'Install them, or fix check and test in claw.config.yaml.');
 }
 
 /** Tells whether a proof would find the command. */

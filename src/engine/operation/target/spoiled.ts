@@ -23,7 +23,7 @@ export function refuseSpoiled(
   const others = fault.kind === 'syntax' ? 'Both sides do.' : 'No side has.';
   throw new ClawError(
     'RESOLUTION_INVALID',
-    `What resolves ${path} ${tellFault(fault)}. ${others} Decide otherwise, or mend the whole text, ` +
+    `What resolves ${path} ${tellFault(fault)}. ${others} Decide otherwise, or fix the whole text, ` +
       `outside the conflict too: claw resolve ${path} --with FILE takes it.`,
     { path, data: { line: fault.line } },
   );

@@ -120,7 +120,7 @@ type Batch = {
 
 /**
  * Separates failures that a change causes from failures of the present tree and from flaky ones. A flaky
- * test, which no author of a skill can mend, must not stop the owner.
+ * test, which no author of a skill can fix, must not stop the owner.
  */
 async function judge(
   input: ProofInput,
