@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { discoverExports } from '../lib/discover.ts';
 import { type Environment, parseWhatFits } from '../lib/settings.ts';
 
-/** What a step works with, beside its own settings. */
+/** Services that a step works with, beside its own settings. */
 export type SetupContext = {
   /** Absolute path of the folder for database, credentials and the like. */
   readonly dataDir: string;
-  /** What stands behind the step's name on the command line. */
+  /** The words after the step's name on the command line. */
   readonly args: readonly string[];
-  /** Whether somebody looks at a terminal that `say` writes to. */
+  /** True where `say` writes to a terminal with a person at it. */
   readonly isInteractive: boolean;
   /** Shows lines to the owner. */
   readonly say: (text: string) => void;
@@ -28,21 +28,21 @@ export type SetupQuestion = {
   readonly message: string;
   /** Not shown while it is typed. */
   readonly isSecret?: boolean;
-  /** What is in the line at first. */
+  /** The text that is in the line at first. */
   readonly initial?: string;
   /** Says in a sentence what is wrong with an answer; null for nothing. */
   readonly check: (typed: string) => string | null | Promise<string | null>;
 };
 
-/** What came of it: a line for the owner, and facts for programs. */
+/** Result of a step: a line for the owner, and data for programs. */
 export type SetupOutcome = {
   readonly summary: string;
   readonly data: Readonly<Record<string, unknown>>;
 };
 
-/** What a step reads of its own settings. */
+/** A step's access to its own settings. */
 export type OwnSettings<S extends z.ZodRawShape> = {
-  /** What is set now; a value that cannot be used counts as not set. */
+  /** The present values; a value that cannot be used counts as not set. */
   readonly settings: z.output<z.ZodObject<S>>;
   /** Returns the settings as they would be with these values in `.env`. */
   readonly settingsWith: (values: Readonly<Record<string, string>>) => z.output<z.ZodObject<S>>;
@@ -51,15 +51,15 @@ export type OwnSettings<S extends z.ZodRawShape> = {
 /** A step as its file writes it. */
 export type SetupDefinition<S extends z.ZodRawShape> = {
   readonly name: string;
-  /** What it does, as part of a sentence. */
+  /** The purpose of the step, as part of a sentence. */
   readonly help: string;
   /** The options that it takes on the command line: `[--again]`. */
   readonly usage?: string;
   /** The schema of its settings: names of the environment, each with a default or optional. */
   readonly settings?: z.ZodObject<S>;
-  /** What is set up already, in a few words; null when nothing is. */
+  /** Returns the present set-up in a few words; null where there is none. */
   currentState?(parts: OwnSettings<S> & { readonly dataDir: string }): string | null;
-  /** What follows its name to set up again what is set up. */
+  /** Words after the step's name that set it up once more, such as `--again`. */
   readonly again?: readonly string[];
   /** @throws SetupRefused with words for the owner; everything is then as before */
   run(context: SetupContext & OwnSettings<S>): Promise<SetupOutcome>;

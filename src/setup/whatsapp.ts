@@ -24,12 +24,12 @@ export async function setUpWhatsApp(
   context: SetupContext,
   endpoint?: PairingOptions['endpoint'],
 ): Promise<SetupOutcome> {
-  const wish = wishOf(context.args);
+  const given = readArguments(context.args);
   const { dataDir } = context;
   const { pair } = await import('../channels/whatsapp/session/pairing.ts');
   const { WhatsAppError } = await import('../channels/whatsapp/failure.ts');
-  const display = wish.phoneNumber === null ? await displayOf(context, wish) : null;
-  const { phoneNumber } = wish;
+  const display = given.phoneNumber === null ? await displayOf(context, given) : null;
+  const { phoneNumber } = given;
   const method: PairingMethod =
     phoneNumber === null
       ? { kind: 'qr', show: (qr) => display?.show(qr) }
@@ -38,7 +38,7 @@ export async function setUpWhatsApp(
   try {
     const { signal } = context;
     const log = { info: () => {}, warn: () => {} };
-    const options = { dataDir, method, log, signal, isAgain: wish.isAgain };
+    const options = { dataDir, method, log, signal, isAgain: given.isAgain };
     const account = await pair(endpoint === undefined ? options : { ...options, endpoint });
     ending = `Paired with +${account.phoneNumber}. You can close this page.`;
     return {
@@ -55,14 +55,14 @@ export async function setUpWhatsApp(
   }
 }
 
-type Wish = {
+type StepArguments = {
   readonly phoneNumber: string | null;
   readonly qrFile: string | null;
   readonly isAgain: boolean;
   readonly isRelayed: boolean;
 };
 
-function wishOf(args: readonly string[]): Wish {
+function readArguments(args: readonly string[]): StepArguments {
   const options = {
     phone: { type: 'string' },
     'qr-file': { type: 'string' },
@@ -95,7 +95,7 @@ function codeText(code: string): string {
   );
 }
 
-async function displayOf(context: SetupContext, { qrFile, isRelayed }: Wish) {
+async function displayOf(context: SetupContext, { qrFile, isRelayed }: StepArguments) {
   const { openDisplay } = await import('./whatsapp/display.ts');
   const { isInteractive, say, dataDir } = context;
   return await openDisplay({ isInteractive, say, qrFile, dataDir, isRelayed });

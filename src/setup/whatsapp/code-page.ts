@@ -7,16 +7,16 @@ export interface CodePage {
   readonly url: string;
   /** Shows a code in place of the one before. */
   show(svg: string): void;
-  /** Shows how it ended to whoever has the page open, and closes it. */
+  /** Shows the ending on pages that are open, and closes the server. */
   close(ending: string): Promise<void>;
 }
 
-/** Without scripts the page asks for itself so often; with them it is told when there is another code. */
+/** Reload interval of a page without scripts; with scripts it learns of each new code at once. */
 const RENEWED_S = 3;
-/** Whoever looks at the page gets so long to fetch how it ended. */
+/** Time for an open page to fetch the ending before the server closes. */
 const ENDING_MS = 2_000;
 
-/** Serves the newest code under an address that nobody can guess. */
+/** Serves the newest code under an address with a random part. */
 export async function openCodePage(): Promise<CodePage> {
   let shown: Shown = { code: '', ending: null };
   const watching = new Set<ServerResponse>();

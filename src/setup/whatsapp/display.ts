@@ -7,14 +7,14 @@ import { openCodePage } from './code-page.ts';
 /** Shows QR codes to the owner, each in place of the one before. */
 export interface Display {
   show(qr: string): void;
-  /** Takes down what was put up; who has the page open reads how it ended. */
+  /** Removes the picture and the page; an open page shows the ending first. */
   close(ending: string): Promise<void>;
 }
 
 export type DisplayOptions = {
   readonly isInteractive: boolean;
   readonly say: (text: string) => void;
-  /** Where a picture is written to; null writes one only where nobody looks at a terminal. */
+  /** Path of the picture of the code; null writes one only where no person is at a terminal. */
   readonly qrFile: string | null;
   readonly dataDir: string;
   /** Says each code itself as well, as `qr …` on a line: for the assistant, whose terminal draws it. */
@@ -24,7 +24,7 @@ export type DisplayOptions = {
 const HOW = 'On the phone: WhatsApp, Linked devices, Link a device. Then scan this code.';
 
 /**
- * In the terminal where somebody looks at one; else as a picture, and on a page that only this machine
+ * Shows codes in an interactive terminal; else as a picture, and on a page that only this machine
  * can open (`ssh -L` brings it to another).
  */
 export async function openDisplay(options: DisplayOptions): Promise<Display> {
@@ -47,7 +47,7 @@ export async function openDisplay(options: DisplayOptions): Promise<Display> {
       if (isInteractive) say(`${HOW}\n\n${terminalCode(qr)}`);
     },
     async close(ending) {
-      // An expired code is no secret, and of no use to anybody.
+      // An expired code is neither secret nor useful.
       if (path !== null) rmSync(path, { force: true });
       await page?.close(ending);
     },
