@@ -45,7 +45,7 @@ export class TestChannel implements Channel {
   readonly name: string;
   readonly sent: OutboundMessage[] = [];
   readonly acknowledged: string[] = [];
-  /** What the far end does with the next messages; taken from the front, an empty list takes all. */
+  /** Errors for the next messages, taken from the front; while the list is empty, messages go through. */
   readonly failures: Error[] = [];
   state: ChannelStatus = CONNECTED;
   /** Set by tests whose far end has files. */

@@ -7,7 +7,7 @@ const HOME = join(import.meta.dirname, '../..');
 /** The command as a person starts it. */
 export const CLAW = join(HOME, 'bin/claw.js');
 
-/** How a run of `claw` ended, and what it printed. */
+/** A run of `claw`: its exit code and its output. */
 export type Printed = {
   readonly code: number | null;
   readonly stdout: string;
@@ -45,7 +45,7 @@ async function startClaw(args: readonly string[]): Promise<Printed> {
   return { code, stdout, stderr };
 }
 
-/** What is written within a run belongs to that run, also where several are under way. */
+/** Gives each run the output that it writes itself, also where several run at once. */
 function catchOutput(name: 'stdout' | 'stderr'): void {
   const stream = process[name];
   const write = stream.write.bind(stream);

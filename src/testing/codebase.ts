@@ -11,7 +11,7 @@ export { CLAW };
 export type Content = string | Buffer | { readonly text: string; readonly mode: number };
 export type Files = Readonly<Record<string, Content>>;
 
-/** What `claw --json` printed, and how it ended. */
+/** A run of `claw --json`, with the parsed result. */
 export type ClawRun = Printed & {
   // The tests look into it by the contract's field names.
   readonly json: {

@@ -1,15 +1,15 @@
-/** How much more a linear cost of four times the input is allowed to look: a quadratic one is 16 times. */
+/** The largest ratio that passes as linear for four times the input; a quadratic cost gives 16. */
 const LIMIT = 9;
 const LARGE = 4;
 const ROUNDS = 12;
 const WARM_UP_US = 100_000;
 
 /**
- * How many times as much four times the input costs, of the fastest run of each size: 4 where the cost
+ * Returns the ratio of cost for four times the input, of the fastest run of each size: 4 where the cost
  * grows with the input, 16 where with its square.
  *
- * Counts the processor's time, not the clock's. Other work on the machine only ever adds to a run, so
- * the sizes take turns until the ratio is below the limit, or rounds enough show that it is not.
+ * Counts the processor's time, not the clock's. Other work on the machine only ever adds to a run, so the
+ * sizes take turns until the ratio is below the limit, or rounds enough show that it is not.
  *
  * @param make prepares the input of a size, and returns the run that is measured
  */

@@ -5,7 +5,7 @@ import { git, skills, write } from './owner-chat.ts';
 
 /** The one file of the core, as released first. */
 export const CODE = 'export const one = 1;\n\nexport const two = 2;\n\nexport const three = 3;\n';
-/** What the skill `b` makes of it. */
+/** The same file as changed by the skill `b`. */
 const B = CODE.replace('= 2', "= 'b'");
 
 /** The `package.json` of a version. */

@@ -48,7 +48,7 @@ export type SandboxProject = AsyncDisposable & {
   /** The settings of an assistant that asks the script's server. */
   readonly environment: Readonly<Record<string, string>>;
   readonly sandbox: Sandbox;
-  /** What each call of the model cost, with the folder of the group whose turn it was. */
+  /** Tokens of each call of the model, with the folder of the group whose turn it was. */
   readonly charges: readonly { readonly folder: string; readonly counts: TokenCounts | null }[];
   turn(prompt: string, over?: Partial<TurnOver>): Promise<TurnOutcome>;
   /** The text of an answered turn; anything else is an error. */

@@ -26,7 +26,7 @@ export type Starved = {
   readonly starvation: Starvation;
   readonly exitCode: number | undefined;
   readonly tree: 'before' | 'after' | 'mixed';
-  /** Whether the call took place: a run makes a few more or fewer of them, by the moment. */
+  /** True if the call took place: the number of calls in a run varies a little. */
   readonly isHit: boolean;
   /** Empty where the exit code tells the truth and no decision is asked for. */
   readonly faults: readonly string[];

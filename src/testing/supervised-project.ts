@@ -81,7 +81,7 @@ export function oneFileSkill(name: string, path: string, text: string): Record<s
   };
 }
 
-/** What a program in the tree is started with: nothing of the owner's, and no image is built. */
+/** Returns the environment for a program of the tree: none of the owner's settings, and no image is built. */
 export function environmentOf(tree: TestTree): Record<string, string | undefined> {
   const PATH = process.env['PATH'];
   const NODE_COMPILE_CACHE = join(place, 'code');

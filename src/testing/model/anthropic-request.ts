@@ -24,7 +24,7 @@ export type AnthropicRequest = {
   readonly body: AnthropicBody;
 };
 
-/** What the real server would answer to a request that it refuses. */
+/** The real server's answer to a request that it refuses. */
 export type Refusal = { readonly status: number; readonly type: string; readonly message: string };
 
 /** Reads a request as strictly as the real server does. */
@@ -56,7 +56,7 @@ export function lastUserText({ body }: AnthropicRequest): string {
   return last.content.flatMap(({ type, text }) => (type === 'text' ? [String(text)] : [])).join('');
 }
 
-/** What the newest message brings back from tools, as text, in order. */
+/** Returns the results of tools in the newest message, as text, in order. */
 export function lastToolResults({ body }: AnthropicRequest): readonly string[] {
   const content = body.messages.at(-1)?.content ?? [];
   if (typeof content === 'string') return [];

@@ -7,7 +7,7 @@ export type AnthropicBlock =
 
 export type StreamEvent = { readonly type: string; readonly [key: string]: unknown };
 
-/** What every answer is said to have cost, so that tests can count. */
+/** Tokens that every answer reports, so that tests can count. */
 export const ANSWER_USAGE = { input_tokens: 100, output_tokens: 20 } as const;
 
 /** An answer as the Messages API streams it, one object per server-sent event. */

@@ -11,7 +11,7 @@ import {
 export { type AnthropicRequest, lastToolResults, lastUserText } from './anthropic-request.ts';
 export type { AnthropicBlock } from './anthropic-stream.ts';
 
-/** What the server does with a request: answer with blocks, or misbehave in one of the ways servers do. */
+/** The server's reaction to a request: an answer in blocks, or one of the ways in which servers misbehave. */
 export type AnthropicReply =
   | readonly AnthropicBlock[]
   | {

@@ -50,11 +50,11 @@ export async function openProxy(baseUrl: string, parts: TestProxyParts = {}) {
   });
   const socketPath = join(socketDir, 'host.sock');
   return {
-    /** What its calls cost, those that cost something. */
+    /** The charges of calls that cost something. */
     get charged() {
       return charges.filter((counts) => counts !== null);
     },
-    /** How the admissions of its calls ended; null is one that cost nothing. */
+    /** The charge of each admitted call; null for one that cost nothing. */
     charges,
     failures,
     passedOver,

@@ -1,7 +1,7 @@
 import type { Account } from './account.ts';
 import type { ClientHello } from './noise.ts';
 
-/** What becomes of a client after the handshake. */
+/** The server's decision about a client after the handshake. */
 export type Admission =
   | { readonly kind: 'pair' }
   | { readonly kind: 'log in' }

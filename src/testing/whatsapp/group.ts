@@ -5,14 +5,14 @@ import { node } from './node.ts';
 export type WhatsAppGroup = {
   readonly jid: string;
   readonly subject: string;
-  /** Which of a member's addresses the group speaks of. */
+  /** The kind of address by which the group names its members. */
   readonly addressing: 'lid' | 'pn';
   readonly members: readonly Member[];
 };
 
 type Member = { readonly pn: string; readonly lid: string };
 
-/** How `w:g2` describes a group. */
+/** Returns the description of a group as in `w:g2`. */
 export function groupNode({ jid, subject, addressing, members }: WhatsAppGroup): BinaryNode {
   const [id = jid] = jid.split('@');
   const attrs = { id, subject, addressing_mode: addressing, s_t: '1', creation: '1' };

@@ -6,11 +6,11 @@ import { takeBundle } from './key-bundle.ts';
 import { node } from './node.ts';
 import type { Person } from './person.ts';
 
-/** How something is said; what is left out is made up. */
+/** Details of a message; defaults are made up. */
 export type Saying = {
   readonly id?: string;
   readonly group?: WhatsAppGroup;
-  /** Which of the sender's addresses the message carries; the other goes along as its alternative. */
+  /** The kind of the sender's address; the other goes along as its alternative. */
   readonly as?: 'lid' | 'pn';
   /** Leaves the other address out, as older clients do. */
   readonly isAlone?: boolean;
@@ -44,7 +44,7 @@ export async function stanzaFrom(
   return node('message', { ...attrs, ...place, ...unless(said.saying, other) }, sealed);
 }
 
-/** What the owner wrote on the phone, as it is passed on to the companion device. */
+/** Returns a message that the owner wrote on the phone, as WhatsApp passes it on to the companion device. */
 export async function stanzaFromPhone(
   account: Account,
   chat: string,

@@ -10,7 +10,7 @@ import {
 } from '@whiskeysockets/baileys';
 import { bytesOf, childOf, childrenOf, node } from './node.ts';
 
-/** What starts a Signal session with a device, as Baileys takes it. */
+/** Keys that start a Signal session with a device, as Baileys takes them. */
 export type KeyBundle = {
   readonly registrationId: number;
   readonly identityKey: Uint8Array;

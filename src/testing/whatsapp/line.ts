@@ -8,7 +8,7 @@ import {
 import type { WebSocket } from 'ws';
 import { type ClientHello, ServerNoise } from './noise.ts';
 
-/** What a connection reports. */
+/** Callbacks of a connection. */
 export type LineEvents = {
   readonly onHello: (line: Line, hello: ClientHello) => void;
   readonly onNode: (line: Line, node: BinaryNode) => void;

@@ -3,8 +3,8 @@ import type { Line } from './line.ts';
 import { node, SERVER } from './node.ts';
 
 /**
- * What waits for the device under test. A message stays until the device acknowledges it, and comes
- * again, marked as offline, on each new connection until then.
+ * Messages for the device under test. A message stays until the device acknowledges it, and comes again,
+ * marked as offline, on each new connection until then.
  */
 export class Mailbox {
   readonly #pending = new Map<string, BinaryNode>();

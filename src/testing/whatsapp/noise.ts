@@ -12,7 +12,7 @@ import { certificateChain } from './certificate.ts';
 
 const TAG_BYTES = 16;
 
-/** What the client says of itself inside the handshake. */
+/** The client's description of itself in the handshake. */
 export type ClientHello = {
   readonly payload: proto.ClientPayload;
   /** The client's long-lived key, which tells one device from another. */

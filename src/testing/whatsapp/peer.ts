@@ -32,7 +32,7 @@ export class Peer {
     this.#repository = DEFAULT_CONNECTION_CONFIG.makeSignalRepository(auth, silent, async () => []);
   }
 
-  /** What the server hands to those who want to write to this device; a fresh one-time key each time. */
+  /** Returns keys for a sender to this device, with a fresh one-time key each time. */
   async bundle(jid: string): Promise<BinaryNode> {
     const preKeyId = this.creds.nextPreKeyId++;
     const preKey = Curve.generateKeyPair();

@@ -12,7 +12,7 @@ import {
 } from '@whiskeysockets/baileys';
 import { Peer } from './peer.ts';
 
-/** What a QR code says: where to answer, and the keys of the device that shows it. */
+/** Contents of a QR code: a reference for the answer, and the keys of the device that shows it. */
 export type ScannedCode = {
   readonly ref: string;
   readonly noiseKey: Buffer;
@@ -25,7 +25,7 @@ export type ScannedCode = {
  * signatures whose secret comes from the QR code, or from a key exchange under the typed code.
  */
 export class Phone extends Peer {
-  /** What the device under test sent, as the owner sees it on the phone, and in which chat. */
+  /** Messages from the device under test as the owner sees them on the phone, each with its chat. */
   readonly heard: { readonly id: string; readonly to: string; readonly text: string }[] = [];
   #pairing: { readonly shared: Buffer } | null = null;
 

@@ -5,12 +5,12 @@ import { readUpload } from './key-bundle.ts';
 import { childOf, childrenOf, node, resultOf } from './node.ts';
 import type { Person } from './person.ts';
 
-/** Who and what the server knows of. */
+/** People and groups that the server knows. */
 export type Directory = {
   readonly account: Account;
   readonly people: readonly Person[];
   readonly groups: readonly WhatsAppGroup[];
-  /** Whether the device is to leave one-time keys for hundreds of people instead of a few. */
+  /** True lets the device leave one-time keys for hundreds of people instead of a few. */
   readonly isCrowded: boolean;
 };
 

@@ -34,7 +34,7 @@ export class WhatsAppServer extends World {
   /** While set, messages of the device are taken without a word. */
   isSilent = false;
   readonly #loopback: Loopback;
-  /** What goes wrong in here fails the test when it closes the server. */
+  /** Errors in here fail the test when it closes the server. */
   readonly #work = new InOrder();
   readonly #staticKey = Curve.generateKeyPair();
   #line: Line | null = null;
@@ -62,7 +62,7 @@ export class WhatsAppServer extends World {
     return this.#loopback.socketUrl;
   }
 
-  /** Where the account fetches files from. */
+  /** Address from which the account fetches files. */
   get filesUrl(): string {
     return this.#loopback.filesUrl;
   }

@@ -2,7 +2,7 @@ import { Account } from './account.ts';
 import type { WhatsAppGroup } from './group.ts';
 import { Person, type PersonOptions } from './person.ts';
 
-/** Who there is: the account under test, people, and the groups in which they are together. */
+/** The account under test, people, and the groups in which they are together. */
 export class World {
   readonly account = new Account('4915112345678', '900000000001');
   readonly people: Person[] = [];
