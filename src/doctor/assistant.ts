@@ -3,7 +3,7 @@ import { type Examination, well } from './examination.ts';
 
 const AREA = 'assistant';
 
-/** Whether one runs on the data folder. */
+/** Tells whether an assistant runs on the data folder. */
 export const examination: Examination = {
   area: AREA,
   order: 70,

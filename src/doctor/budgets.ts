@@ -5,7 +5,7 @@ import { type Examination, well } from './examination.ts';
 
 const AREA = 'budgets';
 
-/** Whether what the model costs is known: without it no limit of money holds. */
+/** Tells whether the model's price is known: without it no limit of money holds. */
 export const examination: Examination = {
   area: AREA,
   order: 25,

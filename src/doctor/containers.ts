@@ -11,7 +11,7 @@ import { freeBytes, LEAST_FREE, sizeText } from './size.ts';
 
 const AREA = 'containers';
 
-/** What agents run in: the engine, their image, and what an assistant that was killed left behind. */
+/** Checks the container engine, its image, and containers left by an assistant that was killed. */
 export const examination: Examination = {
   area: AREA,
   order: 30,
@@ -34,7 +34,7 @@ export const examination: Examination = {
 const INSTALL =
   'Install Docker (Debian: `sudo apt install docker.io`; macOS: Docker Desktop) or bubblewrap.';
 
-/** What the assistant's database says of it; nothing where there is none. */
+/** Reads the engine's state from the assistant's database; nulls without a database. */
 function enginesIn({ dataDir }: Subject): {
   readonly state: EngineState | null;
   readonly least: SandboxLook['chosen'];
@@ -54,7 +54,7 @@ function enginesIn({ dataDir }: Subject): {
   }
 }
 
-/** What runs agents now, which is not always what would after a restart. */
+/** Tells which engine runs agents now; after a restart it may be another. */
 function runningFinding(now: EngineState, look: SandboxLook): Finding {
   const { chosen, description, refused, engines } = look;
   if (now.kind === 'unavailable') return ill(AREA, 'Agents do not run.', now.advice);

@@ -7,7 +7,7 @@ import { sizeText } from './size.ts';
 const AREA = 'database';
 const LARGE_LOG = 64 * 1024 * 1024;
 
-/** What the assistant remembers: whether SQLite finds it whole, and its schema's steps unchanged. */
+/** Checks that SQLite finds the database whole, and that its migrations are unchanged. */
 export const examination: Examination = {
   area: AREA,
   order: 60,

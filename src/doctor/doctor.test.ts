@@ -52,7 +52,10 @@ type Given = {
   readonly online?: boolean;
 };
 
-/** What is found of an area. Podman is soonest asked: where it is not, nothing is tried out. */
+/**
+ * Returns the findings of one area. Podman is asked because that is fastest: where it is absent, no engine
+ * is tried.
+ */
 async function found(
   area: string,
   { env = {}, now, online = false }: Given = {},

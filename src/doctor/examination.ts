@@ -5,16 +5,16 @@ import { parseWhatFits } from '../lib/settings.ts';
 import { secretValues } from '../supervisor/environment.ts';
 import { scrubber } from '../supervisor/log/scrub.ts';
 
-/** One thing that was looked at: whether it is well, in a sentence, and what can be done. */
+/** One thing that was checked: its state in a sentence, and the next step. */
 export type Finding = {
   readonly area: string;
   readonly ok: boolean;
   readonly message: string;
-  /** What to do next; also for what works and could be better. */
+  /** The next step for the owner; also for a thing that works and could be better. */
   readonly advice: string | null;
 };
 
-/** What is looked at. */
+/** The installation under examination. */
 export type Subject = {
   readonly projectDir: string;
   readonly dataDir: string;
@@ -22,18 +22,18 @@ export type Subject = {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Null where they do not parse, which is a finding of its own. */
   readonly settings: Settings | null;
-  /** Nothing outside this machine is asked. */
+  /** True forbids requests to other machines. */
   readonly isOffline: boolean;
   readonly now: () => number;
 };
 
 /**
  * Looks at one part of the assistant without changing it. A file in `src/doctor/` that exports one as
- * `examination` is discovered. What it throws becomes a finding.
+ * `examination` is discovered. An error that it throws becomes a finding.
  */
 export type Examination = {
   readonly area: string;
-  /** Findings are told in the order of these, then of areas. */
+  /** Findings are shown in this order, then by area. */
   readonly order: number;
   examine(subject: Subject): Promise<readonly Finding[]>;
 };

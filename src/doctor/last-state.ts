@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 
-/** What a channel's state became, and when. */
+/** A change of a channel's state, and its time. */
 export type ChannelState = {
   readonly time: number;
   readonly state: string;

@@ -40,7 +40,7 @@ async function whetherContributionsParse(subject: Subject): Promise<readonly Fin
   const { environment, projectDir } = subject;
   const contributions = Object.values(await discoverContributions()).flat();
   const problems = findWrongOwnSettings(contributions, environment, projectDir);
-  const advice = 'Fix that and say `/restart`; until then what it belongs to is off.';
+  const advice = 'Fix that and say `/restart`; until then the part that it belongs to is off.';
   return problems.map((problem) => ill(AREA, problem, advice));
 }
 

@@ -1,7 +1,7 @@
 import { type Dirent, lstatSync, readdirSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What a turn, a log and an update of the database may need, in bytes. */
+/** Bytes that a turn, a log and an update of the database may need. */
 export const LEAST_FREE = 500 * 1024 * 1024;
 
 export function freeBytes(path: string): number {
@@ -17,7 +17,7 @@ export function sizeText(bytes: number): string {
   return `${step === 0 || value >= 10 ? Math.round(value) : value.toFixed(1)} ${units[step]}`;
 }
 
-/** What a folder's files hold together; links count as nothing. */
+/** Returns the bytes of all files in a folder; links count as nothing. */
 export function folderBytes(path: string): number {
   return entriesOf(path).reduce((sum, entry) => {
     const inside = join(path, entry.name);

@@ -6,7 +6,7 @@ import { lastChannelState } from './last-state.ts';
 const AREA = 'whatsapp';
 const AGAIN = '`claw setup whatsapp --again` pairs it again.';
 
-/** The link to WhatsApp: with whom it is paired, and what the running assistant last said of it. */
+/** Checks the link to WhatsApp: the paired account, and the state that the running assistant logged last. */
 export const examination: Examination = {
   area: AREA,
   order: 40,
