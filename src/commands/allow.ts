@@ -33,7 +33,10 @@ function usageOf({ channels }: Pick<CommandContext, 'channels'>): string {
   return `${inChat}, or \`/allow ${open.name} +49 170 1234567\` for who may write directly (\`nobody\` for none).`;
 }
 
-/** What to do first for a channel that is in the code, or could be, and does not run; null for no channel. */
+/**
+ * Returns the next step for a channel that is in the code, or could be, and does not run; null where no
+ * channel is meant.
+ */
 function notSetUp({ registry, ...context }: CommandContext, typed: string): string | null {
   const name = typed.toLowerCase();
   const silent = context.silentChannels?.find((one) => one.name === name);
@@ -93,7 +96,7 @@ function allowOnChannel(
     const said = joined(rest) || 'them';
     throw new GroupRefused(
       allowSetting === null
-        ? `Nobody else can write on ${name}.`
+        ? `On ${name} only you can write.`
         : `Who may write on ${name} is the setting ${allowSetting} in \`.env\`: add ${said} there, then say \`/restart\`.`,
     );
   }
@@ -103,7 +106,7 @@ function allowOnChannel(
   context.store.senders.setChannel(name, senders);
   const registered = 'Chats that are registered stay so; `/unregister` ends one.';
   return isNobody
-    ? `Nobody new may write directly on ${name}. ${registered}`
+    ? `From now on no other person may write directly on ${name}. ${registered}`
     : `These may write directly on ${name}: ${senders.join(', ')}. ${registered}`;
 }
 

@@ -31,7 +31,11 @@ export const command = defineCommand({
     }),
 });
 
-/** What is to be allowed; a limit of the other kind stays as it is. */
+/**
+ * Parses a limit; a limit of the other kind stays as it is.
+ *
+ * @throws GroupRefused with the usage
+ */
 function wishOf(typed: string, before: Limits): Limits | 'default' {
   const said = typed.toLowerCase();
   if (said === 'default') return 'default';

@@ -1,7 +1,7 @@
 import { type CommandContext, defineCommand } from '../host/contracts/command.ts';
 import { describeTrigger } from '../host/groups/trigger.ts';
 
-/** How many unregistered chats one answer lists. */
+/** The most unregistered chats in one answer. */
 const MAX_LISTED = 40;
 
 export const command = defineCommand({

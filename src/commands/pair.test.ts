@@ -22,7 +22,7 @@ function paired(name: string, title: string): TestChannel {
   return channel;
 }
 
-/** What pairing never looks at. */
+/** Parts of the context that pairing never reads. */
 const UNUSED = {
   settings: { assistantName: 'Andy', dataDir: '/', owner: null },
   log: { info() {}, warn() {} },

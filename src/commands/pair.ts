@@ -67,7 +67,7 @@ function chosenIn(
   return `Several channels can be linked. Say ${ways.join(', ')}.`;
 }
 
-/** A code that is to be drawn stands in a block of its own, which the terminal knows. */
+/** Puts a QR code into a block of its own, which the terminal draws. */
 function drawn(line: string): string {
   const [, code] = /^qr (\S+)$/.exec(line) ?? [];
   return code === undefined ? line : `\`\`\`qr\n${code}\n\`\`\``;

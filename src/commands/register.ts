@@ -108,7 +108,7 @@ function optionsOf(words: readonly Word[]): Options {
   return options;
 }
 
-/** Upper case is taken as lower case; anything else that does not fit is the owner's to write anew. */
+/** Turns upper case into lower case; for any other misfit the owner has to choose a new name. */
 function folderOf(typed: string): string {
   const folder = typed.toLowerCase();
   const fitting = folderNameLike(typed);

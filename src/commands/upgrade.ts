@@ -67,7 +67,7 @@ function wishOf(skills: readonly string[], allow: readonly string[], applied: Ap
 
 type Applied = readonly { readonly name: string; readonly version: string }[];
 
-/** Which skills get which version. */
+/** Returns the skills with their old and new versions, as a title. */
 function titleOf(plan: ClawResult, applied: Applied): string {
   const steps = bringsOf(plan).skills.flatMap(({ name, version }) => {
     const before = applied.find((one) => one.name === name)?.version;
