@@ -13,7 +13,7 @@ export const tool = defineTool({
   name: 'get_attachment',
   create: () => ({
     description:
-      'Fetches a file (image, voice, document …) that came with a message of this chat, up to 20 MB, and says where it lies in /workspace/media. What it is called there tells what it is.',
+      'Fetches a file (image, voice, document …) that came with a message of this chat, up to 20 MB, and returns its path below /workspace/media; the file name shows its type.',
     isMainOnly: false,
     input: Input,
     run({ caller, fetchAttachment }, input) {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineTool } from '../host/contracts/tool.ts';
 
-/** How many unregistered chats an agent is shown. */
+/** The most unregistered chats that an agent is shown. */
 const MAX_KNOWN = 50;
 
 export const tool = defineTool({

@@ -25,7 +25,7 @@ export const tool = defineTool({
     async run({ registry, store }, input) {
       const { chat: typed, folder = null, trigger } = input;
       const chat = registry.find(typed, 'known');
-      // Only the owner can bring in somebody who has never written: their number is all there is.
+      // Only the owner can register a person who has never written, of whom only the number is known.
       if (chat === null || store.chats.byJid(chat.jid) === null) {
         throw new GroupRefused(
           `No chat is called ${typed}. list_groups shows those that are known.`,

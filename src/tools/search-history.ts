@@ -4,7 +4,7 @@ import { readBounds } from '../host/history-bounds.ts';
 import { localTime } from '../host/scheduler/local-time.ts';
 import { oneLine } from '../host/scheduler/one-line.ts';
 
-/** What is shown of one message, in characters. */
+/** The most characters shown of one message. */
 const SHOWN = 500;
 
 const Input = z.object({
@@ -13,7 +13,7 @@ const Input = z.object({
     .max(500)
     .default('')
     .describe(
-      'Whole words, all of which must be in a message, in any order; "in quotes" as they stand. Left out, everything of a time is listed',
+      'Whole words, all of which must be in a message, in any order; "in quotes" as a phrase. Left out, everything of a time is listed',
     ),
   from: z
     .string()

@@ -4,13 +4,13 @@ import { localTime } from '../host/scheduler/local-time.ts';
 import { describeSchedule } from '../host/scheduler/schedule.ts';
 import type { Task } from '../store/store.ts';
 
-/** What can be said of a task, for the tools that make or change one. */
+/** Fields of a task, for the tools that make or change one. */
 export const taskFields = {
   prompt: z
     .string()
     .min(1)
     .max(20_000)
-    .describe('What to do when it is due, as a message to yourself that stands on its own'),
+    .describe('What to do when it is due, as a message to yourself that can be understood alone'),
   kind: z
     .enum(['cron', 'every', 'at'])
     .describe('cron for times of day, every for an interval, at for once'),
