@@ -93,7 +93,9 @@ function brokenLines(projectDir: string): readonly string[] {
 export function troubleOf(core: readonly string[], own: readonly string[]): string {
   const lines = [...core, ...own].map((problem) => `- ${problem}`).join('\n');
   const effect =
-    core.length > 0 ? 'so no agent runs for now' : 'so what they belong to is off for now';
+    core.length > 0
+      ? 'so no agent runs for now'
+      : 'so the parts that they belong to are off for now';
   return `Some settings cannot be read, ${effect}:\n\n${lines}\n\nFix that and say \`/restart\`.`;
 }
 

@@ -1,7 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
 
 export type JsonLines = {
-  /** Each line as a value; `undefined` for one that is no JSON. */
+  /** Each line as a value; `undefined` for a line that is not JSON. */
   readonly onValue: (value: unknown) => void;
   /** A line is longer than it may be. */
   readonly onTooLong: () => void;

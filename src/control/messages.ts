@@ -16,7 +16,7 @@ const AssistantMessageSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('answer'), text: z.string() }),
   /** The progress of this shell's command; its answer comes later. */
   z.object({ kind: z.literal('progress'), text: z.string() }),
-  /** Something to know that is no answer. */
+  /** A notice, which answers nothing. */
   z.object({ kind: z.literal('notice'), text: z.string() }),
   /** The work that this shell waits for; null for none. */
   z.object({ kind: z.literal('activity'), text: z.string().nullable() }),

@@ -1,6 +1,6 @@
 import { defineGuard, type GuardedTool, type ToolTurn } from '../host/contracts/guard.ts';
 
-/** Which agent may call what: main's alone, or only that of a scheduled task. */
+/** Denies tools that only main's agent, or only the agent of a scheduled task, may call. */
 export const guard = defineGuard({
   name: 'rights',
   order: 100,
@@ -15,6 +15,7 @@ export const guard = defineGuard({
 
 function refusalOf({ name, isMainOnly, isTaskOnly }: GuardedTool, turn: ToolTurn): string | null {
   if (isMainOnly && !turn.isMain) return `Only the main chat may use ${name}.`;
-  if (isTaskOnly === true && !turn.isTask) return 'Somebody has asked and waits for an answer.';
+  if (isTaskOnly === true && !turn.isTask)
+    return 'This turn answers a message, and its sender waits for the answer.';
   return null;
 }

@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Whether a request is let in, with the answer to one that is not. */
+/** The decision about a request, with the answer to one that is refused. */
 export type Access =
   | { readonly kind: 'in' }
   | { readonly kind: 'refused'; readonly status: 401 | 403 | 421; readonly reason: string };
@@ -26,7 +26,7 @@ export function refuseForeign(headers: IncomingHttpHeaders, { port }: Lock): Acc
 }
 
 /**
- * Lets in whoever has the token. A name that leads to this machine, but is not its own, is refused: the
+ * Lets in a request with the token. A name that leads to this machine, but is not its own, is refused: the
  * page of an attacker may have one (DNS rebinding).
  */
 export function admitOwner(headers: IncomingHttpHeaders, lock: Lock): Access {

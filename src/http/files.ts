@@ -9,7 +9,7 @@ export function tokenFile(dataDir: string): string {
   return join(dataDir, 'http', 'token');
 }
 
-/** Reads the token, or makes one. Whoever removes the file gets a new one with the next start. */
+/** Reads the token, or makes one. After the file is removed, the next start makes a new token. */
 export function readToken(dataDir: string): string {
   const path = tokenFile(dataDir);
   mkdirSync(join(dataDir, 'http'), { recursive: true, mode: 0o700 });
@@ -31,7 +31,7 @@ export function readAddress(dataDir: string): string | null {
   return kept !== null && /^http:\/\/127\.0\.0\.1:\d{1,5}$/.test(kept) ? kept : null;
 }
 
-/** Keeps where the server listens, for the next start and for whoever looks for it. */
+/** Writes the server's address to disk, for the next start and for other programs. */
 export function keepAddress(dataDir: string, address: string): void {
   writeFileSync(addressFile(dataDir), `${address}\n`, { mode: 0o600 });
 }

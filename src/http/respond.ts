@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { HttpResponse } from './route.ts';
 
-/** What every response says, unless a route says otherwise: nothing is kept, framed or loaded from elsewhere. */
+/** Headers of every response, unless a route sets others: no caching, no frames, no content from elsewhere. */
 const HEADERS = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'self'; base-uri 'none'; frame-ancestors 'none'",

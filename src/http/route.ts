@@ -10,11 +10,11 @@ export type HttpRequest = {
   readonly headers: Readonly<IncomingHttpHeaders>;
   /** The bytes as they came: a signature is over these. */
   readonly body: Buffer;
-  /** Aborted when nobody waits for the response any more. */
+  /** Aborted when the client no longer waits for the response. */
   readonly signal: AbortSignal;
 };
 
-/** What is sent back; 200 by default. A body that comes in parts may take as long as it likes. */
+/** The response; status 200 by default. A body that comes in parts may take as long as it likes. */
 export type HttpResponse = {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -27,13 +27,13 @@ export type Route = {
   /** Below the name of its service: `/push` of the service `hook` is `/hook/push`. `/*` takes all below it. */
   readonly path: string;
   /**
-   * `token`, the default, lets in whoever has the token. `own` lets everybody in who is no other page in
+   * `token`, the default, asks for the token. `own` lets in every request but those of other pages in
    * a browser: the service checks the request itself, such as by a signature over its body.
    */
   readonly access?: 'token' | 'own';
   /** The longest body, in bytes. One megabyte by default. */
   readonly maxBytes?: number;
-  /** What it throws is a 500 without a word on why, which is in the log. */
+  /** Answers a request. An error becomes a 500 without its reason, which is in the log. */
   handle(request: HttpRequest): HttpResponse | Promise<HttpResponse>;
 };
 

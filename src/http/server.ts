@@ -42,7 +42,7 @@ export function createLoopback({ dataDir, setTimer, log }: LoopbackOptions): Loo
   const server = createServer(
     { headersTimeout: HEADERS_MS, requestTimeout: HEADERS_MS + BODY_MS },
     (request, response) => {
-      // What breaks off on the way has nobody left to be told.
+      // A connection that breaks off has no client left to answer.
       answer(request, response).catch(() => response.destroy());
     },
   );
@@ -139,7 +139,7 @@ export function createLoopback({ dataDir, setTimer, log }: LoopbackOptions): Loo
     const { promise: late, resolve } = Promise.withResolvers<null>();
     const cancel = setTimer(HANDLE_MS, () => resolve(null));
     const working = work();
-    // One that fails after its time has nobody left to tell.
+    // An error after the limit is dropped: its caller has gone on.
     working.catch(() => {});
     return await Promise.race([working, late]).finally(cancel);
   }

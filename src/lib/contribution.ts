@@ -16,7 +16,7 @@ export type Contribution<Context extends object, Made> = {
   open(environment: Environment, context: Context): Opened<Made>;
 };
 
-/** What became of a contribution: made, or not, because of these settings of its own. */
+/** Result of opening a contribution: made, or not, because of these settings of its own. */
 export type Opened<Made> =
   | { readonly kind: 'made'; readonly value: Made }
   | { readonly kind: 'wrong-settings'; readonly wrong: readonly WrongSetting[] };

@@ -1,7 +1,7 @@
 /** Marks of lists and quotes, and the spaces between them. */
 const DEEP = /^(?:[ \t]|>|[*+-](?=[ \t])|\d{1,9}[.)](?=[ \t])){200}/m;
 
-/** So often nobody writes one sign in a row. */
+/** Longer runs of one sign are not Markdown that a person writes. */
 const LONG_RUN = 1_000;
 
 /**

@@ -8,7 +8,7 @@ export async function withTimeout<T>(
 ): Promise<T | typeof TIMED_OUT> {
   const { promise: late, resolve } = Promise.withResolvers<typeof TIMED_OUT>();
   const timer = setTimeout(() => resolve(TIMED_OUT), limitMs);
-  // One that fails after its time has nobody left to tell.
+  // An error after the limit is dropped: its caller has gone on.
   work.catch(() => {});
   try {
     return await Promise.race([work, late]);

@@ -1,6 +1,6 @@
 import { definePromptSection } from '../host/contracts/prompt-section.ts';
 
-/** Where the agent is speaking. */
+/** Names the chat, and says if it is the main one. */
 export const section = definePromptSection({
   name: 'chat',
   order: 200,

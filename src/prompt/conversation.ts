@@ -1,6 +1,6 @@
 import { definePromptSection } from '../host/contracts/prompt-section.ts';
 
-/** Where an earlier conversation has ended, and how to look it up. */
+/** Says that an earlier conversation has ended, and how to look it up. */
 export const section = definePromptSection({
   name: 'conversation',
   order: 600,

@@ -1,6 +1,6 @@
 import { definePromptSection } from '../host/contracts/prompt-section.ts';
 
-/** Who the agent is, and what becomes of its answer. */
+/** Gives the agent's name, and the form of its answer. */
 export const section = definePromptSection({
   name: 'identity',
   order: 100,

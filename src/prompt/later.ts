@@ -1,6 +1,6 @@
 import { definePromptSection } from '../host/contracts/prompt-section.ts';
 
-/** How to do something later. */
+/** Says how to do something later. */
 export const section = definePromptSection({
   name: 'later',
   order: 400,

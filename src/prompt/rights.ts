@@ -1,6 +1,6 @@
 import { definePromptSection } from '../host/contracts/prompt-section.ts';
 
-/** What the agent may do. The guard `rights` sees to it. */
+/** Lists the agent's rights, which the guard `rights` enforces. */
 export const section = definePromptSection({
   name: 'rights',
   order: 500,

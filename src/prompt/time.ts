@@ -1,6 +1,6 @@
 import { definePromptSection } from '../host/contracts/prompt-section.ts';
 
-/** What time it is, for the owner. */
+/** Gives the owner's local time. */
 export const section = definePromptSection({
   name: 'time',
   order: 300,

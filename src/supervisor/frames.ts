@@ -14,7 +14,7 @@ const ChildFrameSchema = z.discriminatedUnion('kind', [
     /** It says how far a command is, and answers nothing yet. */
     isProgress: z.boolean().default(false),
   }),
-  /** Something the owner should see that is no answer. */
+  /** A notice for the owner, which answers nothing. */
   z.object({ kind: z.literal('notice'), text: z.string() }),
   z.object({ kind: z.literal('stored'), number: z.int() }),
   z.object({ kind: z.literal('answered'), ids: z.array(z.string()) }),

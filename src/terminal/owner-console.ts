@@ -9,7 +9,7 @@ export type ConsoleEvents = {
 export interface Listener {
   /** Shows an answer, in Markdown. */
   print(markdown: string): void;
-  /** Shows a note that is no answer. */
+  /** Shows a notice, which answers nothing. */
   notice(text: string): void;
   /** Shows the work that the owner waits for; null for none. */
   setActivity(activity: string | null): void;

@@ -9,7 +9,7 @@ type ChatEntry = {
   readonly name: string | null;
   readonly folder: string | null;
   readonly isMain: boolean;
-  /** Whether it is answered only when it calls; `trigger` is how, null for the assistant's name. */
+  /** True if it is answered only when it calls the assistant, by `trigger` or (null) by its name. */
   readonly needsTrigger: boolean;
   readonly trigger: string | null;
 };

@@ -3,7 +3,7 @@ import type { CarriedData } from './carried.ts';
 import type { DataOf } from './data-by-verb.ts';
 import type { Immutable } from './immutable.ts';
 
-/** Verbs that compose the tree anew, and go the same way. */
+/** Verbs that compose the tree again, and go the same way. */
 export type CarriedVerb =
   | 'init'
   | 'apply'

@@ -33,7 +33,7 @@ const InferredBase = z.object({
   alsoFits: z.array(z.string()),
 });
 
-/** Data of every verb that composes the tree anew, planned or carried out. */
+/** Data of every verb that composes the tree again, planned or carried out. */
 export const CarriedData = z.object({
   /** The plan's identity, for `--expect`. */
   plan: z.string(),

@@ -23,7 +23,7 @@ export const RenewalData = z.object({
   toWrite: z.array(Unwritten),
 });
 
-/** A renewed package of an applied skill: the tree is composed anew as well. */
+/** A renewed package of an applied skill: the tree is composed again as well. */
 export const RenewedData = CarriedData.extend(RenewalData.shape);
 
 /** The same where edits conflict with the package: nothing was renewed. */

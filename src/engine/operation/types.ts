@@ -45,5 +45,5 @@ export type Operation<V extends CarriedVerb = CarriedVerb> = {
 /** A change of a file that is no part of the core. */
 export type ExtraChange = Omit<FileChange, 'movedFrom'>;
 
-/** The report of a verb that composes the tree anew. */
+/** The report of a verb that composes the tree again. */
 export type Report<V extends CarriedVerb> = ResultWith<V, Carried & ExtraOf<V>>;

@@ -107,7 +107,7 @@ export const PreviewedRequest = z.object({
 
 /**
  * Carries a change out. Where it is blocked, its conflicts are taken up; where the plan is not the one
- * that the owner saw, `again` shows it anew.
+ * that the owner saw, `again` shows it once more.
  */
 export async function carryOutChange(
   context: CommandContext,

@@ -15,7 +15,7 @@ test('somebody who asks is never met with silence', async () => {
   const tools = toolCaller();
   const assistant = await startWithFamily(project, tools.agent);
   expect(await tools.call(assistant, 'main', ['stay_silent', {}])).toEqual([
-    { ok: false, value: 'Somebody has asked and waits for an answer.' },
+    { ok: false, value: 'This turn answers a message, and its sender waits for the answer.' },
   ]);
   expect(textsOf(assistant.terminal)).toEqual(['ok']);
   await assistant.stop();

@@ -140,7 +140,7 @@ test('on an open channel nobody is answered directly whom the owner has not allo
   expect(store.strangers.counted()).toMatchObject({ senders: 1, messages: 2 });
 
   expect(await ask(assistant, '/allow chat')).toContain('Say `/allow 2 Ada, Bob`');
-  expect(await ask(assistant, '/allow terminal 7')).toContain('Nobody else can write on terminal');
+  expect(await ask(assistant, '/allow terminal 7')).toContain('On terminal only you can write');
   expect(await ask(assistant, '/allow chat chat:7')).toContain('directly on chat: chat:7.');
   await chat.say('hi again', stranger);
   await vi.waitFor(() => expect(textsOf(chat)).toEqual(['pong']));

@@ -3,12 +3,12 @@ import { type VerbCall, type VerbEnd, VerbError } from '../../verb.ts';
 
 export const STOPPED = 'The assistant does not run; this is what it knew last.';
 
-/** What the owner wants: a command for the running assistant, or a look at its database. */
+/** A request of the owner: a command for the running assistant, or a look at its database. */
 type Asked<Entry> = {
   readonly dataDir: string;
   /** As it is said in the chat. */
   readonly command: string;
-  /** Whether it changes something, which only the assistant does. */
+  /** True if it changes something, which only the assistant does. */
   readonly isCommand: boolean;
   readonly read: (database: string) => readonly Entry[];
   readonly linesOf: (entries: readonly Entry[]) => readonly string[];
@@ -32,7 +32,7 @@ export async function tellOrLook<Entry>(
   return { data, lines: linesOf(data) };
 }
 
-/** Words as the owner would type them: one with spaces stands in quotes. */
+/** Joins words as the owner would type them, with quotes around one that has spaces. */
 export function typed(words: readonly string[]): string {
   return words
     .map((word) => (/\s/.test(word) ? `"${word.replace(/["“”„]/g, "'")}"` : word))

@@ -25,7 +25,7 @@ export type PairingOptions = {
   readonly method: PairingMethod;
   readonly log: ChannelLog;
   readonly signal: AbortSignal;
-  /** Pairs anew where there is a pairing already. */
+  /** Pairs again where there is a pairing already. */
   readonly isAgain: boolean;
   /** Another endpoint than WhatsApp's own, for tests. */
   readonly endpoint?: PairingEndpoint;
