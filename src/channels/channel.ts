@@ -50,6 +50,8 @@ export type InboundMessage = {
   /** It would have been answered, and came too late for that; the owner is told how many there were. */
   readonly isLate?: boolean;
   readonly attachments?: readonly Attachment[];
+  /** The channel's id of the thread within the chat that it was said in. */
+  readonly thread?: string;
 };
 
 /** A chat that exists on the channel. Stored as a name for the owner to pick from, nothing more. */
@@ -64,7 +66,36 @@ export type KnownChat = {
   readonly isOwners?: boolean;
 };
 
-/** What goes out: Markdown, turned by the channel into its own dialect, in as many parts as it needs. */
+/** A file that goes out: the host's own copy, which no agent can change. */
+export type OutboundFile = {
+  /** Absolute; it is there until the message is taken or given up. */
+  readonly path: string;
+  /** The name for whoever gets it, without a folder. */
+  readonly name: string;
+  readonly sizeBytes: number;
+};
+
+/** The message that another one answers, as it was stored. */
+export type RepliedTo = {
+  readonly id: string;
+  readonly sender: string;
+  readonly text: string;
+};
+
+/** What a channel can do beside sending text. The host sends nothing that the channel has not named here. */
+export type ChannelCapabilities = {
+  /** It sends files up to this size. Otherwise the text says where each file is. */
+  readonly attachments?: { readonly maxBytes: number };
+  /** It shows which message is answered. Otherwise the answer stands alone. */
+  readonly replyTo?: true;
+  /** It sends into the thread that the question came from. Otherwise the chat has no threads. */
+  readonly thread?: true;
+};
+
+/**
+ * What goes out: Markdown, turned by the channel into its own dialect, in as many parts as it needs. The
+ * fields of a capability are there only on a channel that has it.
+ */
 export type OutboundMessage = {
   /** Made before sending, so that a resend after a crash is the same message where the channel takes ids. */
   readonly id: string;
@@ -74,6 +105,11 @@ export type OutboundMessage = {
   readonly answersTo?: readonly string[];
   /** It says how far a command is; the answer comes later. */
   readonly isProgress?: boolean;
+  /** Go out after the text. */
+  readonly attachments?: readonly OutboundFile[];
+  readonly replyTo?: RepliedTo;
+  /** The `thread` of the message that it answers. */
+  readonly thread?: string;
 };
 
 export type ChannelStatus = {
@@ -127,6 +163,7 @@ export interface Channel {
   readonly pairing?: Pairing;
   /** What the greeting names of this channel, as part of a list: `/pair links WhatsApp`. */
   readonly greetingHint?: string;
+  readonly capabilities?: ChannelCapabilities;
   connect(events: ChannelEvents): Promise<void>;
   disconnect(): Promise<void>;
   /**

@@ -14,6 +14,7 @@ import { openLateDigest } from './inbound-path/late-digest.ts';
 import { openStrangerDigest } from './inbound-path/stranger-digest.ts';
 import { openAcknowledging } from './outbound/acknowledge.ts';
 import { openDelivery } from './outbound/delivery.ts';
+import { openOutgoingFiles } from './outbound/outgoing-files.ts';
 import { openDueTasks } from './scheduler/due-tasks.ts';
 import { openTaskBook } from './scheduler/task-book.ts';
 import { taskResult } from './scheduler/task-result.ts';
@@ -40,7 +41,9 @@ export function openHost(options: HostOptions): Host {
   const places = { projectDir: options.projectDir, dataDir: options.settings.dataDir };
 
   const acknowledging = openAcknowledging({ store, channelOf });
-  const delivery = openDelivery({ ...options, onDelivered: acknowledging.check, onGivenUp });
+  const outgoingFiles = openOutgoingFiles({ ...options, ...places });
+  const onDelivered = acknowledging.check;
+  const delivery = openDelivery({ ...options, outgoingFiles, onDelivered, onGivenUp });
   const toTell = (turn: Turn, result: TurnResult) => taskResult(store, turn, result);
   const stopAgent = options.sandbox.stop;
   const turnQueue = openTurnQueue({
@@ -56,7 +59,10 @@ export function openHost(options: HostOptions): Host {
   const dueTasks = openDueTasks({ ...options, onFired, onBroken });
   const tasks = openTaskBook({ ...options, onChanged: dueTasks.changed, onFired });
   const services = runServices({ ...options, dueTasks, onQueued: onFired });
-  const forgetChat = (jid: string) => channelOf(jid)?.forgetChat?.(jid);
+  const forgetChat = (jid: string) => {
+    outgoingFiles.sweep();
+    channelOf(jid)?.forgetChat?.(jid);
+  };
   const registry = openRegistry({ ...options, addressOf, stopAgent, forgetChat });
   const fetchAttachment = attachmentFetcher({ ...options, channelOf });
   const toOwner = { queue: queueForOwner, onQueued: delivery.wake };
@@ -68,6 +74,7 @@ export function openHost(options: HostOptions): Host {
   const runners = openTurnRunners({
     ...options,
     asking,
+    outgoingFiles,
     budgets,
     registry,
     services: services.report,
@@ -181,6 +188,7 @@ export function openHost(options: HostOptions): Host {
       registerTerminal(options);
       noteReach(options);
       asking.start();
+      outgoingFiles.sweep();
       for (const { folder } of store.groups.all())
         complete(folder, () => makeGroupFolder(places, folder));
       complete('global', () => makeSharedFolder(places));

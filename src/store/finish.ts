@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import { z } from 'zod';
 import type { Outbox } from './outbox.ts';
 import type { Questions } from './questions.ts';
 import type { NextSession, Sessions } from './sessions.ts';
@@ -20,6 +21,8 @@ export type TurnEnd = {
   readonly run: RunEnd | null;
 };
 
+const Asked = z.object({ id: z.string() });
+
 type Tables = {
   readonly outbox: Outbox;
   readonly sessions: Sessions;
@@ -40,10 +43,22 @@ export function finisherOf(
   const close = database.prepare(`
     UPDATE turns SET state = :state, error = :error, lease_owner = NULL, lease_until = NULL
     WHERE id = :id AND state = 'claimed' AND lease_owner = :owner`);
+  // Where others have talked on in a group, the answer shows which message it is for.
+  const overtaken = database.prepare(`
+    SELECT messages.id FROM turns
+    JOIN messages ON messages.seq = turns.upto_seq AND messages.jid = turns.jid
+    JOIN chats ON chats.jid = turns.jid AND chats.is_direct = 0
+    WHERE turns.id = ? AND (turns.kind = 'command' OR turns.payload IS NULL)
+    AND EXISTS (SELECT 1 FROM messages AS later
+                WHERE later.jid = turns.jid AND later.seq > turns.upto_seq)`);
   return database.transaction((end: TurnEnd, now: number) => {
     const { id, owner, state, error } = end;
     if (close.run({ id, owner, state, error }).changes === 0) return false;
-    for (const message of end.messages) outbox.add({ ...message, jid: end.jid, turnId: id }, now);
+    const asked = Asked.optional().parse(overtaken.get(id))?.id ?? null;
+    for (const [index, message] of end.messages.entries()) {
+      const replyTo = index === 0 ? asked : null;
+      outbox.add({ ...message, jid: end.jid, turnId: id, replyTo }, now);
+    }
     if (end.session !== null) sessions.replace(end.session, now);
     if (end.question !== null) questions.open(end.jid, end.question, now);
     if (end.run !== null) taskRuns.finish(id, end.run, now);

@@ -9,6 +9,8 @@ export type NewMessage = {
   readonly isOwner: boolean;
   readonly text: string;
   readonly sentAt: number;
+  /** The thread within the chat, where the channel has such. */
+  readonly thread?: string;
 };
 
 /** `seq` is the cursor: it grows with every message that is stored, whatever the clocks say. */
@@ -64,8 +66,8 @@ export function messagesOf(database: Database): Messages {
   const commands = "SELECT upto_seq FROM turns WHERE jid = :jid AND kind = 'command'";
   const range = `jid = :jid AND seq BETWEEN :from AND :upto AND seq NOT IN (${commands})`;
   const insert = database.prepare(`
-    INSERT INTO messages (jid, id, sender, sender_name, is_owner, text, sent_at, stored_at)
-    VALUES (:jid, :id, :sender, :senderName, :isOwner, :text, :sentAt, :now)
+    INSERT INTO messages (jid, id, sender, sender_name, is_owner, text, sent_at, thread, stored_at)
+    VALUES (:jid, :id, :sender, :senderName, :isOwner, :text, :sentAt, :thread, :now)
     ON CONFLICT (jid, id) DO NOTHING`);
   const bySeq = database.prepare(`${columns} WHERE seq = ?`);
   const between = database.prepare(`${columns} WHERE ${range} ORDER BY seq DESC LIMIT :limit`);
@@ -82,6 +84,7 @@ export function messagesOf(database: Database): Messages {
       const { changes, lastInsertRowid } = insert.run({
         ...message,
         isOwner: Number(message.isOwner),
+        thread: message.thread ?? null,
         now,
       });
       return changes === 0 ? null : Number(lastInsertRowid);

@@ -3,6 +3,20 @@ import { z } from 'zod';
 import { CURRENT_JID } from './chats.ts';
 import { throughIndexOf } from './search-index.ts';
 
+const KeptFile = z.object({
+  copy: z.string(),
+  origin: z.string(),
+  name: z.string(),
+  sizeBytes: z.int(),
+});
+const KeptFiles = z.array(KeptFile);
+
+/**
+ * A file that goes along with a message: the name of the host's copy of it, where it was copied from as
+ * people are told, and its name for whoever gets it.
+ */
+export type KeptFile = Readonly<z.output<typeof KeptFile>>;
+
 export type NewOutbound = {
   readonly messageId: string;
   readonly jid: string;
@@ -11,12 +25,20 @@ export type NewOutbound = {
   readonly turnId?: string | null;
   /** It says how far a command is, and answers nothing yet. */
   readonly isProgress?: boolean;
+  /** The channel's id of the message in the same chat that it is shown to answer. */
+  readonly replyTo?: string | null;
+  readonly attachments?: readonly KeptFile[];
 };
 
 /** A message on its way out. `attempts` counts refusals, `repeats` sends of unknown outcome. */
-export type Outbound = NewOutbound & {
+export type Outbound = Omit<NewOutbound, 'replyTo'> & {
   readonly turnId: string | null;
   readonly isProgress: boolean;
+  readonly attachments: readonly KeptFile[];
+  /** Null where it answers nothing, or where that is not stored any more. */
+  readonly replyTo: { readonly id: string; readonly sender: string; readonly text: string } | null;
+  /** The thread of what was asked last in its turn; null without a turn, or where there are no threads. */
+  readonly thread: string | null;
   readonly seq: number;
   readonly attempts: number;
   readonly repeats: number;
@@ -42,6 +64,8 @@ export interface Outbox {
   recover(now: number): void;
   hasUnsent(jid: string): boolean;
   hasUnsentOf(turnId: string): boolean;
+  /** Returns the copies that go along with messages which are not sent yet. */
+  copiesToSend(): readonly string[];
 }
 
 const Row = z
@@ -55,6 +79,11 @@ const Row = z
     attempts: z.int(),
     repeats: z.int(),
     next_try_at: z.int(),
+    attachments: z.string(),
+    thread: z.string().nullable(),
+    reply_id: z.string().nullable(),
+    reply_sender: z.string().nullable(),
+    reply_text: z.string().nullable(),
   })
   .transform((row) => ({
     seq: row.seq,
@@ -66,17 +95,32 @@ const Row = z
     attempts: row.attempts,
     repeats: row.repeats,
     nextTryAt: row.next_try_at,
+    attachments: parseFiles(row.attachments),
+    thread: row.thread,
+    replyTo:
+      row.reply_id === null || row.reply_sender === null
+        ? null
+        : { id: row.reply_id, sender: row.reply_sender, text: row.reply_text ?? '' },
   }));
+const Files = z.object({ attachments: z.string() });
 
 export function outboxOf(database: Database): Outbox {
   const insert = database.prepare(`
-    INSERT INTO outbox (message_id, jid, text, turn_id, is_progress, state, created_at)
-    VALUES (:messageId, ${CURRENT_JID}, :text, :turnId, :isProgress, 'queued', :now)`);
+    INSERT INTO outbox (message_id, jid, text, turn_id, is_progress, reply_to, attachments, thread,
+      state, created_at)
+    VALUES (:messageId, ${CURRENT_JID}, :text, :turnId, :isProgress, :replyTo, :attachments,
+      (SELECT messages.thread FROM turns JOIN messages ON messages.seq = turns.upto_seq
+       WHERE turns.id = :turnId AND turns.jid = ${CURRENT_JID}
+       AND (turns.kind = 'command' OR turns.payload IS NULL)),
+      'queued', :now)`);
   const heads = database.prepare(`
-    SELECT seq, message_id, jid, text, turn_id, is_progress, attempts, repeats, next_try_at
-    FROM outbox
-    WHERE seq IN (SELECT min(seq) FROM outbox WHERE state IN ('queued', 'sending') GROUP BY jid)
-      AND state = 'queued' ORDER BY seq`);
+    SELECT outbox.seq, message_id, outbox.jid, outbox.text, turn_id, is_progress, attempts, repeats,
+      next_try_at, attachments, outbox.thread, messages.id AS reply_id,
+      messages.sender AS reply_sender, messages.text AS reply_text
+    FROM outbox LEFT JOIN messages ON messages.jid = outbox.jid AND messages.id = outbox.reply_to
+    WHERE outbox.seq IN
+      (SELECT min(seq) FROM outbox WHERE state IN ('queued', 'sending') GROUP BY jid)
+      AND state = 'queued' ORDER BY outbox.seq`);
   const setState = database.prepare(
     'UPDATE outbox SET state = :state, error = :error WHERE message_id = :messageId',
   );
@@ -95,6 +139,10 @@ export function outboxOf(database: Database): Outbox {
     "SELECT 1 FROM outbox WHERE turn_id = ? AND state IN ('queued', 'sending') LIMIT 1",
   );
 
+  const withFiles = database.prepare(`
+    SELECT attachments FROM outbox
+    WHERE attachments <> '[]' AND state IN ('queued', 'sending')`);
+
   const throughIndex = throughIndexOf(database);
 
   function markUnknown(messageId: string, nextTryAt: number, error: string) {
@@ -103,10 +151,10 @@ export function outboxOf(database: Database): Outbox {
     return 'unknown';
   }
   return {
-    add: ({ turnId = null, isProgress = false, ...message }, now) =>
-      void throughIndex(() =>
-        insert.run({ ...message, turnId, isProgress: Number(isProgress), now }),
-      ),
+    add({ turnId = null, isProgress = false, replyTo = null, attachments = [], ...message }, now) {
+      const rest = { isProgress: Number(isProgress), attachments: JSON.stringify(attachments) };
+      throughIndex(() => insert.run({ ...message, turnId, replyTo, ...rest, now }));
+    },
     heads: () => heads.all().map((row) => Row.parse(row)),
     markSending: (messageId) => void setState.run({ messageId, state: 'sending', error: null }),
     markSent: (messageId) => void setState.run({ messageId, state: 'sent', error: null }),
@@ -122,5 +170,15 @@ export function outboxOf(database: Database): Outbox {
       })(),
     hasUnsent: (jid) => unsent.get(jid) !== undefined,
     hasUnsentOf: (turnId) => unsentOf.get(turnId) !== undefined,
+    copiesToSend: () =>
+      withFiles.all().flatMap((row) => {
+        const { attachments } = Files.parse(row);
+        return parseFiles(attachments).map(({ copy }) => copy);
+      }),
   };
+}
+
+/** Reads what another tree may have written: a message is sent without its files rather than never. */
+function parseFiles(json: string): readonly KeptFile[] {
+  return KeptFiles.safeParse(JSON.parse(json)).data ?? [];
 }

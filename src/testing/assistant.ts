@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type {
   Channel,
+  ChannelCapabilities,
   ChannelEvents,
   ChannelStatus,
   InboundMessage,
@@ -54,6 +55,8 @@ export class TestChannel implements Channel {
   readonly forgotten: string[] = [];
   /** Set by tests in which the channel lets everybody through. */
   isOpen = false;
+  /** Set by tests in which it can do more than send text. */
+  capabilities?: ChannelCapabilities;
   /** Set by tests in which it is paired by `/pair`. */
   pairing?: Pairing;
   #events: ChannelEvents | null = null;
@@ -70,7 +73,7 @@ export class TestChannel implements Channel {
 
   async disconnect(): Promise<void> {}
 
-  async send(message: { id: string; jid: string; text: string }): Promise<void> {
+  async send(message: OutboundMessage): Promise<void> {
     const failure = this.failures.shift();
     if (failure !== undefined) throw failure;
     this.sent.push({ ...message });

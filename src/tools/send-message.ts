@@ -8,17 +8,22 @@ const Input = z.object({
     .string()
     .optional()
     .describe('Name or folder of another registered chat; only the main chat may name one'),
+  attachments: z
+    .array(z.string().min(1).max(1_000))
+    .max(10)
+    .optional()
+    .describe('Files to send along: paths in your own /workspace/group'),
 });
 
 export const tool = defineTool({
   name: 'send_message',
   create: () => ({
     description:
-      'Sends a message to this chat at once, before the answer. The main chat may name any registered chat.',
+      'Sends a message to this chat at once, before the answer, with files of yours where you name them. The main chat may name any registered chat.',
     isMainOnly: false,
     input: Input,
     async run(context, input) {
-      const { text, group } = input;
+      const { text, group, attachments = [] } = input;
       const target = namedGroup(context, group, 'This chat may write to itself only.');
       const reach = context.reachOf(target.jid);
       if (reach === 'gone') {
@@ -27,9 +32,13 @@ export const tool = defineTool({
             'The owner can add its skill again, or take the chat out with /unregister.',
         );
       }
-      context.send(target.jid, text);
-      if (reach === 'connected') return `Queued for ${target.name}.`;
-      return `Queued for ${target.name}: its channel is not connected now, and it is sent when it is.`;
+      await context.send(target.jid, text, attachments);
+      const isNamed = attachments.length > 0 && !context.capabilitiesOf(target.jid).attachments;
+      const files = isNamed
+        ? ' Its channel cannot send files: the message says where they are.'
+        : '';
+      if (reach === 'connected') return `Queued for ${target.name}.${files}`;
+      return `Queued for ${target.name}: its channel is not connected now, and it is sent when it is.${files}`;
     },
   }),
 });

@@ -71,7 +71,8 @@ function described({ kind, name, seconds, sizeBytes }: Attachment): string {
   return parts.join(', ');
 }
 
-function sizeInWords(bytes: number): string {
+/** Says the size of a file in kB or MB. */
+export function sizeInWords(bytes: number): string {
   return bytes < 1_000_000
     ? `${Math.ceil(bytes / 1_000)} kB`
     : `${(bytes / 1_000_000).toFixed(1)} MB`;

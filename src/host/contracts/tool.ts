@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { ChannelCapabilities } from '../../channels/channel.ts';
 import {
   type Contribution,
   type ContributionDefinition,
@@ -36,12 +37,17 @@ export type ToolQuestion = AskQuestion & {
 export type ToolCall = {
   readonly caller: Group;
   readonly store: Store;
-  /** Queues a message for a registered group. */
-  readonly send: (jid: string, text: string) => void;
+  /**
+   * Queues a message for a registered group, with files of the caller's folder, by their paths there. Rejects,
+   * in words for the agent, where one cannot be sent.
+   */
+  readonly send: (jid: string, text: string, attachments?: readonly string[]) => Promise<void>;
   /** Asks the owner in their own chat, or a person in the caller's, and waits for their word. */
   readonly ask: Ask<ToolQuestion>;
   /** Whether a chat can be written to: now, once its channel is connected, or not at all. */
   readonly reachOf: (jid: string) => 'connected' | 'waiting' | 'gone';
+  /** Returns what the channel of a chat can do beside sending text. */
+  readonly capabilitiesOf: (jid: string) => ChannelCapabilities;
   readonly registry: Registry;
   readonly tasks: TaskBook;
   readonly fetchAttachment: FetchAttachment;

@@ -9,6 +9,8 @@ import type {
   TimeoutsPort,
 } from '../contracts/ports.ts';
 import { persist } from '../turns/persist.ts';
+import { outboundFor } from './outbound-for.ts';
+import type { OutgoingFiles } from './outgoing-files.ts';
 
 /** After this many refusals by a connected channel, a message no longer holds up those behind it. */
 const MAX_ATTEMPTS = 10;
@@ -29,6 +31,7 @@ export type DeliveryOptions = StorePort &
   ClockPort &
   LogPort &
   TimeoutsPort & {
+    readonly outgoingFiles: OutgoingFiles;
     /** A message of this chat left the outbox, one way or the other. */
     readonly onDelivered: (jid: string) => void;
     /** The far end refused a message for good. */
@@ -40,7 +43,7 @@ export type DeliveryOptions = StorePort &
  * The state is on disk before and after every send, so that a crash repeats at most one.
  */
 export function openDelivery(options: DeliveryOptions): Delivery {
-  const { store, channels, now, log, timeouts } = options;
+  const { store, channels, now, log, timeouts, outgoingFiles } = options;
   const underWay = new Map<string, Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
@@ -71,6 +74,7 @@ export function openDelivery(options: DeliveryOptions): Delivery {
         : noteFailure(channel, message, failure.error),
     );
     if (isStopped) return;
+    if (message.attachments.length > 0) outgoingFiles.sweep();
     if (failure === null) {
       log.info('a message was sent', { group: groupOf(jid), channel: channel.name, id: messageId });
     }
@@ -88,10 +92,9 @@ export function openDelivery(options: DeliveryOptions): Delivery {
     channel: Channel,
     message: Outbound,
   ): Promise<{ readonly error: unknown } | null> {
-    const { messageId: id, jid, text } = message;
     try {
-      const progress = message.isProgress ? { isProgress: true } : {};
-      const sending = channel.send({ id, jid, text, ...progress, ...askedBy(channel, message) });
+      const whole = outboundFor(channel.capabilities ?? {}, message, outgoingFiles.pathOf);
+      const sending = channel.send({ ...whole, ...askedBy(channel, message) });
       await sendWithin(sending, timeouts.sendTimeoutMs);
       return null;
     } catch (error) {

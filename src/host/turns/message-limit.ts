@@ -1,3 +1,5 @@
+import type { ToolCall } from '../contracts/tool.ts';
+
 /** More than this in one turn is a loop, not a conversation; main may tell every chat something. */
 const MAX_MESSAGES = 100;
 
@@ -7,17 +9,15 @@ const MAX_MESSAGES = 100;
  *
  * @returns a function that throws, in words for the agent, from then on
  */
-export function upToLimit(
-  send: (jid: string, text: string) => void,
-): (jid: string, text: string) => void {
+export function upToLimit(send: ToolCall['send']): ToolCall['send'] {
   let sent = 0;
-  return (jid, text) => {
+  return (jid, text, attachments) => {
     if (sent >= MAX_MESSAGES) {
       throw new Error(
         `${MAX_MESSAGES} messages are the most in one turn. Say the rest at its end.`,
       );
     }
     sent += 1;
-    send(jid, text);
+    return send(jid, text, attachments);
   };
 }

@@ -99,14 +99,15 @@ function callerOf(
 
 /** Field by field: a tool holds what the contract names, and nothing that the host has beside it. */
 function contextOf(options: ToolCallOptions, caller: Group): ToolCall {
-  const { store, send, ask, reachOf, registry, tasks, fetchAttachment } = options;
-  const { timeZone, ownerCommand, staySilent } = options;
+  const { store, send, ask, reachOf, capabilitiesOf, registry, tasks } = options;
+  const { fetchAttachment, timeZone, ownerCommand, staySilent } = options;
   return {
     caller,
     store,
     send,
     ask,
     reachOf,
+    capabilitiesOf,
     registry,
     tasks,
     fetchAttachment,

@@ -104,6 +104,7 @@ test('a tool gets its own settings, and exactly what the contract names, at its 
         call: [
           'ask',
           'caller',
+          'capabilitiesOf',
           'fetchAttachment',
           'ownerCommand',
           'reachOf',

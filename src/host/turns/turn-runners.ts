@@ -6,6 +6,7 @@ import type { AskedAbout, Asking } from '../asking/asking.ts';
 import type { AskQuestion } from '../contracts/ask.ts';
 import type { CommandContext, Resumption } from '../contracts/command.ts';
 import type { HostOptions } from '../contracts/options.ts';
+import type { OutgoingFiles } from '../outbound/outgoing-files.ts';
 import { taskOfTurn } from '../scheduler/task-turn.ts';
 import { openAgentCommands } from './agent-command.ts';
 import { runAgentTurn } from './agent-turn.ts';
@@ -40,7 +41,7 @@ type Tools = Parameters<typeof callTool>[0];
 type AgentTurnParts = Parameters<typeof runAgentTurn>[0];
 
 /** What a message that is queued belongs to. */
-export type MessageAbout = Pick<NewOutbound, 'turnId' | 'isProgress'>;
+export type MessageAbout = Pick<NewOutbound, 'turnId' | 'isProgress' | 'attachments'>;
 
 export type TurnRunnerParts = Omit<HostOptions, 'services'> &
   Pick<
@@ -53,6 +54,7 @@ export type TurnRunnerParts = Omit<HostOptions, 'services'> &
     readonly meanwhile: FollowUps;
     /** Asks people in the middle of a turn. */
     readonly asking: Asking;
+    readonly outgoingFiles: OutgoingFiles;
     readonly channelOf: (jid: string) => Channel | undefined;
     /** Queues a message; with a turn, as part of what that turn answers. */
     readonly say: (jid: string, text: string, about: MessageAbout) => void;
@@ -89,10 +91,15 @@ export function openTurnRunners(parts: TurnRunnerParts): TurnRunners {
       tasks: parts.tasks,
       fetchAttachment: parts.fetchAttachment,
       timeZone: parts.timeZone,
-      send: upToLimit((jid, text) =>
-        say(jid, text, { turnId: isAsked && jid === turn.jid ? turn.id : null }),
-      ),
+      send: upToLimit(async (jid, text, paths = []) => {
+        const turnId = isAsked && jid === turn.jid ? turn.id : null;
+        if (paths.length === 0) return say(jid, text, { turnId });
+        await parts.outgoingFiles.take(group.folder, paths, (attachments) =>
+          say(jid, text, { turnId, attachments }),
+        );
+      }),
       reachOf,
+      capabilitiesOf: (jid) => channelOf(jid)?.capabilities ?? {},
       ownerCommand: commands.call,
       staySilent: isAsked ? null : beSilent,
     };

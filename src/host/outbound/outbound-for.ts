@@ -1,0 +1,52 @@
+import { existsSync } from 'node:fs';
+import type { ChannelCapabilities, OutboundFile, OutboundMessage } from '../../channels/channel.ts';
+import type { KeptFile, Outbound } from '../../store/store.ts';
+import { sizeInWords } from '../attachments/attachments.ts';
+
+/**
+ * Makes what a channel sends of a queued message: of what goes with the text, that which the channel can show.
+ * A file that it cannot send becomes a line of the text, which says where the file is and why it is not sent.
+ */
+export function outboundFor(
+  can: ChannelCapabilities,
+  message: Outbound,
+  pathOf: (file: KeptFile) => string,
+): OutboundMessage {
+  const { messageId: id, jid, replyTo, thread } = message;
+  const attachments: OutboundFile[] = [];
+  const lines: string[] = [];
+  for (const file of message.attachments) {
+    const path = pathOf(file);
+    const reason = whyNotSent(can, file, path);
+    if (reason === null) attachments.push({ path, name: file.name, sizeBytes: file.sizeBytes });
+    else lines.push(lineFor(file, reason));
+  }
+  const text = [message.text, ...(lines.length === 0 ? [] : [lines.join('\n')])].join('\n\n');
+  return {
+    id,
+    jid,
+    text,
+    ...(message.isProgress ? { isProgress: true } : {}),
+    ...(attachments.length > 0 ? { attachments } : {}),
+    ...(can.replyTo && replyTo !== null ? { replyTo } : {}),
+    ...(can.thread && thread !== null ? { thread } : {}),
+  };
+}
+
+function whyNotSent(
+  { attachments: limits }: ChannelCapabilities,
+  { sizeBytes }: KeptFile,
+  path: string,
+): string | null {
+  if (limits === undefined) return 'this channel cannot send files';
+  if (sizeBytes > limits.maxBytes) {
+    return `this channel sends files up to ${sizeInWords(limits.maxBytes)}`;
+  }
+  return existsSync(path) ? null : 'its copy for sending is gone';
+}
+
+function lineFor({ origin, sizeBytes }: KeptFile, reason: string): string {
+  // A name that could end the quotation could pass for our own words.
+  const plain = origin.replace(/[`\p{C}]+/gu, ' ');
+  return `- File \`${plain}\` (${sizeInWords(sizeBytes)}) is not sent, as ${reason}. It is in that place on the assistant’s computer.`;
+}

@@ -1,0 +1,133 @@
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { basename, join, posix } from 'node:path';
+import { openBeneath } from '../../lib/open-beneath.ts';
+import type { KeptFile } from '../../store/store.ts';
+import type { IdPort, StorePort } from '../contracts/ports.ts';
+import type { FolderPlaces } from '../groups/group-folder.ts';
+import { plainName } from '../groups/plain-name.ts';
+
+/** Files on their way out: copies, so that what is sent is what was there when it was asked for. */
+export interface OutgoingFiles {
+  /**
+   * Copies files of a group's folder, and has them queued with a message. Links are not followed.
+   *
+   * @throws Error in words for the agent, where one is no file of that folder or too large
+   */
+  take(
+    folder: string,
+    paths: readonly string[],
+    queue: (files: readonly KeptFile[]) => void,
+  ): Promise<void>;
+  pathOf(file: KeptFile): string;
+  /** Deletes the copies that no message waits for. */
+  sweep(): void;
+}
+
+export type OutgoingFilesOptions = StorePort & IdPort & FolderPlaces;
+
+const MAX_BYTES = 20_000_000;
+const CHUNK_BYTES = 256 * 1024;
+/** The group's folder as its agent sees it. */
+const IN_CONTAINER = '/workspace/group/';
+
+/** Opens the folder of the copies, which is made with the first of them. */
+export function openOutgoingFiles(options: OutgoingFilesOptions): OutgoingFiles {
+  const { store, newId, projectDir, dataDir } = options;
+  const shelf = join(dataDir, 'outgoing');
+  /** Copies that no message names yet. */
+  const underWay = new Set<string>();
+
+  async function copy(folder: string, path: string, id: string): Promise<KeptFile> {
+    const names = namesOf(path);
+    const source = await openBeneath(join(projectDir, 'groups', folder), names).catch(
+      (error: unknown) => {
+        throw new Error(`${path} is not sent: ${reasonOf(error)}`, { cause: error });
+      },
+    );
+    await using _ = source;
+    if (!(await source.stat()).isFile()) throw new Error(`${path} is not sent: it is no file.`);
+    mkdirSync(shelf, { recursive: true, mode: 0o700 });
+    await using target = await open(join(shelf, id), 'wx', 0o600);
+    const sizeBytes = await copyUpTo(source, target);
+    if (sizeBytes === null) {
+      throw new Error(`${path} is not sent: it is larger than ${MAX_BYTES / 1_000_000} MB.`);
+    }
+    const name = plainName(basename(names.join('/'))) ?? 'file';
+    return { copy: id, origin: `groups/${folder}/${names.join('/')}`, name, sizeBytes };
+  }
+
+  function sweep(): void {
+    const kept = new Set([...underWay, ...store.outbox.copiesToSend()]);
+    for (const name of namesIn(shelf)) {
+      if (!kept.has(name)) rmSync(join(shelf, name), { force: true });
+    }
+  }
+
+  return {
+    async take(folder, paths, queue) {
+      const wanted = paths.map((path) => ({ path, id: newId() }));
+      for (const { id } of wanted) underWay.add(id);
+      try {
+        const files: KeptFile[] = [];
+        for (const { path, id } of wanted) files.push(await copy(folder, path, id));
+        queue(files);
+      } catch (error) {
+        for (const { id } of wanted) rmSync(join(shelf, id), { force: true });
+        throw error;
+      } finally {
+        for (const { id } of wanted) underWay.delete(id);
+      }
+    },
+    pathOf: ({ copy: id }) => join(shelf, id),
+    sweep,
+  };
+}
+
+/** Splits a path in a group's folder, as its agent writes it, into names. */
+function namesOf(path: string): readonly string[] {
+  const inside = path.startsWith(IN_CONTAINER) ? path.slice(IN_CONTAINER.length) : path;
+  const plain = posix.normalize(inside);
+  if (plain.includes('\0') || plain === '.' || /^(\/|\.\.(\/|$))/.test(plain)) {
+    throw new Error(
+      `${path} is not sent: only files of this chat's own folder, /workspace/group, can be.`,
+    );
+  }
+  return plain.replace(/\/$/, '').split('/');
+}
+
+/** Copies a file that may grow meanwhile. Returns its size; null where it is too large. */
+async function copyUpTo(source: FileHandle, target: FileHandle): Promise<number | null> {
+  const chunk = Buffer.alloc(CHUNK_BYTES);
+  let sizeBytes = 0;
+  for (;;) {
+    const { bytesRead } = await source.read(chunk, 0, chunk.length, sizeBytes);
+    if (bytesRead === 0) break;
+    await target.write(chunk, 0, bytesRead);
+    sizeBytes += bytesRead;
+    if (sizeBytes > MAX_BYTES) return null;
+  }
+  // The message that names it is on disk as soon as it is queued.
+  await target.sync();
+  return sizeBytes;
+}
+
+function reasonOf(error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT') return 'there is no such file in this chat’s folder.';
+  if (code === 'ELOOP' || code === 'ENOTDIR') {
+    return 'it is a link or below one, and links are not followed. Send the file itself.';
+  }
+  if (code === 'EACCES')
+    return 'the assistant may not read it. Make it readable for all (chmod a+r).';
+  return error instanceof Error ? error.message : String(error);
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}

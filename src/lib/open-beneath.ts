@@ -1,0 +1,32 @@
+import { constants } from 'node:fs';
+import { type FileHandle, open, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** `O_NOFOLLOW_ANY` of macOS: no part of the path may be a link. Node has no name for it. */
+const NO_LINK_ANYWHERE = 0x2000_0000;
+const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
+
+/**
+ * Opens a file below a folder for reading without following a link, even one that is put in the way
+ * meanwhile: each part of the path is opened in the folder before it. Never waits for a pipe's other end.
+ *
+ * @param names the parts of the path, none of them empty, `.` or `..`
+ * @throws Error ELOOP or ENOTDIR at a link, ENOENT, EACCES
+ */
+export async function openBeneath(root: string, names: readonly string[]): Promise<FileHandle> {
+  const isName = (name: string) => !['', '.', '..'].includes(name) && !/[/\0]/.test(name);
+  if (names.length === 0 || !names.every(isName)) throw new TypeError('not the path of a file');
+  if (process.platform === 'darwin') {
+    const path = join(await realpath(root), ...names);
+    return await open(path, O_RDONLY | O_NONBLOCK | NO_LINK_ANYWHERE);
+  }
+  let opened = await open(root, O_RDONLY | O_DIRECTORY);
+  for (const [index, name] of names.entries()) {
+    const kind = index === names.length - 1 ? O_NONBLOCK : O_DIRECTORY;
+    // Linux has no `openat` in Node; a path through the open folder is the same.
+    const next = open(`/proc/self/fd/${opened.fd}/${name}`, O_RDONLY | O_NOFOLLOW | kind);
+    const parent = opened;
+    opened = await next.finally(() => parent.close());
+  }
+  return opened;
+}
