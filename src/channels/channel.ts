@@ -82,6 +82,13 @@ export type RepliedTo = {
   readonly text: string;
 };
 
+/** A question that is answered by a press: of a button, or on an option of a poll. */
+export type OutboundChoices = {
+  /** Names the question in `onChoice`. */
+  readonly question: string;
+  readonly options: readonly { readonly word: string; readonly label: string }[];
+};
+
 /** What a channel can do beside sending text. The host sends nothing that the channel has not named here. */
 export type ChannelCapabilities = {
   /** It sends files up to this size. Otherwise the text says where each file is. */
@@ -90,6 +97,8 @@ export type ChannelCapabilities = {
   readonly replyTo?: true;
   /** It sends into the thread that the question came from. Otherwise the chat has no threads. */
   readonly thread?: true;
+  /** It shows up to so many choices to press, and tells `onChoice`. Otherwise they are numbers in the text. */
+  readonly choices?: { readonly most: number };
 };
 
 /**
@@ -110,6 +119,8 @@ export type OutboundMessage = {
   readonly replyTo?: RepliedTo;
   /** The `thread` of the message that it answers. */
   readonly thread?: string;
+  /** Shown below the text, which does not name them. */
+  readonly choices?: OutboundChoices;
 };
 
 export type ChannelStatus = {
@@ -117,6 +128,18 @@ export type ChannelStatus = {
   /** One line for the owner: what is wrong and what to do, or null when nothing is. */
   readonly detail: string | null;
 };
+
+/** A press that answers a question, and who pressed, as a message of theirs would say it. */
+export type Choice = Pick<InboundMessage, 'jid' | 'sender' | 'isOwner'> & {
+  readonly question: string;
+  readonly word: string;
+};
+
+/**
+ * What became of a press: the answer is stored and will be confirmed; or the question is for another person;
+ * or it is not open any more.
+ */
+export type ChoiceOutcome = 'noted' | 'not-asked' | 'closed';
 
 /** How a channel reports to the host. Callbacks may reject; the channel must then not acknowledge. */
 export type ChannelEvents = {
@@ -130,6 +153,8 @@ export type ChannelEvents = {
   readonly onSameChat?: (from: string, to: string) => Promise<void>;
   /** A direct sender who is not on the channel's own allow-list was dropped, and is counted. */
   readonly onStranger?: (sender: string) => Promise<void>;
+  /** Resolves when the answer is on disk. */
+  readonly onChoice?: (choice: Choice) => Promise<ChoiceOutcome>;
   readonly onStatus: (status: ChannelStatus) => void;
 };
 

@@ -17,6 +17,15 @@ const KeptFiles = z.array(KeptFile);
  */
 export type KeptFile = Readonly<z.output<typeof KeptFile>>;
 
+const KeptChoices = z.object({
+  question: z.string(),
+  text: z.string(),
+  options: z.array(z.object({ word: z.string(), label: z.string() })),
+});
+
+/** A question that can be answered by a press: its id, the text where that can be done, and the choices. */
+export type KeptChoices = Readonly<z.output<typeof KeptChoices>>;
+
 export type NewOutbound = {
   readonly messageId: string;
   readonly jid: string;
@@ -28,15 +37,20 @@ export type NewOutbound = {
   /** The channel's id of the message in the same chat that it is shown to answer. */
   readonly replyTo?: string | null;
   readonly attachments?: readonly KeptFile[];
+  /** The turn into whose thread it goes, where that is not `turnId`. */
+  readonly threadOf?: string | null;
+  /** For channels that show choices to press; `text` names them for all others. */
+  readonly choices?: KeptChoices | null;
 };
 
 /** A message on its way out. `attempts` counts refusals, `repeats` sends of unknown outcome. */
-export type Outbound = Omit<NewOutbound, 'replyTo'> & {
+export type Outbound = Omit<NewOutbound, 'replyTo' | 'threadOf'> & {
   readonly turnId: string | null;
   readonly isProgress: boolean;
   readonly attachments: readonly KeptFile[];
   /** Null where it answers nothing, or where that is not stored any more. */
   readonly replyTo: { readonly id: string; readonly sender: string; readonly text: string } | null;
+  readonly choices: KeptChoices | null;
   /** The thread of what was asked last in its turn; null without a turn, or where there are no threads. */
   readonly thread: string | null;
   readonly seq: number;
@@ -80,6 +94,7 @@ const Row = z
     repeats: z.int(),
     next_try_at: z.int(),
     attachments: z.string(),
+    choices: z.string().nullable(),
     thread: z.string().nullable(),
     reply_id: z.string().nullable(),
     reply_sender: z.string().nullable(),
@@ -96,6 +111,7 @@ const Row = z
     repeats: row.repeats,
     nextTryAt: row.next_try_at,
     attachments: parseFiles(row.attachments),
+    choices: row.choices === null ? null : parseChoices(row.choices),
     thread: row.thread,
     replyTo:
       row.reply_id === null || row.reply_sender === null
@@ -106,16 +122,16 @@ const Files = z.object({ attachments: z.string() });
 
 export function outboxOf(database: Database): Outbox {
   const insert = database.prepare(`
-    INSERT INTO outbox (message_id, jid, text, turn_id, is_progress, reply_to, attachments, thread,
-      state, created_at)
-    VALUES (:messageId, ${CURRENT_JID}, :text, :turnId, :isProgress, :replyTo, :attachments,
+    INSERT INTO outbox (message_id, jid, text, turn_id, is_progress, reply_to, attachments, choices,
+      thread, state, created_at)
+    VALUES (:messageId, ${CURRENT_JID}, :text, :turnId, :isProgress, :replyTo, :attachments, :choices,
       (SELECT messages.thread FROM turns JOIN messages ON messages.seq = turns.upto_seq
-       WHERE turns.id = :turnId AND turns.jid = ${CURRENT_JID}
+       WHERE turns.id = :threadOf AND turns.jid = ${CURRENT_JID}
        AND (turns.kind = 'command' OR turns.payload IS NULL)),
       'queued', :now)`);
   const heads = database.prepare(`
     SELECT outbox.seq, message_id, outbox.jid, outbox.text, turn_id, is_progress, attempts, repeats,
-      next_try_at, attachments, outbox.thread, messages.id AS reply_id,
+      next_try_at, attachments, choices, outbox.thread, messages.id AS reply_id,
       messages.sender AS reply_sender, messages.text AS reply_text
     FROM outbox LEFT JOIN messages ON messages.jid = outbox.jid AND messages.id = outbox.reply_to
     WHERE outbox.seq IN
@@ -151,9 +167,16 @@ export function outboxOf(database: Database): Outbox {
     return 'unknown';
   }
   return {
-    add({ turnId = null, isProgress = false, replyTo = null, attachments = [], ...message }, now) {
-      const rest = { isProgress: Number(isProgress), attachments: JSON.stringify(attachments) };
-      throughIndex(() => insert.run({ ...message, turnId, replyTo, ...rest, now }));
+    add({ messageId, jid, text, turnId = null, replyTo = null, threadOf = turnId, ...rest }, now) {
+      const { isProgress = false, attachments = [], choices = null } = rest;
+      throughIndex(() =>
+        insert.run({
+          ...{ messageId, jid, text, turnId, replyTo, threadOf, now },
+          isProgress: Number(isProgress),
+          attachments: JSON.stringify(attachments),
+          choices: choices === null ? null : JSON.stringify(choices),
+        }),
+      );
     },
     heads: () => heads.all().map((row) => Row.parse(row)),
     markSending: (messageId) => void setState.run({ messageId, state: 'sending', error: null }),
@@ -176,6 +199,10 @@ export function outboxOf(database: Database): Outbox {
         return parseFiles(attachments).map(({ copy }) => copy);
       }),
   };
+}
+
+function parseChoices(json: string): KeptChoices | null {
+  return KeptChoices.safeParse(JSON.parse(json)).data ?? null;
 }
 
 /** Reads what another tree may have written: a message is sent without its files rather than never. */

@@ -7,6 +7,8 @@ import type {
   ChannelCapabilities,
   ChannelEvents,
   ChannelStatus,
+  Choice,
+  ChoiceOutcome,
   InboundMessage,
   KnownChat,
   OutboundMessage,
@@ -119,6 +121,11 @@ export class TestChannel implements Channel {
       sentAt: Date.UTC(2026, 10, 21, 7, this.#count),
       ...over,
     });
+  }
+
+  /** Presses a choice of a question. */
+  async press(choice: Choice): Promise<ChoiceOutcome | undefined> {
+    return await this.#events?.onChoice?.(choice);
   }
 
   async meet(jid: string, name: string, over: Partial<KnownChat> = {}): Promise<void> {

@@ -1,8 +1,15 @@
-import type { InboundMessage } from '../../channels/channel.ts';
+import type { Choice, ChoiceOutcome, InboundMessage } from '../../channels/channel.ts';
 import type { StoredAsk } from '../../store/asks.ts';
 import type { ClockPort, IdPort, StorePort } from '../contracts/ports.ts';
 import { isAmong, replyTo } from '../contracts/question.ts';
-import { answeredText, askedText, declinedText, type KeptQuestion, parseKept } from './question.ts';
+import {
+  answeredText,
+  askedText,
+  declinedText,
+  type KeptQuestion,
+  parseKept,
+  pressedChoices,
+} from './question.ts';
 
 type AnswerOptions = StorePort & ClockPort & IdPort;
 
@@ -41,6 +48,26 @@ export function takeAnswer(options: AnswerOptions, message: InboundMessage): str
 }
 
 /**
+ * Takes a press as the answer to its question, where the person who pressed is the one asked, in the chat
+ * of the question. What was said since does not matter: a press names its question.
+ */
+export function takeChoice(options: AnswerOptions, choice: Choice): ChoiceOutcome {
+  const { store, now, newId } = options;
+  const { question, word } = choice;
+  return store.transaction(() => {
+    const isMeant = ({ id }: StoredAsk) => id === question;
+    if (!store.asks.inChat(choice.jid).some(isMeant)) return 'closed';
+    const ask = openFor(options, choice).find(isMeant);
+    if (ask === undefined) return 'not-asked';
+    const isOffered = pressedChoices(ask.id, ask.kept).options.some((one) => one.word === word);
+    if (!isOffered) return 'closed';
+    const about = { jid: choice.jid, threadOf: ask.kept.turnId };
+    store.outbox.add({ messageId: newId(), ...about, text: note(options, ask, word) }, now());
+    return 'noted';
+  });
+}
+
+/**
  * Withdraws what the sender was asked in this chat: they talk of something else, and a later yes would mean
  * that.
  */
@@ -52,10 +79,10 @@ export function withdrawAsks(options: AnswerOptions, message: InboundMessage): v
   }
 }
 
-/** Returns the open questions of a chat that this message's sender, and nobody else, may answer. */
+/** Returns the open questions of a chat that its sender, and nobody else, may answer. */
 function openFor(
   { store }: AnswerOptions,
-  { jid, sender, isOwner }: InboundMessage,
+  { jid, sender, isOwner }: Pick<InboundMessage, 'jid' | 'sender' | 'isOwner'>,
 ): readonly Open[] {
   return store.asks.inChat(jid).flatMap((ask) => {
     const kept = parseKept(ask.payload);

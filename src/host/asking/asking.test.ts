@@ -281,3 +281,78 @@ test('while the database takes nothing, a question that is over is not closed, n
   expect(textsOf(terminal).join()).not.toContain('no answer in time');
   await assistant.stop();
 });
+
+test('where choices can be pressed, the person asked answers by a press, and nobody else', async () => {
+  using project = new TestProject();
+  const three = [...COLOURS, { word: 'green', label: 'green' }];
+  const assistant = await familyAsks(project, [
+    { to: 'bob', text: 'Which colour?', choices: COLOURS },
+    { to: 'bob', text: 'Paint?', what: 'The paint' },
+    { to: 'bob', text: 'Which of three?', choices: three },
+  ]);
+  const { chat, family, replies } = assistant;
+  await hears(chat, 'Which of three?');
+  const asked = () => chat.sent.map(({ choices }) => choices).filter((it) => it !== undefined);
+  // The channel said nothing of choices when these went out.
+  expect(asked()).toEqual([]);
+  await family('never mind');
+  await isIdle(assistant);
+  replies.length = 0;
+  chat.sent.length = 0;
+  chat.capabilities = { choices: { most: 2 }, thread: true };
+
+  await family('@Andy go', { thread: 't1' });
+  await hears(chat, 'Which of three?');
+  expect(chat.sent.map(({ text, choices, thread }) => [text, choices?.options, thread])).toEqual([
+    ['Which colour?', COLOURS, 't1'],
+    [
+      'Paint?\n\nAllow it?',
+      [
+        { word: 'yes', label: 'Yes' },
+        { word: 'no', label: 'No' },
+      ],
+      't1',
+    ],
+    [
+      'Which of three?\n\n1. red, as before\n2. blue\n3. green\n\nThis is question 3: say `3 1` for the first, and so on.',
+      undefined,
+      't1',
+    ],
+  ]);
+  const [colour = '', paint = ''] = asked().map(({ question }) => question);
+  const bob = { jid: FAMILY, sender: 'bob', isOwner: false };
+  const press = (question: string, word: string, over = {}) =>
+    chat.press({ ...bob, question, word, ...over });
+  expect(await press(colour, 'blue', { sender: 'eve' })).toBe('not-asked');
+  expect(await press(colour, 'blue', { sender: 'ada', isOwner: true })).toBe('not-asked');
+  expect(await press(colour, 'blue', { jid: 'chat:club' })).toBe('closed');
+  expect(await press(colour, 'pink')).toBe('closed');
+  await setImmediate();
+  expect(replies).toEqual([]);
+  expect(await press(colour, 'blue')).toBe('noted');
+  expect(await press(colour, 'red')).toBe('closed');
+  expect(await press(paint, 'yes')).toBe('noted');
+  await hears(chat, 'The paint is allowed, this once.');
+  expect(chat.sent.at(-1)?.thread).toBe('t1');
+  expect(textsOf(chat)).toContain('Noted: blue.');
+  await family('3 3');
+  await isIdle(assistant);
+  expect(replies).toEqual([chosen('blue'), chosen('yes'), chosen('green')]);
+  await assistant.stop();
+});
+
+test('what only the owner can allow is allowed by a press of the owner', async () => {
+  using project = new TestProject();
+  const assistant = await familyAsks(project, [{ text: 'Pay?' }]);
+  const { terminal, replies } = assistant;
+  terminal.capabilities = { choices: { most: 9 } };
+  await hears(terminal, 'Pay?');
+  const question = assistant.store.asks.inChat('terminal:main')[0]?.id ?? '';
+  const press = (isOwner: boolean) =>
+    terminal.press({ jid: 'terminal:main', sender: 'ada', isOwner, question, word: 'no' });
+  expect(await press(false)).toBe('not-asked');
+  expect(await press(true)).toBe('noted');
+  await isIdle(assistant);
+  expect(replies).toEqual([chosen('no')]);
+  await assistant.stop();
+});

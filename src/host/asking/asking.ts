@@ -11,7 +11,13 @@ import type {
   TimerPort,
 } from '../contracts/ports.ts';
 import { ownersChats } from '../groups/owners-chats.ts';
-import { askedText, declinedText, type KeptQuestion, keptQuestion } from './question.ts';
+import {
+  askedText,
+  declinedText,
+  type KeptQuestion,
+  keptQuestion,
+  pressedChoices,
+} from './question.ts';
 
 /** Asks people in the middle of some work. */
 export interface Asking {
@@ -132,7 +138,10 @@ export function openAsking(options: AskingOptions): Asking {
       const number = store.asks.freeNumber(jid);
       const isAlone = store.asks.inChat(jid).length === 0;
       // The question is not older than its own text, which would else count as said since.
-      queue(jid, askedText(kept, { number, isAlone }));
+      const text = askedText(kept, { number, isAlone });
+      const choices = pressedChoices(id, kept);
+      const { turnId: threadOf } = one;
+      store.outbox.add({ messageId: newId(), jid, text, choices, threadOf }, now());
       store.asks.open({ id, jid, number, sender, payload: kept }, now());
     });
     const cancelTimer = setTimer(timeoutMs, () => expire(id));
@@ -181,7 +190,7 @@ export function openAsking(options: AskingOptions): Asking {
   return {
     start: () => store.asks.closeAll(),
     async ask(question, about) {
-      const kept = keptQuestion(question);
+      const kept = keptQuestion(question, about.turnId);
       const timeoutMs = Math.min(question.timeoutMs ?? timeouts.consentMs, LONGEST_MS);
       const { promise, resolve } = Promise.withResolvers<AskReply>();
       const id = newId();

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { KeptChoices } from '../../store/store.ts';
 import type { AskQuestion } from '../contracts/ask.ts';
 import { choiceLines } from '../contracts/question.ts';
 
@@ -7,6 +8,8 @@ const KeptQuestion = z.object({
   text: z.string(),
   choices: z.array(z.object({ word: z.string(), label: z.string() })),
   what: z.string().nullable(),
+  /** The turn that asks. */
+  turnId: z.string().nullable().default(null),
 });
 
 export type KeptQuestion = Readonly<z.output<typeof KeptQuestion>>;
@@ -25,7 +28,10 @@ const WORD = /^[a-z][a-z0-9 _-]{0,39}$/i;
  *
  * @throws Error where it cannot be shown whole, or its choices cannot be told apart
  */
-export function keptQuestion({ text, choices = [], payload, what }: AskQuestion): KeptQuestion {
+export function keptQuestion(
+  { text, choices = [], payload, what }: AskQuestion,
+  turnId: string,
+): KeptQuestion {
   const words = choices.map(({ word }) => word.toLowerCase());
   const areWords = words.every((word) => WORD.test(word)) && new Set(words).size === words.length;
   if (choices.length === 1 || choices.length > 9 || !areWords) {
@@ -33,7 +39,7 @@ export function keptQuestion({ text, choices = [], payload, what }: AskQuestion)
   }
   const whole = payload === undefined ? text : `${text}\n\n${shown(payload)}`;
   if (whole.length > MAX_SHOWN) throw new Error('The question is too long to be shown.');
-  return { text: whole, choices: [...choices], what: what ?? null };
+  return { text: whole, choices: [...choices], what: what ?? null, turnId };
 }
 
 /** Characters that could let a payload look like another one: they turn text around, or show nothing. */
@@ -65,6 +71,17 @@ export function askedText(
     ? 'Say a number.'
     : `This is question ${number}: say \`${number} 1\` for the first, and so on.`;
   return `${text}\n\n${choiceLines(choices)}\n\n${how}`;
+}
+
+const YES_OR_NO = [
+  { word: 'yes', label: 'Yes' },
+  { word: 'no', label: 'No' },
+];
+
+/** Makes the question as it is put where its choices can be pressed. */
+export function pressedChoices(id: string, { text, choices, what }: KeptQuestion): KeptChoices {
+  const options = choices.length === 0 ? YES_OR_NO : choices;
+  return { question: id, text: what === null ? text : `${text}\n\nAllow it?`, options };
 }
 
 /** What whoever answered is told. */

@@ -4,6 +4,7 @@ import type {
   ChannelStatus,
   InboundMessage,
 } from '../../channels/channel.ts';
+import { takeChoice } from '../asking/answers.ts';
 import type { Command } from '../contracts/command.ts';
 import type { HostLog } from '../contracts/log.ts';
 import type {
@@ -80,6 +81,12 @@ function eventsOf(
     async onStranger(sender) {
       store.strangers.count(channel.name, sender, now());
       parts.onStranger();
+    },
+    async onChoice(choice) {
+      const jid = store.chats.current(choice.jid);
+      const outcome = takeChoice(parts, { ...choice, jid });
+      if (outcome === 'noted') parts.onStored(new Set([jid]));
+      return outcome;
     },
     onStatus(status) {
       parts.onStatus(channel, status);

@@ -21,7 +21,9 @@ export function outboundFor(
     if (reason === null) attachments.push({ path, name: file.name, sizeBytes: file.sizeBytes });
     else lines.push(lineFor(file, reason));
   }
-  const text = [message.text, ...(lines.length === 0 ? [] : [lines.join('\n')])].join('\n\n');
+  const choices = choicesFor(can, message);
+  const said = choices === null ? message.text : choices.text;
+  const text = [said, ...(lines.length === 0 ? [] : [lines.join('\n')])].join('\n\n');
   return {
     id,
     jid,
@@ -30,7 +32,17 @@ export function outboundFor(
     ...(attachments.length > 0 ? { attachments } : {}),
     ...(can.replyTo && replyTo !== null ? { replyTo } : {}),
     ...(can.thread && thread !== null ? { thread } : {}),
+    ...(choices === null
+      ? {}
+      : { choices: { question: choices.question, options: choices.options } }),
   };
+}
+
+/** Returns the choices where the channel shows them all; else null, since the text names them. */
+function choicesFor({ choices: can }: ChannelCapabilities, { choices }: Outbound) {
+  return can !== undefined && choices !== null && choices.options.length <= can.most
+    ? choices
+    : null;
 }
 
 function whyNotSent(
