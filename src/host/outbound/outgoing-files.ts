@@ -40,21 +40,30 @@ export function openOutgoingFiles(options: OutgoingFilesOptions): OutgoingFiles 
 
   async function copy(folder: string, path: string, id: string): Promise<KeptFile> {
     const names = namesOf(path);
-    const source = await openBeneath(join(projectDir, 'groups', folder), names).catch(
-      (error: unknown) => {
-        throw new Error(`${path} is not sent: ${reasonOf(error)}`, { cause: error });
-      },
-    );
-    await using _ = source;
+    const source = await openBeneath(join(projectDir, 'groups', folder), names).catch((error) => {
+      throw new Error(`${path} is not sent: ${reasonOf(error)}`, { cause: error });
+    });
+    try {
+      const sizeBytes = await copyTo(join(shelf, id), source, path);
+      const name = plainName(basename(names.join('/'))) ?? 'file';
+      return { copy: id, origin: `groups/${folder}/${names.join('/')}`, name, sizeBytes };
+    } finally {
+      await source.close();
+    }
+  }
+
+  /** Returns the size. */
+  async function copyTo(copied: string, source: FileHandle, path: string): Promise<number> {
     if (!(await source.stat()).isFile()) throw new Error(`${path} is not sent: it is no file.`);
     mkdirSync(shelf, { recursive: true, mode: 0o700 });
-    await using target = await open(join(shelf, id), 'wx', 0o600);
-    const sizeBytes = await copyUpTo(source, target);
-    if (sizeBytes === null) {
+    const target = await open(copied, 'wx', 0o600);
+    try {
+      const sizeBytes = await copyUpTo(source, target);
+      if (sizeBytes !== null) return sizeBytes;
       throw new Error(`${path} is not sent: it is larger than ${MAX_BYTES / 1_000_000} MB.`);
+    } finally {
+      await target.close();
     }
-    const name = plainName(basename(names.join('/'))) ?? 'file';
-    return { copy: id, origin: `groups/${folder}/${names.join('/')}`, name, sizeBytes };
   }
 
   function sweep(): void {
