@@ -7,14 +7,14 @@ import {
 import type { OpenDatabase } from '../lib/own-database.ts';
 import type { ConsolePort } from './console-port.ts';
 
-/** A file that came with a message; it is fetched only when somebody asks for it. */
+/** A file that came with a message; it is fetched only when an agent or a person asks for it. */
 export type Attachment = {
   readonly kind: 'image' | 'video' | 'voice' | 'audio' | 'document' | 'sticker';
-  /** What the sender says it is; what it is shows when it is fetched. */
+  /** The type that the sender claims; the true one shows when the file is fetched. */
   readonly mimeType: string | null;
   readonly sizeBytes: number | null;
   readonly name: string | null;
-  /** How long it plays. */
+  /** Playing time. */
   readonly seconds?: number;
 };
 
@@ -41,7 +41,7 @@ export type InboundMessage = {
   /** The channel vouches that the installation's owner wrote it. */
   readonly isOwner: boolean;
   readonly mentionsAssistant: boolean;
-  /** Without the attachments, which the host names behind it. */
+  /** The text without attachments, which the host lists after it. */
   readonly text: string;
   /** Milliseconds since the epoch, as the channel says; never used for ordering. */
   readonly sentAt: number;
@@ -70,7 +70,7 @@ export type KnownChat = {
 export type OutboundFile = {
   /** Absolute; it is there until the message is taken or given up. */
   readonly path: string;
-  /** The name for whoever gets it, without a folder. */
+  /** The name that the recipient sees, without a folder. */
   readonly name: string;
   readonly sizeBytes: number;
 };
@@ -89,7 +89,7 @@ export type OutboundChoices = {
   readonly options: readonly { readonly word: string; readonly label: string }[];
 };
 
-/** What a channel can do beside sending text. The host sends nothing that the channel has not named here. */
+/** Abilities of a channel beside sending text. The host sends nothing that the channel has not named here. */
 export type ChannelCapabilities = {
   /** It sends files up to this size. Otherwise the text says where each file is. */
   readonly attachments?: { readonly maxBytes: number };
@@ -102,15 +102,15 @@ export type ChannelCapabilities = {
 };
 
 /**
- * What goes out: Markdown, turned by the channel into its own dialect, in as many parts as it needs. The
- * fields of a capability are there only on a channel that has it.
+ * A message to send: Markdown, which the channel turns into its own dialect, in as many parts as it needs.
+ * The fields of a capability are there only on a channel that has it.
  */
 export type OutboundMessage = {
   /** Made before sending, so that a resend after a crash is the same message where the channel takes ids. */
   readonly id: string;
   readonly jid: string;
   readonly text: string;
-  /** The ids of the messages that it answers, or tells about; none for what nobody asked for. */
+  /** The ids of the messages that it answers, or tells about; none for a message of the assistant's own accord. */
   readonly answersTo?: readonly string[];
   /** It says how far a command is; the answer comes later. */
   readonly isProgress?: boolean;
@@ -136,12 +136,12 @@ export type Choice = Pick<InboundMessage, 'jid' | 'sender' | 'isOwner'> & {
 };
 
 /**
- * What became of a press: the answer is stored and will be confirmed; or the question is for another person;
- * or it is not open any more.
+ * Result of a press: the answer is stored and will be confirmed; or the question is for another person; or
+ * it is not open any more.
  */
 export type ChoiceOutcome = 'noted' | 'not-asked' | 'closed';
 
-/** How a channel reports to the host. Callbacks may reject; the channel must then not acknowledge. */
+/** Reports of a channel to the host. Callbacks may reject; the channel must then not acknowledge. */
 export type ChannelEvents = {
   /** Resolves when the message is stored; only then may the channel acknowledge it to the far end. */
   readonly onMessage: (message: InboundMessage) => Promise<void>;
@@ -159,8 +159,8 @@ export type ChannelEvents = {
 };
 
 /**
- * How a channel is linked to an account of the owner's: by `/pair`, which runs the set-up step of the
- * channel's name. A step that is given `--relay` shows a code that is to be drawn as a line `qr <code>`.
+ * A link to an account of the owner's: `/pair` makes it by the set-up step of the channel's name. A step
+ * that is given `--relay` prints a code that is to be drawn as a line `qr <code>`.
  */
 export type Pairing = {
   /** The name of the far end as people write it: `WhatsApp`. */
@@ -175,18 +175,18 @@ export type Pairing = {
  * One way for messages to get in and out.
  *
  * `connect` resolves when the channel is connected, or has said by status why it will not be; it never
- * rejects because of the far end. A channel with an allow-list drops everybody else before `onMessage`;
- * an empty list allows nobody, and the status says which setting to add.
+ * rejects because of the far end. A channel with an allow-list drops messages of other people before
+ * `onMessage`; an empty list allows no one, and the status says which setting to add.
  */
 export interface Channel {
   readonly name: string;
-  /** It has no allow-list and hands over everybody's messages: whom to hear is the owner's `/allow`. */
+  /** True without an allow-list of its own: it hands over all messages, and the owner's `/allow` decides on them. */
   readonly isOpen?: boolean;
   /** The setting that is its own allow-list, where it has one: `TELEGRAM_ALLOW_FROM`. */
   readonly allowSetting?: string;
   /** Present on a channel that `/pair` links. */
   readonly pairing?: Pairing;
-  /** What the greeting names of this channel, as part of a list: `/pair links WhatsApp`. */
+  /** The channel's part of the greeting, as one of a list: `/pair links WhatsApp`. */
   readonly greetingHint?: string;
   readonly capabilities?: ChannelCapabilities;
   connect(events: ChannelEvents): Promise<void>;
@@ -201,7 +201,7 @@ export interface Channel {
   /** The chat or sender that the owner means by what they typed, such as a phone number; null for none. */
   addressOf?(typed: string): string | null;
   status(): ChannelStatus;
-  /** Fetches what came with a message. Rejects, with words for whoever asked, where it is gone or too large. */
+  /** Fetches a file of a message. Rejects, with a text for the one who asked, where it is gone or too large. */
   fetchAttachment?(jid: string, messageId: string): Promise<FetchedAttachment>;
   /** The owner deletes all that is known of a chat: references to its files, copies of what was sent. */
   forgetChat?(jid: string): void;
@@ -216,7 +216,7 @@ export class UnknownDelivery extends Error {
   override readonly name = 'UnknownDelivery';
 }
 
-/** What a channel is made of, beside its own settings. */
+/** Services that a channel works with, beside its own settings. */
 export type ChannelContext = {
   readonly assistantName: string;
   /** Absolute path of the folder for what a channel keeps. */

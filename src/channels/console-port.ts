@@ -7,11 +7,11 @@ export type ConsoleLine = {
   readonly typedAt: number;
 };
 
-/** What a printed text belongs to. */
+/** The message, turn or command that a printed text belongs to. */
 export type PrintedAbout = {
   /** Ids of the lines that it answers, or tells about. */
   readonly answersTo: readonly string[];
-  /** It says how far a command is, and answers nothing yet. */
+  /** True for progress of a command, which answers nothing yet. */
   readonly isProgress: boolean;
 };
 
@@ -24,7 +24,7 @@ export interface ConsolePort {
   readonly awaiting: number | null;
   /**
    * Resolves when the owner of the terminal has taken the text. It is shown to those who said the lines
-   * with these ids; with none of them, to whoever is there. Progress is shown apart from answers.
+   * with these ids; without such a reader, to all who are connected. Progress is shown apart from answers.
    */
   print(markdown: string, about: PrintedAbout): Promise<void>;
   /** Asks for input; lines are handed over from here on, in order. */

@@ -54,7 +54,7 @@ function terminalChannel(
     },
     send: ({ text, answersTo = [], isProgress = false }) =>
       port.print(text, { answersTo, isProgress }),
-    // Where somebody waits for an answer, the terminal shows it by itself, and does not forget.
+    // Where a line waits for an answer, the terminal shows that by itself, and does not forget.
     async setTyping() {},
     ownsJid: (jid) => jid.startsWith('terminal:'),
     status: () => status,

@@ -30,7 +30,6 @@ export const channel = defineChannel({
     new WhatsAppChannel({ settings: { assistantName, dataDir, owner: owner ?? null }, log }, null),
 });
 
-/** What the channel works with. */
 type Context = { readonly settings: LinkSettings; readonly log: ChannelLog };
 
 const IN_USE_MS = 10_000;
@@ -90,7 +89,7 @@ export class WhatsAppChannel implements Channel {
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       onStatus({ state: 'failed', detail: reason });
-      // The assistant before this one may be on its way out, or somebody is pairing.
+      // The former assistant may still be closing, or a pairing may be under way.
       const isPassing = error instanceof WhatsAppError && error.code === 'IN_USE';
       const waitMs = IN_USE_MS * (this.#endpoint?.timeScale ?? 1);
       if (isPassing) this.#again = setTimeout(() => void this.#open(events, onStatus), waitMs);
@@ -138,7 +137,7 @@ export class WhatsAppChannel implements Channel {
 
   addressOf(typed: string): string | null {
     const wanted = typed.trim();
-    // The country's number belongs to it: 0151… is somebody else in every country.
+    // The country's number belongs to it: 0151… is another person in every country.
     const isNumber = /^\+?[1-9][\d ()./-]{6,}$/.test(wanted);
     const jid = isNumber ? addressOf(wanted.replace(/\D/g, '')) : wanted;
     return this.ownsJid(jid) ? (this.#link?.chatOf(jid) ?? jid) : null;
@@ -148,7 +147,7 @@ export class WhatsAppChannel implements Channel {
     return this.#status;
   }
 
-  /** So that the next pairing finds nobody at its files. */
+  /** Closes the link, so that the next pairing can open its files. */
   #letGo(): void {
     const link = this.#link;
     this.#link = null;
@@ -168,7 +167,7 @@ export class WhatsAppChannel implements Channel {
     if (state === status.state && detail === status.detail) return;
     this.#status = status;
     if (status.state === 'unpaired') this.#letGo();
-    // One that was never paired needs nobody: a pairing that was broken off is not told as a trouble.
+    // A channel that was never paired is no trouble, even if a pairing was broken off.
     if (status !== UNPAIRED) events.onStatus(status);
   }
 }

@@ -1,4 +1,4 @@
-/** What can keep WhatsApp from doing what it was asked. */
+/** Reasons why WhatsApp could not do as it was asked. */
 export type WhatsAppErrorCode =
   | 'ALREADY_PAIRED'
   | 'IN_USE'

@@ -15,21 +15,21 @@ export interface Addresses {
   /**
    * The address that a person or chat goes by.
    *
-   * @param jid as it stands in the message
+   * @param jid as written in the message
    * @param other the person's other address, where the message carries it
    */
   chatOf(jid: string, other?: string | null): string;
-  /** The same for somebody who is only spoken of, or null where they are unknown. */
+  /** Does the same for a person who is only mentioned; null for one who is unknown. */
   find(jid: string): string | null;
   /** Two addresses belong to one person. */
   join(jid: string, other: string): void;
-  /** People who were taken for two until it was known who has which address, oldest first. */
+  /** Pairs of addresses that turned out to be one person's, oldest first. */
   merges(): readonly Merge[];
-  /** The two are one everywhere now. */
+  /** Marks a merge as done everywhere. */
   forgetMerge(merge: Merge): void;
 }
 
-/** From the address that nobody goes by any more to the one that stays. */
+/** Moves a chat from an address that is out of use to the one that stays. */
 export type Merge = { readonly from: string; readonly to: string };
 
 export function addressesIn({ database }: LinkDatabase): Addresses {

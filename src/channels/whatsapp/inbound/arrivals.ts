@@ -21,7 +21,7 @@ export type ArrivalsOptions = {
 const KEPT_KEYS = 5_000;
 const ATTEMPTS = 6;
 const FIRST_PAUSE_MS = 100;
-/** What is older was meant for another day, and is stored without being answered. */
+/** Older messages are stored without an answer: they were meant for another day. */
 const ANSWERED_MS = 24 * 3_600_000;
 
 /**
@@ -62,7 +62,7 @@ export class Arrivals {
         if (await this.#handOver(read, raw)) inbox.acknowledge(raw.key);
       });
     } catch (error) {
-      // One message that nobody can read must not keep those behind it away; it stays in the inbox.
+      // A message that cannot be read must not hold up later ones; it stays in the inbox.
       log.warn('a message from WhatsApp was not read', { error: String(error) });
     }
   }
@@ -80,7 +80,7 @@ export class Arrivals {
     });
   }
 
-  /** What was said under an address comes before the chat's messages under the other. */
+  /** Moves messages of a chat's old address to its new one, before the next message is handed over. */
   async #mergeChats(): Promise<void> {
     await this.#handedOver();
     // It is tried again before the next message is handed over.
@@ -108,7 +108,7 @@ export class Arrivals {
     const name = `${jid} ${sender} ${id}`;
     if (this.#handed.has(name)) return true;
     if (media !== null) this.#options.media.keep(jid, id, media);
-    // What the account's owner writes to others is no word to the assistant.
+    // The owner's messages to other people are not meant for the assistant.
     const isToOthers = isDirect && key.fromMe === true && jid !== this.#options.reader().self;
     const isOld = message.sentAt < Date.now() - ANSWERED_MS;
     const isForNobody = message.isContext === true || isToOthers;
@@ -118,7 +118,7 @@ export class Arrivals {
     return true;
   }
 
-  /** The host may be unable to store for a moment; those behind wait, so that the order stays. */
+  /** Retries while the host cannot store; later messages wait, so that the order stays. */
   async #store(message: ReadMessage['message']): Promise<boolean> {
     const { events, mergeChats, log, signal } = this.#options;
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {

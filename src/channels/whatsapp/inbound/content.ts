@@ -1,9 +1,9 @@
 import type { proto } from '@whiskeysockets/baileys';
 import type { Attachment } from '../../channel.ts';
 
-/** What a message says, without who said it and where. */
+/** The content of a message, without its sender and chat. */
 export type Content = {
-  /** The words, and behind them a line in brackets for each thing that is not words. */
+  /** The text, then a line in brackets for each part that is not text. */
   readonly text: string;
   readonly attachment: MediaPart | null;
   readonly isContext: boolean;
@@ -188,7 +188,7 @@ function reactedTo({ reactionMessage }: proto.IMessage): Quoted | null {
   return id ? { id, sender: null, text: '' } : null;
 }
 
-/** A text on one line, which cannot close a bracket: nothing that somebody wrote passes for our own note. */
+/** Puts a text on one line and replaces its brackets, so that no sender's text passes for our own note. */
 export function oneLine(text: string): string {
   return text.replace(/[\s\]]+/g, ' ').trim();
 }

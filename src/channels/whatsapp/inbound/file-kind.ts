@@ -1,4 +1,4 @@
-/** What a file is, by its content. */
+/** The type of a file, by its content. */
 export type FileKind = { readonly mimeType: string; readonly extension: string };
 
 type Signature = FileKind & { readonly at: number; readonly bytes: readonly (number | string)[] };

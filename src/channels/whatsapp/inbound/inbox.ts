@@ -26,13 +26,13 @@ export interface Inbox {
   ): SignalRepositoryWithLIDStore;
   /** Writes what was decrypted and acknowledged since the last time; called inside the transaction of the keys. */
   writePending(): void;
-  /** That transaction is on disk. */
+  /** Forgets the rows of the last transaction, which is on disk now. */
   forgetWritten(): void;
-  /** The host has stored the message, or nobody wants it. Forgotten with the next write, or soon. */
+  /** Marks a message as stored by the host, or as unwanted. Its row goes with the next write, or soon. */
   acknowledge(key: WAMessageKey): void;
-  /** Forgets at once what was acknowledged. */
+  /** Deletes acknowledged rows at once. */
   flush(): void;
-  /** The messages that nobody acknowledged, oldest first, to be handed to Baileys again. */
+  /** Returns messages without an acknowledgement, oldest first, to be handed to Baileys again. */
   unacknowledged(): Promise<BinaryNode[]>;
 }
 

@@ -9,7 +9,7 @@ import type { LinkDatabase } from '../session/link-database.ts';
 import type { MediaPart } from './content.ts';
 import { kindOf } from './file-kind.ts';
 
-/** Where files are fetched from, and how large they may be. */
+/** The server of files, and the largest file that is fetched. */
 export type MediaOptions = { readonly url: string; readonly limitBytes: number };
 
 const FETCH_MS = 60_000;
@@ -43,7 +43,7 @@ export function mediaIn(
   );
   const find = linkDatabase.database.prepare('SELECT json FROM media WHERE jid = ? AND id = ?');
   const folder = join(linkDatabase.folder, 'media');
-  // What a crash left between its download and whoever asked for it.
+  // Files of an earlier run, which a crash left before they were delivered.
   rmSync(folder, { recursive: true, force: true });
   return {
     keep(jid, messageId, { attachment: { name, sizeBytes }, source }) {

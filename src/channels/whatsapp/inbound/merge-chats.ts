@@ -22,7 +22,7 @@ export function chatMerger(
 
   return () => {
     if (addresses.merges().length === 0) return work;
-    // One after the other, also behind one that failed.
+    // One after the other, also after one that failed.
     work = work.catch(() => {}).then(mergeAll);
     return work;
   };

@@ -3,18 +3,18 @@ import type { InboundMessage } from '../../channel.ts';
 import type { Addresses } from './addresses.ts';
 import { type Content, type MediaPart, oneLine, readContent } from './content.ts';
 
-/** What must be known to read a message: who we are, who is who, and what we said ourselves. */
+/** Knowledge for reading a message: our account, the addresses of people, and our own messages. */
 export type Reader = {
   readonly addresses: Addresses;
   /** The account's own address. */
   readonly self: string;
   /** The owner's address: the account's own, or another where the account is the assistant's. */
   readonly owner: string;
-  /** What the assistant is called, which is what a mention of the account means. */
+  /** The assistant's name, as a mention of the account is written in the text. */
   readonly assistantName: string;
   readonly nameOf: (person: string) => string | null;
   readonly chatNameOf: (chat: string) => string | null;
-  /** What the assistant said in a chat under that id, or null. */
+  /** Returns the assistant's own message with that id in a chat, or null. */
   readonly ourText: (jid: string, messageId: string) => string | null;
   /** Takes the wrappings off: disappearing messages, view-once, captions. */
   readonly unwrap: (message: proto.IMessage) => proto.IMessage | undefined;
@@ -85,8 +85,8 @@ function mentions(
 }
 
 /**
- * A mention stands in the text as the number of an address, which tells nobody who is meant. All are
- * replaced in one go: a name may hold the number that it stands for.
+ * A mention is written in the text as the number of an address, which tells the agent no name. All are
+ * replaced in one go: a name may hold the number that it replaces.
  */
 function withNames({ text, mentioned }: Content, reader: Reader): string {
   const names = new Map<string, string>();
@@ -113,7 +113,7 @@ function withQuotation({ text, quoted }: Content, answered: string | null, reade
   return `${text}\n[in answer to ${name === null ? '' : `${name}: `}"${said}"]`;
 }
 
-/** What somebody calls themselves, who may call themselves a book. */
+/** Truncates a display name; WhatsApp allows names of any length. */
 function shortName(name: string): string {
   return oneLine(name.slice(0, NAME_CHARACTERS));
 }

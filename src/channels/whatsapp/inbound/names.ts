@@ -2,7 +2,7 @@ import type { GroupMetadata, WASocket } from '@whiskeysockets/baileys';
 import type { KnownChat } from '../../channel.ts';
 import type { Addresses } from './addresses.ts';
 
-/** What people and groups are called, as far as WhatsApp has said so since the start. */
+/** Names of people and groups, as far as WhatsApp has told them since the start. */
 export class Names {
   readonly #addresses: Addresses;
   readonly #tell: (chat: KnownChat) => void;

@@ -7,7 +7,7 @@ import { formatParts } from './format.ts';
 import { messageIdOf, type Sent } from './sent.ts';
 import { type Rate, Throttle } from './throttle.ts';
 
-/** How fast messages go out, and how long WhatsApp may take to accept one, in milliseconds. */
+/** The rate at which messages are sent, and the time that WhatsApp may take to accept one, in milliseconds. */
 export type DeliveryPace = {
   readonly perChat: Rate;
   readonly overall: Rate;
@@ -49,7 +49,7 @@ export class Delivery {
 
   /**
    * @throws WhatsAppError NOT_CONNECTED, TOO_MANY, REFUSED when WhatsApp has not taken every part;
-   * UNCONFIRMED when nobody knows, and sending it again is safe: the ids are the same
+   * UNCONFIRMED when no answer came; sending it again is safe: the ids are the same
    */
   send(message: OutboundMessage): Promise<void> {
     const { id } = message;

@@ -1,7 +1,7 @@
 import { type Notation, renderMarkdown } from '../../kit/markdown.ts';
 import { renderParts } from '../../kit/render-parts.ts';
 
-/** WhatsApp takes far more, but hides what is behind the first screens. */
+/** WhatsApp takes far more, but hides all after the first screens. */
 const LIMIT = 4_000;
 
 /** WhatsApp's own notation: one star for bold, underscores, tildes, no headings, links in full. */
@@ -28,7 +28,7 @@ export function toWhatsApp(markdown: string): string {
   return renderMarkdown(markdown, NOTATION).trim();
 }
 
-/** A mark that stands beside a space, or around a line's end, is shown as it is. */
+/** WhatsApp shows a mark beside a space, or around a line's end, as it is. */
 function marked(mark: string, text: string): string {
   return text
     .split('\n')
@@ -40,7 +40,7 @@ function marked(mark: string, text: string): string {
     .join('\n');
 }
 
-/** WhatsApp makes links of addresses, and has none behind words. */
+/** WhatsApp makes links of addresses, but cannot hide an address behind words. */
 function link(href: string, label: string): string {
   const address = href.replace(/^mailto:/, '');
   return label === '' || label === address || label === href ? address : `${label} (${address})`;

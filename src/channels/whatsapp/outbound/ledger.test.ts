@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { Ledger } from './ledger.ts';
 
-/** What is written and sent, in order, by a ledger whose disk can be full. */
+/** Makes a ledger whose disk can be full, and a list of its writes and sends, in order. */
 function ledgerOn(disk: { isFull: boolean }) {
   const events: string[] = [];
   let changes = 0;

@@ -7,7 +7,7 @@ const RETRY_MS = 1_000;
  * was to be sent meanwhile goes out.
  *
  * WhatsApp and everybody who writes to us take what we send for a promise that its keys are kept. So a
- * frame waits for the commit that stands before it, and one commit serves all messages of a burst. While
+ * frame waits for the commit before it, and one commit serves all messages of a burst. While
  * the disk refuses, nothing goes out, and a crash then is as if nothing had been received.
  */
 export class Ledger {
@@ -40,7 +40,7 @@ export class Ledger {
     this.flush();
   }
 
-  /** Sends at once where nothing is to be committed, else behind the commit; the order is kept. */
+  /** Sends at once where nothing is to be committed, else after the commit; the order is kept. */
   send(frame: () => void): void {
     if (this.#isChanged || this.#waiting.length > 0) this.#waiting.push(frame);
     else frame();

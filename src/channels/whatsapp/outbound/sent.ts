@@ -4,14 +4,14 @@ import type { LinkDatabase } from '../session/link-database.ts';
 
 const Row = z.object({ jid: z.string(), text: z.string(), is_taken: z.int() });
 
-/** What the assistant said, stored before it is sent. */
+/** The assistant's messages, each stored before it is sent. */
 export interface Sent {
   /** Notes what is about to go out. @returns whether WhatsApp has taken it already, before a crash */
   begin(part: { readonly id: string; readonly jid: string; readonly text: string }): boolean;
   markTaken(id: string): void;
-  /** What was said under that id, in whichever chat: not for anybody outside. */
+  /** Returns the text of a message in any chat; for use in the assistant only. */
   textOf(id: string): string | null;
-  /** The same where it was said in that chat: whoever knows the id of another's message learns nothing. */
+  /** Returns the text only if the message is of that chat, so that an id of another chat's message reveals nothing. */
   textIn(jid: string, id: string): string | null;
 }
 

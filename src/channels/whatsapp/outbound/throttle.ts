@@ -18,7 +18,7 @@ export class Throttle {
     this.#overall = rates.overall;
   }
 
-  /** How long the next message to this chat has to wait, in milliseconds. */
+  /** Returns the milliseconds that the next message to this chat has to wait. */
   waitMs(chat: string, now: number): number {
     const own = waitOf(this.#chats.get(chat) ?? 0, this.#perChat, now);
     return Math.max(0, own, waitOf(this.#due, this.#overall, now));

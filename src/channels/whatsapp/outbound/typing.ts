@@ -1,7 +1,7 @@
 import type { WASocket } from '@whiskeysockets/baileys';
 
 /**
- * The typing indicator. WhatsApp shows it only of somebody who is online, and sends no notifications to
+ * The typing indicator. WhatsApp shows it only of an account that is online, and sends no notifications to
  * the phone meanwhile, so the account is online exactly as long as something is being written.
  */
 export class Typing {

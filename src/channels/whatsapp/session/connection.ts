@@ -3,7 +3,7 @@ import type { ChannelStatus } from '../../channel.ts';
 import { type BackoffLimits, backoffMs, pause } from '../../kit/backoff.ts';
 import { type Outcome, outcomeOf, REMOVED } from './outcome.ts';
 
-/** What the loop needs. None of it may throw. */
+/** Parts of the loop. None of the callbacks may throw. */
 export type ConnectionOptions = {
   readonly signal: AbortSignal;
   readonly open: () => WASocket;
@@ -18,10 +18,10 @@ export type ConnectionOptions = {
 };
 
 const BACKOFF: BackoffLimits = { firstMs: 1_000, longestMs: 120_000 };
-/** A connection that somebody else took over is not fought for. */
+/** A connection that another device took over is not taken back at once. */
 const SLOW_FAILURES = 6;
 const CLOSE_MS = 2_000;
-/** A far end that takes the connection and then says nothing is no far end. */
+/** A server that accepts the connection and then stays silent counts as unreachable. */
 const OPEN_MS = 60_000;
 
 /**

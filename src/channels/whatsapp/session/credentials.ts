@@ -14,16 +14,16 @@ import type { LinkDatabase } from './link-database.ts';
 const LOAD = 'SELECT json, is_removed FROM credentials';
 const Row = z.object({ json: z.string(), is_removed: z.int() });
 const KeyRow = z.object({ id: z.string(), json: z.string() });
-/** What tells paired credentials from others; the rest of their shape is Baileys'. */
+/** The fields that only paired credentials have; the rest of their shape is Baileys'. */
 const Paired = z.looseObject({ account: z.looseObject({}), me: z.looseObject({ id: z.string() }) });
 
-/** Who this device is, and its keys. */
+/** This device's identity and keys. */
 export interface Credentials {
-  /** Whether the owner's phone has accepted this device, and not removed it since. */
+  /** True if the owner's phone has accepted this device, and not removed it since. */
   readonly isPaired: boolean;
   /** The phone number of the account, or null. */
   readonly phoneNumber: string | null;
-  /** What Baileys works with; `inbox` rows go to disk together with the keys that decrypted them. */
+  /** Returns Baileys' own view; `inbox` rows go to disk together with the keys that decrypted them. */
   state(inbox: Inbox): AuthenticationState;
   /** The same, where keys are written with the next commit of the ledger, before anything is sent. */
   ledgerState(
@@ -40,7 +40,7 @@ export interface Credentials {
 /** Keys by type and id, as they are written; null for those that are to be forgotten. */
 type Unsaved = { [type: string]: { [id: string]: string | null } };
 
-/** Whether a link database holds a pairing; tells without the library that would use it. */
+/** Tells whether a link database holds a pairing, without loading Baileys. */
 export function hasPairing({ database }: LinkDatabase): boolean {
   const row = Row.optional().parse(database.prepare(LOAD).get());
   return (
@@ -48,7 +48,7 @@ export function hasPairing({ database }: LinkDatabase): boolean {
   );
 }
 
-/** Whether WhatsApp has removed the device that a link database holds. */
+/** Tells whether WhatsApp has removed the device that a link database holds. */
 export function wasRemoved({ database }: LinkDatabase): boolean {
   return Row.optional().parse(database.prepare(LOAD).get())?.is_removed === 1;
 }

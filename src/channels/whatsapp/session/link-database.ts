@@ -4,7 +4,7 @@ import Database from 'better-sqlite3';
 import { WhatsAppError } from '../failure.ts';
 
 const SCHEMA = `
-  -- Who this device is: one row, replaced as a whole when the device is paired anew.
+  -- Who this device is: one row, replaced as a whole when the device is paired again.
   CREATE TABLE IF NOT EXISTS credentials (
     id INTEGER PRIMARY KEY CHECK (id = 1), json TEXT NOT NULL, is_removed INTEGER NOT NULL DEFAULT 0
   ) STRICT;
@@ -51,7 +51,7 @@ export function whatsAppFolder(dataDir: string): string {
   return join(dataDir, 'whatsapp');
 }
 
-/** Whether there is something to open at all; an assistant that was never paired has no link database. */
+/** Tells whether a link database exists; an assistant that was never paired has none. */
 export function hasLinkDatabase(dataDir: string): boolean {
   return existsSync(linkDatabasePath(whatsAppFolder(dataDir)));
 }
@@ -91,7 +91,7 @@ export function openLinkDatabase(dataDir: string, now: number): LinkDatabase {
 
 /**
  * Deletes what is kept of a chat beside its addresses: references to its files, what was sent there, and
- * what came from there and nobody has stored. No byte of it stays in the file.
+ * all that came from there and was not stored. No byte of it stays in the file.
  */
 export function forgetChat({ database }: LinkDatabase, jid: string): void {
   database.pragma('secure_delete = ON');

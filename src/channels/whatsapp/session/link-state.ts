@@ -2,7 +2,7 @@ import Database from 'better-sqlite3';
 import { z } from 'zod';
 import { hasLinkDatabase, linkDatabasePath, whatsAppFolder } from './link-database.ts';
 
-/** What can be seen of the link without opening it for use. */
+/** The state of the link, as seen without opening it for use. */
 export type LinkState =
   | { readonly kind: 'absent' | 'unpaired' | 'removed' }
   /** The running assistant holds it. */
@@ -12,7 +12,7 @@ export type LinkState =
 const Row = z.object({ json: z.string(), is_removed: z.int() });
 const Paired = z.looseObject({ account: z.looseObject({}), me: z.looseObject({ id: z.string() }) });
 
-/** Looks whether, and as whom, this device is paired. Changes nothing. */
+/** Reads the state of the link, and the account if it is paired. Changes nothing. */
 export function readLinkState(dataDir: string): LinkState {
   if (!hasLinkDatabase(dataDir)) return { kind: 'absent' };
   const path = linkDatabasePath(whatsAppFolder(dataDir));

@@ -8,7 +8,7 @@ import { type Link, type LinkOptions, PairedLink } from './session.ts';
 /**
  * Opens what is kept of the pairing and begins to connect; how that goes is told by status.
  *
- * @returns null where there is no pairing, which the status says
+ * @returns null without a pairing; the status says so
  * @throws WhatsAppError IN_USE
  */
 export async function openLink(options: LinkOptions): Promise<Link | null> {

@@ -15,10 +15,10 @@ const Ended = z.looseObject({
   data: z.unknown(),
 });
 
-/** What follows from the error that a connection ended with; the numbers are WhatsApp's. */
+/** Returns the next step after the error that ended a connection; the numbers are WhatsApp's. */
 export function outcomeOf(error: unknown): Outcome {
   const ended = Ended.safeParse(error).data;
-  // An HTTP status in front of WhatsApp is somebody else's word: a proxy's, a hotel's.
+  // An HTTP status before the WebSocket opens comes from a proxy or captive portal, not from WhatsApp: retry.
   if (ended === undefined || ended.data instanceof Error) return unreachable;
   switch (ended.output.statusCode) {
     case 515:
@@ -54,14 +54,14 @@ const unreachable: Outcome = {
   isSlow: false,
 };
 
-/** What the owner is told when the device was removed. */
+/** The status once the owner's phone has removed the device. */
 export const REMOVED: ChannelStatus = {
   state: 'unpaired',
   detail:
     'WhatsApp has removed this device. Pair it again: say `/pair`, or run `npx claw setup whatsapp`.',
 };
 
-/** What the owner is told when there has been no pairing. */
+/** The status before the first pairing. */
 export const UNPAIRED: ChannelStatus = {
   state: 'unpaired',
   detail: 'Not paired: `/pair` or `npx claw setup whatsapp` links it to your phone.',

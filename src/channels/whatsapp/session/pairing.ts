@@ -10,7 +10,7 @@ import { outcomeOf } from './outcome.ts';
 import { openSocket, WHATSAPP_SOCKET } from './socket.ts';
 import { fetchVersion, keepVersion, versionIn, type WebVersion } from './version.ts';
 
-/** How the owner's phone is asked. */
+/** The way to link: a QR code to scan, or a code to type on the phone. */
 export type PairingMethod =
   | { readonly kind: 'qr'; readonly show: (qr: string) => void }
   | {
@@ -101,7 +101,7 @@ async function acceptOnPhone(attempt: Attempt): Promise<void> {
   }
   throw failed(
     wasAsked
-      ? 'nobody answered on the phone. Try again'
+      ? 'no answer came from the phone. Try again'
       : 'WhatsApp cannot be reached. Look at the network of this machine, and try again',
   );
 }
@@ -116,7 +116,7 @@ type End =
       readonly error: unknown;
     };
 
-/** One connection: before the phone has accepted with keys that nobody knows, then with those it knows. */
+/** One connection: before the phone accepts, with keys that are unknown to WhatsApp; after that, with the accepted ones. */
 async function runOnce(attempt: Attempt, isAccepted: boolean): Promise<End> {
   const { baileys, linkDatabase, credentials, signal, log } = attempt;
   const inbox = inboxIn(linkDatabase, baileys);
@@ -166,7 +166,7 @@ async function runOnce(attempt: Attempt, isAccepted: boolean): Promise<End> {
   }
 }
 
-/** A code to type is asked for once per connection; a QR code is renewed until somebody has seen it. */
+/** A code to type is asked for once per connection; a QR code is renewed until it is scanned. */
 async function show(socket: WASocket, method: PairingMethod, qr: string): Promise<void> {
   if (method.kind === 'qr') return method.show(qr);
   if (socket.authState.creds.pairingCode !== undefined) return;

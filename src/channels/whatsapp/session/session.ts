@@ -25,7 +25,7 @@ import { REMOVED } from './outcome.ts';
 import { openSocket } from './socket.ts';
 import { keepVersion, versionIn } from './version.ts';
 
-/** What exists from `connect` to `disconnect`, once the assistant is paired. */
+/** The open link of a paired assistant, from `connect` to `disconnect`. */
 export interface Link {
   send(message: OutboundMessage): Promise<void>;
   setTyping(jid: string, isTyping: boolean): Promise<void>;
@@ -37,7 +37,7 @@ export interface Link {
   close(): Promise<void>;
 }
 
-/** What the owner has set, as far as the link needs it. */
+/** Settings of the link. */
 export type LinkSettings = {
   readonly assistantName: string;
   readonly dataDir: string;
@@ -59,7 +59,7 @@ type Parts = LinkOptions & {
   readonly linkDatabase: LinkDatabase;
   readonly baileys: Baileys;
   readonly inbox: Inbox;
-  /** What an earlier run decrypted, and did not see stored. */
+  /** Messages that an earlier run decrypted, and that were not stored before it ended. */
   readonly left: BinaryNode[];
 };
 
@@ -209,7 +209,7 @@ export class PairedLink implements Link {
     this.#learnOwner(socket).catch(note);
   }
 
-  /** An owner with another account may write under an address that nobody has heard of. */
+  /** Learns the owner's other address, under which they may write from another account. */
   async #learnOwner({ signalRepository }: WASocket): Promise<void> {
     const { owner } = this.#parts.settings;
     if (owner === null) return;
@@ -222,7 +222,7 @@ export class PairedLink implements Link {
     return (await this.#socket?.signalRepository.lidMapping.getPNForLID(lid)) ?? null;
   }
 
-  /** Nobody else gets it than the chat in which it was said, whoever asks. */
+  /** Returns our text for a recipient that asks again, only to the chat that it was sent to. */
   async #textFor(asking: string, id: string): Promise<string | null> {
     const phone = asking.endsWith('@lid') ? await this.#phoneOf(asking) : null;
     if (phone !== null) this.#addresses.join(phone, asking);

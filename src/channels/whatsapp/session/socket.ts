@@ -12,7 +12,7 @@ import type { Baileys } from './baileys.ts';
 import { baileysLog } from './log.ts';
 import type { WebVersion } from './version.ts';
 
-/** Where WhatsApp is. Another place is for tests: nothing but TLS authenticates the far end. */
+/** WhatsApp's address. Tests use another: only TLS authenticates the far end. */
 export const WHATSAPP_SOCKET = 'wss://web.whatsapp.com/ws/chat';
 
 const MESSAGE = 'CB:message';
@@ -26,9 +26,9 @@ export type SocketOptions = {
   /** Holds back what goes out until its keys are stored; null where they are stored at once. */
   readonly ledger: Ledger | null;
   readonly log: ChannelLog;
-  /** What was said in that chat under that id, for a recipient who asks again. */
+  /** Returns the text of the message with that id in that chat, for a recipient that asks again. */
   readonly textFor: (jid: string, messageId: string) => Promise<string | null>;
-  /** Who is in a group, where that is known. */
+  /** Returns the members of a group, where they are known. */
   readonly membersOf: (jid: string) => GroupMetadata | undefined;
 };
 
@@ -48,10 +48,10 @@ export function openSocket(options: SocketOptions): WASocket {
     emitOwnEvents: false,
     markOnlineOnConnect: false,
     syncFullHistory: false,
-    // The newest part of the history also brings who has which address; the rest is nobody's business here.
+    // The newest part of the history also brings who has which address; the rest is not needed here.
     shouldSyncHistoryMessage: ({ syncType }) =>
       syncType === INITIAL_BOOTSTRAP || syncType === PUSH_NAME,
-    // What everybody shows to everybody is said to nobody here.
+    // Status broadcasts and newsletters are never handed to the host.
     shouldIgnoreJid: (jid) => /@(broadcast|newsletter)$/.test(jid),
     cachedGroupMetadata: async (jid) => options.membersOf(jid),
     getMessage: async ({ id, remoteJid }) => {
@@ -81,7 +81,7 @@ function takeInOrder({ ws }: WASocket, inbox: Inbox | null): void {
     inbox?.expect(node);
     const { offline: _, ...attrs } = node.attrs;
     const take = () => Promise.all(listeners.map((listener) => listener({ ...node, attrs })));
-    // Baileys logs what it could not do; the messages behind it come all the same.
+    // Baileys logs its own failures; later messages come all the same.
     work = work.then(take).catch(() => {});
   });
 }
@@ -91,7 +91,7 @@ type Line = Pick<WebSocket, 'readyState'> & {
 };
 
 /**
- * Frames go out behind the commit of what they promise. Whoever sends is told at once, so that a burst of
+ * Frames go out after the commit of what they promise. Sending returns at once, so that a burst of
  * messages is decrypted without a wait for the disk in between; a line that breaks is told by its end.
  */
 function commitBeforeSending({ ws }: WASocket, ledger: Ledger): void {
