@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { anyNumber, oneOf, wholeNumber } from './lib/setting-values.ts';
 import { type Environment, parseWhatFits, type WrongSetting, wrongText } from './lib/settings.ts';
 
-/** What tokens cost, in whole millionths of a dollar for a million of them. */
+/** Prices of tokens, in whole millionths of a dollar for a million of them. */
 export type Price = {
   readonly input: number;
   readonly output: number;
@@ -11,9 +11,9 @@ export type Price = {
   readonly cacheRead: number;
 };
 
-/** What may be spent in a day, money in whole millionths of a dollar; null is without a limit. */
+/** Limits of a day, money in whole millionths of a dollar; null is without a limit. */
 export type BudgetSettings = {
-  /** What each group may spend whose budget the owner has not set. */
+  /** The limit of each group that has none of its own. */
   readonly microUsd: number | null;
   readonly tokens: number | null;
   /** All groups together. */
@@ -21,8 +21,8 @@ export type BudgetSettings = {
 };
 
 /**
- * What the owner can set, in `.env` or the environment. Fields are sorted by name, and the
- * environment below keeps the same order, so that skills which add one rarely meet on the same line.
+ * The owner's settings, from `.env` or the environment. Fields are sorted by name, and the environment below
+ * keeps the same order, so that skills which add one rarely meet on the same line.
  */
 export type Settings = {
   readonly assistantName: string;
@@ -30,21 +30,21 @@ export type Settings = {
   /** Absolute path of the folder for database, sessions, credentials and logs. */
   readonly dataDir: string;
   /**
-   * How long a container stays without a turn, and an agent in a turn without a sign of life, in
+   * Time that a container stays without a turn, and an agent in a turn without a sign of life, in
    * milliseconds.
    */
   readonly idleMs: number;
-  /** What is written to the log; on an interactive terminal only warnings are shown as well. */
+  /** The least severe entries that the log takes; an interactive terminal shows warnings and errors only. */
   readonly logLevel: 'error' | 'warn' | 'info' | 'debug';
-  /** How many agents may work at the same time. */
+  /** The number of agents that may work at the same time. */
   readonly maxAgents: number;
-  /** How many containers are kept, with those that work. */
+  /** The number of containers that are kept, those at work included. */
   readonly maxContainers: number;
   /** The name of the model that answers, with the prefix of its provider; null for the default. */
   readonly model: string | null;
-  /** How many tokens the model can take; null for what is known of it. */
+  /** The model's context in tokens; null takes the known size of the model. */
   readonly modelContext: number | null;
-  /** What the model's tokens cost, where the owner says so; null leaves it to the list of known models. */
+  /** The owner's word on the model's price; null takes it from the list of known models. */
   readonly modelPrice: Price | null;
   /** Absolute path of the owner's list of what else agents may see, outside the project; null for none. */
   readonly mountsFile: string | null;
@@ -54,7 +54,7 @@ export type Settings = {
   readonly sessionExpiryHours: number;
   /** Absolute path of a short folder for the groups' sockets; null puts them below `dataDir`. */
   readonly socketDir: string | null;
-  /** How long one turn of the agent may take, in milliseconds. */
+  /** The longest turn of an agent, in milliseconds. */
   readonly turnTimeoutMs: number;
 };
 
@@ -122,7 +122,7 @@ const CoreEnvironment = z.object({
   CLAW_TURN_TIMEOUT_MS: wholeNumber(1, MAX_MS).default(1_800_000),
 });
 
-/** What is wrong with a setting, in words for the owner. */
+/** A wrong setting, in words for the owner. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }

@@ -37,7 +37,7 @@ import {
   troubleOf,
 } from './wrong-settings.ts';
 
-/** When the assistant is asked to stop, running turns get so long, and all of it together so long. */
+/** Time for running turns to end when the assistant is asked to stop, and time for all of the shutdown. */
 const GRACE_MS = 5_500;
 const LEAVE_MS = 9_000;
 
@@ -215,7 +215,10 @@ link.send({ kind: 'healthy' });
 openSandboxSoon();
 collectGarbage();
 
-/** What the owner has to put right ends the start with one sentence; trying again would not help. */
+/**
+ * Ends the process with one sentence if the store cannot be used: the owner has to act, and another start
+ * would not help.
+ */
 function orExit<T>(open: () => T): T {
   try {
     return open();

@@ -5,7 +5,7 @@ import {
   contributionOf,
 } from './lib/contribution.ts';
 
-/** What a verb is made of, beside its own settings. */
+/** Services that a verb works with, beside its own settings. */
 export type VerbContext = {
   /** Absolute path of the project that it is called in. */
   readonly projectDir: string;
@@ -20,7 +20,7 @@ export type VerbCall = {
   readonly words: readonly string[];
   /** Options by their long names in camelCase: true, or what was given. */
   readonly options: Readonly<Record<string, unknown>>;
-  /** Whether the result is for a program: then `lines` are not printed. */
+  /** True if the result is for a program: then `lines` are not printed. */
   readonly isJson: boolean;
   /** Aborted by Ctrl-C and its like. */
   readonly signal: AbortSignal;
@@ -54,14 +54,14 @@ export class VerbError extends Error {
 
 /** The face of a verb on the command line. */
 type VerbFacts = {
-  /** What it does, for the list of verbs. */
+  /** The verb's purpose, for the list of verbs. */
   readonly help: string;
   /** Its words, such as `[words...]` or `<file>`; none by default. */
   readonly usage?: { readonly argument: string; readonly help: string };
   readonly options?: readonly { readonly flags: string; readonly help: string }[];
 };
 
-/** What a file in `src/verbs/` exports as `verb`. It makes null where nothing is set for it. */
+/** The export `verb` of a file in `src/verbs/`. Its `create` returns null where nothing is set for it. */
 export type VerbContribution = Contribution<VerbContext, RunOfVerb | null> & VerbFacts;
 
 /** Defines a verb of `claw`, in a file of its name. It is loaded when it is called, or help is. */

@@ -89,7 +89,7 @@ function brokenLines(projectDir: string): readonly string[] {
   }
 }
 
-/** What the owner is told at a start that finds settings of the core wrong, and those of other parts. */
+/** Returns a text for the owner about wrong settings of the core and of other parts, found at a start. */
 export function troubleOf(core: readonly string[], own: readonly string[]): string {
   const lines = [...core, ...own].map((problem) => `- ${problem}`).join('\n');
   const effect =
@@ -107,7 +107,7 @@ function nextEnvironment(outside: Environment, projectDir: string): Environment 
   }
 }
 
-/** What the supervisor got from outside: all but what `.env` has brought. */
+/** Returns the environment without the values that `.env` has brought. */
 function withoutEnvFile(environment: Environment, projectDir: string): Environment {
   const file = envFileOrNone(projectDir);
   return Object.fromEntries(

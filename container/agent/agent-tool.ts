@@ -17,7 +17,7 @@ export type AgentTool<Input = unknown> = {
 export type ToolQuestion = {
   readonly text: string;
   readonly choices?: readonly { readonly word: string; readonly label: string }[];
-  /** What the answer is about, which is shown exactly as it is. */
+  /** The subject of the answer, shown to the agent exactly as it is. */
   readonly payload?: unknown;
 };
 

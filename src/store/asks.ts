@@ -6,7 +6,7 @@ export type NewAsk = {
   readonly id: string;
   readonly jid: string;
   readonly number: number;
-  /** Who is asked, by the channel's id; null for the owner. */
+  /** The channel's id of the person who is asked; null for the owner. */
   readonly sender: string | null;
   readonly payload: unknown;
 };

@@ -1,4 +1,4 @@
-/** Those that people and models write; any character has a number besides. */
+/** Named entities that people and models write; numeric ones are decoded besides. */
 const NAMED: Readonly<Record<string, string>> = {
   amp: '&',
   lt: '<',

@@ -37,14 +37,14 @@ const InferredBase = z.object({
 export const CarriedData = z.object({
   /** The plan's identity, for `--expect`. */
   plan: z.string(),
-  /** What was assumed of the release; the warnings say it too. */
+  /** Assumptions about the release; the warnings say them too. */
   assumed: z.array(z.string()),
   skills: z.array(z.object({ name: z.string(), version: z.string() })),
   sources: z.array(Source),
   /** `name@range` of npm packages that are new. */
   packages: z.array(z.string()),
   settings: z.array(z.string()),
-  /** Those of the settings that have no default. */
+  /** The settings that have no default. */
   requiredSettings: z.array(z.string()),
   /** Conflicts that were resolved: by recordings, or by whoever decided. */
   settled: z.array(

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Said, ShownDecision } from './parts.ts';
 
-/** How one conflict can be resolved, and how it was. */
+/** Ways to resolve one conflict, and the decision on it. */
 const Detail = z.object({
   path: z.string(),
   decided: z.boolean(),
@@ -14,7 +14,7 @@ const Detail = z.object({
   sizes: z.object({ ours: z.int().nullable(), theirs: z.int().nullable() }),
   /** The text to finish, below `.claw/pending/`. */
   text: z.string().nullable(),
-  /** What each side wants at the key of a structured file. */
+  /** Each side's value at the key of a structured file. */
   values: z.object({ base: z.unknown(), ours: z.unknown(), theirs: z.unknown() }).nullable(),
   /** The owner has finished the text. */
   edited: z.boolean(),

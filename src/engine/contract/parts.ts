@@ -23,7 +23,7 @@ export const ConflictKind = z.enum(['content', 'add-add', 'modify-delete', 'bina
 /** A verb with its arguments, as the owner said it. */
 export const Said = z.object({ verb: z.string(), arguments: z.array(z.string()) });
 
-/** Where a core comes from. */
+/** The origin of a core. */
 export const CoreOrigin = z.enum(['tag', 'commit', 'folder', 'disk']);
 
 /** A decision for people: its origin, and the change that it makes of ours, or the value. */

@@ -7,7 +7,7 @@ import { RebaseData } from './rebase.ts';
 import { UndoData } from './undo.ts';
 import { UpdateData } from './update.ts';
 
-/** What a plan says beside the verb's own data. */
+/** Fields of a plan beside the verb's own data. */
 const Foreseen = {
   /** Paths that need `--allow`. */
   consent: z.array(z.string()),

@@ -19,7 +19,7 @@ export const ResolveData = z.object({
   path: z.string().nullable(),
   /** Several that were decided at once. */
   paths: z.array(z.string()).optional(),
-  /** Who decided. */
+  /** The author of the decision. */
   origin: z.string().optional(),
   /** Conflicts that are left to decide. */
   open: z.array(z.string()),

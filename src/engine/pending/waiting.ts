@@ -27,7 +27,7 @@ export type BlockedOperation = {
   readonly cwd: string;
   readonly allow: readonly string[];
   readonly state: Digest | null;
-  /** Those made so far. */
+  /** The decisions made so far. */
   readonly decisions: readonly Decision[];
 };
 

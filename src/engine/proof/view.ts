@@ -8,7 +8,7 @@ export type LayerTests = {
   readonly skill: string;
   /** Files by their path in the package; those under `tests/` are laid out. */
   readonly files: Tree;
-  /** Those of them that are handed to the test command, such as `tests/telegram.test.ts`. */
+  /** The tests that are handed to the test command, such as `tests/telegram.test.ts`. */
   readonly test: readonly string[];
 };
 

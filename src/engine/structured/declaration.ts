@@ -12,7 +12,7 @@ export type DeclaredSetting = {
 /** The declarations of one layer for structured files: a manifest's `structured`, already checked. */
 export type Declared = {
   readonly npmDependencies: Readonly<Record<string, string>>;
-  /** Those of them that take the place of the core's range where the two have no version in common. */
+  /** The dependencies whose range replaces the core's where the two have no version in common. */
   readonly npmOverrides: readonly string[];
   readonly envAdditions: readonly DeclaredSetting[];
   readonly composeServices: Readonly<Record<string, unknown>>;

@@ -8,7 +8,7 @@ import {
   transactionIds,
 } from '../../engine/transaction/recover.js';
 
-/** Whether a change was taken back, and what kept it. */
+/** Result of taking a change back, or the reason why that failed. */
 export type Rollback = { readonly ok: true } | { readonly ok: false; readonly message: string };
 
 /**

@@ -23,7 +23,7 @@ export type Ground = {
   readonly files: Tree;
   /** The skills that were asked for, by name. */
   readonly candidates: readonly Candidate[];
-  /** Those, and what they depend on. */
+  /** The candidates, and all that they depend on. */
   readonly known: ReadonlyMap<string, Candidate>;
   readonly warnings: readonly string[];
 };

@@ -15,7 +15,7 @@ export type EnvAddition = {
 
 export type Structured = {
   readonly npmDependencies: Readonly<Record<string, string>>;
-  /** Those of them that take the place of the core's range where the two have no version in common. */
+  /** The dependencies whose range replaces the core's where the two have no version in common. */
   readonly npmOverrides: readonly string[];
   readonly envAdditions: readonly EnvAddition[];
   /** Service name → its definition, already checked against the allowed keys. */
