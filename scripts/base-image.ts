@@ -15,7 +15,7 @@ import { execa } from 'execa';
 const IMAGE = 'patchclaw-base:bookworm';
 const LABEL = 'patchclaw.recipe';
 
-/** What differs between two runs, or is of no use in a container; `*` as in a shell. */
+/** Files that differ between two runs, or that no container needs; `*` as in a shell. */
 const LEFT_OUT = [
   'dev/*',
   'debootstrap',
@@ -56,7 +56,7 @@ export async function makeBaseImage(onProgress: (line: string) => void): Promise
   }
 }
 
-/** Where the npm on the path lives; `npm root` names its prefix instead, which may hold none. */
+/** Returns the folder of the npm on the path; `npm root` names its prefix instead, which may hold none. */
 async function npmFolder(): Promise<string> {
   const { stdout } = await execa('sh', ['-c', 'command -v npm']);
   return resolve(await realpath(stdout.trim()), '../..');

@@ -1,6 +1,6 @@
 import { vi } from 'vitest';
 
-/** How long a test waits for an event: only a hang takes so long, also on a machine six times slower. */
+/** The limit for waiting for an event: only a hang reaches it, also on a machine six times slower. */
 const PATIENCE_MS = 60_000;
 
 const waitFor = vi.waitFor;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CLAW, type Files, openCodebase } from '../src/testing/codebase.ts';
 
-/** What a transcript starts from: files below a folder of its own, and a shell script run in `project/`. */
+/** The start of a transcript: files below a folder of its own, and a shell script run in `project/`. */
 export type Fixture = { readonly files: Files; readonly setup: string };
 
 /** One ```console block of a page. */
@@ -82,7 +82,7 @@ function runShell(cwd: string, { script, bin }: { script: string; bin: string })
   return { status: run.status, output: run.stdout };
 }
 
-/** What is another at every run is shown as `…`: times, whole digests and commit ids, the folder. */
+/** Replaces text that differs at every run by `…`: times, whole digests and commit ids, the folder. */
 function normalised(output: string, root: string): string {
   return (
     output

@@ -1,6 +1,6 @@
 /**
- * How long commands take on a codebase of 2,000 files, process start included, beside a bare
- * `node -e 0` in the same run.
+ * Measures commands on a codebase of 2,000 files, process start included, beside a bare `node -e 0` in the
+ * same run.
  *
  *     node scripts/bench/commands.ts
  */

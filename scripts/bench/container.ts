@@ -1,5 +1,6 @@
 /**
- * How long a group's container takes to its first frame, beside a bare create and start of its image.
+ * Measures the start of a group's container up to its first frame, beside a bare create and start of its
+ * image.
  *
  *     node scripts/bench/container.ts
  */

@@ -1,6 +1,6 @@
 /**
- * What it takes to find something among a million messages of a thousand groups, and what the index for
- * that costs when messages are stored.
+ * Measures a search among a million messages of a thousand groups, and the cost of its index when messages
+ * are stored.
  *
  *     node scripts/bench/history.ts
  */

@@ -1,9 +1,9 @@
 /**
- * What the assistant costs while nobody speaks: `npm start` (supervisor and assistant) on a copy of this
- * tree, paired and connected with the WhatsApp server of the tests in this process. Processor time from
- * /proc. Memory is what both occupy: the pages of each that are of no file, and those of files (Node itself,
- * above all) once. RSS counts these in each process; PSS divides them among all processes of the machine
- * that share them.
+ * Measures the assistant while no message comes: `npm start` (supervisor and assistant) on a copy of this
+ * tree, paired and connected with the WhatsApp server of the tests in this process. Processor time is from
+ * /proc. Memory is that of both processes: the pages of each that are of no file, and those of files (Node
+ * itself, above all) once. RSS counts these in each process; PSS divides them among all processes of the
+ * machine that share them.
  *
  *     node scripts/bench/idle.ts
  */

@@ -1,6 +1,6 @@
 /**
- * How many messages a second the host stores, each on disk before its channel may acknowledge it: with
- * ten groups and a new store, and with 1,000 groups and a million stored messages, in turns.
+ * Measures the messages per second that the host stores, each on disk before its channel may acknowledge it:
+ * with ten groups and a new store, and with 1,000 groups and a million stored messages, in turns.
  *
  *     node scripts/bench/ingest.ts
  */
@@ -12,16 +12,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openStore } from '../../src/store/store.ts';
 import { answers, startAssistant, type TestAssistant } from '../../src/testing/assistant.ts';
 
-/** How much is there before the first message that counts. */
+/** Groups and messages in the store before the first message that counts. */
 export type Scale = { readonly groups: number; readonly stored: number };
 
-/** What one store takes. */
+/** Messages per second that one store takes. */
 export type Intake = {
   /** As fast as it can. */
   readonly perSecond: number;
   /** Seconds until all messages of two seconds at the rate of the goal are stored. */
   readonly pacedSeconds: number;
-  /** How long each of those takes from its arrival to the disk. */
+  /** Time from a message's arrival to the disk. */
   readonly p50Ms: number;
   readonly p99Ms: number;
 };

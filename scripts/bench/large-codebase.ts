@@ -5,7 +5,7 @@ import {
   temporaryCodebase,
 } from '../../src/testing/codebase.ts';
 
-/** How much there is: files of the core, and skills that change it. */
+/** The size of a codebase: files of the core, and skills that change it. */
 export type Size = { readonly files: number; readonly skills: number };
 
 const ADDED = 2;

@@ -9,7 +9,7 @@ export function statusWork(codebase: Codebase): Work {
   return { read: [codebase.path('.claw/state.yaml'), ...projectFiles(codebase)], write: [] };
 }
 
-/** What is kept is checked as well. */
+/** Returns the files that `verify` reads: those of the project and those kept in `.claw/`. */
 export function verifyWork(codebase: Codebase): Work {
   return { read: [...keptFiles(codebase), ...projectFiles(codebase)], write: [] };
 }

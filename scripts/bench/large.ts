@@ -1,7 +1,7 @@
 /**
- * How long commands take where there is much: 2,000 files under 100 skills of five files each, process
- * start included. Beside each stands a floor of the same run: a plain Node process that reads, hashes
- * and writes the same bytes. Then how that grows with files that nobody touches, and with skills.
+ * Measures commands on a large tree: 2,000 files under 100 skills of five files each, process start
+ * included. Beside each is a floor of the same run: a plain Node process that reads, hashes and writes the
+ * same bytes. Then its growth with files that no skill touches, and with skills.
  *
  *     node scripts/bench/large.ts
  */

@@ -1,5 +1,5 @@
 /**
- * How long a merge of one file takes, beside `git merge-file` and node-diff3.
+ * Measures a merge of one file, beside `git merge-file` and node-diff3.
  *
  *     node scripts/bench/merge.ts
  */

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { CLAW } from '../../src/testing/codebase.ts';
 
-/** How long a process took from start to end, and the most memory it had in use. */
+/** Time of a process from start to end, and its peak memory. */
 export type Timed = { readonly ms: number; readonly peakMb: number };
 
-/** What a command has to read, and to write as copies, at the least. */
+/** The least that a command has to read, and to write as copies. */
 export type Work = {
   readonly read: readonly string[];
   readonly write: readonly (readonly [from: string, to: string])[];

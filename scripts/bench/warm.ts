@@ -1,7 +1,7 @@
 /**
- * How long a message takes from its channel to the agent in a warm container: the call of `onMessage`,
- * the store, the claimed turn, the prompt, the frame on the socket, until it is read and parsed inside.
- * And, of the agent as it is, until its first request to the model, warm and cold.
+ * Measures the way of a message from its channel to the agent in a warm container: the call of `onMessage`,
+ * the store, the claimed turn, the prompt, the frame on the socket, until it is read and parsed inside. Also
+ * the agent's time to its first request to the model, warm and cold.
  *
  *     node scripts/bench/warm.ts
  */

@@ -25,7 +25,7 @@ export type ClawCounts = {
   /** Why others did not, and how many. */
   readonly refused: Readonly<Record<string, number>>;
   readonly asked: ByOwner<Asked>;
-  /** How many skills go because the release contains them. */
+  /** Skills that are removed because the release contains them. */
   readonly retired: ByOwner<number>;
 };
 
@@ -34,7 +34,7 @@ type Work = {
   readonly root: string;
   readonly to: string;
   readonly commits: readonly string[];
-  /** Whether no more commits are to be packed. */
+  /** Tells that the time is up, so that no more commits are packed. */
   readonly isLate: () => boolean;
 };
 

@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 
-/** What git makes of the commits on the newer release. */
+/** Git's results for the commits on the newer release. */
 export type GitCounts = {
   /** Files in conflict after one merge of everything. */
   readonly merge: number;
-  /** How often a rebase stops. */
+  /** The number of times that a rebase stops. */
   readonly stops: number;
   /** Commits that a rebase leaves out, because the release contains them. */
   readonly dropped: number;

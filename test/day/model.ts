@@ -7,7 +7,7 @@ import type {
 
 type Message = AnthropicRequest['body']['messages'][number];
 
-/** How long the model thinks: long enough for somebody to say something more. */
+/** The model's thinking time, in which another message can arrive. */
 const THINKING_MS = 40;
 
 /**
@@ -28,7 +28,7 @@ export const modelOfTheDay: AnthropicScript = async ({ body }) => {
   return [{ type: 'text', text: answerTo(said, since.some(isTooLate)) }];
 };
 
-/** What it says to that. A machine that took longer than a reminder has to be asked for it again. */
+/** Returns the model's answer. A machine that took longer than a reminder has to be asked for it again. */
 function answerTo(said: string, isLate: boolean): string {
   // What it is told was left out counts too: `+7` for seven messages further back than it is shown.
   const tokens = [...said.matchAll(/\bm\d{4}\b|\(and (\d+) more messages/g)].map(([token, more]) =>

@@ -10,10 +10,10 @@ export type PlannedChat = {
 export type PlannedMessage = {
   readonly token: string;
   readonly chat: PlannedChat;
-  /** Which of the chat's two members says it. */
+  /** The index of the speaker among the chat's two members. */
   readonly speaker: 0 | 1;
   readonly text: string;
-  /** Whether it calls the assistant. */
+  /** True if it calls the assistant. */
   readonly isAsked: boolean;
   readonly as: 'lid' | 'pn';
 };

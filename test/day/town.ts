@@ -40,19 +40,19 @@ export class Town {
     await this.#server.say(this.membersOf(chat)[speaker], text, { group, as });
   }
 
-  /** What the assistant said in a chat. One message that came again is one, as on a phone. */
+  /** Returns the assistant's messages in a chat. One that came twice counts once, as on a phone. */
   heardIn(chat: PlannedChat): readonly Heard[] {
     const jid = this.#groups.get(chat)?.jid;
     return onceEach(this.membersOf(chat)[0].read.filter(({ to }) => to === jid));
   }
 
-  /** What it said to people directly, which nobody has allowed it to. */
+  /** Returns the assistant's direct messages to people, none of which is allowed. */
   heardDirectly(): readonly Heard[] {
     const all = [...this.#people, ...this.strangers].flatMap(({ read }) => read);
     return onceEach(all.filter(({ to }) => !to.endsWith('@g.us')));
   }
 
-  /** What the owner hears in their own chat. */
+  /** Returns the texts in the owner's own chat. */
   heardByOwner(): readonly string[] {
     const { phone, pn, lid } = this.#server.account;
     const own = phone.heard.filter(({ to }) => to === pn || to === lid);

@@ -9,7 +9,7 @@ import {
   skillFiles,
 } from '../../src/testing/codebase.ts';
 
-/** What a release does to the one before it. */
+/** A release's changes to the one before it. */
 export type ReleaseChange = {
   readonly files?: Files;
   readonly gone?: readonly string[];

@@ -62,7 +62,7 @@ export class Assistant {
     return await this.untilPrompt(from);
   }
 
-  /** What is printed from there on until all that was said is answered. */
+  /** Waits until all that was said is answered, and returns the output since `from`. */
   async untilPrompt(from: number): Promise<string> {
     await this.until(() => PROMPT.test(this.stdout.slice(from)));
     return this.stdout.slice(from).replace(PROMPT, '').trim();

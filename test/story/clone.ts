@@ -127,7 +127,7 @@ export async function runClaw(
   }
 }
 
-/** How a program ended, and what it printed. */
+/** A run of a program: its exit code and its output. */
 export type Run = {
   readonly code: number | null;
   readonly stdout: string;

@@ -103,7 +103,9 @@ export const echoOrShell: AnthropicScript = (request) => {
   return [{ type: 'tool_use', name: 'shell', input: { command: said.slice('shell: '.length) } }];
 };
 
-/** What was said last, without what the host puts before it: other messages, who and when. */
+/**
+ * Returns the last message, without the lines that the host puts before it, and without its time and sender.
+ */
 function newestMessage(request: AnthropicRequest): string {
   const lastLine = lastUserText(request).split('\n').at(-1) ?? '';
   return lastLine.replace(/^\[[^\]]*\] [^:]*: /, '');

@@ -164,7 +164,7 @@ function committed([path, text]: [string, string]): [string, Buffer][] {
   return path.endsWith('/') ? [] : [[`.claw/${path}`, Buffer.from(text, 'latin1')]];
 }
 
-/** What `.claw` holds, but when it was installed. */
+/** Returns the contents of `.claw` without times of installation. */
 function untimed(state: Snapshot): Snapshot {
   const text = state['state.yaml']?.replace(/^( +installed:) .*$/gm, '$1') ?? '';
   return { ...state, 'state.yaml': text };

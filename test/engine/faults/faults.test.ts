@@ -12,7 +12,7 @@ import { addRelease, versioned } from '../releases.ts';
 const LINES = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n';
 const FIXED = LINES.replace('five', 'five, fixed');
 
-/** What was asked for happened, and nothing waits. */
+/** Runs a command, which must succeed and leave nothing waiting. */
 async function done(codebase: Codebase, ...args: string[]): Promise<void> {
   const { code, json } = await codebase.claw(...args);
   const { error, conflicts } = json;

@@ -30,7 +30,7 @@ async function twoBranches(): Promise<Codebase> {
 
 type Refused = readonly [code: string, ...args: string[]];
 
-/** Where another branch's operation waits. */
+/** Refusals while another branch's operation waits. */
 const WHILE_WAITING: readonly Refused[] = [
   ['STATE_CHANGED', 'continue'],
   ['STATE_CHANGED', 'continue', '--prove'],
@@ -48,7 +48,7 @@ const WHILE_WAITING: readonly Refused[] = [
   ['USAGE', 'resolutions', 'forget', '0000000000000000'],
 ];
 
-/** Where nothing waits, and no state is there. */
+/** Refusals while nothing waits, and no state exists. */
 const WITHOUT_STATE: readonly Refused[] = [
   ['SKILL_NOT_FOUND', 'apply', 'nowhere'],
   ['PLAN_CHANGED', 'apply', 'demo', '--expect', `sha256:${'0'.repeat(64)}`],
@@ -61,7 +61,7 @@ const WITHOUT_STATE: readonly Refused[] = [
   ['USAGE', 'pack', 'mine', '--range', 'nowhere..HEAD'],
 ];
 
-/** Where a skill is in. */
+/** Refusals while a skill is applied. */
 const WITH_STATE: readonly Refused[] = [
   ['SKILL_NOT_FOUND', 'apply', 'nowhere'],
   ['PLAN_CHANGED', 'remove', 'demo', '--expect', `sha256:${'0'.repeat(64)}`],

@@ -16,7 +16,7 @@ async function diff(codebase: Codebase, ...names: string[]): Promise<Diff> {
   return run.json.data as Diff;
 }
 
-/** What stands on stdout for `git apply` to read. */
+/** Returns stdout of `claw diff`, for `git apply` to read. */
 function piped(codebase: Codebase, ...names: string[]): string {
   return execFileSync(process.execPath, [CLAW, 'diff', ...names, '--cwd', codebase.root], {
     encoding: 'utf8',

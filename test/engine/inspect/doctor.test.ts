@@ -21,7 +21,7 @@ async function installation(): Promise<Codebase> {
   return codebase;
 }
 
-/** What the doctor found, after checking that it looked at everything and touched nothing. */
+/** Runs the doctor, and checks that it looked at everything and touched nothing. */
 async function examine(codebase: Codebase): Promise<Record<string, Finding>> {
   const before = [codebase.tree(), codebase.state()];
   const run = await codebase.claw('doctor');

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { NAMES } from './world.ts';
 
-/** What the owner does to a file by hand, which they find by its number. */
+/** An edit of the owner's by hand, to a file named by its number. */
 export type Edit =
   | { readonly kind: 'slot'; readonly file: number; readonly slot: number; readonly value: string }
   | { readonly kind: 'mode' | 'line-ends' | 'delete'; readonly file: number }
   | { readonly kind: 'new'; readonly name: string; readonly value: string };
 
-/** What follows where a verb finds conflicts. */
+/** The owner's reaction to conflicts. */
 export type Answer = 'ours' | 'theirs' | 'abort' | 'leave';
 
 export type Verb =
@@ -22,13 +22,13 @@ export type Deed =
 
 /** A verb that is killed on its way. */
 export type Kill = {
-  /** Which deed, counted among those that are verbs. */
+  /** The index of the deed among those that are verbs. */
   readonly verb: number;
-  /** How far it gets, as a part of all calls that it makes on files. */
+  /** The moment of the kill, as a part of all calls that the verb makes on files. */
   readonly moment: number;
   /** The command that comes next. */
   readonly next: 'status' | 'verify' | 'recover' | 'abort';
-  /** Whether that command is stopped as well, at which of its changes, before another one comes. */
+  /** The change at which the next command is killed as well; null to let it end. */
   readonly again: number | null;
 };
 

@@ -12,7 +12,7 @@ export type Doc = {
 
 export type Sides<T> = { readonly base: T; readonly ours: T; readonly theirs: T };
 
-/** What somebody has to decide: one slot of a file, or with null the file as a whole. */
+/** A conflict to decide: one slot of a file, or with null the file as a whole. */
 export type Question = {
   readonly slot: number | null;
   readonly sides: Sides<unknown>;
@@ -35,7 +35,7 @@ export function render({ style, slots, eol }: Doc): string {
   return lines.map((line) => line + eol).join('');
 }
 
-/** What a conflict about a slot is called. */
+/** Returns the path by which a conflict about a slot is reported. */
 export function conflictPath(path: string, style: Doc['style'], slot: number | null): string {
   if (slot === null || style === 'text' || style === 'raw') return path;
   return `${path}#${style === 'json' ? JSON_KEYS[slot] : ENV_KEYS[slot]}`;

@@ -6,7 +6,7 @@ import { childrenThatDie, standStill } from './killers.ts';
 import { Trial } from './trial.ts';
 import { world } from './world.ts';
 
-/** How many files share the sequences, so that they run beside each other. */
+/** The number of files that share the sequences, so that they run beside each other. */
 const SHARDS = 4;
 const RUNS = Number(process.env['CLAW_RUNS'] ?? 160) / SHARDS;
 

@@ -22,13 +22,13 @@ export type Layer = {
 
 export type Core = {
   readonly docs: ReadonlyMap<Id, Doc>;
-  /** Where files are called otherwise than at first. */
+  /** Present paths of files that were renamed. */
   readonly moves: ReadonlyMap<Id, string>;
 };
 
 export type Side = 'ours' | 'theirs';
 
-/** What is installed. */
+/** The installation. */
 export type Model = {
   readonly release: number;
   /** Skills by name, then customisations in the order they were made. */
@@ -123,7 +123,7 @@ export function compose(
 
 type Touch = { readonly layer: string; readonly before: Doc | null; readonly after: Doc | null };
 
-/** Whose the disputed value is: the last one's before whose work it did not stand in the file. */
+/** Returns the author of the disputed value: the last layer that introduced it. */
 function authorOf(
   touches: readonly Touch[],
   slot: number | null,
@@ -172,7 +172,7 @@ export type Planned = {
   readonly moves: readonly { readonly from: string; readonly to: string }[];
 };
 
-/** What publishing a composition in place of another makes of the disk. */
+/** Returns the disk after one composition replaces another, or the conflicts. */
 export function plan(old: Composed, disk: Disk, target: Composed, choice: Side | null): Planned {
   const next = new Map(disk);
   const conflicts = new Set(target.conflicts);
@@ -205,7 +205,7 @@ export type Transaction = {
   readonly moves: Planned['moves'];
 };
 
-/** What taking a transaction back makes of the disk, edits since included. */
+/** Returns the disk after a transaction is taken back, with the edits made since. */
 export function planUndo(
   { diskBefore, diskAfter, moves }: Transaction,
   disk: Disk,

@@ -17,7 +17,7 @@ import {
 } from './model.ts';
 import type { World } from './world.ts';
 
-/** What a verb is to do: the tree and the installation afterwards, or the conflicts that stop it. */
+/** The expected effect of a verb: the tree and the installation afterwards, or the conflicts that stop it. */
 export type Prediction = Planned & { readonly model: Model };
 
 export type Situation = {
@@ -26,7 +26,7 @@ export type Situation = {
   readonly disk: Disk;
   /** Oldest first; null where a kill left it open which of two is the last. */
   readonly done: readonly Transaction[] | null;
-  /** Which version of each package lies under `skills/`. */
+  /** The version of each package below `skills/`. */
   readonly offered: ReadonlyMap<string, Layer>;
   readonly customisations: number;
 };

@@ -139,7 +139,7 @@ export class Trial {
     }
   }
 
-  /** What was to happen has happened. */
+  /** Checks that a verb did what was predicted, and takes over its effect. */
   #take(verb: Verb, outcome: string, predicted: Prediction): void {
     expect(outcome === 'done' || outcome === 'nothing', outcome).toBe(true);
     const { disk, model, done, customisations } = this.#at;
@@ -345,7 +345,7 @@ function openPaths(data: unknown): readonly string[] {
   return isOpen && Array.isArray(data.open) ? data.open : [];
 }
 
-/** What a kill, a recovery and one command more may not leave. */
+/** Returns files that may not remain after a kill, a recovery and one more command. */
 function leftovers(root: string): readonly string[] {
   const inside = (folder: string) => {
     const path = join(root, '.claw', folder);

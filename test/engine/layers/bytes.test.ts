@@ -183,7 +183,7 @@ test('recorded edits keep every byte too: line ends, BOM, binary files and modes
   expect(codebase.tree()).toEqual(mine);
 });
 
-/** What a skill makes of a whole file's form, beside another skill's line and the owner's. */
+/** A skill that changes a whole file's form, beside another skill's line and the owner's. */
 test.each([
   ['CRLF', LINES, crlf(LINES)],
   ['LF', crlf(LINES), LINES],

@@ -30,7 +30,7 @@ async function appliedWeb(parts: Partial<Parameters<typeof skillFiles>[1]> = {})
   return codebase;
 }
 
-/** What `status` and `verify` say of a tree that stands on its layers, with these edits left. */
+/** Checks that `status` and `verify` report these edits, and no other difference from the layers. */
 async function expectOnlyEdits(codebase: Codebase, ...paths: string[]): Promise<void> {
   expect((await codebase.claw('status')).json.data).toMatchObject({
     edits: paths.map((path) => ({ path })),

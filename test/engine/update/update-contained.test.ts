@@ -16,7 +16,7 @@ const line = (from: string, to: string, text = LINES) => text.replace(`${from}\n
 
 const FIRST = line('one', 'ONE');
 const SECOND = line('two', 'TWO', FIRST);
-/** What the release made of the feature after it took it over. */
+/** The release's later version of the feature that it contains. */
 const EVOLVED = line('TWO', 'TWO and more', SECOND);
 
 /** A core, and the skill `feature` on it, packed of two commits of a branch of that name. */

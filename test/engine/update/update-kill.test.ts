@@ -17,7 +17,10 @@ const line = (from: string, to: string, text = LINES) => text.replace(`${from}\n
 const isSkipped = spawnSync('strace', ['--version']).status !== 0;
 const title = 'an update that is killed';
 
-/** What an update can do to a tree: files that change, move, come and go; packages; a migration. */
+/**
+ * Makes a tree on which an update changes, moves, adds and deletes files, changes packages, and runs a
+ * migration.
+ */
 async function installation(): Promise<Codebase> {
   const demo = { modify: { 'src/a.ts': [LINES, line('one', 'demo')] as const } };
   const codebase = temporaryCodebase(

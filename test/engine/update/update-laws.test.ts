@@ -14,9 +14,9 @@ const RUNS = Number(process.env['CLAW_UPDATE_RUNS'] ?? 20);
 const COUNT = 6;
 const SKILLS = 3;
 
-/** What happens to one file of the core, by everybody who has a hand in it. */
+/** The fate of one core file: changes by the release, by skills and by the owner. */
 const File = fc.record({
-  /** What the next release does with it: a place among all that there are, or none. */
+  /** The file's place in the next release: one among all places, or none. */
   place: fc.nat(2 * COUNT - 1),
   isMoved: fc.boolean(),
   isChanged: fc.boolean(),
@@ -58,7 +58,7 @@ const skillFile = (skill: number, folder: string) => `${folder}/skill${skill}.tx
 
 type Model = ReturnType<typeof modelOf>;
 
-/** Where every file goes: nobody touches what is gone, and no two stand in one place. */
+/** Returns the place of every file: no deleted file is touched, and each place holds one file. */
 function modelOf({ files, isFolderMoved }: typeof Case extends fc.Arbitrary<infer T> ? T : never) {
   const taken = new Set<number>();
   const resolved = files.map((file, name) => {
