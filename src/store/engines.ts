@@ -5,7 +5,7 @@ const LAST = 'sandbox.last';
 const ACCEPTED = 'sandbox.accepted';
 const STATE = 'sandbox.state';
 
-/** Which engines there are is not the store's to know. */
+/** The name of an engine; the store knows no list of them. */
 const EngineName = z.string().min(1).max(64);
 type EngineName = z.output<typeof EngineName>;
 

@@ -8,7 +8,7 @@ import { StoreError } from './error.ts';
 export type Migration = {
   readonly name: string;
   readonly sql: string;
-  /** Where it is written, where that is no file of `src/store/migrations/`. */
+  /** The file it is written in, where that is outside `src/store/migrations/`. */
   readonly place?: string;
 };
 

@@ -20,7 +20,7 @@ export function backoffMs(
   return ceiling / 2 + (ceiling / 2) * random;
 }
 
-/** Waits, or until the signal is aborted. Never rejects: whoever waits looks at the signal next. */
+/** Waits, or until the signal is aborted. Never rejects: the caller checks the signal next. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   if (ms <= 0) return;
   try {

@@ -1,7 +1,9 @@
 import { Marked, type Token, type Tokens } from 'marked';
 import { unlessNested } from '../../lib/markdown-guard.ts';
 
-/** How one messenger writes what Markdown can say. Arguments are in its notation already, but for `text`. */
+/**
+ * One messenger's way to write what Markdown can say. Arguments are in its notation already, but for `text`.
+ */
 export type Notation = {
   /** Makes characters that mean something to the messenger stand for themselves. */
   escape(text: string): string;
@@ -19,7 +21,7 @@ export type Notation = {
   heading?(inner: string): string;
   /** The mark of an unordered item, `•` by default. */
   readonly bullet?: string;
-  /** What a list within a list is moved by: two spaces by default. */
+  /** The indentation of a list within a list: two spaces by default. */
   readonly indent?: string;
 };
 
@@ -32,7 +34,7 @@ export function renderMarkdown(markdown: string, notation: Notation): string {
   return unlessNested(markdown, read, (text) => notation.escape(text));
 }
 
-/** What stands around a token. */
+/** The surroundings of a token. */
 type Place = { readonly isQuoted: boolean; readonly isBold: boolean };
 
 const TOP: Place = { isQuoted: false, isBold: false };
