@@ -4,13 +4,13 @@ import type { UsageCounter } from './usage.ts';
 /** About what models write in a second, for what was written and never read. */
 const TOKENS_PER_SECOND = 100;
 
-/** What one call costs, from its start to its end. Closing it a second time does nothing. */
+/** The cost of one call, from its start to its end. Closing it a second time does nothing. */
 export type CallMeter = {
   /** The model's server has the whole request: from here on it may cost something. */
   sent(): void;
   /** The model began to answer; `counter` reads what that takes. */
   answered(counter: UsageCounter): void;
-  /** Waits for the agent to take what came. What the server writes meanwhile nobody here can see. */
+  /** Waits for the agent to take what came. Text that the server writes meanwhile cannot be seen here. */
   pausedDuring(taken: Promise<void>): Promise<void>;
   /** The model's server answered with an error, which costs nothing. */
   refused(): void;

@@ -68,7 +68,7 @@ export async function problemOfServer(baseUrl: string): Promise<string | null> {
   }
 }
 
-/** What a model said, or one sentence about why it did not. */
+/** A model's text, or one sentence about why there is none. */
 export type Answer =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly message: string };

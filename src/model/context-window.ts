@@ -1,4 +1,4 @@
-/** How many tokens models take, by how their names begin; the first that fits counts. */
+/** Context sizes in tokens by the beginning of a model's name; the first that fits counts. */
 const WINDOWS: readonly (readonly [RegExp, number])[] = [
   [/^gpt-4\.1/, 1_047_576],
   [/^gpt-4o/, 128_000],

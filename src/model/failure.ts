@@ -12,7 +12,7 @@ type OfServer = { readonly server: Pick<Model['server'], 'baseUrl'> };
 
 const ErrorBody = z.object({ error: z.object({ message: z.string() }) });
 
-/** What a refusal by the model's server means for the owner. */
+/** Returns the failure, in words for the owner, after the model's server refused a request. */
 export function httpFailure(model: Model, status: number, body: string): ModelFailure {
   return { code: 'MODEL_FAILED', message: httpSentence(model, status, body) };
 }
@@ -45,7 +45,7 @@ function httpSentence(model: Model, status: number, body: string): string {
   return `The model's server refused the request (${status})${detail}.`;
 }
 
-/** What an error of the connection to the model's server means for the owner. */
+/** Returns the failure, in words for the owner, after the connection to the model's server broke. */
 export function connectionFailure({ server }: OfServer, error: unknown): ModelFailure {
   const code = errorCode(error);
   const why =

@@ -36,7 +36,7 @@ export type Model = {
 export type Models = {
   /** The name of the model of the settings, as in MODEL. */
   readonly configuredName: string;
-  /** That model; null where its provider is not here, or its settings cannot be used. */
+  /** That model; null where its provider is not installed, or its settings cannot be used. */
   readonly configured: Model | null;
   /** Returns one sentence about why that model cannot be asked now; null where it can. */
   problem(): string | null;
@@ -46,10 +46,10 @@ export type Models = {
   readonly silent: readonly Silent[];
 };
 
-/** What is told of the model of the settings, without the means to ask it. */
+/** Facts about the model of the settings, without the means to ask it. */
 export type ModelReport = {
   readonly name: string;
-  /** Whether its provider is here, with settings that can be used. */
+  /** True if its provider is installed, with settings that can be used. */
   readonly isThere: boolean;
   readonly hasKey: boolean;
   readonly hasPrice: boolean;

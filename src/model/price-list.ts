@@ -14,7 +14,7 @@ const Listed = Row.extend({ long: Row.extend({ over: z.int().positive() }).optio
 /** Prices of known models by name, in dollars for a million tokens; `as_of` is their day. */
 const PriceList = z.object({ as_of: z.iso.date(), models: z.record(z.string(), Listed) });
 
-/** A name also stands for its dated versions (-20250929, -2025-08-07) and for -latest. */
+/** A name also means its dated versions (-20250929, -2025-08-07) and for -latest. */
 const DATED = /-(?:\d{8}|\d{4}-\d{2}-\d{2}|latest)$/;
 
 /** Opens a provider's list of prices, which is read when the first of them is asked for. */

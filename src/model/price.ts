@@ -8,7 +8,7 @@ type Priced = {
 };
 
 /**
- * What a call cost, in whole millionths of a dollar, each call rounded up: no sum ever drifts.
+ * Returns the cost of a call in whole millionths of a dollar, each call rounded up, so that no sum drifts.
  *
  * @returns null where the model has no known price
  */
@@ -24,7 +24,7 @@ export function costOf(model: Priced, counts: TokenCounts): number | null {
   return Number((sum + 999_999n) / 1_000_000n);
 }
 
-/** Whether the model's money is known at all. */
+/** Tells whether the model has a known price. */
 export function hasPrice(model: Priced): boolean {
   return model.priceOf(NO_TOKENS) !== null;
 }

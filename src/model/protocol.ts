@@ -15,9 +15,9 @@ export type Protocol = {
   readonly name: ProtocolName;
   /** The calls that an agent may make, as paths on its socket; the first is the one that asks the model. */
   readonly paths: readonly [string, ...string[]];
-  /** Those of them that cost nothing. */
+  /** The paths whose calls cost nothing. */
   readonly freePaths: readonly string[];
-  /** What the address of such a server often ends in, where owners forget it; null where nothing does. */
+  /** The usual end of such a server's address, which owners often forget; null where there is none. */
   readonly usualEnd: string | null;
   /** Returns where a call goes: the address as the owner wrote it, with one of `paths`. */
   urlOf(baseUrl: string, path: string): URL;

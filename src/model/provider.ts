@@ -11,7 +11,7 @@ import type { Environment } from '../lib/settings.ts';
 import type { Protocol } from './protocol.ts';
 import type { TokenCounts } from './tokens.ts';
 
-/** What a provider is made of, beside its own settings. */
+/** Services that a provider works with, beside its own settings. */
 export type ProviderContext = { readonly now: () => number };
 
 /** A provider's server, as its settings name it. */
@@ -28,14 +28,14 @@ export type ModelServer = {
   problem(): string | null;
 };
 
-/** What a model can do. The core offers no tools to one that cannot call them. */
+/** Abilities of a model. The core offers no tools to one that cannot call them. */
 export type Abilities = {
   readonly vision: boolean;
   readonly tools: boolean;
   readonly reasoning: boolean;
 };
 
-/** What a provider's models cost. */
+/** Prices of a provider's models. */
 export type Prices = {
   /** The day of the list, as `2026-11-21`. */
   readonly asOf: string;
@@ -43,13 +43,13 @@ export type Prices = {
   of(model: string, counts: TokenCounts): Price | null;
 };
 
-/** How `claw setup` asks for a provider. */
+/** Questions and words of `claw setup` for a provider. */
 export type ProviderSetup = {
-  /** What it is, as one choice of a list. */
+  /** The provider's name, as one choice of a list. */
   readonly label: string;
   /** The setting that takes its key. */
   readonly keySetting: string;
-  /** Where its keys are made, as the end of a sentence. */
+  /** The place where its keys are made, as the end of a sentence. */
   readonly keyMadeIn: string;
   readonly isKeyNeeded: boolean;
   /** The setting that takes its address; null where there is none. */
@@ -61,7 +61,7 @@ export type ProviderSetup = {
 type ProviderFacts = {
   /** Providers are shown in this order; the first with a default model has the default of all. */
   readonly order: number;
-  /** How names of its models begin in MODEL, such as `acme/`. The longest that fits a name counts. */
+  /** Beginnings of its models' names in MODEL, such as `acme/`. The longest that fits a name counts. */
   readonly prefixes: readonly [string, ...string[]];
   readonly protocol: Protocol;
   readonly setup: ProviderSetup;
@@ -78,7 +78,7 @@ type ProviderFacts = {
   abilitiesOf?(model: string): Partial<Abilities>;
 };
 
-/** What a file in `src/model/providers/` exports as `provider`. */
+/** The export `provider` of a file in `src/model/providers/`. */
 export type ProviderContribution = Contribution<ProviderContext, ModelServer> & ProviderFacts;
 
 /** Defines a provider of models. While its settings cannot be used, none of its models is asked. */

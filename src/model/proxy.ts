@@ -27,7 +27,7 @@ export type PaidCall = { readonly model: Model; readonly atMost: TokenCounts };
 export type PayingTurn = {
   /** The models that may answer, best first. All speak the protocol of the first. */
   readonly models: readonly [Model, ...Model[]];
-  /** What the model does is a sign of life of the agent's. */
+  /** The watchdog of the agent: bytes from its model count as a sign of life. */
   readonly silence: Pick<ActivityWatchdog, 'heard' | 'during'>;
   /** Aborted when the turn is over; calls still under way end with it. */
   readonly signal: AbortSignal;
@@ -40,7 +40,7 @@ export type PayingTurn = {
 };
 
 export type ModelProxyParts = {
-  /** How long the model's server may say nothing, before its answer or in the middle of it. */
+  /** The longest silence of the model's server, before its answer or in the middle of it. */
   readonly timeoutMs: number;
 };
 
@@ -87,7 +87,7 @@ type ModelCall = ModelProxyParts & {
   readonly model: Model;
   readonly path: string;
   readonly checked: CheckedCall;
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when the agent no longer waits for the answer. */
   readonly signal: AbortSignal;
   readonly headers: http.IncomingHttpHeaders;
 };
@@ -106,7 +106,7 @@ async function askModel(response: http.ServerResponse, call: ModelCall): Promise
   const { atMost } = checked;
   const admission = await turn.silence.during(turn.admit({ model, atMost }, signal));
   if (admission.kind === 'refused') {
-    // Nobody waits any more: that says nothing about the budget.
+    // The agent has stopped waiting, which says nothing about the budget.
     if (signal.aborted) response.destroy();
     else {
       turn.onModel({ code: 'BUDGET', message: admission.message });

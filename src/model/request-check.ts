@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Model } from './model.ts';
 import type { TokenCounts } from './tokens.ts';
 
-/** What tells what a call may cost. */
+/** Fields of a request that bound the cost of a call. */
 const Request = z.looseObject({
   model: z.string(),
   stream: z.boolean().nullish(),
@@ -12,7 +12,7 @@ const Request = z.looseObject({
   n: z.number().int().positive().nullish(),
 });
 
-/** What an answer may be long where the request sets no limit. */
+/** The limit of an answer where the request sets none. */
 const DEFAULT_MAX_TOKENS = 32_000;
 /** Rather more tokens than there are: code and other languages have short ones. */
 const CHARS_PER_TOKEN = 3;
@@ -24,7 +24,7 @@ const CHARS_PER_PAGE = 100_000;
 export type CheckedCall = {
   readonly atMost: TokenCounts;
   readonly isStream: boolean;
-  /** Returns it for one of the models that may answer it. */
+  /** Returns the call's body for one of the models that may answer it. */
   readonly bodyFor: (model: Model) => Buffer;
 };
 
@@ -64,7 +64,7 @@ function parseJson(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString());
   } catch {
-    // Refused by the schema, as anything else that is no object.
+    // The schema refuses it, as anything else that is not an object.
     return null;
   }
 }

@@ -13,10 +13,10 @@ export type ModelLog = {
   warn(message: string, data?: Readonly<Record<string, unknown>>): void;
 };
 
-/** What a router sees of a model: nothing that leads to its key. */
+/** A router's view of a model, without any way to its key. */
 export type ModelFacts = Pick<Model, 'id' | 'contextTokens' | 'abilities'>;
 
-/** What a router is made of, beside its own settings. */
+/** Services that a router works with, beside its own settings. */
 export type RouterContext = {
   /** The name of the model of the settings, as in MODEL. */
   readonly configuredName: string;
@@ -30,7 +30,7 @@ export type RouterContext = {
 export type RoutedTurn = {
   readonly group: { readonly name: string; readonly folder: string; readonly isMain: boolean };
   readonly isTask: boolean;
-  /** What the agent is asked. */
+  /** The prompt of the turn. */
   readonly prompt: string;
 };
 
@@ -42,7 +42,10 @@ export type Router = (
   turn: RoutedTurn,
 ) => readonly string[] | null | Promise<readonly string[] | null>;
 
-/** What a file in `src/model/routers/` exports as `router`. It makes null where nothing is set for it. */
+/**
+ * The export `router` of a file in `src/model/routers/`. Its `create` returns null where nothing is set for
+ * it.
+ */
 export type RouterContribution = Contribution<RouterContext, Router | null> & {
   /** Routers are asked in this order, then by name, until one names a model. */
   readonly order: number;

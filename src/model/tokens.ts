@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-/** A count of tokens as a server tells it. No answer has more of them; what is larger is no count. */
+/** A count of tokens as a server tells it; a number above the limit is taken as wrong. */
 export const Count = z.number().int().nonnegative().max(1_000_000_000);
 
-/** What one call of the model took, each token in one of the four kinds that have prices. */
+/** Tokens of one call of the model, in the four kinds that have prices. */
 export type TokenCounts = {
   readonly inputTokens: number;
   readonly cacheWriteTokens: number;
@@ -11,7 +11,7 @@ export type TokenCounts = {
   readonly outputTokens: number;
 };
 
-/** Whether a call may go to the model's server. */
+/** The decision about a call, before it goes to the model's server. */
 export type Admission =
   /** `charge` is called exactly once, when the call has ended; with null where it cost nothing. */
   | { readonly kind: 'admitted'; readonly charge: (counts: TokenCounts | null) => void }

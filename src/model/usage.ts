@@ -3,7 +3,7 @@ import type { TokenCounts } from './tokens.ts';
 
 const MAX_PENDING = 8_388_608;
 const MAX_EVENT = 262_144;
-/** What a token is long, where nobody counts them. */
+/** The length of a token, for estimates where the server reports no count. */
 const BYTES_PER_TOKEN = 4;
 
 const NO_TOKENS: TokenCounts = {
@@ -16,10 +16,10 @@ const NO_TOKENS: TokenCounts = {
 export type UsageCounter = {
   write(chunk: Buffer): void;
   /**
-   * What the answer took as far as it was read.
+   * Returns the tokens of the answer so far.
    *
-   * Where it broke off, the server has not told all: what the model has written by then is estimated
-   * from its text, and what it read, where that was not told either, is as much as `unreported` says.
+   * The server reports all of them only at its end. Of an answer that broke off, the output is estimated
+   * from its text, and the input, unless it was reported, is taken from `unreported`.
    */
   total(end: { readonly isWhole: boolean; readonly unreported: TokenCounts }): TokenCounts;
 };

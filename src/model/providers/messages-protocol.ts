@@ -4,7 +4,7 @@ import type { Protocol } from '../protocol.ts';
 import { Count } from '../tokens.ts';
 
 /**
- * The names that a request may hold: words, pictures and files that stand in the request, and tools that
+ * The names that a request may hold: text, pictures and files inside the request, and tools that
  * the agent runs itself.
  *
  * Anything else makes the server do more than to answer. It would fetch addresses and call other servers
@@ -72,7 +72,7 @@ const Plain = z.object({
   tools: z.array(z.object({ type: z.literal('custom').nullish(), cache_control })).nullish(),
 });
 
-/** Features that are being tried out and change neither the price of a call nor whom it reaches. */
+/** Beta features that change neither the price of a call nor its destination. */
 const BETAS = [
   'fine-grained-tool-streaming-2025-05-14',
   'interleaved-thinking-2025-05-14',
