@@ -26,9 +26,9 @@ const textsOf = ({ body }: AnthropicRequest): readonly string[] =>
 const long = (text: string): string => `${text}${' '.repeat(2_500)}.`;
 
 type Server = {
-  /** What becomes of a summary that is asked for. */
+  /** The model's reaction to a request for a summary. */
   readonly onSummary?: () => AnthropicReply;
-  /** How many tokens the server really takes. */
+  /** The number of tokens that the server really takes. */
   readonly limit?: number;
 };
 

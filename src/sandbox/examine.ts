@@ -8,7 +8,7 @@ import {
 } from './engines/engine.ts';
 import { findersOf } from './open.ts';
 
-/** What agents would run in, were the assistant started now. */
+/** The engine that agents would run in if the assistant started now. */
 export type SandboxLook = EngineLook & {
   readonly chosen: string | null;
   /** Engines that would have been better, and why they cannot be used. */

@@ -25,7 +25,7 @@ function listener() {
 
 await describeWithEngine('docker', 'what is said while an agent works', () => {
   let project: SandboxProject;
-  /** What the model does; each test sets its own. */
+  /** The model's script; each test sets its own. */
   let script: AnthropicScript;
 
   beforeAll(async () => {

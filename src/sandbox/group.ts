@@ -12,7 +12,7 @@ export type GroupParts = {
   readonly idleMs: number;
 };
 
-/** What one turn is made of. */
+/** Parts of one turn. */
 export type GroupTurn = {
   readonly parts: Omit<TurnParts, 'send' | 'callLimit'>;
   readonly frame: TurnFrame;
@@ -59,7 +59,7 @@ export class GroupContainer {
     return this.#turns === 0 ? this.#lastTurnEndedAt : null;
   }
 
-  /** Gives its container up, behind the turns that were asked for first. */
+  /** Gives its container up, after the turns that were asked for first. */
   retire(): void {
     if (this.#idle !== null) clearTimeout(this.#idle);
     this.#tail = this.#tail.then(() => this.stop());
@@ -68,7 +68,7 @@ export class GroupContainer {
   /** Stops the container at once, in the middle of a turn too. Turns that wait will start another. */
   async stop(): Promise<void> {
     if (this.#idle !== null) clearTimeout(this.#idle);
-    // One that is on its way up is waited for; whoever started it reports a failure.
+    // Waits for one that is starting; the turn that started it reports a failure.
     const started = await this.#starting?.catch(() => null);
     await (started ?? this.#agent)?.stop();
   }

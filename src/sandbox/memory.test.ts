@@ -24,7 +24,7 @@ await describeWithEngine('docker', 'what an agent remembers', () => {
   const main = { folder: 'main', isMain: true };
   const call = (name: string, input: object, over = {}) =>
     project.answer(`${name} ${JSON.stringify(input)}`, over);
-  /** What the model is told before the messages of a turn. */
+  /** Returns the system prompt of a turn. */
   async function promptOf(over = {}): Promise<string> {
     await project.answer('hello', over);
     const { system = '' } = project.server.requests.at(-1)?.body ?? {};

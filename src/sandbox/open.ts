@@ -60,7 +60,7 @@ async function readySandbox(
   }
 }
 
-/** Who this process is; null where the system has no numbers for it. */
+/** Returns the user of this process; null where the system has no numbers for users. */
 export function ownUser(): AgentUser | null {
   const uid = process.getuid?.();
   const gid = process.getgid?.();

@@ -7,10 +7,10 @@ import type { PaidCall } from '../model/proxy.ts';
 import type { Admission } from '../model/tokens.ts';
 import type { EngineContribution } from './engines/engine.ts';
 
-/** Where an agent finds the files that came with messages of its chat. */
+/** The agent's folder of files that came with messages of its chat. */
 export const MEDIA_DIR = '/workspace/media';
 
-/** Where these lie on the host, which alone writes there; made here when a container starts. */
+/** Returns the host's folder of those files. Only the host writes there; it is made when a container starts. */
 export function mediaFolder(dataDir: string, folder: string): string {
   return join(dataDir, 'media', folder);
 }
@@ -43,10 +43,10 @@ export type HostToolResult = { readonly ok: boolean; readonly value: unknown };
 export type AgentQuestion = {
   readonly text: string;
   readonly choices: readonly { readonly word: string; readonly label: string }[];
-  /** What the answer is about, shown exactly as it is; undefined for nothing. */
+  /** The subject of the question, shown exactly as it is; undefined for none. */
   readonly payload?: unknown;
 };
-/** The word that was chosen. It is `no` as well where nobody answered. */
+/** The word that was chosen; also `no` where no answer came. */
 export type AgentReply = { readonly word: string; readonly isAnswered: boolean };
 
 /** A tool that the host offers to agents, with a JSON schema of its input. */
@@ -79,10 +79,10 @@ export type TurnOutcome =
       readonly message: string;
     };
 
-/** What is said to an agent in the middle of its turn. */
+/** A message handed to an agent in the middle of its turn. */
 export type FollowUp = { readonly id: string; readonly text: string };
 
-/** What a turn tells on its way. `onTool` may throw, which the agent is then told; the others must not. */
+/** Events of a turn on its way. The agent is told of an error in `onTool`; the others must not throw. */
 export type TurnEvents = {
   /** A part of the answer, as the model writes it; all parts joined are the answer. */
   readonly onText?: (delta: string) => void;
@@ -97,7 +97,7 @@ export type TurnEvents = {
   readonly onTook?: (id: string) => void;
   /**
    * Asked before each call of a model; may wait until calls under way are charged. The signal is
-   * aborted when nobody waits any more. Without it every call is let through, and nobody is charged.
+   * aborted when the agent stops waiting. Without it every call is let through and none is charged.
    */
   readonly onModelCall?: (call: PaidCall, signal: AbortSignal) => Promise<Admission>;
   /** A model gave no answer, and the next one is asked. */
@@ -112,7 +112,7 @@ export interface Sandbox {
   runTurn(request: TurnRequest, events: TurnEvents): Promise<TurnOutcome>;
   /** Ends the group's container; the next turn starts a new one. */
   stop(folder: string): Promise<void>;
-  /** How many containers there are. */
+  /** Returns the number of containers. */
   warm(): number;
   close(): Promise<void>;
 }
@@ -127,7 +127,7 @@ export type SandboxOptions = {
   readonly projectDir: string;
   readonly settings: Settings;
   readonly onProgress: (line: string) => void;
-  /** What becomes of the groups' containers, for the log. Must not throw. */
+  /** Called with each event of the groups' containers, for the log. Must not throw. */
   readonly onContainer?: (folder: string, event: ContainerEvent) => void;
   /** The engines of this tree; found by themselves by default. */
   readonly engines?: readonly EngineContribution[];
@@ -137,7 +137,7 @@ export type SandboxOptions = {
   readonly least?: string | null;
   /** Base of the agent's image; by default `patchclaw-base:bookworm` if it is there, else node:24-slim. */
   readonly baseImage?: string | null;
-  /** How long the model's server may say nothing. A minute by default. */
+  /** The longest silence of the model's server. A minute by default. */
   readonly modelTimeoutMs?: number;
 };
 

@@ -1,6 +1,6 @@
 import type { GroupContainer } from './group.ts';
 
-/** Which groups give their containers up so that one more can start: those that idle longest. */
+/** Returns the groups that give up their containers so that one more can start: those that idle longest. */
 export function groupsToRetire(
   others: readonly GroupContainer[],
   maxContainers: number,

@@ -5,13 +5,13 @@ import { AgentFrame, type HostFrame } from '../protocol/frames.ts';
 import type { TurnOutcome } from '../sandbox.ts';
 import type { RunningTurn } from './turn.ts';
 
-/** How long a lost connection waits for the engine to say why. */
+/** Time that a lost connection waits for the engine to give the reason. */
 const REASON_WAIT_MS = 1_000;
 
-/** How an agent was lost, in words that end a sentence. */
+/** The reason why an agent was lost, in words that end a sentence. */
 export type Loss = { readonly code: 'AGENT_GARBAGE' | 'AGENT_DIED'; readonly reason: string };
 
-/** What becomes of one agent, from its connection to its loss, which ends the turn it was in. */
+/** The connection of one agent, up to its loss, which ends the turn it was in. */
 export class AgentConnection {
   turn: RunningTurn | null = null;
   loss: Loss | null = null;
@@ -83,7 +83,7 @@ export class AgentConnection {
   }
 }
 
-/** What a turn is told when its agent was lost. */
+/** Returns the outcome of a turn whose agent was lost. */
 export function lossOutcome({ code, reason }: Loss): TurnOutcome {
   const message =
     code === 'AGENT_GARBAGE'

@@ -6,7 +6,7 @@ import type { BuildOptions } from 'esbuild';
 /** Libraries that end up in the bundle, and the one that makes it: another version is another bundle. */
 const BUNDLED = ['ai', '@ai-sdk/anthropic', '@ai-sdk/openai-compatible', 'esbuild', 'zod'];
 
-/** What the agent shares with the host, beside its own folder. */
+/** Files that the agent shares with the host, beside its own folder. */
 const SHARED = [
   'src/sandbox/protocol/frames.ts',
   'src/sandbox/protocol/frame-link.ts',

@@ -1,4 +1,4 @@
-/** How many calls of host tools a group may make. */
+/** Limits on a group's calls of host tools. */
 export type CallLimitOptions = {
   /** Calls that may come at once after a pause. */
   readonly burst: number;

@@ -1,6 +1,6 @@
 import type { TurnOutcome } from '../sandbox.ts';
 
-/** How long a turn may go on, in milliseconds. */
+/** Limits of a turn, in milliseconds. */
 export type TurnLimits = {
   /** From its beginning to its end. */
   readonly timeoutMs: number;
@@ -10,7 +10,7 @@ export type TurnLimits = {
 
 type Failure = Extract<TurnOutcome, { kind: 'failed' }>;
 
-/** What is said of a turn that took too long. */
+/** Returns the outcome of a turn that took too long. */
 export function timeoutOutcome(timeoutMs: number): Failure {
   return {
     kind: 'failed',
@@ -19,7 +19,7 @@ export function timeoutOutcome(timeoutMs: number): Failure {
   };
 }
 
-/** What is said of a turn in which nothing more was heard of the agent. */
+/** Returns the outcome of a turn whose agent stayed silent too long. */
 export function stuckOutcome(idleMs: number): Failure {
   return {
     kind: 'failed',

@@ -40,7 +40,7 @@ type TurnFrames = Exclude<AgentFrame, { type: 'ready' }>;
  */
 export class RunningTurn implements PayingTurn {
   readonly outcome: Promise<TurnOutcome>;
-  /** What is heard of the agent, and what it waits for. */
+  /** Notices a silent agent; time in which it waits for the host does not count. */
   readonly silence = new ActivityWatchdog();
   readonly #parts: TurnParts;
   readonly #over = new AbortController();

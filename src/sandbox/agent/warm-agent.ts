@@ -13,7 +13,7 @@ import { stuckOutcome, type TurnLimits, timeoutOutcome } from './turn-limits.ts'
 const START_TIMEOUT_MS = 60_000;
 const REMOVE_TIMEOUT_MS = 10_000;
 const READY_TIMEOUT_MS = 30_000;
-/** How long an agent that was asked to end may take before it is killed. */
+/** Time for an agent to end by itself before it is killed. */
 const STOP_GRACE_MS = 500;
 /** A command may leave a server or two running for later turns; a fork bomb leaves dozens. */
 const MAX_LEFT_BEHIND = 16;
@@ -103,7 +103,7 @@ export class WarmAgent {
     return outcome;
   }
 
-  /** What the host says to the agent beside the turn itself. */
+  /** Sends the agent a frame beside the turn itself. */
   readonly send: AgentConnection['send'] = (frame) => this.#connection.send(frame);
 
   /** Asks the agent to end, and sees to it. Every call waits for the same end. */
@@ -142,7 +142,7 @@ const TOO_LONG: TurnOutcome = {
 async function containerInTime(starting: Promise<Container>): Promise<Container> {
   const container = await withTimeout(starting, START_TIMEOUT_MS);
   if (container !== TIMED_OUT) return container;
-  // Should it come up after all, nobody knows it any more.
+  // If it comes up after all, nothing uses it any more.
   starting.then(
     (late) => late.stop(),
     () => {},

@@ -110,7 +110,7 @@ test('an engine may reach the host by TCP: with its token an agent runs turns, w
 
 const ADDRESS = 'http://model.invalid/v1/messages';
 
-/** What of the agent is needed here: it asks the model once and ends the turn with its answer. */
+/** Connects as an agent that asks the model once and ends the turn with its answer. */
 async function agentAt(endpoint: Extract<Endpoint, { kind: 'tcp' }>) {
   const stream = await connectToHost(endpoint);
   const { promise: ended, resolve } = Promise.withResolvers<string>();

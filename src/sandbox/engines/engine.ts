@@ -16,12 +16,12 @@ export type Mount = {
   readonly isWritable: boolean;
 };
 
-/** What one group's container is made of, whichever engine makes it. */
+/** Contents of one group's container, whichever engine makes it. */
 export type ContainerSpec = {
   readonly folder: string;
   readonly mounts: readonly Mount[];
   readonly limits: ContainerLimits;
-  /** Where the agent finds the host; an engine whose transport is TCP tells it by `endpointVariables`. */
+  /** The way to the host; an engine whose transport is TCP passes it on by `endpointVariables`. */
   readonly endpoint: Endpoint;
 };
 
@@ -31,7 +31,7 @@ export type ContainerLimits = {
   readonly cpus: number;
 };
 
-/** A running container, or what stands for one, with the agent as its only purpose. */
+/** A running container, or an engine's equivalent, that only runs the agent. */
 export type Container = {
   readonly id: string;
   /** Resolves when the agent is gone for whatever reason, with that reason in a few words. Never rejects. */
@@ -58,7 +58,7 @@ export interface Engine {
   startContainer(spec: ContainerSpec): Promise<Container>;
 }
 
-/** What an engine is made of, beside its own settings. */
+/** Services that an engine works with, beside its own settings. */
 export type EngineContext = {
   readonly projectDir: string;
   /** Absolute path of the data folder, which also tells this installation from others. */
@@ -75,23 +75,23 @@ export type EngineContext = {
   readonly onProgress: (line: string) => void;
 };
 
-/** The agent's image, as far as there is one: its name is known only where its base is. */
+/** The agent's image; its name is known only where its base is. */
 export type ImageLook = {
   readonly name: string | null;
   readonly isThere: boolean;
   readonly base: string | null;
-  /** What a start would fetch to build it on. */
+  /** The base that a start would fetch. */
   readonly wantedBase: string;
 };
 
-/** What is found of an engine that could run agents. */
+/** The state of an engine that could run agents. */
 export type EngineLook = {
   readonly description: string;
   /** Null for an engine that needs none. */
   readonly image: ImageLook | null;
   /** Ids of this installation's containers. */
   readonly containers: readonly string[];
-  /** Where it keeps images, on this machine or the one that it runs on; null for nowhere. */
+  /** The folder of its images, on this machine or the one that it runs on; null where it has none. */
   readonly rootDir: string | null;
 };
 
@@ -107,18 +107,18 @@ type EngineFacts = {
   /** Engines are tried in this order, the best first. */
   readonly order: number;
   /**
-   * Whether it holds a whole container to its limits, or only each process. From the first to the second
-   * agents change only with the owner's word.
+   * The unit that its limits hold for: a whole container, or only each process. Agents move from the first
+   * kind to the second only with the owner's consent.
    */
   readonly limits: 'container' | 'process';
-  /** How it is got and started, as part of a sentence. */
+  /** The way to install and start it, as part of a sentence. */
   readonly install: string;
 };
 
-/** What a file in `src/sandbox/engines/` exports as `engine`. */
+/** The export `engine` of a file in `src/sandbox/engines/`. */
 export type EngineContribution = Contribution<EngineContext, EngineFinder> & EngineFacts;
 
-/** Defines a sandbox engine. CLAW_SANDBOX takes its name. It loads what is heavy when it is opened. */
+/** Defines a sandbox engine. CLAW_SANDBOX takes its name. Heavy modules are loaded when it is opened. */
 export function defineEngine<S extends z.ZodRawShape>(
   definition: ContributionDefinition<S, EngineContext, EngineFinder> & EngineFacts,
 ): EngineContribution {

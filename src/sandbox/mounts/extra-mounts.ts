@@ -6,7 +6,7 @@ import { readMountsFile, type WantedMount } from './mounts-file.ts';
 import { secretPartOf } from './secret-names.ts';
 import { secretsWithin } from './secrets-within.ts';
 
-/** Where an agent finds what the owner shared with its group. */
+/** The agent's folder of files that the owner shared with its group. */
 export const EXTRA = '/workspace/extra';
 
 /** Of the system's own folders nothing can be shared. */
@@ -22,14 +22,14 @@ export type ExtraMountParts = {
 
 export type ExtraMounts = {
   readonly mounts: readonly Mount[];
-  /** What was not shared and why, a sentence each. */
+  /** A sentence for each file or folder that was not shared, with the reason. */
   readonly refusals: readonly string[];
 };
 
 /**
  * The further files and folders that a group sees, as the owner's list says.
  *
- * The list lies outside the project, where neither a skill nor an agent can write. What looks like a
+ * The list is outside the project, where neither a skill nor an agent can write. What looks like a
  * key is refused or covered, under the name it is listed by and where links lead; what is created
  * later in a shared folder is seen by containers that run already.
  */
@@ -79,7 +79,7 @@ async function mountsOf(wanted: WantedMount, checks: Checks): Promise<readonly M
 
 function checkPlace(source: string, names: readonly string[], checks: Checks): void {
   for (const name of names) {
-    // Somebody may be called Mickey: how the owner's own folder is named says nothing.
+    // Checks only the part below $HOME: `/home/mickey` matches the pattern `key` and is no secret.
     const secret = secretPartOf(isWithin(name, homedir()) ? relative(homedir(), name) : name);
     if (secret !== null) throw new Error(`“${secret}” is a name of secrets`);
   }
@@ -94,7 +94,7 @@ function checkPlace(source: string, names: readonly string[], checks: Checks): v
   }
   // An agent could put a link in its way, and the host would follow it.
   const above = checks.writable.find((place) => place !== source && isWithin(source, place));
-  if (above !== undefined) throw new Error(`it lies in ${above}, where agents can write`);
+  if (above !== undefined) throw new Error(`it is in ${above}, where agents can write`);
 }
 
 /** Nothing takes the place of each secret inside. */

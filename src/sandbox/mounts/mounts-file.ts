@@ -4,13 +4,13 @@ import { z } from 'zod';
 
 const MAX_BYTES = 65_536;
 
-/** What the owner lets the agents of some groups see, beside their own folders. */
+/** The owner's list of files and folders that agents of some groups see, beside their own folders. */
 const MountsFile = z.strictObject({
   mounts: z.array(
     z.strictObject({
       /** A file or folder of the host: absolute, or from `~/`. */
       path: z.string().regex(/^(\/|~\/)/, 'must begin with / or ~/'),
-      /** What it is called below `/workspace/extra`; the last part of its path by default. */
+      /** The name below `/workspace/extra`; the last part of its path by default. */
       as: z
         .string()
         .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/, 'must be a plain name')
@@ -35,8 +35,8 @@ export async function readMountsFile(path: string): Promise<readonly WantedMount
     throw error;
   });
   if (found === null) return [];
-  if (!found.isFile()) throw new Error(`${path} is no plain file.`);
-  // Whoever can write to it can show agents any file of the owner's.
+  if (!found.isFile()) throw new Error(`${path} is not a plain file.`);
+  // A user who can write to it can show agents any file of the owner's.
   if ((found.mode & 0o022) !== 0) {
     throw new Error(`${path} can be changed by others. Say \`chmod go-w ${path}\`.`);
   }

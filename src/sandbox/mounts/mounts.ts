@@ -42,10 +42,10 @@ export function writableFolders(places: GroupPlaces): { group: string; session: 
 }
 
 /**
- * What a group's container sees of the host.
+ * Returns the host's files and folders that a group's container sees.
  *
- * The project's source is mounted entry by entry for the main group: what is not named (`.env`, `data/`,
- * other groups, whatever comes later) cannot be forgotten to be masked.
+ * The project's source is mounted entry by entry for the main group: a file that is not named (`.env`,
+ * `data/`, other groups, anything added later) needs no mask that could be forgotten.
  *
  * @param present the names that exist at the top of the project as plain files or folders
  */

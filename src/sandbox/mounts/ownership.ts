@@ -8,7 +8,7 @@ export const AGENT_UID = 1000;
 export type AgentUser = { readonly uid: number; readonly gid: number };
 
 /**
- * Root gives the agent a user of its own; anybody else can only run it as themselves.
+ * Root gives the agent a user of its own; any other user can only run it as themselves.
  *
  * @param own the host's user id, or null where the system has none
  */

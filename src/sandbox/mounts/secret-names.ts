@@ -29,7 +29,7 @@ const PATTERNS = [
   /key|secret|credential|passw(or)?d/,
 ];
 
-/** Whether a name alone says that a file or folder must never be shown to an agent. */
+/** Tells whether a name alone forbids showing the file or folder to an agent. */
 export function isSecretName(name: string): boolean {
   const plain = name.normalize('NFKC').toLowerCase();
   return EXACT.has(plain) || PATTERNS.some((pattern) => pattern.test(plain));

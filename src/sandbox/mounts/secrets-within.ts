@@ -29,7 +29,7 @@ export async function secretsWithin(folder: string): Promise<readonly SecretWith
     for (const entry of entries) {
       const path = join(below, entry.name);
       if (isSecretName(entry.name)) {
-        // What is neither cannot be covered; a link's target is covered where it lies.
+        // Only files and folders can be covered; a link's target is covered at its own path.
         if (entry.isFile() || entry.isDirectory()) {
           found.push({ path, isFolder: entry.isDirectory() });
         }
@@ -44,7 +44,7 @@ export async function secretsWithin(folder: string): Promise<readonly SecretWith
   return found;
 }
 
-/** What the host cannot read, no agent can: it is the same user, or a lesser one. */
+/** Lists a folder; one that the host cannot read counts as empty, since no agent has more rights. */
 async function entriesOf(folder: string): Promise<readonly Dirent[]> {
   return await readdir(folder, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'EACCES') return [];

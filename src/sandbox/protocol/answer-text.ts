@@ -3,7 +3,7 @@ import { type CutText, cutText } from '../../lib/cut-text.ts';
 /** The longest answer that is kept, in bytes of UTF-8. */
 export const MAX_ANSWER_BYTES = 1_048_576;
 
-/** What one turn may send in all; an agent that goes on past it has lost its way. */
+/** The most that one turn may send in all; an agent that goes on after it does not work as it should. */
 const MAX_STREAM_BYTES = 16 * MAX_ANSWER_BYTES;
 
 /** Collects an answer as it streams in, and no more of it than is kept. */
@@ -18,7 +18,7 @@ export class AnswerText {
     return this.#sizeBytes <= MAX_STREAM_BYTES;
   }
 
-  /** Whether what was added so far is kept whole. */
+  /** True while all text that was added is kept. */
   get isWhole(): boolean {
     return this.#sizeBytes <= MAX_ANSWER_BYTES;
   }

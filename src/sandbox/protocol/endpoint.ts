@@ -1,4 +1,4 @@
-/** Where an agent finds its host: the mounted socket, or an address with the token that it has to show. */
+/** The way from an agent to its host: the mounted socket, or an address with the token that it has to show. */
 export type Endpoint =
   | { readonly kind: 'socket' }
   | { readonly kind: 'tcp'; readonly host: string; readonly port: number; readonly token: string };

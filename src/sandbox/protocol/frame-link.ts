@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { z } from 'zod';
 import { MAX_FRAME_BYTES } from './protocol.ts';
 
-/** What the other side may leave unread: enough for everything that a turn says at once. */
+/** The most that the other side may leave unread: enough for everything that a turn says at once. */
 const MAX_UNREAD_BYTES = 8 * MAX_FRAME_BYTES;
 
 export type FrameLinkParts<Incoming> = {
@@ -25,7 +25,7 @@ export type FrameLink<Outgoing> = {
  * Speaks newline-delimited JSON frames over a connected stream.
  *
  * Never holds more than one frame's worth of what comes in: what does not end in time is garbage. Nor
- * more than eight of what goes out: whoever asks and does not read the answers is let go.
+ * more than eight of what goes out: a side that asks and does not read the answers is disconnected.
  */
 export function openFrameLink<Incoming, Outgoing>(
   parts: FrameLinkParts<Incoming>,

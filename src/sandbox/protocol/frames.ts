@@ -1,5 +1,5 @@
 /**
- * What the host and the agent say to each other.
+ * Frames between the host and the agent.
  *
  * The agent opens `/run/claw/host.sock` and asks `GET /frames` with `Upgrade: claw-frames`. From then
  * on both sides send frames: one JSON object a line, at most {@link MAX_FRAME_BYTES} with its newline.
@@ -10,7 +10,7 @@
  *     agent  → tool_call {id, turn, name, input}           a tool of the host
  *     host   → tool_result {id, ok, value}
  *     agent  → permission {id, turn, text, choices, payload}   a tool of its own asks the owner
- *     host   → decision {id, word, isAnswered}             their word; `no` where nobody answered
+ *     host   → decision {id, word, isAnswered}             their word; `no` without an answer
  *     host   → message {turn, id, text}                    said in the chat since the turn began
  *     agent  → took {turn, id}                             the next step's model call holds that message
  *     agent  → alive {turn}                                while a tool of its own runs, each second
@@ -53,7 +53,7 @@ const TurnFrame = z.strictObject({
     protocol: z.enum(['messages', 'chat-completions']),
     model: z.string(),
     contextTokens: z.number().int().positive(),
-    /** Whether it can call tools; a model that cannot is offered none. */
+    /** False for a model that cannot call tools; it is offered none. */
     callsTools: z.boolean(),
   }),
   tools: z.array(ToolDeclaration),

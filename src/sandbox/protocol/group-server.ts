@@ -20,12 +20,12 @@ export type GroupServerParts = {
   readonly proxy: ModelProxyParts;
   /** The turn that runs now, which pays for model calls; null refuses them. */
   readonly currentTurn: () => PayingTurn | null;
-  /** Called once, with the agent's stream of frames. Whoever comes later is refused. */
+  /** Called once, with the agent's stream of frames. Later connections are refused. */
   readonly onAgent: (stream: Duplex) => void;
 };
 
 export type GroupServer = {
-  /** Where the agent finds it. */
+  /** The way to it from inside the container. */
   readonly endpoint: Endpoint;
   close(): Promise<void>;
 };
@@ -41,7 +41,7 @@ export async function openGroupServer(parts: GroupServerParts): Promise<GroupSer
   const server = createServer((request, response) => {
     if (!showsToken(request, token)) return void response.writeHead(401).end();
     const turn = parts.currentTurn();
-    // A stream that breaks on either side has been answered, or has nobody left to answer.
+    // A stream that breaks on either side has been answered, or has no client left.
     proxyModelCall(request, response, { ...parts.proxy, turn }).catch(() => response.destroy());
   });
   server.maxConnections = MAX_CONNECTIONS;

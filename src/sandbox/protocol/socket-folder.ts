@@ -26,10 +26,10 @@ export type SocketParts = {
 /**
  * Makes the folder that holds one group's socket and nothing else, empty.
  *
- * It lies where the owner says, else in the data folder, else, where that path would be too long for a
+ * It is in the folder that the owner names, else in the data folder, else, where that path would be too long for a
  * socket, in a private one under the system's temporary folder. The agent's user may enter it, and only it.
  *
- * @throws EngineUnusable when the owner's folder is too long a path, or the private one is somebody else's
+ * @throws EngineUnusable when the owner's folder is too long a path, or the private one belongs to another user
  */
 export async function makeSocketFolder(parts: SocketParts): Promise<string> {
   const { dataDir, folder, user } = parts;
@@ -73,9 +73,9 @@ async function privateFolder(dataDir: string): Promise<string> {
   await mkdir(path, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;
   });
-  // Anybody may create names in a temporary folder, so what is there already is checked, not trusted.
+  // Any user may create names in a temporary folder, so what is there already is checked, not trusted.
   if (!isOwn(await lstat(path))) {
-    throw new EngineUnusable(`${path} belongs to somebody else. Remove it, or set CLAW_SOCKETS.`);
+    throw new EngineUnusable(`${path} belongs to another user. Remove it, or set CLAW_SOCKETS.`);
   }
   await chmod(path, 0o700);
   return path;

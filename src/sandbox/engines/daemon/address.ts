@@ -8,7 +8,10 @@ export type AddressParts = {
   readonly homeDir: string;
 };
 
-/** Where an engine may listen, likeliest first. Empty when `dockerHost` is of a kind that is not supported. */
+/**
+ * Returns addresses on which an engine may listen, likeliest first. Empty when `dockerHost` is of a kind
+ * that is not supported.
+ */
 export function engineAddresses(
   name: 'docker' | 'podman',
   { dockerHost, uid, homeDir }: AddressParts,

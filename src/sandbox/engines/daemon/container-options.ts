@@ -15,7 +15,7 @@ export type ContainerParts = {
    * count all processes of that user on the machine, where `PidsLimit` counts the container's.
    */
   readonly needsProcessUlimit: boolean;
-  /** How user ids map, where the engine has to be told. */
+  /** The mapping of user ids, where the engine has to be told. */
   readonly userNamespace: string | null;
 };
 

@@ -20,9 +20,9 @@ export async function pingDocker(address: DockerOptions): Promise<Docker | null>
   return answered === null ? null : new Docker(address);
 }
 
-/** What a daemon's engine needs to know once, before its first container. */
+/** Facts that a daemon's engine needs once, before its first container. */
 type EngineParts = {
-  /** Marks this installation's containers, so that it can clear up its own and nobody else's. */
+  /** Marks this installation's containers, so that it clears up no others. */
   readonly instanceId: string;
   readonly projectDir: string;
   readonly baseImage: string | null;
@@ -64,7 +64,7 @@ export async function openDocker(parts: DockerParts): Promise<Engine> {
         return await start(spec);
       } catch (error) {
         if (!isMissing(error)) throw error;
-        // Somebody has cleared up: between two turns, no container keeps an image from being removed.
+        // The owner may have cleared up: between two turns, no container keeps an image from being removed.
         image = await ensureImage(docker, parts);
         return await start(spec);
       }
@@ -92,7 +92,7 @@ type Placement = {
   readonly needsProcessUlimit: boolean;
 };
 
-/** Which user inside is the agent's user outside, and what the system's security modules need to hear. */
+/** Returns the user inside that is the agent's user outside, and options for the system's security modules. */
 async function placementOf({ docker, name, user }: DockerParts): Promise<Placement> {
   const { SecurityOptions = [] } = (await docker.info()) as { SecurityOptions?: string[] };
   const has = (word: string) => SecurityOptions.some((option) => option.includes(word));
@@ -172,7 +172,7 @@ async function removeContainer(container: Docker.Container): Promise<void> {
   await container.remove({ force: true, v: true }).catch(() => {});
 }
 
-/** What the daemon said, as the reason why an engine cannot be used. */
+/** Turns an error of the daemon into the reason why its engine cannot be used. */
 export function unusable(error: unknown): EngineUnusable {
   if (error instanceof EngineUnusable) return error;
   return new EngineUnusable(error instanceof Error ? error.message : String(error));

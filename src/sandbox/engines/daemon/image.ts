@@ -96,7 +96,9 @@ async function ensureBase(
   return { name, layers };
 }
 
-/** What an image is made of, which unlike its id is the same when it is made again. */
+/**
+ * Returns the layers of an image, which unlike its id are the same when it is made again; null for no image.
+ */
 async function imageLayers(docker: Docker, name: string): Promise<string | null> {
   const found = await docker
     .getImage(name)
