@@ -9,7 +9,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { lazySandbox } from '../../src/host/turns/lazy-sandbox.ts';
+import { lazySandbox } from '../../src/host/turns/agent/lazy-sandbox.ts';
 import { pingDocker } from '../../src/sandbox/engines/daemon/daemon.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { startAssistant, type TestAssistant } from '../../src/testing/assistant.ts';

@@ -1,4 +1,4 @@
-import { StatusData } from '../engine/contract/status.ts';
+import { StatusData } from '../engine/contract/verbs/status.ts';
 import { budgetLine } from '../host/budget/budget-report.ts';
 import { dataBy } from '../host/contracts/claw.ts';
 import { type CommandContext, defineCommand } from '../host/contracts/command.ts';

@@ -1,4 +1,4 @@
-import { UndoData } from '../engine/contract/undo.ts';
+import { UndoData } from '../engine/contract/verbs/undo.ts';
 import { answer, readTree } from '../host/changes/change.ts';
 import {
   carryOutChange,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readSettings } from '../config.ts';
 import { greetingOf } from './greeting.ts';
-import { lazySandbox } from './turns/lazy-sandbox.ts';
+import { lazySandbox } from './turns/agent/lazy-sandbox.ts';
 
 test('the first greeting names what the channels of this tree add to it, and no other', async () => {
   const settings = readSettings({}, '/');

@@ -1,6 +1,6 @@
 import type { Settings } from '../config.ts';
 import type { Models } from '../model/model.ts';
-import type { LazySandbox } from './turns/lazy-sandbox.ts';
+import type { LazySandbox } from './turns/agent/lazy-sandbox.ts';
 
 export type GreetingParts = {
   readonly settings: Settings;

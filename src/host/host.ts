@@ -21,7 +21,7 @@ import { taskResult } from './scheduler/task-result.ts';
 import { runServices } from './services/services.ts';
 import { shutdown } from './shutdown.ts';
 import { adoptOrphanedTurns } from './turns/adopt-orphaned-turns.ts';
-import { openFollowUps } from './turns/follow-ups.ts';
+import { openFollowUps } from './turns/agent/follow-ups.ts';
 import { openTurnQueue } from './turns/turn-queue.ts';
 import type { TurnResult } from './turns/turn-result.ts';
 import { type MessageAbout, openTurnRunners } from './turns/turn-runners.ts';

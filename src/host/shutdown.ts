@@ -1,7 +1,7 @@
 import { TIMED_OUT, withTimeout } from '../lib/timeout.ts';
 import type { ChannelsPort, LogPort, TimeoutsPort } from './contracts/ports.ts';
 import type { Delivery } from './outbound/delivery.ts';
-import type { LazySandbox } from './turns/lazy-sandbox.ts';
+import type { LazySandbox } from './turns/agent/lazy-sandbox.ts';
 import type { TurnQueue } from './turns/turn-queue.ts';
 
 type ShutdownOptions = ChannelsPort & { readonly sandbox: LazySandbox } & LogPort &

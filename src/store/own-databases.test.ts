@@ -9,7 +9,7 @@ import { defineCommand, openCommands } from '../host/contracts/command.ts';
 import { defineService } from '../host/contracts/service.ts';
 import { defineTool } from '../host/contracts/tool.ts';
 import { openServices } from '../host/services/services.ts';
-import { openTools } from '../host/turns/toolbox.ts';
+import { openTools } from '../host/turns/tool-calls/toolbox.ts';
 import type { OpenDatabase, OwnDatabases } from '../lib/own-database.ts';
 import { TestProject, textsOf } from '../testing/assistant.ts';
 import { hears } from '../testing/owner-chat.ts';

@@ -1,5 +1,5 @@
-import type { WhatsAppGroup } from '../../src/testing/whatsapp/group.ts';
-import type { Person } from '../../src/testing/whatsapp/person.ts';
+import type { WhatsAppGroup } from '../../src/testing/whatsapp/people/group.ts';
+import type { Person } from '../../src/testing/whatsapp/people/person.ts';
 import type { WhatsAppServer } from '../../src/testing/whatsapp/server.ts';
 import type { Plan, PlannedChat, PlannedMessage } from './plan.ts';
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { costOfFourfold, LINEAR_AT_MOST } from '../../testing/growth.ts';
 import { LinkedChannel } from '../../testing/whatsapp/linked-channel.ts';
-import type { Person } from '../../testing/whatsapp/person.ts';
+import type { Person } from '../../testing/whatsapp/people/person.ts';
 import { startWhatsAppServer, type WhatsAppServer } from '../../testing/whatsapp/server.ts';
 import { readContent } from './inbound/content.ts';
 

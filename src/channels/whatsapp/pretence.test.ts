@@ -1,7 +1,7 @@
 import { proto } from '@whiskeysockets/baileys';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { LinkedChannel } from '../../testing/whatsapp/linked-channel.ts';
-import type { Person } from '../../testing/whatsapp/person.ts';
+import type { Person } from '../../testing/whatsapp/people/person.ts';
 import { startWhatsAppServer, type WhatsAppServer } from '../../testing/whatsapp/server.ts';
 
 const MALLORY = { phoneNumber: '4915199999999', lidNumber: '100000000099', name: 'Me' };

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { LinkedChannel } from '../../testing/whatsapp/linked-channel.ts';
-import type { Person } from '../../testing/whatsapp/person.ts';
+import type { Person } from '../../testing/whatsapp/people/person.ts';
 import { startWhatsAppServer, type WhatsAppServer } from '../../testing/whatsapp/server.ts';
 
 const ANNA = { phoneNumber: '4915111111111', lidNumber: '100000000001', name: 'Anna' };

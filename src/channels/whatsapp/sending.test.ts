@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FAST, LinkedChannel } from '../../testing/whatsapp/linked-channel.ts';
-import type { Person } from '../../testing/whatsapp/person.ts';
+import type { Person } from '../../testing/whatsapp/people/person.ts';
 import { startWhatsAppServer, type WhatsAppServer } from '../../testing/whatsapp/server.ts';
 import { messageIdOf } from './outbound/sent.ts';
 

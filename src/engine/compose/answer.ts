@@ -1,7 +1,7 @@
 import type { Conflict } from '../conflict.ts';
 import type { Hunk } from '../merge/lines/hunk.ts';
 import { mergeValue } from '../merge/merge-value.ts';
-import { mergeFault, type TextFault } from '../merge/syntax/text-fault.ts';
+import { mergeFault, type TextFault } from '../merge/syntax/faults/text-fault.ts';
 import type { Answer, AnsweredHunk, Resolution } from '../state/resolution.ts';
 import type { TreeFile, Versions } from '../tree.ts';
 

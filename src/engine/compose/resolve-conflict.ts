@@ -1,6 +1,6 @@
 import type { Conflict } from '../conflict.ts';
 import type { Hunk } from '../merge/lines/hunk.ts';
-import { tellFault } from '../merge/syntax/text-fault.ts';
+import { tellFault } from '../merge/syntax/faults/text-fault.ts';
 import {
   type Answer,
   type AnsweredHunk,

@@ -1,5 +1,5 @@
 import { mergeFiles } from '../merge/file.ts';
-import { mergeFault, tellFault } from '../merge/syntax/text-fault.ts';
+import { mergeFault, tellFault } from '../merge/syntax/faults/text-fault.ts';
 import type { TreeFile, Versions } from '../tree.ts';
 
 /**

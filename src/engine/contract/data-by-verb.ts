@@ -1,40 +1,35 @@
 import type { z } from 'zod';
-import type { AbortData } from './abort.ts';
-import type { ApplyData } from './apply.ts';
-import type { ConflictsData } from './conflicts.ts';
-import type { ContinueData } from './continue.ts';
-import type { CustomizeData } from './customize.ts';
-import type { DevData } from './dev.ts';
-import type { DiffData } from './diff.ts';
-import type { DoctorData } from './doctor.ts';
+import type { BroughtData, CarriedData } from './carried.ts';
 import type { Immutable } from './immutable.ts';
-import type { InitData } from './init.ts';
-import type { ListData } from './list.ts';
-import type { MatrixData } from './matrix.ts';
-import type { PackData } from './pack.ts';
-import type { PlanData } from './plan.ts';
-import type { RebaseData } from './rebase.ts';
-import type { RecoverData } from './recover.ts';
-import type { RemoveData } from './remove.ts';
-import type { ReplayData } from './replay.ts';
-import type { ResolutionsData } from './resolutions.ts';
-import type { ResolveData } from './resolve.ts';
-import type { StatusData } from './status.ts';
-import type { UndoData } from './undo.ts';
-import type { UpdateData } from './update.ts';
-import type { UpgradeData } from './upgrade.ts';
-import type { VerifyData } from './verify.ts';
-import type { WhyData } from './why.ts';
+import type { ConflictsData } from './verbs/conflicts.ts';
+import type { ContinueData } from './verbs/continue.ts';
+import type { CustomizeData } from './verbs/customize.ts';
+import type { DevData } from './verbs/dev.ts';
+import type { DiffData } from './verbs/diff.ts';
+import type { DoctorData } from './verbs/doctor.ts';
+import type { ListData } from './verbs/list.ts';
+import type { MatrixData } from './verbs/matrix.ts';
+import type { PackData } from './verbs/pack.ts';
+import type { PlanData } from './verbs/plan.ts';
+import type { RebaseData } from './verbs/rebase.ts';
+import type { RecoverData } from './verbs/recover.ts';
+import type { ResolutionsData } from './verbs/resolutions.ts';
+import type { ResolveData } from './verbs/resolve.ts';
+import type { StatusData } from './verbs/status.ts';
+import type { UndoData } from './verbs/undo.ts';
+import type { UpdateData } from './verbs/update.ts';
+import type { VerifyData } from './verbs/verify.ts';
+import type { WhyData } from './verbs/why.ts';
 
 // Types alone: whoever only makes or prints results loads no schema.
 
 /** The schema of each verb's data. */
 export type Schemas = {
-  readonly init: typeof InitData;
-  readonly apply: typeof ApplyData;
-  readonly remove: typeof RemoveData;
-  readonly upgrade: typeof UpgradeData;
-  readonly replay: typeof ReplayData;
+  readonly init: typeof CarriedData;
+  readonly apply: typeof BroughtData;
+  readonly remove: typeof CarriedData;
+  readonly upgrade: typeof BroughtData;
+  readonly replay: typeof CarriedData;
   readonly update: typeof UpdateData;
   readonly customize: typeof CustomizeData;
   readonly rebase: typeof RebaseData;
@@ -53,7 +48,7 @@ export type Schemas = {
   readonly continue: typeof ContinueData;
   readonly resolutions: typeof ResolutionsData;
   readonly undo: typeof UndoData;
-  readonly abort: typeof AbortData;
+  readonly abort: z.ZodNull;
   readonly recover: typeof RecoverData;
 };
 

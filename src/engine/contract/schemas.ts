@@ -1,37 +1,33 @@
-import { AbortData } from './abort.ts';
-import { ApplyData } from './apply.ts';
-import { ConflictsData } from './conflicts.ts';
-import { ContinueData } from './continue.ts';
-import { CustomizeData } from './customize.ts';
+import { z } from 'zod';
+import { BroughtData, CarriedData } from './carried.ts';
 import type { Schemas } from './data-by-verb.ts';
-import { DevData } from './dev.ts';
-import { DiffData } from './diff.ts';
-import { DoctorData } from './doctor.ts';
-import { InitData } from './init.ts';
-import { ListData } from './list.ts';
-import { MatrixData } from './matrix.ts';
-import { PackData } from './pack.ts';
-import { PlanData } from './plan.ts';
-import { RebaseData } from './rebase.ts';
-import { RecoverData } from './recover.ts';
-import { RemoveData } from './remove.ts';
-import { ReplayData } from './replay.ts';
-import { ResolutionsData } from './resolutions.ts';
-import { ResolveData } from './resolve.ts';
-import { StatusData } from './status.ts';
-import { UndoData } from './undo.ts';
-import { UpdateData } from './update.ts';
-import { UpgradeData } from './upgrade.ts';
-import { VerifyData } from './verify.ts';
-import { WhyData } from './why.ts';
+import { ConflictsData } from './verbs/conflicts.ts';
+import { ContinueData } from './verbs/continue.ts';
+import { CustomizeData } from './verbs/customize.ts';
+import { DevData } from './verbs/dev.ts';
+import { DiffData } from './verbs/diff.ts';
+import { DoctorData } from './verbs/doctor.ts';
+import { ListData } from './verbs/list.ts';
+import { MatrixData } from './verbs/matrix.ts';
+import { PackData } from './verbs/pack.ts';
+import { PlanData } from './verbs/plan.ts';
+import { RebaseData } from './verbs/rebase.ts';
+import { RecoverData } from './verbs/recover.ts';
+import { ResolutionsData } from './verbs/resolutions.ts';
+import { ResolveData } from './verbs/resolve.ts';
+import { StatusData } from './verbs/status.ts';
+import { UndoData } from './verbs/undo.ts';
+import { UpdateData } from './verbs/update.ts';
+import { VerifyData } from './verbs/verify.ts';
+import { WhyData } from './verbs/why.ts';
 
 /** All schemas at once, for who checks results of any verb. */
 export const SCHEMAS: Schemas = {
-  init: InitData,
-  apply: ApplyData,
-  remove: RemoveData,
-  upgrade: UpgradeData,
-  replay: ReplayData,
+  init: CarriedData,
+  apply: BroughtData,
+  remove: CarriedData,
+  upgrade: BroughtData,
+  replay: CarriedData,
   update: UpdateData,
   customize: CustomizeData,
   rebase: RebaseData,
@@ -50,6 +46,6 @@ export const SCHEMAS: Schemas = {
   continue: ContinueData,
   resolutions: ResolutionsData,
   undo: UndoData,
-  abort: AbortData,
+  abort: z.null(),
   recover: RecoverData,
 };

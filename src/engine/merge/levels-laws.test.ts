@@ -5,7 +5,7 @@ import type { Hunk } from './lines/hunk.ts';
 import { mapVersions } from './lines/line-ends.ts';
 import { splitLines } from './lines/lines.ts';
 import { mergeLines } from './merge.ts';
-import { duplicatesIn } from './syntax/duplicates.ts';
+import { duplicatesIn } from './syntax/faults/duplicates.ts';
 import type { Language } from './syntax/language.ts';
 import { parseSyntax } from './syntax/parse.ts';
 import { mergeTexts } from './text.ts';

@@ -7,11 +7,11 @@ import type { Interned } from './lines/intern.ts';
 import { mapVersions } from './lines/line-ends.ts';
 import { linesOf } from './lines/region-lines.ts';
 import type { Region } from './lines/regions.ts';
+import { createDefectFinder, type Defect } from './syntax/faults/validate.ts';
 import { type Format, isLanguage } from './syntax/language.ts';
 import { resolveConflicts } from './syntax/levels.ts';
 import { memoizeParse } from './syntax/parse.ts';
 import { decodeLines, readSides } from './syntax/side.ts';
-import { createDefectFinder, type Defect } from './syntax/validate.ts';
 
 /** Longer texts are merged by lines alone: no input is slow. */
 const MAX_LENGTH = 1 << 18;

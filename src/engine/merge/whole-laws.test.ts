@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Versions } from '../tree.ts';
 import { mapVersions } from './lines/line-ends.ts';
 import { mergeText } from './merge-text.ts';
-import { mergeFault } from './syntax/text-fault.ts';
+import { mergeFault } from './syntax/faults/text-fault.ts';
 
 const RUNS = { numRuns: 1500, seed: 1 };
 

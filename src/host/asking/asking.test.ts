@@ -14,7 +14,7 @@ import { FAMILY, isIdle, startWithFamily } from '../../testing/tasks.ts';
 import type { AskReply } from '../contracts/ask.ts';
 import { defineCommand, openCommands } from '../contracts/command.ts';
 import type { Tool, ToolQuestion } from '../contracts/tool.ts';
-import type { Toolbox } from '../turns/toolbox.ts';
+import type { Toolbox } from '../turns/tool-calls/toolbox.ts';
 
 const NO: AskReply = { word: 'no', isAnswered: false };
 const chosen = (word: string): AskReply => ({ word, isAnswered: true });

@@ -1,4 +1,4 @@
-import { UpdateData } from '../../engine/contract/update.ts';
+import { UpdateData } from '../../engine/contract/verbs/update.ts';
 import { type ClawResult, dataBy } from '../contracts/claw.ts';
 import type { CommandResult } from '../contracts/command.ts';
 import { choiceLines } from '../contracts/question.ts';

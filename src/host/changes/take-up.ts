@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ContinueData } from '../../engine/contract/continue.ts';
+import { ContinueData } from '../../engine/contract/verbs/continue.ts';
 import { dataBy } from '../contracts/claw.ts';
 import type { CommandContext, CommandResult } from '../contracts/command.ts';
 import { choiceLines } from '../contracts/question.ts';

@@ -1,4 +1,4 @@
-import { UpdateData } from '../../engine/contract/update.ts';
+import { UpdateData } from '../../engine/contract/verbs/update.ts';
 import { type ClawResult, dataBy } from '../contracts/claw.ts';
 
 /** What an update is about, above what it does to the files here. */

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { ConflictsData } from '../../engine/contract/conflicts.ts';
 import type { ConflictJson } from '../../engine/contract/json.ts';
+import { ConflictsData } from '../../engine/contract/verbs/conflicts.ts';
 import type { ClawResult } from '../contracts/claw.ts';
 import type { CommandContext } from '../contracts/command.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { openGuards } from '../turns/guarded-calls.ts';
-import { offerOf } from '../turns/tool-calls.ts';
-import { openTools } from '../turns/toolbox.ts';
+import { openGuards } from '../turns/tool-calls/guarded-calls.ts';
+import { offerOf } from '../turns/tool-calls/tool-calls.ts';
+import { openTools } from '../turns/tool-calls/toolbox.ts';
 import { discoverGuards } from './guard.ts';
 import { discoverTools } from './tool.ts';
 

@@ -15,8 +15,8 @@ import { parseQuestion, replyTo } from '../contracts/question.ts';
 import { plainName } from '../groups/plain-name.ts';
 import { freeFolder } from '../groups/registry.ts';
 import { ALWAYS, isTriggered } from '../groups/trigger.ts';
-import type { CommandRequest } from '../turns/command-turn.ts';
-import { membersCommands } from '../turns/members-command-turn.ts';
+import type { CommandRequest } from '../turns/commands/command-turn.ts';
+import { membersCommands } from '../turns/commands/members-command-turn.ts';
 import { titleOf } from './command-title.ts';
 
 type ReceiveOptions = StorePort &

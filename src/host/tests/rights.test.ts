@@ -10,7 +10,7 @@ import {
   lastUserText,
 } from '../../testing/model/anthropic.ts';
 import { sandboxProject } from '../../testing/sandbox-project.ts';
-import { lazySandbox } from '../turns/lazy-sandbox.ts';
+import { lazySandbox } from '../turns/agent/lazy-sandbox.ts';
 
 /** Calls the tool that the last message names, with its input, and answers with the result. */
 const toolScript: AnthropicScript = (request) => {

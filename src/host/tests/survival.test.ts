@@ -13,7 +13,7 @@ import {
   lastUserText,
 } from '../../testing/model/anthropic.ts';
 import { type SandboxProject, sandboxProject, TEST_KEY } from '../../testing/sandbox-project.ts';
-import { lazySandbox } from '../turns/lazy-sandbox.ts';
+import { lazySandbox } from '../turns/agent/lazy-sandbox.ts';
 
 const FAMILY = 'chat:family';
 const DAY_MS = 86_400_000;

@@ -8,24 +8,24 @@ import type { CommandContext, Resumption } from '../contracts/command.ts';
 import type { HostOptions } from '../contracts/options.ts';
 import type { OutgoingFiles } from '../outbound/outgoing-files.ts';
 import { taskOfTurn } from '../scheduler/task-turn.ts';
-import { openAgentCommands } from './agent-command.ts';
-import { runAgentTurn } from './agent-turn.ts';
-import { askAboutCall } from './ask-about-call.ts';
+import { runAgentTurn } from './agent/agent-turn.ts';
+import type { FollowUps } from './agent/follow-ups.ts';
 import {
   type CommandTurnOptions,
   resumeCommandTurn,
   runCommandTurn,
   saidIn,
-} from './command-turn.ts';
-import type { FollowUps } from './follow-ups.ts';
+} from './commands/command-turn.ts';
 import {
   givenByMember,
   type MembersCommandOptions,
   runMembersCommand,
-} from './members-command-turn.ts';
-import { upToLimit } from './message-limit.ts';
-import { openRunningCommand } from './running-command.ts';
-import { callTool, offerOf } from './tool-calls.ts';
+} from './commands/members-command-turn.ts';
+import { openRunningCommand } from './commands/running-command.ts';
+import { openAgentCommands } from './tool-calls/agent-command.ts';
+import { askAboutCall } from './tool-calls/ask-about-call.ts';
+import { upToLimit } from './tool-calls/message-limit.ts';
+import { callTool, offerOf } from './tool-calls/tool-calls.ts';
 import { answered, failed, type TurnResult } from './turn-result.ts';
 import { openTyping } from './typing.ts';
 

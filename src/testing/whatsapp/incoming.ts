@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { type BinaryNode, generateMessageIDV2, type proto } from '@whiskeysockets/baileys';
-import type { Account } from './account.ts';
-import type { WhatsAppGroup } from './group.ts';
-import { takeBundle } from './key-bundle.ts';
 import { node } from './node.ts';
-import type { Person } from './person.ts';
+import type { Account } from './people/account.ts';
+import type { WhatsAppGroup } from './people/group.ts';
+import { takeBundle } from './people/key-bundle.ts';
+import type { Person } from './people/person.ts';
 
 /** Details of a message; defaults are made up. */
 export type Saying = {

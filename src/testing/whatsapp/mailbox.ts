@@ -1,5 +1,5 @@
 import type { BinaryNode } from '@whiskeysockets/baileys';
-import type { Line } from './line.ts';
+import type { Line } from './connection/line.ts';
 import { node, SERVER } from './node.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { BinaryNode, proto } from '@whiskeysockets/baileys';
 import { bytesOf, childOf, childrenOf, node } from './node.ts';
-import type { Person, ReadMessage } from './person.ts';
+import type { Person, ReadMessage } from './people/person.ts';
 import type { Directory } from './queries.ts';
 
 /**

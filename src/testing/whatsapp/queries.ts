@@ -1,9 +1,9 @@
 import type { BinaryNode } from '@whiskeysockets/baileys';
-import type { Account } from './account.ts';
-import { groupNode, type WhatsAppGroup } from './group.ts';
-import { readUpload } from './key-bundle.ts';
 import { childOf, childrenOf, node, resultOf } from './node.ts';
-import type { Person } from './person.ts';
+import type { Account } from './people/account.ts';
+import { groupNode, type WhatsAppGroup } from './people/group.ts';
+import { readUpload } from './people/key-bundle.ts';
+import type { Person } from './people/person.ts';
 
 /** People and groups that the server knows. */
 export type Directory = {

@@ -9,7 +9,7 @@ import {
 } from '@whiskeysockets/baileys';
 import pino from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { memoryKeys } from './memory-keys.ts';
+import { memoryKeys } from './people/memory-keys.ts';
 import { startWhatsAppServer, type WhatsAppServer } from './server.ts';
 
 /** The bare socket, without the channel: what this server must satisfy. */

@@ -1,21 +1,21 @@
 import { type BinaryNode, Curve, type proto } from '@whiskeysockets/baileys';
 import { silenceLibsignal } from '../../channels/whatsapp/session/quiet-libsignal.ts';
-import { admit, versionOf } from './admission.ts';
-import { trustTestRoot } from './certificate.ts';
-import type { WhatsAppGroup } from './group.ts';
+import { admit, versionOf } from './connection/admission.ts';
+import { trustTestRoot } from './connection/certificate.ts';
+import { Line } from './connection/line.ts';
+import { Loopback } from './connection/loopback.ts';
+import type { ClientHello } from './connection/noise.ts';
+import { Pairing } from './connection/pairing.ts';
 import { InOrder } from './in-order.ts';
 import { type Saying, stanzaFrom, stanzaFromPhone } from './incoming.ts';
-import { Line } from './line.ts';
-import { Loopback } from './loopback.ts';
 import { Mailbox } from './mailbox.ts';
 import { type MediaFile, sealMedia } from './media.ts';
 import { node } from './node.ts';
-import type { ClientHello } from './noise.ts';
 import { deliver } from './outgoing.ts';
-import { Pairing } from './pairing.ts';
-import type { Person } from './person.ts';
+import type { WhatsAppGroup } from './people/group.ts';
+import type { Person } from './people/person.ts';
+import { World } from './people/world.ts';
 import { answer } from './queries.ts';
-import { World } from './world.ts';
 
 /**
  * WhatsApp on loopback, for one account under test: a server that speaks its protocol, the phone that

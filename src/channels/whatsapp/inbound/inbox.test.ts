@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { LinkedChannel } from '../../../testing/whatsapp/linked-channel.ts';
-import type { Person } from '../../../testing/whatsapp/person.ts';
+import type { Person } from '../../../testing/whatsapp/people/person.ts';
 import { startWhatsAppServer, type WhatsAppServer } from '../../../testing/whatsapp/server.ts';
 
 let server: WhatsAppServer;

@@ -2,7 +2,7 @@ import { isAbsolute, relative, resolve, sep } from 'node:path';
 import gt from 'semver/functions/gt.js';
 import type { z } from 'zod';
 import type { Immutable } from '../../contract/immutable.ts';
-import type { RenewalData } from '../../contract/pack.ts';
+import type { RenewalData } from '../../contract/verbs/pack.ts';
 import { ClawError } from '../../errors.ts';
 import type { EngineContext } from '../../operation/context.ts';
 import { inferBases } from '../../operation/inference.ts';

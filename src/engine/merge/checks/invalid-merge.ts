@@ -2,8 +2,8 @@ import type { Versions } from '../../tree.ts';
 import { mapVersions, NAMES } from '../lines/line-ends.ts';
 import { linesOf } from '../lines/region-lines.ts';
 import type { Range, Region } from '../lines/regions.ts';
+import type { Defect } from '../syntax/faults/validate.ts';
 import { decodeLines } from '../syntax/side.ts';
-import type { Defect } from '../syntax/validate.ts';
 
 /** Regions, the same with one side in place of their conflicts, and the lines they are ranges of. */
 type Filled = {

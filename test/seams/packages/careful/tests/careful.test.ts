@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { discoverGuards } from '../../../src/host/contracts/guard.ts';
-import { openGuards } from '../../../src/host/turns/guarded-calls.ts';
+import { openGuards } from '../../../src/host/turns/tool-calls/guarded-calls.ts';
 
 test('a message to another chat is asked about, one to its own is not', async () => {
   const log = { info() {}, warn() {}, error() {} };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { discoverPromptSections } from '../../../src/host/contracts/prompt-section.ts';
-import { openSystemPrompt } from '../../../src/host/turns/system-prompt.ts';
+import { openSystemPrompt } from '../../../src/host/turns/agent/system-prompt.ts';
 
 test('the mood stands after who the agent is, and not in tasks', async () => {
   const log = { info() {}, warn() {}, error() {} };

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { discoverTools } from '../../../src/host/contracts/tool.ts';
-import { openTools } from '../../../src/host/turns/toolbox.ts';
+import { openTools } from '../../../src/host/turns/tool-calls/toolbox.ts';
 import { TestProject } from '../../../src/testing/assistant.ts';
 import { startWithFamily, toolCaller } from '../../../src/testing/tasks.ts';
 

@@ -1,4 +1,0 @@
-import { CarriedData } from './carried.ts';
-
-/** The result of `claw init`. */
-export const InitData = CarriedData;

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { CarriedData } from '../carried.ts';
+
+const Core = z.object({ version: z.string().nullable(), commit: z.string().nullable() });
+
+/** A release's entry for installations of older releases. */
+const Migration = z.object({
+  since: z.string(),
+  description: z.string(),
+  skill: z.string().nullable(),
+  retire: z.string().nullable(),
+  pathMap: z.record(z.string(), z.string()).nullable(),
+});
+
+/** A layer that the release contains, and what becomes of it; `open` is for the owner to say. */
+const Contained = z.object({
+  name: z.string(),
+  kind: z.enum(['skill', 'customisation']),
+  /** The number of its commits, all of which the release has; 0 where that is not known. */
+  commits: z.int(),
+  /** The tree would be another one without it all the same. */
+  hasEffect: z.boolean(),
+  isNews: z.boolean(),
+  fate: z.enum(['retired', 'stays', 'open']),
+});
+
+/** The result of `claw update`. */
+export const UpdateData = CarriedData.extend({
+  from: Core,
+  to: Core,
+  /** So many files of the core are others. */
+  files: z.int(),
+  migrations: z.array(Migration),
+  retired: z.array(z.string()),
+  contained: z.array(Contained),
+  /** Layers that work on changed files, with those files. */
+  affected: z.record(z.string(), z.array(z.string())),
+  broughtSkills: z.array(z.string()),
+  keptSkills: z.array(z.string()),
+});

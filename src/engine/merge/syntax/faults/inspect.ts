@@ -1,0 +1,39 @@
+import { type ParseError, parse as parseJson, printParseErrorCode } from 'jsonc-parser';
+import type { Format, Language } from '../language.ts';
+import { type Parse, type SyntaxFault, syntaxFault } from '../parse.ts';
+import { duplicatesIn } from './duplicates.ts';
+import type { Inspection } from './inspection.ts';
+import { inspectKeyedLines, inspectYaml } from './keys.ts';
+
+/** Reads a text that is decoded and has line feeds only. */
+export type Reader = (text: string) => Inspection;
+
+/** Returns the ways to read a format, from the strictest on. */
+export function readersOf(format: Format, parse: Parse): readonly Reader[] {
+  if (format === 'yaml') return [inspectYaml];
+  if (format === 'keyed-lines') return [inspectKeyedLines];
+  const lenient: Reader = (text) => inspectProgram(text, format, parse);
+  return format === 'json' ? [(text) => inspectStrictJson(text, lenient), lenient] : [lenient];
+}
+
+function inspectProgram(text: string, language: Language, parse: Parse): Inspection {
+  const syntax = parse(text, language, { tokens: false });
+  if (syntax !== null) return { fault: null, duplicates: duplicatesIn(text, syntax) };
+  const fault = syntaxFault(text, language) ?? { line: 1, reason: 'it cannot be read' };
+  return { fault, duplicates: [] };
+}
+
+function inspectStrictJson(text: string, lenient: Reader): Inspection {
+  const fault = jsonFault(text);
+  return fault === null ? lenient(text) : { fault, duplicates: [] };
+}
+
+function jsonFault(text: string): SyntaxFault | null {
+  const errors: ParseError[] = [];
+  parseJson(text, errors, { disallowComments: true, allowTrailingComma: false });
+  const [error] = errors;
+  if (error === undefined) return null;
+  const words = printParseErrorCode(error.error).replaceAll(/(?<=.)([A-Z])/g, ' $1');
+  const reason = `not strict JSON (${words.toLowerCase()})`;
+  return { line: text.slice(0, error.offset).split('\n').length, reason };
+}

@@ -1,0 +1,58 @@
+import type { Versions } from '../../../tree.ts';
+import type { Format } from '../language.ts';
+import { type Parse, parseSyntax, type SyntaxFault } from '../parse.ts';
+import type { Duplicate } from './duplicates.ts';
+import { type Reader, readersOf } from './inspect.ts';
+
+/** A defect of a merged text: it does not parse, or it has names twice that no input had twice. */
+export type Defect =
+  | { readonly kind: 'syntax'; readonly fault: SyntaxFault }
+  | { readonly kind: 'duplicates'; readonly duplicates: readonly Duplicate[] };
+
+/** The texts that met; null for an absent one. */
+export type Inputs = Versions<string | null>;
+
+/** The strictest way in which both sides can be read, and what the inputs have twice. */
+type Measure = { readonly read: Reader; readonly known: ReadonlySet<string> };
+
+/**
+ * Creates a finder of defects that a merge caused in readable texts; it returns null where there are none. A
+ * name that an input has twice may occur twice in the result.
+ *
+ * All texts are decoded, with line feeds only.
+ *
+ * @param parse may cache what it has read
+ * @param readInputs called at most once, and only where a merged text raises a question
+ */
+export function createDefectFinder(
+  format: Format,
+  readInputs: () => Inputs,
+  parse: Parse = parseSyntax,
+): (merged: string) => Defect | null {
+  const readers = readersOf(format, parse);
+  let measure: Measure | null | undefined;
+  return (merged) => {
+    const first = readers[0]?.(merged);
+    if (first === undefined || (first.fault === null && first.duplicates.length === 0)) return null;
+    if (measure === undefined) measure = measureOf(readInputs(), readers);
+    if (measure === null) return null;
+    const { read, known } = measure;
+    const { fault, duplicates } = read === readers[0] ? first : read(merged);
+    if (fault !== null) return { kind: 'syntax', fault };
+    const anew = duplicates.filter(({ key }) => !known.has(key));
+    return anew.length === 0 ? null : { kind: 'duplicates', duplicates: anew };
+  };
+}
+
+function measureOf({ base, ours, theirs }: Inputs, readers: readonly Reader[]): Measure | null {
+  for (const read of readers) {
+    const sides = [ours, theirs].flatMap((text) => (text === null ? [] : [read(text)]));
+    if (sides.some(({ fault }) => fault !== null)) continue;
+    const inputs = base === null ? sides : [...sides, read(base)];
+    return {
+      read,
+      known: new Set(inputs.flatMap(({ duplicates }) => duplicates.map(({ key }) => key))),
+    };
+  }
+  return null;
+}

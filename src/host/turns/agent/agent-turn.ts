@@ -1,0 +1,114 @@
+import type { ChooseModels } from '../../../model/routing.ts';
+import type { TurnEvents, TurnOutcome, TurnRequest } from '../../../sandbox/sandbox.ts';
+import type { Group, Turn } from '../../../store/store.ts';
+import type { Budgets } from '../../budget/budgets.ts';
+import { overBudget } from '../../budget/over-budget.ts';
+import type { ToolTurn } from '../../contracts/guard.ts';
+import type {
+  ClockPort,
+  LogPort,
+  SettingsPort,
+  StorePort,
+  TimeZonePort,
+} from '../../contracts/ports.ts';
+import { silently } from '../../scheduler/task-result.ts';
+import { type TaskTurn, taskOfTurn, taskPrompt } from '../../scheduler/task-turn.ts';
+import { answered, failed, type TurnResult } from '../turn-result.ts';
+import type { LazySandbox } from './lazy-sandbox.ts';
+import { conversationOf, promptOf } from './prompt.ts';
+import type { SystemPrompt } from './system-prompt.ts';
+import { conversationOfTurn, nextConversation } from './turn-conversation.ts';
+import { turnMessages } from './turn-messages.ts';
+
+type AgentTurnOptions = StorePort &
+  SettingsPort &
+  ClockPort &
+  TimeZonePort &
+  LogPort & {
+    readonly sandbox: LazySandbox;
+    readonly chooseModels: ChooseModels;
+    readonly systemPrompt: SystemPrompt;
+    readonly budgets: Budgets;
+    readonly onTool: TurnEvents['onTool'];
+    readonly onAsk: TurnEvents['onAsk'];
+    /** The tools that an agent is offered, by whose turn it is. */
+    readonly toolsFor: (turn: ToolTurn) => TurnRequest['tools'];
+    /** Whether the agent has asked to end this turn without a message. */
+    readonly isSilent: () => boolean;
+    /** Absent where nothing that is said meanwhile is for this turn. */
+    readonly followUps?: Pick<TurnEvents, 'onOpen' | 'onTook'>;
+  };
+
+/** Lets the group's agent answer the turn's messages or do its task. Never rejects because of model or sandbox. */
+export async function runAgentTurn(options: AgentTurnOptions, turn: Turn): Promise<TurnResult> {
+  const { store, sandbox, log } = options;
+  const group = store.groups.byJid(turn.jid);
+  if (group === null) return failed('UNREGISTERED', 'This chat is not registered any more.');
+  const task = taskOfTurn(store, turn);
+  if (task?.task.state === 'cancelled') return silently('skipped', 'cancelled before it began');
+  const isTask = task !== null;
+  const prompt = promptFor(options, turn, task);
+  const route = await options.chooseModels({ group, isTask, prompt });
+  if (route.kind === 'none') return failed('NO_MODEL', `${route.message} Then ask again.`);
+  if (options.budgets.isUsedUp(group.folder)) return overBudget(options.budgets, group, { isTask });
+  const opened = await sandbox.open();
+  if (opened.kind === 'unavailable') return failed('NO_ENGINE', opened.advice);
+  store.taskRuns.start(turn.id, options.now());
+  const conversation = conversationOfTurn(options, group, task);
+  const { beginsAnew } = conversation;
+  const outcome = await opened.sandbox.runTurn(
+    {
+      id: turn.id,
+      folder: group.folder,
+      isMain: group.isMain,
+      session: conversation.session,
+      models: route.models,
+      system: await options.systemPrompt({ group, isTask, now: options.now(), prompt, beginsAnew }),
+      prompt,
+      tools: options.toolsFor({ isMain: group.isMain, isTask }),
+    },
+    {
+      onTool: options.onTool,
+      onAsk: options.onAsk,
+      onModelCall: (call, signal) => options.budgets.admit(group.folder, call, signal),
+      onModelPassedOver: (model, { message }) =>
+        log.warn('a model gave no answer, the next one is asked', { model: model.id, message }),
+      ...options.followUps,
+    },
+  );
+  if (outcome.kind === 'failed' && outcome.code === 'BUDGET') {
+    return overBudget(options.budgets, group, { isTask });
+  }
+  if (outcome.kind === 'failed') return failedResult(outcome, group, task);
+  const session = nextConversation(conversation, outcome.session);
+  const isEmpty = outcome.text.trim() === '';
+  if (task !== null && (isEmpty || options.isSilent())) {
+    return silently('silent', outcome.text, session);
+  }
+  return answered(textOf(outcome), session === null ? {} : { session });
+}
+
+function promptFor(
+  { store, timeZone }: AgentTurnOptions,
+  turn: Turn,
+  task: TaskTurn | null,
+): string {
+  const range = { jid: turn.jid, from: turn.fromSeq, upto: turn.uptoSeq };
+  const parts = turnMessages(store, range, timeZone);
+  return task === null ? promptOf(parts) : taskPrompt(task, conversationOf(parts));
+}
+
+function failedResult(
+  { code, message }: Extract<TurnOutcome, { kind: 'failed' }>,
+  group: Group,
+  task: TaskTurn | null,
+): TurnResult {
+  if (task !== null) return failed(code, message);
+  const again = group.isMain ? 'Say `/retry` to try again.' : 'Ask again to try again.';
+  return failed(code, `${message} ${again}`);
+}
+
+function textOf({ text, isTruncated }: Extract<TurnOutcome, { kind: 'answered' }>): string {
+  const said = text.trim() === '' ? '(The agent ended without an answer.)' : text;
+  return isTruncated ? `${said}\n\n(The answer was longer than 1 MB and is cut here.)` : said;
+}

@@ -1,0 +1,32 @@
+import { expect, test, vi } from 'vitest';
+import type { SandboxReady, SandboxUnavailable } from '../../../sandbox/sandbox.ts';
+import { TestProject, textsOf } from '../../../testing/assistant.ts';
+import { lazySandbox } from './lazy-sandbox.ts';
+
+test('an engine that comes up later is found by the next question', async () => {
+  using project = new TestProject();
+  let found: SandboxReady | SandboxUnavailable = { kind: 'unavailable', advice: 'Install Docker.' };
+  const sandbox = lazySandbox(async () => found);
+  const assistant = await project.start({ over: { sandbox } });
+  await assistant.terminal.say('ping');
+  await vi.waitFor(() => expect(textsOf(assistant.terminal)[0]).toContain('Install Docker.'));
+  found = {
+    kind: 'ready',
+    sandbox: {
+      engine: 'docker',
+      description: 'test engine',
+      runTurn: async () => ({
+        kind: 'answered',
+        text: 'pong',
+        session: 's1',
+        isTruncated: false,
+      }),
+      stop: async () => {},
+      warm: () => 0,
+      close: async () => {},
+    },
+  };
+  await assistant.terminal.say('/retry');
+  await vi.waitFor(() => expect(textsOf(assistant.terminal)).toContain('pong'));
+  await assistant.stop();
+});

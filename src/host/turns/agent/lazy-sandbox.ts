@@ -1,0 +1,46 @@
+import type { SandboxReady, SandboxUnavailable } from '../../../sandbox/sandbox.ts';
+
+/** What runs the agents, opened when it is first needed: finding an engine takes longer than a first prompt may. */
+export interface LazySandbox {
+  /** Every call gets the same sandbox. Where there was none, it is looked for again: an engine may come up later. */
+  open(): Promise<SandboxReady | SandboxUnavailable>;
+  /** Ends the container of a group, if there is one; opens nothing for that. */
+  stop(folder: string): Promise<void>;
+  /** How many containers there are. */
+  warm(): number;
+  /** Closes what was opened, and opens nothing for that. */
+  close(): Promise<void>;
+}
+
+export function lazySandbox(
+  openSandbox: () => Promise<SandboxReady | SandboxUnavailable>,
+): LazySandbox {
+  let opening: Promise<SandboxReady | SandboxUnavailable> | null = null;
+  let warm = (): number => 0;
+  return {
+    open() {
+      opening ??= openSandbox().then(
+        (opened) => {
+          if (opened.kind === 'ready') warm = () => opened.sandbox.warm();
+          else opening = null;
+          return opened;
+        },
+        (error: unknown) => {
+          opening = null;
+          throw error;
+        },
+      );
+      return opening;
+    },
+    warm: () => warm(),
+    async stop(folder) {
+      const opened = await opening?.catch(() => null);
+      if (opened?.kind === 'ready') await opened.sandbox.stop(folder);
+    },
+    async close() {
+      const opened = await opening?.catch(() => null);
+      opening = null;
+      if (opened?.kind === 'ready') await opened.sandbox.close();
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import type { StoredMessage } from '../../../store/store.ts';
+
+export type PromptParts = {
+  /** The turn's messages, oldest first; the last one asks. */
+  readonly messages: readonly StoredMessage[];
+  /** How many of the turn's messages came before those and are left out. */
+  readonly leftOut: number;
+  readonly timeZone: string;
+};
+
+/** What the agent reads: one message of the owner's as it is, or the conversation since the last turn. */
+export function promptOf(parts: PromptParts): string {
+  const { messages, leftOut } = parts;
+  const [only] = messages;
+  if (messages.length === 1 && leftOut === 0 && only?.isOwner) return only.text;
+  return conversationOf(parts);
+}
+
+/**
+ * A conversation, a line each message.
+ *
+ * Lines that go on are indented, so that nobody's message can pass for somebody else's.
+ */
+export function conversationOf({ messages, leftOut, timeZone }: PromptParts): string {
+  const clock = new Intl.DateTimeFormat('en-GB', {
+    timeZone,
+    dateStyle: 'medium',
+    timeStyle: 'short',
+  });
+  const more = leftOut > 0 ? [`(and ${leftOut} more messages before these)`] : [];
+  const lines = messages.map((message) => {
+    const name = oneLine(message.senderName ?? message.sender);
+    return `[${clock.format(message.sentAt)}] ${name}: ${message.text.replace(LINE_END, '\n    ')}`;
+  });
+  return [...more, ...lines].join('\n');
+}
+
+/** All that some model may take for the end of a line. */
+const LINE_END = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/g;
+
+function oneLine(name: string): string {
+  return name.replace(/[\p{Cc}\u2028\u2029:]+/gu, ' ').trim();
+}

@@ -1,0 +1,91 @@
+import type { CommandContext, CommandQuestion } from '../../contracts/command.ts';
+import { isCommandText, matchCommand, ownerCommands } from '../../contracts/match-command.ts';
+import type { TurnResult } from '../turn-result.ts';
+
+/** The owner's commands as the agent of one turn may call them. */
+export interface AgentCommands {
+  /** Answers a command that only looks; one that changes something is put to the owner at the turn's end. */
+  call(text: string): Promise<string>;
+  /** The turn's result, with the question that the agent has caused. */
+  withQuestion(result: TurnResult): TurnResult;
+}
+
+export type AgentCommandsOptions = {
+  readonly context: Omit<CommandContext, 'keep'>;
+  readonly jid: string;
+};
+
+/** What may stand behind a command: names and versions, so that no address or path slips in. */
+const ARGUMENT = /^[\w.@ -]*$/;
+
+/** Words with which only the owner agrees to something. */
+const CONSENT = /--|(?:^|\s)(?:allow|keep|moved|retire-contained)(?:\s|$)/;
+
+/**
+ * An agent may be talked into anything by what it reads, so nothing that it calls changes the code: the
+ * host asks the owner, in words of its own, and what they say yes to is what they read.
+ */
+export function openAgentCommands({ context, jid }: AgentCommandsOptions): AgentCommands {
+  const { settings, store } = context;
+  const commands = ownerCommands(context.commands);
+  let proposed: string | null = null;
+  /** What the command itself asks; null where the owner is asked whether it may run. */
+  let question: (CommandQuestion & { readonly command: string }) | null = null;
+
+  async function call(text: string): Promise<string> {
+    const match = isCommandText(text) ? matchCommand(text, commands) : null;
+    if (match?.kind !== 'found') throw new Error(`There is no command ${text}. ${namesOf()}`);
+    const { command, argument } = match;
+    if (command.look !== undefined) {
+      return await command.look({ ...context, keep: () => {} }, argument);
+    }
+    if (command.isForAgents !== true) {
+      throw new Error(`Only the owner can say /${command.name}. ${namesOf()}`);
+    }
+    if (!ARGUMENT.test(argument) || CONSENT.test(argument)) {
+      throw new Error('Only plain names can be proposed; an address or a path the owner types.');
+    }
+    if (proposed !== null && proposed !== text) {
+      throw new Error(`The owner is asked about ${proposed} first. Propose one at a time.`);
+    }
+    if (isAsking()) throw new Error('The owner has another question to answer first.');
+    proposed = text;
+    const own = await command.propose?.({ ...context, keep: () => {} }, argument);
+    question = own ? { ...own, command: command.name } : null;
+    return 'The owner is asked after your answer, and it runs if they say yes. It has not run yet.';
+  }
+
+  function namesOf(): string {
+    const names = commands.flatMap(({ name, look, isForAgents }) =>
+      look !== undefined || isForAgents === true ? [`/${name}`] : [],
+    );
+    return `These can be called: ${names.join(', ')}.`;
+  }
+
+  function isAsking(): boolean {
+    return store.questions.pending(jid) !== undefined || store.asks.inChat(jid).length > 0;
+  }
+
+  return {
+    call,
+    withQuestion(result) {
+      if (proposed === null || result.kind !== 'ended' || result.state !== 'answered')
+        return result;
+      const name = settings.assistantName;
+      // A yes that is on its way to another question must not meet this one.
+      if (isAsking()) {
+        const text = `${name} wants to run \`${proposed}\`. Say it yourself if you want that.`;
+        return { ...result, texts: [...result.texts, text] };
+      }
+      const wish = `${name} wants to run \`${proposed}\`, which changes its own code.`;
+      if (question !== null) {
+        const { kind: _, ...asked } = { ...question, text: `${wish} ${question.text}` };
+        return { ...result, texts: [...result.texts, asked.text], question: asked };
+      }
+      const text = `${wish} Run it? Say yes or no.`;
+      const declined = `\`${proposed}\` was not run.`;
+      const asked = { command: proposed, data: null, text, declined, run: proposed };
+      return { ...result, texts: [...result.texts, text], question: asked };
+    },
+  };
+}

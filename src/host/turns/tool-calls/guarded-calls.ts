@@ -1,0 +1,96 @@
+import { openContributions, type Silent } from '../../../lib/contribution.ts';
+import type { Environment } from '../../../lib/settings.ts';
+import type { HostToolResult } from '../../../sandbox/sandbox.ts';
+import type {
+  Guard,
+  GuardContext,
+  GuardContribution,
+  GuardedCall,
+  GuardedTool,
+  ToolTurn,
+} from '../../contracts/guard.ts';
+import type { HostLog } from '../../contracts/log.ts';
+
+/** All guards of this tree as one. */
+export interface Guards {
+  isOffered(tool: GuardedTool, turn: ToolTurn): boolean;
+  /** Returns why a call does not run, in words for the agent; null lets it run. */
+  refusalOf(call: GuardedCall, ask: AskOwner): Promise<string | null>;
+  resultOf(call: GuardedCall, result: HostToolResult): Promise<HostToolResult>;
+}
+
+/** Shows a call to the owner and waits for their word. Returns why it does not run; null at a yes. */
+export type AskOwner = (call: GuardedCall, reason: string) => Promise<string | null>;
+
+/**
+ * Opens the guards of this tree, in their order. One whose settings cannot be used refuses every call:
+ * what it was to keep from happening is not known.
+ */
+export function openGuards(
+  definitions: readonly GuardContribution[],
+  environment: Environment,
+  { dataDir, timeZone, log, now, newId }: GuardContext,
+): { readonly guards: Guards; readonly silent: readonly Silent[] } {
+  const inOrder = definitions.toSorted(
+    (one, other) => one.order - other.order || (one.name < other.name ? -1 : 1),
+  );
+  const contextOf = () => ({ dataDir, timeZone, log, now, newId });
+  const { made, silent } = openContributions(inOrder, environment, contextOf);
+  const broken = silent.filter(isBroken).map(closed);
+  return { guards: asOne([...broken, ...made], log), silent };
+}
+
+/** Says what a silent guard means for the calls that it was to look at. */
+export function effectOf(one: Silent): string {
+  return isBroken(one) ? 'refuses every call of a host tool' : 'off';
+}
+
+function isBroken({ wrong, unusable }: Silent): boolean {
+  return wrong.length > 0 || unusable !== undefined;
+}
+
+type NamedGuard = { readonly name: string; readonly value: Guard };
+
+function closed({ name }: Silent): NamedGuard {
+  const reason = `No tool of the host can be used: the settings of the guard ${name} are wrong, which the owner has to fix.`;
+  return { name, value: { before: () => ({ kind: 'deny', reason }) } };
+}
+
+function asOne(guards: readonly NamedGuard[], log: HostLog): Guards {
+  function failed(name: string, error: unknown): string {
+    log.error('a guard broke, the call is refused', { guard: name, error: String(error) });
+    return `The guard ${name} could not look at this call, so it is refused.`;
+  }
+
+  async function verdictOf({ name, value }: NamedGuard, call: GuardedCall, ask: AskOwner) {
+    const verdict = (await value.before?.(call)) ?? { kind: 'allow' };
+    if (verdict.kind === 'allow') return null;
+    if (verdict.kind === 'deny') return verdict.reason;
+    log.info('the owner is asked about a call', { guard: name, tool: call.tool.name });
+    return await ask(call, verdict.reason);
+  }
+
+  return {
+    isOffered: (tool, turn) => guards.every(({ value }) => value.isOffered?.(tool, turn) ?? true),
+    async refusalOf(call, ask) {
+      for (const guard of guards) {
+        const refusal = await verdictOf(guard, call, ask).catch((error: unknown) =>
+          failed(guard.name, error),
+        );
+        if (refusal !== null) return refusal;
+      }
+      return null;
+    },
+    async resultOf(call, result) {
+      let seen = result;
+      for (const { name, value } of guards) {
+        try {
+          seen = (await value.after?.(call, seen)) ?? seen;
+        } catch (error) {
+          return { ok: false, value: failed(name, error) };
+        }
+      }
+      return seen;
+    },
+  };
+}

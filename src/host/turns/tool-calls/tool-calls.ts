@@ -1,0 +1,122 @@
+import type { HostTool, HostToolCall, HostToolResult } from '../../../sandbox/sandbox.ts';
+import type { Group, Store } from '../../../store/store.ts';
+import type { GuardedCall, ToolTurn } from '../../contracts/guard.ts';
+import type { Tool, ToolCall } from '../../contracts/tool.ts';
+import type { AskOwner, Guards } from './guarded-calls.ts';
+import { describeTool } from './toolbox.ts';
+
+export type ToolCallOptions = Omit<ToolCall, 'caller'> & {
+  readonly tools: readonly Tool[];
+  /** The chat whose turn the agent works on. */
+  readonly jid: string;
+  readonly isTask: boolean;
+  readonly guards: Guards;
+  readonly askOwner: AskOwner;
+};
+
+/**
+ * Describes the tools that the agent of a turn may call, and no others, because every description costs
+ * tokens on every call of the model.
+ */
+export function offerOf(
+  tools: readonly Tool[],
+  guards: Guards,
+  turn: ToolTurn,
+): readonly HostTool[] {
+  return tools.filter((tool) => guards.isOffered(tool, turn)).map(describeTool);
+}
+
+/**
+ * Answers an agent's call of a host tool. Never rejects: a refusal is a result the agent can read.
+ * Whose it is was decided by the socket, which gave it its folder, and the turn that runs on it;
+ * nothing in the input can claim another.
+ */
+export async function callTool(
+  options: ToolCallOptions,
+  call: HostToolCall,
+): Promise<HostToolResult> {
+  const tool = options.tools.find((candidate) => candidate.name === call.name);
+  if (tool === undefined) return refusal(`There is no host tool ${call.name}.`);
+  const caller = callerOf(options, call);
+  if (caller === null) return refusal('This chat is not registered.');
+  if (!options.guards.isOffered(tool, { isMain: caller.isMain, isTask: options.isTask })) {
+    return refusal(await whyNotOffered(options, tool, caller, call.input));
+  }
+  const input = tool.input.safeParse(call.input);
+  if (!input.success) return refusal(`The input does not fit: ${input.error.issues[0]?.message}`);
+  const guarded = guardedCallOf(tool, caller, options.isTask, input.data);
+  const refused = await options.guards.refusalOf(guarded, options.askOwner);
+  if (refused !== null) return refusal(refused);
+  // The owner may have taken the chat out while they were asked.
+  const stillCaller = callerOf(options, call);
+  if (stillCaller === null) return refusal('This chat is not registered.');
+  const result = await run(tool, contextOf(options, stillCaller), input.data);
+  return await options.guards.resultOf(guarded, result);
+}
+
+/** Why an agent may not call a tool at all, whatever the input; the owner is not asked about that. */
+async function whyNotOffered(
+  { guards, isTask }: Pick<ToolCallOptions, 'guards' | 'isTask'>,
+  tool: Tool,
+  caller: Group,
+  input: unknown,
+): Promise<string> {
+  const reason = `This chat may not use ${tool.name}.`;
+  const call = guardedCallOf(tool, caller, isTask, input);
+  return (await guards.refusalOf(call, () => Promise.resolve(reason))) ?? reason;
+}
+
+async function run(tool: Tool, context: ToolCall, input: unknown): Promise<HostToolResult> {
+  try {
+    return { ok: true, value: await tool.run(context, input) };
+  } catch (error) {
+    return refusal(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** Field by field: a guard sees who calls what, and holds neither the tool nor the store. */
+function guardedCallOf(
+  { name, isMainOnly, isTaskOnly = false }: Tool,
+  group: Group,
+  isTask: boolean,
+  input: unknown,
+): GuardedCall {
+  return {
+    tool: { name, isMainOnly, isTaskOnly },
+    group: { name: group.name, folder: group.folder, isMain: group.isMain },
+    isTask,
+    input,
+  };
+}
+
+function callerOf(
+  { store, jid }: { readonly store: Store; readonly jid: string },
+  { folder }: HostToolCall,
+): Group | null {
+  const group = store.groups.byJid(jid);
+  return group?.folder === folder ? group : null;
+}
+
+/** Field by field: a tool holds what the contract names, and nothing that the host has beside it. */
+function contextOf(options: ToolCallOptions, caller: Group): ToolCall {
+  const { store, send, ask, reachOf, capabilitiesOf, registry, tasks } = options;
+  const { fetchAttachment, timeZone, ownerCommand, staySilent } = options;
+  return {
+    caller,
+    store,
+    send,
+    ask,
+    reachOf,
+    capabilitiesOf,
+    registry,
+    tasks,
+    fetchAttachment,
+    timeZone,
+    ownerCommand,
+    staySilent,
+  };
+}
+
+function refusal(value: string): HostToolResult {
+  return { ok: false, value };
+}
