@@ -193,7 +193,7 @@ link.onStop(async () => {
 });
 // The terminal sends Ctrl-C to the whole group of processes; when to end is the supervisor's word.
 process.on('SIGINT', () => {});
-// A log that nobody reads any more is no reason to end in the middle of something.
+// A log whose reader is gone must not end the process in the middle of something.
 process.stderr.on('error', () => {});
 
 const isFirstStart = store.meta.get('greeted') === null;

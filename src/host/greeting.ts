@@ -7,16 +7,19 @@ export type GreetingParts = {
   readonly models: Pick<Models, 'configuredName' | 'problem'>;
   /** Null leaves the sandbox out, and takes no time. */
   readonly sandbox: LazySandbox | null;
-  /** What the channels add to it: `/pair links WhatsApp`. */
+  /** The channels' parts of it: `/pair links WhatsApp`. */
   readonly hints: readonly string[];
 };
 
 const WORDS = ['/help lists the commands', '/skills what I can learn'];
 
-/** How long a greeting waits to hear what runs the agents. */
+/** Time that a greeting waits for the name of the engine. */
 const WAIT_MS = 5_000;
 
-/** What the owner reads before the first prompt: who is there, and what is missing to get an answer. */
+/**
+ * Returns the text before the first prompt: the assistant's name, and things that are missing to get an
+ * answer.
+ */
 export async function greetingOf({
   settings: { assistantName },
   models,

@@ -27,7 +27,7 @@ import type { TurnResult } from './turns/turn-result.ts';
 import { type MessageAbout, openTurnRunners } from './turns/turn-runners.ts';
 
 export interface Host {
-  /** Takes over what was left, connects all channels, and resolves when each has said where it stands. */
+  /** Takes over turns that were left, connects all channels, and resolves when each has reported its state. */
   start(resumption: Resumption): Promise<void>;
   /** Says something in all of the owner's chats that can be reached. */
   tell(text: string): void;
@@ -137,7 +137,7 @@ export function openHost(options: HostOptions): Host {
     store.outbox.add({ messageId: newId(), jid, text }, now());
   }
 
-  /** One folder that cannot be made is no reason to leave all chats without an answer. */
+  /** A folder that cannot be made is logged, so that other chats still get answers. */
   function complete(folder: string, make: () => void): void {
     try {
       make();

@@ -8,7 +8,7 @@ type ShutdownOptions = ChannelsPort & { readonly sandbox: LazySandbox } & LogPor
   TimeoutsPort & {
     readonly turnQueue: TurnQueue;
     readonly delivery: Delivery;
-    /** How long running turns may take to end. */
+    /** Time for running turns to end. */
     readonly graceMs: number;
   };
 

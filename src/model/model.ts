@@ -36,7 +36,7 @@ export type Model = {
 export type Models = {
   /** The name of the model of the settings, as in MODEL. */
   readonly configuredName: string;
-  /** That model; null where its provider is not installed, or its settings cannot be used. */
+  /** The model of the settings; null where its provider is not installed, or its settings cannot be used. */
   readonly configured: Model | null;
   /** Returns one sentence about why that model cannot be asked now; null where it can. */
   problem(): string | null;

@@ -79,7 +79,7 @@ export function withdrawAsks(options: AnswerOptions, message: InboundMessage): v
   }
 }
 
-/** Returns the open questions of a chat that its sender, and nobody else, may answer. */
+/** Returns the open questions of a chat that only this sender may answer. */
 function openFor(
   { store }: AnswerOptions,
   { jid, sender, isOwner }: Pick<InboundMessage, 'jid' | 'sender' | 'isOwner'>,

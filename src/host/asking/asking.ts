@@ -26,13 +26,13 @@ export interface Asking {
   ask(question: AskQuestion, about: AskedAbout): Promise<AskReply>;
   /** Something was said or has ended: a question may be answered, or the next one due. */
   wake(): void;
-  /** A turn is over, and nobody waits for what it asked. */
+  /** Ends the questions of a turn that is over. */
   abandon(turnId: string): void;
   /** Nothing is written from here on. */
   stop(): void;
 }
 
-/** Who is asked, and for which turn. */
+/** The person who is asked, and the turn that waits. */
 export type AskedAbout = {
   readonly turnId: string;
   /** The owner, in the chat where they wrote last; or a person in a chat, where null is the owner. */
@@ -117,7 +117,7 @@ export function openAsking(options: AskingOptions): Asking {
       const jid = one.to === 'owner' ? (ownersChats(options)[0]?.jid ?? mainChat.jid) : one.to.jid;
       if (!mayOpen(one, jid)) continue;
       waiting = waiting.filter((other) => other !== one);
-      // A chat that was taken out has nobody who answers.
+      // In a chat that was unregistered no answer can come.
       one.cancelTimer();
       if (store.groups.byJid(jid) === null) one.resolve(NO);
       else put(one, jid);

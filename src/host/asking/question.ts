@@ -84,7 +84,7 @@ export function pressedChoices(id: string, { text, choices, what }: KeptQuestion
   return { question: id, text: what === null ? text : `${text}\n\nAllow it?`, options };
 }
 
-/** What whoever answered is told. */
+/** Returns the confirmation for the person who answered. */
 export function answeredText({ choices, what }: KeptQuestion, word: string): string {
   const label = choices.find((choice) => choice.word === word)?.label;
   if (label !== undefined) return `Noted: ${label}.`;
@@ -92,7 +92,7 @@ export function answeredText({ choices, what }: KeptQuestion, word: string): str
   return word === 'yes' ? `${what} is allowed, this once.` : `${what} was not allowed.`;
 }
 
-/** What is told where nobody answered. */
+/** Returns the notice after a question that was not answered. */
 export function declinedText({ choices, what }: KeptQuestion): string {
   if (what !== null) return `${what} was not allowed.`;
   return choices.length === 0

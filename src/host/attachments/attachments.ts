@@ -53,7 +53,7 @@ export function attachmentFetcher(options: AttachmentOptions): FetchAttachment {
   return (caller, messageId) => inTurn(caller.folder, () => fetch(caller, messageId));
 }
 
-/** A message's words, and behind them a line in brackets for each file: what it is, and the id to ask for it. */
+/** Returns a message's text, then a line in brackets for each file: its type, and the id to ask for it. */
 export function textWithFiles({ id, text, attachments = [] }: InboundMessage): string {
   return [text, ...attachments.map((attachment) => `[${described(attachment)}, id ${id}]`)]
     .filter((line) => line !== '')

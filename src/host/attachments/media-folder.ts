@@ -11,7 +11,7 @@ import { basename, join } from 'node:path';
 import { mediaFolder } from '../../sandbox/sandbox.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
-/** A file that nobody has asked for since is fetched again when somebody does. */
+/** A file that was not asked for since is fetched again when it is. */
 const KEPT_MS = 30 * DAY_MS;
 const MAX_BYTES = 1_000_000_000;
 
@@ -26,7 +26,7 @@ export function shelve(dataDir: string, folder: string, path: string, now: numbe
   mkdirSync(join(shelf, '..'), { recursive: true, mode: 0o700 });
   mkdirSync(shelf, { recursive: true });
   const name = basename(path);
-  // The agent is another user; nobody else gets past the folder above.
+  // The agent is another user; no third user gets past the folder above.
   chmodSync(path, 0o644);
   renameSync(path, join(shelf, name));
   utimesSync(join(shelf, name), now / 1_000, now / 1_000);

@@ -12,7 +12,10 @@ export function tokens(count: number): string {
   return `${count.toLocaleString('en')} tokens`;
 }
 
-/** What was spent against what may be: `$4.20 of $5.00 (84%)`, and tokens where they limit or are all that is known. */
+/**
+ * Returns spending against its limits: `$4.20 of $5.00 (84%)`, with tokens where they are limited or are all
+ * that is known.
+ */
 export function spentOf(spent: Spending, limits: Limits): string {
   const isKnown = spent.unpricedCalls === 0 || spent.microUsd > 0;
   const parts = [
@@ -41,7 +44,7 @@ function against(
   return `${said} of ${inWords(limit)}${share}`;
 }
 
-/** What may be spent: `may spend $5.00 and 100,000 tokens a day`, `has no limit`. */
+/** Returns limits as part of a sentence: `may spend $5.00 and 100,000 tokens a day`, `has no limit`. */
 export function limitsInWords({ microUsd, tokens: most }: Limits): string {
   const parts = [
     ...(microUsd === null ? [] : [usd(microUsd)]),
@@ -50,7 +53,7 @@ export function limitsInWords({ microUsd, tokens: most }: Limits): string {
   return parts.length === 0 ? 'has no limit' : `may spend ${parts.join(' and ')} a day`;
 }
 
-/** How much of what limits is used: 1 is all of it, whichever limit comes first. */
+/** Returns the used part of the limit that is nearest to its end; 1 is all of it. */
 export function shareUsed(spent: Pick<Spending, 'microUsd' | 'tokens'>, limits: Limits): number {
   const share = (used: number, limit: number | null): number => {
     if (limit === null) return 0;

@@ -2,18 +2,18 @@ import type { BudgetSettings } from '../../config.ts';
 import type { Limits, Spending } from '../../store/store.ts';
 import { shareUsed, spentOf } from './amount.ts';
 
-/** What one folder has spent today, and what it may. */
+/** Spending of one folder today, and its limits. */
 export type FolderReport = {
   readonly folder: string;
-  /** What people call it. */
+  /** The group's name for people. */
   readonly name: string;
   readonly spent: Spending;
   readonly limits: Limits;
-  /** Whether the owner has set its budget, instead of the default. */
+  /** True if the owner has set its budget, instead of the default. */
   readonly isOwn: boolean;
 };
 
-/** What was spent today, and what may be. */
+/** Today's spending, and its limits. */
 export type BudgetReport = {
   readonly day: string;
   readonly total: Spending;
@@ -22,7 +22,7 @@ export type BudgetReport = {
   readonly folders: readonly FolderReport[];
 };
 
-/** Where the numbers come from: the assistant's store, or a command's read-only connection. */
+/** The source of the numbers: the assistant's store, or a command's read-only connection. */
 export type BudgetReportSource = {
   readonly day: string;
   readonly budget: BudgetSettings;
@@ -36,12 +36,12 @@ export type BudgetReportSource = {
 
 const NOTHING: Spending = { tokens: 0, microUsd: 0, unpricedCalls: 0 };
 
-/** What a folder may spend: what the owner set for it, else the default. */
+/** Returns the limits of a folder: its own, else the default. */
 export function limitsFor(own: Limits | null, budget: BudgetSettings): Limits {
   return own ?? { microUsd: budget.microUsd, tokens: budget.tokens };
 }
 
-/** Puts together where everybody stands on a day. */
+/** Returns the report of a day. */
 export function createBudgetReport({
   day,
   budget,

@@ -17,9 +17,9 @@ import { localDay } from './day.ts';
 import { ALL, noticesOf } from './notices.ts';
 import { openReservations, type Reservations } from './reservations.ts';
 
-/** What each group may spend in a day, and who keeps to it. */
+/** Budgets of a day, for all groups together and for each. */
 export interface Budgets {
-  /** Whether a folder may spend nothing more today. */
+  /** Tells whether a folder may spend nothing more today. */
   isUsedUp(folder: string): boolean;
   /**
    * Lets a call of the model through, or not. Never rejects. While calls are under way that may use
@@ -56,7 +56,7 @@ export function openBudgets(options: BudgetOptions): Budgets {
   const today = (): string => localDay(now(), timeZone);
   const limitsOf = (folder: string): Limits => limitsFor(store.budgets.of(folder), budget);
 
-  /** Whether anything is left beside what is in the books and what is `held`. */
+  /** Tells whether anything is left beside charged and `held` amounts. */
   function hasRoom(folder: string, held: Reservations['reservedOf']): boolean {
     const day = today();
     const own = shareUsed(sum(store.usage.of(folder, day), held(folder)), limitsOf(folder));

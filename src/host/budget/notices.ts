@@ -5,7 +5,7 @@ import { shareUsed, spentOf } from './amount.ts';
 /** From here on the owner is told that a budget goes to its end. */
 const NEAR = 0.8;
 
-/** Stands for all folders together, as none can be called. */
+/** Marks notices about all folders together; no folder can have this name. */
 export const ALL = '';
 
 export interface Notices {
@@ -25,7 +25,10 @@ export type NoticeOptions = StorePort &
     readonly queue: (text: string) => void;
   };
 
-/** What is said about budgets: each thing once a day, also across a restart, since it is noted where it is queued. */
+/**
+ * Opens the notices about budgets: each is sent once a day, also across a restart, since it is noted in the
+ * transaction that queues it.
+ */
 export function noticesOf({ store, newId, now, queue }: NoticeOptions): Notices {
   return {
     tell(folder, day, { spent, limits }) {
@@ -33,7 +36,7 @@ export function noticesOf({ store, newId, now, queue }: NoticeOptions): Notices 
       if (share < NEAR) return;
       store.transaction(() => {
         if (!store.budgets.notice(folder, day, share < 1 ? 'near' : 'spent')) return;
-        // Nobody needs to hear that it is nearly used up after it was.
+        // After "used up" the notice "nearly used up" would only confuse.
         if (share >= 1) store.budgets.notice(folder, day, 'near');
         queue(
           share < 1

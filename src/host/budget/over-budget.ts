@@ -3,8 +3,8 @@ import type { TurnResult } from '../turns/turn-result.ts';
 import type { Budgets } from './budgets.ts';
 
 /**
- * How a turn ends whose group may spend nothing more today: its chat is told once a day, and what was
- * said stays for the next turn that can be paid. A task's log says why it did not run.
+ * Returns the end of a turn whose group may spend nothing more today: its chat is told once a day, and its
+ * messages stay for the next turn that can be paid. A task's log says why it did not run.
  */
 export function overBudget(
   budgets: Budgets,

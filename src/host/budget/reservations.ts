@@ -4,8 +4,8 @@ type Amount = Pick<Spending, 'microUsd' | 'tokens'>;
 type Reserved = Amount & { readonly folder: string };
 
 /**
- * What is not in the books: the most that calls under way may still cost, and what calls have cost
- * whose charge could not be written, such as on a full disk.
+ * Amounts beside the charged ones: the most that calls under way may still cost, and the cost of calls whose
+ * charge could not be written, such as on a full disk.
  */
 export interface Reservations {
   /** All of it for a folder; null is for all together. */

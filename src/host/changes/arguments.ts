@@ -1,4 +1,4 @@
-/** What is said after a command's name: words, options of its own, and the paths named with `--allow`. */
+/** The text after a command's name: words, options of its own, and the paths named with `--allow`. */
 export type Arguments = {
   readonly words: readonly string[];
   readonly options: readonly string[];

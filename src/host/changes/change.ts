@@ -12,21 +12,21 @@ export const BegunChange = z.object({
   verb: z.string(),
   /** Skills, or the release. */
   args: z.array(z.string()),
-  /** What was applied before, and the composition's name: they tell whether the change happened. */
+  /** The layers applied before, and the composition's name: they tell whether the change happened. */
   before: z.array(z.string()),
   state: z.string().nullable(),
   /** Settings that it brings and that have no default. */
   settings: z.array(z.string()),
-  /** How many files it changed; null while that is not known. */
+  /** The number of files that it changed; null while that is not known. */
   files: z.int().nullable(),
 });
 export type BegunChange = z.output<typeof BegunChange>;
 
-/** What is to be changed: a verb of `claw` with its arguments, and the plan that the owner has seen. */
+/** A requested change: a verb of `claw` with its arguments, and the plan that the owner has seen. */
 export type ChangeRequest = {
   readonly verb: string;
   readonly args: readonly string[];
-  /** What else they said of it: `--retire-contained`. */
+  /** Further options of the verb: `--retire-contained`. */
   readonly options?: readonly string[];
   /** Paths that the owner named because they run or steer programs. */
   readonly allow?: readonly string[];
@@ -35,7 +35,7 @@ export type ChangeRequest = {
   readonly seen?: readonly string[];
 };
 
-/** How a change that was asked for ended, where the assistant does not restart onto it. */
+/** The end of a change, where the assistant does not restart onto it. */
 export type Ended =
   | { readonly kind: 'restart'; readonly data: BegunChange }
   | { readonly kind: 'blocked' }
@@ -104,8 +104,8 @@ function nothingText({ verb, args }: BegunChange): string {
 }
 
 /**
- * What the code is made of now; `state` names the composition, and is null before the first change.
- * Where `refusal` says why that cannot be told, the rest is empty.
+ * Reads the present release and layers; `state` names the composition, and is null before the first change.
+ * With a `refusal`, which says why they cannot be read, the rest is empty.
  */
 export async function readTree({ claw }: Pick<CommandContext, 'claw'>) {
   const result = await claw(['status']);

@@ -47,7 +47,7 @@ export function resolveArgs(
     case 'recording':
       return ['resolve', path, '--recording', conflict.offers[0]?.key ?? ''];
     case 'value':
-      // In one word, so that a value that begins with a dash is no option.
+      // In one word, so that a value that begins with a dash is not taken for an option.
       return text === '' ? null : ['resolve', path, `--with=${text}`];
     default:
       return null;
@@ -86,7 +86,7 @@ function bothChoices({ layers, hunks }: WaitingConflict): readonly Choice[] {
   ];
 }
 
-/** Whose side it is, in a sentence: `telegram has`. */
+/** Returns the owner of a side with its verb, for a sentence: `telegram has`. */
 export function holder(layer: string): string {
   if (layer === 'core') return 'the core has';
   if (layer === 'your edits') return 'you have';

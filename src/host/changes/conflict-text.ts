@@ -57,7 +57,7 @@ function sizeText(size: number | null): string {
   return size === null ? 'no such file' : `${size} bytes`;
 }
 
-/** What the author of a side says must be kept, else the first thing that they say. */
+/** Returns the part of a layer's notes that says what to keep, else its first line. */
 function noteOf(notes: string | null, layer: string): string {
   const [, section = ''] = (notes ?? '').split(new RegExp(`^# ${escaped(layer)} \\S+$`, 'm'));
   const own = section.split(/^# \S+ \d+\.\d+\.\d+\S*$/m)[0] ?? '';

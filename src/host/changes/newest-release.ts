@@ -9,7 +9,7 @@ export type NewestRelease =
   | { readonly kind: 'found'; readonly ref: string }
   | { readonly kind: 'none'; readonly text: string };
 
-/** Where releases come from, if there are several remotes: a fork's own is not the one. */
+/** Remotes to ask for releases where there are several: `origin` may be the owner's own fork. */
 const PREFERRED = ['upstream', 'origin'];
 
 /**

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { CarriedData } from '../../engine/contract/carried.ts';
 import { type ClawResult, dataBy } from '../contracts/claw.ts';
 
-/** What a change of the code brings with it, as the owner is told. */
+/** Things that a change of the code brings, as the owner is told of them. */
 export type Brings = Pick<
   z.output<typeof CarriedData>,
   'skills' | 'packages' | 'settings' | 'requiredSettings'

@@ -11,13 +11,13 @@ import { takeUp } from './take-up.ts';
 export type Previewed = ChangeRequest & {
   /** The line above what the plan brings. */
   readonly title: (plan: ClawResult) => string;
-  /** Which plans need the owner's yes; one that changes nothing at all never does. */
+  /** Plans that need the owner's yes; one that changes nothing at all never does. */
   readonly asks: 'always' | 'never';
-  /** How the owner says it. */
+  /** The command as the owner types it. */
   readonly typed: string;
   readonly question: string;
   readonly declined: string;
-  /** What has to be asked before the plan itself, or null. */
+  /** Returns a question that comes before the plan itself, or null. */
   readonly asksFirst?: (plan: ClawResult) => CommandResult | null;
 };
 
@@ -86,7 +86,9 @@ export async function proposeChange(
   return isSilent ? null : questionOf(context, wish, plan);
 }
 
-/** Whether a plan leaves files and skills as they are. An undo may take back what no file shows. */
+/**
+ * Tells whether a plan leaves files and skills as they are. An undo may take back things that no file shows.
+ */
 async function isIdle(context: CommandContext, verb: string, plan: ClawResult): Promise<boolean> {
   if (verb === 'undo' || plan.changes.length > 0) return false;
   const { applied } = await readTree(context);
@@ -95,7 +97,7 @@ async function isIdle(context: CommandContext, verb: string, plan: ClawResult): 
   return now.toSorted().join() === then.toSorted().join();
 }
 
-/** What the question of a preview keeps. */
+/** Data that the question of a preview keeps. */
 export const PreviewedRequest = z.object({
   verb: z.string(),
   args: z.array(z.string()),

@@ -10,7 +10,10 @@ import { operationName, type WaitingConflict, type WaitingOperation } from './wa
 const DIFF_LINES = 14;
 const SHOWN_FILES = 4;
 
-/** What is about to be committed: the decided lines as short diffs, what was proved, and all it brings. */
+/**
+ * Returns the text before a commit: the decided lines as short diffs, the proof, and all that the change
+ * brings.
+ */
 export function provedText(
   { isSet }: Pick<CommandContext, 'isSet'>,
   waiting: WaitingOperation,

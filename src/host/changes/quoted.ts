@@ -2,7 +2,7 @@
 export function quoted(text: string, maxLines: number, language = ''): string {
   const lines = plain(text).replace(/\n$/, '').split('\n');
   const more = lines.length - maxLines;
-  // One line that says how many are left out is no shorter than that line itself.
+  // A note about one line left out would be as long as that line.
   const shown = more > 1 ? [...lines.slice(0, maxLines), `… (${more} more lines)`] : lines;
   const fence = fenceFor(shown);
   return [`${fence}${language}`, ...shown.map(cut), fence].join('\n');

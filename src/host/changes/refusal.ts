@@ -8,7 +8,7 @@ import { operationName } from './waiting.ts';
 
 const BLOCKED = 3;
 
-/** Whether a command ended with conflicts; the tree is as it was then. */
+/** Tells whether a command ended with conflicts, which leaves the tree as it was. */
 export function isBlocked({ exitCode }: ClawResult): boolean {
   return exitCode === BLOCKED;
 }
@@ -33,13 +33,13 @@ export function refusalOf(result: ClawResult): string | null {
 
 const LISTED = '`/skills` lists what is in the code, and what can be added.';
 
-/** What a shell is told by the name of a command that a chat does not have. */
+/** Texts for a chat in place of errors that name a shell's command. */
 const IN_THE_CHAT: Readonly<Record<string, string>> = {
   NOT_INITIALISED: `No skill is in the code yet. ${LISTED}`,
   NOTHING_TO_UNDO: 'There is no change of the code that could be undone.',
 };
 
-/** What can be said in a chat of a skill that is not there: a shell's commands are of no use here. */
+/** Returns the text for a skill that does not exist, with chat commands in place of a shell's. */
 function unknownSkill(message: string, data: unknown): string {
   const { nearest } = SkillNotFound.safeParse(data).data ?? { nearest: [] };
   const [what = ''] = message.split(/(?<=[.])\s/, 1);
@@ -47,19 +47,23 @@ function unknownSkill(message: string, data: unknown): string {
   return `${what}${hint === '' ? '' : ` Nearest: ${hint}.`} \`/skills\` lists what can be added.`;
 }
 
-/** What is in the way of another change, and what to say about it. */
+/** Returns a text about the operation that has to end before another change. */
 export function pendingText(operation: Parameters<typeof operationName>[0]): string {
   return `“${operationName(operation)}” waits for your decision first: \`/conflicts\` goes on with it, \`/conflicts give up\` forgets it.`;
 }
 
-/** What a command would change only with the owner's named consent; empty where that is not the matter. */
+/** Returns the paths that a command changes only with the owner's named consent; empty for any other result. */
 export function consentNeeded({ error }: ClawResult): readonly string[] {
   return error?.code === 'CONSENT_NEEDED'
     ? (ConsentNeeded.safeParse(error.data).data?.paths ?? [])
     : [];
 }
 
-/** What to say about such paths. @param typed what the owner types to go on */
+/**
+ * Returns a text that asks for consent to such paths.
+ *
+ * @param typed the command that the owner repeats to go on
+ */
 export function consentText(paths: readonly string[], typed: string): string {
   const words = paths.map((path) => `allow ${path}`).join(' ');
   const files = paths.filter((path) => !path.includes('#'));

@@ -6,13 +6,13 @@ import { readWaiting } from './waiting.ts';
 
 type Applied = Awaited<ReturnType<typeof readTree>>['applied'];
 
-/** What the process that came up tells about a change that the one before began. */
+/** Reports, in the process after a restart, the change that the one before began. */
 export async function reportChange(
   context: CommandContext,
   data: unknown,
   { rolledBack }: Resumption,
 ): Promise<string | CommandResult> {
-  // Another version may have kept it in another form: that is no reason to be silent.
+  // Another version may have kept it in another form; the report comes all the same.
   const change = BegunChange.safeParse(data).data ?? null;
   if (rolledBack !== null) {
     const title = change === null ? 'The change' : titleOf(change);

@@ -16,7 +16,7 @@ import {
   type WaitingOperation,
 } from './waiting.ts';
 
-/** What a question about an operation that waits keeps until it is answered. */
+/** Data that a question about a waiting operation keeps until it is answered. */
 export const Asked = z.object({
   operation: z.string(),
   allow: z.array(z.string()).default([]),
@@ -31,7 +31,7 @@ export const Asked = z.object({
   ]),
 });
 
-/** How an operation that waits is taken up. */
+/** Options for resuming an operation that waits. */
 export type TakeUp = {
   /** It was blocked just now: the model is asked before the owner is. Else it is planned again first. */
   readonly isFresh: boolean;
@@ -113,7 +113,7 @@ async function askAboutOpen(context: CommandContext, way: TakeUp): Promise<Comma
   return askAbout(context, waiting, { ...way, note: way.blockedNote ?? '', paths: pathsOf(open) });
 }
 
-/** Which conflicts are to be asked about, and of how many there were. */
+/** The conflicts to ask about, and their number at first. */
 export type Asking = TakeUp & { readonly paths: readonly string[]; readonly total?: number };
 
 /** Asks about the first of these conflicts. */
@@ -157,9 +157,9 @@ function declined(waiting: WaitingOperation): string {
   return `“${operationName(waiting)}” waits: \`/conflicts\` goes on with it, \`/conflicts give up\` forgets it.`;
 }
 
-/** What somebody is told whose question is about what is over. */
+/** The reply to an answer about an operation that is over. */
 export const GONE = 'That operation does not wait any more.';
-/** What a change that could not go on leaves to say. */
+/** The advice after a change that could not go on. */
 export const WAITS = '`/conflicts` goes on with it, `/conflicts give up` forgets it.';
 
 /** Conflicts by their paths. */

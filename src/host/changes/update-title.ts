@@ -1,7 +1,7 @@
 import { UpdateData } from '../../engine/contract/verbs/update.ts';
 import { type ClawResult, dataBy } from '../contracts/claw.ts';
 
-/** What an update is about, above what it does to the files here. */
+/** Returns the heading of an update, above its changes to the files here. */
 export function updateTitle(result: ClawResult): string {
   const update = dataBy(UpdateData, result);
   if (update === null) return 'This update:';
@@ -17,7 +17,7 @@ export function updateTitle(result: ClawResult): string {
   ].join('\n');
 }
 
-/** Which packages come with the release, and which are here already and come in another form. */
+/** Returns the packages that the release adds, and the known ones that it changes. */
 function besideCore(names: readonly string[], changes: ClawResult['changes']) {
   const kindsIn = (name: string) =>
     changes.filter(({ path }) => path.startsWith(`skills/${name}/`)).map(({ kind }) => kind);

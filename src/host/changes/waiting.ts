@@ -16,7 +16,10 @@ export type WaitingOperation = {
   readonly conflicts: readonly WaitingConflict[];
 };
 
-/** What waits for decisions; null when nothing does. A result that is no answer is given back. */
+/**
+ * Reads the operation that waits for decisions; null for none. A result without an answer is returned as it
+ * is.
+ */
 export async function readWaiting({
   claw,
 }: Pick<CommandContext, 'claw'>): Promise<WaitingOperation | ClawResult | null> {

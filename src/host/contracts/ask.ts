@@ -9,22 +9,21 @@ export type AskQuestion = {
   readonly choices?: readonly AskChoice[];
   /** Shown below the question exactly as it is, as JSON: what the answer is about. */
   readonly payload?: unknown;
-  /** What a yes allows, in a few words: “`send_message`”. It names the question later on. */
+  /** The thing that a yes allows, in a few words: “`send_message`”. It names the question later on. */
   readonly what?: string;
   /** Ten minutes by default, a day at most. */
   readonly timeoutMs?: number;
 };
 
 /**
- * What came of a question: the word of a choice, or `yes` or `no` where there are none.
+ * The answer to a question: the word of a choice, or `yes` or `no` where there are none.
  *
- * The word is `no` as well where nobody answered: in time, or at all, because other things were said or the
- * work ended.
+ * The word is also `no` without an answer: the time was over, other things were said, or the work ended.
  */
 export type AskReply = { readonly word: string; readonly isAnswered: boolean };
 
 /**
- * Asks somebody and waits for their word. Only who is asked can answer, and only in the chat of the question.
+ * Asks a person and waits for the answer, which only they can give, and only in the chat of the question.
  * Rejects a question that cannot be shown as it is.
  */
 export type Ask<Question extends AskQuestion = AskQuestion> = (

@@ -83,7 +83,7 @@ async function relay(lines: AsyncIterable<unknown>, onProgress: (line: string) =
 function parseResult(stdout: string, stderr: string, exitCode: number): ClawResult {
   try {
     const result = { ...ResultJson.parse(JSON.parse(stdout)), exitCode };
-    // What was taken for the release is told by `claw` at the terminal, and is no news in a chat.
+    // `claw` warns at the terminal about its assumption on the release; a chat needs no such warning.
     const assumed = dataBy(Assumptions, result)?.assumed ?? [];
     const warnings = result.warnings
       .filter((warning) => !assumed.includes(warning))

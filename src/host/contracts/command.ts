@@ -26,7 +26,7 @@ import type { Choice, Reply } from './question.ts';
 /** A tool or the like that stays silent: its kind is a word for the owner. */
 export type SilentPart = Silent & {
   readonly kind: string;
-  /** What that means; `off` by default. */
+  /** The meaning of an empty setting; `off` by default. */
   readonly effect?: string;
 };
 
@@ -41,11 +41,11 @@ export type CancelledCommand = {
 /** A sandbox engine as the owner is told of it, and how far it holds agents to their limits. */
 export type KnownEngine = { readonly name: string; readonly limits: 'container' | 'process' };
 
-/** What an owner's command may know and do. */
+/** Services for an owner's command. */
 export type CommandContext = {
   readonly store: Store;
   readonly settings: Settings;
-  /** What can run agents here, best first. */
+  /** Engines that can run agents here, best first. */
   readonly engines: readonly KnownEngine[];
   /** The model of the settings. */
   readonly model: ModelReport;
@@ -62,7 +62,7 @@ export type CommandContext = {
     readonly isOpen: boolean;
     /** The setting that is the channel's own allow-list; null for none. */
     readonly allowSetting: string | null;
-    /** How `/pair` links it; null where it does not. */
+    /** The way in which `/pair` links it; null where it does not. */
     readonly pairing: Pairing | null;
   }[];
   readonly silentChannels?: readonly Silent[];
@@ -75,9 +75,9 @@ export type CommandContext = {
   readonly registry: Registry;
   /** One line on what runs the agents, or what to install. */
   readonly sandbox: () => Promise<string>;
-  /** Whether this chat is a terminal that draws what stands in a block of the kind `qr`. */
+  /** True if this chat is a terminal that draws blocks of the kind `qr`. */
   readonly drawsCodes: boolean;
-  /** Whether a setting has a value, in `.env` or the environment. */
+  /** Tells whether a setting has a value, in `.env` or the environment. */
   readonly isSet: (setting: string) => boolean;
   /** Says what is wrong with the settings as the next start would read them; null when nothing is. */
   readonly settingsProblem: () => string | null;
@@ -116,7 +116,7 @@ export type CommandQuestion = {
   readonly declined: string;
   /** Numbered ways to answer; without them it is yes or no. */
   readonly choices?: readonly Choice[];
-  /** Whether a choice may be made with `all`, for what would be asked next as well. */
+  /** True if a choice may be made with `all`, for later questions as well. */
   readonly mayBeForAll?: boolean;
   /** The command whose `confirm` gets the answer; the one that asks by default. */
   readonly command?: string;
@@ -128,7 +128,7 @@ export type CommandResult =
   /** The assistant restarts, and the new process answers by `resume` with `data`. */
   | { readonly kind: 'restart'; readonly data: unknown };
 
-/** How the process came up that resumes a command. */
+/** The start of the process that resumes a command. */
 export type Resumption = {
   /** Why the supervisor took the new tree back; null when it did not. */
   readonly rolledBack: string | null;
@@ -140,7 +140,7 @@ type Chats = 'main' | 'groups' | 'all';
 /** A command that only the owner gives. */
 export type OwnerCommand<Context = CommandContext> = {
   readonly scope: 'owner';
-  /** As typed, without the slash; `<…>` stands for the argument: `add-<skill>`. */
+  /** As typed, without the slash; `<…>` is the argument: `add-<skill>`. */
   readonly name: string;
   readonly help: string;
   /** The owner's own chats by default. */
@@ -154,22 +154,22 @@ export type OwnerCommand<Context = CommandContext> = {
    * once. Null where `run` has to tell; then the owner is asked first whether it may run at all.
    */
   propose?(context: Context, argument: string): Promise<CommandQuestion | null>;
-  /** What the main group's agent is told when it calls this command; changes nothing. */
+  /** Returns the text for the main group's agent when it calls this command; changes nothing. */
   look?(context: Context, argument: string): Promise<string>;
-  /** Whether that agent may propose it: then it runs at the owner's yes. */
+  /** True if that agent may propose it: then it runs at the owner's yes. */
   readonly isForAgents?: boolean;
   /**
    * It looks, or writes a word to the database: it runs beside a longer command instead of after it,
    * leaves an open question open, and asks none.
    */
   readonly isQuick?: boolean;
-  /** Whether nothing is said after its name; where something is, the owner is told, and it does not run. */
+  /** True if it takes no arguments: with any, the owner is told, and it does not run. */
   readonly takesNothing?: boolean;
-  /** Whether `/stop` may end it at any time, by the context's `signal`. */
+  /** True if `/stop` may end it at any time, by the context's `signal`. */
   readonly isCancellable?: boolean;
 };
 
-/** What a command of members may know and do: in the chat in which it was said, and nowhere else. */
+/** Services for a command of members: in the chat in which it was said, and nowhere else. */
 export type MembersContext = {
   readonly assistantName: string;
   readonly group: { readonly name: string; readonly folder: string; readonly isMain: boolean };
@@ -192,7 +192,7 @@ export type MembersContext = {
   readonly stopAgent: () => number;
 };
 
-/** A command that everybody gives who is heard in a registered chat. */
+/** A command for all members who are heard in a registered chat. */
 export type MembersCommand<Context = MembersContext> = {
   readonly scope: 'members';
   /** As typed, without the slash. */
@@ -206,7 +206,7 @@ export type MembersCommand<Context = MembersContext> = {
 
 export type Command = OwnerCommand | MembersCommand;
 
-/** What a file in `src/commands/` exports as `command`. */
+/** The export `command` of a file in `src/commands/`. */
 export type CommandContribution = Contribution<Creation, Command | null>;
 
 type Creation = { readonly openDatabase: OpenDatabase };
@@ -222,7 +222,7 @@ type WithOwn<Context, S extends z.ZodRawShape> = Context & Own<S>;
 type Definition<Command, S extends z.ZodRawShape> = Command & {
   /** Its own settings, which every call finds in `own`. */
   readonly settings?: z.ZodObject<S>;
-  /** The settings without which there is no such command. */
+  /** The settings that the command needs to exist. */
   readonly needs?: readonly (keyof S & string)[];
 };
 

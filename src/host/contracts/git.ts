@@ -1,4 +1,4 @@
-/** What a git command printed, or one line on why it did not. */
+/** A git command's output, or one line on why it failed. */
 export type GitResult = { readonly ok: boolean; readonly stdout: string; readonly reason: string };
 
 /** Runs one git command in the project. Never rejects. */
@@ -11,7 +11,7 @@ export type GitOptions = {
 
 const TIMEOUT_MS = 120_000;
 
-/** The project's git, which asks nobody for a password: there is no terminal to type it in. */
+/** The project's git, which never asks for a password: there is no terminal to type it in. */
 export function gitRunner({ projectDir, environment }: GitOptions): Git {
   return async (args) => {
     const { execa } = await import('execa');

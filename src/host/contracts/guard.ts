@@ -10,7 +10,7 @@ import type { HostToolResult } from '../../sandbox/sandbox.ts';
 import type { HostLog } from './log.ts';
 import type { Tool } from './tool.ts';
 
-/** What a guard is made of, beside its own settings. */
+/** Services that a guard works with, beside its own settings. */
 export type GuardContext = {
   /** Absolute path of the folder for what a guard keeps. */
   readonly dataDir: string;
@@ -20,7 +20,7 @@ export type GuardContext = {
   readonly newId: () => string;
 };
 
-/** What a guard sees of a tool. */
+/** A guard's view of a tool. */
 export type GuardedTool = Pick<Tool, 'name' | 'isMainOnly' | 'isTaskOnly'>;
 
 /** The turn in which tools are offered and called. */
@@ -36,7 +36,7 @@ export type GuardedCall = {
   readonly input: unknown;
 };
 
-/** What a guard says of a call. */
+/** A guard's decision about a call. */
 export type Verdict =
   | { readonly kind: 'allow' }
   /** The reason is what the agent is told. */
@@ -44,16 +44,16 @@ export type Verdict =
   /** The owner is shown the call as it is, and allows it or not; no answer in time is a no. */
   | { readonly kind: 'ask'; readonly reason: string };
 
-/** Stands around every call of a host tool. What it throws refuses the call. */
+/** Checks every call of a host tool. An error that it throws refuses the call. */
 export type Guard = {
-  /** Whether a tool is offered at all in such a turn; `before` has to deny what is not. */
+  /** Tells whether a tool is offered at all in such a turn; `before` has to deny a tool that is not. */
   isOffered?(tool: GuardedTool, turn: ToolTurn): boolean;
   before?(call: GuardedCall): Verdict | Promise<Verdict>;
   /** Returns the result that the agent gets, or that the next guard sees. */
   after?(call: GuardedCall, result: HostToolResult): HostToolResult | Promise<HostToolResult>;
 };
 
-/** What a file in `src/guards/` exports as `guard`. It makes null where nothing is set for it. */
+/** The export `guard` of a file in `src/guards/`. Its `create` returns null where nothing is set for it. */
 export type GuardContribution = Contribution<GuardContext, Guard | null> & {
   /** Guards are asked in this order, then by name. */
   readonly order: number;

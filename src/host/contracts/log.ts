@@ -1,4 +1,4 @@
-/** Where the host writes what happens. Texts of chats and settings' values never go there. */
+/** The host's log of events. Texts of chats and settings' values never go there. */
 export interface HostLog {
   info(message: string, data?: Readonly<Record<string, unknown>>): void;
   warn(message: string, data?: Readonly<Record<string, unknown>>): void;

@@ -2,7 +2,7 @@ import { nearestNames } from '../../lib/nearest.ts';
 import type { Group } from '../../store/store.ts';
 import type { Command, OwnerCommand } from './command.ts';
 
-/** Whether a text is meant as a command: `/word`, alone or before a space, as no path is. */
+/** Tells whether a text is meant as a command: `/word`, alone or before a space, which no path looks like. */
 export function isCommandText(text: string): boolean {
   return /^\/[a-z][a-z0-9-]*(\s|$)/i.test(text.trim());
 }
@@ -33,7 +33,10 @@ export function matchCommand<C extends Pick<Command, 'name'>>(
   return { kind: 'unknown', nearest: nearestNames(word, names, 3) };
 }
 
-/** Whether a command works in a chat: the owner's in their own by default, members' in every registered one. */
+/**
+ * Tells whether a command works in a chat: the owner's in their own by default, members' in every registered
+ * one.
+ */
 export function worksIn({ scope, chats }: Command, { isMain }: Pick<Group, 'isMain'>): boolean {
   const where = chats ?? (scope === 'owner' ? 'main' : 'all');
   return where === 'all' || (where === 'main') === isMain;

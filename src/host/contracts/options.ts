@@ -50,24 +50,24 @@ export type HostOptions = StorePort &
     readonly guards: Guards;
     /** The model of the settings: its name, and whether it can be asked. */
     readonly models: HostModels;
-    /** What can run agents here, best first. */
+    /** Engines that can run agents here, best first. */
     readonly engines: readonly KnownEngine[];
     readonly chooseModels: ChooseModels;
     readonly systemPrompt: SystemPrompt;
     readonly services: readonly Named<StartService>[];
-    /** Where services register their routes; it is off until one does. */
+    /** The HTTP server for routes of services; it is off until one registers a route. */
     readonly http: Loopback;
-    /** Those of services; closed by whoever opened them, after the host has stopped. */
+    /** Databases of services; the caller closes them after the host has stopped. */
     readonly databases: OwnDatabases;
     readonly sandbox: LazySandbox;
     readonly claw: Claw;
     readonly git: Git;
-    /** Whether the terminal draws a block of the kind `qr` as a code. */
+    /** True if the terminal draws a block of the kind `qr` as a code. */
     readonly drawsCodes: boolean;
     readonly isSet: (setting: string) => boolean;
     /** Says what is wrong with the settings as the next start would read them; null when nothing is. */
     readonly settingsProblem: () => string | null;
-    /** What the owner has to know at the start, in their own chats; null for nothing. */
+    /** A problem that the owner has to know of at the start, in their own chats; null for none. */
     readonly trouble: string | null;
     /** Asks for a new process on the tree as it is now. */
     readonly requestRestart: () => void;

@@ -37,7 +37,7 @@ export type LogPort = { readonly log: HostLog };
 
 export type TimeoutsPort = { readonly timeouts: Timeouts };
 
-/** How fast the host does what it repeats, in milliseconds. */
+/** Intervals and limits of the host's repeated work, in milliseconds. */
 export type Timeouts = {
   readonly leaseMs: number;
   readonly connectTimeoutMs: number;
@@ -46,9 +46,9 @@ export type Timeouts = {
   readonly retryMs: number;
   readonly typingMs: number;
   readonly progressMs: number;
-  /** How long the owner may think about what an agent asks in the middle of a turn. */
+  /** The owner's time to answer an agent's question in the middle of a turn. */
   readonly consentMs: number;
-  /** When the assistant ends: for messages on their way out, and then for channels and containers. */
+  /** Time at the assistant's end for messages on their way out, and then for channels and containers. */
   readonly flushMs: number;
   readonly closeMs: number;
 };

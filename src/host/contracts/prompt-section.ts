@@ -8,7 +8,7 @@ import {
 import { discoverExports } from '../../lib/discover.ts';
 import type { HostLog } from './log.ts';
 
-/** What a section is made of, beside its own settings. */
+/** Services that a section works with, beside its own settings. */
 export type PromptContext = {
   readonly assistantName: string;
   /** Absolute path of the folder for what a section keeps. */
@@ -23,18 +23,18 @@ export type PromptTurn = {
   readonly isTask: boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** What the agent is asked. */
+  /** The prompt of the turn. */
   readonly prompt: string;
-  /** Whether an earlier conversation ended before this turn. */
+  /** True if an earlier conversation ended before this turn. */
   readonly beginsAnew: boolean;
 };
 
 /** Writes a section for a turn; null leaves it out. */
 export type PromptSection = (turn: PromptTurn) => string | null | Promise<string | null>;
 
-/** What a file in `src/prompt/` exports as `section`. It makes null where nothing is set for it. */
+/** The export `section` of a file in `src/prompt/`. Its `create` returns null where nothing is set for it. */
 export type PromptContribution = Contribution<PromptContext, PromptSection | null> & {
-  /** Sections stand in this order, then by name. */
+  /** Sections are joined in this order, then by name. */
   readonly order: number;
 };
 

@@ -4,7 +4,7 @@ const Choice = z.object({
   word: z.string(),
   label: z.string(),
   takesText: z.boolean().default(false),
-  /** What runs as if the owner had typed it; null runs nothing. Left out, the command's `confirm` does. */
+  /** Text that runs as if the owner had typed it; null runs nothing. Left out, the command's `confirm` does. */
   run: z.string().nullish(),
 });
 
@@ -17,7 +17,7 @@ const Question = z.object({
   /** None: it is answered with yes or no. */
   choices: z.array(Choice).default([]),
   mayBeForAll: z.boolean().default(false),
-  /** What runs at a yes as if the owner had typed it, in place of the command's `confirm`. */
+  /** Text that runs at a yes as if the owner had typed it, in place of the command's `confirm`. */
   run: z.string().nullable().default(null),
 });
 
@@ -32,13 +32,13 @@ export function parseQuestion(payload: unknown): Question | null {
   return Question.safeParse(payload).data ?? null;
 }
 
-/** What an answer is read by. */
+/** The parts of a question by which an answer is read. */
 type Answerable = { readonly choices: readonly Choice[]; readonly mayBeForAll?: boolean };
 
-/** What the owner answered: a choice's word, `yes` or `no` where there are none, or a number too high. */
+/** The owner's answer: a choice's word, `yes` or `no` where there are none, or a number too high. */
 export type Reply = {
   readonly word: string;
-  /** What stands behind the word of a choice that takes a text; empty else. */
+  /** The text after the word of a choice that takes one; empty else. */
   readonly text: string;
   /** Said with `all`: for this question and those that would follow. */
   readonly isForAll: boolean;
@@ -63,7 +63,7 @@ export function replyTo(question: Answerable, text: string): Reply | null {
   return withText(question, said, isForAll);
 }
 
-/** Whether the answer is one of the choices, and not a number beside them. */
+/** Tells whether the answer is one of the choices, and not a number beside them. */
 export function isAmong({ choices }: Answerable, { word }: Reply): boolean {
   return choices.length === 0 || choices.some((choice) => choice.word === word);
 }

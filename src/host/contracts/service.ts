@@ -23,13 +23,13 @@ export type ServiceStore = {
 export type QueuedTurn = {
   /** The folder of the group whose agent works on it. */
   readonly folder: string;
-  /** What the agent is asked. */
+  /** The prompt of the turn. */
   readonly prompt: string;
   /** The conversation that it sees: the group's, or one of its own, which is the default. */
   readonly context?: 'group' | 'isolated';
 };
 
-/** What a service works with, from its start to its stop. */
+/** Services of the host for a service, from its start to its stop. */
 export type ServiceContext = {
   readonly assistantName: string;
   /** Absolute path of the folder for what a service keeps. */
@@ -67,7 +67,7 @@ export type RunningService = {
 /** Starts a service. A rejection, or 30 seconds without an end, is a failed start. */
 export type StartService = (context: ServiceContext) => RunningService | Promise<RunningService>;
 
-/** What a file in `src/services/` exports as `service`. It makes null where nothing is set for it. */
+/** The export `service` of a file in `src/services/`. Its `create` returns null where nothing is set for it. */
 export type ServiceContribution = Contribution<object, StartService | null>;
 
 /** Defines something that works in the background while the assistant runs. */

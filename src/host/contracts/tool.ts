@@ -15,7 +15,7 @@ import type { TaskBook } from '../scheduler/task-book.ts';
 import type { Ask, AskQuestion } from './ask.ts';
 import type { HostLog } from './log.ts';
 
-/** What a tool is made of, beside its own settings. */
+/** Services that a tool works with, beside its own settings. */
 export type ToolContext = {
   readonly assistantName: string;
   /** Absolute path of the folder for what a tool keeps. */
@@ -29,11 +29,11 @@ export type ToolContext = {
 
 /** A question of a tool. */
 export type ToolQuestion = AskQuestion & {
-  /** The channel's id of somebody who has written in the caller's chat; the owner by default. */
+  /** The channel's id of a person who has written in the caller's chat; the owner by default. */
   readonly to?: string;
 };
 
-/** What a tool may use in one call. `caller` was decided by the socket that the call came through. */
+/** Services for one call of a tool. `caller` was decided by the socket that the call came through. */
 export type ToolCall = {
   readonly caller: Group;
   readonly store: Store;
@@ -44,7 +44,7 @@ export type ToolCall = {
   readonly send: (jid: string, text: string, attachments?: readonly string[]) => Promise<void>;
   /** Asks the owner in their own chat, or a person in the caller's, and waits for their word. */
   readonly ask: Ask<ToolQuestion>;
-  /** Whether a chat can be written to: now, once its channel is connected, or not at all. */
+  /** Tells whether a chat can be written to: now, once its channel is connected, or not at all. */
   readonly reachOf: (jid: string) => 'connected' | 'waiting' | 'gone';
   /** Returns what the channel of a chat can do beside sending text. */
   readonly capabilitiesOf: (jid: string) => ChannelCapabilities;
@@ -54,7 +54,7 @@ export type ToolCall = {
   readonly timeZone: string;
   /** Calls an owner's command as far as an agent may: it looks, or proposes it to the owner. */
   readonly ownerCommand: (text: string) => Promise<string>;
-  /** Ends the turn without a message; null where somebody has asked and waits for an answer. */
+  /** Ends the turn without a message; null in a turn that answers a message. */
   readonly staySilent: (() => void) | null;
 };
 
@@ -79,7 +79,7 @@ export type ToolSource =
   | { readonly kind: 'one'; readonly tool: Tool }
   | { readonly kind: 'list'; list(): readonly Tool[] };
 
-/** What a file in `src/tools/` exports as `tool`. It makes null where nothing is set for it. */
+/** The export `tool` of a file in `src/tools/`. Its `create` returns null where nothing is set for it. */
 export type ToolContribution = Contribution<ToolContext, ToolSource | null>;
 
 /** Defines a tool by its name. `create` gets its own settings, parsed, and a `ToolContext`. */
@@ -117,7 +117,7 @@ export function defineTools<S extends z.ZodRawShape>(
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/;
 
-/** Whether models and the socket's protocol take this as the name of a tool. */
+/** Tells whether models and the socket's protocol take this as the name of a tool. */
 export function isToolName(name: string): boolean {
   return NAME.test(name);
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Chat, Group, Store } from '../../store/store.ts';
 import { type FittingChat, SeveralFit } from './group-refused.ts';
 
-/** How many unregistered chats are numbered; the others are found by name. */
+/** The most unregistered chats with a number; the others are found by name. */
 const MAX_KNOWN = 200;
 const LISTED = 'groups.listed';
 const Listed = z.array(z.string());
@@ -104,7 +104,7 @@ function chatOfFolder(store: Store, wanted: string): Chat | null {
   return jid === null ? null : store.chats.byJid(jid);
 }
 
-/** Somebody who has never written can be named by their number, where the channel knows numbers. */
+/** A person who has never written can be named by their number, where the channel knows numbers. */
 function addressedChat(store: Store, addressOf: AddressOf, wanted: string): Chat | null {
   const address = /^[+(]?\d[\d\s()./-]{4,}$/.test(wanted) ? addressOf(wanted) : null;
   if (address === null) return null;

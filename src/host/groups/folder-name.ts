@@ -1,10 +1,10 @@
 /**
- * What a group's folder may be called: one plain part of a path on every file system, and the same in
- * any case, because it has only one.
+ * Names that a group's folder may have: one plain part of a path on every file system, in lower case, so
+ * that two names never differ by case alone.
  */
 export const FOLDER_NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
-/** Names that mean something else: the owner's folder, everybody's, and devices on Windows. */
+/** Names that mean something else: the folder of main, the one for all groups, and devices on Windows. */
 const RESERVED = new Set(
   ['main', 'global', 'con', 'prn', 'aux', 'nul'].concat(
     Array.from({ length: 10 }, (_, number) => [`com${number}`, `lpt${number}`]).flat(),
@@ -40,7 +40,7 @@ export function folderNameFor(
   }
 }
 
-/** What is left of a text in a folder's name: `Família 2` becomes `familia-2`; empty when nothing is. */
+/** Turns a text into the name of a folder: `Família 2` becomes `familia-2`; empty when no character is left. */
 export function folderNameLike(text: string): string {
   return sanitise(text.normalize('NFKD').replace(/\p{M}+/gu, ''));
 }

@@ -4,7 +4,7 @@ import { mediaFolder } from '../../sandbox/sandbox.ts';
 import { folderNameProblem } from './folder-name.ts';
 import { removeTree, removeTreeAtOnce } from './remove-tree.ts';
 
-/** Where the folders of groups lie, and what their agents keep beside them. */
+/** Paths that hold the folders of groups, and their agents' sessions. */
 export type FolderPlaces = { readonly projectDir: string; readonly dataDir: string };
 
 /** First memories of chats, shipped with the project; `groups/` itself is private and not in git. */
@@ -47,7 +47,7 @@ function readTemplate(projectDir: string, name: string): string {
   }
 }
 
-/** Whether something of a folder is on disk, in any case: files, or what its agent remembered. */
+/** Tells whether anything of a folder is on disk, in any case: files, or its agent's sessions. */
 export function isLeftOnDisk({ projectDir, dataDir }: FolderPlaces, folder: string): boolean {
   return [join(projectDir, 'groups'), join(dataDir, 'sessions')].some((parent) =>
     namesIn(parent).some((name) => name.normalize('NFC').toLowerCase() === folder.toLowerCase()),

@@ -1,4 +1,4 @@
-/** What was asked of a group cannot be done; the message says why and what can. */
+/** A request about a group that cannot be done; the message says why and what can. */
 export class GroupRefused extends Error {
   override readonly name = 'GroupRefused';
 }

@@ -1,7 +1,7 @@
 import type { Group } from '../../store/store.ts';
 import type { ChannelsPort, ClockPort, MainChatPort, StorePort } from '../contracts/ports.ts';
 
-/** Makes the terminal one of the owner's own chats, whether or not anybody sits at it. */
+/** Makes the terminal one of the owner's own chats, even if no person is at it. */
 export function registerTerminal({
   store,
   mainChat: { jid, name },

@@ -1,7 +1,7 @@
 const MAX_LENGTH = 100;
 
 /**
- * A name that somebody gave themselves or their chat, on one line and without what cannot be seen: in
+ * Returns a name that people chose, on one line and without invisible characters: in
  * a list it must not pass for the next entry.
  */
 export function plainName(name: string | null): string | null {

@@ -21,7 +21,7 @@ export type Registration = {
   readonly mayTakeOver: boolean;
 };
 
-/** Which chats the assistant takes part in, and how: what the owner's commands and main's tools share. */
+/** The registered chats and their rules, for the owner's commands and main's tools. */
 export interface Registry {
   list(): ChatList;
   /** @throws SeveralFit when it fits more than one */
@@ -88,7 +88,7 @@ export function openRegistry(options: RegistryOptions): Registry {
       const group = store.groups.byJid(jid);
       const folder = group?.folder ?? store.folders.of(jid);
       if (group !== null) await unregister(group);
-      // Files first: whoever is interrupted in between still finds the folder under the chat's name.
+      // Files first: after a crash in between, the folder is still found under the chat's name.
       if (folder !== null) await deleteGroupFolder(places, folder);
       forgetChat(jid);
       store.removeGroup(jid);
@@ -102,14 +102,14 @@ export function openRegistry(options: RegistryOptions): Registry {
 
 type FolderOptions = Pick<RegistryOptions, 'store' | 'projectDir' | 'settings'>;
 
-/** The folder that a chat had before, or a new one that has never been anybody else's. */
+/** Returns the folder that a chat had before, or a new one that no other chat ever had. */
 export function freeFolder(
   options: FolderOptions,
   { channel, jid, name }: Pick<Chat, 'channel' | 'jid' | 'name'>,
 ): string {
   const former = options.store.folders.of(jid);
-  if (former !== null && holderOf(options, former, jid) === 'nobody') return former;
-  const isTaken = (folder: string): boolean => holderOf(options, folder, jid) !== 'nobody';
+  if (former !== null && holderOf(options, former, jid) === 'none') return former;
+  const isTaken = (folder: string): boolean => holderOf(options, folder, jid) !== 'none';
   return folderNameFor(channel, jid, isTaken, name ?? '');
 }
 
@@ -128,16 +128,16 @@ function checkFolder(
   }
 }
 
-/** Who stands in the way of giving a folder to a chat. */
+/** Returns the kind of chat that holds a folder already. */
 function holderOf(
   { store, projectDir, settings: { dataDir } }: FolderOptions,
   folder: string,
   jid: string,
-): 'nobody' | 'another' | 'earlier' {
+): 'none' | 'another' | 'earlier' {
   const group = store.groups.byFolder(folder);
   if (group !== null && group.jid !== jid) return 'another';
-  if (store.folders.holder(folder) === jid) return 'nobody';
-  return isLeftOnDisk({ projectDir, dataDir }, folder) ? 'earlier' : 'nobody';
+  if (store.folders.holder(folder) === jid) return 'none';
+  return isLeftOnDisk({ projectDir, dataDir }, folder) ? 'earlier' : 'none';
 }
 
 function checkTrigger({ triggerWord }: Trigger): void {

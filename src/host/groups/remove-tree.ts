@@ -26,10 +26,10 @@ function openFolders(path: string): void {
   try {
     chmodSync(path, 0o700);
     for (const entry of readdirSync(path, { withFileTypes: true })) {
-      // Of what a link leads to this says that it is no folder.
+      // Fails on a link, also one to a folder, as on a file.
       if (entry.isDirectory()) openFolders(join(path, entry.name));
     }
   } catch {
-    // Too deep for a path, or not ours: if that stands in the way, the deletion says so.
+    // Too deep for a path, or not ours: if that prevents the deletion, its error says so.
   }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ALWAYS, BY_NAME, type Trigger } from './trigger.ts';
 
-/** How an agent says when a chat is answered. */
+/** An agent's choice of the messages that are answered. */
 export const TriggerInput = z
   .string()
   .min(1)

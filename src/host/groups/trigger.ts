@@ -2,9 +2,9 @@ import type { InboundMessage } from '../../channels/channel.ts';
 import type { Group } from '../../store/store.ts';
 
 /**
- * Whether a message asks for an answer: always where the group needs no trigger, else when it begins
- * with the group's word, `@<name>` by default, in any case, or mentions the assistant by the channel's
- * own means. A word ends where no letter or digit follows: `@Andyx` calls somebody else.
+ * Tells whether a message asks for an answer: always where the group needs no trigger, else when it begins
+ * with the group's word, `@<name>` by default, in any case, or mentions the assistant by the channel's own
+ * means. A word ends where no letter or digit follows: `@Andyx` is another name.
  */
 export function isTriggered(
   message: Pick<InboundMessage, 'text' | 'mentionsAssistant' | 'isContext'>,
@@ -14,7 +14,7 @@ export function isTriggered(
   if (message.isContext === true || message.text.trim() === '') return false;
   if (!group.needsTrigger || message.mentionsAssistant) return true;
   const word = folded(group.triggerWord ?? `@${assistantName}`).trim();
-  // Phones put marks of direction around names, which nobody sees.
+  // Phones put invisible marks of direction around names.
   const text = folded(message.text).replace(/^[\s\p{Cf}]+/u, '');
   if (word === '' || !text.startsWith(word)) return false;
   return !/[\p{L}\p{N}_]$/u.test(word) || !/^[\p{L}\p{N}\p{M}_]/u.test(text.slice(word.length));
@@ -25,7 +25,7 @@ function folded(text: string): string {
   return text.normalize('NFKC').toUpperCase().toLowerCase();
 }
 
-/** How a group is called, as the owner sets it. */
+/** The way to call a group, as the owner sets it. */
 export type Trigger = Pick<Group, 'needsTrigger' | 'triggerWord'>;
 
 export const ALWAYS: Trigger = { needsTrigger: false, triggerWord: null };
@@ -39,7 +39,7 @@ export function triggerProblem(word: string): string | null {
     : null;
 }
 
-/** When a group answers, as part of a sentence. */
+/** Returns the condition for an answer, as part of a sentence. */
 export function describeTrigger(
   { needsTrigger, triggerWord }: Trigger,
   assistantName: string,

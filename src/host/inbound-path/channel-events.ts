@@ -27,7 +27,7 @@ export type ChannelEventParts = StorePort &
   LogPort & {
     /** Something new is stored: there may be turns to run and messages to send. */
     readonly onStored: (jids: ReadonlySet<string>) => void;
-    /** Somebody may have written who may not. */
+    /** A stranger may have written. */
     readonly onStranger: () => void;
     readonly tellOwner: (text: string) => void;
     /** A message came too late to be answered. */
@@ -37,7 +37,10 @@ export type ChannelEventParts = StorePort &
     readonly onReady: () => void;
   };
 
-/** What channels tell the host: each resolves when it is on disk, messages of all channels together. */
+/**
+ * Returns the channels' way to the host: each call resolves when its data is on disk, messages of all
+ * channels together.
+ */
 export function channelEvents(parts: ChannelEventParts): (channel: Channel) => ChannelEvents {
   const storeTogether = openGroupCommit<Received>({
     ...parts,
@@ -95,7 +98,7 @@ function eventsOf(
   };
 }
 
-/** That something came, and never what. */
+/** Logs that a message came, never its text. */
 function logStored(
   log: HostLog,
   { name }: Channel,

@@ -22,7 +22,7 @@ export type ChannelWatchOptions = StorePort &
  * Tells the owner, in their chats on all other channels, that a channel needs them, and when it is back.
  *
  * Once for each trouble, however often the channel tries again and whatever restarts lie between: what
- * was told is on disk. While nobody can be told, nothing counts as told.
+ * was told is on disk. While no owner's chat is there, nothing counts as told.
  */
 export function openChannelWatch(options: ChannelWatchOptions): ChannelWatch {
   const { store, setTimer, log, say } = options;

@@ -13,7 +13,7 @@ const Queued = z.union([
 
 const LENGTH = 40;
 
-/** What a command turn's payload is called in a chat: `/pair`, in its quotes. */
+/** Returns the name of a command turn for a chat: `/pair`, in its quotes. */
 export function titleOf(payload: unknown): string {
   const queued = Queued.safeParse(payload).data;
   if (queued === undefined) return 'What you asked for';

@@ -11,7 +11,7 @@ type WaitingWork<T> = {
 export type GroupCommitOptions<T> = {
   readonly store: Pick<Store, 'batch'>;
   /**
-   * Called with what was stored together, before anybody is told that it is. What it throws is told
+   * Called with what was stored together, before any caller learns of it. What it throws is told
    * instead to those who wait: they hand the same over again.
    */
   readonly onStored: (values: readonly T[]) => void;
@@ -22,7 +22,7 @@ export type GroupCommitOptions<T> = {
  * rejects with its own error; the order of the calls is the order in the store.
  *
  * What arrives in one turn of the event loop, or while the disk was busy with those before, is together.
- * There is no timer: work that comes alone is written at once.
+ * It uses no timer: work that comes alone is written at once.
  */
 export function openGroupCommit<T>(options: GroupCommitOptions<T>): (work: () => T) => Promise<T> {
   const { store, onStored } = options;

@@ -3,7 +3,7 @@ export function oneByOne(): <T>(key: string, work: () => Promise<T>) => Promise<
   const last = new Map<string, Promise<unknown>>();
   return (key, work) => {
     const before = last.get(key) ?? Promise.resolve();
-    // What became of the one before is told to whoever asked for that.
+    // The result of the one before goes to its own caller.
     const mine = before.catch(() => {}).then(work);
     last.set(key, mine);
     const forget = (): void => {

@@ -3,7 +3,7 @@ import type { StorePort, TimerPort } from '../contracts/ports.ts';
 
 /** So long nothing more that is old must have come. */
 const QUIET_MS = 10_000;
-/** How many chats are named. */
+/** The most chats that are named. */
 const NAMED = 8;
 
 export interface LateDigest {

@@ -25,7 +25,7 @@ type ReceiveOptions = StorePort &
   IdPort;
 type Source = Pick<Channel, 'name' | 'isOpen'>;
 
-/** Whose message was stored: a group's, which may have registered itself with it, or nobody's. */
+/** A stored message's place: a group, which may have registered itself with it, or a chat that is not heard. */
 export type Received = {
   readonly jid: string;
   readonly whose: 'group' | 'stranger' | 'unheard';
@@ -74,7 +74,7 @@ export function receive(
 function mayRegister(store: Store, { name, isOpen }: Source, message: InboundMessage): boolean {
   const { jid, isDirect, isOwner, sender } = message;
   if (!isDirect || store.chats.isDismissed(jid)) return false;
-  // In a chat with somebody else the owner speaks to them, not to the assistant.
+  // In a chat with another person the owner speaks to them, not to the assistant.
   return isOpen !== true || (!isOwner && store.senders.mayWrite(name, sender));
 }
 
@@ -128,14 +128,14 @@ function isForAssistant(message: InboundMessage, group: Group, assistantName: st
   return isTriggered({ ...message, text: textWithFiles(message) }, group, assistantName);
 }
 
-/** What somebody else says stays context of the turns of those who may. */
+/** Tells whether a message may start a turn; other members' messages are context of those that may. */
 function mayCall(store: Store, { jid, sender, isOwner }: InboundMessage): boolean {
   return isOwner || store.senders.mayCall(jid, sender);
 }
 
 /**
  * Reads a message as a command, or as the owner's answer to one; null for anything else. Elsewhere than
- * in the owner's own chats, a word after a slash that is no command there is talk.
+ * in the owner's own chats, a word after a slash that is not a command there is plain text.
  */
 function commandRequest(
   options: ReceiveOptions,

@@ -4,7 +4,7 @@ import { openAlarm } from '../scheduler/alarm.ts';
 const DAY_MS = 24 * 60 * 60_000;
 
 export interface StrangerDigest {
-  /** Somebody may have been counted: sees to it that the owner is told in time. */
+  /** Plans the next digest, after a stranger may have been counted. */
   wake(): void;
   stop(): void;
 }

@@ -7,7 +7,7 @@ export interface Acknowledging {
   ended(turn: Turn): void;
   /** Something of the chat was delivered, or has changed otherwise. */
   check(jid: string): void;
-  /** The store is closed after a stop, and nobody waits to hear any more. */
+  /** The store is closed after a stop, and no caller waits any more. */
   stop(): void;
 }
 
@@ -16,7 +16,10 @@ export type AcknowledgingParts = {
   readonly channelOf: (jid: string) => Channel | undefined;
 };
 
-/** What an earlier process ended is told with the chat as a whole. */
+/**
+ * Opens the acknowledging of answered messages. Those of an earlier process are acknowledged with their chat
+ * as a whole.
+ */
 export function openAcknowledging({ store, channelOf }: AcknowledgingParts): Acknowledging {
   const undelivered = new Map<string, Turn>();
   let isStopped = false;

@@ -12,7 +12,7 @@ import { persist } from '../turns/persist.ts';
 import { outboundFor } from './outbound-for.ts';
 import type { OutgoingFiles } from './outgoing-files.ts';
 
-/** After this many refusals by a connected channel, a message no longer holds up those behind it. */
+/** After this many refusals by a connected channel, a message no longer holds up later ones. */
 const MAX_ATTEMPTS = 10;
 const MAX_PAUSE_MS = 60_000;
 
@@ -83,7 +83,7 @@ export function openDelivery(options: DeliveryOptions): Delivery {
     wake();
   }
 
-  /** What was taken must not be sent again because that could not be written down. */
+  /** Retries a write until it is stored: a message whose sending is not noted would be sent again. */
   const note = (write: () => void) =>
     persist(write, { log, timeouts, what: 'what was sent', isOver: () => isStopped });
 

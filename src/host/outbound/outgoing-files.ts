@@ -12,7 +12,7 @@ export interface OutgoingFiles {
   /**
    * Copies files of a group's folder, and has them queued with a message. Links are not followed.
    *
-   * @throws Error in words for the agent, where one is no file of that folder or too large
+   * @throws Error in words for the agent, where one is not a file of that folder, or too large
    */
   take(
     folder: string,

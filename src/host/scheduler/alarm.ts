@@ -25,7 +25,7 @@ export type AlarmOptions = {
  * delay has to fit 31 bits: after a sleep or when the clock is set, a long one would end too late.
  */
 const MAX_WAIT_MS = 60_000;
-/** Waking up later than this is no matter of a busy machine any more. */
+/** A busy machine wakes up late by less than this; more means that it slept or its clock was set. */
 const MOVED_MS = 5_000;
 
 /** One timer towards one moment of the wall clock. While it waits, it looks at nothing but the clock. */

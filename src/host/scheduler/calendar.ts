@@ -2,11 +2,11 @@ import { Cron } from 'croner';
 import { TaskRefused } from './task-refused.ts';
 
 /**
- * When a cron pattern comes next after a moment, in milliseconds since the epoch; null when never.
+ * Returns the next time of a cron pattern after a moment, in milliseconds since the epoch; null for never.
  *
- * A pattern that names its hours comes once a day at each time it names: a time that the clocks skip
- * comes when they have moved on, one that they repeat comes the first time. A pattern for every hour
- * (`*`) goes by elapsed time instead, through the repeated hour as through any other.
+ * A pattern that names its hours comes once a day at each time it names: a time that the clocks skip comes
+ * when they have moved on, one that they repeat comes the first time. A pattern for every hour (`*`) goes by
+ * elapsed time instead, through the repeated hour as through any other.
  *
  * @throws TaskRefused when the pattern is none of five fields
  */

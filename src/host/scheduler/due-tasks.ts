@@ -6,7 +6,7 @@ import { TaskRefused } from './task-refused.ts';
 
 /** The tasks as a scheduler sees them: it says when, and what then happens is decided here. */
 export interface DueTasks {
-  /** Queues a turn for each task whose time has come. Each time is taken once, whoever calls. */
+  /** Queues a turn for each task whose time has come. Each time is taken once, by the first caller. */
   fire(): void;
   /** Returns the moment when the next task is due; null when none is. */
   next(): number | null;
@@ -27,7 +27,7 @@ export type DueTasksOptions = FireOptions & {
 /** A clock that is set back by more than this was wrong before. */
 const WRONG_CLOCK_MS = 25 * 3_600_000;
 
-/** Opens the port of a scheduler; `changed` is for whoever changes a task. */
+/** Opens the port of a scheduler; Call `changed` after a change of a task. */
 export function openDueTasks(
   options: DueTasksOptions,
 ): DueTasks & { readonly changed: () => void } {

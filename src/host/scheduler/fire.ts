@@ -50,7 +50,7 @@ export function queueRun(
   store.taskRuns.fire({ taskId, dueAt, turnId }, now());
 }
 
-/** Whether a time was taken so late that it counts as missed. */
+/** Tells whether a run started so late that it counts as missed. */
 export function isLate(dueAt: number, firedAt: number): boolean {
   return firedAt - dueAt > MISSED_MS;
 }

@@ -5,7 +5,7 @@ import { localTime } from './local-time.ts';
 import { TaskRefused } from './task-refused.ts';
 import { checkTimeZone } from './time-zone.ts';
 
-/** A schedule as somebody wrote it. */
+/** A schedule as it was written by an owner or agent. */
 export type WrittenSchedule = {
   readonly kind: TaskSchedule['kind'];
   readonly text: string;

@@ -18,7 +18,7 @@ const SCHEDULES = [
   { kind: 'every', text: '5 hours' },
 ] as const;
 
-/** What happens to an installation: time passes, its clock is set or its machine sleeps, it restarts. */
+/** Events of an installation: time passes, its clock is set or its machine sleeps, it restarts. */
 const step = fc.oneof(
   fc.record({ kind: fc.constant('pass' as const), minutes: fc.integer({ min: 1, max: 2_000 }) }),
   fc.record({

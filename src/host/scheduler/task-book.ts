@@ -4,7 +4,7 @@ import { clockTime } from './local-time.ts';
 import { nextRunAfter, readSchedule, type WrittenSchedule } from './schedule.ts';
 import { TaskRefused } from './task-refused.ts';
 
-/** What can be said of a task. */
+/** Fields of a new or changed task. */
 export type TaskWish = {
   readonly prompt: string;
   readonly kind: WrittenSchedule['kind'];
@@ -17,7 +17,7 @@ export type TaskWish = {
 
 export type TaskChange = { readonly [Field in keyof TaskWish]?: TaskWish[Field] | undefined };
 
-/** Makes and changes tasks, and lets the scheduler know. Who may is decided by whoever calls. */
+/** Makes and changes tasks, and lets the scheduler know. Rights are checked by the caller. */
 export interface TaskBook {
   /** The owner's time zone. */
   readonly timeZone: string;

@@ -4,13 +4,13 @@ import { localTime } from './local-time.ts';
 import { oneLine } from './one-line.ts';
 import { type TaskTurn, taskOfTurn } from './task-turn.ts';
 
-/** What the log keeps of an answer, in characters. */
+/** Characters of an answer that the log keeps. */
 const SUMMARY_LENGTH = 200;
 
 /**
  * Makes of a task's turn what the chat and the task's log get; other turns are left as they are.
  *
- * A failure names the task, since nobody has just asked, and is told once: while the task goes on
+ * A failure names the task, since no question precedes it, and is told once: while the task goes on
  * failing, only the log has it.
  */
 export function taskResult(store: Store, turn: Turn, result: TurnResult): TurnResult {

@@ -4,17 +4,20 @@ import { isLate } from './fire.ts';
 import { localTime } from './local-time.ts';
 import { describeSchedule } from './schedule.ts';
 
-/** A turn that a task asks for, and nobody waits for. */
+/** The turn of a task; no person waits for its answer. */
 export type TaskTurn = { readonly task: Task; readonly run: TaskRun };
 
-/** The task behind a turn; null for a turn that somebody asked for. */
+/** Returns the task of a turn; null for a turn that answers a message. */
 export function taskOfTurn(store: Store, turn: Turn): TaskTurn | null {
   const run = store.taskRuns.ofTurn(turn.id);
   const task = run === null ? null : store.tasks.byId(run.taskId);
   return run === null || task === null ? null : { task, run };
 }
 
-/** What the agent reads: that this is a task and how to stay silent, what was said since, the task. */
+/**
+ * Returns the agent's prompt: that this is a task and how to stay silent, messages since the last turn, the
+ * task.
+ */
 export function taskPrompt({ task, run }: TaskTurn, said: string): string {
   const { timeZone } = task.schedule;
   const late = isLate(run.dueAt, run.firedAt) ? `, ${lateness(run)} late` : '';
@@ -23,7 +26,7 @@ export function taskPrompt({ task, run }: TaskTurn, said: string): string {
   return [head, ...context, `The task:\n${task.prompt}`].join('\n\n');
 }
 
-/** How late a run is, in a unit of which there are at least two. */
+/** Returns the delay of a run, in a unit of which there are at least two. */
 function lateness({ dueAt, firedAt }: TaskRun): string {
   const lateMs = firedAt - dueAt;
   const unitMs = [86_400_000, 3_600_000].find((ms) => lateMs >= 2 * ms) ?? 60_000;

@@ -7,7 +7,7 @@ import { TaskRefused } from './task-refused.ts';
  * @throws TaskRefused with the nearest names when there is none of that name
  */
 export function checkTimeZone(name: string): string {
-  // An offset is no zone: it knows no daylight saving.
+  // An offset is not a zone: it has no daylight saving.
   const isOffset = /^[+-]/.test(name);
   try {
     if (!isOffset)

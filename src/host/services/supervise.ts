@@ -3,7 +3,7 @@ import type { HostLog } from '../contracts/log.ts';
 import type { RunningService, ServiceContext, StartService } from '../contracts/service.ts';
 import type { SetTimer } from '../scheduler/alarm.ts';
 
-/** What became of a service. */
+/** The state of a service. */
 export type ServiceState =
   | { readonly kind: 'starting' | 'running' | 'stopped' }
   | { readonly kind: 'failed'; readonly reason: string; readonly againAt: number };
@@ -28,7 +28,7 @@ export type SuperviseOptions = {
   readonly now: () => number;
   readonly setTimer: SetTimer;
   readonly log: HostLog;
-  /** How long an end may take, in milliseconds. */
+  /** The longest that a service's end may take, in milliseconds. */
   readonly closeMs: number;
   readonly onState: (state: ServiceState) => void;
 };

@@ -90,7 +90,7 @@ await describeWithEngine('docker', 'what survives what', () => {
     await ask(`I am ${marker}`);
   }
 
-  /** What the next turn is shown of it. */
+  /** Tells for each layer of memory whether the next turn still has it. */
   async function layersWith(marker: string) {
     expect(await ask('who am I?')).toBe('I see.');
     const request = project.server.requests.at(-1);

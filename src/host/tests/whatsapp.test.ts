@@ -16,7 +16,7 @@ const ANNA = { phoneNumber: '4915111111111', lidNumber: '100000000001', name: 'A
 const PNG = Buffer.concat([Buffer.from([0x89]), Buffer.from('PNG and so on')]);
 const BERT = { phoneNumber: '4915122222222', lidNumber: '100000000002', name: 'Bert' };
 
-/** What was said in the owner's own chat, as the phone shows it. */
+/** Returns the texts in the owner's own chat, as the phone shows them. */
 function toOwner({ account }: WhatsAppServer): readonly string[] {
   return account.phone.heard.filter(({ to }) => to === account.pn).map(({ text }) => text);
 }

@@ -6,15 +6,15 @@ const MAX_PAUSE_MS = 60_000;
 
 export type PersistOptions = LogPort &
   TimeoutsPort & {
-    /** What is written, for the log. */
+    /** The thing that is written, for the log. */
     readonly what: string;
-    /** Nobody may write any more: the assistant is ending, or the work is somebody else's now. */
+    /** True once this process may not write any more: it is ending, or the lease is another's. */
     readonly isOver: () => boolean;
   };
 
 /**
  * Writes what has happened already and cannot be done again: an answer that was paid for, a message
- * that was sent. While the disk is full, or somebody else holds the database, it is tried again.
+ * that was sent. While the disk is full, or another process holds the database, it is tried again.
  *
  * @returns what `write` does, or null where it is over before
  * @throws what does not pass by waiting

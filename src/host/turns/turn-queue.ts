@@ -39,7 +39,7 @@ export type TurnQueueOptions = StorePort &
     readonly runCommand: (turn: Turn) => Promise<TurnResult>;
     /** Ends the agent of a folder, whose turn is over without it. */
     readonly stopAgent: (folder: string) => Promise<void>;
-    /** Makes of a result what its chat is told, which is not the same for a turn that nobody asked for. */
+    /** Returns the text for the chat after a result; a task's turn has another than one that answers a message. */
     readonly toTell: (turn: Turn, result: TurnResult) => TurnResult;
     /** The turn's end is stored; its messages wait in the outbox. */
     readonly onEnded: (turn: Turn, result: TurnResult) => void;
@@ -58,7 +58,7 @@ type Running = {
 
 /**
  * Runs turns: one agent and one command per group at a time, so many agents in all as the settings say.
- * A turn is under a lease while it runs; its end is written only by whoever holds the lease.
+ * A turn is under a lease while it runs; its end is written only by the holder of the lease.
  */
 export function openTurnQueue(options: TurnQueueOptions): TurnQueue {
   const { store, settings, instance, now, newId, log, timeouts } = options;
@@ -74,7 +74,7 @@ export function openTurnQueue(options: TurnQueueOptions): TurnQueue {
     try {
       startAll();
     } catch (error) {
-      // The messages are stored, and whoever brought them need not bring them again.
+      // The messages are stored, so their channels need not deliver them again.
       if (!isPassing(error)) throw error;
       log.error('the database takes nothing now, turns wait', { error: String(error) });
       again = setTimeout(wake, timeouts.retryMs);
@@ -114,7 +114,7 @@ export function openTurnQueue(options: TurnQueueOptions): TurnQueue {
     });
     clearInterval(renewal);
     if (work.isLost) return;
-    // Whoever ends the assistant may have ended its agents too, which says nothing about the question.
+    // A signal that ends the assistant may have ended its agents too: that failure is not the turn's.
     if (isDraining && came.kind === 'ended' && came.error === 'AGENT_DIED') return release(work);
     const isAnswered = came.kind === 'ended' && came.state === 'answered';
     const result = options.toTell(turn, work.isCancelled && !isAnswered ? CANCELLED : came);

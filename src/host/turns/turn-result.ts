@@ -1,6 +1,6 @@
 import type { NextSession, RunEnd } from '../../store/store.ts';
 
-/** What came of running a turn. */
+/** Result of running a turn. */
 export type TurnResult =
   | {
       readonly kind: 'ended';
@@ -9,7 +9,7 @@ export type TurnResult =
       readonly texts: readonly string[];
       readonly session: NextSession | null;
       readonly question: unknown;
-      /** What the log of its task keeps; null for a turn that somebody asked for. */
+      /** The entry for the log of its task; null for a turn that answers a message. */
       readonly run: RunEnd | null;
     }
   /** Its payload is kept; the next process goes on with it. */

@@ -40,7 +40,7 @@ export interface TurnRunners {
 type Tools = Parameters<typeof callTool>[0];
 type AgentTurnParts = Parameters<typeof runAgentTurn>[0];
 
-/** What a message that is queued belongs to. */
+/** The turn of a queued message, and its kind. */
 export type MessageAbout = Pick<NewOutbound, 'turnId' | 'isProgress' | 'attachments'>;
 
 export type TurnRunnerParts = Omit<HostOptions, 'services'> &
@@ -50,7 +50,7 @@ export type TurnRunnerParts = Omit<HostOptions, 'services'> &
   > &
   Pick<CommandContext, 'cancelTurns'> &
   Pick<Tools, 'fetchAttachment'> & {
-    /** What is said while a turn runs. */
+    /** Messages that arrive while a turn runs. */
     readonly meanwhile: FollowUps;
     /** Asks people in the middle of a turn. */
     readonly asking: Asking;
@@ -112,7 +112,7 @@ export function openTurnRunners(parts: TurnRunnerParts): TurnRunners {
     };
     const run = async (more: Pick<AgentTurnParts, 'followUps'>) =>
       commands.withQuestion(await runAgentTurn({ ...given, ...more }, turn));
-    // Nobody waits for a task, and perhaps it has nothing to say; what is asked then is another matter.
+    // Scheduled turns show no typing indicator and take no follow-ups; a message that arrives meanwhile gets its own turn.
     if (!isAsked) return run({});
     return whileTyping(turn, () => run({ followUps: meanwhile.eventsOf(turn) })).finally(() =>
       meanwhile.close(turn),

@@ -47,6 +47,6 @@ export function openTyping(everyMs: number): Typing {
 }
 
 function set(channel: Channel | undefined, jid: string, isTyping: boolean): void {
-  // An indicator that fails is no reason to hold up the answer, and the send will tell.
+  // A failing indicator must not hold up the answer; a broken channel shows when the answer is sent.
   channel?.setTyping(jid, isTyping).catch(() => {});
 }

@@ -33,7 +33,7 @@ type AgentTurnOptions = StorePort &
     readonly onAsk: TurnEvents['onAsk'];
     /** The tools that an agent is offered, by whose turn it is. */
     readonly toolsFor: (turn: ToolTurn) => TurnRequest['tools'];
-    /** Whether the agent has asked to end this turn without a message. */
+    /** True once the agent has asked to end this turn without a message. */
     readonly isSilent: () => boolean;
     /** Absent where nothing that is said meanwhile is for this turn. */
     readonly followUps?: Pick<TurnEvents, 'onOpen' | 'onTook'>;

@@ -7,7 +7,7 @@ import { turnMessages } from './turn-messages.ts';
 export interface FollowUps {
   /** Something was stored in a chat: it may be for the agent that works there. */
   wake(jid: string): void;
-  /** What a turn's agent is asked to tell, so that it can be told more. */
+  /** Returns the callbacks by which a turn's agent tells that it takes follow-ups, and took one. */
   eventsOf(turn: Turn): Required<Pick<TurnEvents, 'onOpen' | 'onTook'>>;
   /** The turn is over; what its agent has not taken waits for the next one. */
   close(turn: Turn): void;
@@ -16,7 +16,7 @@ export interface FollowUps {
 type Open = {
   readonly turn: Turn;
   readonly tell: Parameters<Required<TurnEvents>['onOpen']>[0];
-  /** What the agent was told and has not taken so far. */
+  /** The message that the agent was sent and has not taken so far. */
   offered: { readonly id: string; readonly upto: number } | null;
 };
 

@@ -1,12 +1,12 @@
 import type { SandboxReady, SandboxUnavailable } from '../../../sandbox/sandbox.ts';
 
-/** What runs the agents, opened when it is first needed: finding an engine takes longer than a first prompt may. */
+/** The sandbox, opened when it is first needed: finding an engine takes longer than a first prompt may. */
 export interface LazySandbox {
   /** Every call gets the same sandbox. Where there was none, it is looked for again: an engine may come up later. */
   open(): Promise<SandboxReady | SandboxUnavailable>;
   /** Ends the container of a group, if there is one; opens nothing for that. */
   stop(folder: string): Promise<void>;
-  /** How many containers there are. */
+  /** Returns the number of containers. */
   warm(): number;
   /** Closes what was opened, and opens nothing for that. */
   close(): Promise<void>;

@@ -3,12 +3,12 @@ import type { StoredMessage } from '../../../store/store.ts';
 export type PromptParts = {
   /** The turn's messages, oldest first; the last one asks. */
   readonly messages: readonly StoredMessage[];
-  /** How many of the turn's messages came before those and are left out. */
+  /** The number of the turn's earlier messages that are left out. */
   readonly leftOut: number;
   readonly timeZone: string;
 };
 
-/** What the agent reads: one message of the owner's as it is, or the conversation since the last turn. */
+/** Returns the agent's prompt: one message of the owner's as it is, or the conversation since the last turn. */
 export function promptOf(parts: PromptParts): string {
   const { messages, leftOut } = parts;
   const [only] = messages;
@@ -19,7 +19,7 @@ export function promptOf(parts: PromptParts): string {
 /**
  * A conversation, a line each message.
  *
- * Lines that go on are indented, so that nobody's message can pass for somebody else's.
+ * Lines that go on are indented, so that no message can pass for another person's.
  */
 export function conversationOf({ messages, leftOut, timeZone }: PromptParts): string {
   const clock = new Intl.DateTimeFormat('en-GB', {

@@ -9,9 +9,9 @@ export type TurnConversation = {
   readonly folder: string;
   /** Resumed by this id; null begins another. */
   readonly session: string | null;
-  /** Whether it begins where another has ended, by silence or by the owner's word. */
+  /** True if it begins after another has ended, by silence or by the owner's word. */
   readonly beginsAnew: boolean;
-  /** What was kept of the folder's conversation; undefined for a turn that nobody goes on with. */
+  /** The folder's earlier conversation; undefined for a turn that none continues. */
   readonly before: string | null | undefined;
 };
 
@@ -30,7 +30,7 @@ export function conversationOfTurn(
   return { folder, session, beginsAnew: session === null && before !== null, before };
 }
 
-/** What the folder's next turn goes on with, once this one was answered. */
+/** Returns the conversation for the folder's next turn, once this one was answered. */
 export function nextConversation(
   { folder, before }: TurnConversation,
   session: string,

@@ -3,7 +3,7 @@ import type { PromptParts } from './prompt.ts';
 
 type Range = Parameters<Store['messages']['countBetween']>[0];
 
-/** What was said between two cursors, as a prompt shows it. */
+/** Returns the messages between two cursors, as a prompt shows them. */
 export function turnMessages(store: Store, range: Range, timeZone: string): PromptParts {
   const messages = store.messages.between(range, MESSAGES_SHOWN);
   const leftOut = store.messages.countBetween(range) - messages.length;

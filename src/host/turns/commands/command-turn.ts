@@ -12,17 +12,17 @@ import { titleOf } from '../../inbound-path/command-title.ts';
 import { answered, failed, type TurnResult } from '../turn-result.ts';
 import type { Sender } from './members-command-turn.ts';
 
-/** What a command turn was queued with. */
+/** The request of a command turn, as it was queued. */
 export type CommandRequest =
   | {
       readonly kind: 'run';
       readonly text: string;
       /** Read by the store: it runs beside other commands. */
       readonly isQuick?: boolean;
-      /** Who gave a command of members; left out for the owner's own. */
+      /** The sender of a members' command; left out for the owner's own. */
       readonly by?: Sender;
     }
-  /** What its sender is told, whose answer was taken where it was stored. */
+  /** A reply to a sender whose answer took effect when it was stored. */
   | { readonly kind: 'said'; readonly text: string; readonly isQuick: true }
   | {
       readonly kind: 'reply';
@@ -51,12 +51,12 @@ const Request = z.discriminatedUnion('kind', [
   }),
 ]);
 
-/** What is kept so that another process can finish the command. */
+/** Data by which another process can finish the command. */
 const Kept = z.object({
   kind: z.literal('kept'),
   command: z.string(),
   data: z.unknown(),
-  /** What to call it while it is at work. */
+  /** The command's name while it is at work. */
   title: z.string().optional(),
 });
 

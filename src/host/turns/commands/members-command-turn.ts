@@ -7,14 +7,14 @@ import { answered, failed, type TurnResult } from '../turn-result.ts';
 
 const Sender = z.object({ id: z.string(), name: z.string().nullable(), isOwner: z.boolean() });
 
-/** Who gave a command. */
+/** The sender of a command. */
 export type Sender = Readonly<z.output<typeof Sender>>;
 
 /** A members' command as its turn was queued. */
 const Request = z.object({ kind: z.literal('run'), text: z.string(), by: Sender });
 
 export type MembersCommandOptions = Omit<MembersContext, 'sender' | 'group' | 'ask'> & {
-  /** Asks whoever has this id in the chat. */
+  /** Asks the person with this id in the chat. */
   readonly askSender: (sender: string, question: AskQuestion) => Promise<AskReply>;
   readonly commands: readonly Command[];
   readonly group: Group;

@@ -15,7 +15,7 @@ export type AgentCommandsOptions = {
   readonly jid: string;
 };
 
-/** What may stand behind a command: names and versions, so that no address or path slips in. */
+/** Arguments that an agent may give a command: names and versions, so that no address or path slips in. */
 const ARGUMENT = /^[\w.@ -]*$/;
 
 /** Words with which only the owner agrees to something. */
@@ -29,7 +29,7 @@ export function openAgentCommands({ context, jid }: AgentCommandsOptions): Agent
   const { settings, store } = context;
   const commands = ownerCommands(context.commands);
   let proposed: string | null = null;
-  /** What the command itself asks; null where the owner is asked whether it may run. */
+  /** The command's own question; null where the owner is asked whether it may run. */
   let question: (CommandQuestion & { readonly command: string }) | null = null;
 
   async function call(text: string): Promise<string> {

@@ -40,7 +40,7 @@ export function openTools(
     openDatabase: databases.of('tool', name),
   });
   const { made, silent } = openContributions(definitions, environment, contextOf);
-  // One that stands in a file and cannot be described ends the start, which names it.
+  // A tool of a file that cannot be described ends the start with an error that names it.
   for (const { value } of made) if (value.kind === 'one') describeTool(value.tool);
   return { tools: toolboxOf(made, log), silent };
 }
@@ -94,7 +94,7 @@ function toolboxOf(sources: readonly Named<ToolSource>[], log: HostLog): Toolbox
   };
 }
 
-/** What a server calls its tools must not take the place of one that stands in a file here. */
+/** Puts tools of files before those of servers, so that a server's tool never replaces one of a file. */
 function oneBeforeLists(sources: readonly Named<ToolSource>[]): readonly Named<ToolSource>[] {
   const isOne = ({ value }: Named<ToolSource>): boolean => value.kind === 'one';
   return [...sources.filter(isOne), ...sources.filter((source) => !isOne(source))];
