@@ -41,7 +41,7 @@ export type Silent = {
   readonly needs: readonly string[];
   /** Settings of its own that cannot be used. */
   readonly wrong: readonly WrongSetting[];
-  /** What it needs of this machine and cannot use, in a sentence. */
+  /** A sentence about a part of this machine that it needs and cannot use. */
   readonly unusable?: string;
 };
 

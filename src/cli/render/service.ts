@@ -1,4 +1,4 @@
-/** What `claw service` found or did, as its result carries it. */
+/** Data of the result of `claw service`. */
 export type ServiceData =
   | { readonly path: string; readonly text: string }
   | { readonly path: string; readonly file: keyof typeof FILES; readonly state: string | null }
@@ -19,7 +19,7 @@ const FILES = {
   edited: 'holds changes of yours',
 } as const;
 
-/** What was done and what to run, or the file itself. */
+/** Returns lines about steps done and commands left to run, or the file itself. */
 export function serviceLines(data: ServiceData): readonly string[] {
   if ('text' in data) return [data.text.trimEnd()];
   if ('state' in data)

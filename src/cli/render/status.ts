@@ -1,7 +1,7 @@
 import type { DataOf } from '../../engine/commands.ts';
 import type { CliResult } from '../result.ts';
 
-/** How a change of a file is marked. */
+/** Marks of changed files. */
 export const MARKS = { add: '+', modify: '~', delete: '-', rename: '>' } as const;
 
 type StatusData = NonNullable<CliResult<'status'>['data']>;
@@ -9,7 +9,7 @@ type StatusData = NonNullable<CliResult<'status'>['data']>;
 /** More edits than this are summed up instead of listed. */
 const LISTED_EDITS = 20;
 
-/** What is installed, what is edited, what waits. */
+/** Returns lines about the installed layers, edits, and the operation that waits. */
 export function statusLines({
   initialised,
   core,

@@ -26,7 +26,7 @@ function openFolders(path: string): void {
   try {
     chmodSync(path, 0o700);
     for (const entry of readdirSync(path, { withFileTypes: true })) {
-      // Fails on a link, also one to a folder, as on a file.
+      // False for a link, so that folders outside the tree stay as they are.
       if (entry.isDirectory()) openFolders(join(path, entry.name));
     }
   } catch {

@@ -112,7 +112,8 @@ export function openTurnRunners(parts: TurnRunnerParts): TurnRunners {
     };
     const run = async (more: Pick<AgentTurnParts, 'followUps'>) =>
       commands.withQuestion(await runAgentTurn({ ...given, ...more }, turn));
-    // Scheduled turns show no typing indicator and take no follow-ups; a message that arrives meanwhile gets its own turn.
+    // Scheduled turns show no typing indicator and take no follow-ups; a message that arrives meanwhile
+    // gets its own turn.
     if (!isAsked) return run({});
     return whileTyping(turn, () => run({ followUps: meanwhile.eventsOf(turn) })).finally(() =>
       meanwhile.close(turn),
