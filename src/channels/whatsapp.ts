@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { PhoneNumber } from '../lib/setting-values.ts';
 import {
   type Channel,
+  type ChannelCapabilities,
   type ChannelEvents,
   type ChannelLog,
   type ChannelStatus,
@@ -34,6 +35,12 @@ type Context = { readonly settings: LinkSettings; readonly log: ChannelLog };
 
 const IN_USE_MS = 10_000;
 
+/** WhatsApp takes more; what the host sends is smaller. */
+const CAPABILITIES: ChannelCapabilities = {
+  attachments: { maxBytes: 100_000_000 },
+  replyTo: true,
+};
+
 const PAIRING: Pairing = {
   title: 'WhatsApp',
   optionsOf: (typed) => (typed === '' ? [] : [`--phone=${typed}`]),
@@ -50,6 +57,7 @@ export class WhatsAppChannel implements Channel {
   readonly isOpen = true;
   readonly pairing = PAIRING;
   readonly greetingHint = '/pair links WhatsApp';
+  readonly capabilities = CAPABILITIES;
   readonly #context: Context;
   readonly #endpoint: Endpoint | null;
   #status: ChannelStatus = UNPAIRED;

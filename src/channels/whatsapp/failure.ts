@@ -8,6 +8,7 @@ export type WhatsAppErrorCode =
   | 'REFUSED'
   | 'TOO_MANY'
   | 'UNCONFIRMED'
+  | 'UPLOAD_FAILED'
   | 'MEDIA_UNKNOWN'
   | 'MEDIA_TOO_LARGE'
   | 'MEDIA_GONE';

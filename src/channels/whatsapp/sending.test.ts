@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FAST, LinkedChannel } from '../../testing/whatsapp/linked-channel.ts';
+import { openMedia } from '../../testing/whatsapp/media.ts';
 import type { Person } from '../../testing/whatsapp/people/person.ts';
 import { startWhatsAppServer, type WhatsAppServer } from '../../testing/whatsapp/server.ts';
 import { messageIdOf } from './outbound/sent.ts';
@@ -94,6 +95,66 @@ test('a message without an answer from WhatsApp is not sent, and sent again it i
   await linked.restart();
   await linked.channel.send(message);
   expect(anna.read).toHaveLength(1);
+});
+
+test('a file goes out as itself, a picture as a picture, and once, however often it is sent again', async () => {
+  const path = (name: string) => join(linked.dataDir, name);
+  const png = Buffer.concat([Buffer.from([0x89]), Buffer.from('PNG and so on')]);
+  writeFileSync(path('a'), 'left, then right');
+  writeFileSync(path('b'), png);
+  const attachments = [
+    { path: path('a'), name: 'way.txt', sizeBytes: 16 },
+    { path: path('b'), name: 'map.png', sizeBytes: png.length },
+  ];
+  const message = { id: 'out', jid: anna.pn, text: 'The way', attachments };
+  await linked.channel.send(message);
+  await linked.restart();
+  await linked.channel.send(message);
+  expect(anna.read).toHaveLength(3);
+  const [words, document, picture] = anna.read;
+  expect(words?.text).toBe('The way');
+  const { documentMessage } = document?.message ?? {};
+  expect(documentMessage).toMatchObject({ fileName: 'way.txt', mimetype: 'text/plain' });
+  expect(document?.id).toBe(messageIdOf('out', 'file 0'));
+  const bytes = await openMedia(server.filesUrl, documentMessage ?? {}, 'document');
+  expect(bytes.toString()).toBe('left, then right');
+  const { imageMessage } = picture?.message ?? {};
+  expect(imageMessage).toMatchObject({ mimetype: 'image/png' });
+  expect(await openMedia(server.filesUrl, imageMessage ?? {}, 'image')).toEqual(png);
+  // Who could not read it gets the file again, not its name.
+  server.askAgain(anna.lid, document?.id ?? '');
+  await expect.poll(() => anna.read.length).toBe(4);
+  expect(anna.read[3]?.message.documentMessage).toMatchObject({ fileName: 'way.txt' });
+});
+
+test('a file that cannot be uploaded is not sent, and its text not twice when that is tried again', async () => {
+  const path = join(linked.dataDir, 'late');
+  const attachments = [{ path, name: 'late.txt', sizeBytes: 4 }];
+  const message = { id: 'out', jid: anna.pn, text: 'The list', attachments };
+  await expect(linked.channel.send(message)).rejects.toMatchObject({ code: 'UPLOAD_FAILED' });
+  writeFileSync(path, '- tea');
+  await linked.channel.send(message);
+  expect(
+    anna.read.map(({ message: { documentMessage }, text }) => documentMessage?.fileName ?? text),
+  ).toEqual(['The list', 'late.txt']);
+});
+
+test('the message that is answered is quoted above the answer', async () => {
+  const bert = server.person(BERT);
+  const jid = '120363000000000001@g.us';
+  server.group({ jid, subject: 'Family', addressing: 'lid', members: [anna, bert] });
+  const replyTo = { id: '3EB0AA', sender: bert.lid, text: 'who cooks?' };
+  const text = 'Anna does.';
+  await linked.channel.send({ id: 'a', jid, text, replyTo });
+  const { message } = await anna.next();
+  expect(message.extendedTextMessage).toMatchObject({
+    text,
+    contextInfo: {
+      stanzaId: '3EB0AA',
+      participant: bert.lid,
+      quotedMessage: { conversation: 'who cooks?' },
+    },
+  });
 });
 
 test('nothing is sent while the connection is away', async () => {

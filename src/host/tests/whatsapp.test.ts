@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
@@ -108,6 +108,49 @@ test('a picture in a group is fetched for its agent, and goes with the group', a
   await expect(linked.channel.fetchAttachment(jid, id)).rejects.toMatchObject({
     code: 'MEDIA_UNKNOWN',
   });
+  await assistant.stop();
+  await server.close();
+});
+
+test('an agent sends a file to its group, and its answer quotes what others have talked past', async () => {
+  const server = await startWhatsAppServer();
+  using project = new TestProject();
+  const linked = new LinkedChannel(server, {}, {}, join(project.dir, 'data'));
+  await linked.pair();
+  const [anna, bert] = [server.person(ANNA), server.person(BERT)];
+  const jid = '120363000000000001@g.us';
+  const members = [anna, bert];
+  const family = server.group({ jid, subject: 'Family', addressing: 'lid', members });
+  const hasTalked = Promise.withResolvers<void>();
+  const agent: AgentScript = async ({ folder }, { onTool }) => {
+    writeFileSync(join(project.dir, 'groups', folder, 'list.md'), '- tea');
+    const input = { text: 'Here it is.', attachments: ['list.md'] };
+    const { value } = await onTool({ folder, name: 'send_message', input });
+    await hasTalked.promise;
+    return answers(String(value));
+  };
+  const assistant = await project.start({ agent, over: { channels: [linked.channel] } });
+  await expect.poll(() => assistant.store.chats.byJid(jid)).not.toBeNull();
+  await server.sayOnPhone('/register Family');
+  await expect.poll(() => toOwner(server).length).toBe(1);
+
+  const id = await server.say(anna, '@Andy what do we need?', { group: family });
+  await expect.poll(() => bert.read.length).toBe(2);
+  await server.say(bert, 'and nice weather, too', { group: family });
+  await expect.poll(() => assistant.store.messages.sendersOf(jid).length).toBe(2);
+  hasTalked.resolve();
+  await expect.poll(() => bert.read.length).toBe(3);
+  const [words, file, answer] = bert.read.map(({ message }) => message);
+  expect(words?.extendedTextMessage?.text).toBe('Here it is.');
+  expect(file?.documentMessage).toMatchObject({ fileName: 'list.md', mimetype: 'text/plain' });
+  const { text, contextInfo } = answer?.extendedTextMessage ?? {};
+  expect(text).toBe('Queued for Family.');
+  expect(contextInfo).toMatchObject({
+    stanzaId: id,
+    quotedMessage: { conversation: '@Andy what do we need?' },
+  });
+  expect([anna.pn, anna.lid]).toContain(contextInfo?.participant);
+  expect(readdirSync(join(project.dir, 'data/outgoing'))).toEqual([]);
   await assistant.stop();
   await server.close();
 });

@@ -12,6 +12,7 @@ import type { Endpoint } from '../../channels/whatsapp/session/endpoint.ts';
 import { pair } from '../../channels/whatsapp/session/pairing.ts';
 import { WhatsAppChannel } from '../../channels/whatsapp.ts';
 import { PhoneNumber } from '../../lib/setting-values.ts';
+import { PlainAgent } from './media.ts';
 import type { WhatsAppServer } from './server.ts';
 
 const silent: ChannelLog = { info: () => {}, warn: () => {} };
@@ -34,6 +35,7 @@ export function endpointOf(
   return {
     socketUrl: server.url,
     media: { url: server.filesUrl, limitBytes: 1_000_000 },
+    uploadAgent: new PlainAgent(),
     pace: FAST,
     fetchVersion: async () => null,
     timeScale: 0.02,

@@ -1,5 +1,12 @@
 import { createCipheriv, createHash, createHmac, randomBytes } from 'node:crypto';
-import { getMediaKeys, type MediaType } from '@whiskeysockets/baileys';
+import { Agent } from 'node:https';
+import { connect, type Socket } from 'node:net';
+import {
+  downloadEncryptedContent,
+  getMediaKeys,
+  type MediaType,
+  type proto,
+} from '@whiskeysockets/baileys';
 
 /** A file as somebody attaches it. */
 export type MediaFile = {
@@ -29,4 +36,22 @@ export async function sealMedia({ type, bytes, mimetype }: MediaFile) {
       fileEncSha256: digest(content),
     },
   };
+}
+
+/** Opens a file that the device under test has sent, as its recipients do. */
+export async function openMedia(
+  filesUrl: string,
+  { directPath, mediaKey }: Pick<proto.Message.IDocumentMessage, 'directPath' | 'mediaKey'>,
+  type: MediaType,
+): Promise<Buffer> {
+  const keys = await getMediaKeys(mediaKey ?? null, type);
+  const stream = await downloadEncryptedContent(`${filesUrl}${directPath}`, keys);
+  return Buffer.concat(await stream.toArray());
+}
+
+/** Uploads without TLS, which the test server does not speak; WhatsApp's own takes nothing else. */
+export class PlainAgent extends Agent {
+  override createConnection({ host, port }: { host?: string; port?: number }): Socket {
+    return connect({ host: host ?? '127.0.0.1', port: Number(port) });
+  }
 }

@@ -1,4 +1,5 @@
 import type { BinaryNode } from '@whiskeysockets/baileys';
+import { UPLOAD_AUTH } from './connection/loopback.ts';
 import { childOf, childrenOf, node, resultOf } from './node.ts';
 import type { Account } from './people/account.ts';
 import { groupNode, type WhatsAppGroup } from './people/group.ts';
@@ -12,6 +13,8 @@ export type Directory = {
   readonly groups: readonly WhatsAppGroup[];
   /** True lets the device leave one-time keys for hundreds of people instead of a few. */
   readonly isCrowded: boolean;
+  /** The place that takes uploads: `127.0.0.1:` and a port. */
+  readonly filesHost: string;
 };
 
 /** Answers a query as WhatsApp does, as far as a client needs it; anything else gets an empty result. */
@@ -21,6 +24,10 @@ export async function answer(directory: Directory, iq: BinaryNode): Promise<Bina
       return await answerEncrypt(directory, iq);
     case 'usync':
       return resultOf(iq, usync(directory, iq));
+    case 'w:m': {
+      const host = node('host', { hostname: directory.filesHost });
+      return resultOf(iq, [node('media_conn', { auth: UPLOAD_AUTH, ttl: '300' }, [host])]);
+    }
     case 'w:g2':
       return resultOf(iq, groups(directory, iq));
     default:

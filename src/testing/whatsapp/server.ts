@@ -67,6 +67,10 @@ export class WhatsAppServer extends World {
     return this.#loopback.filesUrl;
   }
 
+  get filesHost(): string {
+    return new URL(this.filesUrl).host;
+  }
+
   async listen(): Promise<void> {
     await this.#loopback.open();
   }

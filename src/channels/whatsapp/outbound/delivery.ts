@@ -1,8 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { WASocket } from '@whiskeysockets/baileys';
+import type {
+  AnyMessageContent,
+  MiscMessageGenerationOptions,
+  WASocket,
+} from '@whiskeysockets/baileys';
 import { z } from 'zod';
+import { cutText } from '../../../lib/cut-text.ts';
 import type { OutboundMessage } from '../../channel.ts';
 import { WhatsAppError } from '../failure.ts';
+import type { Baileys } from '../session/baileys.ts';
+import { uploadedFile } from './file-message.ts';
 import { formatParts } from './format.ts';
 import { messageIdOf, type Sent } from './sent.ts';
 import { type Rate, Throttle } from './throttle.ts';
@@ -26,9 +33,13 @@ export const DELIVERY_PACE: DeliveryPace = {
 export type DeliveryOptions = {
   /** The connection that is open now, or null. */
   readonly socket: () => WASocket | null;
+  readonly baileys: Baileys;
   readonly sent: Sent;
   readonly pace: DeliveryPace;
 };
+
+/** Phones show the first lines. */
+const MAX_QUOTED_BYTES = 1_000;
 
 const Ack = z.looseObject({ attrs: z.looseObject({ error: z.string().optional() }) });
 
@@ -48,8 +59,8 @@ export class Delivery {
   }
 
   /**
-   * @throws WhatsAppError NOT_CONNECTED, TOO_MANY, REFUSED when WhatsApp has not taken every part;
-   * UNCONFIRMED when no answer came; sending it again is safe: the ids are the same
+   * @throws WhatsAppError NOT_CONNECTED, TOO_MANY, UPLOAD_FAILED, REFUSED when WhatsApp has not taken every
+   * part; UNCONFIRMED when no answer came; sending it again is safe: the ids are the same
    */
   send(message: OutboundMessage): Promise<void> {
     const { id } = message;
@@ -70,14 +81,36 @@ export class Delivery {
     clearTimeout(timer);
   }
 
-  async #sendParts({ id, jid, text }: OutboundMessage): Promise<void> {
+  async #sendParts(message: OutboundMessage): Promise<void> {
+    const { id, jid, text, attachments = [] } = message;
     for (const [index, part] of formatParts(text).entries()) {
-      const messageId = messageIdOf(id, index);
-      if (this.#options.sent.begin({ id: messageId, jid, text: part })) continue;
-      await this.#waitForTurn(jid);
-      await this.#sendPart({ id: messageId, jid, text: part });
-      this.#options.sent.markTaken(messageId);
+      const quoted = index === 0 ? quotationIn(message) : {};
+      const content: AnyMessageContent = { text: part, linkPreview: null };
+      await this.#sendOnce(messageIdOf(id, index), { jid, text: part }, (messageId, socket) =>
+        // A preview would make us fetch an address that the model chose.
+        socket.sendMessage(jid, content, { messageId, ...quoted }),
+      );
     }
+    for (const [index, file] of attachments.entries()) {
+      const said = { jid, text: `[${file.name}]` };
+      await this.#sendOnce(messageIdOf(id, `file ${index}`), said, async (messageId, socket) => {
+        const { baileys, sent } = this.#options;
+        const made = await uploadedFile({ baileys, socket, sent }, { jid, id: messageId, file });
+        await socket.relayMessage(jid, made, { messageId });
+      });
+    }
+  }
+
+  /** Sends what WhatsApp has not taken yet. */
+  async #sendOnce(
+    id: string,
+    said: { readonly jid: string; readonly text: string },
+    send: (id: string, socket: WASocket) => Promise<unknown>,
+  ): Promise<void> {
+    if (this.#options.sent.begin({ id, ...said })) return;
+    await this.#waitForTurn(said.jid);
+    await this.#sendPart(id, send);
+    this.#options.sent.markTaken(id);
   }
 
   async #waitForTurn(jid: string): Promise<void> {
@@ -94,7 +127,10 @@ export class Delivery {
     }
   }
 
-  async #sendPart({ id, jid, text }: OutboundMessage): Promise<void> {
+  async #sendPart(
+    id: string,
+    send: (id: string, socket: WASocket) => Promise<unknown>,
+  ): Promise<void> {
     const socket = this.#options.socket();
     if (socket === null) throw notConnected();
     // The answer may be there before the call that sent the question returns.
@@ -103,9 +139,9 @@ export class Delivery {
       (error: unknown) => ({ error }),
     );
     try {
-      // A preview would make us fetch an address that the model chose.
-      await socket.sendMessage(jid, { text, linkPreview: null }, { messageId: id });
+      await send(id, socket);
     } catch (error) {
+      if (error instanceof WhatsAppError) throw error;
       const reason = error instanceof Error ? error.message : String(error);
       throw unconfirmed(reason, error);
     }
@@ -118,6 +154,18 @@ export class Delivery {
       throw new WhatsAppError('REFUSED', `WhatsApp refused the message (error ${error}).`);
     }
   }
+}
+
+/** The quotation of the message that is answered, as WhatsApp shows it above the answer. */
+function quotationIn({
+  jid,
+  replyTo,
+}: OutboundMessage): Pick<MiscMessageGenerationOptions, 'quoted'> {
+  if (replyTo === undefined) return {};
+  const { id, sender: participant, text } = replyTo;
+  const key = { remoteJid: jid, id, participant, fromMe: false };
+  const conversation = cutText(text, MAX_QUOTED_BYTES).text;
+  return { quoted: { key, message: { conversation } } };
 }
 
 function notConnected(cause?: unknown): WhatsAppError {

@@ -3,6 +3,12 @@ import { z } from 'zod';
 import type { LinkDatabase } from '../session/link-database.ts';
 
 const Row = z.object({ jid: z.string(), text: z.string(), is_taken: z.int() });
+const FileRow = z.object({ message: z.instanceof(Uint8Array) });
+
+/** A message as it went out: its words, or of a file the encoded message, which says where the file is. */
+export type SentContent =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'file'; readonly message: Uint8Array };
 
 /** The assistant's messages, each stored before it is sent. */
 export interface Sent {
@@ -13,6 +19,12 @@ export interface Sent {
   textOf(id: string): string | null;
   /** Returns the text only if the message is of that chat, so that an id of another chat's message reveals nothing. */
   textIn(jid: string, id: string): string | null;
+  /** Keeps the message of a file that is about to go out under that id. */
+  keepFile(id: string, message: Uint8Array): void;
+  /** The message of a file that was made before. */
+  fileOf(id: string): Uint8Array | null;
+  /** All of what was said in that chat under that id, for those who could not read it. */
+  contentIn(jid: string, id: string): SentContent | null;
 }
 
 export function sentIn({ database }: LinkDatabase): Sent {
@@ -21,6 +33,11 @@ export function sentIn({ database }: LinkDatabase): Sent {
   );
   const find = database.prepare('SELECT jid, text, is_taken FROM sent WHERE id = ?');
   const taken = database.prepare('UPDATE sent SET is_taken = 1 WHERE id = ?');
+  const insertFile = database.prepare(
+    'INSERT OR REPLACE INTO sent_files (id, message) VALUES (?, ?)',
+  );
+  const findFile = database.prepare('SELECT message FROM sent_files WHERE id = ?');
+  const fileOf = (id: string) => FileRow.optional().parse(findFile.get(id))?.message ?? null;
   const row = (id: string) => (database.open ? Row.optional().parse(find.get(id)) : undefined);
   return {
     begin({ id, jid, text }) {
@@ -35,6 +52,14 @@ export function sentIn({ database }: LinkDatabase): Sent {
       const found = row(id);
       return found?.jid === jid ? found.text : null;
     },
+    keepFile: (id, message) => void insertFile.run(id, message),
+    fileOf,
+    contentIn(jid, id) {
+      const found = row(id);
+      if (found?.jid !== jid) return null;
+      const message = fileOf(id);
+      return message === null ? { kind: 'text', text: found.text } : { kind: 'file', message };
+    },
   };
 }
 
@@ -42,7 +67,7 @@ export function sentIn({ database }: LinkDatabase): Sent {
  * The id that a part of a message goes out under: always the same one, so that a message which is sent
  * again after a crash is the same message to those who have it. It looks as WhatsApp Web's do.
  */
-export function messageIdOf(outboundId: string, part: number): string {
+export function messageIdOf(outboundId: string, part: number | `file ${number}`): string {
   const digest = createHash('sha256').update(`${outboundId}/${part}`).digest('hex');
   return `3EB0${digest.slice(0, 18).toUpperCase()}`;
 }

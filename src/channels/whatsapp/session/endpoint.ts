@@ -1,3 +1,4 @@
+import type { Agent } from 'node:https';
 import type { MediaOptions } from '../inbound/media.ts';
 import { DELIVERY_PACE, type DeliveryPace } from '../outbound/delivery.ts';
 import type { Baileys } from './baileys.ts';
@@ -8,6 +9,8 @@ import { fetchVersion, type WebVersion } from './version.ts';
 export type Endpoint = {
   readonly socketUrl: string;
   readonly media: MediaOptions;
+  /** How files are uploaded; left out for the ordinary way, over TLS. */
+  readonly uploadAgent?: Agent;
   readonly pace: DeliveryPace;
   readonly fetchVersion: (baileys: Baileys) => Promise<WebVersion | null>;
   /** Scales the pauses between attempts to connect. */

@@ -28,6 +28,10 @@ const SCHEMA = `
     id TEXT PRIMARY KEY, jid TEXT NOT NULL, text TEXT NOT NULL, is_taken INTEGER NOT NULL DEFAULT 0,
     sent_at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
+  -- Of files that go out: the message, which says where WhatsApp has the file.
+  CREATE TABLE IF NOT EXISTS sent_files (
+    id TEXT PRIMARY KEY REFERENCES sent (id) ON DELETE CASCADE, message BLOB NOT NULL
+  ) STRICT, WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS media (
     jid TEXT NOT NULL, id TEXT NOT NULL, json TEXT NOT NULL, seen_at INTEGER NOT NULL,
     PRIMARY KEY (jid, id)

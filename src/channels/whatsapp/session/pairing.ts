@@ -130,7 +130,7 @@ async function runOnce(attempt: Attempt, isAccepted: boolean): Promise<End> {
     inbox,
     ledger: null,
     log,
-    textFor: async () => null,
+    contentFor: async () => null,
     membersOf: () => undefined,
   });
   const { promise: end, resolve } = Promise.withResolvers<End>();

@@ -14,7 +14,7 @@ import type { Reader } from '../inbound/message.ts';
 import { Names } from '../inbound/names.ts';
 import { Delivery } from '../outbound/delivery.ts';
 import type { Ledger } from '../outbound/ledger.ts';
-import { type Sent, sentIn } from '../outbound/sent.ts';
+import { type Sent, type SentContent, sentIn } from '../outbound/sent.ts';
 import { Typing } from '../outbound/typing.ts';
 import type { Baileys } from './baileys.ts';
 import { stayConnected } from './connection.ts';
@@ -111,7 +111,12 @@ export class PairedLink implements Link {
       signal: this.#stop.signal,
     });
     const socket = (): WASocket | null => this.#socket;
-    this.#delivery = new Delivery({ socket, sent: this.#sent, pace: this.#endpoint.pace });
+    this.#delivery = new Delivery({
+      socket,
+      baileys,
+      sent: this.#sent,
+      pace: this.#endpoint.pace,
+    });
     this.#typing = new Typing(socket);
   }
 
@@ -180,7 +185,8 @@ export class PairedLink implements Link {
       inbox,
       ledger: this.#ledger,
       log,
-      textFor: (jid, id) => this.#textFor(jid, id),
+      contentFor: (jid, id) => this.#contentFor(jid, id),
+      uploadAgent: this.#endpoint.uploadAgent,
       membersOf: (jid) => this.#names.membersOf(jid),
     });
     socket.ev.on('creds.update', () => {
@@ -222,11 +228,11 @@ export class PairedLink implements Link {
     return (await this.#socket?.signalRepository.lidMapping.getPNForLID(lid)) ?? null;
   }
 
-  /** Returns our text for a recipient that asks again, only to the chat that it was sent to. */
-  async #textFor(asking: string, id: string): Promise<string | null> {
+  /** Returns our message for a recipient that asks again, only to the chat that it was sent to. */
+  async #contentFor(asking: string, id: string): Promise<SentContent | null> {
     const phone = asking.endsWith('@lid') ? await this.#phoneOf(asking) : null;
     if (phone !== null) this.#addresses.join(phone, asking);
-    return this.#sent.textIn(this.chatOf(asking), id);
+    return this.#sent.contentIn(this.chatOf(asking), id);
   }
 
   async #refreshVersion(): Promise<boolean> {

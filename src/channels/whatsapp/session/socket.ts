@@ -1,3 +1,4 @@
+import type { Agent } from 'node:https';
 import type {
   AuthenticationState,
   BinaryNode,
@@ -8,6 +9,7 @@ import type {
 import type { ChannelLog } from '../../channel.ts';
 import type { Inbox } from '../inbound/inbox.ts';
 import type { Ledger } from '../outbound/ledger.ts';
+import type { SentContent } from '../outbound/sent.ts';
 import type { Baileys } from './baileys.ts';
 import { baileysLog } from './log.ts';
 import type { WebVersion } from './version.ts';
@@ -26,15 +28,17 @@ export type SocketOptions = {
   /** Holds back what goes out until its keys are stored; null where they are stored at once. */
   readonly ledger: Ledger | null;
   readonly log: ChannelLog;
-  /** Returns the text of the message with that id in that chat, for a recipient that asks again. */
-  readonly textFor: (jid: string, messageId: string) => Promise<string | null>;
+  /** Returns the message with that id in that chat, for a recipient that asks again. */
+  readonly contentFor: (jid: string, messageId: string) => Promise<SentContent | null>;
+  /** The agent for uploads; undefined for that of Node. */
+  readonly uploadAgent?: Agent | undefined;
   /** Returns the members of a group, where they are known. */
   readonly membersOf: (jid: string) => GroupMetadata | undefined;
 };
 
 /** Opens one connection. It lives until it ends, and is never used again. */
 export function openSocket(options: SocketOptions): WASocket {
-  const { baileys, auth, inbox, textFor } = options;
+  const { baileys, auth, inbox, contentFor } = options;
   const [major, minor, patch] = options.version;
   const { makeSignalRepository } = baileys.DEFAULT_CONNECTION_CONFIG;
   const { INITIAL_BOOTSTRAP, PUSH_NAME } = baileys.proto.HistorySync.HistorySyncType;
@@ -42,6 +46,7 @@ export function openSocket(options: SocketOptions): WASocket {
     auth,
     version: [major, minor, patch],
     waWebSocketUrl: checked(options.url),
+    ...(options.uploadAgent === undefined ? {} : { fetchAgent: options.uploadAgent }),
     logger: baileysLog(options.log),
     browser: baileys.Browsers.appropriate('Desktop'),
     // What we sent is known; the phone would stay silent if the assistant were online all day.
@@ -55,8 +60,11 @@ export function openSocket(options: SocketOptions): WASocket {
     shouldIgnoreJid: (jid) => /@(broadcast|newsletter)$/.test(jid),
     cachedGroupMetadata: async (jid) => options.membersOf(jid),
     getMessage: async ({ id, remoteJid }) => {
-      const text = id && remoteJid ? await textFor(remoteJid, id) : null;
-      return text === null ? undefined : { extendedTextMessage: { text } };
+      const content = id && remoteJid ? await contentFor(remoteJid, id) : null;
+      if (content === null) return undefined;
+      return content.kind === 'file'
+        ? baileys.proto.Message.decode(content.message)
+        : { extendedTextMessage: { text: content.text } };
     },
     makeSignalRepository: (signal, logger, lidsOf): SignalRepositoryWithLIDStore => {
       const repository = makeSignalRepository(signal, logger, lidsOf);

@@ -1,11 +1,19 @@
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import { type WebSocket, WebSocketServer } from 'ws';
+
+/** The permission to upload, which a client asks the server for. */
+export const UPLOAD_AUTH = 'upload-permission';
 
 /** The place where the server is found: a port of loopback for the socket and for encrypted files. */
 export class Loopback {
   readonly #files = new Map<string, Buffer>();
   readonly #http = createServer((request, response) => {
+    if (request.method === 'POST') {
+      void this.#take(request).then((body) => response.end(body));
+      return;
+    }
     const file = this.#files.get(request.url ?? '');
     response.writeHead(file === undefined ? 404 : 200).end(file);
   });
@@ -31,6 +39,17 @@ export class Loopback {
   async open(): Promise<void> {
     this.#http.listen(0, '127.0.0.1');
     await once(this.#http, 'listening');
+  }
+
+  /** Takes an upload as WhatsApp does: the path names the digest of the content, and is read elsewhere. */
+  async #take(request: IncomingMessage): Promise<string> {
+    const { pathname, searchParams } = new URL(request.url ?? '', this.filesUrl);
+    const content = Buffer.concat(await request.toArray());
+    const digest = createHash('sha256').update(content).digest('base64url');
+    if (!pathname.endsWith(`/${digest}`) || searchParams.get('auth') !== UPLOAD_AUTH) return '{}';
+    const path = `/media/${digest}.enc`;
+    this.keep(path, content);
+    return JSON.stringify({ url: `${this.filesUrl}${path}`, direct_path: path });
   }
 
   keep(path: string, content: Buffer): void {
