@@ -33,5 +33,5 @@ function readBound(text: string, timeZone: string): { first: number; last: numbe
   if (first !== null && end !== null) {
     return { first, last: time === undefined ? end - 1 : end + 59_999 };
   }
-  throw new Error(`"${text}" is no date. Write one such as 2026-11-21, or 2026-11-21T08:00.`);
+  throw new Error(`"${text}" is not a date. Write one such as 2026-11-21, or 2026-11-21T08:00.`);
 }

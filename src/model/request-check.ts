@@ -41,7 +41,7 @@ export type CheckedCall = {
  */
 export function checkCall({ name, protocol }: Model, body: Buffer): CheckedCall | string {
   const request = Request.safeParse(parseJson(body)).data;
-  if (request === undefined) return 'The request is none that the model could read.';
+  if (request === undefined) return 'The request is not one that the model can read.';
   if (request.model !== name) return `Only the model ${name} can be called here.`;
   const problem = protocol.problemOf(request);
   if (problem !== null) return problem;

@@ -47,7 +47,7 @@ export async function askForModel({ providers, given, refused, hasKey }: Asking)
     given.provider ??
     (await answered(
       select<ProviderContribution>({
-        message: 'Which model shall answer?',
+        message: 'Which model do you want to use?',
         options: providers.map((value) => ({ value, label: value.setup.label })),
         output,
       }),

@@ -161,7 +161,7 @@ test('a refused key is asked for again, and what is typed answers no other quest
   const terminal = onTerminal(codebase.root);
   await terminal.sees('model: what answers');
   terminal.type('y');
-  await terminal.sees('Which model shall answer?');
+  await terminal.sees('Which model do you want to use?');
   terminal.type('\r');
   await terminal.sees('The key, made in');
   terminal.type('\r');

@@ -148,7 +148,7 @@ function mixedFile(path: string, sides: Versions<TreeFile | null>): Conflict {
     kind: 'content',
     layers: [OWNER, 'replay'],
     reason:
-      'Some of what is here is the core, some is composed, and this file is neither: nobody can tell ' +
+      'Some of what is here is the core, some is composed, and this file is neither: it is unknown ' +
       'which lines you took out of it. Keep it as it is (--ours), or take the composed one (--theirs).',
     hunks: [],
     sides,

@@ -270,7 +270,7 @@ function resolve(
   // Without a base, lines are compared only by the merge of a change whose ancestor is unknown.
   const isGuess = versions.base === null && outcome.conflict === 'content';
   const reason = isGuess
-    ? `${name} has no ancestor for this file, so nobody knows which of these lines it means to take out.`
+    ? `${name} has no ancestor for this file, so it is unknown which of these lines it means to remove.`
     : reasons[outcome.conflict];
   const conflict: Conflict = {
     path,

@@ -172,7 +172,7 @@ function open(conflict: Conflict, rivals: readonly Resolution[]): ConflictOutcom
   if (one === undefined || other === undefined) return { kind: 'open', conflict };
   const reason =
     `${conflict.reason} The recordings ${one.key} and ${other.key} disagree on it: ` +
-    'claw resolutions forget one of them, or resolve it anew.';
+    'claw resolutions forget one of them, or resolve it again.';
   return { kind: 'open', conflict: { ...conflict, reason } };
 }
 

@@ -82,7 +82,7 @@ function choiceOf(answer: Exclude<Answer, { readonly moved: string }>): Choice {
 function unreadable(file: string, { issues }: z.ZodError): ClawError {
   const path = String(issues[0]?.path[0] ?? '');
   const where = path === '' ? file : `${file}: the answer for ${path}`;
-  return new ClawError('SCHEMA_INVALID', `${where} is none of ${FORMS}.`, {
+  return new ClawError('SCHEMA_INVALID', `${where} is not one of ${FORMS}.`, {
     path: path === '' ? file : path,
   });
 }

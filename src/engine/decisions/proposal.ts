@@ -14,7 +14,7 @@ have a reason to: keep what each of them is for, and invent nothing else.
 
 You answer with one JSON object and nothing around it: no explanation, no code fence. What is asked for \
 says which of these it is:
-{"hunks": ["…"]} for text: for each hunk, in order, the lines that stand in its place, complete, with \
+{"hunks": ["…"]} for text: for each hunk, in order, the lines that replace it, complete, with \
 \\n at the end of each line. Only the place of the hunk: never the lines around it, never conflict markers. \
 An empty string takes the lines out.
 {"value": …} for a key of a file: the value as JSON, null to take the key out.
@@ -102,7 +102,7 @@ function question(conflict: Conflict): readonly Section[] {
       [`hunk ${count}: base`, text(hunk.base)],
       [`hunk ${count}: ours`, text(hunk.ours)],
       [`hunk ${count}: theirs`, text(hunk.theirs)],
-      [`hunk ${count}: lines behind, not yours to change`, text(behind.slice(0, CONTEXT_LINES))],
+      [`hunk ${count}: lines after, not yours to change`, text(behind.slice(0, CONTEXT_LINES))],
     ];
   });
   const answer = `Answer with {"hunks": […]} of exactly ${count} ${count === 1 ? 'text' : 'texts'}.`;

@@ -34,7 +34,7 @@ export async function findPlace(
     .map(({ path, lines }) => ({ path: path.replaceAll(sep, '/'), lines }))
     .filter(({ path }) => path !== '' && !/^(\.\.(\/|$)|\/)/.test(path));
   const found = inside.find(({ path }) => isKnown(path) || isThere(path));
-  if (inside.length === 0) throw wrong(argument, 'is no file of this project. Name one that is');
+  if (inside.length === 0) throw wrong(argument, 'is not a file of this project. Name one that is');
   if (found === undefined) {
     const message = `There is no ${inside[0]?.path} here, and no layer took it away. Is the name right?`;
     throw new ClawError('FILE_MISSING', message, { path: inside[0]?.path ?? null });

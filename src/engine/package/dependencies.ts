@@ -34,17 +34,17 @@ function checkNpm(dependencies: Readonly<Record<string, string>>, place: string)
       name.length > MAX_NPM_NAME ||
       NPM_RESERVED.has(name.toLowerCase())
     ) {
-      throw refusal(key, `${JSON.stringify(name)} is no name of an npm package`);
+      throw refusal(key, `${JSON.stringify(name)} is not a valid name of an npm package`);
     }
     const fault = rangeFault(range);
     if (fault !== null) throw refusal(key, fault);
   }
 }
 
-/** Returns the reason that something is no name of a Debian package, or null. */
+/** Returns the reason that something is not a valid name of a Debian package, or null. */
 export function aptFault(name: unknown): string | null {
   const isName = typeof name === 'string' && APT_NAME.test(name);
-  return isName ? null : `${JSON.stringify(name)} is no name of a Debian package`;
+  return isName ? null : `${JSON.stringify(name)} is not a valid name of a Debian package`;
 }
 
 /** Returns the reason that a range does not name versions in a registry, or null. */

@@ -18,7 +18,11 @@ export function checkIdentity(manifest: Manifest): void {
   ];
   for (const [key, name] of [['skill', manifest.skill] as const, ...named]) {
     if (!NAME.test(name)) {
-      throw refusal('NAME_INVALID', key, `${JSON.stringify(name)} is no name: ${NAME_RULE}`);
+      throw refusal(
+        'NAME_INVALID',
+        key,
+        `${JSON.stringify(name)} is not a valid name: ${NAME_RULE}`,
+      );
     }
   }
   checkVersion('version', manifest.version);

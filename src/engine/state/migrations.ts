@@ -11,11 +11,11 @@ import type { TreeFile } from '../tree.ts';
 export const MIGRATIONS_PATH = 'migrations.yaml';
 
 const LIMITS = { sizeBytes: 1024 * 1024, depth: 8 };
-const Name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'is no name of a skill');
+const Name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'is not a valid name of a skill');
 const Wanted = z
   .string()
-  .regex(/^[a-z0-9][a-z0-9-]{0,62}(@.+)?$/, 'is no name of a skill')
-  .refine((text) => validRange(rangeOf(text) ?? '*') !== null, 'has a range that is none');
+  .regex(/^[a-z0-9][a-z0-9-]{0,62}(@.+)?$/, 'is not a valid name of a skill')
+  .refine((text) => validRange(rangeOf(text) ?? '*') !== null, 'has a range that is not valid');
 // A folder moves as a whole; its names may end with a slash.
 const MovedPath = z
   .string()

@@ -82,7 +82,7 @@ export function parseState(bytes: Buffer): State {
     const reason = syntax.message.replace(/( at line \d+.*)?\n.*/s, '');
     const isBehind = syntax.code === 'MULTIPLE_DOCS';
     const line = syntax.linePos?.[0].line ?? 1;
-    throw invalid(`line ${line}`, isBehind ? 'something stands behind its end' : reason);
+    throw invalid(`line ${line}`, isBehind ? 'there is text after its end' : reason);
   }
   const content = contentOf(document);
   refuseNewer(content, document, bytes);

@@ -12,14 +12,14 @@ const DigestText = z.custom<Digest>(
 );
 const FileDigestText = z.custom<FileDigest>(
   (value) => typeof value === 'string' && /^sha256:[0-9a-f]{64}( \+x)?$/.test(value),
-  'must be sha256: and 64 hexadecimal digits, with " +x" behind it for an executable file',
+  'must be sha256: and 64 hexadecimal digits, with " +x" after it for an executable file',
 );
 
 // Read and written below the project, so never a way out of it, nor into git's own files or ours.
 const ProjectPath = z.string().refine((path) => treePathFault(path) === null, {
   error: ({ input }) => `is no path of a project: ${treePathFault(String(input))}`,
 });
-const Name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'is no name of a skill');
+const Name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'is not a valid name of a skill');
 const Commit = z.string().regex(/^[0-9a-f]{40,64}$/, 'is no commit');
 const Version = z.string().refine((text) => valid(text) !== null, 'is no version');
 const Key = z.string().regex(/^[0-9a-f]{16}$/, 'is no key of a resolution');

@@ -36,7 +36,7 @@ export function takeAnswer(options: AnswerOptions, message: InboundMessage): str
   if (open.length > 1) return which(open);
   const { ask, reply } = first;
   if (!isAmong(ask.kept, reply)) {
-    return `There is no ${reply.word}. Say a number from 1 to ${ask.kept.choices.length}.`;
+    return `There is no choice ${reply.word}. Say a number from 1 to ${ask.kept.choices.length}.`;
   }
   // A yes to something else must not count here.
   if (store.asks.isOvertaken(ask.id)) {

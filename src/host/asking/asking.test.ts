@@ -73,7 +73,7 @@ test('a member is asked in their chat, and only they answer, by number or word',
   await setImmediate();
   expect(replies).toEqual([]);
   await family('7');
-  await hears(chat, 'There is no 7. Say a number from 1 to 2.');
+  await hears(chat, 'There is no choice 7. Say a number from 1 to 2.');
   expect(replies).toEqual([]);
   await family('Blue.');
   await isIdle({ chat, terminal, ...assistant });

@@ -67,7 +67,7 @@ export function noticesOf({ store, newId, now, queue }: NoticeOptions): Notices 
   function spentText(folder: string, spent: Spending, limits: Limits): string {
     const head = `Today’s budget of ${whoseBudget(folder)} is used up: ${spentOf(spent, limits)}.`;
     return folder === ALL
-      ? `${head} Nobody is answered before midnight. BUDGET_TOTAL_USD in .env sets the limit; say \`/restart\` after changing it.`
+      ? `${head} No message is answered before midnight. BUDGET_TOTAL_USD in .env sets the limit; say \`/restart\` after changing it.`
       : `${head} It is answered again after midnight, or at once when you allow more: \`/budget ${folder} ${doubled(spent, limits)}\`.`;
   }
 }

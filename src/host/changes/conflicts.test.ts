@@ -88,7 +88,7 @@ test('without a model several conflicts are asked one by one, and `all` takes a 
   expect(asked).toContain('1 of 2: `src/b.txt:1`, core against two.');
   expect(asked).not.toContain('let the agent try');
   // A number that no choice has is a slip, and no word to the agent.
-  await ask(first, '9', 'There is no 9. Say a number from 1 to 5.');
+  await ask(first, '9', 'There is no choice 9. Say a number from 1 to 5.');
   await ask(first, '/undo', '“apply two” waits: `/conflicts`');
   await hears(first, '“apply two” waits for your decision first');
   await ask(first, '/conflicts', '1 of 2');

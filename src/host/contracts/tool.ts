@@ -124,7 +124,9 @@ export function isToolName(name: string): boolean {
 
 function checkName(name: string): void {
   if (isToolName(name)) return;
-  throw new TypeError(`"${name}" is no name of a tool: letters, digits, _ and -, at most 63.`);
+  throw new TypeError(
+    `"${name}" is not a valid name of a tool: letters, digits, _ and -, at most 63.`,
+  );
 }
 
 const Definition = contributionSchema<ToolContribution>(

@@ -76,7 +76,7 @@ function eventsOf(
       log.info('two chats were one', { channel: channel.name, group: group?.folder });
       if (group !== null && leftFolder !== null) {
         parts.tellOwner(
-          `${group.name} was here as two chats and is one now, with groups/${group.folder}. groups/${leftFolder} stays on disk, and nobody reads it.`,
+          `${group.name} was here as two chats and is one now, with groups/${group.folder}. groups/${leftFolder} stays on disk, and is not used any more.`,
         );
       }
       parts.onStored(new Set([to]));

@@ -52,7 +52,7 @@ function noticeOf(
     dateStyle: 'medium',
     timeStyle: 'short',
   });
-  const who = senders === 1 ? 'somebody who is' : `${senders} people who are`;
+  const who = senders === 1 ? 'a person who is' : `${senders} people who are`;
   const times = messages === 1 ? 'once' : `${messages} times`;
   return `Since ${clock.format(since)} ${who} not registered wrote directly, ${times} in all, and got no answer. \`/groups\` lists the chats, \`/allow\` says who may write.`;
 }

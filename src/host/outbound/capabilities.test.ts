@@ -111,7 +111,7 @@ test('what is no file of the group’s own folder is refused in words, and nothi
   expect(await refused('../club/secret.txt')).toContain('only files of this chat');
   expect(await refused('/etc/passwd')).toContain('only files of this chat');
   expect(await refused('maps/none.txt')).toContain('there is no such file');
-  expect(await refused('maps')).toContain('it is no file');
+  expect(await refused('maps')).toContain('it is not a file');
   expect(await refused('huge.bin')).toContain('it is larger than 20 MB');
   expect(textsOf(assistant.chat).filter((text) => text !== 'ok')).toEqual([]);
   expect(copies()).toEqual([]);

@@ -54,7 +54,7 @@ export function openOutgoingFiles(options: OutgoingFilesOptions): OutgoingFiles 
 
   /** Returns the size. */
   async function copyTo(copied: string, source: FileHandle, path: string): Promise<number> {
-    if (!(await source.stat()).isFile()) throw new Error(`${path} is not sent: it is no file.`);
+    if (!(await source.stat()).isFile()) throw new Error(`${path} is not sent: it is not a file.`);
     mkdirSync(shelf, { recursive: true, mode: 0o700 });
     const target = await open(copied, 'wx', 0o600);
     try {

@@ -17,7 +17,7 @@ export function nextCronTime(pattern: string, timeZone: string, after: number): 
   } catch (error) {
     const reason = error instanceof Error ? error.message.replace(/^CronPattern: /, '') : '';
     throw new TaskRefused(
-      `"${pattern}" is no cron pattern (${reason}). It has five fields: minute, hour, day of the month, month, day of the week; "30 8 * * 1-5" is 08:30 from Monday to Friday.`,
+      `"${pattern}" is not a cron pattern (${reason}). It has five fields: minute, hour, day of the month, month, day of the week; "30 8 * * 1-5" is 08:30 from Monday to Friday.`,
     );
   }
 }

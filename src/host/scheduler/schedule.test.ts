@@ -121,7 +121,7 @@ test.for([
 test.for(['2027-02-30T10:00', '2027-01-01', 'tomorrow', '2027-01-01T25:00', 'in a while'])(
   'once at "%s" is refused as no date and time',
   (text) => {
-    expect(() => read('at', text)).toThrow('is no date and time');
+    expect(() => read('at', text)).toThrow('is not a date and time');
   },
 );
 

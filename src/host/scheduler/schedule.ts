@@ -58,7 +58,7 @@ function readInterval(text: string): number {
   const everyMs = parseDuration(text.replace(/^every\s+/i, ''));
   if (everyMs !== null && everyMs >= MIN_EVERY_MS) return everyMs;
   throw new TaskRefused(
-    `"${text}" is no interval of at least a minute. Write one such as "15 minutes", "2 hours" or "1 day".`,
+    `"${text}" is not an interval of at least a minute. Write one such as "15 minutes", "2 hours" or "1 day".`,
   );
 }
 
@@ -76,7 +76,7 @@ function readMoment(text: string, timeZone: string, now: number): number {
   const found = isReal ? (moment ?? momentOf(local, timeZone)) : null;
   if (found !== null && !Number.isNaN(found)) return found;
   throw new TaskRefused(
-    `"${text}" is no date and time. Write one such as "2026-12-24T18:00", or "in 20 minutes".`,
+    `"${text}" is not a date and time. Write one such as "2026-12-24T18:00", or "in 20 minutes".`,
   );
 }
 

@@ -97,7 +97,7 @@ test('an agent pauses, resumes and changes a task, and sees how it went', async 
     'Task 1: paused, every 2 hours.',
     'Task 1: active, every 2 hours, next Sat 21 Nov 2026, 15:10 (Europe/Berlin).',
     'Task 1 is active.',
-    expect.stringContaining('"never" is no interval'),
+    expect.stringContaining('"never" is not an interval'),
     'There is no time zone "Berlin". Nearest: Europe/Berlin.',
     [
       {

@@ -38,7 +38,7 @@ test('an agent finds what was said in its own chat, by anybody and by itself', a
     find('x', { from: 'yesterday' }),
     find('friday', { limit: 1 }),
   );
-  expect(bad).toMatchObject({ ok: false, value: expect.stringContaining('is no date') });
+  expect(bad).toMatchObject({ ok: false, value: expect.stringContaining('is not a date') });
   expect(fit?.value).toMatch(/\n\(and more;/);
   await assistant.stop();
 });
@@ -69,6 +69,6 @@ test('days begin and end where the owner lives, also when the clocks change', ()
     until: Date.parse('2026-11-21T07:30:59.999Z'),
   });
   for (const from of ['', 'today', '2026-13-01', '2026-02-30', '21.11.2026']) {
-    expect(() => readBounds({ from }, zone), from).toThrow('is no date');
+    expect(() => readBounds({ from }, zone), from).toThrow('is not a date');
   }
 });

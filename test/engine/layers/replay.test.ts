@@ -163,7 +163,7 @@ test('a state from a newer claw, cut short or mistyped is refused with line and 
     [state.replace('name: alpha', 'name: [')]: /line \d+/,
     [state.replace(/digest: sha256:[0-9a-f]+/, 'digest: nonsense')]: /line \d+.*digest/,
     [state.replace('\nfiles:', '\nextra: 1\nfiles:')]: /line \d+: .*extra/,
-    [`${state}extra: 1\n`]: /behind its end/,
+    [`${state}extra: 1\n`]: /text after its end/,
   };
   for (const [text, reason] of Object.entries(bad)) {
     codebase.write({ '.claw/state.yaml': text });

@@ -85,7 +85,7 @@ function inPresentFile(change: FileChange, { files }: Composition): FileChange {
   const versions = { base: after, ours: present, theirs: before };
   if (structuredKind(path) !== null) {
     const open = (conflict: Conflict) => ({ kind: 'open', conflict }) as const;
-    const merged = mergeByKey(path, versions, ['the layers behind it', 'it'], open);
+    const merged = mergeByKey(path, versions, ['the layers after it', 'it'], open);
     return merged.conflicts.length > 0
       ? change
       : { ...change, before: merged.file, after: present };

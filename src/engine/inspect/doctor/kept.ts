@@ -46,7 +46,7 @@ async function checkBase({ root, state }: Installed): Promise<CheckResult> {
 async function checkComposed({ root, state }: Installed): Promise<CheckResult> {
   const damaged = [...state.files.keys()].filter((path) => !isComposedWhole(root, state, path));
   if (damaged.length === 0) return good(`${counted(state.files.size, 'composed file')}, whole`);
-  const advice = await fromGit(root, COMPOSED, 'claw replay composes them anew');
+  const advice = await fromGit(root, COMPOSED, 'claw replay composes them again');
   return bad(`Not what was published, or missing in ${COMPOSED}: ${listed(damaged)}.`, advice);
 }
 

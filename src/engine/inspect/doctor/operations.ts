@@ -31,7 +31,7 @@ function isOdd(root: string, path: string): boolean {
 function checkLock(root: string): CheckResult {
   const lock = lstatSync(join(root, '.claw/lock.db'), { throwIfNoEntry: false });
   if (lock && !lock.isFile()) {
-    return bad('.claw/lock.db is no file, so no command can lock.', 'Move .claw/lock.db away.');
+    return bad('.claw/lock.db is not a file, so no command can lock.', 'Move .claw/lock.db away.');
   }
   const holder = liveHolder(root);
   if (holder === null) return good('free');

@@ -34,8 +34,8 @@ export function refuseSecrets(files: Tree, own: OwnValues): void {
     const { setting } = found;
     // The base of a file may be a private commit of the owner's.
     const advice = path.startsWith('base/')
-      ? `It stands in ${path.slice('base/'.length)} of the core that your edits begin from, and whoever ` +
-        `has that knows it: give ${setting} another value in .env, then pack again.`
+      ? `It is in ${path.slice('base/'.length)} of the core that your edits begin from, so all who ` +
+        `have that core know it: give ${setting} another value in .env, then pack again.`
       : `Read it from the environment, as process.env.${setting}, then pack again.`;
     throw new ClawError(
       'SECRET_FOUND',

@@ -24,7 +24,7 @@ export function findTakenPlaces(root: string, changes: readonly FileChange[]): r
     if (before !== null || after === null) return [];
     const taken = takenBy(root, path, deleted);
     if (taken === null) return [];
-    const reason = `This file would stand where you have ${taken}.`;
+    const reason = `This file would take the place of ${taken}.`;
     const sides = { base: null, ours: null, theirs: after };
     const layers = [OWNER, PLAN] as const;
     return [{ path, kind: 'add-add', layers, reason, hunks: [], sides, values: null } as const];

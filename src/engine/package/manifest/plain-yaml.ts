@@ -90,7 +90,7 @@ function checkKey(key: unknown, seen: Set<string>, mapStart: number, place: Plac
   const name = String(key.value);
   if (name === '<<') throw invalid(place, start, 'merge keys are not allowed; repeat the values');
   if (PROTOTYPE_KEYS.has(name)) throw invalid(place, start, `the key ${name} is not allowed`);
-  if (seen.has(name)) throw invalid(place, start, `the key ${name} stands here twice`);
+  if (seen.has(name)) throw invalid(place, start, `the key ${name} is here twice`);
   seen.add(name);
 }
 

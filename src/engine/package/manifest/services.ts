@@ -42,7 +42,7 @@ export function checkServices(services: Readonly<Record<string, unknown>>): void
   for (const [name, service] of Object.entries(services)) {
     const place = `structured.docker_compose_services.${name}`;
     if (!SERVICE_NAME.test(name)) {
-      throw refusal(place, `${JSON.stringify(name)} is no name of a service`);
+      throw refusal(place, `${JSON.stringify(name)} is not a valid name of a service`);
     }
     if (!isMap(service)) throw refusal(place, 'a service is a map of settings');
     for (const [key, value] of Object.entries(service)) {

@@ -44,7 +44,7 @@ export function findPackage(root: string, cwd: string, wanted: string): PackageS
     return { kind: 'tarball', file: path, source: nameOf(root, path) };
   }
   if (stats?.isDirectory() && /[/\\]/.test(wanted)) {
-    const message = `${wanted} has no manifest.yaml, so it is no skill package.`;
+    const message = `${wanted} has no manifest.yaml, so it is not a skill package.`;
     throw new ClawError('FILE_MISSING', message, { path: 'manifest.yaml' });
   }
   const nearest = nearestNames(wanted, bundled, 3);

@@ -19,7 +19,7 @@ type Source = { readonly lines: readonly string[]; readonly counter: LineCounter
 
 /** Reads a YAML text whose root is a map in lines, or nothing at all. */
 export function readYaml(bytes: Buffer): YamlText | Fault {
-  if (!isUtf8(bytes)) return { line: 1, reason: 'it is no UTF-8 text' };
+  if (!isUtf8(bytes)) return { line: 1, reason: 'it is not UTF-8 text' };
   const text = bytes.toString('utf8');
   const counter = new LineCounter();
   // Columns and lines are all that is taken from here, so terminators may be made alike.
@@ -31,7 +31,7 @@ export function readYaml(bytes: Buffer): YamlText | Fault {
   });
   const [error] = document.errors;
   if (error !== undefined) {
-    const reason = error.message.split('\n')[0]?.replace(/ at line.*$/, '') ?? 'it is no YAML';
+    const reason = error.message.split('\n')[0]?.replace(/ at line.*$/, '') ?? 'it is not YAML';
     return { line: counter.linePos(error.pos[0]).line, reason };
   }
   const source = { lines: splitLines(text), counter };

@@ -12,7 +12,7 @@ export type Fault = { readonly line: number; readonly reason: string };
  * of the text.
  */
 export function readJson(bytes: Buffer): JsonText | Fault {
-  if (!isUtf8(bytes)) return { line: 1, reason: 'it is no UTF-8 text' };
+  if (!isUtf8(bytes)) return { line: 1, reason: 'it is not UTF-8 text' };
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
   const errors: ParseError[] = [];
   const root = parseTree(text, errors, { disallowComments: true, allowTrailingComma: false });
@@ -20,11 +20,11 @@ export function readJson(bytes: Buffer): JsonText | Fault {
   if (error !== undefined) {
     return { line: lineAt(text, error.offset), reason: printParseErrorCode(error.error) };
   }
-  if (root?.type !== 'object') return { line: 1, reason: 'it is no JSON object' };
+  if (root?.type !== 'object') return { line: 1, reason: 'it is not a JSON object' };
   const twice = repeatedKey(root);
   return twice === null
     ? { text, root }
-    : { line: lineAt(text, twice.offset), reason: `the key ${textOf(text, twice)} stands twice` };
+    : { line: lineAt(text, twice.offset), reason: `the key ${textOf(text, twice)} is there twice` };
 }
 
 /** Puts back what `readJson` left out: the byte-order mark of the bytes that were read. */

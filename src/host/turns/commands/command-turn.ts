@@ -185,7 +185,7 @@ function callOfReply(
   }
   if (!isAmong(question, reply)) {
     const { run: _, text: __, ...again } = question;
-    const text = `There is no ${reply.word}. Say a number from 1 to ${question.choices.length}.`;
+    const text = `There is no choice ${reply.word}. Say a number from 1 to ${question.choices.length}.`;
     return { kind: 'called', command, run: async () => ({ kind: 'ask', ...again, text }) };
   }
   // Where a no is one of the choices, what it leads to is the command's to say.
