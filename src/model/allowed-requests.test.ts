@@ -46,7 +46,7 @@ test.each([
   for (const path of ['/v1/messages', '/v1/messages/count_tokens']) {
     const answer = await proxy.post(path, body, { 'anthropic-version': '2023-06-01' });
     expect(answer.status).toBe(400);
-    expect(answer.text).toContain('may not hold this value');
+    expect(answer.text).toContain('cannot be asked for');
   }
   expect(far.requests).toEqual([]);
   expect(proxy.charges).toEqual([]);

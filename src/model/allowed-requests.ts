@@ -11,6 +11,6 @@ export function problemBy(names: readonly string[], plain: z.ZodType): Protocol[
     if (unknown !== undefined) return `${JSON.stringify(unknown)} cannot be asked for here.`;
     const [issue] = plain.safeParse(request).error?.issues ?? [];
     if (issue === undefined) return null;
-    return `The request may not hold this value of ${issue.path.join('.')} here.`;
+    return `The value of ${issue.path.join('.')} cannot be asked for here.`;
   };
 }
