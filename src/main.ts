@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { openChannels } from './channels/open.ts';
 import { TERMINAL_JID } from './channels/terminal.ts';
@@ -76,6 +77,7 @@ const sandbox = lazySandbox(async () => {
   const opened = await openSandbox({
     projectDir,
     settings,
+    homeDir: homedir(),
     least: store.engines.least(),
     engines: contributions.engines,
     environment: process.env,

@@ -16,11 +16,12 @@ export const examination: Examination = {
   area: AREA,
   order: 30,
   async examine(subject) {
-    const { projectDir, settings, environment } = subject;
+    const { projectDir, settings, homeDir, environment } = subject;
     if (settings === null) return [];
     const look = await examineSandbox({
       projectDir,
       settings,
+      homeDir,
       environment,
     });
     const known = enginesIn(subject);

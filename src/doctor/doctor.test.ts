@@ -70,6 +70,7 @@ async function found(
   const findings = await examineAssistant({
     projectDir: folder,
     dataDir: data,
+    homeDir: '/nowhere',
     environment,
     settings,
     isOffline: !online,
@@ -250,6 +251,7 @@ test('an examination that breaks is a finding, one that cannot be loaded as well
   const subject = {
     projectDir: folder,
     dataDir: data,
+    homeDir: '/nowhere',
     environment: {},
     settings: null,
     isOffline: true,

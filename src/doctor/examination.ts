@@ -18,6 +18,8 @@ export type Finding = {
 export type Subject = {
   readonly projectDir: string;
   readonly dataDir: string;
+  /** The owner's home folder. */
+  readonly homeDir: string;
   /** `.env` and the environment over it. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Null where they do not parse, which is a finding of its own. */

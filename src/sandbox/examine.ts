@@ -21,6 +21,7 @@ export type SandboxLook = EngineLook & {
 export async function examineSandbox(parts: {
   readonly projectDir: string;
   readonly settings: Settings;
+  readonly homeDir: string;
   readonly environment: Environment;
 }): Promise<SandboxLook> {
   const engines = await discoverEngines();

@@ -116,7 +116,7 @@ export class GroupSandbox implements Sandbox {
 
   async #startAgent(folder: string, isMain: boolean): Promise<WarmAgent> {
     const { engine, options, user, bundle } = this.#parts;
-    const { projectDir, settings } = options;
+    const { projectDir, settings, homeDir } = options;
     const { dataDir } = settings;
     this.#makeRoom(folder);
     const socketDir = await makeSocketFolder({
@@ -135,7 +135,7 @@ export class GroupSandbox implements Sandbox {
     };
     await giveFolders(places, user);
     const { mountsFile } = settings;
-    const extra = await extraMounts({ mountsFile, projectDir, dataDir, folder });
+    const extra = await extraMounts({ mountsFile, homeDir, projectDir, dataDir, folder });
     for (const refusal of extra.refusals) options.onProgress(refusal);
     return WarmAgent.start({
       engine,

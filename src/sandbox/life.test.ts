@@ -133,6 +133,7 @@ test('without an engine the advice says what to install', async () => {
       ...readSettings({ ANTHROPIC_API_KEY: 'k' }, '/nonexistent'),
       sandbox: 'docker',
     },
+    homeDir: '/nonexistent',
     onProgress: () => {},
     environment: { DOCKER_HOST: 'unix:///nonexistent/docker.sock' },
   });

@@ -1,4 +1,3 @@
-import { homedir } from 'node:os';
 import { oneLine } from '../model/failure.ts';
 import { bundleAgent } from './agent/bundle.ts';
 import {
@@ -69,7 +68,7 @@ export function ownUser(): AgentUser | null {
 
 type FinderOptions = Pick<
   SandboxOptions,
-  'projectDir' | 'settings' | 'environment' | 'baseImage'
+  'projectDir' | 'settings' | 'homeDir' | 'environment' | 'baseImage'
 > & {
   readonly onProgress?: SandboxOptions['onProgress'];
 };
@@ -79,7 +78,7 @@ export function findersOf(
   engines: readonly EngineContribution[],
   options: FinderOptions,
 ): readonly { readonly name: string; readonly find: () => EngineFinder }[] {
-  const { projectDir, settings, environment = {}, baseImage = null } = options;
+  const { projectDir, settings, homeDir, environment = {}, baseImage = null } = options;
   const wanted = settings.sandbox;
   return engines
     .filter(({ name }) => wanted === null || name === wanted)
@@ -91,7 +90,7 @@ export function findersOf(
           dataDir: settings.dataDir,
           user: agentUser(ownUser()),
           uid: process.getuid?.() ?? null,
-          homeDir: homedir(),
+          homeDir,
           nodePath: process.execPath,
           baseImage,
           onProgress: options.onProgress ?? (() => {}),

@@ -126,6 +126,8 @@ export type ContainerEvent =
 export type SandboxOptions = {
   readonly projectDir: string;
   readonly settings: Settings;
+  /** The owner's home folder: `~` in the list of shared folders, and where an engine may have its socket. */
+  readonly homeDir: string;
   readonly onProgress: (line: string) => void;
   /** Called with each event of the groups' containers, for the log. Must not throw. */
   readonly onContainer?: (folder: string, event: ContainerEvent) => void;

@@ -1,5 +1,5 @@
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { readSettings, type Settings } from '../config.ts';
 import type { Model } from '../model/model.ts';
@@ -86,6 +86,7 @@ export async function sandboxProject(parts: SandboxProjectParts): Promise<Sandbo
   const opened = await openSandbox({
     projectDir: dir,
     settings: settings(dataDir, parts),
+    homeDir: homedir(),
     onProgress: () => {},
     ...parts.options,
   });

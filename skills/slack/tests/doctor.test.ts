@@ -13,6 +13,7 @@ function subjectOf({ env, online = true }: Given) {
   return {
     projectDir: '/nowhere',
     dataDir: '/nowhere/data',
+    homeDir: '/nowhere',
     environment,
     settings: readSettings(environment, '/nowhere'),
     isOffline: !online,

@@ -12,6 +12,7 @@ function subjectOf({ env, online = true }: Given) {
   return {
     projectDir: '/nowhere',
     dataDir: '/nowhere/data',
+    homeDir: '/nowhere',
     environment: env,
     settings: readSettings(env, '/nowhere'),
     isOffline: !online,

@@ -1,4 +1,5 @@
 import { realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { readSettings, type Settings, SettingsError } from '../../config.ts';
 import { examineAssistant, type Finding } from '../../doctor/examination.ts';
@@ -39,6 +40,7 @@ async function assistant(
     {
       projectDir: root,
       dataDir: dataDirOf(environment, root),
+      homeDir: homedir(),
       environment,
       settings: settingsOrNull(environment, root),
       isOffline,

@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { readSettings } from '../../config.ts';
@@ -54,6 +55,7 @@ await describeWithEngine('docker', 'what survives what', () => {
       openSandbox({
         projectDir: project.dir,
         settings: readSettings(environment, project.dir),
+        homeDir: homedir(),
         onProgress: () => {},
       }),
     );

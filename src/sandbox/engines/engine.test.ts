@@ -152,5 +152,6 @@ function open(
   settings = readSettings({}, '/nonexistent'),
 ) {
   const onProgress = () => {};
-  return openSandbox({ projectDir: '/nonexistent', settings, engines, environment, onProgress });
+  const [projectDir, homeDir] = ['/nonexistent', '/home/ada'];
+  return openSandbox({ projectDir, homeDir, settings, engines, environment, onProgress });
 }

@@ -1,5 +1,4 @@
 import { mkdir, realpath, stat, writeFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import type { Mount } from '../engines/engine.ts';
 import { readMountsFile, type WantedMount } from './mounts-file.ts';
@@ -15,6 +14,7 @@ const SYSTEM = ['/boot', '/dev', '/etc', '/proc', '/run', '/sys', '/var/run'];
 export type ExtraMountParts = {
   /** The owner's list; null where there is no place for one. */
   readonly mountsFile: string | null;
+  readonly homeDir: string;
   readonly projectDir: string;
   readonly dataDir: string;
   readonly folder: string;
@@ -34,12 +34,15 @@ export type ExtraMounts = {
  * later in a shared folder is seen by containers that run already.
  */
 export async function extraMounts(parts: ExtraMountParts): Promise<ExtraMounts> {
-  const { mountsFile, folder } = parts;
+  const { mountsFile, folder, homeDir } = parts;
   if (mountsFile === null) return { mounts: [], refusals: [] };
   try {
     const guarded = await guardedPlaces(parts, mountsFile);
     const listed = await readMountsFile(mountsFile);
-    const writable = await realPathsOf(listed.filter(({ write }) => write));
+    const writable = await realPathsOf(
+      listed.filter(({ write }) => write),
+      homeDir,
+    );
     const wanted = listed.filter(({ groups }) => groups.includes(folder));
     const mounts: Mount[] = [];
     const refusals: string[] = [];
@@ -66,7 +69,7 @@ type Checks = ExtraMountParts & {
 };
 
 async function mountsOf(wanted: WantedMount, checks: Checks): Promise<readonly Mount[]> {
-  const listed = absolute(wanted);
+  const listed = absolute(wanted, checks.homeDir);
   const source = await realpath(listed);
   const found = await stat(source);
   if (!found.isFile() && !found.isDirectory()) throw new Error('it is neither a file nor a folder');
@@ -78,12 +81,13 @@ async function mountsOf(wanted: WantedMount, checks: Checks): Promise<readonly M
 }
 
 function checkPlace(source: string, names: readonly string[], checks: Checks): void {
+  const { homeDir } = checks;
   for (const name of names) {
     // Checks only the part below $HOME: `/home/mickey` matches the pattern `key` and is no secret.
-    const secret = secretPartOf(isWithin(name, homedir()) ? relative(homedir(), name) : name);
+    const secret = secretPartOf(isWithin(name, homeDir) ? relative(homeDir, name) : name);
     if (secret !== null) throw new Error(`“${secret}” is a name of secrets`);
   }
-  if (source === '/' || source === homedir() || source === dirname(homedir())) {
+  if (source === '/' || source === homeDir || source === dirname(homeDir)) {
     throw new Error('it holds too much; name a folder in it');
   }
   if (SYSTEM.some((path) => isWithin(source, path))) throw new Error('it belongs to the system');
@@ -128,12 +132,16 @@ async function guardedPlaces(
   return [project, data, list];
 }
 
-async function realPathsOf(mounts: readonly WantedMount[]): Promise<readonly string[]> {
-  return await Promise.all(mounts.map(absolute).map((path) => realpath(path).catch(() => path)));
+async function realPathsOf(
+  mounts: readonly WantedMount[],
+  homeDir: string,
+): Promise<readonly string[]> {
+  const paths = mounts.map((mount) => absolute(mount, homeDir));
+  return await Promise.all(paths.map((path) => realpath(path).catch(() => path)));
 }
 
-function absolute({ path }: WantedMount): string {
-  return resolve(path.replace(/^~(?=\/)/, homedir()));
+function absolute({ path }: WantedMount, homeDir: string): string {
+  return path.startsWith('~/') ? resolve(homeDir, path.slice(2)) : resolve(path);
 }
 
 function isWithin(path: string, parent: string): boolean {

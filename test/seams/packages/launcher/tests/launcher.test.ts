@@ -18,7 +18,7 @@ test('the program starts agents, and tells them by what address and token they r
   expect(engineSetting(engines).safeParse({ CLAW_SANDBOX: 'launcher' }).success).toBe(true);
   const settings = { ...readSettings({}, dir), sandbox: 'launcher' };
   const environment = { SANDBOX_LAUNCHER: program };
-  const [finder] = findersOf(engines, { projectDir: dir, settings, environment });
+  const [finder] = findersOf(engines, { projectDir: dir, homeDir: dir, settings, environment });
   const engine = await finder?.find().open();
   expect(engine?.transport).toMatchObject({ kind: 'tcp' });
   const endpoint = { kind: 'tcp', host: '127.0.0.1', port: 4711, token: 't0' } as const;
@@ -32,7 +32,7 @@ test('the program starts agents, and tells them by what address and token they r
 
 test('where it is not set, the next engine is tried', async () => {
   const settings = { ...readSettings({}, '/nowhere'), sandbox: 'launcher' };
-  const parts = { projectDir: '/nowhere', settings, environment: {} };
+  const parts = { projectDir: '/nowhere', homeDir: '/nowhere', settings, environment: {} };
   const [finder] = findersOf(await discoverEngines(), parts);
   await expect(finder?.find().open()).rejects.toThrow('SANDBOX_LAUNCHER is not set.');
 });

@@ -30,6 +30,7 @@ test('a message flies to the loft, and the examination finds it there', async ()
   const subject = {
     projectDir: '/nowhere',
     dataDir: '/nowhere',
+    homeDir: '/nowhere',
     environment: { PIGEON_URL },
     settings: null,
     isOffline: false,
