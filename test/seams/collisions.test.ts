@@ -89,6 +89,22 @@ test('two skills for each place both apply, in both orders, and no file of the c
   );
 });
 
+test('each is removed alone, and the others stay as they are', async () => {
+  await using codebase = release();
+  const tree = await applyAll(codebase, NAMES);
+  for (const name of NAMES) {
+    const run = await codebase.claw('remove', name);
+    expect(run.json).toMatchObject({ error: null, outcome: 'done', conflicts: [], warnings: [] });
+    const now = codebase.tree();
+    const gone = Object.keys(tree).filter((path) => now[path] === undefined);
+    const added = Object.keys(filesOf(name)).filter((path) => path.startsWith('add/'));
+    expect(gone).toEqual(added.map((path) => path.slice('add/'.length)).sort());
+    const changed = Object.keys(now).filter((path) => now[path] !== tree[path]);
+    expect(changed).toEqual(changed.filter((path) => SHARED.includes(path)));
+    expect(await applyAll(codebase, [name])).toEqual(tree);
+  }
+});
+
 /** Checks the types of what came, and that the assistant finds all of it under names of its own. */
 async function fitTogether(codebase: Codebase, added: readonly string[]): Promise<void> {
   const include = added.filter((path) => path.endsWith('.ts'));

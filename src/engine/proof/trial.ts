@@ -103,6 +103,7 @@ export class Trial {
       changed: isPlanned ? changed : (compared?.files ?? new Map()),
       tests: isPlanned ? tests : presentTests,
       kept: new Map(kept),
+      inMemory: true,
     });
   }
 }

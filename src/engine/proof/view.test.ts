@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { layer, temporaryProject, treeFile } from './testing/project.ts';
 import { layOutView, sweepViews } from './view.ts';
+import { viewPlaces } from './view-place.ts';
 
 test('a view holds the planned tree and the tests of all layers', () => {
   using project = temporaryProject({ 'src/a.ts': 'a', 'src/b.ts': 'b', 'src/gone.ts': 'gone' });
@@ -88,4 +89,35 @@ test('nothing is swept that an unfinished transaction may still need', () => {
   const own = layOutView(project.root, { paths: [], changed: new Map(), tests: [] });
   sweepViews(project.root, { own: true });
   expect(fs.existsSync(own.path)).toBe(true);
+});
+
+const hasMemory = viewPlaces('/').memory !== null;
+
+test.skipIf(!hasMemory)('a tree that is to be tried is in memory, and swept there as well', () => {
+  using project = temporaryProject({ 'src/a.ts': 'a' });
+  const contents = { paths: ['src/a.ts'], changed: new Map(), tests: [], inMemory: true };
+  const view = layOutView(project.root, contents);
+  const { memory } = viewPlaces(project.root);
+  expect(view.path.startsWith(`${memory}${process.pid}-`)).toBe(true);
+  expect(fs.statSync(view.path).mode & 0o777).toBe(0o700);
+  expect(fs.readFileSync(join(view.path, 'src/a.ts'), 'utf8')).toBe('a');
+  const dead = spawnSync(process.execPath, ['-e', '']).pid;
+  const stale = `${memory}${dead}-abc`;
+  fs.mkdirSync(stale);
+  using other = temporaryProject({});
+  sweepViews(other.root, { own: true });
+  expect([fs.existsSync(view.path), fs.existsSync(stale)]).toEqual([true, true]);
+  sweepViews(project.root);
+  expect([fs.existsSync(view.path), fs.existsSync(stale)]).toEqual([true, false]);
+  sweepViews(project.root, { own: true });
+  expect(fs.existsSync(view.path)).toBe(false);
+});
+
+test('a tree that is too large for memory is laid out on disk', () => {
+  using project = temporaryProject({ 'large.bin': '' });
+  fs.truncateSync(join(project.root, 'large.bin'), 200 * 1024 * 1024);
+  const contents = { paths: ['large.bin'], changed: new Map(), tests: [], inMemory: true };
+  const view = layOutView(project.root, contents);
+  expect(view.path.startsWith(viewPlaces(project.root).disk)).toBe(true);
+  view.remove();
 });

@@ -2,6 +2,7 @@ import * as fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { lstat } from '../package/lstat.ts';
 import type { Tree, TreeFile } from '../tree.ts';
+import { fitsInMemory, viewPlaces } from './view-place.ts';
 
 /** The tests that one layer brings. */
 export type LayerTests = {
@@ -12,18 +13,20 @@ export type LayerTests = {
   readonly test: readonly string[];
 };
 
-/** A tree laid out beside the project, to be tried and thrown away. */
+/** A tree laid out to be tried and thrown away. */
 export type View = {
-  /** Absolute; on the project's own device. */
+  /** Absolute. */
   readonly path: string;
   /** Deletes the whole view; may be called again. */
   readonly remove: () => void;
 };
 
 /**
- * Lays out a tree under `.claw/tx/`: the project's files, some of them changed, and tests at
- * `skills/<name>/tests/`. Everything is a copy, so whatever runs there cannot reach the project
- * through it. Secrets (`.env`), git's folder and the engine's own never get in.
+ * Lays out a tree: the project's files, some of them changed, and tests at `skills/<name>/tests/`. Everything
+ * is a copy, so whatever runs there cannot reach the project through it. Secrets (`.env`), git's folder and the
+ * engine's own never get in.
+ *
+ * It is under `.claw/tx/`, on the project's own device; with `inMemory`, where that is possible, in memory.
  */
 export function layOutView(
   root: string,
@@ -35,26 +38,33 @@ export function layOutView(
     readonly tests: readonly LayerTests[];
     /** Files that tools left in an earlier view; the tree's own files at such paths win. */
     readonly kept?: ReadonlyMap<string, Buffer>;
+    readonly inMemory?: boolean;
   },
 ): View {
-  const place = join(root, '.claw/tx');
-  fs.mkdirSync(place, { recursive: true });
-  const path = fs.mkdtempSync(join(place, `view-${process.pid}-`));
+  const path = makeFolder(root, contents);
   const view = { path, remove: () => removeView(path) };
+  const made = new Set<string>();
+  const placeOf = (file: string) => {
+    const place = join(path, file);
+    const folder = dirname(place);
+    if (!made.has(folder)) fs.mkdirSync(folder, { recursive: true });
+    made.add(folder);
+    return place;
+  };
   try {
     for (const file of contents.paths) {
-      if (!contents.changed.has(file) && isShown(file)) copy(join(root, file), join(path, file));
+      if (!contents.changed.has(file) && isShown(file)) copy(join(root, file), () => placeOf(file));
     }
     for (const [file, content] of contents.changed) {
-      if (content !== null && isShown(file)) write(join(path, file), content);
+      if (content !== null && isShown(file)) write(placeOf(file), content);
     }
     for (const { skill, files } of contents.tests) {
       for (const [file, content] of files) {
-        if (file.startsWith('tests/')) write(join(path, 'skills', skill, file), content);
+        if (file.startsWith('tests/')) write(placeOf(join('skills', skill, file)), content);
       }
     }
     for (const [file, bytes] of contents.kept ?? []) {
-      const place = join(path, file);
+      const place = placeOf(file);
       if (!fs.existsSync(place)) write(place, { bytes, isExecutable: false });
     }
   } catch (error) {
@@ -62,6 +72,16 @@ export function layOutView(
     throw error;
   }
   return view;
+}
+
+function makeFolder(
+  root: string,
+  { paths, inMemory = false }: { readonly paths: readonly string[]; readonly inMemory?: boolean },
+): string {
+  const { disk, memory } = viewPlaces(root);
+  fs.mkdirSync(dirname(disk), { recursive: true });
+  const isInMemory = inMemory && memory !== null && fitsInMemory(root, paths);
+  return fs.mkdtempSync(`${isInMemory ? memory : disk}${process.pid}-`);
 }
 
 /**
@@ -72,12 +92,33 @@ export function sweepViews(root: string, options: { readonly own?: boolean } = {
   const place = join(root, '.claw/tx');
   const names = fs.existsSync(place) ? fs.readdirSync(place) : [];
   if (names.some((name) => /^\d{6}-/.test(name))) return;
-  for (const name of names) {
-    const pid = Number(/^view-(\d+)-/.exec(name)?.[1]);
-    if (Number.isNaN(pid)) continue;
-    const isLive = pid === process.pid ? options.own !== true : isAlive(pid);
-    if (!isLive) removeView(join(place, name));
+  const { disk, memory } = viewPlaces(root);
+  for (const prefix of memory === null ? [disk] : [disk, memory]) {
+    for (const { path, pid } of viewsAt(prefix)) {
+      const isLive = pid === process.pid ? options.own !== true : isAlive(pid);
+      if (!isLive) sweep(path);
+    }
   }
+}
+
+function sweep(path: string): void {
+  try {
+    removeView(path);
+  } catch {
+    // Memory is everybody's: somebody else has put this there under such a name.
+  }
+}
+
+/** Returns the folders whose paths begin so and go on with the id of the process that made them. */
+function viewsAt(prefix: string): readonly { readonly path: string; readonly pid: number }[] {
+  const folder = dirname(prefix);
+  const names = fs.existsSync(folder) ? fs.readdirSync(folder) : [];
+  return names.flatMap((name) => {
+    const path = join(folder, name);
+    const rest = path.startsWith(prefix) ? path.slice(prefix.length) : '';
+    const pid = /^(\d+)-/.exec(rest)?.[1];
+    return pid === undefined ? [] : [{ path, pid: Number(pid) }];
+  });
 }
 
 function isShown(path: string): boolean {
@@ -86,16 +127,14 @@ function isShown(path: string): boolean {
   return name === '.env.example' || !(name === '.env' || name.startsWith('.env.'));
 }
 
-function copy(from: string, to: string): void {
+function copy(from: string, to: () => string): void {
   const stat = lstat(from);
   if (stat === null) return; // Gone since it was listed, so gone from the tree as well.
-  fs.mkdirSync(dirname(to), { recursive: true });
-  if (stat.isSymbolicLink()) fs.symlinkSync(fs.readlinkSync(from), to);
-  else if (stat.isFile()) fs.copyFileSync(from, to, fs.constants.COPYFILE_FICLONE);
+  if (stat.isSymbolicLink()) fs.symlinkSync(fs.readlinkSync(from), to());
+  else if (stat.isFile()) fs.copyFileSync(from, to(), fs.constants.COPYFILE_FICLONE);
 }
 
 function write(to: string, file: TreeFile): void {
-  fs.mkdirSync(dirname(to), { recursive: true });
   fs.rmSync(to, { force: true });
   fs.writeFileSync(to, file.bytes, { mode: file.isExecutable ? 0o777 : 0o666 });
 }
