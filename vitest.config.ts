@@ -19,6 +19,7 @@ export default defineConfig({
     testTimeout: 600_000,
     hookTimeout: 600_000,
     expect: { poll: { timeout: 60_000 } },
+    globalSetup: ['./test/scratch.ts'],
     setupFiles: ['./test/patience.ts'],
     pool: 'forks',
     // Most tests wait for processes that they started: one worker for each core would idle.

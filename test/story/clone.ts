@@ -1,6 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
 import * as fs from 'node:fs';
-import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import {
   type ClawRun,
@@ -60,8 +59,9 @@ export function copyClone(first: Clone): Clone {
   return asClone(clone);
 }
 
+/** On disk, also where temporary files are in memory: packages are half a gigabyte, or links to those here. */
 function emptyFolder(): Codebase {
-  return openCodebase(fs.realpathSync(fs.mkdtempSync(join(tmpdir(), 'claw-story-'))));
+  return openCodebase(fs.realpathSync(fs.mkdtempSync('/tmp/claw-story-')));
 }
 
 function furnish(codebase: Codebase, env: Readonly<Record<string, string>>): Clone {
