@@ -24,7 +24,7 @@ export type ToolQuestion = {
 export type ToolContext = {
   /** Aborted when the turn is. */
   readonly signal: AbortSignal;
-  /** Asks the owner and waits for the word they choose, which is `no` as well where nobody answers in time. */
+  /** Asks the owner and waits for the word they choose; it is also `no` where no answer comes in time. */
   readonly ask: (
     question: ToolQuestion,
   ) => Promise<{ readonly word: string; readonly isAnswered: boolean }>;

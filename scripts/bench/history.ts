@@ -161,7 +161,7 @@ function searchAll(store: Store, { groups, searches }: HistoryPlan, random: () =
   });
 }
 
-/** The common word, and a few that are the rarer the further behind they stand in the list. */
+/** The common word, and a few of the list, in which later words are rarer. */
 function say(store: Store, jid: string, at: number, random: () => number): void {
   const words = Array.from({ length: 4 + Math.floor(random() * 16) }, () =>
     wordOf(Math.floor(random() ** 3 * WORDS)),

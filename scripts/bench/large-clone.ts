@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Codebase, openCodebase } from '../../src/testing/codebase.ts';
 
-/** A clone of a committed codebase: the composed tree and everything that goes with it. */
+/** Returns a clone of a committed codebase: the composed tree and everything that goes with it. */
 export function cloneOf(codebase: Codebase): Codebase {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'claw-bench-clone-')));
   codebase.git('clone', '--quiet', '--local', codebase.root, root);
   return openCodebase(root);
 }
 
-/** The same as the bare core, with what `.claw/` commits beside it. */
+/** Returns the same as the bare core, with what `.claw/` commits beside it. */
 export function bareCloneOf(codebase: Codebase): Codebase {
   const clone = cloneOf(codebase);
   clone.git('checkout', '--quiet', 'v1.0.0');

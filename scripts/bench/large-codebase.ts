@@ -29,7 +29,7 @@ export function largeCodebase(size: Size): Codebase {
   return codebase;
 }
 
-/** The skills' names, in the order of their making. */
+/** Returns the skills' names, in the order of their making. */
 export function skillNames(count: number): readonly string[] {
   return Array.from({ length: count }, (_, index) => `skill-${String(index).padStart(3, '0')}`);
 }
@@ -86,7 +86,7 @@ function source(seed: number): string {
   return `${parts.join('\n')}\n`;
 }
 
-/** The text with one line more in one of its functions, as a skill would have it. */
+/** Returns the text with one line more in one of its functions, as a skill would have it. */
 function changed(text: string, place: number, skill: string): string {
   let seen = -1;
   return text.replace(/^ {2}const seen = .*\n/gm, (line) => {

@@ -30,7 +30,7 @@ export type ClawCounts = {
 };
 
 type Work = {
-  /** A clone that stands on the older release. */
+  /** A clone on the older release. */
   readonly root: string;
   readonly to: string;
   readonly commits: readonly string[];

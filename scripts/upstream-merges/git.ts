@@ -24,13 +24,13 @@ export function cloneAt(folder: string, root: string, ref: string): string {
   return root;
 }
 
-/** The commits that the newer release has and the older one has not, oldest first, merges apart. */
+/** Returns the commits that the newer release has and the older one has not, oldest first, merges apart. */
 export function commitsBetween(root: string, from: string, to: string): readonly string[] {
   const range = ['rev-list', '--no-merges', '--reverse', '--topo-order', `${from}..${to}`];
   return linesOf(must(git(root, range)));
 }
 
-/** The paths that a commit changed. */
+/** Returns the paths that a commit changed. */
 export function pathsOf(root: string, commit: string): readonly string[] {
   return linesOf(must(git(root, ['diff', '--name-only', `${commit}^`, commit])));
 }

@@ -93,7 +93,7 @@ export type OutboundChoices = {
 export type ChannelCapabilities = {
   /** It sends files up to this size. Otherwise the text says where each file is. */
   readonly attachments?: { readonly maxBytes: number };
-  /** It shows which message is answered. Otherwise the answer stands alone. */
+  /** It shows which message is answered. Otherwise the answer is sent without that. */
   readonly replyTo?: true;
   /** It sends into the thread that the question came from. Otherwise the chat has no threads. */
   readonly thread?: true;

@@ -19,7 +19,10 @@ const FAILURES: readonly CommandError['code'][] = [
   'INTERNAL',
 ];
 
-/** The exit code of the command line's contract: 0 done, 1 refused or failed, 3 blocked, and by error. */
+/**
+ * Returns the exit code of the command line's contract: 0 done, 1 refused or failed, 3 blocked, and by
+ * error.
+ */
 export function exitCodeOf({ outcome, error }: AnyResult): number {
   if (error) return BY_CODE[error.code] ?? 1;
   if (outcome === 'failed') return 1;

@@ -1,7 +1,7 @@
 import type { Conflict } from '../engine/commands.ts';
 import type { AnyResult } from './result.ts';
 
-/** The one object that `--json` prints, on every exit code. */
+/** Returns the one object that `--json` prints, on every exit code. */
 export function renderJson(result: AnyResult): string {
   const { verb, outcome, data, changes, conflicts, warnings, error } = result;
   return JSON.stringify({

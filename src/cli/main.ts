@@ -148,7 +148,7 @@ function printHelp(text: string, isJson: boolean): void {
   process.stdout.write(isJson ? `${renderJson(ended('help', text.trimEnd()))}\n` : text);
 }
 
-/** The verb that was meant, for the report of a command line that could not be parsed. */
+/** Returns the verb that was meant, for the report of a command line that could not be parsed. */
 function verbOf(program: Command, args: readonly string[]): string {
   const verbs = program.commands.map((command) => command.name());
   return args.find((word) => verbs.includes(word)) ?? args.find((word) => !/^-/.test(word)) ?? '';
@@ -171,7 +171,10 @@ function ownVersion(): string {
   return version;
 }
 
-/** Inside a hook, git's variables name another repository or index than the project folder's own. */
+/**
+ * Removes git's variables: inside a hook they name another repository or index than the project folder's
+ * own.
+ */
 function forgetRepository(): void {
   const names = Object.keys(process.env).filter((name) =>
     /^GIT_(DIR|WORK_TREE|INDEX_FILE|COMMON_DIR|PREFIX|NAMESPACE|.*OBJECT_DIRECTOR.*)$/.test(name),

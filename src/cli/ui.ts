@@ -15,7 +15,7 @@ export function createUi({ isQuiet }: { readonly isQuiet: boolean }): Ui {
   return process.stderr.isTTY && !isQuiet ? terminalUi() : plainUi();
 }
 
-// With --json, progress still goes to stderr: whoever relays it reads it line by line.
+// With --json, progress still goes to stderr, where the assistant reads it line by line.
 function plainUi(): Ui {
   return {
     canAsk: false,

@@ -127,7 +127,7 @@ function isWord(words: readonly Word[], wanted: string): boolean {
   return another === undefined && !only?.isQuoted && only?.text.toLowerCase() === wanted;
 }
 
-/** Names and numbers are separated by commas, so that both can have spaces. */
+/** Splits names and numbers at commas, so that both can have spaces. */
 function itemsOf(words: readonly Word[]): readonly string[] {
   const items = joined(words)
     .split(',')
@@ -135,7 +135,7 @@ function itemsOf(words: readonly Word[]): readonly string[] {
   return items.filter((item) => item !== '');
 }
 
-/** A person is kept by their address: a name is what anybody can give themselves. */
+/** Returns the address of a person in a chat. The name is not stored, since people can give themselves any. */
 function senderIn(context: CommandContext, { jid, name }: Group, typed: string): string {
   const senders = context.store.messages.sendersOf(jid);
   const found = senders.filter(

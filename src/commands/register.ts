@@ -68,7 +68,7 @@ function answer(
   };
 }
 
-/** The longest beginning that is a chat and leaves options that can be read. */
+/** Reads the longest beginning that is a chat and leaves options that can be read. */
 function wishOf(
   { registry }: CommandContext,
   words: readonly Word[],

@@ -48,7 +48,7 @@ function listOf(context: CommandContext): string {
   return open.map((task) => lineOf(context, task)).join('\n\n');
 }
 
-/** Two lines: what and where, when and how it went. */
+/** Returns two lines: what and where, when and how it went. */
 function lineOf({ store, tasks }: CommandContext, task: Task): string {
   const { id, folder, prompt, schedule, state, nextRun } = task;
   const [last] = store.taskRuns.last(id, 1);

@@ -57,12 +57,12 @@ export function defineExamination<S extends z.ZodRawShape>(definition: {
   };
 }
 
-/** It works, and perhaps could be better. */
+/** Makes the finding of a thing that works, and perhaps could be better. */
 export function well(area: string, message: string, advice: string | null = null): Finding {
   return { area, ok: true, message, advice };
 }
 
-/** It does not work. */
+/** Makes the finding of a thing that does not work. */
 export function ill(area: string, message: string, advice: string): Finding {
   return { area, ok: false, message, advice };
 }
@@ -74,7 +74,7 @@ const Schema = z.custom<Examination>(
   'must be an Examination: { area, order, examine }',
 );
 
-/** All that this tree's examinations find, at once. Never rejects. */
+/** Returns all that this tree's examinations find, at once. Never rejects. */
 export async function examineAssistant(
   subject: Subject,
   folder: string = import.meta.dirname,

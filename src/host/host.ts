@@ -35,7 +35,7 @@ export interface Host {
   stop(graceMs: number): Promise<void>;
 }
 
-/** The path of a message: stored, a turn, an answer, sent. Events move it on; nothing polls. */
+/** Opens the path of a message: stored, a turn, an answer, sent. Events move it on; nothing polls. */
 export function openHost(options: HostOptions): Host {
   const { store, channels, now, newId, log, timeouts } = options;
   const places = { projectDir: options.projectDir, dataDir: options.settings.dataDir };

@@ -218,7 +218,7 @@ function welcome(path: string, query: URLSearchParams, lock: Lock): HttpResponse
   return { status: 303, headers: { location, 'set-cookie': cookie } };
 }
 
-/** The page at `/`: links to all that can be looked at. */
+/** Returns the page at `/`: links to all that can be looked at. */
 function indexOf(routes: ReadonlyMap<string, Registered>): HttpResponse {
   const paths = [...routes.keys()]
     .filter((key) => key.startsWith('GET '))
@@ -230,7 +230,7 @@ function indexOf(routes: ReadonlyMap<string, Registered>): HttpResponse {
   return { headers: { 'content-type': 'text/html; charset=utf-8' }, body };
 }
 
-/** A route never sees what would let it act as the owner elsewhere. */
+/** Removes headers that would let a route act as the owner elsewhere. */
 function withoutSecrets(headers: IncomingHttpHeaders, isOwn: boolean): IncomingHttpHeaders {
   const { cookie: _, authorization, ...others } = headers;
   return isOwn && authorization !== undefined ? { ...others, authorization } : others;

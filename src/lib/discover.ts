@@ -8,7 +8,7 @@ import type { z } from 'zod';
  * Adding a channel, a command or a tool is therefore adding a file.
  *
  * Files are taken by name, so the order is the same everywhere. A file without that export is
- * somebody's part; one that exports the wrong thing, or that cannot be loaded, throws and names
+ * a part of another file; one that exports the wrong thing, or that cannot be loaded, throws and names
  * itself, because a tree with such a file must not come up.
  */
 export async function discoverExports<T>(
@@ -36,7 +36,7 @@ export async function discoverExports<T>(
   return found.filter((value) => value !== null);
 }
 
-/** Two of one name would not be told apart: of two tools, the model would be shown one and the other would run. */
+/** Refuses two exports of one name: of two tools, the model would be shown one and the other would run. */
 function refuseTwins(folder: string, files: readonly string[], found: readonly unknown[]): void {
   const holders = new Map<string, string>();
   for (const [index, value] of found.entries()) {

@@ -5,7 +5,7 @@ const DEEP = /^(?:[ \t]|>|[*+-](?=[ \t])|\d{1,9}[.)](?=[ \t])){200}/m;
 const LONG_RUN = 1_000;
 
 /**
- * Calls what reads Markdown, unless lists or quotes are nested deeper than anybody writes, or one sign
+ * Calls what reads Markdown, unless lists or quotes are nested deeper than people write, or one sign
  * is repeated without end: reading that takes minutes, or all of the stack, and it may be a model or a
  * stranger who wrote it.
  *

@@ -1,7 +1,7 @@
 /**
- * The names that are the fewest edits away from `name`, nearest first, at most `count` of them, and
- * none that is clearly farther than the nearest or shares little with it: at most a third of the letters
- * may differ, one in a short name. A parameter (`<…>`) at a name's end does not count.
+ * Returns the names that are the fewest edits away from `name`, nearest first, at most `count` of them, and
+ * none that is clearly farther than the nearest or shares little with it: at most a third of the letters may
+ * differ, one in a short name. A parameter (`<…>`) at a name's end does not count.
  */
 export function nearestNames(
   name: string,

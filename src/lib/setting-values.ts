@@ -1,16 +1,16 @@
 import { z } from 'zod';
 
-/** A whole number between two bounds, as text; what is wrong with another text, as the rest of a sentence. */
+/** Creates the schema of a whole number between two bounds, as text; its error is the rest of a sentence. */
 export function wholeNumber(from: number, to: number) {
   return numberWhere(/^\d{1,15}$/, from, to, `must be a whole number from ${from} to ${to}`);
 }
 
-/** A number between two bounds, which may be a fraction such as `0.5`. */
+/** Creates the schema of a number between two bounds, which may be a fraction such as `0.5`. */
 export function anyNumber(from: number, to: number) {
   return numberWhere(/^\d{1,15}(\.\d+)?$/, from, to, `must be a number from ${from} to ${to}`);
 }
 
-/** One of a few words. */
+/** Creates the schema of one of a few words. */
 export function oneOf<const Words extends readonly [string, string, ...string[]]>(words: Words) {
   const list = `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
   return z.enum(words, { error: ({ input }) => `must be ${list}, not ${quoted(input)}` });

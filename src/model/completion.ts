@@ -29,7 +29,7 @@ export async function completeOnce(
   return result;
 }
 
-/** As `completeOnce`, with the server's clock at its answer, also where that was a refusal. */
+/** Does as `completeOnce`, and returns the server's clock at its answer, also where that was a refusal. */
 export async function probeModel(
   model: Model,
   timeoutMs: number,

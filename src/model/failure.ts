@@ -92,7 +92,7 @@ function host({ server }: OfServer): string {
   return new URL(server.baseUrl).host;
 }
 
-/** The address without what may be a password in it. */
+/** Returns the address without what may be a password in it. */
 function addressOf({ server }: OfServer): string {
   const { origin, pathname } = new URL(server.baseUrl);
   return `${origin}${pathname.replace(/\/$/, '')}`;
@@ -105,7 +105,7 @@ function errorCode(error: unknown): string {
   return error.message;
 }
 
-/** The server's own words, as far as they fit a sentence. */
+/** Returns the server's own words, as far as they fit a sentence. */
 function detailOf(body: string): string {
   try {
     const parsed = ErrorBody.safeParse(JSON.parse(body));

@@ -154,7 +154,7 @@ function refuse(
   response.end(JSON.stringify({ type: 'error', error: { type, message } }));
 }
 
-/** Null when it is too long. What is left of it is not read; closing the connection ends it. */
+/** Reads a request's body; null when it is too long. The rest is not read; closing the connection ends it. */
 async function readBody(request: http.IncomingMessage): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let sizeBytes = 0;

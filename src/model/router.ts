@@ -35,7 +35,7 @@ export type RoutedTurn = {
 };
 
 /**
- * Returns names of the models that shall answer a turn, best first, with their prefixes; null leaves it
+ * Returns names of the models for a turn, best first, with their prefixes; null leaves it
  * to the next router.
  */
 export type Router = (

@@ -43,7 +43,10 @@ export async function openSandbox(
   return { kind: 'unavailable', advice: installAdvice(engines, settings.sandbox, reasons) };
 }
 
-/** An agent that cannot be built, such as by a change to its source, must not keep the host from starting. */
+/**
+ * Makes the sandbox ready. An agent that cannot be built, such as after a change to its source, must not
+ * keep the host from starting.
+ */
 async function readySandbox(
   engine: Engine,
   options: SandboxOptions,

@@ -112,7 +112,7 @@ const Step = z.custom<SetupStep>(
   'must be made by defineSetup({ name, help, run })',
 );
 
-/** Every step of this tree: the files of this folder that export a `setup`. */
+/** Returns every step of this tree: the files of this folder that export a `setup`. */
 export function discoverSetupSteps(
   folder: string = import.meta.dirname,
 ): Promise<readonly SetupStep[]> {

@@ -13,7 +13,7 @@ const KeptFiles = z.array(KeptFile);
 
 /**
  * A file that goes along with a message: the name of the host's copy of it, where it was copied from as
- * people are told, and its name for whoever gets it.
+ * people are told, and its name for the recipient.
  */
 export type KeptFile = Readonly<z.output<typeof KeptFile>>;
 

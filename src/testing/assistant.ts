@@ -132,7 +132,7 @@ export class TestChannel implements Channel {
     await this.#events?.onChat({ jid, name, isDirect: false, ...over });
   }
 
-  /** Drops somebody, as a channel with an allow-list of its own does. */
+  /** Drops messages of a sender, as a channel with an allow-list of its own does. */
   async drop(sender: string): Promise<void> {
     await this.#events?.onStranger?.(sender);
   }
@@ -146,7 +146,7 @@ export class TestChannel implements Channel {
 
 export type AgentScript = (request: TurnRequest, events: TurnEvents) => Promise<TurnOutcome>;
 
-/** An outcome as a sandbox reports it. */
+/** Returns an outcome as a sandbox reports it. */
 export function answers(text: string): TurnOutcome {
   return { kind: 'answered', text, session: 's1', isTruncated: false };
 }
@@ -162,7 +162,7 @@ function testSandbox(script: AgentScript): Sandbox {
   };
 }
 
-/** A sandbox that the test closes itself, so that one serves several assistants. */
+/** Returns a sandbox that the test closes itself, so that one serves several assistants. */
 export function borrowed(sandbox: Sandbox): LazySandbox {
   return {
     open: async () => ({ kind: 'ready', sandbox }),
@@ -306,7 +306,7 @@ async function stop(host: Host, store: Store): Promise<void> {
   store.close();
 }
 
-/** The texts that a channel has sent so far. */
+/** Returns the texts that a channel has sent so far. */
 export function textsOf(channel: TestChannel): readonly string[] {
   return channel.sent.map(({ text }) => text);
 }

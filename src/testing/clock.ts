@@ -47,7 +47,7 @@ export class TestClock {
     this.pass(Date.parse(moment) - this.#wall);
   }
 
-  /** Moves the wall clock while no timer counts, as a sleeping machine does, or somebody who sets it. */
+  /** Moves the wall clock while no timer counts, as a machine that sleeps, or a person who sets it. */
   moveTo(moment: string): void {
     this.#wall = Date.parse(moment);
   }

@@ -65,7 +65,7 @@ export function commitAll(codebase: Codebase, message: string): void {
   codebase.git('commit', '--quiet', '--allow-empty', '-m', message);
 }
 
-/** A folder as a codebase. */
+/** Returns a folder as a codebase. */
 export function openCodebase(root: string): Codebase {
   const path = (below: string) => join(root, below);
   return {
@@ -90,7 +90,7 @@ export function openCodebase(root: string): Codebase {
   };
 }
 
-/** The manifest and files of a small package, by their paths in it. */
+/** Returns the manifest and files of a small package, by their paths in it. */
 export function skillFiles(
   skill: string,
   parts: {

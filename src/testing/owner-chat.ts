@@ -62,7 +62,7 @@ export function git(dir: string, ...args: string[]): string {
   return execFileSync('git', [...who, ...args], { cwd: dir, encoding: 'utf8' });
 }
 
-/** A model that answers each question by a script; its settings are for an assistant's environment. */
+/** Starts a model that answers each question by a script; its settings are for an assistant's environment. */
 export async function startModel(script: (question: string) => AnthropicReply | object) {
   const server = await startAnthropicServer((request) => {
     const said = script(lastUserText(request));

@@ -8,12 +8,12 @@ export const CODE = 'export const one = 1;\n\nexport const two = 2;\n\nexport co
 /** The same file as changed by the skill `b`. */
 const B = CODE.replace('= 2', "= 'b'");
 
-/** The `package.json` of a version. */
+/** Returns the `package.json` of a version. */
 export function manifest(version: string): string {
   return `{ "name": "demo", "version": "${version}" }\n`;
 }
 
-/** A clone of a remote that has released 1.0.0, both to be disposed of. */
+/** Returns a clone of a remote that has released 1.0.0, both to be disposed of. */
 export function cloneOfReleases(): { readonly project: TestProject; readonly remote: TestProject } {
   const files = {
     'package.json': manifest('1.0.0'),

@@ -69,7 +69,7 @@ type TurnOver = {
   }>;
 };
 
-/** Makes the project, with `groups/family`, `groups/other` and a `.env` that nobody should see. */
+/** Makes the project, with `groups/family`, `groups/other` and a `.env` that no agent should see. */
 export async function sandboxProject(parts: SandboxProjectParts): Promise<SandboxProject> {
   const dir = await mkdtemp(join(tmpdir(), 'claw-sandbox-'));
   const dataDir = parts.settings?.dataDir ?? join(dir, 'data');

@@ -14,7 +14,7 @@ export function cents(amount: number): TokenCounts {
   };
 }
 
-/** An agent that spends as many cents as the last `spend <n>` says, in one call, and then answers. */
+/** Creates an agent that spends as many cents as the last `spend <n>` says, in one call, and then answers. */
 export function spender() {
   const prompts: string[] = [];
   const agent: AgentScript = async ({ prompt, models: [model] }, { onModelCall }) => {

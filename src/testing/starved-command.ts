@@ -131,7 +131,7 @@ export class StarvedCommand {
   }
 }
 
-/** The tree and what is committed below `.claw`, apart from the moment of the run. */
+/** Returns the tree and what is committed below `.claw`, apart from the moment of the run. */
 function snapshot(codebase: Codebase): Snapshot {
   const { '.gitignore': _, '.gitattributes': __, ...state } = codebase.state();
   const all = JSON.stringify([codebase.tree(), state]);

@@ -3,7 +3,7 @@ import type { Scenario } from './starved-command.ts';
 
 const LINES = 'one\ntwo\nthree\nfour\nfive\nsix\n';
 
-/** A released project with a skill in it, and another one beside it. */
+/** Lays out a released project with a skill in it, and another one beside it. */
 async function layOutProject(codebase: Codebase): Promise<void> {
   codebase.write({ 'src/a.ts': LINES, 'src/b.ts': LINES, 'src/gone/only.ts': LINES });
   codebase.git('init', '--quiet', '--initial-branch=main');
@@ -32,7 +32,7 @@ async function applyBoth(codebase: Codebase): Promise<void> {
   await succeed(codebase, 'apply', 'second');
 }
 
-/** The next release changes lines beside those of the skill, and brings a file. */
+/** Makes the next release, which changes lines beside those of the skill, and brings a file. */
 async function release(codebase: Codebase): Promise<void> {
   await applyFirst(codebase);
   codebase.git('stash', '--quiet', '--include-untracked');

@@ -64,7 +64,7 @@ export class TestTree {
   }
 }
 
-/** A skill of one file, which brings no packages. */
+/** Returns a skill of one file, which brings no packages. */
 export function oneFileSkill(name: string, path: string, text: string): Record<string, string> {
   const manifest = [
     `skill: ${name}`,

@@ -13,7 +13,7 @@ import { TestClock } from './clock.ts';
 export const FAMILY = 'chat:family';
 const START = '2026-11-21T12:00:00Z';
 
-/** An assistant on the test's clock, with a group beside the main chat. */
+/** Starts an assistant on the test's clock, with a group beside the main chat. */
 export async function startWithFamily(
   project: TestProject,
   agent: AgentScript = async () => answers('pong'),

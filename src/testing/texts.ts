@@ -52,7 +52,7 @@ const edit = (words: fc.Arbitrary<string>): fc.Arbitrary<Edit> =>
   });
 
 /**
- * A text with newlines throughout and a few edits of it on each side, some of them the same.
+ * Returns a text with newlines throughout and a few edits of it on each side, some of them the same.
  *
  * @param words the lines of the base, and those that edits put in
  */

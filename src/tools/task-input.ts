@@ -37,7 +37,7 @@ export const taskFields = {
 export const TaskNumber = z.object({ task: z.int().describe('Number of the task') });
 
 /**
- * The task that a caller means. To those who may not know of it there is none of that number.
+ * Returns the task that a caller means. To those who may not know of it there is none of that number.
  *
  * @throws Error in words for the agent
  */
@@ -47,7 +47,7 @@ export function taskFor({ caller, store }: ToolCall, id: number): Task {
   throw new Error(`There is no task ${id}${caller.isMain ? '' : ' of this chat'}. See list_tasks.`);
 }
 
-/** One sentence on what a task is now. */
+/** Returns one sentence on what a task is now. */
 export function taskSentence({ id, state, schedule, nextRun }: Task): string {
   const next =
     nextRun === null

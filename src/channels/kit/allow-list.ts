@@ -1,6 +1,6 @@
 const EVERYBODY = '*';
 
-/** Tells whether somebody may write: their id is listed, or everybody is. */
+/** Tells whether a person may write: their id is listed, or all people are. */
 export function isAllowed(allowFrom: readonly string[], id: string | number): boolean {
   return allowFrom.includes(EVERYBODY) || allowFrom.includes(String(id));
 }

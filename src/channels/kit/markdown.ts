@@ -5,7 +5,7 @@ import { unlessNested } from '../../lib/markdown-guard.ts';
  * One messenger's way to write what Markdown can say. Arguments are in its notation already, but for `text`.
  */
 export type Notation = {
-  /** Makes characters that mean something to the messenger stand for themselves. */
+  /** Escapes characters that have a meaning to the messenger. */
   escape(text: string): string;
   bold(inner: string): string;
   italic(inner: string): string;
@@ -13,7 +13,7 @@ export type Notation = {
   /** Code within a line. */
   code(text: string): string;
   codeBlock(text: string, language: string | null): string;
-  /** Lines that somebody else said; some messengers take no quotation within another. */
+  /** Quoted lines; some messengers take no quotation within another. */
   quote(inner: string, isWithinQuote: boolean): string;
   /** A link; an address without words has an empty label. */
   link(href: string, label: string): string;
@@ -26,7 +26,7 @@ export type Notation = {
 };
 
 /**
- * Writes Markdown in the notation of a messenger. Lines stay lines. What is nested deeper than anybody writes
+ * Writes Markdown in the notation of a messenger. Lines stay lines. Text that is nested deeper than people write
  * arrives as it is, escaped.
  */
 export function renderMarkdown(markdown: string, notation: Notation): string {

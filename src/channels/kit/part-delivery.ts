@@ -22,7 +22,7 @@ export type PartSender<P> = {
 /**
  * Sends messages in parts, one after the other, to a messenger that takes no ids of ours: a part sent twice is
  * there twice. When a message fails halfway, what was taken is remembered, and sending the message with that id
- * again goes on behind it.
+ * again goes on after it.
  */
 export class PartDelivery<P> {
   readonly #sender: PartSender<P>;

@@ -14,8 +14,8 @@ import { dataDirOf } from './talk.ts';
 const PROMPT = '> ';
 
 /**
- * A session with the assistant on this terminal, until Ctrl-D. Where none runs, one is started here,
- * as `claw start` does, and ends with the session.
+ * Talks with the assistant on this terminal, until Ctrl-D. Where none runs, starts one here, as `claw start`
+ * does, which ends with the session.
  */
 export async function chatOnTerminal({ root, signal }: Invocation): Promise<CliResult<'chat'>> {
   const { stdin: input, stdout: output } = process;

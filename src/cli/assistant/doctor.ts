@@ -50,7 +50,7 @@ async function assistant(
   );
 }
 
-/** Null where they do not parse: an examination of theirs says why. */
+/** Reads the settings; null where they do not parse, for which there is an examination of its own. */
 function settingsOrNull(
   environment: ReturnType<typeof environmentOf>,
   root: string,

@@ -4,7 +4,7 @@ import type { Invocation } from '../verb.ts';
 import { type Conversation, type ConversationView, openConversation } from './conversation.ts';
 import { startForAWhile } from './started.ts';
 
-/** The data folder of the project that a command is called in. */
+/** Returns the data folder of the project that a command is called in. */
 export function dataDirOf(root: string): string {
   return dataDirIn(environmentOf(root), root);
 }

@@ -45,7 +45,7 @@ function eventJson(event: DevelopEvent): object {
   return { kind, paths, seconds: seconds(milliseconds), result: JSON.parse(renderJson(result)) };
 }
 
-/** A save in one line, and what failed below it. */
+/** Returns a save in one line, and what failed below it. */
 export function eventLines(event: DevelopEvent, now: Date): readonly string[] {
   const time = now.toTimeString().slice(0, 8);
   if (event.kind === 'watching') {

@@ -46,7 +46,7 @@ function dayIn(path: string): string {
   return DAILY.exec(path)?.[1] ?? '';
 }
 
-/** The files of each day, newest day first. */
+/** Returns the files of each day, newest day first. */
 function daysOf(folder: string): readonly (readonly [string, readonly string[]])[] {
   const names = namesIn(folder).filter((name) => DAILY.test(name));
   const days = [...new Set(names.map(dayIn))].sort().reverse();

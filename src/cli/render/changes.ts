@@ -31,7 +31,7 @@ export function changeLines(result: Shown, brought: Brought = {}): readonly stri
   return [headline(result), ...conflictLines(result), ...(result.verb === 'plan' ? rest : [])];
 }
 
-/** A skill of the project's own needs no word on where it is from. */
+/** Returns a line on the source of a skill; none for a skill of the project's own. */
 function sourceLine({
   name,
   version,

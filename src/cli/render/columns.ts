@@ -7,7 +7,7 @@ export function widthOf(text: string): number {
   return [...text].reduce((width, character) => width + widthOfOne(character), 0);
 }
 
-/** A text in pieces that each fit into a number of columns; one piece at least. */
+/** Returns a text in pieces that each fit into a number of columns; one piece at least. */
 export function wrapped(text: string, columns: number): readonly string[] {
   const pieces: string[] = [];
   let piece = '';

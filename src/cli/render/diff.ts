@@ -3,7 +3,7 @@ import { type Colour, painted, type Screen, shown } from '../screen.ts';
 /** Patches of some files. */
 type Patches = { readonly files: readonly { readonly patch: string }[] };
 
-/** The patches, to the byte where they are piped on. */
+/** Returns the patches, to the byte where they are piped on. */
 export function diffLines({ files }: Patches, screen: Screen): readonly string[] {
   const text = files.map(({ patch }) => patch).join('');
   if (text === '') return [];

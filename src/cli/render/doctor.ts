@@ -16,7 +16,7 @@ type FoundByDoctor = {
 
 const HEADINGS = { code: 'The code', assistant: 'The assistant' } as const;
 
-/** One line for each finding, the advice below it, and the verdict. */
+/** Returns one line for each finding, the advice below it, and the verdict. */
 export function doctorLines({ findings }: DoctorData, screen: Screen): readonly string[] {
   const width = Math.max(...findings.map(({ area }) => area.length));
   const hasParts = findings.some(({ part }) => part === 'assistant');

@@ -53,7 +53,7 @@ const STYLE = `
     .failing { fill: #bd561d } .refused { fill: #8957e5 }
   }`;
 
-/** The matrix as one SVG that needs nothing else: a triangular grid, triples, a legend. */
+/** Returns the matrix as one SVG that needs nothing else: a triangular grid, triples, a legend. */
 export function renderSvg(data: MatrixData): string {
   const { skills } = data;
   const left = EDGE + Math.max(0, ...skills.map((name) => nameOf(name).length)) * CHAR + 28;

@@ -13,7 +13,7 @@ export const OUTCOMES = [
 /** The meeting of two skills: their cell, else `apart`, or `unknown` where one of them was refused. */
 export type Meeting = MatrixCell | 'apart' | 'unknown';
 
-/** The meeting of two skills, or of one with itself: the skill alone. */
+/** Returns the meeting of two skills, or of one with itself: the skill alone. */
 export function meetings(data: MatrixData): (one: string, other: string) => Meeting {
   const cells = new Map(data.cells.map((cell) => [cell.skills.join('\n'), cell]));
   return (one, other) => {
@@ -41,7 +41,7 @@ export function headline({ skills, core, proved }: MatrixData): string {
   return `${count} on core ${core.version ?? 'without a version'} (${commit})${how}`;
 }
 
-/** A name in so many characters; its end gives way. */
+/** Returns a name in so many characters; its end gives way. */
 export function shortName(name: string, width: number): string {
   return name.length <= width ? name : `${name.slice(0, width - 1)}…`;
 }

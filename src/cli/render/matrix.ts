@@ -12,7 +12,7 @@ const MARKS: Readonly<Record<CellOutcome, string>> = {
 const APART = '·';
 const NAME_WIDTH = 24;
 
-/** A triangular table of all pairs, skills alone on its edge; then what is to be said of cells. */
+/** Returns a triangular table of all pairs, skills alone on its edge; then what is to be said of cells. */
 export function matrixLines(data: MatrixData): readonly string[] {
   if (data.skills.length === 0) return ['There is no skill under skills/.'];
   const triples = data.cells.filter(({ skills }) => skills.length === 3);

@@ -79,7 +79,7 @@ function editLines(edits: StatusData['edits']): readonly string[] {
   ];
 }
 
-/** One line for each skill. */
+/** Returns one line for each skill. */
 export function listLines(entries: DataOf<'list'>): readonly string[] {
   if (entries.length === 0) return ['None.'];
   return entries.map((entry) => {

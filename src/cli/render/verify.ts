@@ -2,7 +2,7 @@ import type { DataOf } from '../../engine/commands.ts';
 
 const FORMS = { 'line-ends': 'line ends', mode: 'mode' } as const;
 
-/** Lines of the disk that differ from what was published. */
+/** Returns lines of the disk that differ from what was published. */
 export function verifyLines(data: DataOf<'verify'>): readonly string[] {
   if (data.clean) return ['Disk, state and composition agree.'];
   const edits = data.edits.map(({ path, owner, lines, form, touches }) => {

@@ -53,7 +53,7 @@ export function resolvedLines({ path, open }: DataOf<'resolve'>): readonly strin
   return [path === null ? next : `Decided: ${path}. ${next}`];
 }
 
-/** The recorded resolutions, or the one that was forgotten. */
+/** Returns the recorded resolutions, or the one that was forgotten. */
 export function recordingLines(data: DataOf<'resolutions'>): readonly string[] {
   if ('forgotten' in data) {
     return [`Forgotten: ${data.forgotten}. The tree stays; the next command that needs it asks.`];

@@ -14,7 +14,9 @@ const COLOURS: Readonly<Record<Owner['kind'], Colour>> = {
 
 const LABEL_WIDTH = 24;
 
-/** The lines with their owners beside them, each named where its part begins, and below who they are. */
+/**
+ * Returns the lines with their owners beside them, each named where its part begins, and below who they are.
+ */
 export function whyLines(data: WhyData, screen: Screen): readonly string[] {
   const { path, ranges, binary, gone } = data;
   if (gone !== null) {
@@ -50,7 +52,7 @@ function labelOf({ owner, kind, version, key = '' }: Owner): string {
   return kind === 'customisation' || !version ? owner : `${owner} ${version}`;
 }
 
-/** One line for each that a name alone does not explain. */
+/** Returns one line for each that a name alone does not explain. */
 function legend(owners: readonly Owner[]): readonly string[] {
   const notes = owners.flatMap((owner) => {
     const { kind, description, key, layers, origin } = owner;

@@ -140,7 +140,7 @@ function letterOf(at: number): string {
   return String.fromCharCode('a'.charCodeAt(0) + at);
 }
 
-/** The key that was pressed; null where the owner wants out. */
+/** Returns the key that was pressed; null where the owner wants out. */
 async function choose(message: string, options: Options): Promise<string | null> {
   const answer = await selectKey({
     message,

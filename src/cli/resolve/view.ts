@@ -30,7 +30,7 @@ export function headingLines(
   ];
 }
 
-/** One open hunk of a conflict: what both came from above, ours and theirs side by side below. */
+/** Returns one open hunk of a conflict: what both came from above, ours and theirs side by side below. */
 export function hunkLines(
   { hunks, layers }: Conflict,
   index: number,

@@ -81,7 +81,7 @@ export function serviceState(service: ServiceDefinition) {
   return { path, file: kind, state: manager === '' ? null : manager };
 }
 
-/** Of two installations of one user, the second would take the first one's place. */
+/** Refuses to replace the service of another installation: one user has one service of that name. */
 function refuseForeign(path: string, before: string, identity: string): void {
   if (!isUntouched(before) || before.split('\n').includes(identity)) return;
   throw new CliError(
@@ -111,7 +111,7 @@ function difference(before: string, text: string): string {
   return ` What would change:\n${[...gone, ...added].join('\n')}\n`;
 }
 
-/** The first command that did not work; null where all did. */
+/** Returns the first command that did not work; null where all did. */
 function firstFailure(commands: ServiceDefinition['enable']): string | null {
   for (const [program, ...args] of commands) {
     const { status } = spawnSync(program, args, { stdio: 'ignore' });

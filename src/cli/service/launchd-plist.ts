@@ -3,7 +3,7 @@ import type { ServiceParts } from './parts.ts';
 /** Finishes what a power cut left, then becomes the supervisor, so that signals reach it. */
 const SCRIPT = '"$1" "$2"; exec "$3" "$4" --service';
 
-/** The property list with which launchd keeps the assistant running while its user is logged in. */
+/** Returns the property list with which launchd keeps the assistant running while its user is logged in. */
 export function launchdPlist(parts: ServiceParts, { label, log }: { label: string; log: string }) {
   const { node, anyNode, prepare, start, path } = parts;
   const program = ['/bin/sh', '-c', SCRIPT, 'sh', anyNode, prepare, node, start];

@@ -46,7 +46,7 @@ async function service(
   );
 }
 
-/** The service of this installation, by its usual name and for its owner alone. */
+/** Returns the service of this installation, by its usual name and for its owner alone. */
 export function ownDefinition(): Promise<ServiceDefinition> {
   return definitionNamed('patchclaw', false);
 }

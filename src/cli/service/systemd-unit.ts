@@ -4,7 +4,7 @@ import type { ServiceParts } from './parts.ts';
 const WITH_STEPS = 254;
 
 /**
- * The unit of systemd that keeps the assistant running.
+ * Returns the unit of systemd that keeps the assistant running.
  *
  * @param user the numeric user that a unit of the whole system runs as; null for one of the user's own
  * @param version systemd's, where it is known: an older one warns of what it does not know
@@ -51,7 +51,7 @@ export function systemdUnit(
   );
 }
 
-/** The colon keeps `$` from being taken for a variable. */
+/** Writes a command; its colon keeps `$` from being taken for a variable. */
 function command(program: string, ...args: readonly string[]): string {
   // The one place where systemd takes no quotes, however they are escaped.
   const isOdd = /["'\\\x00-\x1f\x7f]/.test(program);
@@ -59,7 +59,7 @@ function command(program: string, ...args: readonly string[]): string {
   return `:${[...shell, program, ...args].map(quoted).join(' ')}`;
 }
 
-/** One word, whatever it holds: spaces, quotes, and `%`, which systemd replaces even in quotes. */
+/** Quotes one word, whatever it holds: spaces, quotes, and `%`, which systemd replaces even in quotes. */
 function quoted(word: string): string {
   const escaped = word
     .replace(/[\\"]/g, '\\$&')

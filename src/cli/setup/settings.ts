@@ -12,7 +12,7 @@ export function environmentOf(root: string): Environment {
   return { ...readEnvFile(root), ...process.env };
 }
 
-/** The settings in an environment. @throws ClawError USAGE naming the setting that is wrong */
+/** Returns the settings in an environment. @throws ClawError USAGE naming the setting that is wrong */
 export function settingsOf(environment: Environment, root: string): Settings {
   try {
     return readSettings(environment, root);
@@ -27,7 +27,7 @@ export async function modelsIn(environment: Environment, settings: Settings): Pr
   return openModels(await discoverProviders(), environment, { settings });
 }
 
-/** The data folder, also where another setting is wrong. */
+/** Returns the data folder, also where another setting is wrong. */
 export function dataDirOf(environment: Environment, root: string): string {
   return resolve(root, environment['CLAW_DATA'] || 'data');
 }

@@ -49,7 +49,7 @@ export async function runSetupStep(
   }
 }
 
-/** The same as `claw service install`, under the name that the walk through everything shows. */
+/** Does the same as `claw service install`, under the name that the walk through everything shows. */
 async function setUpService(
   { options: { yes } }: Invocation,
   args: readonly string[],

@@ -46,7 +46,7 @@ export const CarriedData = z.object({
   settings: z.array(z.string()),
   /** The settings that have no default. */
   requiredSettings: z.array(z.string()),
-  /** Conflicts that were resolved: by recordings, or by whoever decided. */
+  /** Conflicts that were resolved: by recordings, or by a decision. */
   settled: z.array(
     z.object({
       path: z.string(),

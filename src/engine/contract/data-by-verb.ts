@@ -21,7 +21,7 @@ import type { UpdateData } from './verbs/update.ts';
 import type { VerifyData } from './verbs/verify.ts';
 import type { WhyData } from './verbs/why.ts';
 
-// Types alone: whoever only makes or prints results loads no schema.
+// Types alone, so that code that only makes or prints results loads no schema.
 
 /** The schema of each verb's data. */
 export type Schemas = {

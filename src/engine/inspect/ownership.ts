@@ -28,7 +28,7 @@ export type OwnerReport = {
   readonly description?: string;
   /** The recording, by its key. */
   readonly key?: string;
-  /** Between whom it decided; or the skills that declare a line together. */
+  /** The two layers between which it decided; or the skills that declare a line together. */
   readonly layers?: readonly string[];
   /** The author of the decision: `owner`, or a model. */
   readonly origin?: string | null;

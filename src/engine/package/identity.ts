@@ -7,7 +7,7 @@ const NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
 const NAME_RULE = 'it takes a-z, 0-9 and dashes, no dash in front, 63 at most';
 
 /**
- * Checks who a package says it is and whom it names: names, versions, then reference to itself.
+ * Checks a package's name and version, those it refers to, then references to itself.
  *
  * @throws ClawError NAME_INVALID, VERSION_INVALID, GRAPH_INVALID with the place in the manifest
  */

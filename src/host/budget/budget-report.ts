@@ -71,7 +71,7 @@ export function createBudgetReport({
 /** Groups that have used more than this of their budget are named where space is short. */
 const NOTABLE = 0.5;
 
-/** One line: what all have spent, and who has used more than half of what they may. */
+/** Returns one line: what all have spent, and who has used more than half of what they may. */
 export function budgetLine({ total, totalLimits, folders }: BudgetReport): string {
   const notable = folders
     .filter(({ spent, limits }) => total.tokens > 0 && shareUsed(spent, limits) > NOTABLE)

@@ -105,7 +105,10 @@ export function openBudgets(options: BudgetOptions): Budgets {
     return null;
   }
 
-  /** After the charge and apart from it: what is not told now is told with the next one. */
+  /**
+   * Sends notices, after the charge and apart from it: one that cannot be sent now is sent with the next
+   * one.
+   */
   function tell(folder: string, day: string): void {
     try {
       notices.tell(folder, day, { spent: store.usage.of(folder, day), limits: limitsOf(folder) });

@@ -86,7 +86,7 @@ export async function beginChange(
   return begun;
 }
 
-/** The result of a command whose change has ended in words. */
+/** Returns the result of a command whose change has ended in words. */
 export function answer(text: string): CommandResult {
   return { kind: 'answer', text };
 }

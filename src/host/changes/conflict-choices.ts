@@ -2,7 +2,7 @@ import type { Choice, Reply } from '../contracts/question.ts';
 import { valueText } from './conflict-text.ts';
 import type { WaitingConflict } from './waiting.ts';
 
-/** The ways to resolve a conflict that `claw resolve` knows for its kind, and the way out. */
+/** Returns the ways to resolve a conflict that `claw resolve` knows for its kind, and the way out. */
 export function choicesFor(conflict: WaitingConflict, hasModel: boolean): readonly Choice[] {
   const giveUp = { word: 'give up', label: 'give up: forget the change' };
   if (!conflict.decidable) {
@@ -26,7 +26,7 @@ export function choicesFor(conflict: WaitingConflict, hasModel: boolean): readon
   ];
 }
 
-/** The arguments of `claw resolve` for an answer; null where the conflict has no such choice. */
+/** Returns the arguments of `claw resolve` for an answer; null where the conflict has no such choice. */
 export function resolveArgs(
   conflict: WaitingConflict,
   { word, text }: Reply,

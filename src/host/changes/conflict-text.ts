@@ -4,7 +4,7 @@ import type { WaitingConflict } from './waiting.ts';
 const SIDE_LINES = 6;
 const SHOWN_HUNKS = 2;
 
-/** A conflict in a few lines: where it is, and what each side wants there. */
+/** Returns a conflict in a few lines: where it is, and what each side wants there. */
 export function conflictText(conflict: WaitingConflict): string {
   const { path, lines, layers, reason } = conflict;
   const [line] = lines;
@@ -39,7 +39,7 @@ function sidesText(conflict: WaitingConflict): readonly string[] {
     : shown;
 }
 
-/** A value as it is read and typed. */
+/** Returns a value as it is read and typed. */
 export function valueText(value: unknown): string {
   if (value === null || value === undefined) return 'none';
   return oneLine(typeof value === 'string' ? value : JSON.stringify(value), 120);

@@ -15,7 +15,7 @@ export function bringsOf(result: ClawResult): Brings {
   return dataBy(CarriedData, result) ?? NOTHING;
 }
 
-/** A plan in lines: files, then packages and settings where it brings some; what goes is not told. */
+/** Returns a plan in lines: files, then packages and settings where it brings some; what goes is not told. */
 export function planLines(result: ClawResult, isSet: (setting: string) => boolean): string {
   const { packages, settings, requiredSettings } = bringsOf(result);
   const named = settings.map((name) => {

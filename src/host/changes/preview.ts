@@ -72,8 +72,8 @@ function linesOf(
 }
 
 /**
- * The question that `previewChange` would ask, found by planning alone; null where the command has to run
- * to tell, because it is blocked, refused, or has nothing to ask.
+ * Returns the question that `previewChange` would ask, found by planning alone; null where the command has
+ * to run to tell, because it is blocked, refused, or has nothing to ask.
  */
 export async function proposeChange(
   context: CommandContext,
@@ -125,7 +125,7 @@ export async function carryOutChange(
   return answer(ended.text);
 }
 
-/** Paths that the owner has to name before such a plan is carried out. */
+/** Returns paths that the owner has to name before such a plan is carried out. */
 function consentFor(plan: ClawResult): readonly string[] {
   const data = dataBy(PlanData, plan);
   return data !== null && 'consent' in data ? data.consent : [];

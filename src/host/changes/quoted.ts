@@ -1,4 +1,4 @@
-/** A text of the project as a block of code, cut to some lines; nothing in it can end the block. */
+/** Returns a text of the project as a block of code, cut to some lines; nothing in it can end the block. */
 export function quoted(text: string, maxLines: number, language = ''): string {
   const lines = plain(text).replace(/\n$/, '').split('\n');
   const more = lines.length - maxLines;
@@ -8,7 +8,7 @@ export function quoted(text: string, maxLines: number, language = ''): string {
   return [`${fence}${language}`, ...shown.map(cut), fence].join('\n');
 }
 
-/** One line of the project's, without what could steer a screen. */
+/** Returns one line of the project's, without what could steer a screen. */
 export function oneLine(text: string, maxChars: number): string {
   const line = plain(text).replace(/\s+/g, ' ').trim();
   return line.length > maxChars ? `${line.slice(0, maxChars - 1)}…` : line;

@@ -63,7 +63,10 @@ async function afterInterruption(
 const MAX_WAITS = 200;
 const LOCKED = 5;
 
-/** Each call waits for the lock on its own, for two seconds, and finishes what a kill left. */
+/**
+ * Waits until no command holds the lock. Each call waits for two seconds, and finishes work that a kill
+ * left.
+ */
 async function untilUnlocked({ claw, say }: CommandContext): Promise<void> {
   for (let waits = 0; waits < MAX_WAITS; waits += 1) {
     const { exitCode } = await claw(['recover']);

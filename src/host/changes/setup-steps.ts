@@ -3,7 +3,10 @@ import { join } from 'node:path';
 
 const MAX_CHARS = 4_000;
 
-/** The set-up steps of a skill's `SKILL.md`: its section on that, else all of it; empty when there is none. */
+/**
+ * Returns the set-up steps of a skill's `SKILL.md`: its section on that, else all of it; empty when there is
+ * none.
+ */
 export async function setupSteps(projectDir: string, skill: string): Promise<string> {
   for (const folder of ['skills', '.claw/packages']) {
     try {

@@ -37,7 +37,7 @@ export async function readWaiting({
   };
 }
 
-/** The operation as it is typed: `update v2.0.0`. */
+/** Returns the operation as it is typed: `update v2.0.0`. */
 export function operationName({ verb, args }: Pick<WaitingOperation, 'verb' | 'args'>): string {
   return [verb, ...args].join(' ');
 }

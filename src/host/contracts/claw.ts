@@ -42,8 +42,8 @@ export type ClawOptions = {
 };
 
 /**
- * The engine as the host knows it: a child process, so that a new tree can be published while this
- * one still runs from the old.
+ * Creates the host's way to the engine: a child process, so that a new tree can be published while this one
+ * still runs from the old.
  */
 export function clawRunner(options: ClawOptions): Claw {
   const { nodePath, clawPath, projectDir, environment, modelKey } = options;

@@ -11,7 +11,7 @@ export type GitOptions = {
 
 const TIMEOUT_MS = 120_000;
 
-/** The project's git, which never asks for a password: there is no terminal to type it in. */
+/** Creates a runner of the project's git. It never asks for a password: there is no terminal to type it in. */
 export function gitRunner({ projectDir, environment }: GitOptions): Git {
   return async (args) => {
     const { execa } = await import('execa');

@@ -68,7 +68,7 @@ export function isAmong({ choices }: Answerable, { word }: Reply): boolean {
   return choices.length === 0 || choices.some((choice) => choice.word === word);
 }
 
-/** The choices as the owner reads them. */
+/** Returns the choices as the owner reads them. */
 export function choiceLines(choices: readonly Choice[]): string {
   return choices.map(({ label }, at) => `${at + 1}. ${label}`).join('\n');
 }

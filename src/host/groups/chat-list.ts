@@ -33,8 +33,8 @@ export type AddressOf = (
 ) => { readonly channel: string; readonly jid: string } | null;
 
 /**
- * The chat that is meant by a number of the last list, an address, a folder or a name. A folder spelt
- * exactly comes before every name: it is the owner's word, and what a chat is called is its members'.
+ * Returns the chat that is meant by a number of the last list, an address, a folder or a name. A folder
+ * spelt exactly comes before every name: it is the owner's word, and what a chat is called is its members'.
  *
  * @param among `registered` finds nothing where no registered chat fits
  * @returns null when there is none
@@ -98,7 +98,7 @@ function chatsNamed(store: Store, wanted: string): readonly (Chat | null)[] {
   return [...registered.map(({ jid }) => store.chats.byJid(jid)), ...others];
 }
 
-/** The chat of a folder; one that was unregistered goes on by the name of the folder that it left. */
+/** Returns the chat of a folder; one that was unregistered goes on by the name of the folder that it left. */
 function chatOfFolder(store: Store, wanted: string): Chat | null {
   const jid = store.groups.byFolder(wanted)?.jid ?? store.folders.holder(wanted);
   return jid === null ? null : store.chats.byJid(jid);

@@ -19,7 +19,7 @@ export function folderNameProblem(name: string): string | null {
 }
 
 /**
- * The first free name for a chat's folder: what it is called, made to fit the rule, else
+ * Returns the first free name for a chat's folder: what it is called, made to fit the rule, else
  * `<channel>-<id>`; with a number where that is taken.
  *
  * @param isTaken says whether a name is in use, whatever its case

@@ -45,7 +45,7 @@ function whichOne({ typed: name, chats }: SeveralFit, typed: string): CommandRes
 }
 
 /**
- * The registered group that a command begins with, and the words after it.
+ * Returns the registered group that a command begins with, and the words after it.
  *
  * @throws GroupRefused when the words name none, SeveralFit when they fit several
  */

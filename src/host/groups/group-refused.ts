@@ -40,7 +40,7 @@ export class SeveralFit extends GroupRefused {
   }
 }
 
-/** A chat in words that tell it from others of its name. */
+/** Returns a chat in words that tell it from others of its name. */
 export function labelOf({ jid, name, folder, isRegistered }: FittingChat): string {
   const place = folder === null ? jid : `groups/${folder}`;
   return `${name ?? jid} (${place}${isRegistered ? '' : ', not registered'})`;

@@ -3,10 +3,11 @@ import type { ToolCall } from '../contracts/tool.ts';
 import { SeveralFit } from './group-refused.ts';
 
 /**
- * The group that an agent names, by folder or name; its own when it names none. A folder spelt exactly
- * is the owner's word and comes first: what a chat is called is up to its members.
+ * Returns the group that an agent names, by folder or name; its own when it names none. A folder spelt
+ * exactly is the owner's word and comes first: what a chat is called is up to its members.
  *
- * @throws Error in words for the agent when there is none, when several fit, or when it may not name another than its own
+ * @throws Error in words for the agent when there is none, when several fit, or when it may not name another
+ *   than its own
  */
 export function namedGroup(
   { caller, store }: Pick<ToolCall, 'caller' | 'store'>,

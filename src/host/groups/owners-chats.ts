@@ -24,7 +24,7 @@ export function noteReach({ store, channels }: StorePort & ChannelsPort): void {
   }
 }
 
-/** The owner's own chats on the channels there are, the one they last wrote in first. */
+/** Returns the owner's own chats on the channels there are, the one they last wrote in first. */
 export function ownersChats({ store, channels }: StorePort & ChannelsPort): readonly Group[] {
   return store.groups.mains().filter(({ jid }) => channels.some((channel) => channel.ownsJid(jid)));
 }

@@ -118,7 +118,10 @@ function onReceived(parts: ChannelEventParts, received: readonly Received[]): vo
   parts.onStored(new Set(received.map(({ jid }) => jid)));
 }
 
-/** The messages are stored: a folder that cannot be made now is made at the next start or turn. */
+/**
+ * Makes the folder of a group. The messages are stored already: a folder that cannot be made now is made at
+ * the next start or turn.
+ */
 function makeFolder({ projectDir, settings, log }: ChannelEventParts, folder: string): void {
   try {
     makeGroupFolder({ projectDir, dataDir: settings.dataDir }, folder);

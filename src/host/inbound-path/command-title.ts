@@ -22,7 +22,7 @@ export function titleOf(payload: unknown): string {
   return quoted(queued.question.run ?? `/${queued.question.command}`);
 }
 
-/** The command that a text calls in the end; null for one that is not known, and for answers. */
+/** Returns the command that a text calls in the end; null for one that is not known, and for answers. */
 export function commandOf<C extends Command>(payload: unknown, commands: readonly C[]): C | null {
   const queued = Queued.safeParse(payload).data;
   if (queued?.kind !== 'run') return null;

@@ -68,8 +68,9 @@ export function receive(
 }
 
 /**
- * A direct chat registers itself when its sender is on an allow-list: the channel's own, which let the
- * message through, or where the channel has none the owner's. Never after the owner has taken it out.
+ * Tells whether a direct chat may register itself: its sender is on an allow-list, the channel's own, which
+ * let the message through, or where the channel has none the owner's. Never after the owner has taken it
+ * out.
  */
 function mayRegister(store: Store, { name, isOpen }: Source, message: InboundMessage): boolean {
   const { jid, isDirect, isOwner, sender } = message;
@@ -123,7 +124,7 @@ function queueTurn(
   }
 }
 
-/** A picture without a word asks for an answer where everything does. */
+/** Tells whether a message asks for an answer. A picture without a word does where every message does. */
 function isForAssistant(message: InboundMessage, group: Group, assistantName: string): boolean {
   return isTriggered({ ...message, text: textWithFiles(message) }, group, assistantName);
 }
@@ -174,7 +175,10 @@ function replyRequest(
   return { kind: 'reply', question, reply, isOvertaken: store.questions.isOvertaken(jid) };
 }
 
-/** The owner's commands run one after the other, and the one before may take minutes. */
+/**
+ * Tells the owner which command is at work: their commands run one after the other, and one may take
+ * minutes.
+ */
 function sayWhatIsAtWork(
   { store, now, newId }: ReceiveOptions,
   { jid, folder }: Group,
@@ -188,8 +192,8 @@ function sayWhatIsAtWork(
 }
 
 /**
- * A question is answered by the next thing the owner says, or not at all: a later yes means something
- * else. Only a look in between leaves it open.
+ * Withdraws the open question of a chat. It is answered by the next thing the owner says, or not at all: a
+ * later yes means something else. Only a look in between leaves it open.
  */
 function withdrawQuestion(
   { store, now, newId }: Pick<ReceiveOptions, 'store' | 'now' | 'newId'>,

@@ -87,7 +87,7 @@ export function openDelivery(options: DeliveryOptions): Delivery {
   const note = (write: () => void) =>
     persist(write, { log, timeouts, what: 'what was sent', isOver: () => isStopped });
 
-  /** Null for a message that was taken. */
+  /** Sends a message; returns null once it was taken, else the failure. */
   async function failureOf(
     channel: Channel,
     message: Outbound,

@@ -28,7 +28,7 @@ const MAX_WAIT_MS = 60_000;
 /** A busy machine wakes up late by less than this; more means that it slept or its clock was set. */
 const MOVED_MS = 5_000;
 
-/** One timer towards one moment of the wall clock. While it waits, it looks at nothing but the clock. */
+/** Opens a timer towards one moment of the wall clock. While it waits, it looks at nothing but the clock. */
 export function openAlarm({ now, setTimer, onDue, onClockMoved }: AlarmOptions): Alarm {
   let clear: (() => void) | null = null;
 

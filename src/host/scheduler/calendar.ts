@@ -23,7 +23,7 @@ export function nextCronTime(pattern: string, timeZone: string, after: number): 
 }
 
 /**
- * The moment at which the clocks of a time zone show `local` (`2026-12-24T18:00:00`): the first one
+ * Returns the moment at which the clocks of a time zone show `local` (`2026-12-24T18:00:00`): the first one
  * where they show it twice, the one as long after the change where they skip it.
  */
 export function momentOf(local: string, timeZone: string): number | null {

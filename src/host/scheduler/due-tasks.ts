@@ -41,7 +41,10 @@ export function openDueTasks(
     if (fired === 'fired') options.onFired();
   }
 
-  /** A schedule that cannot be read any more, as after an update of the calendar, holds up no other. */
+  /**
+   * Works on a task alone: a schedule that cannot be read any more, as after an update of the calendar,
+   * holds up no other.
+   */
   function guard(task: Task, work: (task: Task) => void): void {
     try {
       work(task);

@@ -1,6 +1,6 @@
 /**
- * A moment as the clocks of a time zone show it: `Mon 23 Nov 2026, 08:00`. In a zone that is not known
- * any more it is UTC, and says so: a list must not break on one task.
+ * Returns a moment as the clocks of a time zone show it: `Mon 23 Nov 2026, 08:00`. In a zone that is not
+ * known any more it is UTC, and says so: a list must not break on one task.
  */
 export function localTime(moment: number, timeZone: string): string {
   try {

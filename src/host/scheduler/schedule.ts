@@ -28,7 +28,7 @@ export function readSchedule(written: WrittenSchedule, now: number): TaskSchedul
 }
 
 /**
- * The next time of a schedule after a moment; null when there is none.
+ * Returns the next time of a schedule after a moment; null when there is none.
  *
  * @throws TaskRefused when the schedule cannot be read
  */
@@ -40,7 +40,7 @@ export function nextRunAfter(schedule: TaskSchedule, after: number): number | nu
   return anchor + (Math.floor((after - anchor) / everyMs) + 1) * everyMs;
 }
 
-/** A schedule in words: `every 2 hours`, `once at …`, `cron 30 8 * * 1-5 (Europe/Berlin)`. */
+/** Returns a schedule in words: `every 2 hours`, `once at …`, `cron 30 8 * * 1-5 (Europe/Berlin)`. */
 export function describeSchedule({ kind, text, timeZone, anchor }: TaskSchedule): string {
   if (kind === 'every') return `every ${text}`;
   if (kind === 'at') return `once at ${localTime(anchor, timeZone)} (${timeZone})`;

@@ -128,7 +128,7 @@ function cancelled({ id }: Task): string {
   return `Task ${id} was cancelled. Schedule a new one.`;
 }
 
-/** A moment keeps what its clocks showed when it moves to another time zone. */
+/** Writes a schedule again for another time zone, in which a moment keeps what its clocks showed. */
 function writtenAgain({ schedule: { kind, text, anchor, timeZone } }: Task): string {
   return kind === 'at' ? clockTime(anchor, timeZone) : text;
 }

@@ -24,7 +24,7 @@ export function taskResult(store: Store, turn: Turn, result: TurnResult): TurnRe
   return { ...result, texts, run: { outcome: result.state, summary } };
 }
 
-/** The end of a task's turn that says nothing in the chat. */
+/** Returns the end of a task's turn that says nothing in the chat. */
 export function silently(
   outcome: 'silent' | 'skipped',
   said: string,

@@ -2,7 +2,7 @@ import { nearestNames } from '../../lib/nearest.ts';
 import { TaskRefused } from './task-refused.ts';
 
 /**
- * The name of a time zone as the calendar knows it: `europe/berlin` is `Europe/Berlin`.
+ * Returns the name of a time zone as the calendar knows it: `europe/berlin` is `Europe/Berlin`.
  *
  * @throws TaskRefused with the nearest names when there is none of that name
  */

@@ -171,7 +171,10 @@ function readable({
   };
 }
 
-/** A turn of a service is the one run of a task that is done: it survives a crash, and its log is kept. */
+/**
+ * Queues a turn of a service as the one run of a task that is done: it survives a crash, and its log is
+ * kept.
+ */
 function queueTurn(
   { store, now, newId, timeZone, onQueued }: ServicesOptions,
   name: string,

@@ -134,7 +134,10 @@ export function openTurnQueue(options: TurnQueueOptions): TurnQueue {
     options.onEnded(turn, result);
   }
 
-  /** Only a turn that is deleted under it is lost: no other process takes one while this one lives. */
+  /**
+   * Renews the lease of a turn. Only one that is deleted is lost: no other process takes a turn while this
+   * one lives.
+   */
   function renew(work: Running): void {
     if (work.isLost) return;
     try {

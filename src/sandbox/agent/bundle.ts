@@ -77,7 +77,7 @@ const ENTRY = `
   import { runAgent } from './main.ts';
   await runAgent(() => import('./turns.mjs'));`;
 
-/** A module that gives every tool file's `tool` to the agent. */
+/** Returns a module that gives every tool file's `tool` to the agent. */
 function turnsEntry(sources: readonly string[]): string {
   const tools = sources.filter((name) => name.startsWith('tools/'));
   const imports = tools.map((name, at) => `import { tool as tool${at} } from './${name}';`);

@@ -3,7 +3,7 @@ import type { Engine } from './engine.ts';
 
 const ID_LENGTH = 12;
 
-/** The same engine, telling of each container when it runs and when it is gone. */
+/** Returns the same engine, telling of each container when it runs and when it is gone. */
 export function watchedEngine(engine: Engine, onContainer: SandboxOptions['onContainer']): Engine {
   if (onContainer === undefined) return engine;
   return {

@@ -27,11 +27,11 @@ export type ExtraMounts = {
 };
 
 /**
- * The further files and folders that a group sees, as the owner's list says.
+ * Returns the further files and folders that a group sees, as the owner's list says.
  *
- * The list is outside the project, where neither a skill nor an agent can write. What looks like a
- * key is refused or covered, under the name it is listed by and where links lead; what is created
- * later in a shared folder is seen by containers that run already.
+ * The list is outside the project, where neither a skill nor an agent can write. What looks like a key is
+ * refused or covered, under the name it is listed by and where links lead; what is created later in a shared
+ * folder is seen by containers that run already.
  */
 export async function extraMounts(parts: ExtraMountParts): Promise<ExtraMounts> {
   const { mountsFile, folder, homeDir } = parts;
@@ -101,7 +101,7 @@ function checkPlace(source: string, names: readonly string[], checks: Checks): v
   if (above !== undefined) throw new Error(`it is in ${above}, where agents can write`);
 }
 
-/** Nothing takes the place of each secret inside. */
+/** Returns mounts that put nothing in the place of each secret inside. */
 async function coversOf(mount: Mount, dataDir: string): Promise<readonly Mount[]> {
   const secrets = await secretsWithin(mount.source);
   if (secrets.length === 0) return [];

@@ -33,7 +33,7 @@ export type GroupPlaces = {
   readonly bundle: string;
 };
 
-/** The folders of a group that its container writes to, made before the container is. */
+/** Returns the folders of a group that its container writes to, made before the container is. */
 export function writableFolders(places: GroupPlaces): { group: string; session: string } {
   return {
     group: join(places.projectDir, 'groups', places.folder),

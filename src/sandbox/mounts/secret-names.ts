@@ -35,7 +35,7 @@ export function isSecretName(name: string): boolean {
   return EXACT.has(plain) || PATTERNS.some((pattern) => pattern.test(plain));
 }
 
-/** The first part of a path that is such a name; null when none is. */
+/** Returns the first part of a path that is such a name; null when none is. */
 export function secretPartOf(path: string): string | null {
   return path.split('/').find(isSecretName) ?? null;
 }

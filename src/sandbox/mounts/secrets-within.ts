@@ -13,7 +13,7 @@ export type SecretWithin = {
 };
 
 /**
- * The files and folders inside a folder whose names say that no agent may see them. Links are not
+ * Returns the files and folders inside a folder whose names say that no agent may see them. Links are not
  * followed: inside a container they lead nowhere else.
  *
  * @throws Error in words for the owner when there is too much to look through, or to hide

@@ -10,7 +10,7 @@ import type { AgentUser } from '../mounts/ownership.ts';
 const MAX_SOCKET_PATH_BYTES = 100;
 const SOCKET_NAME = 'host.sock';
 
-/** The file of a group's socket inside its socket folder. */
+/** Returns the file of a group's socket inside its socket folder. */
 export function socketPath(socketDir: string): string {
   return join(socketDir, SOCKET_NAME);
 }
@@ -51,7 +51,7 @@ async function parentFolder({ dataDir, socketDir }: SocketParts): Promise<string
   );
 }
 
-/** The first eight hexadecimal digits of a digest: enough to tell an installation's groups apart. */
+/** Returns the first eight hexadecimal digits of a digest: enough to tell an installation's groups apart. */
 export function shortHash(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 8);
 }

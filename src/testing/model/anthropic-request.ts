@@ -48,7 +48,7 @@ export function readRequest(
   return wrong === null ? { path, headers, body: parsed.data } : invalid(wrong);
 }
 
-/** The text of the newest message of the user's, blocks joined; results of tools are left out. */
+/** Returns the text of the newest message of the user's, blocks joined; results of tools are left out. */
 export function lastUserText({ body }: AnthropicRequest): string {
   const last = body.messages.findLast(({ role }) => role === 'user');
   if (last === undefined) return '';

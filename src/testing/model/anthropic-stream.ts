@@ -10,7 +10,7 @@ export type StreamEvent = { readonly type: string; readonly [key: string]: unkno
 /** Tokens that every answer reports, so that tests can count. */
 export const ANSWER_USAGE = { input_tokens: 100, output_tokens: 20 } as const;
 
-/** An answer as the Messages API streams it, one object per server-sent event. */
+/** Returns an answer as the Messages API streams it, one object per server-sent event. */
 export function messageEvents(
   model: string,
   blocks: readonly AnthropicBlock[],
@@ -34,7 +34,7 @@ export function messageEvents(
   ];
 }
 
-/** The same answer as one object, for requests without `stream`. */
+/** Returns the same answer as one object, for requests without `stream`. */
 export function wholeMessage(
   model: string,
   blocks: readonly AnthropicBlock[],
@@ -75,7 +75,7 @@ function blockEvents(block: AnthropicBlock, index: number): readonly StreamEvent
   ];
 }
 
-/** In about four pieces, like tokens, but at least a few characters and at most 64 KB each. */
+/** Splits a text into about four pieces, like tokens, but at least a few characters and at most 64 KB each. */
 function pieces(text: string): readonly string[] {
   const length = Math.min(65_536, Math.max(8, Math.ceil(text.length / 4)));
   const found: string[] = [];

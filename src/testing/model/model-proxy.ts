@@ -10,7 +10,7 @@ import type { Admission, TokenCounts } from '../../model/tokens.ts';
 import { openGroupServer } from '../../sandbox/protocol/group-server.ts';
 import { testModel } from './test-model.ts';
 
-/** The key that the proxy adds, which nobody on its socket ever sees. */
+/** The key that the proxy adds, which no agent on its socket ever sees. */
 export const KEY = 'sk-real-key';
 
 export type TestProxyParts = {
@@ -23,7 +23,7 @@ export type TestProxyParts = {
   readonly admit?: (call: PaidCall, signal: AbortSignal) => Promise<Admission>;
 };
 
-/** A group's socket in front of a model's server, with the test in place of agent and turn. */
+/** Opens a group's socket in front of a model's server, with the test in place of agent and turn. */
 export async function openProxy(baseUrl: string, parts: TestProxyParts = {}) {
   const { isIdle = false, provider = 'anthropic', next = [] } = parts;
   const socketDir = await mkdtemp(join(tmpdir(), 'claw-proxy-'));

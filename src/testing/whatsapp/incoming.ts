@@ -20,7 +20,7 @@ export type Saying = {
 
 type Speaker = Pick<Person, 'pn' | 'lid' | 'name' | 'peer'>;
 
-/** A message of a person, encrypted for the device under test, as the server hands it over. */
+/** Returns a message of a person, encrypted for the device under test, as the server hands it over. */
 export async function stanzaFrom(
   speaker: Speaker,
   account: Account,

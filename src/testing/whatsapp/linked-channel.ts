@@ -27,7 +27,7 @@ export const FAST: DeliveryPace = {
   longestWaitMs: 1_000,
 };
 
-/** The endpoint that a test server is. */
+/** Returns the endpoint that a test server is. */
 export function endpointOf(
   server: Pick<WhatsAppServer, 'url' | 'filesUrl'>,
   options: Partial<Endpoint> = {},

@@ -8,7 +8,7 @@ import {
   type proto,
 } from '@whiskeysockets/baileys';
 
-/** A file as somebody attaches it. */
+/** A file as a sender attaches it. */
 export type MediaFile = {
   readonly type: MediaType;
   readonly bytes: Buffer;

@@ -3,7 +3,7 @@ import type { BinaryNode } from '@whiskeysockets/baileys';
 /** The domain of WhatsApp's own queries, and of people known by their phone number. */
 export const SERVER = 's.whatsapp.net';
 
-/** A node of WhatsApp's binary XML. */
+/** Returns a node of WhatsApp's binary XML. */
 export function node(
   tag: string,
   attrs: BinaryNode['attrs'] = {},
@@ -12,7 +12,7 @@ export function node(
   return content === undefined ? { tag, attrs } : { tag, attrs, content };
 }
 
-/** The answer to a query. */
+/** Returns the answer to a query. */
 export function resultOf(iq: BinaryNode, content?: BinaryNode['content']): BinaryNode {
   return node('iq', { id: iq.attrs['id'] ?? '', type: 'result', from: SERVER }, content);
 }
@@ -23,12 +23,12 @@ export function childrenOf(parent: BinaryNode | undefined, tag?: string): readon
   return tag === undefined ? content : content.filter((child) => child.tag === tag);
 }
 
-/** The first child of that tag. */
+/** Returns the first child of that tag. */
 export function childOf(parent: BinaryNode | undefined, tag: string): BinaryNode | undefined {
   return childrenOf(parent, tag)[0];
 }
 
-/** The bytes that a node carries. */
+/** Returns the bytes that a node carries. */
 export function bytesOf(carrier: BinaryNode | undefined): Buffer {
   const content = carrier?.content;
   if (content instanceof Uint8Array) return Buffer.from(content);

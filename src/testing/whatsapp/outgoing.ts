@@ -4,7 +4,7 @@ import type { Person, ReadMessage } from './people/person.ts';
 import type { Directory } from './queries.ts';
 
 /**
- * A message of the device under test goes to everybody it is for, each of whom decrypts it.
+ * Delivers a message of the device under test to all recipients, each of which decrypts it.
  *
  * @returns the receipts of those who read it, for the device
  */
@@ -17,7 +17,7 @@ export async function deliver(
   const group = directory.groups.find(({ jid }) => jid === to);
   const from = { jid: account.devicePn, ...(group === undefined ? {} : { group: to }) };
   const shared = childrenOf(stanza, 'enc');
-  // The phone alone: a group's message is sealed for the device itself too, which nobody opens.
+  // The phone alone: a group's message is sealed for the device itself too, and that copy is never opened.
   const isPhones = (jid: string) => jid === account.pn || jid === account.lid;
   const own = [...sealedFor(stanza, isPhones), ...shared];
   if (own.length > 0) {

@@ -38,7 +38,7 @@ export class WhatsAppServer extends World {
   readonly #work = new InOrder();
   readonly #staticKey = Curve.generateKeyPair();
   #line: Line | null = null;
-  /** The line, once everything that waited for it has gone out: what is said now comes behind that. */
+  /** The line, once everything that waited for it has gone out: messages sent from now on come after that. */
   #live: Line | null = null;
   #pairing: Pairing | null = null;
   #onLogin: (() => void)[] = [];
@@ -119,7 +119,7 @@ export class WhatsAppServer extends World {
     return { ...fields, directPath: path };
   }
 
-  /** Somebody in the group gives it another name, and the device is told. */
+  /** Renames a group, as a member of it, and tells the device. */
   rename(group: WhatsAppGroup, subject: string, by: Person): void {
     this.renamed(group, subject);
     const t = String(Math.floor(Date.now() / 1000));

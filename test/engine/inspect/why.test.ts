@@ -385,8 +385,8 @@ test('what is no file of the project is refused, and says why', async () => {
   });
   symlinkSync('a.ts', codebase.path('src/link.ts'));
   for (const [place, code, message] of [
-    ['../outside.ts', 'USAGE', /no file of this project/],
-    ['/etc/passwd', 'USAGE', /no file of this project/],
+    ['../outside.ts', 'USAGE', /not a file of this project/],
+    ['/etc/passwd', 'USAGE', /not a file of this project/],
     ['src', 'USAGE', /is a folder/],
     ['.claw/state.yaml', 'USAGE', /claw’s own/],
     ['node_modules/a/index.js', 'USAGE', /no part of the core/],

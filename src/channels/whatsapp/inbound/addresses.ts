@@ -90,7 +90,7 @@ export function addressesIn({ database }: LinkDatabase): Addresses {
   };
 }
 
-/** The address that belongs to a phone number, in digits and with the country's. */
+/** Returns the address that belongs to a phone number, in digits and with the country's. */
 export function addressOf(phoneNumber: string): string {
   return `${phoneNumber}@s.whatsapp.net`;
 }

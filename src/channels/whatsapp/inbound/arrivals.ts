@@ -144,7 +144,10 @@ export class Arrivals {
   }
 }
 
-/** Not status updates, broadcast lists and channels, and not what the phone tells its devices. */
+/**
+ * Tells whether a message is one between people: no status update, broadcast list or channel, and not the
+ * phone's word to its own devices.
+ */
 function isForPeople({ key, category }: WAMessage): boolean {
   return category !== 'peer' && /@(g\.us|s\.whatsapp\.net|lid)$/.test(key.remoteJid ?? '');
 }

@@ -74,7 +74,7 @@ function senderOf({ key }: WAMessage, jid: string, { addresses, self }: Reader):
   return key.participant ? addresses.chatOf(key.participant, key.participantAlt) : jid;
 }
 
-/** By name, or by answering something that the assistant said. */
+/** Tells whether a message calls the assistant: by name, or by answering its message. */
 function mentions(
   { mentioned }: Content,
   answersUs: boolean,
@@ -85,8 +85,8 @@ function mentions(
 }
 
 /**
- * A mention is written in the text as the number of an address, which tells the agent no name. All are
- * replaced in one go: a name may hold the number that it replaces.
+ * Replaces mentions by names. In the text a mention is the number of an address, which tells the agent no
+ * name. All are replaced in one go: a name may hold the number that it replaces.
  */
 function withNames({ text, mentioned }: Content, reader: Reader): string {
   const names = new Map<string, string>();
@@ -101,7 +101,9 @@ function withNames({ text, mentioned }: Content, reader: Reader): string {
   });
 }
 
-/** The quotation follows the words: what begins with the assistant's name must go on beginning with it. */
+/**
+ * Adds the quotation after the text: one that begins with the assistant's name must go on beginning with it.
+ */
 function withQuotation({ text, quoted }: Content, answered: string | null, reader: Reader): string {
   const words = quoted === null ? '' : quoted.text || oneLine(answered ?? '');
   if (quoted === null || words === '') return text;

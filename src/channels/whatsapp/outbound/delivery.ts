@@ -156,7 +156,7 @@ export class Delivery {
   }
 }
 
-/** The quotation of the message that is answered, as WhatsApp shows it above the answer. */
+/** Returns the quotation of the message that is answered, as WhatsApp shows it above the answer. */
 function quotationIn({
   jid,
   replyTo,

@@ -64,8 +64,8 @@ export function sentIn({ database }: LinkDatabase): Sent {
 }
 
 /**
- * The id that a part of a message goes out under: always the same one, so that a message which is sent
- * again after a crash is the same message to those who have it. It looks as WhatsApp Web's do.
+ * Returns the id that a part of a message goes out under: always the same one, so that a message which is
+ * sent again after a crash is the same message to those who have it. It looks as WhatsApp Web's do.
  */
 export function messageIdOf(outboundId: string, part: number | `file ${number}`): string {
   const digest = createHash('sha256').update(`${outboundId}/${part}`).digest('hex');

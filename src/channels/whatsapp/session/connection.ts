@@ -71,7 +71,7 @@ async function retryStatus(
 
 type Ended = { readonly wasOpen: boolean; readonly error: unknown };
 
-/** One connection, from its opening to its end. */
+/** Runs one connection, from its opening to its end. */
 async function live({ signal, open, use, report }: ConnectionOptions): Promise<Ended> {
   const socket = open();
   const { promise: ended, resolve } = Promise.withResolvers<Ended>();

@@ -53,7 +53,10 @@ export function wasRemoved({ database }: LinkDatabase): boolean {
   return Row.optional().parse(database.prepare(LOAD).get())?.is_removed === 1;
 }
 
-/** The credentials in a link database; every change is one transaction, so that a crash leaves old or new. */
+/**
+ * Returns the credentials in a link database; every change is one transaction, so that a crash leaves old or
+ * new.
+ */
 export function credentialsIn({ database }: LinkDatabase, baileys: Baileys): Credentials {
   const { BufferJSON, proto } = baileys;
   const load = database.prepare(LOAD);

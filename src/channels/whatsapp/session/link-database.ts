@@ -50,7 +50,7 @@ export type LinkDatabase = {
   close(): void;
 };
 
-/** The folder of everything that belongs to the link. */
+/** Returns the folder of everything that belongs to the link. */
 export function whatsAppFolder(dataDir: string): string {
   return join(dataDir, 'whatsapp');
 }
@@ -113,7 +113,7 @@ export function forgetChat({ database }: LinkDatabase, jid: string): void {
   database.pragma('wal_checkpoint(TRUNCATE)');
 }
 
-/** The file in the link's folder. */
+/** Returns the file in the link's folder. */
 export function linkDatabasePath(folder: string): string {
   return join(folder, 'link.db');
 }

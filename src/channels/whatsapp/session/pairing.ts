@@ -116,7 +116,10 @@ type End =
       readonly error: unknown;
     };
 
-/** One connection: before the phone accepts, with keys that are unknown to WhatsApp; after that, with the accepted ones. */
+/**
+ * Runs one connection: before the phone accepts, with keys that are unknown to WhatsApp; after that, with
+ * the accepted ones.
+ */
 async function runOnce(attempt: Attempt, isAccepted: boolean): Promise<End> {
   const { baileys, linkDatabase, credentials, signal, log } = attempt;
   const inbox = inboxIn(linkDatabase, baileys);
@@ -166,7 +169,7 @@ async function runOnce(attempt: Attempt, isAccepted: boolean): Promise<End> {
   }
 }
 
-/** A code to type is asked for once per connection; a QR code is renewed until it is scanned. */
+/** Shows a code. One to type is asked for once per connection; a QR code is renewed until it is scanned. */
 async function show(socket: WASocket, method: PairingMethod, qr: string): Promise<void> {
   if (method.kind === 'qr') return method.show(qr);
   if (socket.authState.creds.pairingCode !== undefined) return;

@@ -9,7 +9,7 @@ const Row = z.object({ value: z.string() });
 const Version = z.tuple([z.int(), z.int(), z.int()]);
 const KEY = 'web version';
 
-/** The newer one of what the library was made for and what was fetched since. */
+/** Returns the newer one of what the library was made for and what was fetched since. */
 export function versionIn({ database }: LinkDatabase, baileys: Baileys): WebVersion {
   const own = Version.parse(baileys.DEFAULT_CONNECTION_CONFIG.version);
   const row = Row.optional().parse(

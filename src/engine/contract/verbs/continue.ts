@@ -6,7 +6,7 @@ import { RebaseData } from './rebase.ts';
 import { UndoData } from './undo.ts';
 import { UpdateData } from './update.ts';
 
-/** The result of `claw continue`: that of the verb that waited, which stands in `verb`. */
+/** The result of `claw continue`: that of the verb that waited, named in `verb`. */
 export const ContinueData = z.union([
   BroughtData.extend({ verb: z.enum(['apply', 'upgrade']) }),
   UpdateData.extend({ verb: z.literal('update') }),

@@ -14,7 +14,7 @@ const Foreseen = {
   installScripts: z.array(z.string()),
 };
 
-/** The result of `claw plan`: that of the planned verb, which stands in `verb`. */
+/** The result of `claw plan`: that of the planned verb, named in `verb`. */
 export const PlanData = z.union([
   BroughtData.extend({ verb: z.enum(['apply', 'upgrade']), ...Foreseen }),
   UpdateData.extend({ verb: z.literal('update'), ...Foreseen }),

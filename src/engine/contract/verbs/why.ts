@@ -8,7 +8,7 @@ const Owner = z.object({
   description: z.string().optional(),
   /** The recording, by its key. */
   key: z.string().optional(),
-  /** Between whom it decided; or the skills that declare a line together. */
+  /** The two layers between which it decided; or the skills that declare a line together. */
   layers: z.array(z.string()).optional(),
   /** The author of the decision: `owner`, or a model. */
   origin: z.string().nullable().optional(),

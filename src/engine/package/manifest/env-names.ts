@@ -7,7 +7,7 @@ const ENV_NAME = /^[A-Z][A-Z0-9_]{0,63}$/;
 const STEERING_PREFIXES =
   /^(LD|DYLD|GIT|NPM_CONFIG|YARN|PNPM|COREPACK|BASH_FUNC|DOCKER|COMPOSE|SSH|SUDO|DBUS|XDG|LC|MALLOC|GLIBC|TS_NODE|VITEST)_/;
 
-// Single names by which a shell, a runtime or a TLS library is told what to load and whom to trust.
+// Single names by which a shell, a runtime or a TLS library is told what to load and which certificates to trust.
 const STEERING_NAMES = new Set(
   [
     'PATH HOME USER LOGNAME SHELL IFS ENV PWD OLDPWD CDPATH TMPDIR TMP TEMP TERM LANG LANGUAGE',

@@ -17,7 +17,7 @@ export function promptOf(parts: PromptParts): string {
 }
 
 /**
- * A conversation, a line each message.
+ * Returns a conversation, a line each message.
  *
  * Lines that go on are indented, so that no message can pass for another person's.
  */

@@ -120,7 +120,7 @@ function keep(...capabilities: string[]): string[] {
   return capabilities.flatMap((capability) => ['--cap-add', capability]);
 }
 
-/** The system's programs and libraries, with the links that merged-/usr systems have at the top. */
+/** Returns the system's programs and libraries, with the links that merged-/usr systems have at the top. */
 async function systemMounts(): Promise<string[]> {
   const args = [...PARENTS.flatMap((path) => ['--dir', path]), '--ro-bind', '/usr', '/usr'];
   for (const path of ['/bin', '/sbin', '/lib', '/lib32', '/lib64']) {
@@ -187,7 +187,7 @@ function startBwrap(args: readonly string[]): Promise<Container> {
   });
 }
 
-/** The last line on stderr explains an end that was not asked for. */
+/** Waits for the end of a process; the last line on stderr explains an end that was not asked for. */
 async function endOf(child: ChildProcess): Promise<string> {
   let lastWords = '';
   child.stderr?.on('data', (chunk: Buffer) => {

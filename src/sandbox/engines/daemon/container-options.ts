@@ -19,7 +19,7 @@ export type ContainerParts = {
   readonly userNamespace: string | null;
 };
 
-/** A hardened container with the agent as its only process, as Docker's API wants it. */
+/** Returns a hardened container with the agent as its only process, as Docker's API wants it. */
 export function containerOptions(parts: ContainerParts): ContainerCreateOptions {
   const { spec } = parts;
   const { memoryBytes } = spec.limits;

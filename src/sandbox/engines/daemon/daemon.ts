@@ -72,7 +72,7 @@ export async function openDocker(parts: DockerParts): Promise<Engine> {
   };
 }
 
-/** A daemon can hang and still say that it is there. */
+/** Waits for an answer for a limited time: a daemon can hang and still say that it is there. */
 async function inAnswerTime<T>(asked: Promise<T>): Promise<T> {
   const answer = await withTimeout(asked, ANSWER_TIMEOUT_MS);
   if (answer !== TIMED_OUT) return answer;
@@ -112,7 +112,7 @@ async function placementOf({ docker, name, user }: DockerParts): Promise<Placeme
   return { ...usual, user: '0:0' };
 }
 
-/** The containers of an installation, running or not. */
+/** Returns the containers of an installation, running or not. */
 export function ownContainers(
   docker: Docker,
   instanceId: string,
@@ -121,7 +121,7 @@ export function ownContainers(
   return docker.listContainers({ all: true, filters });
 }
 
-/** One that cannot be removed is no reason to wait: the next start tries again. */
+/** Removes containers. One that cannot be removed is left to the next start. */
 async function removeAll(docker: Docker, left: readonly Docker.ContainerInfo[]): Promise<void> {
   const removing = left.map(({ Id }) => removeContainer(docker.getContainer(Id)));
   await withTimeout(Promise.all(removing), ANSWER_TIMEOUT_MS);

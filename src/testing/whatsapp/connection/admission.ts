@@ -7,13 +7,16 @@ export type Admission =
   | { readonly kind: 'log in' }
   | { readonly kind: 'refuse'; readonly reason: '401' | '405' };
 
-/** The web version that a client presents. */
+/** Returns the web version that a client presents. */
 export function versionOf({ payload }: ClientHello): string {
   const { primary, secondary, tertiary } = payload.userAgent?.appVersion ?? {};
   return [primary, secondary, tertiary].join('.');
 }
 
-/** A client that names no account wants to be paired; one that does must be the device that was. */
+/**
+ * Decides about a client: one that names no account wants to be paired; one that does must be the device
+ * that was.
+ */
 export function admit(
   hello: ClientHello,
   account: Account,

@@ -8,7 +8,7 @@ export function trustTestRoot(): void {
   WA_CERT_DETAILS.PUBLIC_KEY = Buffer.from(root.public);
 }
 
-/** The chain that vouches for a server's key, as the handshake carries it. */
+/** Returns the chain that vouches for a server's key, as the handshake carries it. */
 export function certificateChain(serverKey: Uint8Array): Uint8Array {
   const { NoiseCertificate } = proto.CertChain;
   const leaf = NoiseCertificate.Details.encode({ serial: 2, issuerSerial: 1, key: serverKey });

@@ -41,7 +41,7 @@ function preKeyIn(key: BinaryNode | undefined): PublicPreKey {
   };
 }
 
-/** The next one-time key with everything that goes with it. */
+/** Returns the next one-time key with everything that goes with it. */
 export function takeBundle(keys: UploadedKeys): KeyBundle {
   const preKey = keys.preKeys.shift();
   if (preKey === undefined) throw new Error('the device has no one-time keys left on the server');
@@ -49,7 +49,7 @@ export function takeBundle(keys: UploadedKeys): KeyBundle {
   return { registrationId, identityKey, signedPreKey, preKey };
 }
 
-/** The answer to `encrypt/get` for one device. */
+/** Returns the answer to `encrypt/get` for one device. */
 export function bundleNode(jid: string, device: DeviceKeys): BinaryNode {
   return node('user', { jid }, [
     node('registration', {}, encodeBigEndian(device.registrationId)),

@@ -1,6 +1,6 @@
 import type { SignalDataSet, SignalDataTypeMap, SignalKeyStore } from '@whiskeysockets/baileys';
 
-/** A store of Signal keys that lives as long as its peer. */
+/** Returns a store of Signal keys that lives as long as its peer. */
 export function memoryKeys(): SignalKeyStore {
   const kept = new Map<string, unknown>();
   return {

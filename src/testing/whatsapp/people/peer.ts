@@ -17,7 +17,7 @@ import { memoryKeys } from './memory-keys.ts';
 
 const silent = pino({ level: 'silent' });
 
-/** Somebody's device with Signal sessions of its own: encrypts to the account under test, and reads it. */
+/** A person's device with Signal sessions of its own: encrypts to the account under test, and decrypts from it. */
 export class Peer {
   readonly creds = initAuthCreds();
   readonly #keys: SignalKeyStoreWithTransaction;

@@ -11,7 +11,7 @@ export type ReadMessage = {
   readonly text: string;
 };
 
-/** Somebody with a phone, known by number and by LID; both lead to the same device. */
+/** A person with a phone, known by number and by LID; both lead to the same device. */
 export class Person {
   readonly peer = new Peer();
   readonly phoneNumber: string;
