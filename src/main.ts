@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { pause } from './channels/kit/backoff.ts';
 import { openChannels } from './channels/open.ts';
 import { TERMINAL_JID } from './channels/terminal.ts';
 import { readWhatFits } from './config.ts';
@@ -131,6 +132,7 @@ const channels = openChannels(
     dataDir: settings.dataDir,
     log,
     ownerConsole: link.ownerConsole ?? null,
+    clock: { now: Date.now, random: Math.random, pause },
   },
   databases,
 );

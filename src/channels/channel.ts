@@ -225,6 +225,17 @@ export type ChannelContext = {
   /** The owner's terminal; null where there is none. */
   readonly ownerConsole: ConsolePort | null;
   readonly openDatabase: OpenDatabase;
+  readonly clock: ChannelClock;
+};
+
+/** Time and chance, given to a channel so that its tests decide on both. */
+export type ChannelClock = {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** A number from 0 up to, not including, 1. */
+  random(): number;
+  /** Waits, or until the signal is aborted. Never rejects: look at the signal next. */
+  pause(ms: number, signal: AbortSignal): Promise<void>;
 };
 
 export type ChannelLog = {

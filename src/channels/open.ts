@@ -18,7 +18,7 @@ export type OpenChannels = {
 export function openChannels(
   definitions: readonly ChannelDefinition[],
   environment: Environment,
-  { assistantName, dataDir, log, ownerConsole }: Omit<ChannelContext, 'openDatabase'>,
+  { assistantName, dataDir, log, ownerConsole, clock }: Omit<ChannelContext, 'openDatabase'>,
   databases: OwnDatabases = NO_DATABASES,
 ): OpenChannels {
   const contextOf = (name: string) => ({
@@ -26,6 +26,7 @@ export function openChannels(
     dataDir,
     log,
     ownerConsole,
+    clock,
     openDatabase: databases.of('channel', name),
   });
   const { made, silent } = openContributions(definitions, environment, contextOf);

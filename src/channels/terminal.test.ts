@@ -33,7 +33,8 @@ function farEnd(over: Partial<ConsolePort> = {}) {
 function create(ownerConsole: ConsolePort | null): Channel | null {
   const log = { info() {}, warn() {} };
   const openDatabase = NO_DATABASES.of('channel', 'terminal');
-  const context = { assistantName: 'Andy', dataDir: '/', log, ownerConsole, openDatabase };
+  const clock = { now: () => 0, random: () => 0, pause: async () => {} };
+  const context = { assistantName: 'Andy', dataDir: '/', log, ownerConsole, openDatabase, clock };
   const opened = definition.open({}, context);
   return opened.kind === 'made' ? opened.value : null;
 }

@@ -98,7 +98,8 @@ test('each kind that may have one gets its own; where it cannot be used, that on
       return null;
     },
   });
-  openChannels([pigeon], {}, { ...own, ownerConsole: null }, databases);
+  const clock = { now: () => 0, random: () => 0, pause: async () => {} };
+  openChannels([pigeon], {}, { ...own, ownerConsole: null, clock }, databases);
   expect(existsSync(path('channel-pigeon.db'))).toBe(true);
 });
 

@@ -10,6 +10,7 @@ import {
   Inbox,
   settingsOf,
   startWorkspace,
+  stoppedClock,
 } from './fixtures.ts';
 import type { SlackServer } from './slackServer.ts';
 
@@ -100,10 +101,10 @@ test.concurrent('errors of Slack and pauses that it asks for are waited out', as
   await using slack = await startWorkspace();
   slack.failNext('auth.test', { status: 429, headers: { 'Retry-After': '1' }, body: {} });
   slack.failNext('apps.connections.open', { status: 503, body: {} });
-  const started = Date.now();
-  await using connected = await connectChannel(slack);
+  const clock = stoppedClock();
+  await using connected = await connectChannel(slack, {}, clock);
   await slack.until(() => connected.channel.status().state === 'connected');
-  expect(Date.now() - started).toBeGreaterThanOrEqual(950);
+  expect(clock.pauses).toEqual([1_000, 500]);
   expect(connected.inbox.statuses.map(({ detail }) => detail)).toEqual([
     null,
     'Slack asks for a pause. Trying again.',

@@ -1,10 +1,13 @@
+import { setImmediate } from 'node:timers/promises';
 import type {
   Channel,
+  ChannelClock,
   ChannelEvents,
   ChannelStatus,
   InboundMessage,
   KnownChat,
 } from '../../../src/channels/channel.ts';
+import { pause } from '../../../src/channels/kit/backoff.ts';
 import { channel } from '../../../src/channels/slack.ts';
 import { NO_DATABASES } from '../../../src/lib/own-database.ts';
 import { type SlackServer, startSlack } from './slackServer.ts';
@@ -59,8 +62,29 @@ export class Inbox implements ChannelEvents {
   };
 }
 
+/** For tests that wait for a far end and prove nothing about time. */
+const REAL_CLOCK: ChannelClock = { now: Date.now, random: Math.random, pause };
+
+/** A clock that stands still and notes the pauses: none of them takes time. */
+export function stoppedClock(): ChannelClock & { readonly pauses: readonly number[] } {
+  const pauses: number[] = [];
+  return {
+    pauses,
+    now: () => 0,
+    random: () => 0,
+    async pause(ms) {
+      pauses.push(ms);
+      await setImmediate();
+    },
+  };
+}
+
 /** The channel as `.env` would make it, or null when it stays silent. */
-export function createChannel(env: Readonly<Record<string, string>>, inbox: Inbox): Channel | null {
+export function createChannel(
+  env: Readonly<Record<string, string>>,
+  inbox: Inbox,
+  clock: ChannelClock = REAL_CLOCK,
+): Channel | null {
   const write = (message: string, data?: unknown) => inbox.log.push({ message, data });
   const log = { info: write, warn: write };
   const openDatabase = NO_DATABASES.of('channel', 'slack');
@@ -70,6 +94,7 @@ export function createChannel(env: Readonly<Record<string, string>>, inbox: Inbo
     log,
     ownerConsole: null,
     openDatabase,
+    clock,
   };
   const opened = channel.open(env, context);
   if (opened.kind === 'wrong-settings') throw new Error(JSON.stringify(opened.wrong));
@@ -90,9 +115,10 @@ export function settingsOf(slack: Pick<SlackServer, 'url'>): Readonly<Record<str
 export async function connectChannel(
   slack: Pick<SlackServer, 'url'>,
   env: Readonly<Record<string, string>> = {},
+  clock: ChannelClock = REAL_CLOCK,
 ): Promise<{ channel: Channel; inbox: Inbox } & AsyncDisposable> {
   const inbox = new Inbox();
-  const created = createChannel({ ...settingsOf(slack), ...env }, inbox);
+  const created = createChannel({ ...settingsOf(slack), ...env }, inbox, clock);
   if (created === null) throw new Error('the channel stayed silent although it has a token');
   await created.connect(inbox);
   return { channel: created, inbox, [Symbol.asyncDispose]: () => created.disconnect() };

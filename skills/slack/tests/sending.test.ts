@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { connectChannel, GENERAL, startWorkspace } from './fixtures.ts';
+import type { ChannelClock } from '../../../src/channels/channel.ts';
+import { connectChannel, GENERAL, startWorkspace, stoppedClock } from './fixtures.ts';
 import type { SlackServer } from './slackServer.ts';
 
 const JID = `slack:${GENERAL}`;
@@ -7,9 +8,9 @@ const JID = `slack:${GENERAL}`;
 let nextId = 0;
 
 /** A channel that is connected to a workspace. */
-async function connectedWorkspace() {
+async function connectedWorkspace(clock?: ChannelClock) {
   const slack = await startWorkspace();
-  const { channel } = await connectChannel(slack);
+  const { channel } = await connectChannel(slack, {}, clock);
   return {
     slack,
     channel,
@@ -182,13 +183,15 @@ test.concurrent('a text without words sends nothing, and typing is not shown', a
 });
 
 test.concurrent('a pause that Slack asks for is kept, and the message goes out once', async () => {
-  await using workspace = await connectedWorkspace();
+  const clock = stoppedClock();
+  await using workspace = await connectedWorkspace(clock);
   const { slack, send } = workspace;
-  const pause = { status: 429, headers: { 'Retry-After': '1' }, body: {} };
+  const pause = { status: 429, headers: { 'Retry-After': '2' }, body: {} };
   slack.failNext('chat.postMessage', pause);
-  const started = Date.now();
   await send('hello');
-  expect(Date.now() - started).toBeGreaterThanOrEqual(950);
+  expect(clock.pauses).toEqual([2_000]);
+  // The one that was refused, and the one that was taken.
+  expect(slack.posted).toHaveLength(2);
   slack.failNext('chat.postMessage', { ...pause, headers: { 'Retry-After': '900' } });
   await expect(send('hello')).rejects.toMatchObject({ code: 'REFUSED' });
 });
@@ -230,7 +233,8 @@ test.concurrent('a message that failed half way goes on where it stopped when it
 });
 
 test.concurrent('a message that is sent again while it is on its way goes out once', async () => {
-  await using workspace = await connectedWorkspace();
+  const clock = stoppedClock();
+  await using workspace = await connectedWorkspace(clock);
   const { slack, send } = workspace;
   await Promise.all([send('hello', 'same'), send('hello', 'same')]);
   expect(slack.posted).toHaveLength(1);

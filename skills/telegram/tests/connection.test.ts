@@ -9,6 +9,7 @@ import {
   createChannel,
   FAMILY,
   Inbox,
+  stoppedClock,
   TOKEN,
 } from './fixtures.ts';
 
@@ -132,10 +133,10 @@ test.concurrent('errors of Telegram and pauses that it asks for are waited out',
     description: 'Too Many Requests: retry after 1',
     parameters: { retry_after: 1 },
   });
-  const started = Date.now();
-  await using connected = await connectChannel(api);
+  const clock = stoppedClock();
+  await using connected = await connectChannel(api, {}, clock);
   await api.until(() => connected.channel.status().state === 'connected');
-  expect(Date.now() - started).toBeGreaterThanOrEqual(950);
+  expect(clock.pauses.slice(0, 2)).toEqual([250, 1_000]);
   expect(connected.inbox.statuses.map(({ detail }) => detail)).toEqual([
     null,
     'Telegram cannot be reached (FetchError). Trying again.',
@@ -147,12 +148,12 @@ test.concurrent('errors of Telegram and pauses that it asks for are waited out',
 test.concurrent('a far end that answers empty at once is asked once a second, and messages still arrive', async () => {
   await using api = await startBotApi({ token: TOKEN });
   api.isHasty = true;
-  const started = performance.now();
-  await using connected = await connectChannel(api);
+  const clock = stoppedClock();
+  await using connected = await connectChannel(api, {}, clock);
   const { channel, inbox } = connected;
   // The first request and the one after it show that all is well; from then on there is a second between.
   await api.until(() => polls(api) >= 5);
-  expect(performance.now() - started).toBeGreaterThanOrEqual(3 * 990);
+  expect(clock.pauses.slice(0, 3)).toEqual([1_000, 1_000, 1_000]);
   expect(channel.status()).toEqual({ state: 'connected', detail: null });
   api.sendText(ADA, ADA_DIRECT, 'hello');
   await api.until(() => inbox.messages.length === 1);
@@ -160,14 +161,13 @@ test.concurrent('a far end that answers empty at once is asked once a second, an
 
 test.concurrent('a far end that repeats what it was told is known is not asked without a pause', async () => {
   await using api = await startBotApi({ token: TOKEN });
-  await using connected = await connectChannel(api);
+  const clock = stoppedClock();
+  await using connected = await connectChannel(api, {}, clock);
   api.isForgetful = true;
   api.sendText(ADA, ADA_DIRECT, 'hello');
   await api.until(() => connected.inbox.messages.length >= 1);
-  const started = performance.now();
-  const before = polls(api);
-  await api.until(() => polls(api) >= before + 4);
-  expect(performance.now() - started).toBeGreaterThanOrEqual(2 * 990);
+  await api.until(() => polls(api) >= 6);
+  expect(clock.pauses.slice(0, 2)).toEqual([1_000, 1_000]);
 });
 
 test.concurrent('a channel that was disconnected can be connected again', async () => {

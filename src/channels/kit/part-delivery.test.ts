@@ -7,6 +7,7 @@ const MESSAGE: OutboundMessage = { id: 'a', jid: 'x:1', text: 'one two three' };
 /** A messenger that takes words, until it is told to fail. */
 function messenger() {
   const taken: string[] = [];
+  const pauses: number[] = [];
   let failures: unknown[] = [];
   const delivery = new PartDelivery<string>({
     partsOf: ({ text }) => text.split(' '),
@@ -16,12 +17,13 @@ function messenger() {
       taken.push(part);
     },
     pauseMs: (error) => (typeof error === 'number' ? error : null),
+    pause: async (ms) => void pauses.push(ms),
     explain: (error) => new Error(`explained: ${error}`),
   });
   const fail = (...next: readonly unknown[]) => {
     failures = [...next];
   };
-  return { delivery, taken, fail };
+  return { delivery, taken, pauses, fail };
 }
 
 test('what failed halfway goes on behind the parts that were taken', async () => {
@@ -34,14 +36,16 @@ test('what failed halfway goes on behind the parts that were taken', async () =>
 });
 
 test('a pause that the messenger asks for is kept, but not a long one, and not for ever', async () => {
-  const { delivery, taken, fail } = messenger();
-  fail(1, 1);
+  const { delivery, taken, pauses, fail } = messenger();
+  fail(15_000, 20_000);
   await delivery.send(MESSAGE);
   expect(taken).toEqual(['one', 'two', 'three']);
-  fail(1, 1, 1);
-  await expect(delivery.send({ ...MESSAGE, id: 'b' })).rejects.toThrow('explained: 1');
+  expect(pauses).toEqual([15_000, 20_000]);
+  fail(1, 2, 3);
+  await expect(delivery.send({ ...MESSAGE, id: 'b' })).rejects.toThrow('explained: 3');
   fail(60_000);
   await expect(delivery.send({ ...MESSAGE, id: 'c' })).rejects.toThrow('explained: 60000');
+  expect(pauses).toEqual([15_000, 20_000, 1, 2]);
 });
 
 test('a message that is still under way is not sent a second time', async () => {

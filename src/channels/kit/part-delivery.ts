@@ -1,5 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import type { OutboundMessage } from '../channel.ts';
+import type { ChannelClock, OutboundMessage } from '../channel.ts';
 
 /** The host waits a minute for a send: a longer pause is for its next attempt. */
 const LONGEST_PAUSE_MS = 20_000;
@@ -15,6 +14,8 @@ export type PartSender<P> = {
   readonly send: (message: OutboundMessage, part: P, signal: AbortSignal) => Promise<void>;
   /** Returns for how long the messenger asks to wait before the next attempt; null for another failure. */
   readonly pauseMs: (error: unknown) => number | null;
+  /** Waits for that long: the channel's clock. */
+  readonly pause: ChannelClock['pause'];
   /** Makes the error that the host gets. */
   readonly explain: (error: unknown) => Error;
 };
@@ -80,7 +81,8 @@ export class PartDelivery<P> {
       } catch (error) {
         const waitMs = this.#sender.pauseMs(error);
         if (waitMs === null || waitMs > LONGEST_PAUSE_MS || attempt === ATTEMPTS) throw error;
-        await delay(waitMs, undefined, { signal });
+        await this.#sender.pause(waitMs, signal);
+        signal.throwIfAborted();
       }
     }
   }

@@ -1,7 +1,7 @@
 import {
   type Channel,
+  type ChannelContext,
   type ChannelEvents,
-  type ChannelLog,
   type ChannelStatus,
   defineChannel,
   type OutboundMessage,
@@ -17,11 +17,13 @@ export const channel = defineChannel({
   name: 'slack',
   needs: ['SLACK_BOT_TOKEN', 'SLACK_APP_TOKEN'],
   settings: SlackEnvironment,
-  create({ settings, assistantName, log }) {
+  create({ settings, assistantName, log, clock }) {
     const app = appOf(settings);
-    return app === null ? null : new SlackChannel(app, assistantName, log);
+    return app === null ? null : new SlackChannel(app, { assistantName, log, clock });
   },
 });
+
+type Parts = Pick<ChannelContext, 'assistantName' | 'log' | 'clock'>;
 
 /**
  * `refused` stays until the owner has changed a setting and restarted; in `connecting` and `failed`
@@ -31,16 +33,14 @@ class SlackChannel implements Channel {
   readonly name = 'slack';
   readonly allowSetting = 'SLACK_ALLOW_FROM';
   readonly #settings: SlackSettings;
-  readonly #assistantName: string;
-  readonly #log: ChannelLog;
+  readonly #parts: Parts;
   #status: ChannelStatus = { state: 'stopped', detail: null };
   /** What exists from `connect` to `disconnect`. */
   #workspace: Promise<Workspace> | null = null;
 
-  constructor(settings: SlackSettings, assistantName: string, log: ChannelLog) {
+  constructor(settings: SlackSettings, parts: Parts) {
     this.#settings = settings;
-    this.#assistantName = assistantName;
-    this.#log = log;
+    this.#parts = parts;
   }
 
   async connect(events: ChannelEvents): Promise<void> {
@@ -59,8 +59,7 @@ class SlackChannel implements Channel {
         appToken,
         allowFrom,
         apiUrl,
-        assistantName: this.#assistantName,
-        log: this.#log,
+        ...this.#parts,
         events,
         report: (status) => this.#report(events, status),
       }),

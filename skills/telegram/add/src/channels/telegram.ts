@@ -2,8 +2,8 @@ import { Api } from 'grammy';
 import type { Update, UserFromGetMe } from 'grammy/types';
 import {
   type Channel,
+  type ChannelContext,
   type ChannelEvents,
-  type ChannelLog,
   type ChannelStatus,
   defineChannel,
   type OutboundMessage,
@@ -28,11 +28,13 @@ export const channel = defineChannel({
   name: 'telegram',
   needs: ['TELEGRAM_BOT_TOKEN'],
   settings: TelegramEnvironment,
-  create({ settings, log }) {
+  create({ settings, log, clock }) {
     const bot = botOf(settings);
-    return bot === null ? null : new TelegramChannel(bot, log);
+    return bot === null ? null : new TelegramChannel(bot, { log, clock });
   },
 });
+
+type Parts = Pick<ChannelContext, 'log' | 'clock'>;
 
 /** What exists from `connect` to `disconnect`. */
 type Connection = {
@@ -52,13 +54,13 @@ class TelegramChannel implements Channel {
   readonly name = 'telegram';
   readonly allowSetting = 'TELEGRAM_ALLOW_FROM';
   readonly #settings: TelegramSettings;
-  readonly #log: ChannelLog;
+  readonly #parts: Parts;
   #status: ChannelStatus = { state: 'stopped', detail: null };
   #connection: Connection | null = null;
 
-  constructor(settings: TelegramSettings, log: ChannelLog) {
+  constructor(settings: TelegramSettings, parts: Parts) {
     this.#settings = settings;
-    this.#log = log;
+    this.#parts = parts;
   }
 
   async connect(events: ChannelEvents): Promise<void> {
@@ -70,6 +72,7 @@ class TelegramChannel implements Channel {
     }
     this.#report(events, { state: 'connecting', detail: null });
     const { token, apiRoot } = this.#settings;
+    const { log, clock } = this.#parts;
     const api = new Api(token, { apiRoot, timeoutSeconds: REQUEST_SECONDS });
     const stop = new AbortController();
     const { promise: outcome, resolve } = Promise.withResolvers<void>();
@@ -77,14 +80,15 @@ class TelegramChannel implements Channel {
       api,
       signal: stop.signal,
       longPollSeconds: LONG_POLL_SECONDS,
-      log: this.#log,
+      log,
+      clock,
       take: this.#inbox(events),
       report: (status) => {
         this.#report(events, status);
         resolve();
       },
     });
-    this.#connection = { events, stop, polling, api, delivery: createDelivery(api) };
+    this.#connection = { events, stop, polling, api, delivery: createDelivery(api, clock) };
     // Also where the far end is given up before it has said anything.
     polling.then(resolve);
     await outcome;

@@ -12,6 +12,7 @@ const context = {
   dataDir: '/nowhere',
   log: { info() {}, warn() {} },
   ownerConsole: null,
+  clock: { now: () => 0, random: () => 0, pause: async () => {} },
 };
 
 test('a message flies to the loft, and the examination finds it there', async () => {

@@ -1,11 +1,12 @@
 import type { webApi } from '@slack/bolt';
+import type { ChannelClock } from '../channel.ts';
 import { PartDelivery } from '../kit/part-delivery.ts';
 import { explainSendFailure, readFailure, SlackError } from './failure.ts';
 import { formatParts } from './format.ts';
 import { channelIdOf } from './jid.ts';
 
 /** Sends messages through an app. What fails is a SlackError, or an UnknownDelivery. */
-export function createDelivery(web: webApi.WebClient): PartDelivery<string> {
+export function createDelivery(web: webApi.WebClient, clock: ChannelClock): PartDelivery<string> {
   return new PartDelivery({
     partsOf: ({ jid, text }) => {
       channelIn(jid);
@@ -20,6 +21,7 @@ export function createDelivery(web: webApi.WebClient): PartDelivery<string> {
       const failure = readFailure(error);
       return failure.kind === 'rate-limited' ? failure.waitMs : null;
     },
+    pause: clock.pause,
     explain: (error) => (error instanceof SlackError ? error : explainSendFailure(error)),
   });
 }

@@ -1,5 +1,5 @@
-import type { ChannelStatus } from '../channel.ts';
-import { backoffMs, pause } from '../kit/backoff.ts';
+import type { ChannelClock, ChannelStatus } from '../channel.ts';
+import { backoffMs } from '../kit/backoff.ts';
 import { explainFailure } from './failure.ts';
 
 /** A line that held this long was a good one: its end is no sign of trouble. */
@@ -11,21 +11,22 @@ const STEADY_MS = 10_000;
  */
 export async function stayConnected(link: {
   readonly signal: AbortSignal;
+  readonly clock: ChannelClock;
   readonly open: () => Promise<{ readonly closed: Promise<void> }>;
   readonly report: (status: ChannelStatus) => void;
 }): Promise<void> {
-  const { signal, open, report } = link;
+  const { signal, clock, open, report } = link;
   let failures = 0;
   while (!signal.aborted) {
     let waitMs: number | null = null;
     try {
       const session = await open();
-      const openedAt = performance.now();
+      const openedAt = clock.now();
       if (!signal.aborted) report({ state: 'connected', detail: null });
       await session.closed;
       if (signal.aborted) return;
       report({ state: 'connecting', detail: 'Slack closed the connection. Trying again.' });
-      if (performance.now() - openedAt > STEADY_MS) failures = 0;
+      if (clock.now() - openedAt > STEADY_MS) failures = 0;
     } catch (error) {
       if (signal.aborted) return;
       const failure = explainFailure(error);
@@ -33,7 +34,7 @@ export async function stayConnected(link: {
       if (failure.isFinal) return;
       waitMs = failure.waitMs;
     }
-    await pause(waitMs ?? backoffMs(failures, Math.random()), signal);
+    await clock.pause(waitMs ?? backoffMs(failures, clock.random()), signal);
     failures += 1;
   }
 }

@@ -1,5 +1,5 @@
 import { webApi } from '@slack/bolt';
-import type { ChannelEvents, ChannelLog, ChannelStatus } from '../channel.ts';
+import type { ChannelClock, ChannelEvents, ChannelLog, ChannelStatus } from '../channel.ts';
 import type { PartDelivery } from '../kit/part-delivery.ts';
 import { createDelivery } from './delivery.ts';
 import { Inbox } from './inbox.ts';
@@ -21,6 +21,7 @@ export type WorkspaceOptions = {
   readonly apiUrl: string;
   readonly assistantName: string;
   readonly log: ChannelLog;
+  readonly clock: ChannelClock;
   readonly events: ChannelEvents;
   readonly report: (status: ChannelStatus) => void;
 };
@@ -35,7 +36,7 @@ export type Workspace = {
 
 /** Connects to Slack, and stays connected until closed or refused. */
 export function openWorkspace(options: WorkspaceOptions): Workspace {
-  const { log, report } = options;
+  const { log, clock, report } = options;
   const stop = new AbortController();
   const clientOptions = {
     slackApiUrl: options.apiUrl,
@@ -48,12 +49,13 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
   };
   const web = new webApi.WebClient(options.botToken, clientOptions);
   const lookUp = new webApi.WebClient(options.botToken, { ...clientOptions, timeout: LOOK_UP_MS });
-  const delivery = createDelivery(web);
+  const delivery = createDelivery(web, clock);
   const inbox = new Inbox({ ...options, names: new Names(lookUp, log) });
   const { promise: firstOutcome, resolve } = Promise.withResolvers<void>();
   const leaving = new AbortController();
   const connected = stayConnected({
     signal: leaving.signal,
+    clock,
     open: async () => {
       const { user_id: botUserId = '' } = await web.auth.test();
       inbox.arrive(botUserId);

@@ -1,4 +1,5 @@
 import { type Api, GrammyError } from 'grammy';
+import type { ChannelClock } from '../channel.ts';
 import { PartDelivery } from '../kit/part-delivery.ts';
 import type { Part } from '../kit/render-parts.ts';
 import { explainSendFailure, retryAfterMs, TelegramError } from './failure.ts';
@@ -7,7 +8,7 @@ import { chatIdOf } from './jid.ts';
 import { forGrammy } from './signal.ts';
 
 /** Sends messages through a bot. What fails is a TelegramError, or an UnknownDelivery. */
-export function createDelivery(api: Api): PartDelivery<Part> {
+export function createDelivery(api: Api, clock: ChannelClock): PartDelivery<Part> {
   return new PartDelivery({
     partsOf: ({ jid, text }) => {
       chatIn(jid);
@@ -15,6 +16,7 @@ export function createDelivery(api: Api): PartDelivery<Part> {
     },
     send: ({ jid }, part, signal) => sendPart(api, chatIn(jid), part, signal),
     pauseMs: (error) => (isTooMany(error) ? retryAfterMs(error) : null),
+    pause: clock.pause,
     explain: (error) => (error instanceof TelegramError ? error : explainSendFailure(error)),
   });
 }

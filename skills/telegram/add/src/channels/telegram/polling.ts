@@ -1,7 +1,7 @@
 import type { Api } from 'grammy';
 import type { Update, UserFromGetMe } from 'grammy/types';
-import type { ChannelLog, ChannelStatus } from '../channel.ts';
-import { backoffMs, pause } from '../kit/backoff.ts';
+import type { ChannelClock, ChannelLog, ChannelStatus } from '../channel.ts';
+import { backoffMs } from '../kit/backoff.ts';
 import { explainFailure } from './failure.ts';
 import { forGrammy } from './signal.ts';
 
@@ -10,6 +10,7 @@ export type Polling = {
   readonly api: Api;
   readonly signal: AbortSignal;
   readonly longPollSeconds: number;
+  readonly clock: ChannelClock;
   readonly log: ChannelLog;
   readonly take: (update: Update, me: UserFromGetMe) => Promise<void>;
   readonly report: (status: ChannelStatus) => void;
@@ -32,7 +33,7 @@ const CONFIRM_MS = 2_000;
  * updates that `take` has resolved for, so what was not stored comes again, after a crash as well.
  */
 export async function pollUpdates(polling: Polling): Promise<void> {
-  const { signal, report } = polling;
+  const { signal, report, clock } = polling;
   const cursor: Cursor = { offset: 0, confirmed: 0 };
   let me: UserFromGetMe | null = null;
   let failures = 0;
@@ -44,29 +45,34 @@ export async function pollUpdates(polling: Polling): Promise<void> {
       me ??= await introduce(polling);
       const isLongPoll = timeout > 0;
       const { offset } = cursor;
-      const askedAt = performance.now();
+      const askedAt = clock.now();
       const updates = await fetchUpdates(polling, cursor, timeout);
       report({ state: 'connected', detail: null });
       timeout = polling.longPollSeconds;
       if (await storeInOrder(polling, { updates, me, cursor })) {
         failures = 0;
         const isQuiet = isLongPoll && cursor.offset <= offset;
-        if (isQuiet) await pause(QUIET_POLL_MS - (performance.now() - askedAt), signal);
+        if (isQuiet) await clock.pause(restOfQuiet(clock.now() - askedAt), signal);
         continue;
       }
-      await pause(backoffMs(failures, Math.random()), signal);
+      await clock.pause(backoffMs(failures, clock.random()), signal);
       failures += 1;
     } catch (error) {
       if (signal.aborted) break;
       const failure = explainFailure(error);
       report(failure.status);
       if (failure.isFinal) return;
-      await pause(failure.waitMs ?? backoffMs(failures, Math.random()), signal);
+      await clock.pause(failure.waitMs ?? backoffMs(failures, clock.random()), signal);
       failures += 1;
       timeout = failure.status.state === 'failed' ? polling.longPollSeconds : 0;
     }
   }
   if (cursor.offset > cursor.confirmed) await confirm(polling, cursor);
+}
+
+/** Returns what is left of the pause. A clock that was set back meanwhile makes it no longer. */
+function restOfQuiet(passedMs: number): number {
+  return QUIET_POLL_MS - Math.min(QUIET_POLL_MS, Math.max(0, passedMs));
 }
 
 type Cursor = { offset: number; confirmed: number };
