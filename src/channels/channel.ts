@@ -99,6 +99,10 @@ export type ChannelCapabilities = {
   readonly thread?: true;
   /** It shows up to so many choices to press, and tells `onChoice`. Otherwise they are numbers in the text. */
   readonly choices?: { readonly most: number };
+  /** It puts an emoji on a message. Otherwise the emoji is a message. */
+  readonly reactions?: true;
+  /** It changes the text of what it sent. Otherwise each line of progress is a message. */
+  readonly edits?: true;
 };
 
 /**
@@ -121,6 +125,10 @@ export type OutboundMessage = {
   readonly thread?: string;
   /** Shown below the text, which does not name them. */
   readonly choices?: OutboundChoices;
+  /** The message on which the text, an emoji, is put. */
+  readonly reactsTo?: RepliedTo;
+  /** The `id` of an earlier message, a few minutes old at most, which gets this text in place of its own. */
+  readonly replaces?: string;
 };
 
 export type ChannelStatus = {

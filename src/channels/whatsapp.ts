@@ -39,6 +39,8 @@ const IN_USE_MS = 10_000;
 const CAPABILITIES: ChannelCapabilities = {
   attachments: { maxBytes: 100_000_000 },
   replyTo: true,
+  reactions: true,
+  edits: true,
 };
 
 const PAIRING: Pairing = {

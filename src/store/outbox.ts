@@ -37,6 +37,8 @@ export type NewOutbound = {
   /** The channel's id of the message in the same chat that it is shown to answer. */
   readonly replyTo?: string | null;
   readonly attachments?: readonly KeptFile[];
+  /** Its text is an emoji for the message that `replyTo` names. */
+  readonly isReaction?: boolean;
   /** The turn into whose thread it goes, where that is not `turnId`. */
   readonly threadOf?: string | null;
   /** For channels that show choices to press; `text` names them for all others. */
@@ -48,6 +50,7 @@ export type Outbound = Omit<NewOutbound, 'replyTo' | 'threadOf'> & {
   readonly turnId: string | null;
   readonly isProgress: boolean;
   readonly attachments: readonly KeptFile[];
+  readonly isReaction: boolean;
   /** Null where it answers nothing, or where that is not stored any more. */
   readonly replyTo: { readonly id: string; readonly sender: string; readonly text: string } | null;
   readonly choices: KeptChoices | null;
@@ -78,6 +81,12 @@ export interface Outbox {
   recover(now: number): void;
   hasUnsent(jid: string): boolean;
   hasUnsentOf(turnId: string): boolean;
+  /**
+   * Returns what its turn said of its progress before this message, with nothing else said in the chat in
+   * between: the id under which that is shown, and all of its text. Null where there is none, or where it was
+   * first said before `since`.
+   */
+  progressBefore(message: Outbound, since: number): Pick<Outbound, 'messageId' | 'text'> | null;
   /** Returns the copies that go along with messages which are not sent yet. */
   copiesToSend(): readonly string[];
 }
@@ -90,6 +99,7 @@ const Row = z
     text: z.string(),
     turn_id: z.string().nullable(),
     is_progress: z.int(),
+    is_reaction: z.int(),
     attempts: z.int(),
     repeats: z.int(),
     next_try_at: z.int(),
@@ -107,6 +117,7 @@ const Row = z
     text: row.text,
     turnId: row.turn_id,
     isProgress: row.is_progress !== 0,
+    isReaction: row.is_reaction !== 0,
     attempts: row.attempts,
     repeats: row.repeats,
     nextTryAt: row.next_try_at,
@@ -118,20 +129,21 @@ const Row = z
         ? null
         : { id: row.reply_id, sender: row.reply_sender, text: row.reply_text ?? '' },
   }));
+const Said = z.object({ message_id: z.string(), text: z.string(), created_at: z.int() });
 const Files = z.object({ attachments: z.string() });
 
 export function outboxOf(database: Database): Outbox {
   const insert = database.prepare(`
-    INSERT INTO outbox (message_id, jid, text, turn_id, is_progress, reply_to, attachments, choices,
+    INSERT INTO outbox (message_id, jid, text, turn_id, is_progress, is_reaction, reply_to, attachments, choices,
       thread, state, created_at)
-    VALUES (:messageId, ${CURRENT_JID}, :text, :turnId, :isProgress, :replyTo, :attachments, :choices,
+    VALUES (:messageId, ${CURRENT_JID}, :text, :turnId, :isProgress, :isReaction, :replyTo, :attachments, :choices,
       (SELECT messages.thread FROM turns JOIN messages ON messages.seq = turns.upto_seq
        WHERE turns.id = :threadOf AND turns.jid = ${CURRENT_JID}
        AND (turns.kind = 'command' OR turns.payload IS NULL)),
       'queued', :now)`);
   const heads = database.prepare(`
-    SELECT outbox.seq, message_id, outbox.jid, outbox.text, turn_id, is_progress, attempts, repeats,
-      next_try_at, attachments, choices, outbox.thread, messages.id AS reply_id,
+    SELECT outbox.seq, message_id, outbox.jid, outbox.text, turn_id, is_progress, is_reaction, attempts,
+      repeats, next_try_at, attachments, choices, outbox.thread, messages.id AS reply_id,
       messages.sender AS reply_sender, messages.text AS reply_text
     FROM outbox LEFT JOIN messages ON messages.jid = outbox.jid AND messages.id = outbox.reply_to
     WHERE outbox.seq IN
@@ -155,6 +167,12 @@ export function outboxOf(database: Database): Outbox {
     "SELECT 1 FROM outbox WHERE turn_id = ? AND state IN ('queued', 'sending') LIMIT 1",
   );
 
+  const progress = database.prepare(`
+    SELECT message_id, text, created_at FROM outbox
+    WHERE turn_id = :turnId AND state = 'sent' AND jid = :jid AND seq < :seq AND seq > coalesce(
+      (SELECT seq FROM outbox AS other WHERE other.jid = :jid AND other.seq < :seq
+       AND (other.is_progress = 0 OR other.turn_id IS NOT :turnId) ORDER BY seq DESC LIMIT 1), 0)
+    ORDER BY seq`);
   const withFiles = database.prepare(`
     SELECT attachments FROM outbox
     WHERE attachments <> '[]' AND state IN ('queued', 'sending')`);
@@ -168,11 +186,12 @@ export function outboxOf(database: Database): Outbox {
   }
   return {
     add({ messageId, jid, text, turnId = null, replyTo = null, threadOf = turnId, ...rest }, now) {
-      const { isProgress = false, attachments = [], choices = null } = rest;
+      const { isProgress = false, isReaction = false, attachments = [], choices = null } = rest;
       throughIndex(() =>
         insert.run({
           ...{ messageId, jid, text, turnId, replyTo, threadOf, now },
           isProgress: Number(isProgress),
+          isReaction: Number(isReaction),
           attachments: JSON.stringify(attachments),
           choices: choices === null ? null : JSON.stringify(choices),
         }),
@@ -193,6 +212,12 @@ export function outboxOf(database: Database): Outbox {
       })(),
     hasUnsent: (jid) => unsent.get(jid) !== undefined,
     hasUnsentOf: (turnId) => unsentOf.get(turnId) !== undefined,
+    progressBefore({ turnId, jid, seq }, since) {
+      const said = progress.all({ turnId, jid, seq }).map((row) => Said.parse(row));
+      const [first] = said;
+      if (first === undefined || first.created_at < since) return null;
+      return { messageId: first.message_id, text: said.map(({ text }) => text).join('\n') };
+    },
     copiesToSend: () =>
       withFiles.all().flatMap((row) => {
         const { attachments } = Files.parse(row);

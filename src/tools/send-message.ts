@@ -13,7 +13,13 @@ const Input = z.object({
     .max(10)
     .optional()
     .describe('Files to send along: paths in your own /workspace/group'),
+  as_reaction: z
+    .boolean()
+    .optional()
+    .describe('The text is one emoji, put on the message that you answer'),
 });
+
+const EMOJI = /^\p{RGI_Emoji}$/v;
 
 export const tool = defineTool({
   name: 'send_message',
@@ -23,7 +29,10 @@ export const tool = defineTool({
     isMainOnly: false,
     input: Input,
     async run(context, input) {
-      const { text, group, attachments = [] } = input;
+      const { text, group, attachments = [], as_reaction: isReaction = false } = input;
+      if (isReaction && (!EMOJI.test(text) || attachments.length > 0)) {
+        throw new Error('A reaction is one emoji and nothing else: "👍". Nothing was sent.');
+      }
       const target = namedGroup(context, group, 'This chat may write to itself only.');
       const reach = context.reachOf(target.jid);
       if (reach === 'gone') {
@@ -32,7 +41,7 @@ export const tool = defineTool({
             'The owner can add its skill again, or take the chat out with /unregister.',
         );
       }
-      await context.send(target.jid, text, attachments);
+      await context.send(target.jid, text, { attachments, isReaction });
       const isNamed = attachments.length > 0 && !context.capabilitiesOf(target.jid).attachments;
       const files = isNamed
         ? ' Its channel cannot send files: the message says where they are.'

@@ -157,6 +157,23 @@ test('the message that is answered is quoted above the answer', async () => {
   });
 });
 
+test('an emoji is put on the message, and a text in place of another', async () => {
+  const id = await server.say(anna, 'thanks');
+  await linked.until(() => linked.messages.length === 1);
+  const [{ jid = '', sender = '' } = {}] = linked.messages;
+  const reactsTo = { id, sender, text: 'thanks' };
+  await linked.channel.send({ id: 'a', jid, text: '👍', reactsTo });
+  const { reactionMessage } = (await anna.next()).message;
+  expect(reactionMessage).toMatchObject({ text: '👍', key: { id, fromMe: false } });
+  await linked.channel.send({ id: 'b', jid, text: '… one' });
+  await linked.channel.send({ id: 'c', jid, text: '… one\n… two', replaces: 'b' });
+  const [, shown, changed] = anna.read.map(({ message }) => message);
+  expect(shown?.extendedTextMessage?.text).toBe('… one');
+  const { protocolMessage } = changed ?? {};
+  expect(protocolMessage?.key).toMatchObject({ id: messageIdOf('b', 0), fromMe: true });
+  expect(protocolMessage?.editedMessage?.extendedTextMessage?.text).toBe('… one\n… two');
+});
+
 test('nothing is sent while the connection is away', async () => {
   await linked.channel.disconnect();
   const sending = linked.channel.send({ id: 'out', jid: anna.pn, text: 'hello' });

@@ -33,15 +33,20 @@ export type ToolQuestion = AskQuestion & {
   readonly to?: string;
 };
 
+/** Parts of a tool's message beside its text. */
+export type SentAlong = {
+  /** Files of the caller's folder, by their paths there. */
+  readonly attachments?: readonly string[];
+  /** The text is an emoji for the message that the turn answers, in the caller's chat. */
+  readonly isReaction?: boolean;
+};
+
 /** Services for one call of a tool. `caller` was decided by the socket that the call came through. */
 export type ToolCall = {
   readonly caller: Group;
   readonly store: Store;
-  /**
-   * Queues a message for a registered group, with files of the caller's folder, by their paths there. Rejects,
-   * in words for the agent, where one cannot be sent.
-   */
-  readonly send: (jid: string, text: string, attachments?: readonly string[]) => Promise<void>;
+  /** Queues a message for a registered group. Rejects, in words for the agent, where that cannot be. */
+  readonly send: (jid: string, text: string, along?: SentAlong) => Promise<void>;
   /** Asks the owner in their own chat, or a person in the caller's, and waits for their word. */
   readonly ask: Ask<ToolQuestion>;
   /** Tells whether a chat can be written to: now, once its channel is connected, or not at all. */

@@ -18,6 +18,8 @@ const ALL: ChannelCapabilities = {
   attachments: { maxBytes: 1_000 },
   replyTo: true,
   thread: true,
+  reactions: true,
+  edits: true,
 };
 
 /** Two chats whose agents send files: the family's channel can send them, the terminal cannot. */
@@ -43,7 +45,7 @@ async function startSending(project: TestProject) {
     const shelf = join(project.dir, 'data/outgoing');
     return existsSync(shelf) ? readdirSync(shelf) : [];
   };
-  return { assistant, folder, family, main, contents, copies };
+  return { assistant, tools, folder, family, main, contents, copies };
 }
 
 test('a file of the group goes out as it was when it was sent, and its copy is deleted after that', async () => {
@@ -165,5 +167,61 @@ test('where others have talked on in a group, the answer shows which message it 
   await say('@Andy quick', 'q4', { thread: 't8' });
   await isIdle(assistant);
   expect(Object.keys(chat.sent.at(-1) ?? {}).sort()).toEqual(['id', 'jid', 'text']);
+  await assistant.stop();
+});
+
+test('an emoji is put on the message that is answered, and is a message where that cannot be', async () => {
+  using project = new TestProject();
+  const { assistant, tools } = await startSending(project);
+  const { chat } = assistant;
+  const react = (text: string, over = {}) =>
+    tools.call(assistant, 'family', ['send_message', { text, as_reaction: true, ...over }]);
+  expect(await react('👍🏽')).toMatchObject([{ ok: true }]);
+  const [reaction] = chat.sent;
+  const reactsTo = { id: expect.any(String), sender: 'ada', text: '@Andy do it' };
+  expect(reaction).toEqual({ id: reaction?.id, jid: FAMILY, text: '👍🏽', reactsTo });
+  expect((await react('well done'))[0]).toMatchObject({ ok: false });
+  expect((await react('👍', { attachments: ['maps/way.txt'] }))[0]).toMatchObject({ ok: false });
+  const [elsewhere] = await tools.call(assistant, 'main', [
+    'send_message',
+    { text: '👍', as_reaction: true, group: 'family' },
+  ]);
+  expect(elsewhere?.value).toContain('There is no message there to react to');
+  chat.sent.length = 0;
+  delete chat.capabilities;
+  await react('👍');
+  expect(chat.sent.map(({ id: _, ...rest }) => rest)[0]).toEqual({ jid: FAMILY, text: '👍' });
+  await assistant.stop();
+});
+
+test('how far a command is stays one message where its text can be changed, until something else is said', async () => {
+  using project = new TestProject();
+  const { assistant } = await startSending(project);
+  const { terminal, store, clock } = assistant;
+  terminal.capabilities = ALL;
+  const say = async (messageId: string, text: string, isProgress = true) => {
+    const about = { jid: 'terminal:main', turnId: 't', isProgress };
+    store.outbox.add({ messageId, text, ...about }, clock.now());
+    terminal.become({ state: 'connected', detail: null });
+    await vi.waitFor(() => expect(store.outbox.hasUnsent('terminal:main')).toBe(false));
+  };
+  await say('a', '… one');
+  await say('b', '… two');
+  await say('c', '… three');
+  await say('d', 'Done.', false);
+  await say('e', '… four');
+  clock.pass(11 * 60_000);
+  await say('f', '… five');
+  const shown = terminal.sent
+    .filter(({ id }) => /^[a-f]$/.test(id))
+    .map(({ text, replaces }) => [text, replaces]);
+  expect(shown).toEqual([
+    ['… one', undefined],
+    ['… one\n… two', 'a'],
+    ['… one\n… two\n… three', 'a'],
+    ['Done.', undefined],
+    ['… four', undefined],
+    ['… five', undefined],
+  ]);
   await assistant.stop();
 });

@@ -15,6 +15,8 @@ import type { OutgoingFiles } from './outgoing-files.ts';
 /** After this many refusals by a connected channel, a message no longer holds up later ones. */
 const MAX_ATTEMPTS = 10;
 const MAX_PAUSE_MS = 60_000;
+/** People's apps ignore a change of a message that is a quarter of an hour old. */
+const EDITABLE_MS = 10 * 60_000;
 
 export interface Delivery {
   /** Looks for something to send; called when a message was queued or a channel connected. */
@@ -93,7 +95,10 @@ export function openDelivery(options: DeliveryOptions): Delivery {
     message: Outbound,
   ): Promise<{ readonly error: unknown } | null> {
     try {
-      const whole = outboundFor(channel.capabilities ?? {}, message, outgoingFiles.pathOf);
+      const whole = outboundFor(channel.capabilities ?? {}, message, {
+        pathOf: outgoingFiles.pathOf,
+        progressBefore: (later) => store.outbox.progressBefore(later, now() - EDITABLE_MS),
+      });
       const sending = channel.send({ ...whole, ...askedBy(channel, message) });
       await sendWithin(sending, timeouts.sendTimeoutMs);
       return null;

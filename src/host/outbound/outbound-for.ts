@@ -3,6 +3,12 @@ import type { ChannelCapabilities, OutboundFile, OutboundMessage } from '../../c
 import type { KeptFile, Outbound } from '../../store/store.ts';
 import { sizeInWords } from '../attachments/attachments.ts';
 
+type OutboundPorts = {
+  readonly pathOf: (file: KeptFile) => string;
+  /** What the same turn said of its progress, where that can still be changed. */
+  readonly progressBefore: (message: Outbound) => Pick<Outbound, 'messageId' | 'text'> | null;
+};
+
 /**
  * Makes what a channel sends of a queued message: of what goes with the text, that which the channel can show.
  * A file that it cannot send becomes a line of the text, which says where the file is and why it is not sent.
@@ -10,9 +16,13 @@ import { sizeInWords } from '../attachments/attachments.ts';
 export function outboundFor(
   can: ChannelCapabilities,
   message: Outbound,
-  pathOf: (file: KeptFile) => string,
+  { pathOf, progressBefore }: OutboundPorts,
 ): OutboundMessage {
   const { messageId: id, jid, replyTo, thread } = message;
+  if (message.isReaction && can.reactions && replyTo !== null) {
+    return { id, jid, text: message.text, reactsTo: replyTo };
+  }
+  const earlier = message.isProgress && can.edits ? progressBefore(message) : null;
   const attachments: OutboundFile[] = [];
   const lines: string[] = [];
   for (const file of message.attachments) {
@@ -22,13 +32,15 @@ export function outboundFor(
     else lines.push(lineFor(file, reason));
   }
   const choices = choicesFor(can, message);
-  const said = choices === null ? message.text : choices.text;
+  const own = choices === null ? message.text : choices.text;
+  const said = earlier === null ? own : `${earlier.text}\n${own}`;
   const text = [said, ...(lines.length === 0 ? [] : [lines.join('\n')])].join('\n\n');
   return {
     id,
     jid,
     text,
     ...(message.isProgress ? { isProgress: true } : {}),
+    ...(earlier === null ? {} : { replaces: earlier.messageId }),
     ...(attachments.length > 0 ? { attachments } : {}),
     ...(can.replyTo && replyTo !== null ? { replyTo } : {}),
     ...(can.thread && thread !== null ? { thread } : {}),

@@ -41,7 +41,10 @@ type Tools = Parameters<typeof callTool>[0];
 type AgentTurnParts = Parameters<typeof runAgentTurn>[0];
 
 /** The turn of a queued message, and its kind. */
-export type MessageAbout = Pick<NewOutbound, 'turnId' | 'isProgress' | 'attachments'>;
+export type MessageAbout = Pick<
+  NewOutbound,
+  'turnId' | 'isProgress' | 'isReaction' | 'replyTo' | 'attachments'
+>;
 
 export type TurnRunnerParts = Omit<HostOptions, 'services'> &
   Pick<
@@ -91,11 +94,13 @@ export function openTurnRunners(parts: TurnRunnerParts): TurnRunners {
       tasks: parts.tasks,
       fetchAttachment: parts.fetchAttachment,
       timeZone: parts.timeZone,
-      send: upToLimit(async (jid, text, paths = []) => {
+      send: upToLimit(async (jid, text, { attachments: paths = [], isReaction = false } = {}) => {
         const turnId = isAsked && jid === turn.jid ? turn.id : null;
-        if (paths.length === 0) return say(jid, text, { turnId });
+        const replyTo = isReaction ? lastAsked(turnId) : null;
+        const about: MessageAbout = { turnId, replyTo, isReaction };
+        if (paths.length === 0) return say(jid, text, about);
         await parts.outgoingFiles.take(group.folder, paths, (attachments) =>
-          say(jid, text, { turnId, attachments }),
+          say(jid, text, { ...about, attachments }),
         );
       }),
       reachOf,
@@ -118,6 +123,12 @@ export function openTurnRunners(parts: TurnRunnerParts): TurnRunners {
     return whileTyping(turn, () => run({ followUps: meanwhile.eventsOf(turn) })).finally(() =>
       meanwhile.close(turn),
     );
+  }
+
+  function lastAsked(turnId: string | null): string {
+    const id = turnId === null ? undefined : store.turns.asked(turnId).at(-1);
+    if (id !== undefined) return id;
+    throw new Error('There is no message there to react to: this turn answers none of that chat.');
   }
 
   function asker({ id: turnId, kind }: Turn) {

@@ -34,6 +34,8 @@ export type DeliveryOptions = {
   /** The connection that is open now, or null. */
   readonly socket: () => WASocket | null;
   readonly baileys: Baileys;
+  /** Tells whether the account itself has this address. */
+  readonly isSelf: (jid: string) => boolean;
   readonly sent: Sent;
   readonly pace: DeliveryPace;
 };
@@ -83,6 +85,13 @@ export class Delivery {
 
   async #sendParts(message: OutboundMessage): Promise<void> {
     const { id, jid, text, attachments = [] } = message;
+    const [only = text, ...more] = formatParts(text);
+    const change = more.length > 0 ? null : this.#changeIn(message, only);
+    if (change !== null) {
+      return await this.#sendOnce(messageIdOf(id, 0), { jid, text: only }, (messageId, socket) =>
+        socket.sendMessage(jid, change, { messageId }),
+      );
+    }
     for (const [index, part] of formatParts(text).entries()) {
       const quoted = index === 0 ? quotationIn(message) : {};
       const content: AnyMessageContent = { text: part, linkPreview: null };
@@ -99,6 +108,20 @@ export class Delivery {
         await socket.relayMessage(jid, made, { messageId });
       });
     }
+  }
+
+  /** Makes what changes an earlier message: its text, or an emoji on it; null for a message of its own. */
+  #changeIn(message: OutboundMessage, text: string): AnyMessageContent | null {
+    const { jid, replaces, reactsTo } = message;
+    if (replaces !== undefined) {
+      const edit = { remoteJid: jid, id: messageIdOf(replaces, 0), fromMe: true };
+      return { text, edit, linkPreview: null };
+    }
+    if (reactsTo === undefined) return null;
+    const { id, sender } = reactsTo;
+    const place = jid.endsWith('@g.us') ? { participant: sender } : {};
+    const key = { remoteJid: jid, id, fromMe: this.#options.isSelf(sender), ...place };
+    return { react: { text: message.text, key } };
   }
 
   /** Sends what WhatsApp has not taken yet. */

@@ -114,6 +114,7 @@ export class PairedLink implements Link {
     this.#delivery = new Delivery({
       socket,
       baileys,
+      isSelf: (jid) => jid === this.#reader().self,
       sent: this.#sent,
       pace: this.#endpoint.pace,
     });

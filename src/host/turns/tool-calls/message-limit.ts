@@ -11,13 +11,13 @@ const MAX_MESSAGES = 100;
  */
 export function upToLimit(send: ToolCall['send']): ToolCall['send'] {
   let sent = 0;
-  return (jid, text, attachments) => {
+  return (jid, text, along) => {
     if (sent >= MAX_MESSAGES) {
       throw new Error(
         `${MAX_MESSAGES} messages are the most in one turn. Say the rest at its end.`,
       );
     }
     sent += 1;
-    return send(jid, text, attachments);
+    return send(jid, text, along);
   };
 }
