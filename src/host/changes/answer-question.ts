@@ -1,9 +1,9 @@
 import type { CommandContext, CommandResult } from '../contracts/command.ts';
 import type { Reply } from '../contracts/question.ts';
 import { answer, beginChange, carryOut } from './change.ts';
+import { runClawWithProgress } from './claw-with-progress.ts';
 import { resolveArgs } from './conflict-choices.ts';
 import { refusalOf } from './refusal.ts';
-import { relayed } from './relayed.ts';
 import { Asked, askAbout, GONE, pathsOf, type TakeUp, takeUp, WAITS } from './take-up.ts';
 import { operationName, readWaiting, type WaitingOperation } from './waiting.ts';
 
@@ -63,7 +63,7 @@ async function choose(
       const note = reply.word === 'value' ? VALUE_MISSING : '';
       return askAbout(context, waiting, { ...way, paths: left, total, note });
     }
-    const result = args === null ? null : await relayed(context, args);
+    const result = args === null ? null : await runClawWithProgress(context, args);
     const refusal = result === null ? null : refusalOf(result);
     if (refusal !== null) {
       return askAbout(context, waiting, { ...way, paths: left, total, note: refusal });

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { StatusData } from '../../engine/contract/verbs/status.ts';
 import { type ClawResult, dataBy } from '../contracts/claw.ts';
 import type { CommandContext, CommandResult } from '../contracts/command.ts';
+import { runClawWithProgress } from './claw-with-progress.ts';
 import { bringsOf } from './plan.ts';
 import { isBlocked, refusalOf } from './refusal.ts';
-import { relayed } from './relayed.ts';
 
 /** A change of the code that was begun, as the process that finishes it finds it. */
 export const BegunChange = z.object({
@@ -54,7 +54,7 @@ export async function carryOut(
 ): Promise<Ended> {
   const begun = await beginChange(context, wish);
   const { allow = [], plan = null, seen = [] } = wish;
-  const result = await relayed(context, [
+  const result = await runClawWithProgress(context, [
     ...by,
     '--yes',
     ...allow.flatMap((path) => ['--allow', path]),

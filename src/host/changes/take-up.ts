@@ -4,11 +4,11 @@ import { dataBy } from '../contracts/claw.ts';
 import type { CommandContext, CommandResult } from '../contracts/command.ts';
 import { choiceLines } from '../contracts/question.ts';
 import { answer, beginChange } from './change.ts';
+import { runClawWithProgress } from './claw-with-progress.ts';
 import { choicesFor } from './conflict-choices.ts';
 import { conflictText } from './conflict-text.ts';
 import { provedText } from './proved-text.ts';
 import { consentNeeded, consentText, isBlocked, refusalOf } from './refusal.ts';
-import { relayed } from './relayed.ts';
 import {
   operationName,
   readWaiting,
@@ -57,7 +57,7 @@ export async function takeUp(context: CommandContext, way: TakeUp): Promise<Comm
   const canAsk = context.model.problem() === null && open.every((one) => one.decidable);
   if (!canAsk) return askAbout(context, waiting, { ...way, paths: pathsOf(open) });
   context.say(joined(way.note, blockedText(waiting)));
-  const proposed = await relayed(context, ['resolve', '--agent']);
+  const proposed = await runClawWithProgress(context, ['resolve', '--agent']);
   const decided = proposed.ok ? await readWaiting(context) : waiting;
   if (decided === null || 'exitCode' in decided) return answer(GONE);
   if (proposed.ok) return await showProved(context, decided, { ...way, note: '' });
@@ -74,7 +74,7 @@ async function showProved(
   if (way.note) context.say(way.note);
   const { allow = [] } = way;
   const named = allow.flatMap((path) => ['--allow', path]);
-  const result = await relayed(context, ['continue', '--prove', ...named]);
+  const result = await runClawWithProgress(context, ['continue', '--prove', ...named]);
   if (isBlocked(result)) return await askAboutOpen(context, way);
   const refusal = refusalOf(result);
   if (refusal !== null) {

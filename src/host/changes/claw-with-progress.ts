@@ -3,7 +3,7 @@ import type { CommandContext } from '../contracts/command.ts';
 import { relayProgress } from './progress.ts';
 
 /** Runs a `claw` command, and says in the chat how it goes on. */
-export async function relayed(
+export async function runClawWithProgress(
   { claw, sayProgress, progressMs }: Pick<CommandContext, 'claw' | 'sayProgress' | 'progressMs'>,
   args: readonly string[],
 ): Promise<ClawResult> {
