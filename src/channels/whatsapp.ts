@@ -100,9 +100,9 @@ export class WhatsAppChannel implements Channel {
       const reason = error instanceof Error ? error.message : String(error);
       onStatus({ state: 'failed', detail: reason });
       // The former assistant may still be closing, or a pairing may be under way.
-      const isPassing = error instanceof WhatsAppError && error.code === 'IN_USE';
+      const isTransient = error instanceof WhatsAppError && error.code === 'IN_USE';
       const waitMs = IN_USE_MS * (this.#endpoint?.timeScale ?? 1);
-      if (isPassing) this.#again = setTimeout(() => void this.#open(events, onStatus), waitMs);
+      if (isTransient) this.#again = setTimeout(() => void this.#open(events, onStatus), waitMs);
     }
   }
 

@@ -17,7 +17,7 @@ export class StoreError extends Error {
 }
 
 /** Tells whether waiting helps: the disk is full, or another process holds the database. */
-export function isPassing(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   return error instanceof Database.SqliteError && /^SQLITE_(BUSY|FULL)/.test(error.code);
 }
 

@@ -1,4 +1,4 @@
-import { isPassing } from '../../store/error.ts';
+import { isTransient } from '../../store/error.ts';
 import type { AskQuestion, AskReply } from '../contracts/ask.ts';
 import type {
   ChannelsPort,
@@ -90,7 +90,7 @@ export function openAsking(options: AskingOptions): Asking {
       for (const one of [...open.values()]) takeReply(one);
       openDue();
     } catch (error) {
-      if (!isPassing(error)) throw error;
+      if (!isTransient(error)) throw error;
       log.error('the database takes no question now', { error: String(error) });
     }
   }
@@ -160,7 +160,7 @@ export function openAsking(options: AskingOptions): Asking {
         queue(one.jid, reason);
       });
     } catch (error) {
-      if (!isPassing(error)) throw error;
+      if (!isTransient(error)) throw error;
       // As long as the row is there, a yes would be taken: the work waits for its end.
       log.error('the database closes no question now', { error: String(error) });
       setTimer(timeouts.retryMs, () => close(one, reason));

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isPassing } from '../../store/error.ts';
+import { isTransient } from '../../store/error.ts';
 import type { LogPort, TimeoutsPort } from '../contracts/ports.ts';
 
 const MAX_PAUSE_MS = 60_000;
@@ -25,7 +25,7 @@ export async function persist<T>(write: () => T, options: PersistOptions): Promi
     try {
       return write();
     } catch (error) {
-      if (!isPassing(error)) throw error;
+      if (!isTransient(error)) throw error;
       log.error('the database takes nothing now, it is tried again', {
         what,
         error: String(error),

@@ -1,5 +1,5 @@
 import { withTimeout } from '../../lib/timeout.ts';
-import { isPassing } from '../../store/error.ts';
+import { isTransient } from '../../store/error.ts';
 import type { Turn } from '../../store/store.ts';
 import type {
   ClockPort,
@@ -75,7 +75,7 @@ export function openTurnQueue(options: TurnQueueOptions): TurnQueue {
       startAll();
     } catch (error) {
       // The messages are stored, so their channels need not deliver them again.
-      if (!isPassing(error)) throw error;
+      if (!isTransient(error)) throw error;
       log.error('the database takes nothing now, turns wait', { error: String(error) });
       again = setTimeout(wake, timeouts.retryMs);
     }
