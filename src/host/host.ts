@@ -6,7 +6,7 @@ import { openBudgets } from './budget/budgets.ts';
 import type { Resumption } from './contracts/command.ts';
 import type { HostOptions } from './contracts/options.ts';
 import { makeGroupFolder, makeSharedFolder } from './groups/group-folder.ts';
-import { noteReach, ownersChats, registerTerminal } from './groups/owners-chats.ts';
+import { ownersChats, registerTerminal, updateReachability } from './groups/owners-chats.ts';
 import { openRegistry } from './groups/registry.ts';
 import { channelEvents } from './inbound-path/channel-events.ts';
 import { openChannelWatch } from './inbound-path/channel-watch.ts';
@@ -186,7 +186,7 @@ export function openHost(options: HostOptions): Host {
   return {
     async start(resumption) {
       registerTerminal(options);
-      noteReach(options);
+      updateReachability(options);
       asking.start();
       outgoingFiles.sweep();
       for (const { folder } of store.groups.all())

@@ -18,7 +18,7 @@ export function registerTerminal({
  * Finds out which of the owner's own chats can be reached: a service has no terminal, also where they
  * wrote there last.
  */
-export function noteReach({ store, channels }: StorePort & ChannelsPort): void {
+export function updateReachability({ store, channels }: StorePort & ChannelsPort): void {
   for (const { jid } of store.groups.mains()) {
     store.groups.setAway(jid, !channels.some((channel) => channel.ownsJid(jid)));
   }
