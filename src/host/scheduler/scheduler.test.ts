@@ -8,7 +8,7 @@ import { openStore, type Store, type Task } from '../../store/store.ts';
 import { TestClock } from '../../testing/clock.ts';
 import { openDueTasks } from './due-tasks.ts';
 import { openScheduler, type Scheduler } from './scheduler.ts';
-import { openTaskBook, type TaskBook, type TaskWish } from './task-book.ts';
+import { openTaskBook, type TaskBook, type TaskFields } from './task-book.ts';
 
 const JID = 'chat:family';
 const START = '2026-11-21T12:00:00Z';
@@ -72,7 +72,7 @@ function register(): void {
   store.groups.register({ ...group, needsTrigger: true, triggerWord: null }, clock.now());
 }
 
-function schedule(kind: TaskWish['kind'], text: string, over: Partial<TaskWish> = {}): Task {
+function schedule(kind: TaskFields['kind'], text: string, over: Partial<TaskFields> = {}): Task {
   const group = store.groups.byFolder('family');
   if (group === null) throw new Error('not registered');
   return book.schedule({ prompt: 'x', kind, schedule: text, ...over }, group, 'main');

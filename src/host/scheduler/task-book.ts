@@ -5,7 +5,7 @@ import { nextRunAfter, readSchedule, type WrittenSchedule } from './schedule.ts'
 import { TaskRefused } from './task-refused.ts';
 
 /** Fields of a new or changed task. */
-export type TaskWish = {
+export type TaskFields = {
   readonly prompt: string;
   readonly kind: WrittenSchedule['kind'];
   readonly schedule: string;
@@ -15,13 +15,13 @@ export type TaskWish = {
   readonly ifMissed?: Task['ifMissed'] | undefined;
 };
 
-export type TaskChange = { readonly [Field in keyof TaskWish]?: TaskWish[Field] | undefined };
+export type TaskChange = { readonly [Field in keyof TaskFields]?: TaskFields[Field] | undefined };
 
 /** Makes and changes tasks, and lets the scheduler know. Rights are checked by the caller. */
 export interface TaskBook {
   /** The owner's time zone. */
   readonly timeZone: string;
-  schedule(wish: TaskWish, group: Group, createdBy: string): Task;
+  schedule(fields: TaskFields, group: Group, createdBy: string): Task;
   /** Changes what is named and leaves the rest; a new schedule makes a finished task active again. */
   update(task: Task, change: TaskChange): Task;
   pause(task: Task): Task;
@@ -58,15 +58,19 @@ export function openTaskBook(options: TaskBookOptions): TaskBook {
 
   return {
     timeZone,
-    schedule(wish, { folder, name }, createdBy) {
+    schedule(fields, { folder, name }, createdBy) {
       if (store.tasks.open(folder).length >= MAX_OPEN_TASKS) {
         throw new TaskRefused(
           `${name} has ${MAX_OPEN_TASKS} tasks already. Cancel one that is not needed any more.`,
         );
       }
-      const written = { kind: wish.kind, text: wish.schedule, timeZone: wish.timeZone ?? timeZone };
+      const written = {
+        kind: fields.kind,
+        text: fields.schedule,
+        timeZone: fields.timeZone ?? timeZone,
+      };
       const schedule = readSchedule(written, now());
-      const { prompt, context = 'group', ifMissed = 'run-once' } = wish;
+      const { prompt, context = 'group', ifMissed = 'run-once' } = fields;
       const nextRun = nextRunAfter(schedule, now());
       const task = { folder, prompt, schedule, context, ifMissed, nextRun, createdBy };
       const id = store.tasks.add(task, now());
