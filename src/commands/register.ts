@@ -8,7 +8,7 @@ import { folderNameLike } from '../host/groups/folder-name.ts';
 import { answerOrRefusal, triggerOf } from '../host/groups/group-command.ts';
 import { FolderLeft, GroupRefused } from '../host/groups/group-refused.ts';
 import { ALWAYS, describeTrigger, type Trigger } from '../host/groups/trigger.ts';
-import { joined, longestMeant, type Word, wordsOf } from '../host/groups/words.ts';
+import { joined, longestMatchingPrefix, type Word, wordsOf } from '../host/groups/words.ts';
 import type { Chat } from '../store/store.ts';
 
 const USAGE =
@@ -74,7 +74,7 @@ function wishOf(
   words: readonly Word[],
 ): { readonly chat: Chat; readonly options: Options } {
   if (words.length === 0) throw new GroupRefused(USAGE);
-  const found = longestMeant(words, (typed) => registry.find(typed, 'known'));
+  const found = longestMatchingPrefix(words, (typed) => registry.find(typed, 'known'));
   if (found !== null) return { chat: found.meant, options: optionsOf(found.rest) };
   const end = words.findIndex((word, index) => index > 0 && keywordOf(word) !== null);
   const name = joined(end === -1 ? words : words.slice(0, end));

@@ -4,7 +4,7 @@ import { type Choice, choiceLines } from '../contracts/question.ts';
 import { GroupRefused, labelOf, SeveralFit } from './group-refused.ts';
 import type { Registry } from './registry.ts';
 import { ALWAYS, BY_NAME, type Trigger } from './trigger.ts';
-import { joined, longestMeant, type Word, wordsOf } from './words.ts';
+import { joined, longestMatchingPrefix, type Word, wordsOf } from './words.ts';
 
 /**
  * Runs a command about groups; a refusal is its answer.
@@ -53,7 +53,7 @@ export function groupAndRest(
   { store, registry }: { readonly store: Store; readonly registry: Registry },
   words: readonly Word[],
 ): { readonly group: Group; readonly rest: readonly Word[] } {
-  const found = longestMeant(words, (typed) => {
+  const found = longestMatchingPrefix(words, (typed) => {
     const chat = registry.find(typed, 'registered');
     return chat === null ? null : store.groups.byJid(chat.jid);
   });

@@ -20,7 +20,7 @@ export function joined(words: readonly Word[]): string {
  *
  * @returns null when no beginning means anything
  */
-export function longestMeant<T>(
+export function longestMatchingPrefix<T>(
   words: readonly Word[],
   meaning: (typed: string) => T | null,
 ): { readonly meant: T; readonly rest: readonly Word[] } | null {
