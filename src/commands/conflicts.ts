@@ -3,7 +3,7 @@ import { readArguments } from '../host/changes/arguments.ts';
 import { answer } from '../host/changes/change.ts';
 import { refusalOf } from '../host/changes/refusal.ts';
 import { reportChange } from '../host/changes/report.ts';
-import { takeUp } from '../host/changes/take-up.ts';
+import { resumeOperation } from '../host/changes/resume-operation.ts';
 import { operationName, readWaiting } from '../host/changes/waiting.ts';
 import { defineCommand } from '../host/contracts/command.ts';
 
@@ -18,7 +18,7 @@ export const command = defineCommand({
     if (said === 'give up' || said === 'abort') return await giveUp(context);
     const given = readArguments(argument);
     if (given === null || given.words.length > 0) return answer(USAGE);
-    return await takeUp(context, { isFresh: false, allow: given.allow });
+    return await resumeOperation(context, { isFresh: false, allow: given.allow });
   },
   confirm: answerQuestion,
   resume: reportChange,

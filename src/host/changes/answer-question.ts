@@ -4,7 +4,15 @@ import { answer, beginChange, carryOut } from './change.ts';
 import { runClawWithProgress } from './claw-with-progress.ts';
 import { resolveArgs } from './conflict-choices.ts';
 import { refusalOf } from './refusal.ts';
-import { Asked, askAbout, GONE, pathsOf, type TakeUp, takeUp, WAITS } from './take-up.ts';
+import {
+  Asked,
+  askAbout,
+  GONE,
+  pathsOf,
+  type ResumeOptions,
+  resumeOperation,
+  WAITS,
+} from './resume-operation.ts';
 import { operationName, readWaiting, type WaitingOperation } from './waiting.ts';
 
 /** Goes on after the owner's answer. */
@@ -41,7 +49,7 @@ export async function giveUp(context: CommandContext): Promise<CommandResult> {
   );
 }
 
-type Choosing = TakeUp & {
+type Choosing = ResumeOptions & {
   readonly paths: readonly string[];
   readonly total: number;
   readonly reply: Reply;
@@ -52,7 +60,7 @@ async function choose(
   waiting: WaitingOperation,
   { paths, total, reply, ...way }: Choosing,
 ): Promise<CommandResult> {
-  if (reply.word === 'again') return await takeUp(context, way);
+  if (reply.word === 'again') return await resumeOperation(context, way);
   const left = [...paths];
   const count = reply.isForAll ? left.length : 1;
   for (const path of left.slice(0, count)) {
@@ -71,7 +79,7 @@ async function choose(
     left.shift();
   }
   if (left.length === 0) {
-    return await takeUp(context, {
+    return await resumeOperation(context, {
       ...way,
       blockedNote: 'That brought another conflict to light.',
     });
@@ -79,7 +87,10 @@ async function choose(
   return askAbout(context, waiting, { ...way, paths: left, total });
 }
 
-type Committing = TakeUp & { readonly plan: string | null; readonly seen: readonly string[] };
+type Committing = ResumeOptions & {
+  readonly plan: string | null;
+  readonly seen: readonly string[];
+};
 
 async function commit(
   context: CommandContext,
@@ -89,9 +100,9 @@ async function commit(
   const { allow = [] } = way;
   const ended = await carryOut(context, { verb, args, allow, plan, seen }, ['continue']);
   if (ended.kind === 'restart') return ended;
-  if (ended.kind === 'blocked') return await takeUp(context, { ...way, note: EDITED });
+  if (ended.kind === 'blocked') return await resumeOperation(context, { ...way, note: EDITED });
   if (ended.code === 'PLAN_CHANGED') {
-    return await takeUp(context, { ...way, note: EDITED });
+    return await resumeOperation(context, { ...way, note: EDITED });
   }
   return answer(`${ended.text}\n\n${WAITS}`);
 }

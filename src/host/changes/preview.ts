@@ -5,7 +5,7 @@ import type { CommandContext, CommandQuestion, CommandResult } from '../contract
 import { answer, type ChangeRequest, carryOut, readTree } from './change.ts';
 import { bringsOf, planLines } from './plan.ts';
 import { consentText, isBlocked, refusalOf } from './refusal.ts';
-import { takeUp } from './take-up.ts';
+import { resumeOperation } from './resume-operation.ts';
 
 /** A change as a command shows it before it asks, or goes on. */
 export type Previewed = ChangeRequest & {
@@ -118,7 +118,7 @@ export async function carryOutChange(
 ): Promise<CommandResult> {
   const ended = await carryOut(context, wish);
   if (ended.kind === 'restart') return ended;
-  if (ended.kind === 'blocked') return await takeUp(context, { isFresh: true });
+  if (ended.kind === 'blocked') return await resumeOperation(context, { isFresh: true });
   if (ended.code === 'PLAN_CHANGED' && again !== null) {
     return await again('Something was edited since you were shown this, so it was planned again.');
   }

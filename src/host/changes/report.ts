@@ -1,7 +1,7 @@
 import type { CommandContext, CommandResult, Resumption } from '../contracts/command.ts';
 import { answer, BegunChange, readTree } from './change.ts';
+import { resumeOperation } from './resume-operation.ts';
 import { setupSteps } from './setup-steps.ts';
-import { takeUp } from './take-up.ts';
 import { readWaiting } from './waiting.ts';
 
 type Applied = Awaited<ReturnType<typeof readTree>>['applied'];
@@ -57,7 +57,7 @@ async function afterInterruption(
   const said = `${titleOf(change)} was interrupted. Nothing was changed`;
   const isSame = waiting !== null && !('exitCode' in waiting) && waiting.verb === change.verb;
   if (!isSame) return answer(`${said}; say it again.`);
-  return await takeUp(context, { isFresh: false, note: `${said}.` });
+  return await resumeOperation(context, { isFresh: false, note: `${said}.` });
 }
 
 const MAX_WAITS = 200;

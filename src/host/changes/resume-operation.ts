@@ -32,7 +32,7 @@ export const Asked = z.object({
 });
 
 /** Options for resuming an operation that waits. */
-export type TakeUp = {
+export type ResumeOptions = {
   /** It was blocked just now: the model is asked before the owner is. Else it is planned again first. */
   readonly isFresh: boolean;
   /** Paths that the owner named because they run or steer programs. */
@@ -47,7 +47,10 @@ export type TakeUp = {
  * Goes on with an operation that waits: the model proposes where it is to, what is decided is proved and
  * shown for the owner's yes, and what is open is asked about, one conflict after the other.
  */
-export async function takeUp(context: CommandContext, way: TakeUp): Promise<CommandResult> {
+export async function resumeOperation(
+  context: CommandContext,
+  way: ResumeOptions,
+): Promise<CommandResult> {
   const waiting = await readWaiting(context);
   if (waiting === null) return answer(joined(way.note, 'Nothing waits for a decision.'));
   if ('exitCode' in waiting) return answer(joined(way.note, refusalOf(waiting) ?? ''));
@@ -69,7 +72,7 @@ export async function takeUp(context: CommandContext, way: TakeUp): Promise<Comm
 async function showProved(
   context: CommandContext,
   waiting: WaitingOperation,
-  way: TakeUp,
+  way: ResumeOptions,
 ): Promise<CommandResult> {
   if (way.note) context.say(way.note);
   const { allow = [] } = way;
@@ -106,7 +109,7 @@ async function showProved(
 
 const FAILED = ['CHECKS_FAILED', 'TESTS_FAILED', 'NPM_FAILED'];
 
-async function askAboutOpen(context: CommandContext, way: TakeUp): Promise<CommandResult> {
+async function askAboutOpen(context: CommandContext, way: ResumeOptions): Promise<CommandResult> {
   const waiting = await readWaiting(context);
   if (waiting === null || 'exitCode' in waiting) return answer(GONE);
   const open = waiting.conflicts.filter(({ decision }) => decision === null);
@@ -114,7 +117,7 @@ async function askAboutOpen(context: CommandContext, way: TakeUp): Promise<Comma
 }
 
 /** The conflicts to ask about, and their number at first. */
-export type Asking = TakeUp & { readonly paths: readonly string[]; readonly total?: number };
+export type Asking = ResumeOptions & { readonly paths: readonly string[]; readonly total?: number };
 
 /** Asks about the first of these conflicts. */
 export function askAbout(
