@@ -6,7 +6,7 @@ import type {
   OutboundMessage,
 } from '../../channel.ts';
 import { type Addresses, addressesIn, addressOf } from '../inbound/addresses.ts';
-import { Arrivals } from '../inbound/arrivals.ts';
+import { InboundQueue } from '../inbound/inbound-queue.ts';
 import type { Inbox } from '../inbound/inbox.ts';
 import { type Media, mediaIn } from '../inbound/media.ts';
 import { chatMerger } from '../inbound/merge-chats.ts';
@@ -75,7 +75,7 @@ export class PairedLink implements Link {
   readonly #media: Media;
   readonly #names: Names;
   readonly #mergeChats: () => Promise<void>;
-  readonly #arrivals: Arrivals;
+  readonly #inboundQueue: InboundQueue;
   readonly #delivery: Delivery;
   readonly #typing: Typing;
   readonly #stop = new AbortController();
@@ -100,7 +100,7 @@ export class PairedLink implements Link {
       (chat) => void events.onChat(chat).catch(note('the name of a group was not stored')),
       () => void this.#mergeChats().catch(note('two chats of one person were not made one')),
     );
-    this.#arrivals = new Arrivals({
+    this.#inboundQueue = new InboundQueue({
       events,
       inbox,
       mergeChats: this.#mergeChats,
@@ -170,7 +170,7 @@ export class PairedLink implements Link {
     this.#ledger.flush();
     this.#stop.abort();
     await this.#connecting;
-    await this.#arrivals.handedOver();
+    await this.#inboundQueue.handedOver();
     this.#ledger.close();
     this.#parts.inbox.flush();
     this.#parts.linkDatabase.close();
@@ -196,7 +196,9 @@ export class PairedLink implements Link {
       this.#credentials.save(this.#auth.creds);
     });
     socket.ev.on('messages.upsert', ({ messages }) => {
-      this.#arrivals.take(messages.filter(({ key }) => this.#sent.textOf(key.id ?? '') === null));
+      this.#inboundQueue.take(
+        messages.filter(({ key }) => this.#sent.textOf(key.id ?? '') === null),
+      );
     });
     this.#names.follow(socket);
     // Before anything that WhatsApp has for us: what was left over is older.

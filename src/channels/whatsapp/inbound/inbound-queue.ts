@@ -28,7 +28,7 @@ const ANSWERED_MS = 24 * 3_600_000;
  * Hands messages to the host: those of a chat one after the other, in the order in which WhatsApp gave
  * them out, those of several chats side by side. A message stays in the inbox until the host has stored it.
  */
-export class Arrivals {
+export class InboundQueue {
   readonly #options: ArrivalsOptions;
   readonly #handed = new Set<string>();
   #reading: Promise<void> = Promise.resolve();
