@@ -3,7 +3,7 @@ import { loadBaileys } from './baileys.ts';
 import { hasPairing, wasRemoved } from './credentials.ts';
 import { openLinkDatabase } from './link-database.ts';
 import { REMOVED, UNPAIRED } from './outcome.ts';
-import { type Link, type LinkOptions, PairedLink } from './session.ts';
+import { type Link, type LinkOptions, WhatsAppSession } from './session.ts';
 
 /**
  * Opens what is kept of the pairing and begins to connect; how that goes is told by status.
@@ -23,7 +23,7 @@ export async function openLink(options: LinkOptions): Promise<Link | null> {
   try {
     const baileys = await loadBaileys();
     const inbox = inboxIn(linkDatabase, baileys);
-    const link = new PairedLink({
+    const link = new WhatsAppSession({
       ...options,
       linkDatabase,
       baileys,

@@ -64,7 +64,7 @@ type Parts = LinkOptions & {
 };
 
 /** All that is kept of a pairing, and one connection after the other. */
-export class PairedLink implements Link {
+export class WhatsAppSession implements Link {
   readonly #parts: Parts;
   readonly #endpoint: Endpoint;
   readonly #credentials: Credentials;
