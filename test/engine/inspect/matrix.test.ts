@@ -1,4 +1,5 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { MatrixCell, MatrixData } from '../../../src/engine/index.ts';
@@ -331,9 +332,11 @@ const CHECK_XML = `
 
 test('Ctrl-C ends the proofs and leaves nothing behind', async () => {
   await using codebase = temporaryCodebase({ 'a.txt': LINES }, { git: true });
+  // No other process has this name.
+  const test = `forever-${process.pid}.test.mjs`;
   const forever = `import test from 'node:test';\ntest('x', () => new Promise((r) => setTimeout(r, 600_000)));\n`;
   for (const name of ['one', 'two', 'three']) {
-    addSkill(codebase, name, { add: { [name]: 'x\n' }, tests: { 'slow.test.mjs': forever } });
+    addSkill(codebase, name, { add: { [name]: 'x\n' }, tests: { [test]: forever } });
   }
   const before = codebase.tree();
   const child = spawn(process.execPath, [CLAW, 'matrix', '--json', '--cwd', codebase.root], {
@@ -348,14 +351,26 @@ test('Ctrl-C ends the proofs and leaves nothing behind', async () => {
   child.stderr.on('data', (chunk: Buffer) => {
     stderr += chunk.toString();
   });
-  while (!stderr.includes('Proving 3') && child.exitCode === null) await sleep(20);
-  await sleep(300);
+  while (!isRunning(test) && child.exitCode === null) await sleep(20);
+  expect(stderr).toContain('Proving 3');
   child.kill('SIGINT');
   expect(await ended).toBe(130);
   expect(JSON.parse(stdout)).toMatchObject({ outcome: 'failed', error: { code: 'INTERRUPTED' } });
   expect(codebase.tree()).toEqual(before);
   expect(codebase.has('.claw')).toBe(false);
 });
+
+/** Whether a process of this machine was started with that in its arguments. */
+function isRunning(argument: string): boolean {
+  return readdirSync('/proc').some((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(argument);
+    } catch {
+      // It has ended meanwhile.
+      return false;
+    }
+  });
+}
 
 test('a matrix of nothing says so', async () => {
   await using codebase = temporaryCodebase({ 'a.txt': LINES }, { git: true });
