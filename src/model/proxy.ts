@@ -42,6 +42,8 @@ export type PayingTurn = {
 export type ModelProxyParts = {
   /** The longest silence of the model's server, before its answer or in the middle of it. */
   readonly timeoutMs: number;
+  /** A clock for lengths of time, in milliseconds. This process's own by default. */
+  readonly now?: (() => number) | undefined;
 };
 
 /**
@@ -58,7 +60,7 @@ export async function proxyModelCall(
   response: http.ServerResponse,
   parts: ModelProxyParts & { readonly turn: PayingTurn | null },
 ): Promise<void> {
-  const { turn, timeoutMs } = parts;
+  const { turn, timeoutMs, now } = parts;
   if (turn === null) return refuse(response, 409, 'The model answers only during a turn.');
   const [first] = turn.models;
   const path = callPath(first, request.method, request.url);
@@ -68,7 +70,7 @@ export async function proxyModelCall(
   const signal = AbortSignal.any([turn.signal, goneSignal(response)]);
   const checked = checkCall(first, given);
   if (typeof checked === 'string') return refuse(response, 400, checked);
-  const call = { turn, timeoutMs, signal, path, checked, headers: request.headers };
+  const call = { turn, timeoutMs, now, signal, path, checked, headers: request.headers };
   for (const [index, model] of turn.models.entries()) {
     const failed = await askModel(response, { ...call, model });
     if (failed === null) return;
@@ -114,7 +116,7 @@ async function askModel(response: http.ServerResponse, call: ModelCall): Promise
     }
     return null;
   }
-  const meter = openCallMeter(checked, admission.charge);
+  const meter = openCallMeter(checked, admission.charge, call.now);
   // At once, and not when the broken streams come to it: the books may be closed by then.
   signal.addEventListener('abort', () => meter.close({ isWhole: false }), { once: true });
   try {

@@ -20,6 +20,8 @@ export type TestProxyParts = {
   /** Models that are asked where the first gives no answer. */
   readonly next?: readonly Model[];
   readonly timeoutMs?: number;
+  /** Tells how long a call takes. */
+  readonly now?: () => number;
   readonly admit?: (call: PaidCall, signal: AbortSignal) => Promise<Admission>;
 };
 
@@ -44,7 +46,7 @@ export async function openProxy(baseUrl: string, parts: TestProxyParts = {}) {
   const server = await openGroupServer({
     socketDir,
     user: { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 },
-    proxy: { timeoutMs: parts.timeoutMs ?? 60_000 },
+    proxy: { timeoutMs: parts.timeoutMs ?? 60_000, now: parts.now },
     currentTurn: () => (isIdle ? null : turn),
     onAgent: () => {},
   });
