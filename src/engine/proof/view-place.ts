@@ -6,10 +6,10 @@ import { lstat } from '../package/lstat.ts';
 const MEMORY = '/dev/shm';
 /** A larger tree is laid out on disk: memory is for the programs that run in it. */
 const MAX_BYTES = 128 * 1024 * 1024;
-/** What tests write beside the tree, and other programs of this machine, have so much at least. */
+/** Memory that a view leaves free, for files that tests write and for other programs. */
 const SPARE_BYTES = 512 * 1024 * 1024;
 
-/** How the folders of a project's views begin, on disk and in memory. */
+/** Beginnings of the paths of a project's views, on disk and in memory. */
 export type ViewPlaces = {
   /** `<root>/.claw/tx/view-` */
   readonly disk: string;

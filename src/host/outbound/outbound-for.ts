@@ -5,7 +5,7 @@ import { sizeInWords } from '../attachments/attachments.ts';
 
 type OutboundPorts = {
   readonly pathOf: (file: KeptFile) => string;
-  /** What the same turn said of its progress, where that can still be changed. */
+  /** Returns the progress that the same turn sent before, where that can still be changed; null otherwise. */
   readonly progressBefore: (message: Outbound) => Pick<Outbound, 'messageId' | 'text'> | null;
 };
 

@@ -9,7 +9,7 @@ import { fetchVersion, type WebVersion } from './version.ts';
 export type Endpoint = {
   readonly socketUrl: string;
   readonly media: MediaOptions;
-  /** How files are uploaded; left out for the ordinary way, over TLS. */
+  /** The agent for uploads of files; left out for the ordinary way, over TLS. */
   readonly uploadAgent?: Agent;
   readonly pace: DeliveryPace;
   readonly fetchVersion: (baileys: Baileys) => Promise<WebVersion | null>;
