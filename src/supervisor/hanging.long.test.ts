@@ -1,12 +1,15 @@
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { setTimeout as later } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { expect, test, vi } from 'vitest';
 import { pipedConsole } from '../terminal/piped-console.ts';
 import { environmentOf, TestConversation, TestTree } from '../testing/supervised-project.ts';
 import { readEnvironment } from './environment.ts';
 import { DEFAULT_TIMING, openSupervisor } from './supervisor.ts';
+
+const run = promisify(execFile);
 
 test('an assistant that hangs is started again and answers', async () => {
   using tree = new TestTree();
@@ -66,8 +69,11 @@ test('a service goes on: nobody would start it again', async () => {
   await using conversation = new TestConversation(tree, command);
   await isHealthy(tree);
   conversation.child.kill('SIGHUP');
-  await later(1_000);
-  expect(conversation.child.exitCode).toBeNull();
+  const options = { cwd: tree.dir, env: environmentOf(tree) };
+  const chat = await run(process.execPath, ['bin/claw.js', 'chat', '/groups'], options);
+  expect(chat.stdout).toContain('Registered:');
+  const { exitCode, signalCode } = conversation.child;
+  expect({ exitCode, signalCode }).toEqual({ exitCode: null, signalCode: null });
 });
 
 async function isHealthy({ dataDir }: TestTree): Promise<void> {
