@@ -149,9 +149,12 @@ export type Choice = Pick<InboundMessage, 'jid' | 'sender' | 'isOwner'> & {
  */
 export type ChoiceOutcome = 'noted' | 'not-asked' | 'closed';
 
-/** Reports of a channel to the host. Callbacks may reject; the channel must then not acknowledge. */
+/** Reports of a channel to the host. A callback that rejects has stored nothing: the channel hands it over again. */
 export type ChannelEvents = {
-  /** Resolves when the message is stored; only then may the channel acknowledge it to the far end. */
+  /**
+   * Resolves when the message is on disk in the assistant's store. Only then may the channel acknowledge it
+   * to the far end, or, where it has kept the message on disk itself before it acknowledged, forget its copy.
+   */
   readonly onMessage: (message: InboundMessage) => Promise<void>;
   readonly onChat: (chat: KnownChat) => Promise<void>;
   /**
@@ -201,7 +204,9 @@ export interface Channel {
   disconnect(): Promise<void>;
   /**
    * Resolves when the far end has taken the message. Rejects when it has not, and the host tries
-   * again; rejects with `UnknownDelivery` when that is unknown, and the host repeats it once.
+   * again. Rejects with `UnknownDelivery` where that is unknown and a repeat would be seen twice: the host
+   * repeats it once, and tells the owner when that is unknown too. A channel whose ids make a repeat
+   * harmless rejects as for a refusal.
    */
   send(message: OutboundMessage): Promise<void>;
   setTyping(jid: string, isTyping: boolean): Promise<void>;
@@ -219,7 +224,7 @@ export interface Channel {
   chatAcknowledged?(jid: string): void;
 }
 
-/** Thrown by `send` when the far end may or may not have taken the message (a time-out, a lost line). */
+/** Thrown by `send` when it is unknown whether the far end has the message, and a repeat would be seen twice. */
 export class UnknownDelivery extends Error {
   override readonly name = 'UnknownDelivery';
 }

@@ -14,6 +14,7 @@ import { openLateDigest } from './inbound-path/late-digest.ts';
 import { openStrangerDigest } from './inbound-path/stranger-digest.ts';
 import { openAcknowledging } from './outbound/acknowledge.ts';
 import { openDelivery } from './outbound/delivery.ts';
+import { openGivenUpNotices } from './outbound/given-up.ts';
 import { openOutgoingFiles } from './outbound/outgoing-files.ts';
 import { openDueTasks } from './scheduler/due-tasks.ts';
 import { openTaskBook } from './scheduler/task-book.ts';
@@ -43,6 +44,7 @@ export function openHost(options: HostOptions): Host {
   const acknowledging = openAcknowledging({ store, channelOf });
   const outgoingFiles = openOutgoingFiles({ ...options, ...places });
   const onDelivered = acknowledging.check;
+  const onGivenUp = openGivenUpNotices({ ...options, onQueued: () => delivery.wake() });
   const delivery = openDelivery({ ...options, outgoingFiles, onDelivered, onGivenUp });
   const toTell = (turn: Turn, result: TurnResult) => taskResult(store, turn, result);
   const stopAgent = options.sandbox.stop;
@@ -115,13 +117,6 @@ export function openHost(options: HostOptions): Host {
     else say(group.jid, text);
   }
 
-  function onGivenUp({ jid }: { readonly jid: string }, error: string): void {
-    const name = store.groups.byJid(jid)?.name ?? jid;
-    const text = `A message to ${name} could not be delivered and was given up: ${error}`;
-    const chat = ownersChats(options).find((own) => own.jid !== jid);
-    if (chat !== undefined) say(chat.jid, text);
-  }
-
   function tellOwner(text: string): void {
     queueForOwner(text);
     delivery.wake();
@@ -192,7 +187,8 @@ export function openHost(options: HostOptions): Host {
       for (const { folder } of store.groups.all())
         complete(folder, () => makeGroupFolder(places, folder));
       complete('global', () => makeSharedFolder(places));
-      const { toEnd, toResume } = adoptOrphanedTurns(options);
+      const { toEnd, toResume, unsent } = adoptOrphanedTurns(options);
+      unsent.forEach(onGivenUp);
       for (const { turn, result } of toEnd) turnQueue.start(turn, async () => result);
       turnQueue.wake();
       services.start();

@@ -62,6 +62,13 @@ export type Outbound = Omit<NewOutbound, 'replyTo' | 'threadOf'> & {
   readonly nextTryAt: number;
 };
 
+/** A message that was sent twice, both times without an outcome. */
+export type UnknownOutcome = {
+  readonly messageId: string;
+  readonly jid: string;
+  readonly error: string;
+};
+
 export interface Outbox {
   /** @throws when `jid` is no registered group: nothing is ever sent to those */
   add(message: NewOutbound, now: number): void;
@@ -77,8 +84,8 @@ export interface Outbox {
    */
   markUnknown(messageId: string, nextTryAt: number, error: string): 'repeated' | 'unknown';
   giveUp(messageId: string, error: string): void;
-  /** Marks at start that sends of a dead process have an unknown outcome. */
-  recover(now: number): void;
+  /** Marks at start that sends of a dead process have an unknown outcome. Returns those that stay unknown. */
+  recover(now: number): readonly UnknownOutcome[];
   hasUnsent(jid: string): boolean;
   hasUnsentOf(turnId: string): boolean;
   /**
@@ -130,6 +137,7 @@ const Row = z
         : { id: row.reply_id, sender: row.reply_sender, text: row.reply_text ?? '' },
   }));
 const Said = z.object({ message_id: z.string(), text: z.string(), created_at: z.int() });
+const Sending = z.object({ message_id: z.string(), jid: z.string() });
 const Files = z.object({ attachments: z.string() });
 
 export function outboxOf(database: Database): Outbox {
@@ -158,7 +166,7 @@ export function outboxOf(database: Database): Outbox {
   const repeat = database.prepare(`
     UPDATE outbox SET state = 'queued', repeats = repeats + 1, next_try_at = :nextTryAt,
       error = :error WHERE message_id = :messageId AND repeats = 0`);
-  const sending = database.prepare("SELECT message_id FROM outbox WHERE state = 'sending'");
+  const sending = database.prepare("SELECT message_id, jid FROM outbox WHERE state = 'sending'");
   const unsent = database.prepare(
     "SELECT 1 FROM outbox WHERE jid = ? AND state IN ('queued', 'sending') LIMIT 1",
   );
@@ -205,10 +213,12 @@ export function outboxOf(database: Database): Outbox {
     giveUp: (messageId, error) => void setState.run({ messageId, state: 'failed', error }),
     recover: (now) =>
       database.transaction(() => {
-        for (const row of sending.all()) {
-          const { message_id: messageId } = z.object({ message_id: z.string() }).parse(row);
-          markUnknown(messageId, now, 'the assistant ended while this was being sent');
-        }
+        const error = 'the assistant ended while this was being sent';
+        return sending.all().flatMap((row) => {
+          const { message_id: messageId, jid } = Sending.parse(row);
+          const isOver = markUnknown(messageId, now, error) === 'unknown';
+          return isOver ? [{ messageId, jid, error }] : [];
+        });
       })(),
     hasUnsent: (jid) => unsent.get(jid) !== undefined,
     hasUnsentOf: (turnId) => unsentOf.get(turnId) !== undefined,

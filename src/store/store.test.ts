@@ -136,10 +136,11 @@ test('a send of unknown outcome is repeated once and then left', () => {
   store.outbox.add({ messageId: 'm', jid: JID, text: 'x' }, clock);
   store.outbox.markSending('m');
   expect(store.outbox.heads()).toEqual([]);
-  store.outbox.recover(clock);
+  expect(store.outbox.recover(clock)).toEqual([]);
   expect(store.outbox.heads()).toMatchObject([{ messageId: 'm', repeats: 1 }]);
   store.outbox.markSending('m');
-  store.outbox.recover(clock);
+  const error = 'the assistant ended while this was being sent';
+  expect(store.outbox.recover(clock)).toEqual([{ messageId: 'm', jid: JID, error }]);
   expect(store.outbox.heads()).toEqual([]);
   expect(store.outbox.hasUnsent(JID)).toBe(false);
 });

@@ -64,7 +64,9 @@ export interface Supervisor {
 
 /**
  * Keeps the assistant running on the tree as it is, and takes a published tree back that does not
- * come up. Knows the frames and the `claw` command, and nothing that a skill can change.
+ * come up in time. Only a tree that was published since the last healthy start is taken back: without
+ * `data/last-healthy.json`, as before a first healthy start, none is. Knows the frames and the `claw`
+ * command, and nothing that a skill can change.
  */
 export function openSupervisor(options: SupervisorOptions): Supervisor {
   const { projectDir, dataDir, ownerConsole, log, now, timing } = options;

@@ -34,8 +34,10 @@ export type Received = {
 };
 
 /**
- * Stores a message and, in the same transaction, the turn it asks for. A message that is here already
- * changes nothing. When that transaction is on disk, the channel may acknowledge.
+ * Stores a message and the turn it asks for, both or neither. A message that is here already changes nothing.
+ *
+ * It runs inside the transaction of a group commit, where its own is a savepoint: the message is on disk when
+ * that one is, and `onMessage` resolves then.
  *
  * Of an unregistered chat only the name is kept, and a stranger who writes directly is counted.
  */

@@ -9,6 +9,7 @@ import type {
   TimeoutsPort,
 } from '../contracts/ports.ts';
 import { persist } from '../turns/persist.ts';
+import type { GivenUp } from './given-up.ts';
 import { outboundFor } from './outbound-for.ts';
 import type { OutgoingFiles } from './outgoing-files.ts';
 
@@ -36,13 +37,14 @@ export type DeliveryOptions = StorePort &
     readonly outgoingFiles: OutgoingFiles;
     /** A message of this chat left the outbox, one way or the other. */
     readonly onDelivered: (jid: string) => void;
-    /** The far end refused a message for good. */
-    readonly onGivenUp: (message: Outbound, error: string) => void;
+    /** A message is not sent again, and was perhaps never taken. */
+    readonly onGivenUp: (message: GivenUp) => void;
   };
 
 /**
  * Sends what is in the outbox: one message per chat at a time, in order, each until it is taken.
- * The state is on disk before and after every send, so that a crash repeats at most one.
+ * The state is on disk before and after every send, so that a crash repeats at most one
+ * per chat.
  */
 export function openDelivery(options: DeliveryOptions): Delivery {
   const { store, channels, now, log, timeouts, outgoingFiles } = options;
@@ -119,12 +121,13 @@ export function openDelivery(options: DeliveryOptions): Delivery {
     log.warn('a message was not taken', { group: groupOf(jid), channel: name, attempts, reason });
     const nextTryAt = now() + Math.min(timeouts.retryMs * 2 ** attempts, MAX_PAUSE_MS);
     if (error instanceof UnknownDelivery) {
-      store.outbox.markUnknown(messageId, nextTryAt, reason);
+      const outcome = store.outbox.markUnknown(messageId, nextTryAt, reason);
+      if (outcome === 'unknown') options.onGivenUp({ messageId, jid, outcome, error: reason });
     } else if (attempts + 1 < MAX_ATTEMPTS || channel.status().state !== 'connected') {
       store.outbox.postpone(messageId, nextTryAt, reason);
     } else {
       store.outbox.giveUp(messageId, reason);
-      options.onGivenUp(message, reason);
+      options.onGivenUp({ messageId, jid, outcome: 'refused', error: reason });
     }
   }
 

@@ -191,6 +191,27 @@ test('a message that is refused is sent again, the same one; an unknown outcome 
   await assistant.stop();
 });
 
+test('the owner is told of a message whose outcome stayed unknown, and not of such a notice', async () => {
+  using project = new TestProject();
+  const assistant = await project.start({ agent: async () => answers('at eight') });
+  const { chat, terminal } = assistant;
+  registerFamily(assistant);
+  chat.failures.push(new UnknownDelivery('lost'), new UnknownDelivery('lost again'));
+  terminal.failures.push(new UnknownDelivery('gone'), new UnknownDelivery('gone again'));
+  const inFamily = { jid: FAMILY, isDirect: false };
+  await chat.say('@Andy when is dinner?', inFamily);
+  await vi.waitFor(() => expect(terminal.failures).toEqual([]));
+  chat.failures.push(new UnknownDelivery('lost'), new UnknownDelivery('lost again'));
+  await chat.say('@Andy when is dinner?', inFamily);
+  await vi.waitFor(() =>
+    expect(textsOf(terminal)).toEqual([
+      'A message to Family was sent twice, and perhaps did not arrive; it is not sent again: lost again',
+    ]),
+  );
+  expect(textsOf(chat)).toEqual([]);
+  await assistant.stop();
+});
+
 test('answers wait for a channel that is away', async () => {
   using project = new TestProject();
   const assistant = await project.start();

@@ -1,5 +1,6 @@
 import type { Turn } from '../../store/store.ts';
 import type { ClockPort, InstancePort, StorePort, TimeoutsPort } from '../contracts/ports.ts';
+import type { GivenUp } from '../outbound/given-up.ts';
 import type { TurnResult } from './turn-result.ts';
 import { gaveUp } from './turn-result.ts';
 
@@ -11,6 +12,8 @@ export type OrphanedTurns = {
   readonly toEnd: readonly { readonly turn: Turn; readonly result: TurnResult }[];
   /** Adopted commands, to be finished when the channels are connected. */
   readonly toResume: readonly Turn[];
+  /** Messages that ended two processes in a row while they were sent: they are not sent again. */
+  readonly unsent: readonly GivenUp[];
 };
 
 /**
@@ -25,7 +28,7 @@ export function adoptOrphanedTurns({
   timeouts,
 }: StorePort & InstancePort & ClockPort & TimeoutsPort): OrphanedTurns {
   const lease = { owner: instance, until: now() + timeouts.leaseMs };
-  store.outbox.recover(now());
+  const unsent = store.outbox.recover(now()).map((it) => ({ ...it, outcome: 'unknown' as const }));
   const left = store.turns.leftBy({ not: instance });
   const toEnd: { turn: Turn; result: TurnResult }[] = [];
   const toResume: Turn[] = [];
@@ -40,7 +43,7 @@ export function adoptOrphanedTurns({
       store.turns.requeue(turn.id);
     }
   }
-  return { toEnd, toResume };
+  return { toEnd, toResume, unsent };
 }
 
 const GAVE_UP =

@@ -1,8 +1,9 @@
 /**
  * Frames between the host and the agent.
  *
- * The agent opens `/run/claw/host.sock` and asks `GET /frames` with `Upgrade: claw-frames`. From then
- * on both sides send frames: one JSON object a line, at most {@link MAX_FRAME_BYTES} with its newline.
+ * The agent opens the host's end (the socket `/run/claw/host.sock`, or a TCP address and a token from its
+ * environment, see `endpoint.ts`) and asks `GET /frames` with `Upgrade: claw-frames`. From then on both sides
+ * send frames: one JSON object a line, at most {@link MAX_FRAME_BYTES} with its newline.
  *
  *     agent  → ready {protocol, followUps}
  *     host   → turn {id, session, system, prompt, model, tools, maxRounds}
@@ -23,7 +24,7 @@
  * is large, the next turn gets a fresh container. A message goes only to an agent that said `followUps` when it was ready, and
  * one at a time; it is part of the turn once the agent took it, and otherwise of a turn to come. An
  * agent from which nothing is heard for too long is stopped; what its model sends, and calls of the
- * host's tools that are under way, speak for it. Any other request on the socket is a model call, see
+ * host's tools that are under way, speak for it. Any other request on that way is a model call, see
  * `model/proxy.ts`.
  * Both sides import this file, so another agent in the container has to keep to these schemas only.
  */
