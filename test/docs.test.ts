@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { z } from 'zod';
 import { FIXTURES } from './docs-fixtures.ts';
 import { findTranscripts, openSession, type Session } from './transcripts.ts';
 
@@ -57,6 +59,42 @@ test('the README names every page', () => {
   const readme = readFileSync(join(HOME, 'README.md'), 'utf8');
   expect(PAGES.filter((name) => !readme.includes(`](docs/${name})`))).toEqual([]);
 });
+
+test('the README’s first minute shows the versions and the counts of the skills that are here', () => {
+  const readme = readFileSync(join(HOME, 'README.md'), 'utf8');
+  const [, minute = ''] = /## Sixty seconds\n([\s\S]*?)\n## /.exec(readme) ?? [];
+  const manifestOf = (skill: string) =>
+    Manifest.parse(parse(readFileSync(join(HOME, 'skills', skill, 'manifest.yaml'), 'utf8')));
+  const shown = [...minute.matchAll(/(telegram|slack)`? (\d+\.\d+\.\d+)/g)];
+  expect(shown.map(([, skill]) => skill)).toEqual(expect.arrayContaining(['telegram', 'slack']));
+  for (const [, skill = '', version] of shown) {
+    expect(`${skill} ${version}`).toBe(`${skill} ${manifestOf(skill).version}`);
+  }
+  const { adds, modifies, structured } = manifestOf('telegram');
+  // .env.example and package.json are planned; package-lock.json is npm's, after the plan.
+  const changed = modifies.length + 2;
+  const added = adds.length;
+  expect(minute).toContain(`- files: ${added} new, ${changed} changed (`);
+  expect(minute).toContain(`- files: ${changed} changed, ${added} deleted (`);
+  expect(minute).toContain(`- packages: ${rangesOf(structured.npm_dependencies)}\n`);
+  expect(minute.match(/\d+ files/g)).toEqual(Array(3).fill(`${added + changed + 1} files`));
+  for (const { name } of structured.env_additions) expect(minute).toContain(name);
+});
+
+const Manifest = z.object({
+  version: z.string(),
+  adds: z.array(z.string()),
+  modifies: z.array(z.string()).default([]),
+  structured: z.object({
+    npm_dependencies: z.record(z.string(), z.string()).default({}),
+    env_additions: z.array(z.object({ name: z.string() })).default([]),
+  }),
+});
+
+const rangesOf = (packages: Readonly<Record<string, string>>) =>
+  Object.entries(packages)
+    .map(([name, range]) => `${name}@${range}`)
+    .join(', ');
 
 /** The page with its transcripts as they really go. */
 function runPage(page: string): string {

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { cpSync, symlinkSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import configuration from '../.dependency-cruiser.js';
 import { temporaryCodebase } from '../src/testing/codebase.ts';
 
 const HOME = join(import.meta.dirname, '..');
@@ -39,3 +40,80 @@ test('an import that the map forbids fails the check, and names the rule', async
     expect(run.stdout).toContain(`error ${rule}:`);
   }
 });
+
+test('the table of ARCHITECTURE.md says of each module what the configuration lets it import', () => {
+  const files = productFiles();
+  const rows = readTable();
+  for (const { modules, mayImport } of rows) {
+    for (const module of modules) {
+      const from = sampleOf(module);
+      const others = files.filter((file) => file !== from);
+      const places = [module, ...mayImport].map(pathOf);
+      const said = others.filter((file) => places.some((place) => isIn(file, place)));
+      expect(said, module).toEqual(others.filter((file) => isAllowed(from, file)));
+    }
+  }
+  const withRow = rows.flatMap(({ modules }) => modules.map(pathOf));
+  const without = files.filter((file) => !withRow.some((place) => isIn(file, place)));
+  const ruled = without.filter((file) =>
+    rulesFor(file).some(({ name }) => name !== 'engine-alone'),
+  );
+  expect(ruled).toEqual([]);
+});
+
+function productFiles(): readonly string[] {
+  const all = ['src', 'container/agent'].flatMap((folder) =>
+    readdirSync(join(HOME, folder), { recursive: true, encoding: 'utf8' }).map(
+      (path) => `${folder}/${path}`,
+    ),
+  );
+  return all.filter((path) => /(?<!\.test)\.(ts|js)$/.test(path)).sort();
+}
+
+/** Reads the rows: all that is in backquotes, up to a `;`, and the two words that stand for several files. */
+function readTable() {
+  const text = readFileSync(join(HOME, 'ARCHITECTURE.md'), 'utf8');
+  const [, table = ''] = text.split('| module | may import |\n|---|---|\n');
+  const meanings = ['values', 'settings'].map((word) => {
+    const [, meant = ''] = new RegExp(`\\*${word}\\* are ([^;]*?)[;.]\\s`, 's').exec(text) ?? [];
+    return [`*${word}*`, meant] as const;
+  });
+  const rows = table.slice(0, table.indexOf('\n\n')).split('\n');
+  return rows.map((row) => {
+    const [, modules = '', others = ''] = row.split('|');
+    const whole = meanings.reduce((cell, [word, meant]) => cell.replace(word, meant), others);
+    const cell = whole.replace('each other', modules).split(';')[0] ?? '';
+    return { modules: namesIn(modules), mayImport: namesIn(cell) };
+  });
+}
+
+/** `a/{b,c}.ts` is two names. */
+function namesIn(cell: string): readonly string[] {
+  return [...cell.matchAll(/`([^`]+)`/g)].flatMap(([, name = '']) => {
+    const [, head = '', list = '', tail = ''] = /^(.*)\{(.*)\}(.*)$/.exec(name) ?? [];
+    return list === '' ? [name] : list.split(',').map((one) => head + one + tail);
+  });
+}
+
+const pathOf = (name: string) => (name.startsWith('container/') ? name : `src/${name}`);
+const isIn = (file: string, place: string) => file === place || file.startsWith(`${place}/`);
+const sampleOf = (module: string) =>
+  /\.\w+$/.test(module) ? pathOf(module) : `${pathOf(module)}/a-new-file.ts`;
+
+type OnlyRule = {
+  readonly name: string;
+  readonly from: { readonly path?: string };
+  readonly to: { readonly path?: string; readonly pathNot?: string };
+};
+
+/** The rules that name all that a module may import. */
+function rulesFor(file: string): readonly OnlyRule[] {
+  const rules: readonly OnlyRule[] = configuration.forbidden;
+  return rules.filter(
+    ({ from, to }) =>
+      from.path !== undefined && to.pathNot !== undefined && new RegExp(from.path).test(file),
+  );
+}
+
+const isAllowed = (from: string, file: string) =>
+  rulesFor(from).every(({ to }) => new RegExp(to.pathNot ?? '').test(file));
