@@ -72,7 +72,7 @@ function furnish(codebase: Codebase, env: Readonly<Record<string, string>>): Clo
   fs.mkdirSync(to);
   const isOneDisk = fs.statSync(from).dev === fs.statSync(to).dev;
   // Caches change while other tests run; everything else stands still.
-  const entries = fs.readdirSync(from).filter((name) => name !== '.cache');
+  const entries = fs.readdirSync(from).filter((name) => !/^\.(cache|vite)/.test(name));
   execFileSync('cp', [isOneDisk ? '-al' : '-a', ...entries, to], { cwd: from });
   const settings = Object.entries(env).map(([name, value]) => `${name}=${value}\n`);
   if (settings.length > 0) codebase.write({ '.env': { text: settings.join(''), mode: 0o600 } });

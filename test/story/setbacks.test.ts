@@ -21,8 +21,10 @@ afterAll(async () => {
 test(
   'a skill whose lines the owner has changed names file and sides, and leaves everything as it was',
   async () => {
-    const place = '  /** How long one turn of the agent may take';
     const released = clone.read(SHARED);
+    // Any docstring will do; this one has a line of its own.
+    const [place = ''] = /^ {2}\/\*\* .+$/m.exec(released) ?? [];
+    expect(place).not.toBe('');
     addSkill(clone, 'hurried', {
       core: '0.1.0',
       modify: {
