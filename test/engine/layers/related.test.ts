@@ -173,3 +173,18 @@ test('a wrong word in the configuration is refused with its place', async () => 
   const outside = await codebase.claw('apply', 'note');
   expect(outside).toMatchObject({ code: 1, json: { error: { code: 'CONFIG_INVALID' } } });
 });
+
+test('at each save the tests of the skill run, and those of the code where they are asked for', async () => {
+  const test = "import './note.mjs';\nimport test from 'node:test';\ntest('is there', () => {});\n";
+  await using codebase = codebaseWith(CONFIG(), { 'src/note.test.mjs': test });
+  expect((await codebase.claw('apply', 'note')).code).toBe(0);
+  const save = async (value: number, ...options: readonly string[]) => {
+    codebase.write({ 'src/note.mjs': `export const value = ${value};\n` });
+    return await runClaw(['dev', 'note', '--once', ...options, '--cwd', codebase.root]);
+  };
+  const saved = await save(1);
+  expect(saved).toMatchObject({ code: 0, stdout: expect.stringContaining('Done: dev') });
+  expect(saved.stderr).not.toContain('related tests');
+  const asked = await save(2, '--proof', 'related');
+  expect(asked.stderr).toContain('related tests: src/note.test.mjs');
+});

@@ -194,7 +194,11 @@ async function round(
   const options = { named, level: null, published };
   return await runExclusive(context, 'dev', async () => {
     const [before] = listTransactions(context.root);
-    const result = await packUpdate({ proof: 'skills', ...context }, name, options);
+    const result = await packUpdate(
+      { ...context, proof: context.proof ?? 'skills' },
+      name,
+      options,
+    );
     if (result.outcome !== 'done') return result;
     const warnings = joinRounds(context.root, session, before);
     return { ...result, warnings: [...result.warnings, ...warnings] };

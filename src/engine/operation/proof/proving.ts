@@ -45,7 +45,10 @@ export async function proveTree(
   const isMoved = operation.core != null && packages.nodeModules !== null;
   const { proof: way } = operation;
   if (way?.isSkipped === true) return nothing;
-  if (plan.changes.length === 0 && !isMoved && !bringsTests(operation)) return nothing;
+  // What goes into a package is in the tree already, so that the tree does not change by it.
+  const isFolded = way !== undefined && way.compared.size > 0;
+  const isSame = plan.changes.length === 0 && !isMoved && !isFolded;
+  if (isSame && !bringsTests(operation)) return nothing;
   const paths = await listProjectFiles(root, config);
   // Packages that npm has just prepared are others each time.
   const isKept = packages.nodeModules === null && mayKeepProof(root);
