@@ -21,19 +21,45 @@ export async function discoverExports<T>(
     .sort();
   const found = await Promise.all(
     names.map(async (name): Promise<T | null> => {
-      const module: unknown = await import(pathToFileURL(join(folder, name)).href);
-      const exported = (module as Readonly<Record<string, unknown>>)[exportName];
-      if (exported === undefined) return null;
+      const file = join(folder, name);
+      const module = await load(file);
+      const exported = module[exportName];
+      if (exported === undefined) {
+        refuseOtherName(file, module, { exportName, schema });
+        return null;
+      }
       const parsed = schema.safeParse(exported);
       if (parsed.success) return parsed.data;
       const [issue] = parsed.error.issues;
       throw new TypeError(
-        `${join(folder, name)}: its export "${exportName}" does not fit: ${issue?.path.join('.')} ${issue?.message}`,
+        `${file}: its export "${exportName}" does not fit: ${issue?.path.join('.')} ${issue?.message}`,
       );
     }),
   );
   refuseTwins(folder, names, found);
   return found.filter((value) => value !== null);
+}
+
+async function load(file: string): Promise<Readonly<Record<string, unknown>>> {
+  try {
+    return await import(pathToFileURL(file).href);
+  } catch (error) {
+    // The stack of any other error names the file.
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new SyntaxError(`${file} cannot be read: ${error.message}`, { cause: error });
+  }
+}
+
+/** Refuses what would be taken in under the right name: nobody would be told that it is not there. */
+function refuseOtherName(
+  file: string,
+  module: Readonly<Record<string, unknown>>,
+  { exportName, schema }: { readonly exportName: string; readonly schema: z.ZodType },
+): void {
+  for (const [name, value] of Object.entries(module)) {
+    if (typeof Object(value)['name'] !== 'string' || !schema.safeParse(value).success) continue;
+    throw new TypeError(`${file} exports "${name}", which has to be called "${exportName}".`);
+  }
 }
 
 /** Refuses two exports of one name: of two tools, the model would be shown one and the other would run. */
