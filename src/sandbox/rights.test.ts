@@ -9,7 +9,6 @@ import {
   symlink,
   writeFile,
 } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeWithEngine } from '../testing/engine.ts';
@@ -164,7 +163,8 @@ for (const engine of ['docker', 'bubblewrap'] as const) {
 
   await describeWithEngine(engine, `what the owner shares under ${engine}`, () => {
     test('is seen by the groups that the list names, read-only, with its secrets covered', async () => {
-      const shared = await mkdtemp(join(tmpdir(), 'claw-shared-'));
+      // Not below /dev, where temporary files of tests may be: nothing of that is shared.
+      const shared = await mkdtemp('/tmp/claw-shared-');
       await mkdir(join(shared, 'recipes/.ssh'), { recursive: true });
       await writeFile(join(shared, 'recipes/soup.md'), 'soup\n');
       await writeFile(join(shared, 'recipes/.env'), `${TEST_KEY}\n`);

@@ -1,5 +1,4 @@
 import { chmod, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type ExtraMounts, extraMounts } from './extra-mounts.ts';
@@ -7,7 +6,7 @@ import { isSecretName } from './secret-names.ts';
 
 let dir = '';
 beforeEach(async () => {
-  dir = await realpath(await mkdtemp(join(tmpdir(), 'claw-extra-')));
+  dir = await realpath(await mkdtemp('/tmp/claw-extra-'));
   await put('project/.env', 'ANTHROPIC_API_KEY=x');
   await put('project/data/claw.db', 'db');
   await put('recipes/soup.md', 'soup');
