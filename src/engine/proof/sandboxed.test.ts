@@ -248,3 +248,32 @@ function runningCommands(): readonly string[] {
       }
     });
 }
+
+confined('a command that is ended at any moment of its start leaves nothing running', async () => {
+  using project = temporaryProject(PROJECT);
+  const view = layOutView(project.root, { paths: [], changed: new Map(), tests: [] });
+  const mark = `6${process.pid}`;
+  for (let run = 0; run < 100; run += 1) {
+    const ended = await runSandboxed(
+      view.path,
+      { file: 'sleep', args: [mark] },
+      {
+        root: project.root,
+        nodeModules: null,
+        environment: ENVIRONMENT,
+        timeoutMs: 1 + (run % 12),
+      },
+    );
+    expect(ended.isTimedOut).toBe(true);
+  }
+  const isOurs = (pid: string) => readOrEmpty(`/proc/${pid}/cmdline`) === `sleep\0${mark}\0`;
+  expect(fs.readdirSync('/proc').filter((name) => /^\d+$/.test(name) && isOurs(name))).toEqual([]);
+});
+
+function readOrEmpty(path: string): string {
+  try {
+    return fs.readFileSync(path, 'utf8');
+  } catch {
+    return ''; // It has ended since.
+  }
+}

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
 import { execa } from 'execa';
 import { bubblewrapArgs, findBubblewrap } from './bubblewrap.ts';
 import type { Command } from './command.ts';
@@ -72,9 +73,10 @@ export async function runSandboxed(
   };
   const outcome = await run({
     file: bubblewrap,
-    args: [...bubblewrapArgs(visible), '--', file, ...args],
+    args: ['--info-fd', String(INFO_FD), ...bubblewrapArgs(visible), '--', file, ...args],
     cwd: view,
     env: { ...env, HOME: '/tmp/home' },
+    tellsPid: true,
     ...limits,
   });
   return { ...outcome, warning: null };
@@ -90,28 +92,39 @@ type Program = Command & {
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
+  /** It writes the id of the process that all of its own are below to INFO_FD. */
+  readonly tellsPid?: boolean;
 };
+
+const INFO_FD = 3;
 
 async function run(program: Program): Promise<Omit<SandboxedRun, 'warning'>> {
   const child = execa(program.file, program.args, {
     cwd: program.cwd,
     env: program.env,
     extendEnv: false,
-    stdin: 'ignore',
+    stdio: ['ignore', 'pipe', 'pipe', ...(program.tellsPid ? (['pipe'] as const) : [])],
     all: true,
     buffer: false,
     detached: true,
     reject: false,
   });
   const output = tail(child.all);
+  const inner = program.tellsPid ? pidIn(child.nodeChildProcess.stdio[INFO_FD]) : null;
+  const stop = async () => {
+    // bubblewrap that is killed at its start leaves behind what it has just begun, outside of its group.
+    const pid = await inner;
+    if (pid !== null) kill(pid);
+    if (child.pid !== undefined) kill(-child.pid);
+  };
   let isTimedOut = false;
   const timer = setTimeout(() => {
     isTimedOut = true;
-    killGroup(child.pid);
+    void stop();
   }, program.timeoutMs);
   // Kills processes that the command left running: they would keep its pipes open.
-  child.nodeChildProcess.once('exit', () => killGroup(child.pid));
-  const onAbort = () => killGroup(child.pid);
+  child.nodeChildProcess.once('exit', () => child.pid !== undefined && kill(-child.pid));
+  const onAbort = () => void stop();
   program.signal?.addEventListener('abort', onAbort);
   if (program.signal?.aborted) onAbort();
   const result = await child;
@@ -143,11 +156,26 @@ function tail(stream: NodeJS.ReadableStream): () => string {
   return () => `${isCut ? '(the beginning was cut)\n' : ''}${text.slice(-MAX_OUTPUT_CHARS)}`;
 }
 
-function killGroup(pid: number | undefined): void {
-  if (pid === undefined) return;
+/** Reads the process id from what bubblewrap tells of itself; null where it ends without a word. */
+function pidIn(stream: unknown): Promise<number | null> {
+  const { promise, resolve } = Promise.withResolvers<number | null>();
+  if (!(stream instanceof Readable)) return Promise.resolve(null);
+  let text = '';
+  stream.setEncoding('utf8');
+  stream.on('data', (chunk: string) => {
+    text += chunk;
+    const pid = /"child-pid": *(\d+)/.exec(text)?.[1];
+    if (pid !== undefined) resolve(Number(pid));
+  });
+  stream.on('close', () => resolve(null));
+  return promise;
+}
+
+/** Kills a process, or with a negative number a group. */
+function kill(pid: number): void {
   try {
-    process.kill(-pid, 'SIGKILL');
+    process.kill(pid, 'SIGKILL');
   } catch {
-    // The whole group has ended already.
+    // It has ended already.
   }
 }
