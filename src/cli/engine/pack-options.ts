@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
+import type { EngineContext, VerbResult } from '../../engine/commands.ts';
 import * as engine from '../../engine/commands.ts';
-import { ClawError, type EngineContext, type VerbResult } from '../../engine/commands.ts';
 
 /** Options of `claw pack`, beside a name and paths. */
 export type PackArguments = {
@@ -21,12 +21,12 @@ export function packCommand(program: Command): Command {
   return program
     .command('pack')
     .description(
-      'make a package under skills/ of your edits; with --update, put edits back into one that is there',
+      'make a package under skills/ of your edits, or of those at the paths; with --update, put edits back into one that is there',
     )
     .argument('<name>', 'the name of the skill')
     .argument(
       '[path...]',
-      'with --update: edits to take along, beside those of the skill’s own files',
+      'the edits to take, files or folders; with --update, beside those of the skill’s own files',
     )
     .addOption(
       new Option(
@@ -60,9 +60,9 @@ export async function packVerb(
     const isUnproved = !options.proof;
     return await engine.renewPackage(context, name, { named: paths, level, isUnproved });
   }
-  if (paths.length > 0 || level !== null || !options.proof) {
-    const message = `Paths, versions and --no-proof are for a package that is there: claw pack ${name} --update.`;
-    throw new ClawError('USAGE', message);
-  }
-  return await engine.pack(context, name, { range, description });
+  const renewing = [
+    ...(level === null ? [] : [`--${level}`]),
+    ...(options.proof ? [] : ['--no-proof']),
+  ];
+  return await engine.pack(context, name, { range, description, named: paths, renewing });
 }

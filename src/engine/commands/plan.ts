@@ -50,7 +50,8 @@ export async function plan(
     throw new ClawError('USAGE', `${verb} takes no --update.`);
   }
   if (await beginsPackage(context, planned)) {
-    const made = await planNewPackage(context, planned.args[0] ?? '');
+    const [name = '', ...named] = planned.args;
+    const made = await planNewPackage(context, name, named);
     return { ...made, verb: 'plan', data: { ...made.data, verb: 'pack' } };
   }
   const operation = await planVerb(context, planned);
@@ -72,8 +73,8 @@ async function beginsPackage(
   context: EngineContext,
   { verb, args, options = {} }: PlannedVerb,
 ): Promise<boolean> {
-  const [name, ...more] = args;
-  if (verb !== 'pack' || name === undefined || more.length > 0) return false;
+  const [name] = args;
+  if (verb !== 'pack' || name === undefined) return false;
   return options['renew'] !== 'yes' && (await isNewPackage(context, name));
 }
 

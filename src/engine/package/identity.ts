@@ -6,6 +6,11 @@ import type { Manifest } from './manifest/manifest.ts';
 const NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
 const NAME_RULE = 'it takes a-z, 0-9 and dashes, no dash in front, 63 at most';
 
+/** Tells whether a skill may have this name. */
+export function isSkillName(name: string): boolean {
+  return NAME.test(name);
+}
+
 /**
  * Checks a package's name and version, those it refers to, then references to itself.
  *
@@ -17,7 +22,7 @@ export function checkIdentity(manifest: Manifest): void {
     ...manifest.conflicts.map((name, at) => [`conflicts.${at}`, name] as const),
   ];
   for (const [key, name] of [['skill', manifest.skill] as const, ...named]) {
-    if (!NAME.test(name)) {
+    if (!isSkillName(name)) {
       throw refusal(
         'NAME_INVALID',
         key,

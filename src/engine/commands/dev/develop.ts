@@ -172,10 +172,11 @@ async function startOf(
   name: string,
 ): Promise<{ readonly version: string; readonly folder: string }> {
   const installation = await readInstallation(context.root);
+  const request = { name, named: [] };
   const { applied, folder } = findRenewable(
     installation,
     readInstalledPackages(installation),
-    name,
+    request,
   );
   if (applied !== null) return { version: applied.manifest.version, folder };
   throw new ClawError(

@@ -1,39 +1,43 @@
 import { join } from 'node:path';
-import { parseDocument, stringify } from 'yaml';
 import { compose } from '../../compose/compose.ts';
 import { resultOf, type VerbResult } from '../../contract/result.ts';
 import { ClawError } from '../../errors.ts';
-import { changedLines } from '../../merge/lines/changed-lines.ts';
 import type { EngineContext } from '../../operation/context.ts';
 import {
   type Installation,
   readInstallation,
   readInstalledPackages,
 } from '../../operation/installation.ts';
-import { type OwnValues, readOwnValues, refuseSecrets } from '../../operation/secrets/secrets.ts';
+import { readOwnValues, refuseSecrets } from '../../operation/secrets/secrets.ts';
 import { createProtection } from '../../package/checks/protection.ts';
 import { orderLayers } from '../../package/order.ts';
 import { hasChanges } from '../../package/origin.ts';
 import type { SkillPackage } from '../../package/package.ts';
 import { packageFromFiles } from '../../package/package-from-files.ts';
-import { descriptionOf, intentNote, skillPage } from '../../package/templates.ts';
+import { descriptionOf } from '../../package/templates.ts';
 import { unwrittenIn } from '../../package/unwritten.ts';
 import { listFolder } from '../../state/claw-folder.ts';
 import { readTreeFile } from '../../state/disk.ts';
 import { structuredKind } from '../../structured/kind.ts';
-import { isSameFile, type TreeFile } from '../../tree.ts';
+import { isSameFile } from '../../tree.ts';
 import { editsOf } from '../customize.ts';
-import { type Declaration, declarationsOf, declare } from './declarations.ts';
-import { groundEdits } from './ground.ts';
+import { type Draft, draftPackage } from './draft.ts';
 import { type Left, leftOfStructured } from './left.ts';
+import { findNamedEdits, isAtOrBelow, packCommand, refusePathAsName } from './named-edits.ts';
 import { recordOrigin } from './origin.ts';
 import { rangeEdits } from './range.ts';
 import { findRenames, type PackedEdit } from './renames.ts';
-import { testStub } from './test-stub.ts';
 import { planPackage, writePackage } from './write.ts';
 
 /** The source of a package: the unrecorded edits, or the changes of a range of commits (`a..b`). */
-export type PackOptions = { readonly range: string | null; readonly description: string | null };
+export type PackOptions = {
+  readonly range: string | null;
+  readonly description: string | null;
+  /** Edits to take: paths, relative to where the author is. All of them where none is named. */
+  readonly named?: readonly string[];
+  /** Options that only a package that is there already takes, as the author wrote them. */
+  readonly renewing?: readonly string[];
+};
 
 /**
  * Makes a package of edits under `skills/<name>/`: manifest, bases, intent notes and a test to fill in.
@@ -54,8 +58,12 @@ export async function pack(
 }
 
 /** Plans `claw pack` of a package that is not there yet; refuses what that refuses. */
-export async function planNewPackage(context: EngineContext, name: string) {
-  const made = await makePackage(context, name, { range: null, description: null });
+export async function planNewPackage(
+  context: EngineContext,
+  name: string,
+  named: readonly string[],
+) {
+  const made = await makePackage(context, name, { range: null, description: null, named });
   const changes = planPackage(context.root, made);
   return { ...resultOf('pack', 'done', { changes }), data: made.data };
 }
@@ -67,19 +75,17 @@ export async function isNewPackage({ root }: EngineContext, name: string): Promi
   return !state?.layers.some((layer) => layer.name === name);
 }
 
-async function makePackage({ root, now }: EngineContext, name: string, options: PackOptions) {
+async function makePackage(context: EngineContext, name: string, options: PackOptions) {
+  const { root, now } = context;
+  const { named = [] } = options;
   const place = `skills/${name}`;
-  if (listFolder(join(root, place)).length > 0) {
-    throw new ClawError(
-      'USAGE',
-      `${place} is there already. claw pack ${name} --update puts your edits back into it.`,
-      { path: place },
-    );
-  }
   const installation = await readInstallation(root);
   const installed = readInstalledPackages(installation);
+  refuseRenewal({ root, installed }, name, options);
   const range = options.range === null ? null : await rangeEdits(installation, options.range);
-  const edits = range?.edits ?? (await treeEdits(installation, now));
+  const found = range?.edits ?? (await treeEdits(installation, now));
+  refusePathAsName(context, { name, named }, pathsOf(found));
+  const { edits, others } = chooseEdits(context, installation, found, options);
   if (edits.length === 0) {
     throw new ClawError(
       'USAGE',
@@ -95,7 +101,7 @@ async function makePackage({ root, now }: EngineContext, name: string, options: 
   const own = readOwnValues(root);
   const draft = draftPackage({ name, description, installation, installed, edits: packed, own });
   const skill = packageFromFiles(draft, { protectedPaths: config.protected, projectDir: root });
-  const left = notGiven({ installation, installed, edits, own }, skill);
+  const left = [...notGiven({ installation, installed, edits, own }, skill), ...others];
   refuseEmpty(skill, left);
   refuseSecrets(draft, own);
   if (range !== null) await recordOrigin(root, { draft, skill, range });
@@ -108,6 +114,58 @@ async function makePackage({ root, now }: EngineContext, name: string, options: 
     toWrite: unwrittenIn(draft).map((one) => ({ ...one, path: `${place}/${one.path}` })),
   };
   return { folder: place, files: draft, summary: `pack ${name}`, data };
+}
+
+/**
+ * Refuses to begin a package that is there, and options that only such a one takes.
+ *
+ * @throws ClawError USAGE with the command to give instead
+ */
+function refuseRenewal(
+  { root, installed }: { readonly root: string; readonly installed: readonly SkillPackage[] },
+  name: string,
+  { named = [], renewing = [] }: PackOptions,
+): void {
+  const place = `skills/${name}`;
+  const isThere = listFolder(join(root, place)).length > 0;
+  const isApplied = installed.some(({ manifest }) => manifest.skill === name);
+  if (isThere || isApplied) {
+    const what = isThere ? `${place} is there already` : `${name} is applied already`;
+    const command = packCommand({ name, named, flags: ['--update', ...renewing] });
+    throw new ClawError('USAGE', `${what}. To put edits into it: ${command}.`, { path: place });
+  }
+  if (renewing.length === 0) return;
+  const without = `${place} is not there yet, and begins with 1.0.0: leave out ${renewing.join(' and ')}.`;
+  throw new ClawError('USAGE', without, { path: place });
+}
+
+type Chosen = { readonly edits: readonly PackedEdit[]; readonly others: readonly Left[] };
+
+/**
+ * Divides edits into the named ones and others; all are named where none is. A moved file counts with
+ * both of its names.
+ *
+ * @throws ClawError USAGE for a path without an edit
+ */
+function chooseEdits(
+  context: EngineContext,
+  installation: Installation,
+  found: readonly PackedEdit[],
+  { named = [], range }: PackOptions,
+): Chosen {
+  if (named.length === 0) return { edits: found, others: [] };
+  const paths = findNamedEdits(context, installation, pathsOf(found), named, range);
+  const isNamed = (path: string) => paths.some((one) => isAtOrBelow(path, one));
+  const moves = [...findRenames(found)].filter((names) => names.some(isNamed)).flat();
+  const edits = found.filter(({ path }) => isNamed(path) || moves.includes(path));
+  const others = found
+    .filter((edit) => !edits.includes(edit))
+    .map(({ path }) => ({ path, what: [], why: 'you did not name it' }));
+  return { edits, others: range === null ? others : [] };
+}
+
+function pathsOf(edits: readonly PackedEdit[]): readonly string[] {
+  return edits.map(({ path }) => path);
 }
 
 /** @throws ClawError USAGE for a skill that would change nothing */
@@ -132,100 +190,6 @@ async function treeEdits(
     before: installation.publishedFile(path),
     after: readTreeFile(installation.root, path),
   }));
-}
-
-type Draft = {
-  readonly name: string;
-  readonly description: string;
-  readonly installation: Installation;
-  readonly installed: readonly SkillPackage[];
-  readonly edits: readonly PackedEdit[];
-  readonly own: OwnValues;
-};
-
-function draftPackage(draft: Draft): Map<string, TreeFile> {
-  const { name, description, installation } = draft;
-  const { edits, depends } = groundEdits(installation, draft.installed, draft.edits);
-  const files = new Map<string, TreeFile>();
-  const put = (path: string, text: string) =>
-    files.set(path, { bytes: Buffer.from(text), isExecutable: false });
-  const plain = edits.filter(({ path }) => structuredKind(path) === null);
-  const isStructured = ({ path }: PackedEdit) => structuredKind(path) !== null;
-  const declared = declarationsOf(edits.filter(isStructured), draft.own);
-  const renames = findRenames(plain);
-  const moved = new Set(renames.values());
-  const adds: string[] = [];
-  const modifies: string[] = [];
-  const fileOps: object[] = [];
-  for (const { path, before, after } of plain) {
-    const from = renames.get(path);
-    const base =
-      from === undefined ? before : (plain.find((edit) => edit.path === from)?.before ?? null);
-    if (after === null) {
-      if (moved.has(path) || before === null) continue;
-      fileOps.push({ type: 'delete', path });
-      files.set(`base/${path}`, before);
-      continue;
-    }
-    if (base === null) {
-      adds.push(path);
-      files.set(`add/${path}`, after);
-      continue;
-    }
-    if (from !== undefined) {
-      fileOps.push({ type: 'rename', from, to: path });
-      files.set(`base/${from}`, base);
-      if (isSameFile(base, after)) continue;
-    } else files.set(`base/${path}`, base);
-    modifies.push(path);
-    files.set(`modify/${path}`, after);
-    put(`modify/${path}.intent.md`, intentNote(path, changedLines(base.bytes, after.bytes)));
-  }
-  const settings = declared.flatMap(({ section, key, value }) =>
-    section[0] === 'env_additions' && value !== null ? [key] : [],
-  );
-  put('SKILL.md', skillPage(name, description, settings));
-  const stub = testStub(name, installation.config.test, plain);
-  if (stub !== null) put(testPath(name), stub);
-  const test = stub === null ? [] : [testPath(name)];
-  put('manifest.yaml', manifestOf(draft, { adds, modifies, fileOps, depends, declared, test }));
-  return files;
-}
-
-function testPath(name: string): string {
-  return `tests/${name}.test.ts`;
-}
-
-type Contents = {
-  readonly adds: readonly string[];
-  readonly modifies: readonly string[];
-  readonly fileOps: readonly object[];
-  readonly depends: readonly string[];
-  readonly declared: readonly Declaration[];
-  readonly test: readonly string[];
-};
-
-function manifestOf(
-  { name, description, installation }: Draft,
-  { adds, modifies, fileOps, depends, declared, test }: Contents,
-): string {
-  // Lines that left a file were the core's, and no skill takes those away.
-  const wanted = declared.filter(({ value }) => value !== null);
-  const manifest = {
-    skill: name,
-    version: '1.0.0',
-    description,
-    core_version: installation.coreVersion ?? '0.0.0',
-    adds,
-    modifies,
-    ...(fileOps.length === 0 ? {} : { file_ops: fileOps }),
-    ...(depends.length === 0 ? {} : { depends }),
-    ...(wanted.length === 0 ? {} : { structured: {} }),
-    test,
-  };
-  const document = parseDocument(stringify(manifest, { lineWidth: 0 }));
-  declare(document, wanted);
-  return document.toString({ lineWidth: 0 });
 }
 
 type Given = Pick<Draft, 'installation' | 'installed' | 'edits' | 'own'>;

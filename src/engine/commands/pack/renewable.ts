@@ -6,6 +6,7 @@ import { nearestNames } from '../../package/nearest.ts';
 import type { SkillPackage } from '../../package/package.ts';
 import { readPackage } from '../../package/read-package.ts';
 import { bundledSkills, findPackage } from '../../package/sources/sources.ts';
+import { type PackArguments, packCommand } from './named-edits.ts';
 
 /** A package to renew, and its folder. */
 export type Renewable = {
@@ -30,8 +31,9 @@ export type Renewable = {
 export function findRenewable(
   { root, config, state }: Installation,
   installed: readonly SkillPackage[],
-  name: string,
+  request: PackArguments,
 ): Renewable {
+  const { name } = request;
   const options = { protectedPaths: config.protected };
   const bundled = bundledSkills(root);
   const isApplied = ({ kind, manifest }: SkillPackage) =>
@@ -39,7 +41,7 @@ export function findRenewable(
   const applied = installed.find(isApplied) ?? null;
   const own = { folder: `skills/${name}`, source: name };
   if (applied === null) {
-    if (!bundled.includes(name)) throw notFound(name, bundled);
+    if (!bundled.includes(name)) throw notFound(request, bundled);
     const skill = readPackage(join(root, own.folder), options);
     return { ...own, skill, applied, cameFrom: null };
   }
@@ -67,10 +69,14 @@ function folderOf(root: string, source: string): string | null {
   return isAbsolute(folder) || folder.startsWith('..') ? null : folder;
 }
 
-function notFound(name: string, bundled: readonly string[]): ClawError {
+function notFound(request: PackArguments, bundled: readonly string[]): ClawError {
+  const { name, named } = request;
   const nearest = nearestNames(name, bundled, 3);
   const hint = nearest.length === 0 ? '' : ` The nearest: ${nearest.join(', ')}.`;
-  const message = `There is no package skills/${name} to renew.${hint} Without --update, claw pack begins one.`;
+  const edits = named.length === 0 ? 'your edits' : 'these edits';
+  const message =
+    `There is no package skills/${name} to put edits into.${hint} ` +
+    `To begin one of ${edits}: ${packCommand({ name, named })}.`;
   return new ClawError('SKILL_NOT_FOUND', message, { data: { nearest } });
 }
 

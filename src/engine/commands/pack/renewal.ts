@@ -1,9 +1,7 @@
-import { isAbsolute, relative, resolve, sep } from 'node:path';
 import gt from 'semver/functions/gt.js';
 import type { z } from 'zod';
 import type { Immutable } from '../../contract/immutable.ts';
 import type { RenewalData } from '../../contract/verbs/pack.ts';
-import { ClawError } from '../../errors.ts';
 import type { EngineContext } from '../../operation/context.ts';
 import { inferBases } from '../../operation/inference.ts';
 import {
@@ -16,6 +14,7 @@ import type { SkillPackage } from '../../package/package.ts';
 import { unwrittenIn } from '../../package/unwritten.ts';
 import { editsOf } from '../customize.ts';
 import type { FoldedPackage, FoldRequest } from './folding.ts';
+import { findNamedEdits, refusePathAsName } from './named-edits.ts';
 import { findRenewable, type Renewable } from './renewable.ts';
 import { committedVersion, type Level, nextVersion } from './version.ts';
 
@@ -55,24 +54,15 @@ export async function findGround(
 ): Promise<Ground> {
   const installation = await readInstallation(context.root);
   const installed = readInstalledPackages(installation);
-  const found = findRenewable(installation, installed, name);
+  const edited = (await editsOf(installation, context.now)).map(({ path }) => path);
+  refusePathAsName(context, { name, named: options.named, flags: ['--update'] }, edited);
+  const found = findRenewable(installation, installed, { name, named: options.named });
   const rest = installed.filter((layer) => layer !== found.applied);
   const inferred = await inferBases(installation, [found.skill], rest);
   const renewable = { ...found, skill: inferred.packages[0] ?? found.skill };
-  const edited = (await editsOf(installation, context.now)).map(({ path }) => path);
-  const named = options.named.map((path) => nameOf(context, path, edited));
+  const named = findNamedEdits(context, installation, edited, options.named);
   const versionFor = await versioning(context.root, renewable, options);
   return { installation, installed, renewable, edited, named, versionFor };
-}
-
-/** Returns a path as the project knows it. */
-function nameOf({ root, cwd }: EngineContext, given: string, edited: readonly string[]): string {
-  const path = relative(root, resolve(cwd, given)).split(sep).join('/');
-  const isThere = edited.some((one) => one === path || one.startsWith(`${path}/`) || path === '');
-  if (isThere && !isAbsolute(path)) return path;
-  throw new ClawError('USAGE', `You have no edit at ${given}; claw status lists them.`, {
-    path: given,
-  });
 }
 
 async function versioning(

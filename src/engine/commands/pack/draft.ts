@@ -1,0 +1,108 @@
+import { parseDocument, stringify } from 'yaml';
+import { changedLines } from '../../merge/lines/changed-lines.ts';
+import type { Installation } from '../../operation/installation.ts';
+import type { OwnValues } from '../../operation/secrets/secrets.ts';
+import type { SkillPackage } from '../../package/package.ts';
+import { intentNote, skillPage } from '../../package/templates.ts';
+import { structuredKind } from '../../structured/kind.ts';
+import { isSameFile, type TreeFile } from '../../tree.ts';
+import { type Declaration, declarationsOf, declare } from './declarations.ts';
+import { groundEdits } from './ground.ts';
+import { findRenames, type PackedEdit } from './renames.ts';
+import { testStub } from './test-stub.ts';
+
+/** The edits that a package is begun of, and where they stand. */
+export type Draft = {
+  readonly name: string;
+  readonly description: string;
+  readonly installation: Installation;
+  readonly installed: readonly SkillPackage[];
+  readonly edits: readonly PackedEdit[];
+  readonly own: OwnValues;
+};
+
+/** Returns the files of a package that is begun, with words for its author to replace. */
+export function draftPackage(draft: Draft): Map<string, TreeFile> {
+  const { name, description, installation } = draft;
+  const { edits, depends } = groundEdits(installation, draft.installed, draft.edits);
+  const files = new Map<string, TreeFile>();
+  const put = (path: string, text: string) =>
+    files.set(path, { bytes: Buffer.from(text), isExecutable: false });
+  const plain = edits.filter(({ path }) => structuredKind(path) === null);
+  const isStructured = ({ path }: PackedEdit) => structuredKind(path) !== null;
+  const declared = declarationsOf(edits.filter(isStructured), draft.own);
+  const renames = findRenames(plain);
+  const moved = new Set(renames.values());
+  const adds: string[] = [];
+  const modifies: string[] = [];
+  const fileOps: object[] = [];
+  for (const { path, before, after } of plain) {
+    const from = renames.get(path);
+    const base =
+      from === undefined ? before : (plain.find((edit) => edit.path === from)?.before ?? null);
+    if (after === null) {
+      if (moved.has(path) || before === null) continue;
+      fileOps.push({ type: 'delete', path });
+      files.set(`base/${path}`, before);
+      continue;
+    }
+    if (base === null) {
+      adds.push(path);
+      files.set(`add/${path}`, after);
+      continue;
+    }
+    if (from !== undefined) {
+      fileOps.push({ type: 'rename', from, to: path });
+      files.set(`base/${from}`, base);
+      if (isSameFile(base, after)) continue;
+    } else files.set(`base/${path}`, base);
+    modifies.push(path);
+    files.set(`modify/${path}`, after);
+    put(`modify/${path}.intent.md`, intentNote(path, changedLines(base.bytes, after.bytes)));
+  }
+  const settings = declared.flatMap(({ section, key, value }) =>
+    section[0] === 'env_additions' && value !== null ? [key] : [],
+  );
+  put('SKILL.md', skillPage(name, description, settings));
+  const stub = testStub(name, installation.config.test, plain);
+  if (stub !== null) put(testPath(name), stub);
+  const test = stub === null ? [] : [testPath(name)];
+  put('manifest.yaml', manifestOf(draft, { adds, modifies, fileOps, depends, declared, test }));
+  return files;
+}
+
+function testPath(name: string): string {
+  return `tests/${name}.test.ts`;
+}
+
+type Contents = {
+  readonly adds: readonly string[];
+  readonly modifies: readonly string[];
+  readonly fileOps: readonly object[];
+  readonly depends: readonly string[];
+  readonly declared: readonly Declaration[];
+  readonly test: readonly string[];
+};
+
+function manifestOf(
+  { name, description, installation }: Draft,
+  { adds, modifies, fileOps, depends, declared, test }: Contents,
+): string {
+  // Lines that left a file were the core's, and no skill takes those away.
+  const wanted = declared.filter(({ value }) => value !== null);
+  const manifest = {
+    skill: name,
+    version: '1.0.0',
+    description,
+    core_version: installation.coreVersion ?? '0.0.0',
+    adds,
+    modifies,
+    ...(fileOps.length === 0 ? {} : { file_ops: fileOps }),
+    ...(depends.length === 0 ? {} : { depends }),
+    ...(wanted.length === 0 ? {} : { structured: {} }),
+    test,
+  };
+  const document = parseDocument(stringify(manifest, { lineWidth: 0 }));
+  declare(document, wanted);
+  return document.toString({ lineWidth: 0 });
+}
