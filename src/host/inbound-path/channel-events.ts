@@ -15,6 +15,7 @@ import type {
   SettingsPort,
   StorePort,
 } from '../contracts/ports.ts';
+import { completeFolder } from '../groups/complete-folder.ts';
 import { makeGroupFolder } from '../groups/group-folder.ts';
 import { plainName } from '../groups/plain-name.ts';
 import { openGroupCommit } from './group-commit.ts';
@@ -111,21 +112,12 @@ function logStored(
 }
 
 function onReceived(parts: ChannelEventParts, received: readonly Received[]): void {
+  const { projectDir, settings, log } = parts;
+  const places = { projectDir, dataDir: settings.dataDir };
   for (const { group, isNewcomer } of received) {
-    if (group !== null && isNewcomer) makeFolder(parts, group.folder);
+    if (group === null || !isNewcomer) continue;
+    completeFolder(log, group.folder, () => makeGroupFolder(places, group.folder));
   }
   if (received.some(({ whose }) => whose === 'stranger')) parts.onStranger();
   parts.onStored(new Set(received.map(({ jid }) => jid)));
-}
-
-/**
- * Makes the folder of a group. The messages are stored already: a folder that cannot be made now is made at
- * the next start or turn.
- */
-function makeFolder({ projectDir, settings, log }: ChannelEventParts, folder: string): void {
-  try {
-    makeGroupFolder({ projectDir, dataDir: settings.dataDir }, folder);
-  } catch (error) {
-    log.warn('the folder of a group is not complete', { folder, error: String(error) });
-  }
 }

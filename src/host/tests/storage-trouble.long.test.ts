@@ -4,6 +4,7 @@ import { expect, test, vi } from 'vitest';
 import { readSettings } from '../../config.ts';
 import { type AgentScript, answers, TestProject, textsOf } from '../../testing/assistant.ts';
 import { DEFAULT_TIMEOUTS } from '../contracts/options.ts';
+import { openRunningTurns } from '../turns/running-turns.ts';
 import { openTurnQueue } from '../turns/turn-queue.ts';
 import { answered } from '../turns/turn-result.ts';
 
@@ -70,7 +71,7 @@ test('a turn that cannot be claimed now is claimed later', async () => {
     log: { info() {}, warn() {}, error() {} },
     runAgent: async () => answered('pong'),
     runCommand: async () => answered('done'),
-    stopAgent: async () => {},
+    running: openRunningTurns(async () => {}),
     toTell: (_turn, result) => result,
     onEnded: () => {},
   });

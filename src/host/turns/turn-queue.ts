@@ -11,6 +11,7 @@ import type {
   TimeoutsPort,
 } from '../contracts/ports.ts';
 import { persist } from './persist.ts';
+import type { RunningTurn, RunningTurns } from './running-turns.ts';
 import { failed, gaveUp, type TurnResult } from './turn-result.ts';
 
 export interface TurnQueue {
@@ -18,8 +19,6 @@ export interface TurnQueue {
   wake(): void;
   /** Runs a turn that was claimed already. */
   start(turn: Turn, run: (turn: Turn) => Promise<TurnResult>): void;
-  /** Ends the agent's turns of a folder, at the owner's word; how many there were. */
-  cancel(folder: string): number;
   /** Claims nothing more, and resolves when nothing runs or the time is over. */
   drain(graceMs: number): Promise<void>;
   /** Gives back the agents' turns that still run. Commands stay claimed: the next process goes on. */
@@ -35,39 +34,25 @@ export type TurnQueueOptions = StorePort &
   IdPort &
   LogPort &
   TimeoutsPort & {
+    readonly running: RunningTurns;
     readonly runAgent: (turn: Turn) => Promise<TurnResult>;
     readonly runCommand: (turn: Turn) => Promise<TurnResult>;
-    /** Ends the agent of a folder, whose turn is over without it. */
-    readonly stopAgent: (folder: string) => Promise<void>;
     /** Returns the text for the chat after a result; a task's turn has another than one that answers a message. */
     readonly toTell: (turn: Turn, result: TurnResult) => TurnResult;
     /** The turn's end is stored; its messages wait in the outbox. */
     readonly onEnded: (turn: Turn, result: TurnResult) => void;
   };
 
-type Running = {
-  readonly turn: Turn;
-  /** As it was when the turn began: the chat may be taken out meanwhile. */
-  readonly folder: string | undefined;
-  done: Promise<void>;
-  /** The owner has ended it. */
-  isCancelled: boolean;
-  /** It is this process's no longer: its result is dropped. */
-  isLost: boolean;
-};
-
 /**
  * Runs turns: one agent and one command per group at a time, so many agents in all as the settings say.
  * A turn is under a lease while it runs; its end is written only by the holder of the lease.
  */
 export function openTurnQueue(options: TurnQueueOptions): TurnQueue {
-  const { store, settings, instance, now, newId, log, timeouts } = options;
-  const running = new Set<Running>();
+  const { store, settings, instance, now, newId, log, timeouts, running } = options;
   let isDraining = false;
   let again: NodeJS.Timeout | undefined;
 
   const lease = () => ({ owner: instance, until: now() + timeouts.leaseMs });
-  const agents = () => [...running].filter(({ turn }) => turn.kind === 'agent');
 
   function wake(): void {
     clearTimeout(again);
@@ -86,7 +71,9 @@ export function openTurnQueue(options: TurnQueueOptions): TurnQueue {
       if (isDraining) return;
       const turn =
         store.turns.claimNext('command', lease()) ??
-        (agents().length < settings.maxAgents ? store.turns.claimNext('agent', lease()) : null);
+        (running.agents().length < settings.maxAgents
+          ? store.turns.claimNext('agent', lease())
+          : null);
       if (turn === null) return;
       start(turn, turn.kind === 'agent' ? options.runAgent : options.runCommand);
     }
@@ -95,15 +82,18 @@ export function openTurnQueue(options: TurnQueueOptions): TurnQueue {
   function start(turn: Turn, run: (turn: Turn) => Promise<TurnResult>): void {
     const folder = store.groups.byJid(turn.jid)?.folder;
     const flags = { isCancelled: false, isLost: false };
-    const work: Running = { turn, folder, done: Promise.resolve(), ...flags };
+    const work: RunningTurn = { turn, folder, done: Promise.resolve(), ...flags };
     running.add(work);
     work.done = runLeased(work, run).finally(() => {
-      running.delete(work);
+      running.remove(work);
       wake();
     });
   }
 
-  async function runLeased(work: Running, run: (turn: Turn) => Promise<TurnResult>): Promise<void> {
+  async function runLeased(
+    work: RunningTurn,
+    run: (turn: Turn) => Promise<TurnResult>,
+  ): Promise<void> {
     const { turn, folder: group } = work;
     const renewal = setInterval(() => renew(work), timeouts.leaseMs / 3);
     const startedAt = now();
@@ -138,23 +128,19 @@ export function openTurnQueue(options: TurnQueueOptions): TurnQueue {
    * Renews the lease of a turn. Only one that is deleted is lost: no other process takes a turn while this
    * one lives.
    */
-  function renew(work: Running): void {
+  function renew(work: RunningTurn): void {
     if (work.isLost) return;
     try {
       if (store.turns.renew(work.turn.id, lease())) return;
       work.isLost = true;
       log.warn('a turn is gone, its agent is stopped', { turn: work.turn.id });
-      stop(work);
+      running.stopAgent(work);
     } catch (error) {
       log.error('a lease was not renewed', { turn: work.turn.id, error: String(error) });
     }
   }
 
-  function stop({ turn, folder }: Running): void {
-    if (turn.kind === 'agent' && folder !== undefined) void options.stopAgent(folder);
-  }
-
-  function release(work: Running): void {
+  function release(work: RunningTurn): void {
     work.isLost = true;
     try {
       store.turns.release(work.turn.id, instance);
@@ -181,24 +167,16 @@ export function openTurnQueue(options: TurnQueueOptions): TurnQueue {
   return {
     wake,
     start,
-    cancel(folder) {
-      const meant = agents().filter((work) => work.folder === folder);
-      for (const work of meant) {
-        work.isCancelled = true;
-        stop(work);
-      }
-      return meant.length;
-    },
     async drain(graceMs) {
       isDraining = true;
       clearTimeout(again);
-      await withTimeout(Promise.all([...running].map(({ done }) => done)), graceMs);
+      await withTimeout(Promise.all(running.all().map(({ done }) => done)), graceMs);
     },
     putBack() {
-      for (const work of agents()) release(work);
+      for (const work of running.agents()) release(work);
     },
     close() {
-      for (const work of running) work.isLost = true;
+      for (const work of running.all()) work.isLost = true;
     },
   };
 }

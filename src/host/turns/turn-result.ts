@@ -57,3 +57,8 @@ export function gaveUp(code: string, text: string): TurnResult {
     run: null,
   };
 }
+
+/** Returns the end of a turn whose chat was taken out before it ran. */
+export function unregistered(): TurnResult {
+  return failed('UNREGISTERED', 'This chat is not registered any more.');
+}

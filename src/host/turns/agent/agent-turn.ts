@@ -13,14 +13,15 @@ import type {
 } from '../../contracts/ports.ts';
 import { silently } from '../../scheduler/task-result.ts';
 import { type TaskTurn, taskOfTurn, taskPrompt } from '../../scheduler/task-turn.ts';
-import { answered, failed, type TurnResult } from '../turn-result.ts';
+import { answered, failed, type TurnResult, unregistered } from '../turn-result.ts';
 import type { LazySandbox } from './lazy-sandbox.ts';
 import { conversationOf, promptOf } from './prompt.ts';
 import type { SystemPrompt } from './system-prompt.ts';
 import { conversationOfTurn, nextConversation } from './turn-conversation.ts';
 import { turnMessages } from './turn-messages.ts';
 
-type AgentTurnOptions = StorePort &
+/** What every turn of an agent runs with. */
+export type AgentTurnOptions = StorePort &
   SettingsPort &
   ClockPort &
   TimeZonePort &
@@ -29,21 +30,29 @@ type AgentTurnOptions = StorePort &
     readonly chooseModels: ChooseModels;
     readonly systemPrompt: SystemPrompt;
     readonly budgets: Budgets;
-    readonly onTool: TurnEvents['onTool'];
-    readonly onAsk: TurnEvents['onAsk'];
-    /** The tools that an agent is offered, by whose turn it is. */
-    readonly toolsFor: (turn: ToolTurn) => TurnRequest['tools'];
-    /** True once the agent has asked to end this turn without a message. */
-    readonly isSilent: () => boolean;
-    /** Absent where nothing that is said meanwhile is for this turn. */
-    readonly followUps?: Pick<TurnEvents, 'onOpen' | 'onTook'>;
   };
 
+/** The ways of one turn's agent to the host. */
+export type AgentCallbacks = {
+  readonly onTool: TurnEvents['onTool'];
+  readonly onAsk: TurnEvents['onAsk'];
+  /** The tools that an agent is offered, by whose turn it is. */
+  readonly toolsFor: (turn: ToolTurn) => TurnRequest['tools'];
+  /** True once the agent has asked to end this turn without a message. */
+  readonly isSilent: () => boolean;
+  /** Absent where nothing that is said meanwhile is for this turn. */
+  readonly followUps?: Pick<TurnEvents, 'onOpen' | 'onTook'>;
+};
+
 /** Lets the group's agent answer the turn's messages or do its task. Never rejects because of model or sandbox. */
-export async function runAgentTurn(options: AgentTurnOptions, turn: Turn): Promise<TurnResult> {
+export async function runAgentTurn(
+  options: AgentTurnOptions,
+  turn: Turn,
+  callbacks: AgentCallbacks,
+): Promise<TurnResult> {
   const { store, sandbox, log } = options;
   const group = store.groups.byJid(turn.jid);
-  if (group === null) return failed('UNREGISTERED', 'This chat is not registered any more.');
+  if (group === null) return unregistered();
   const task = taskOfTurn(store, turn);
   if (task?.task.state === 'cancelled') return silently('skipped', 'cancelled before it began');
   const isTask = task !== null;
@@ -65,15 +74,15 @@ export async function runAgentTurn(options: AgentTurnOptions, turn: Turn): Promi
       models: route.models,
       system: await options.systemPrompt({ group, isTask, now: options.now(), prompt, beginsAnew }),
       prompt,
-      tools: options.toolsFor({ isMain: group.isMain, isTask }),
+      tools: callbacks.toolsFor({ isMain: group.isMain, isTask }),
     },
     {
-      onTool: options.onTool,
-      onAsk: options.onAsk,
+      onTool: callbacks.onTool,
+      onAsk: callbacks.onAsk,
       onModelCall: (call, signal) => options.budgets.admit(group.folder, call, signal),
       onModelPassedOver: (model, { message }) =>
         log.warn('a model gave no answer, the next one is asked', { model: model.id, message }),
-      ...options.followUps,
+      ...callbacks.followUps,
     },
   );
   if (outcome.kind === 'failed' && outcome.code === 'BUDGET') {
@@ -82,7 +91,7 @@ export async function runAgentTurn(options: AgentTurnOptions, turn: Turn): Promi
   if (outcome.kind === 'failed') return failedResult(outcome, group, task);
   const session = nextConversation(conversation, outcome.session);
   const isEmpty = outcome.text.trim() === '';
-  if (task !== null && (isEmpty || options.isSilent())) {
+  if (task !== null && (isEmpty || callbacks.isSilent())) {
     return silently('silent', outcome.text, session);
   }
   return answered(textOf(outcome), session === null ? {} : { session });

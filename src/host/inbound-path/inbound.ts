@@ -1,0 +1,90 @@
+import type { Channel } from '../../channels/channel.ts';
+import type { Command } from '../contracts/command.ts';
+import type {
+  ChannelsPort,
+  ClockPort,
+  IdPort,
+  LogPort,
+  ProjectPort,
+  SettingsPort,
+  StorePort,
+  TimeoutsPort,
+  TimerPort,
+  TimeZonePort,
+} from '../contracts/ports.ts';
+import type { Outgoing } from '../outbound/outgoing.ts';
+import { channelEvents } from './channel-events.ts';
+import { openChannelWatch } from './channel-watch.ts';
+import { openLateDigest } from './late-digest.ts';
+import { openStrangerDigest } from './stranger-digest.ts';
+
+/** The channels' way to the host, and what the owner is told about them. */
+export interface Inbound {
+  /** Connects all channels; resolves when each has reported its state, or has taken too long. */
+  connect(): Promise<void>;
+  stop(): void;
+}
+
+export type InboundOptions = StorePort &
+  SettingsPort &
+  ChannelsPort &
+  ProjectPort &
+  ClockPort &
+  TimerPort &
+  TimeZonePort &
+  IdPort &
+  LogPort &
+  TimeoutsPort & {
+    readonly commands: readonly Command[];
+    readonly outgoing: Outgoing;
+    /** Something new is stored in these chats: there may be turns to run and messages to send. */
+    readonly onStored: (jids: ReadonlySet<string>) => void;
+    /** A message waits in the outbox, or a channel may be able to send one now. */
+    readonly onSendable: () => void;
+  };
+
+/** Opens the channels' way to the host; none is connected yet. */
+export function openInbound(options: InboundOptions): Inbound {
+  const { store, settings, channels, projectDir, commands, outgoing } = options;
+  const { now, setTimer, timeZone, newId, log, timeouts, onStored, onSendable } = options;
+  const toOwner = { queue: outgoing.queueForOwner, onQueued: onSendable };
+  const strangers = openStrangerDigest({ store, now, setTimer, timeZone, ...toOwner });
+  const late = openLateDigest({ store, setTimer, ...toOwner });
+  const watch = openChannelWatch({ store, channels, setTimer, log, say: outgoing.say });
+  const eventsOf = channelEvents({
+    store,
+    settings,
+    projectDir,
+    commands,
+    now,
+    newId,
+    log,
+    onStored,
+    onStranger: strangers.wake,
+    tellOwner: outgoing.tellOwner,
+    onLate: late.wake,
+    onStatus: watch.note,
+    onReady: onSendable,
+  });
+
+  async function connectOne(channel: Channel): Promise<void> {
+    const { promise: isLate, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, timeouts.connectTimeoutMs);
+    await Promise.race([channel.connect(eventsOf(channel)), isLate]);
+    clearTimeout(timer);
+    onSendable();
+  }
+
+  return {
+    async connect() {
+      await Promise.all(channels.map(connectOne));
+      strangers.wake();
+      late.wake();
+    },
+    stop() {
+      strangers.stop();
+      late.stop();
+      watch.stop();
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import { createSignal } from '../../lib/signal.ts';
+import type { ChannelOf } from '../address-book.ts';
+import type {
+  ChannelsPort,
+  ClockPort,
+  IdPort,
+  LogPort,
+  MainChatPort,
+  ProjectPort,
+  SettingsPort,
+  StorePort,
+  TimeoutsPort,
+} from '../contracts/ports.ts';
+import { type Acknowledging, openAcknowledging } from './acknowledge.ts';
+import { type Delivery, openDelivery } from './delivery.ts';
+import { type GivenUp, openGivenUpNotices } from './given-up.ts';
+import { type Outgoing, openOutgoing } from './outgoing.ts';
+import { type OutgoingFiles, openOutgoingFiles } from './outgoing-files.ts';
+
+/** The way of messages out: into the outbox, to their channels, and what is told after that. */
+export type Outbound = {
+  readonly outgoing: Outgoing;
+  readonly outgoingFiles: OutgoingFiles;
+  readonly delivery: Delivery;
+  readonly acknowledging: Acknowledging;
+  readonly tellGivenUp: (message: GivenUp) => void;
+};
+
+export type OutboundOptions = StorePort &
+  SettingsPort &
+  ChannelsPort &
+  ProjectPort &
+  MainChatPort &
+  ClockPort &
+  IdPort &
+  LogPort &
+  TimeoutsPort & { readonly channelOf: ChannelOf };
+
+/** Opens the way of messages out. */
+export function openOutbound(options: OutboundOptions): Outbound {
+  const { store, settings, channels, projectDir, mainChat } = options;
+  const { now, newId, log, timeouts, channelOf } = options;
+  // Delivery itself queues a notice for the owner where it gives a message up.
+  const queued = createSignal();
+  const onQueued = queued.emit;
+
+  const outgoing = openOutgoing({ store, channels, mainChat, now, newId, onQueued });
+  const outgoingFiles = openOutgoingFiles({
+    store,
+    newId,
+    projectDir,
+    dataDir: settings.dataDir,
+  });
+  const acknowledging = openAcknowledging({ store, channelOf });
+  const tellGivenUp = openGivenUpNotices({ store, channels, now, newId, onQueued });
+  const delivery = openDelivery({
+    store,
+    channels,
+    now,
+    log,
+    timeouts,
+    outgoingFiles,
+    onDelivered: acknowledging.check,
+    onGivenUp: tellGivenUp,
+  });
+  queued.on(delivery.wake);
+  return { outgoing, outgoingFiles, delivery, acknowledging, tellGivenUp };
+}

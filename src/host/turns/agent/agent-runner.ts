@@ -1,0 +1,57 @@
+import type { Turn } from '../../../store/store.ts';
+import { questionOfAgent } from '../../asking/agent-question.ts';
+import type { AskedAbout, Asking } from '../../asking/asking.ts';
+import type { AskQuestion } from '../../contracts/ask.ts';
+import type { StorePort } from '../../contracts/ports.ts';
+import { taskOfTurn } from '../../scheduler/task-turn.ts';
+import type { CommandContexts } from '../commands/command-contexts.ts';
+import { openAgentCommands } from '../tool-calls/agent-command.ts';
+import type { OpenTurnTools } from '../tool-calls/turn-tools.ts';
+import { type TurnResult, unregistered } from '../turn-result.ts';
+import type { Typing } from '../typing.ts';
+import type { AgentCallbacks } from './agent-turn.ts';
+import type { FollowUps } from './follow-ups.ts';
+
+export type AgentRunnerOptions = StorePort & {
+  readonly runTurn: (turn: Turn, callbacks: AgentCallbacks) => Promise<TurnResult>;
+  readonly openTools: OpenTurnTools;
+  /** Contexts of the owner's commands, which an agent may propose. */
+  readonly contexts: CommandContexts;
+  readonly asking: Asking;
+  readonly followUps: FollowUps;
+  readonly typing: Typing;
+};
+
+/** Creates what runs an agent's turn: its tools, its questions, and what is said to it meanwhile. */
+export function createAgentRunner(
+  options: AgentRunnerOptions,
+): (turn: Turn) => Promise<TurnResult> {
+  const { store, runTurn, openTools, contexts, asking, followUps, typing } = options;
+  const unstoppable = new AbortController().signal;
+
+  async function run(turn: Turn): Promise<TurnResult> {
+    const group = store.groups.byJid(turn.jid);
+    if (group === null) return unregistered();
+    const isTask = taskOfTurn(store, turn) !== null;
+    const { context } = contexts(turn, group, unstoppable);
+    const commands = openAgentCommands({ context, jid: turn.jid });
+    const ask = (question: AskQuestion, to: AskedAbout['to']) =>
+      asking.ask(question, { turnId: turn.id, to, isCommand: false });
+    const tools = openTools({ turn, group, isTask, ask, ownerCommand: commands.call });
+    const callbacks: AgentCallbacks = {
+      onTool: tools.call,
+      onAsk: async (question) => await ask(questionOfAgent(question, group), 'owner'),
+      toolsFor: tools.offer,
+      isSilent: tools.isSilent,
+    };
+    // Scheduled turns show no typing indicator and take no follow-ups; a message that arrives meanwhile
+    // gets its own turn.
+    if (isTask) return commands.withQuestion(await runTurn(turn, callbacks));
+    const result = await typing
+      .during(turn.jid, () => runTurn(turn, { ...callbacks, followUps: followUps.eventsOf(turn) }))
+      .finally(() => followUps.close(turn));
+    return commands.withQuestion(result);
+  }
+
+  return (turn) => run(turn).finally(() => asking.abandon(turn.id));
+}

@@ -1,0 +1,70 @@
+import type { Channel } from '../../../channels/channel.ts';
+import { type HostModels, modelReport } from '../../../model/model.ts';
+import type { Group, Turn } from '../../../store/store.ts';
+import type { Asking } from '../../asking/asking.ts';
+import type { CommandContext } from '../../contracts/command.ts';
+import type { InstancePort, MainChatPort } from '../../contracts/ports.ts';
+import type { Say } from '../../outbound/outgoing.ts';
+import type { LazySandbox } from '../agent/lazy-sandbox.ts';
+import type { CommandTurnOptions } from './command-turn.ts';
+
+/** Services that every owner's command gets, in whatever turn it runs. Each field is named by its contract. */
+export type CommandServices = Omit<
+  CommandContext,
+  'group' | 'model' | 'signal' | 'drawsCodes' | 'say' | 'sayProgress' | 'ask' | 'keep'
+>;
+
+export type CommandContextOptions = InstancePort &
+  MainChatPort & {
+    readonly services: CommandServices;
+    readonly models: HostModels;
+    /** True if the terminal draws codes. */
+    readonly drawsCodes: boolean;
+    readonly say: Say;
+    readonly asking: Asking;
+  };
+
+/** Makes the context of a command that a turn runs, or that its agent may call. */
+export type CommandContexts = (turn: Turn, group: Group, signal: AbortSignal) => CommandTurnOptions;
+
+/** Creates contexts of commands: what all have, and what belongs to one turn. */
+export function createCommandContexts(options: CommandContextOptions): CommandContexts {
+  const { services, models, instance, mainChat, drawsCodes, say, asking } = options;
+  return ({ id, jid, kind }, group, signal) => ({
+    context: {
+      ...services,
+      group,
+      model: modelReport(models),
+      signal,
+      drawsCodes: drawsCodes && jid === mainChat.jid,
+      say: (text) => say(jid, text, { turnId: id }),
+      sayProgress: (text) => say(jid, text, { turnId: id, isProgress: true }),
+      ask: (question) =>
+        asking.ask(question, {
+          turnId: id,
+          to: { jid, sender: null },
+          isCommand: kind === 'command',
+        }),
+    },
+    keep: (payload) => services.store.turns.keep(id, instance, payload),
+  });
+}
+
+/** Describes a channel as an owner's command sees it. */
+export function describeChannel(channel: Channel): ReturnType<CommandContext['channels']>[number] {
+  return {
+    name: channel.name,
+    status: channel.status(),
+    isOpen: channel.isOpen === true,
+    allowSetting: channel.allowSetting ?? null,
+    pairing: channel.pairing ?? null,
+  };
+}
+
+/** Says in one line what runs the agents, or what to install. */
+export async function describeSandbox(sandbox: LazySandbox): Promise<string> {
+  const opened = await sandbox.open();
+  if (opened.kind === 'unavailable') return opened.advice;
+  const warm = opened.sandbox.warm();
+  return `${opened.sandbox.description}, ${warm} ${warm === 1 ? 'container' : 'containers'}`;
+}

@@ -1,0 +1,124 @@
+import type { HostToolCall, HostToolResult, TurnRequest } from '../../../sandbox/sandbox.ts';
+import type { Group, Turn } from '../../../store/store.ts';
+import type { ChannelOf } from '../../address-book.ts';
+import type { AskedAbout } from '../../asking/asking.ts';
+import type { FetchAttachment } from '../../attachments/attachments.ts';
+import type { AskQuestion, AskReply } from '../../contracts/ask.ts';
+import type { ToolTurn } from '../../contracts/guard.ts';
+import type { StorePort, TimeZonePort } from '../../contracts/ports.ts';
+import type { ToolCall } from '../../contracts/tool.ts';
+import type { Registry } from '../../groups/registry.ts';
+import type { Say } from '../../outbound/outgoing.ts';
+import type { OutgoingFiles } from '../../outbound/outgoing-files.ts';
+import type { TaskBook } from '../../scheduler/task-book.ts';
+import { askAboutCall } from './ask-about-call.ts';
+import type { Guards } from './guarded-calls.ts';
+import { upToLimit } from './message-limit.ts';
+import { callTool, offerOf, type ToolCallOptions } from './tool-calls.ts';
+import type { Toolbox } from './toolbox.ts';
+
+/** The host's tools, as the agent of one turn may use them. */
+export interface TurnTools {
+  /** Describes those that are offered. What a turn is offered it can call, whatever becomes of a list meanwhile. */
+  offer(turn: ToolTurn): TurnRequest['tools'];
+  call(call: HostToolCall): Promise<HostToolResult>;
+  /** Tells whether the agent has asked to end this turn without a message. */
+  isSilent(): boolean;
+}
+
+/** What tools work with, whatever the turn. */
+export type TurnToolsOptions = StorePort &
+  TimeZonePort & {
+    readonly tools: Toolbox;
+    readonly guards: Guards;
+    readonly registry: Registry;
+    readonly tasks: TaskBook;
+    readonly outgoingFiles: OutgoingFiles;
+    readonly fetchAttachment: FetchAttachment;
+    readonly channelOf: ChannelOf;
+    readonly say: Say;
+  };
+
+/** The turn, and what its agent may ask. */
+export type ToolsOfTurn = {
+  readonly turn: Turn;
+  readonly group: Group;
+  readonly isTask: boolean;
+  readonly ask: (question: AskQuestion, to: AskedAbout['to']) => Promise<AskReply>;
+  readonly ownerCommand: ToolCall['ownerCommand'];
+};
+
+/** Opens the tools for one turn. */
+export type OpenTurnTools = (work: ToolsOfTurn) => TurnTools;
+
+/** Opens the tools for one turn of an agent. */
+export function openTurnTools(
+  options: TurnToolsOptions,
+  { turn, group, isTask, ask, ownerCommand }: ToolsOfTurn,
+): TurnTools {
+  const { store, guards, registry, tasks, fetchAttachment, timeZone, channelOf } = options;
+  const tools = options.tools.list();
+  let isSilent = false;
+
+  const callOptions: ToolCallOptions = {
+    tools,
+    guards,
+    isTask,
+    jid: turn.jid,
+    askOwner: (call, reason) => askAboutCall((question) => ask(question, 'owner'), call, reason),
+    ask: async ({ to, ...question }) =>
+      await ask(question, to === undefined ? 'owner' : findMember(options, turn.jid, to)),
+    store,
+    registry,
+    tasks,
+    fetchAttachment,
+    timeZone,
+    send: upToLimit(senderFor(options, { turn, group, isTask })),
+    reachOf: (jid) => reachOf(channelOf, jid),
+    capabilitiesOf: (jid) => channelOf(jid)?.capabilities ?? {},
+    ownerCommand,
+    staySilent: isTask
+      ? () => {
+          isSilent = true;
+        }
+      : null,
+  };
+  return {
+    offer: (kind) => offerOf(tools, guards, kind),
+    call: (call) => callTool(callOptions, call),
+    isSilent: () => isSilent,
+  };
+}
+
+/** Returns the function by which a tool queues a message; what it says where it was asked belongs to the turn. */
+function senderFor(
+  { store, say, outgoingFiles }: TurnToolsOptions,
+  { turn, group, isTask }: Pick<ToolsOfTurn, 'turn' | 'group' | 'isTask'>,
+): ToolCall['send'] {
+  return async (jid, text, { attachments: paths = [], isReaction = false } = {}) => {
+    const turnId = !isTask && jid === turn.jid ? turn.id : null;
+    const replyTo = isReaction ? findLastAsked(store, turnId) : null;
+    const about = { turnId, replyTo, isReaction };
+    if (paths.length === 0) return say(jid, text, about);
+    await outgoingFiles.take(group.folder, paths, (attachments) =>
+      say(jid, text, { ...about, attachments }),
+    );
+  };
+}
+
+function findLastAsked(store: TurnToolsOptions['store'], turnId: string | null): string {
+  const id = turnId === null ? undefined : store.turns.asked(turnId).at(-1);
+  if (id !== undefined) return id;
+  throw new Error('There is no message there to react to: this turn answers none of that chat.');
+}
+
+function findMember({ store }: StorePort, jid: string, sender: string): AskedAbout['to'] {
+  if (store.messages.sendersOf(jid).some((one) => one.sender === sender)) return { jid, sender };
+  throw new Error(`Nobody with the id ${sender} has written in this chat.`);
+}
+
+function reachOf(channelOf: ChannelOf, jid: string): ReturnType<ToolCall['reachOf']> {
+  const channel = channelOf(jid);
+  if (channel === undefined) return 'gone';
+  return channel.status().state === 'connected' ? 'connected' : 'waiting';
+}

@@ -1,0 +1,158 @@
+import type { Store } from '../../store/store.ts';
+import type { Asking } from '../asking/asking.ts';
+import type {
+  ClockPort,
+  IdPort,
+  InstancePort,
+  LogPort,
+  MainChatPort,
+  SettingsPort,
+  StorePort,
+  TimeoutsPort,
+  TimeZonePort,
+} from '../contracts/ports.ts';
+import type { Outbound } from '../outbound/outbound.ts';
+import { taskResult } from '../scheduler/task-result.ts';
+import { createAgentRunner } from './agent/agent-runner.ts';
+import { type AgentTurnOptions, runAgentTurn } from './agent/agent-turn.ts';
+import { type FollowUps, openFollowUps } from './agent/follow-ups.ts';
+import {
+  type CommandContextOptions,
+  type CommandServices,
+  createCommandContexts,
+} from './commands/command-contexts.ts';
+import { type CommandRunner, openCommandRunner } from './commands/command-runner.ts';
+import { openRunningCommand } from './commands/running-command.ts';
+import { openRunningTurns } from './running-turns.ts';
+import { openTurnTools, type TurnToolsOptions } from './tool-calls/turn-tools.ts';
+import { openTurnQueue, type TurnQueue, type TurnQueueOptions } from './turn-queue.ts';
+import { openTyping } from './typing.ts';
+
+/** The turns of all chats: the queue that claims them, and what runs them. */
+export type Turns = {
+  readonly turnQueue: TurnQueue;
+  readonly commandRunner: CommandRunner;
+  readonly followUps: FollowUps;
+};
+
+export type TurnsOptions = StorePort &
+  SettingsPort &
+  MainChatPort &
+  InstancePort &
+  ClockPort &
+  TimeZonePort &
+  IdPort &
+  LogPort &
+  TimeoutsPort &
+  Pick<AgentTurnOptions, 'sandbox' | 'chooseModels' | 'systemPrompt' | 'budgets'> &
+  Pick<TurnToolsOptions, 'tools' | 'guards' | 'fetchAttachment' | 'channelOf'> &
+  Pick<CommandContextOptions, 'models' | 'drawsCodes'> &
+  Pick<TurnQueueOptions, 'onEnded'> & {
+    readonly asking: Asking;
+    readonly outbound: Outbound;
+    /** Services of an owner's command, but for those that end or repeat turns. */
+    readonly commandServices: Omit<
+      CommandServices,
+      'retryFailed' | 'cancelTurns' | 'cancelCommand'
+    >;
+    /** Turns wait that were not there before. */
+    readonly onQueued: () => void;
+  };
+
+/** Opens the turns; none runs before the queue is woken. */
+export function openTurns(options: TurnsOptions): Turns {
+  const { store, settings, mainChat, instance, now, newId, timeZone, log, timeouts } = options;
+  const { asking, channelOf, sandbox } = options;
+  const { outgoingFiles } = options.outbound;
+  const { say } = options.outbound.outgoing;
+  const { commands, registry, tasks } = options.commandServices;
+  const running = openRunningTurns(sandbox.stop);
+  const runningCommand = openRunningCommand(commands);
+  const typing = openTyping(channelOf, timeouts.typingMs);
+  const followUps = openFollowUps({ store, instance, timeZone, log });
+  const contexts = createCommandContexts({
+    services: {
+      ...options.commandServices,
+      retryFailed: () => retryFailedTurns(store, options.onQueued),
+      cancelTurns: running.cancel,
+      cancelCommand: runningCommand.cancel,
+    },
+    models: options.models,
+    drawsCodes: options.drawsCodes,
+    instance,
+    mainChat,
+    asking,
+    say,
+  });
+  const commandRunner = openCommandRunner({
+    store,
+    settings,
+    now,
+    timeZone,
+    newId,
+    commands,
+    contexts,
+    runningCommand,
+    asking,
+    typing,
+    say,
+    cancelTurns: running.cancel,
+  });
+  const { chooseModels, systemPrompt, budgets } = options;
+  const agent = {
+    store,
+    settings,
+    now,
+    timeZone,
+    log,
+    sandbox,
+    chooseModels,
+    systemPrompt,
+    budgets,
+  };
+  const { tools, guards, fetchAttachment } = options;
+  const toolParts = {
+    store,
+    timeZone,
+    tools,
+    guards,
+    registry,
+    tasks,
+    outgoingFiles,
+    fetchAttachment,
+    channelOf,
+    say,
+  };
+  const runAgent = createAgentRunner({
+    store,
+    contexts,
+    asking,
+    followUps,
+    typing,
+    runTurn: (turn, callbacks) => runAgentTurn(agent, turn, callbacks),
+    openTools: (work) => openTurnTools(toolParts, work),
+  });
+  const turnQueue = openTurnQueue({
+    store,
+    settings,
+    instance,
+    now,
+    newId,
+    log,
+    timeouts,
+    running,
+    runAgent,
+    runCommand: commandRunner.run,
+    toTell: (turn, result) => taskResult(store, turn, result),
+    onEnded: options.onEnded,
+  });
+  return { turnQueue, commandRunner, followUps };
+}
+
+/** Queues again what has failed; returns how many turns that were. */
+function retryFailedTurns(store: Store, onQueued: () => void): number {
+  const turns = store.turns.failed();
+  for (const turn of turns) store.turns.requeue(turn.id);
+  onQueued();
+  return turns.length;
+}
