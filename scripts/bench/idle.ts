@@ -114,10 +114,7 @@ async function layOut(dir: string, { url, filesUrl }: WhatsAppServer): Promise<v
   );
   const path = join(dir, 'src/channels/whatsapp.ts');
   const text = await readFile(path, 'utf8');
-  const patched = text.replace(
-    'new WhatsAppChannel(context, null)',
-    'new WhatsAppChannel(context, FAR)',
-  );
+  const patched = text.replace(/(new WhatsAppChannel\([^;]*), null\)/, '$1, FAR)');
   if (patched === text)
     throw new Error('src/channels/whatsapp.ts has another endpoint than it had');
   await writeFile(

@@ -42,8 +42,7 @@ const PROBE = `
     function take(frame, now) {
       if (frame.type === 'stop') process.exit(0);
       if (frame.type !== 'turn') return;
-      const usage = { inputTokens: 0, outputTokens: 0 };
-      const done = { type: 'done', turn: frame.id, text: String(now), session: 's1', usage };
+      const done = { type: 'done', turn: frame.id, text: String(now), session: 's1' };
       stream.write(JSON.stringify(done) + '\\n');
     }
   }`;
