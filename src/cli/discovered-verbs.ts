@@ -125,7 +125,7 @@ async function carryOut(
   command: Command,
   { root, options, ui, signal }: Invocation,
 ): Promise<VerbEnd> {
-  const { dataDirOf, environmentOf } = await import('./setup/settings.ts');
+  const { dataDirOf, environmentOf } = await import('./environment.ts');
   const environment = environmentOf(root);
   const dataDir = dataDirOf(environment, root);
   const opened = verb.open(environment, { projectDir: root, dataDir, now: Date.now });

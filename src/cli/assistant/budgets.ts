@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { Settings } from '../../config.ts';
 import type { VerbResult } from '../../engine/commands.ts';
 import type { BudgetReport } from '../../host/budget/budget-report.ts';
+import { dataDirOf, environmentOf } from '../environment.ts';
 import type { CliResult } from '../result.ts';
-import { environmentOf, settingsOf } from '../setup/settings.ts';
 import type { AssistantData } from './data.ts';
 
 /** Adds to the engine's status what the assistant has spent, where there is one. */
@@ -21,9 +21,11 @@ export async function withAssistant(
 async function readAssistant(root: string): Promise<AssistantData | null> {
   try {
     // Cheap first: most trees that the engine works on have no assistant.
-    const settings = settingsOf(environmentOf(root), root);
-    const path = join(settings.dataDir, 'claw.db');
-    return existsSync(path) ? await readBudgetReport(path, settings) : null;
+    const environment = environmentOf(root);
+    const path = join(dataDirOf(environment, root), 'claw.db');
+    if (!existsSync(path)) return null;
+    const { settingsOf } = await import('../setup/settings.ts');
+    return await readBudgetReport(path, settingsOf(environment, root));
   } catch {
     return null;
   }

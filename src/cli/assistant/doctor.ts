@@ -4,8 +4,8 @@ import { resolve } from 'node:path';
 import { readSettings, type Settings, SettingsError } from '../../config.ts';
 import { examineAssistant, type Finding } from '../../doctor/examination.ts';
 import { doctor, type EngineContext } from '../../engine/commands.ts';
+import { dataDirOf, environmentOf } from '../environment.ts';
 import type { CliResult } from '../result.ts';
-import { dataDirOf, environmentOf } from '../setup/settings.ts';
 
 /**
  * Returns the engine's findings, then the assistant's where the tree is this installation. Both look at the

@@ -1,5 +1,5 @@
 import { findWrongSettings } from '../../wrong-settings.ts';
-import { environmentOf } from '../setup/settings.ts';
+import { environmentOf } from '../environment.ts';
 import type { Invocation } from '../verb.ts';
 import { openConversation } from './conversation.ts';
 import { dataDirOf } from './talk.ts';

@@ -1,5 +1,5 @@
 import { CliError } from '../cli-error.ts';
-import { dataDirOf as dataDirIn, environmentOf } from '../setup/settings.ts';
+import { dataDirOf as dataDirIn, environmentOf } from '../environment.ts';
 import type { Invocation } from '../verb.ts';
 import { type Conversation, type ConversationView, openConversation } from './conversation.ts';
 import { startForAWhile } from './started.ts';

@@ -147,7 +147,7 @@ export const engineVerbs: readonly DefineVerb[] = [
     matrixCommand(program).action((skills: string[], options: MatrixOptions) =>
       run('matrix', async (invocation) => {
         const result = await engine.matrix(contextOf(invocation), matrixRequest(skills, options));
-        return drawMatrix(result, invocation.cwd, options.svg);
+        return await drawMatrix(result, invocation.cwd, options.svg);
       }),
     ),
   (program, run) =>

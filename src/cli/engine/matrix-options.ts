@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { ClawError, type MatrixRequest, type VerbResult } from '../../engine/commands.ts';
-import { renderSvg } from '../render/matrix-svg.ts';
 
 /** Options of `claw matrix`, as commander gives them. */
 export type MatrixOptions = {
@@ -36,13 +35,14 @@ export function matrixRequest(skills: readonly string[], options: MatrixOptions)
  *
  * @returns the result as it was, but for a file that cannot be written
  */
-export function drawMatrix(
+export async function drawMatrix(
   result: VerbResult<'matrix'>,
   cwd: string,
   file: string | undefined,
-): VerbResult<'matrix'> {
+): Promise<VerbResult<'matrix'>> {
   if (file === undefined || result.data === null) return result;
   try {
+    const { renderSvg } = await import('../render/matrix-svg.ts');
     writeFileSync(resolve(cwd, file), renderSvg(result.data));
     return result;
   } catch (cause) {

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { findRoot } from '../../engine/commands.ts';
-import { dataDirOf, environmentOf } from '../setup/settings.ts';
+import { dataDirOf, environmentOf } from '../environment.ts';
 import { LEVELS } from './line.ts';
 import { parseSince } from './since.ts';
 

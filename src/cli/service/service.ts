@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { Argument, type Command } from 'commander';
+import { dataDirOf, environmentOf } from '../environment.ts';
 import { type CliResult, ended } from '../result.ts';
-import { dataDirOf, environmentOf } from '../setup/settings.ts';
 import type { Invocation, RunVerb } from '../verb.ts';
 import type { ServiceDefinition } from './definition.ts';
 

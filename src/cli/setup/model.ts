@@ -1,7 +1,8 @@
 import { readSettings, type Settings, SettingsError } from '../../config.ts';
 import { ClawError, type ModelPrompt, type ModelReply } from '../../engine/commands.ts';
 import { completeText } from '../../model/completion.ts';
-import { type Environment, environmentOf, modelsIn } from './settings.ts';
+import { type Environment, environmentOf } from '../environment.ts';
+import { modelsIn } from './settings.ts';
 
 /** One answer takes less time than a turn of an agent may. */
 const ANSWER_TIMEOUT_MS = 600_000;

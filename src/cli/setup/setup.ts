@@ -9,10 +9,11 @@ import {
   findProvider,
   type ProviderContribution,
 } from '../../model/provider.ts';
+import { environmentOf } from '../environment.ts';
 import type { Invocation } from '../verb.ts';
 import { type Answers, type Asking, askForModel, dropTyped } from './ask.ts';
 import { setInDotenv } from './dotenv.ts';
-import { environmentOf, modelsIn, settingsOf } from './settings.ts';
+import { modelsIn, settingsOf } from './settings.ts';
 
 /** Options of the model's set-up; it asks for each one that is missing. */
 export type SetupOptions = {

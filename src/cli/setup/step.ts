@@ -8,11 +8,11 @@ import {
 } from '../../setup/step.ts';
 import { restartedText, restartRunning } from '../assistant/restart.ts';
 import { CliError } from '../cli-error.ts';
+import { dataDirOf, environmentOf } from '../environment.ts';
 import { type CliResult, ended } from '../result.ts';
 import type { Invocation } from '../verb.ts';
 import { setInDotenv } from './dotenv.ts';
 import { createAsk } from './question.ts';
-import { dataDirOf, environmentOf } from './settings.ts';
 
 /** Time after which the process ends in spite of timers that a step's library left running. */
 const LINGER_MS = 500;

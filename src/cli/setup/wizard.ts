@@ -1,10 +1,11 @@
 import { ClawError } from '../../engine/commands.ts';
 import { discoverSetupSteps, type SetupStep } from '../../setup/step.ts';
 import { restartedText, restartRunning } from '../assistant/restart.ts';
+import { dataDirOf, environmentOf } from '../environment.ts';
 import { type CliResult, ended } from '../result.ts';
 import type { Invocation } from '../verb.ts';
 import { dropTyped } from './ask.ts';
-import { dataDirOf, environmentOf, modelsIn, settingsOf } from './settings.ts';
+import { modelsIn, settingsOf } from './settings.ts';
 import { setUpModel } from './setup.ts';
 import { endSoon, runStep } from './step.ts';
 
