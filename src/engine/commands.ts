@@ -18,6 +18,7 @@ import { recover as recoverTree } from './transaction/recover.js';
 export type { DevelopEvent, RoundResult } from './commands/dev/develop.ts';
 export type { CellOutcome, MatrixCell, MatrixData } from './commands/matrix/cell.ts';
 export type { MatrixRequest } from './commands/matrix.ts';
+export type { CodeFacts } from './commands/pack/code-facts.ts';
 export type { Conflict, ConflictKind } from './conflict.ts';
 export type { DataOf, Verb } from './contract/data-by-verb.ts';
 export type { Change, ResultWith, VerbResult } from './contract/result.ts';

@@ -36,7 +36,8 @@ export async function devVerb(
   };
   // What a proof does is told by its outcome: a spinner would tear the lines apart.
   const quiet = once ? context : { ...context, onProgress: () => {} };
-  return await develop(quiet, name, { named: paths, isOnce: once, onEvent });
+  const { readCode } = await import('./read-code.ts');
+  return await develop(quiet, name, { named: paths, isOnce: once, onEvent, readCode });
 }
 
 function eventJson(event: DevelopEvent): object {

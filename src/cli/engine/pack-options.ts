@@ -55,14 +55,21 @@ export async function packVerb(
   options: PackArguments,
 ): Promise<VerbResult<'pack'>> {
   const { range = null, description = null } = options;
+  const { readCode } = await import('./read-code.ts');
   const level = LEVELS.find((one) => options[one] === true) ?? null;
   if (options.update === true) {
     const isUnproved = !options.proof;
-    return await engine.renewPackage(context, name, { named: paths, level, isUnproved });
+    return await engine.renewPackage(context, name, {
+      named: paths,
+      level,
+      isUnproved,
+      readCode,
+    });
   }
   const renewing = [
     ...(level === null ? [] : [`--${level}`]),
     ...(options.proof ? [] : ['--no-proof']),
   ];
-  return await engine.pack(context, name, { range, description, named: paths, renewing });
+  const request = { range, description, named: paths, renewing, readCode };
+  return await engine.pack(context, name, request);
 }

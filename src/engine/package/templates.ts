@@ -29,27 +29,6 @@ export function isTemplateSection(section: {
   return body !== '' && SECTIONS[section.title] === body;
 }
 
-/** Writes SKILL.md of a fresh package: its purpose, and the owner's steps. */
-export function skillPage(name: string, description: string, settings: readonly string[]): string {
-  const steps =
-    settings.length === 0
-      ? 'Nothing has to be set up.'
-      : settings.map((setting) => `- Put \`${setting}\` into \`.env\`.`).join('\n');
-  return `---
-name: ${name}
-description: ${JSON.stringify(description)}
----
-
-# ${name}
-
-${description}
-
-## Set-up
-
-${steps}
-`;
-}
-
 /** Writes the note for resolving a conflict in a file, for the author to fill in. */
 export function intentNote(path: string, lines: readonly LineRange[]): string {
   const places = lines.map(([from, to]) =>

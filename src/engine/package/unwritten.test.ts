@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { intentNotes } from '../operation/intent-notes.ts';
 import type { SkillPackage } from './package.ts';
-import { descriptionOf, intentNote, skillPage } from './templates.ts';
+import { type SetUp, skillPage } from './skill-page.ts';
+import { descriptionOf, intentNote } from './templates.ts';
 import { unwrittenIn, writtenPart } from './unwritten.ts';
 
 const NOTE = intentNote('src/a.ts', [[3, 5]]);
@@ -23,18 +24,27 @@ function shown(note: string, description: string): string | null {
   return intentNotes(conflict, [packageOf(note, description)]);
 }
 
+const NOTHING: SetUp = {
+  settings: [],
+  commands: [],
+  restart: null,
+  services: [],
+  npmPackages: {},
+  imagePackages: [],
+};
+
 test('what a package was begun with is named, section by section', () => {
   const written = NOTE.replace(/Changes .*/, 'Rolls dice at /dice.');
   const files = new Map([
     ['modify/src/a.ts.intent.md', file(written)],
-    ['SKILL.md', file(skillPage('dice', descriptionOf('dice'), []))],
+    ['SKILL.md', file(skillPage('dice', descriptionOf('dice'), NOTHING))],
     ['add/src/b.ts', file(NOTE)],
   ]);
   expect(unwrittenIn(files)).toEqual([
     { path: 'modify/src/a.ts.intent.md', sections: ['Key sections', 'Invariants', 'Must keep'] },
     { path: 'SKILL.md', sections: ['description'] },
   ]);
-  const done = new Map([['SKILL.md', file(skillPage('dice', 'Rolls dice', []))]]);
+  const done = new Map([['SKILL.md', file(skillPage('dice', 'Rolls dice', NOTHING))]]);
   expect(unwrittenIn(done)).toEqual([]);
 });
 

@@ -12,6 +12,7 @@ import { readState } from '../../state/state-file.ts';
 import { joinTransactions } from '../../transaction/join.ts';
 import { listTransactions, type TransactionSummary } from '../../transaction/records.ts';
 import { parents } from '../../transaction/recover.js';
+import type { ReadCode } from '../pack/code-facts.ts';
 import { findRenewable } from '../pack/renewable.ts';
 import { packUpdate } from '../pack/update.ts';
 import { type Watch, watchFolders } from './watch.ts';
@@ -38,6 +39,7 @@ export type DevelopOptions = {
   /** Ends after the edits that are there now. */
   readonly isOnce: boolean;
   readonly onEvent: (event: DevelopEvent) => void;
+  readonly readCode?: ReadCode;
 };
 
 /**
@@ -54,7 +56,13 @@ export async function develop(
 ): Promise<VerbResult<'dev'>> {
   const { root } = context;
   const { version, folder } = await startOf(context, name);
-  const session: Session = { named: options.named, published: version, joined: null };
+  const { named, readCode } = options;
+  const session: Session = {
+    named,
+    published: version,
+    joined: null,
+    ...(readCode ? { readCode } : {}),
+  };
   if (options.isOnce) {
     const result = await round(context, name, session);
     return { ...result, verb: 'dev' };
@@ -78,6 +86,7 @@ type Session = {
   readonly published: string;
   /** The transaction that holds all rounds so far. */
   joined: TransactionSummary | null;
+  readonly readCode?: ReadCode;
 };
 
 type Loop = DevelopOptions & { readonly session: Session; readonly watch: Watch };
@@ -191,8 +200,8 @@ async function round(
   name: string,
   session: Session,
 ): Promise<VerbResult<'pack'>> {
-  const { named, published } = session;
-  const options = { named, level: null, published };
+  const { joined: _, ...own } = session;
+  const options = { ...own, level: null };
   return await runExclusive(context, 'dev', async () => {
     const [before] = listTransactions(context.root);
     const result = await packUpdate(

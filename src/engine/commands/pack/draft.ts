@@ -3,7 +3,7 @@ import { changedLines } from '../../merge/lines/changed-lines.ts';
 import type { Installation } from '../../operation/installation.ts';
 import type { OwnValues } from '../../operation/secrets/secrets.ts';
 import type { SkillPackage } from '../../package/package.ts';
-import { intentNote, skillPage } from '../../package/templates.ts';
+import { intentNote } from '../../package/templates.ts';
 import { structuredKind } from '../../structured/kind.ts';
 import { isSameFile, type TreeFile } from '../../tree.ts';
 import { type Declaration, declarationsOf, declare } from './declarations.ts';
@@ -21,9 +21,9 @@ export type Draft = {
   readonly own: OwnValues;
 };
 
-/** Returns the files of a package that is begun, with words for its author to replace. */
+/** Returns the files of a package that is begun but for its page, with words for its author to replace. */
 export function draftPackage(draft: Draft): Map<string, TreeFile> {
-  const { name, description, installation } = draft;
+  const { name, installation } = draft;
   const { edits, depends } = groundEdits(installation, draft.installed, draft.edits);
   const files = new Map<string, TreeFile>();
   const put = (path: string, text: string) =>
@@ -60,10 +60,6 @@ export function draftPackage(draft: Draft): Map<string, TreeFile> {
     files.set(`modify/${path}`, after);
     put(`modify/${path}.intent.md`, intentNote(path, changedLines(base.bytes, after.bytes)));
   }
-  const settings = declared.flatMap(({ section, key, value }) =>
-    section[0] === 'env_additions' && value !== null ? [key] : [],
-  );
-  put('SKILL.md', skillPage(name, description, settings));
   const stub = testStub(name, installation.config.test, plain);
   if (stub !== null) put(testPath(name), stub);
   const test = stub === null ? [] : [testPath(name)];

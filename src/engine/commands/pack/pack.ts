@@ -14,6 +14,7 @@ import { orderLayers } from '../../package/order.ts';
 import { hasChanges } from '../../package/origin.ts';
 import type { SkillPackage } from '../../package/package.ts';
 import { packageFromFiles } from '../../package/package-from-files.ts';
+import { skillPage } from '../../package/skill-page.ts';
 import { descriptionOf } from '../../package/templates.ts';
 import { unwrittenIn } from '../../package/unwritten.ts';
 import { listFolder } from '../../state/claw-folder.ts';
@@ -21,6 +22,7 @@ import { readTreeFile } from '../../state/disk.ts';
 import { structuredKind } from '../../structured/kind.ts';
 import { isSameFile } from '../../tree.ts';
 import { editsOf } from '../customize.ts';
+import { type ReadCode, setUpOf, undeclaredSettings } from './code-facts.ts';
 import { type Draft, draftPackage } from './draft.ts';
 import { type Left, leftOfStructured } from './left.ts';
 import { findNamedEdits, isAtOrBelow, packCommand, refusePathAsName } from './named-edits.ts';
@@ -37,6 +39,7 @@ export type PackOptions = {
   readonly named?: readonly string[];
   /** Options that only a package that is there already takes, as the author wrote them. */
   readonly renewing?: readonly string[];
+  readonly readCode?: ReadCode;
 };
 
 /**
@@ -54,7 +57,8 @@ export async function pack(
 ): Promise<VerbResult<'pack'>> {
   const made = await makePackage(context, name, options);
   const changes = writePackage(context, made.folder, made.files, made.summary);
-  return resultOf('pack', 'done', { data: made.data, changes });
+  const { data, warnings } = made;
+  return resultOf('pack', 'done', { data, changes, warnings });
 }
 
 /** Plans `claw pack` of a package that is not there yet; refuses what that refuses. */
@@ -103,6 +107,9 @@ async function makePackage(context: EngineContext, name: string, options: PackOp
   const skill = packageFromFiles(draft, { protectedPaths: config.protected, projectDir: root });
   const left = [...notGiven({ installation, installed, edits, own }, skill), ...others];
   refuseEmpty(skill, left);
+  const known = { releaseFile: installation.releaseFile, others: installed };
+  const page = skillPage(name, description, setUpOf(skill, known, options.readCode));
+  draft.set('SKILL.md', { bytes: Buffer.from(page), isExecutable: false });
   refuseSecrets(draft, own);
   if (range !== null) await recordOrigin(root, { draft, skill, range });
   const data = {
@@ -113,7 +120,8 @@ async function makePackage(context: EngineContext, name: string, options: PackOp
     left,
     toWrite: unwrittenIn(draft).map((one) => ({ ...one, path: `${place}/${one.path}` })),
   };
-  return { folder: place, files: draft, summary: `pack ${name}`, data };
+  const warnings = undeclaredSettings(skill, known, options.readCode);
+  return { folder: place, files: draft, summary: `pack ${name}`, data, warnings };
 }
 
 /**

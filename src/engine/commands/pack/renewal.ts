@@ -13,6 +13,7 @@ import { digestPackage } from '../../package/digest-package.ts';
 import type { SkillPackage } from '../../package/package.ts';
 import { unwrittenIn } from '../../package/unwritten.ts';
 import { editsOf } from '../customize.ts';
+import { type ReadCode, undeclaredSettings } from './code-facts.ts';
 import type { FoldedPackage, FoldRequest } from './folding.ts';
 import { findNamedEdits, refusePathAsName } from './named-edits.ts';
 import { findRenewable, type Renewable } from './renewable.ts';
@@ -30,6 +31,7 @@ export type RenewOptions = {
   readonly isUnproved?: boolean;
   /** The version that others may have, where no git can tell. */
   readonly published?: string;
+  readonly readCode?: ReadCode;
 };
 
 /** The starting point of a renewal. */
@@ -40,6 +42,8 @@ export type Ground = {
   readonly edited: readonly string[];
   readonly named: readonly string[];
   readonly versionFor: FoldRequest['version'];
+  /** Warns of settings that a package's code reads and its manifest lacks. */
+  readonly warningsFor: (made: SkillPackage) => readonly string[];
 };
 
 /**
@@ -62,7 +66,9 @@ export async function findGround(
   const renewable = { ...found, skill: inferred.packages[0] ?? found.skill };
   const named = findNamedEdits(context, installation, edited, options.named);
   const versionFor = await versioning(context.root, renewable, options);
-  return { installation, installed, renewable, edited, named, versionFor };
+  const known = { releaseFile: installation.releaseFile, others: rest };
+  const warningsFor = (made: SkillPackage) => undeclaredSettings(made, known, options.readCode);
+  return { installation, installed, renewable, edited, named, versionFor, warningsFor };
 }
 
 async function versioning(

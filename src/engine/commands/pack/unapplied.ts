@@ -17,7 +17,7 @@ import { writePackage } from './write.ts';
  */
 export function renewUnapplied(
   context: EngineContext,
-  { installation, installed, renewable, edited, named, versionFor }: Ground,
+  { installation, installed, renewable, edited, named, versionFor, warningsFor }: Ground,
 ): VerbResult<'pack'> {
   const { root, releaseFile: release, pathMaps, resolutions } = installation;
   const { skill, folder } = renewable;
@@ -64,7 +64,8 @@ export function renewUnapplied(
   const left = [...open.map(({ path }) => ({ path, what: [], why })), ...made.left];
   const changes = writePackage(context, folder, made.package.files, `pack --update ${name}`);
   const data = { ...reportOf(made, installation), left };
-  return resultOf('pack', changes.length === 0 ? 'nothing' : 'done', { changes, data });
+  const warnings = warningsFor(made.package);
+  return resultOf('pack', changes.length === 0 ? 'nothing' : 'done', { changes, data, warnings });
 }
 
 /**

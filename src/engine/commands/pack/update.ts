@@ -96,7 +96,7 @@ async function planRenewal(
     ...operation,
     plan,
     files,
-    warnings: warningsOf(renewable),
+    warnings: [...warningsOf(renewable), ...ground.warningsFor(made.package)],
     isIdle:
       files.length === 0 && plan.changes.length === 0 && made.package.digest === applied?.digest,
     proof: { isSkipped: options.isUnproved === true, compared: new Map(published) },
