@@ -4,6 +4,8 @@ import { type Codebase, temporaryCodebase } from '../../../src/testing/codebase.
 const CORE = {
   'package.json': '{\n  "name": "demo",\n  "version": "1.0.0",\n  "dependencies": {}\n}\n',
   '.env.example': 'HOST=localhost\n# MODEL=best\n',
+  // The contributions here are read and never run.
+  'claw.config.yaml': "test: 'true'\n",
   'src/config.ts':
     "import { z } from 'zod';\nexport const Core = z.object({ SECRET_ONE: z.string() });\n",
 };
