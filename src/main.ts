@@ -2,28 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { pause } from './channels/kit/backoff.ts';
-import { openChannels } from './channels/open.ts';
+import { createAgentsSandbox } from './agents-sandbox.ts';
 import { TERMINAL_JID } from './channels/terminal.ts';
 import { readWhatFits } from './config.ts';
 import { choicesOf, discoverContributions } from './contributions.ts';
 import { clawRunner } from './host/contracts/claw.ts';
-import { openCommands, type SilentPart } from './host/contracts/command.ts';
 import { gitRunner } from './host/contracts/git.ts';
 import { DEFAULT_TIMEOUTS } from './host/contracts/options.ts';
 import { greetingOf } from './host/greeting.ts';
 import { openHost } from './host/host.ts';
 import { realTimer } from './host/scheduler/alarm.ts';
-import { openServices } from './host/services/services.ts';
-import { lazySandbox } from './host/turns/agent/lazy-sandbox.ts';
-import { openSystemPrompt } from './host/turns/agent/system-prompt.ts';
-import { effectOf, openGuards } from './host/turns/tool-calls/guarded-calls.ts';
-import { openTools } from './host/turns/tool-calls/toolbox.ts';
 import { openLoopback } from './http/open.ts';
-import type { Silent } from './lib/contribution.ts';
-import { openModels } from './model/model.ts';
 import { keysOfProviders } from './model/provider.ts';
-import { openRouting } from './model/routing.ts';
+import { openParts, unusableParts } from './parts.ts';
 import { StoreError, unusable } from './store/error.ts';
 import { openOwnDatabases } from './store/own-databases.ts';
 import { openStore } from './store/store.ts';
@@ -70,100 +61,42 @@ const withSettings = Object.values(contributions).flat();
 const wrongOwn = findWrongOwnSettings(withSettings, process.env, projectDir);
 const trouble = wrong.length + wrongOwn.length === 0 ? null : troubleOf(wrong, wrongOwn);
 const store = orExit(() => openStore({ path: join(settings.dataDir, 'claw.db'), now: Date.now() }));
-store.engines.forgetState();
-const sandbox = lazySandbox(async () => {
+const sandbox = createAgentsSandbox({
+  projectDir,
+  settings,
+  homeDir: homedir(),
+  environment: process.env,
+  engines: contributions.engines,
+  store,
+  log,
   // What an agent may spend, see and reach is what the owner has set, and nothing else.
-  if (wrong.length > 0) return { kind: 'unavailable', advice: troubleOf(wrong, []) };
-  const { openSandbox } = await import('./sandbox/open.ts');
-  const opened = await openSandbox({
-    projectDir,
-    settings,
-    homeDir: homedir(),
-    least: store.engines.least(),
-    engines: contributions.engines,
-    environment: process.env,
-    onProgress: (line) => log.info(line),
-    onContainer: (group, { kind, ...data }) => log.info(`a container ${kind}`, { group, ...data }),
-  });
-  store.engines.note(
-    opened.kind === 'ready'
-      ? { kind: 'ready', engine: opened.sandbox.engine, description: opened.sandbox.description }
-      : opened,
-  );
-  return opened;
+  obstacle: wrong.length > 0 ? troubleOf(wrong, []) : null,
 });
 const databases = openOwnDatabases({ dataDir: settings.dataDir, now: Date.now });
 const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-const hostTools = openTools(
-  contributions.tools,
-  process.env,
-  {
-    assistantName: settings.assistantName,
-    dataDir: settings.dataDir,
-    timeZone,
-    log,
-    now: Date.now,
-    newId: randomUUID,
-  },
+const parts = openParts({
+  contributions,
+  environment: process.env,
+  settings,
+  timeZone,
   databases,
-);
-const prompt = openSystemPrompt(contributions.sections, process.env, {
-  assistantName: settings.assistantName,
-  dataDir: settings.dataDir,
-  timeZone,
-  log,
-});
-const models = openModels(contributions.providers, process.env, { settings });
-const routing = openRouting(contributions.routers, process.env, { models, log, now: Date.now });
-const guards = openGuards(contributions.guards, process.env, {
-  dataDir: settings.dataDir,
-  timeZone,
+  ownerConsole: link.ownerConsole ?? null,
   log,
   now: Date.now,
   newId: randomUUID,
+  random: Math.random,
 });
-const services = openServices(contributions.services, process.env);
-const commands = openCommands(contributions.commands, process.env, databases);
-const channels = openChannels(
-  contributions.channels,
-  process.env,
-  {
-    assistantName: settings.assistantName,
-    dataDir: settings.dataDir,
-    log,
-    ownerConsole: link.ownerConsole ?? null,
-    clock: { now: Date.now, random: Math.random, pause },
-  },
-  databases,
-);
-const silentParts: readonly SilentPart[] = [
-  ...guards.silent.map((one) => ({ kind: 'guard', effect: effectOf(one), ...one })),
-  ...commands.silent.map((one) => ({ kind: 'command', ...one })),
-  ...models.silent.map((one) => ({ kind: 'model provider', ...one })),
-  ...routing.silent.map((one) => ({ kind: 'model router', ...one })),
-  ...prompt.silent.map((one) => ({ kind: 'prompt section', ...one })),
-  ...services.silent.map((one) => ({ kind: 'service', ...one })),
-  ...hostTools.silent.map((one) => ({ kind: 'tool', ...one })),
-];
-const unusableParts = unusableAmong(silentParts, channels.silentChannels);
-for (const problem of unusableParts) log.error(problem);
+const offParts = unusableParts(parts);
+for (const problem of offParts) log.error(problem);
 const host = openHost({
   projectDir,
   version: versionOf(projectDir),
   settings,
   store,
-  ...channels,
-  commands: commands.commands,
-  tools: hostTools.tools,
-  guards: guards.guards,
+  ...parts,
   engines: contributions.engines,
-  models,
-  chooseModels: routing.chooseModels,
-  systemPrompt: prompt.systemPrompt,
-  services: services.services,
   databases,
   http: openLoopback({ dataDir: settings.dataDir, setTimer: realTimer, log }),
-  silentParts,
   sandbox,
   claw: clawRunner({
     nodePath: process.execPath,
@@ -182,7 +115,7 @@ const host = openHost({
   drawsCodes: start.isInteractive,
   isSet: (setting) => Boolean(process.env[setting]),
   settingsProblem: settingsCheck(process.env, projectDir, [...choices, ...withSettings]),
-  trouble: [...(trouble === null ? [] : [trouble]), ...unusableParts].join('\n\n') || null,
+  trouble: [...(trouble === null ? [] : [trouble]), ...offParts].join('\n\n') || null,
   log,
   requestRestart: () => link.send({ kind: 'restart' }),
   timeouts: DEFAULT_TIMEOUTS,
@@ -204,9 +137,9 @@ const isFirstStart = store.meta.get('greeted') === null;
 // The first greeting of all waits a moment for the sandbox, to say what runs agents or what to install.
 const greeting = await greetingOf({
   settings,
-  models,
+  models: parts.models,
   sandbox: isFirstStart ? sandbox : null,
-  hints: channels.channels.flatMap(({ greetingHint = [] }) => greetingHint),
+  hints: parts.channels.flatMap(({ greetingHint = [] }) => greetingHint),
 });
 link.send({ kind: 'hello', name: settings.assistantName, greeting });
 store.meta.set('greeted', 'yes');
@@ -231,17 +164,6 @@ function orExit<T>(open: () => T): T {
     process.stderr.write(`${error.message}\n`);
     process.exit(EXIT_UNUSABLE);
   }
-}
-
-/** Names the parts that are off because of something on this machine, in sentences. */
-function unusableAmong(
-  parts: readonly SilentPart[],
-  silentChannels: readonly Silent[],
-): readonly string[] {
-  const all = [...parts, ...silentChannels.map((one) => ({ kind: 'channel', ...one }))];
-  return all.flatMap(({ kind, name, unusable: reason }) =>
-    reason === undefined ? [] : [`The ${kind} ${name} is off: ${reason}`],
-  );
 }
 
 function versionOf(folder: string): string {
