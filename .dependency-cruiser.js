@@ -156,8 +156,8 @@ export default {
     ),
     only(
       'seams-of-the-host',
-      '^src/(commands|guards|prompt|services|tools)/',
-      `^src/(commands|guards|prompt|services|tools|host|store|model)/|^src/(channels/channel|sandbox/sandbox|http/route)\\.ts$|${CONTRACT}|${LEAVES}`,
+      '^src/(commands|guards|inbound|prompt|services|tools)/',
+      `^src/(commands|guards|inbound|prompt|services|tools|host|store|model)/|^src/(channels/channel|sandbox/sandbox|http/route)\\.ts$|${CONTRACT}|${LEAVES}`,
       'what the owner or an agent calls, and what guards that, works through the host.',
     ),
     only(

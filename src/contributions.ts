@@ -3,6 +3,10 @@ import { discoverChannels } from './channels/discover.ts';
 import { type CommandContribution, discoverCommands } from './host/contracts/command.ts';
 import { discoverGuards, type GuardContribution } from './host/contracts/guard.ts';
 import {
+  discoverInboundFilters,
+  type InboundFilterContribution,
+} from './host/contracts/inbound-filter.ts';
+import {
   discoverPromptSections,
   type PromptContribution,
 } from './host/contracts/prompt-section.ts';
@@ -22,6 +26,7 @@ export type Contributions = {
   readonly channels: readonly ChannelDefinition[];
   readonly commands: readonly CommandContribution[];
   readonly engines: readonly EngineContribution[];
+  readonly filters: readonly InboundFilterContribution[];
   readonly guards: readonly GuardContribution[];
   readonly providers: readonly ProviderContribution[];
   readonly routers: readonly RouterContribution[];
@@ -32,19 +37,41 @@ export type Contributions = {
 
 /** Finds the contributions of this tree, each kind in its folder. */
 export async function discoverContributions(): Promise<Contributions> {
-  const [channels, commands, engines, guards, providers, routers, sections, services, tools] =
-    await Promise.all([
-      discoverChannels(),
-      discoverCommands(),
-      discoverEngines(),
-      discoverGuards(),
-      discoverProviders(),
-      discoverRouters(),
-      discoverPromptSections(),
-      discoverServices(),
-      discoverTools(),
-    ]);
-  return { channels, commands, engines, guards, providers, routers, sections, services, tools };
+  const [
+    channels,
+    commands,
+    engines,
+    filters,
+    guards,
+    providers,
+    routers,
+    sections,
+    services,
+    tools,
+  ] = await Promise.all([
+    discoverChannels(),
+    discoverCommands(),
+    discoverEngines(),
+    discoverInboundFilters(),
+    discoverGuards(),
+    discoverProviders(),
+    discoverRouters(),
+    discoverPromptSections(),
+    discoverServices(),
+    discoverTools(),
+  ]);
+  return {
+    channels,
+    commands,
+    engines,
+    filters,
+    guards,
+    providers,
+    routers,
+    sections,
+    services,
+    tools,
+  };
 }
 
 /**

@@ -7,6 +7,7 @@ import type { Contributions } from './contributions.ts';
 import { type Command, openCommands, type SilentPart } from './host/contracts/command.ts';
 import type { HostLog } from './host/contracts/log.ts';
 import type { StartService } from './host/contracts/service.ts';
+import { type InboundFilters, openInboundFilters } from './host/inbound-path/filters.ts';
 import { openServices } from './host/services/services.ts';
 import { openSystemPrompt, type SystemPrompt } from './host/turns/agent/system-prompt.ts';
 import { effectOf, type Guards, openGuards } from './host/turns/tool-calls/guarded-calls.ts';
@@ -23,6 +24,7 @@ export type Parts = {
   readonly commands: readonly Command[];
   readonly tools: Toolbox;
   readonly guards: Guards;
+  readonly filters: InboundFilters;
   readonly models: Models;
   readonly chooseModels: ChooseModels;
   readonly systemPrompt: SystemPrompt;
@@ -62,6 +64,12 @@ export function openParts(options: PartsOptions): Parts {
   const routing = openRouting(contributions.routers, environment, { models, log, now });
   const guardContext = { dataDir, timeZone, log, now, newId };
   const guards = openGuards(contributions.guards, environment, guardContext);
+  const inbound = openInboundFilters(
+    contributions.filters,
+    environment,
+    { assistantName, dataDir, timeZone, log, now, newId },
+    databases,
+  );
   const services = openServices(contributions.services, environment);
   const commands = openCommands(contributions.commands, environment, databases);
   const clock = { now, random, pause };
@@ -76,6 +84,7 @@ export function openParts(options: PartsOptions): Parts {
     commands: commands.commands,
     tools,
     guards: guards.guards,
+    filters: inbound.filters,
     models,
     chooseModels: routing.chooseModels,
     systemPrompt: prompt.systemPrompt,
@@ -83,6 +92,7 @@ export function openParts(options: PartsOptions): Parts {
     silentChannels: channels.silentChannels,
     silentParts: [
       ...guards.silent.map((one) => ({ kind: 'guard', effect: effectOf(one), ...one })),
+      ...inbound.silent.map((one) => ({ kind: 'inbound filter', ...one })),
       ...commands.silent.map((one) => ({ kind: 'command', ...one })),
       ...models.silent.map((one) => ({ kind: 'model provider', ...one })),
       ...routing.silent.map((one) => ({ kind: 'model router', ...one })),

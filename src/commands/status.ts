@@ -33,6 +33,7 @@ export const command = defineCommand({
       `- budget: ${budgetLine(context.budgets.report())}`,
       `- groups: ${describeGroups(context)}`,
       `- queue: ${describeQueue(context)}`,
+      ...describeInbound(context),
       `- code: ${tree}`,
     ];
     return { kind: 'answer', text: lines.join('\n') };
@@ -95,6 +96,17 @@ function describeQueue({ store }: CommandContext): string {
   const retry = failed > 0 ? ' (say `/retry`)' : '';
   // This command is itself one of those that run.
   return `${queued} waiting, ${running - 1} running, ${failed} failed${retry}, ${unsent} unsent`;
+}
+
+/** Messages that inbound filters keep or have dropped; nothing where there are none. */
+function describeInbound({ store }: CommandContext): readonly string[] {
+  const held = store.heldMessages.counted().map(({ messages, problem }) => {
+    return `- messages held: ${messages} (${problem ?? 'a filter is at work on them'})`;
+  });
+  const dropped = store.droppedMessages.counted().map(({ filter, reason, messages }) => {
+    return `${messages} by ${filter} (${reason})`;
+  });
+  return dropped.length === 0 ? held : [...held, `- messages dropped: ${dropped.join(', ')}`];
 }
 
 function counted(count: number, noun: string): string {

@@ -164,6 +164,8 @@ export function openHost(options: HostOptions): Host {
     log,
     timeouts,
     commands,
+    filters: options.filters,
+    channelOf,
     outgoing,
     onStored(jids) {
       turnQueue.wake();

@@ -16,7 +16,7 @@ export type OpenDatabase = (migrations: readonly string[]) => OwnDatabase;
 
 /** The databases of all contributions. */
 export interface OwnDatabases {
-  of(kind: 'channel' | 'command' | 'service' | 'tool', name: string): OpenDatabase;
+  of(kind: 'channel' | 'command' | 'filter' | 'service' | 'tool', name: string): OpenDatabase;
   close(): void;
 }
 

@@ -101,6 +101,7 @@ test('every table that names chats or people is known to the merge', () => {
     'folder_holders',
     'group_senders',
     'groups',
+    'held_messages',
     'late_messages',
     'messages',
     'outbox',

@@ -63,7 +63,7 @@ export function chatMergerOf(
     for (const table of ['turns', 'outbox']) {
       run(`UPDATE ${table} SET jid = :to WHERE jid = :from`, { from, to });
     }
-    for (const table of ['questions', 'asks', 'group_senders']) {
+    for (const table of ['questions', 'asks', 'group_senders', 'held_messages']) {
       run(`UPDATE OR IGNORE ${table} SET jid = :to WHERE jid = :from`, { from, to });
     }
     mergeLate(from, to);
@@ -139,7 +139,7 @@ export function chatMergerOf(
     for (const table of ['messages', 'answers', 'turns', 'outbox', 'folder_holders']) {
       run(`UPDATE ${table} SET jid = :to WHERE jid = :from`, { from, to });
     }
-    for (const table of ['questions', 'asks', 'group_senders']) {
+    for (const table of ['questions', 'asks', 'group_senders', 'held_messages']) {
       run(`UPDATE OR IGNORE ${table} SET jid = :to WHERE jid = :from`, { from, to });
       run(`DELETE FROM ${table} WHERE jid = :from`, { from });
     }
@@ -154,7 +154,9 @@ export function chatMergerOf(
   /** Moves a person's messages and rights in groups to their other address. */
   function mergeSender(from: string, to: string): void {
     run('UPDATE messages SET sender = :to WHERE sender = :from', { from, to });
-    run('UPDATE asks SET sender = :to WHERE sender = :from', { from, to });
+    for (const table of ['asks', 'held_messages']) {
+      run(`UPDATE ${table} SET sender = :to WHERE sender = :from`, { from, to });
+    }
     for (const table of ['group_senders', 'channel_senders', 'strangers']) {
       run(`UPDATE OR IGNORE ${table} SET sender = :to WHERE sender = :from`, { from, to });
       run(`DELETE FROM ${table} WHERE sender = :from`, { from });

@@ -19,6 +19,7 @@ export type StoredMessage = NewMessage & { readonly seq: number };
 export interface Messages {
   /** Returns the new cursor, or null for a message that is here already (a redelivery). */
   add(message: NewMessage, now: number): number | null;
+  has(jid: string, id: string): boolean;
   bySeq(seq: number): StoredMessage | null;
   /**
    * Returns the last `limit` messages of a chat between two cursors, both included, oldest first; without
@@ -69,6 +70,7 @@ export function messagesOf(database: Database): Messages {
     INSERT INTO messages (jid, id, sender, sender_name, is_owner, text, sent_at, thread, stored_at)
     VALUES (:jid, :id, :sender, :senderName, :isOwner, :text, :sentAt, :thread, :now)
     ON CONFLICT (jid, id) DO NOTHING`);
+  const has = database.prepare('SELECT 1 FROM messages WHERE jid = ? AND id = ?');
   const bySeq = database.prepare(`${columns} WHERE seq = ?`);
   const between = database.prepare(`${columns} WHERE ${range} ORDER BY seq DESC LIMIT :limit`);
   const count = database.prepare(`SELECT count(*) AS count FROM messages WHERE ${range}`);
@@ -89,6 +91,7 @@ export function messagesOf(database: Database): Messages {
       });
       return changes === 0 ? null : Number(lastInsertRowid);
     },
+    has: (jid, id) => has.get(jid, id) !== undefined,
     bySeq(seq) {
       const row = bySeq.get(seq);
       return row === undefined ? null : Row.parse(row);

@@ -4,11 +4,13 @@ import { batchOf, type Result } from './batch.ts';
 import { type Budgets, budgetsOf } from './budgets.ts';
 import { type Chats, chatsOf } from './chats.ts';
 import { openDatabase } from './database.ts';
+import { type DroppedMessages, droppedMessagesOf } from './dropped-messages.ts';
 import { type Engines, enginesOf } from './engines.ts';
 import { finisherOf, type TurnEnd } from './finish.ts';
 import { type Folders, foldersOf } from './folders.ts';
 import { type FollowUps, followUpsOf } from './follow-ups.ts';
 import { type Groups, groupsOf } from './groups.ts';
+import { type HeldMessages, heldMessagesOf } from './held-messages.ts';
 import { type LateMessages, lateMessagesOf } from './late-messages.ts';
 import { chatMergerOf, type MergedChats } from './merge-chats.ts';
 import { type Messages, messagesOf } from './messages.ts';
@@ -33,6 +35,7 @@ export type { Limits } from './budgets.ts';
 export type { Chat } from './chats.ts';
 export type { TurnEnd } from './finish.ts';
 export type { Group } from './groups.ts';
+export type { HeldMessage } from './held-messages.ts';
 export type { LateCount } from './late-messages.ts';
 export type { StoredMessage } from './messages.ts';
 export type { KeptChoices, KeptFile, NewOutbound, Outbound } from './outbox.ts';
@@ -49,10 +52,12 @@ export interface Store {
   readonly attachments: Attachments;
   readonly budgets: Budgets;
   readonly chats: Chats;
+  readonly droppedMessages: DroppedMessages;
   readonly engines: Engines;
   readonly folders: Folders;
   readonly followUps: FollowUps;
   readonly groups: Groups;
+  readonly heldMessages: HeldMessages;
   readonly lateMessages: LateMessages;
   readonly messages: Messages;
   readonly turns: Turns;
@@ -111,10 +116,12 @@ export function openStore({ path, migrationsDir, now }: StoreOptions): Store {
     attachments: attachmentsOf(database),
     budgets: budgetsOf(database),
     chats,
+    droppedMessages: droppedMessagesOf(database),
     engines: enginesOf(meta),
     folders,
     followUps: followUpsOf(database),
     groups,
+    heldMessages: heldMessagesOf(database),
     lateMessages: lateMessagesOf(database),
     messages,
     turns: turnsOf(database),

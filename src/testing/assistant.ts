@@ -19,11 +19,13 @@ import { clawRunner } from '../host/contracts/claw.ts';
 import { discoverCommands, openCommands } from '../host/contracts/command.ts';
 import { gitRunner } from '../host/contracts/git.ts';
 import { discoverGuards } from '../host/contracts/guard.ts';
+import { discoverInboundFilters } from '../host/contracts/inbound-filter.ts';
 import { DEFAULT_TIMEOUTS, type HostOptions } from '../host/contracts/options.ts';
 import { discoverPromptSections } from '../host/contracts/prompt-section.ts';
 import { discoverServices } from '../host/contracts/service.ts';
 import { discoverTools } from '../host/contracts/tool.ts';
 import { type Host, openHost } from '../host/host.ts';
+import { openInboundFilters } from '../host/inbound-path/filters.ts';
 import { realTimer } from '../host/scheduler/alarm.ts';
 import { openServices } from '../host/services/services.ts';
 import { type LazySandbox, lazySandbox } from '../host/turns/agent/lazy-sandbox.ts';
@@ -235,6 +237,14 @@ export async function startAssistant(
     now: Date.now,
     newId: randomUUID,
   });
+  const { filters } = openInboundFilters(await discoverInboundFilters(), environment, {
+    assistantName: settings.assistantName,
+    dataDir: settings.dataDir,
+    timeZone: 'UTC',
+    log,
+    now: Date.now,
+    newId: randomUUID,
+  });
   const { tools } = openTools(toolFiles, environment, {
     assistantName: settings.assistantName,
     dataDir: settings.dataDir,
@@ -252,6 +262,7 @@ export async function startAssistant(
     commands: openCommands(commandFiles, environment).commands,
     tools,
     guards,
+    filters,
     engines: await discoverEngines(),
     models,
     chooseModels,

@@ -3,6 +3,7 @@ import type { Named, Silent } from '../../lib/contribution.ts';
 import type { OwnDatabases } from '../../lib/own-database.ts';
 import type { HostModels } from '../../model/model.ts';
 import type { ChooseModels } from '../../model/routing.ts';
+import type { InboundFilters } from '../inbound-path/filters.ts';
 import type { LazySandbox } from '../turns/agent/lazy-sandbox.ts';
 import type { SystemPrompt } from '../turns/agent/system-prompt.ts';
 import type { Guards } from '../turns/tool-calls/guarded-calls.ts';
@@ -48,6 +49,7 @@ export type HostOptions = StorePort &
     readonly commands: readonly Command[];
     readonly tools: Toolbox;
     readonly guards: Guards;
+    readonly filters: InboundFilters;
     /** The model of the settings: its name, and whether it can be asked. */
     readonly models: HostModels;
     /** Engines that can run agents here, best first. */

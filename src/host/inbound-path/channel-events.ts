@@ -14,18 +14,26 @@ import type {
   ProjectPort,
   SettingsPort,
   StorePort,
+  TimeoutsPort,
+  TimerPort,
 } from '../contracts/ports.ts';
 import { completeFolder } from '../groups/complete-folder.ts';
 import { makeGroupFolder } from '../groups/group-folder.ts';
 import { plainName } from '../groups/plain-name.ts';
+import { type Filtering, openFiltering } from './filtering.ts';
+import type { InboundFilters } from './filters.ts';
 import { openGroupCommit } from './group-commit.ts';
-import { type Received, receive } from './receive.ts';
+import { admit, type Received, receive } from './receive.ts';
 
 export type ChannelEventParts = StorePort &
   SettingsPort &
   ProjectPort & { readonly commands: readonly Command[] } & ClockPort &
   IdPort &
+  TimerPort &
+  TimeoutsPort &
   LogPort & {
+    readonly filters: InboundFilters;
+    readonly channelOf: (jid: string) => Channel | undefined;
     /** Something new is stored: there may be turns to run and messages to send. */
     readonly onStored: (jids: ReadonlySet<string>) => void;
     /** A stranger may have written. */
@@ -38,30 +46,67 @@ export type ChannelEventParts = StorePort &
     readonly onReady: () => void;
   };
 
-/**
- * Returns the channels' way to the host: each call resolves when its data is on disk, messages of all
- * channels together.
- */
-export function channelEvents(parts: ChannelEventParts): (channel: Channel) => ChannelEvents {
+/** The events of all channels, on their way to the host. */
+export interface AllChannelEvents extends Pick<Filtering, 'start' | 'stop'> {
+  /** Each call of an event resolves when its data is on disk, messages of all channels together. */
+  eventsOf(channel: Channel): ChannelEvents;
+}
+
+/** Opens the way in: through the inbound filters, into the store. */
+export function openChannelEvents(parts: ChannelEventParts): AllChannelEvents {
+  const { store, log } = parts;
   const storeTogether = openGroupCommit<Received>({
     ...parts,
-    onStored: (received) => onReceived(parts, received),
+    onStored(received) {
+      onReceived(parts, received);
+      filtering.wake(received.filter(({ isHeld }) => isHeld).map(({ jid }) => jid));
+    },
   });
-  return (channel) => eventsOf(parts, channel, storeTogether);
+  const filtering = openFiltering({
+    ...parts,
+    async release({ seq }, message, outcome) {
+      const received = await storeTogether(() => {
+        const jid = store.heldMessages.take(seq);
+        const group = jid === null ? null : store.groups.byJid(jid);
+        if (group === null) return { jid: message.jid, whose: 'unheard', group, isNewcomer: false };
+        admit(parts, group, { ...message, jid: group.jid }, outcome);
+        return { jid: group.jid, whose: 'group', group, isNewcomer: false };
+      });
+      if (outcome.kind === 'dropped') {
+        const { filter, reason } = outcome;
+        log.info('a message was dropped', { filter, reason, id: message.id });
+      } else {
+        logStored(log, parts.channelOf(message.jid)?.name ?? null, message, received);
+      }
+      if (message.isLate) parts.onLate();
+    },
+  });
+  return {
+    eventsOf: (channel) => eventsOf(parts, channel, { storeTogether, filtering }),
+    start: filtering.start,
+    stop: filtering.stop,
+  };
 }
+
+type Way = {
+  readonly storeTogether: (work: () => Received) => Promise<Received>;
+  readonly filtering: Filtering;
+};
 
 function eventsOf(
   parts: ChannelEventParts,
   channel: Channel,
-  storeTogether: (work: () => Received) => Promise<Received>,
+  { storeTogether, filtering }: Way,
 ): ChannelEvents {
   const { store, now, log } = parts;
   return {
     onMessage: async (message) => {
-      const received = await storeTogether(() =>
-        receive(parts, channel, { ...message, jid: store.chats.current(message.jid) }),
-      );
-      logStored(log, channel, message, received);
+      const received = await storeTogether(() => {
+        const current = { ...message, jid: store.chats.current(message.jid) };
+        return receive(parts, channel, current, filtering);
+      });
+      if (received.isHeld) log.info('a message waits for its filters', { id: message.id });
+      else logStored(log, channel.name, message, received);
       if (message.isLate) parts.onLate();
     },
     async onChat({ jid, isDirect, isOwners, ...chat }) {
@@ -81,6 +126,7 @@ function eventsOf(
         );
       }
       parts.onStored(new Set([to]));
+      filtering.wake([to]);
     },
     async onStranger(sender) {
       store.strangers.count(channel.name, sender, now());
@@ -102,12 +148,12 @@ function eventsOf(
 /** Logs that a message came, never its text. */
 function logStored(
   log: HostLog,
-  { name }: Channel,
+  channel: string | null,
   { id, attachments = [] }: InboundMessage,
   { group }: Received,
 ): void {
   if (group === null) return;
-  const data = { group: group.folder, channel: name, id, attachments: attachments.length };
+  const data = { group: group.folder, channel, id, attachments: attachments.length };
   log.info('a message was stored', data);
 }
 

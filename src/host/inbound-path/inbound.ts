@@ -13,8 +13,9 @@ import type {
   TimeZonePort,
 } from '../contracts/ports.ts';
 import type { Outgoing } from '../outbound/outgoing.ts';
-import { channelEvents } from './channel-events.ts';
+import { openChannelEvents } from './channel-events.ts';
 import { openChannelWatch } from './channel-watch.ts';
+import type { InboundFilters } from './filters.ts';
 import { openLateDigest } from './late-digest.ts';
 import { openStrangerDigest } from './stranger-digest.ts';
 
@@ -36,6 +37,8 @@ export type InboundOptions = StorePort &
   LogPort &
   TimeoutsPort & {
     readonly commands: readonly Command[];
+    readonly filters: InboundFilters;
+    readonly channelOf: (jid: string) => Channel | undefined;
     readonly outgoing: Outgoing;
     /** Something new is stored in these chats: there may be turns to run and messages to send. */
     readonly onStored: (jids: ReadonlySet<string>) => void;
@@ -45,20 +48,24 @@ export type InboundOptions = StorePort &
 
 /** Opens the channels' way to the host; none is connected yet. */
 export function openInbound(options: InboundOptions): Inbound {
-  const { store, settings, channels, projectDir, commands, outgoing } = options;
+  const { store, settings, channels, projectDir, commands, filters, channelOf, outgoing } = options;
   const { now, setTimer, timeZone, newId, log, timeouts, onStored, onSendable } = options;
   const toOwner = { queue: outgoing.queueForOwner, onQueued: onSendable };
   const strangers = openStrangerDigest({ store, now, setTimer, timeZone, ...toOwner });
   const late = openLateDigest({ store, setTimer, ...toOwner });
   const watch = openChannelWatch({ store, channels, setTimer, log, say: outgoing.say });
-  const eventsOf = channelEvents({
+  const events = openChannelEvents({
     store,
     settings,
     projectDir,
     commands,
+    filters,
+    channelOf,
     now,
+    setTimer,
     newId,
     log,
+    timeouts,
     onStored,
     onStranger: strangers.wake,
     tellOwner: outgoing.tellOwner,
@@ -70,7 +77,7 @@ export function openInbound(options: InboundOptions): Inbound {
   async function connectOne(channel: Channel): Promise<void> {
     const { promise: isLate, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, timeouts.connectTimeoutMs);
-    await Promise.race([channel.connect(eventsOf(channel)), isLate]);
+    await Promise.race([channel.connect(events.eventsOf(channel)), isLate]);
     clearTimeout(timer);
     onSendable();
   }
@@ -78,10 +85,12 @@ export function openInbound(options: InboundOptions): Inbound {
   return {
     async connect() {
       await Promise.all(channels.map(connectOne));
+      events.start();
       strangers.wake();
       late.wake();
     },
     stop() {
+      events.stop();
       strangers.stop();
       late.stop();
       watch.stop();

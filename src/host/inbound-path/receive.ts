@@ -18,6 +18,7 @@ import { ALWAYS, isTriggered } from '../groups/trigger.ts';
 import type { CommandRequest } from '../turns/commands/command-turn.ts';
 import { membersCommands } from '../turns/commands/members-command-turn.ts';
 import { titleOf } from './command-title.ts';
+import type { Ended, Filtering } from './filtering.ts';
 
 type ReceiveOptions = StorePort &
   SettingsPort &
@@ -31,6 +32,8 @@ export type Received = {
   readonly whose: 'group' | 'stranger' | 'unheard';
   readonly group: Group | null;
   readonly isNewcomer: boolean;
+  /** It is on disk, and waits for the inbound filters. */
+  readonly isHeld?: boolean;
 };
 
 /**
@@ -45,6 +48,7 @@ export function receive(
   options: ReceiveOptions,
   source: Source,
   message: InboundMessage,
+  filtering: Pick<Filtering, 'begin'>,
 ): Received {
   const { store, now } = options;
   return store.transaction(() => {
@@ -59,14 +63,44 @@ export function receive(
       store.strangers.count(source.name, sender, now());
       return { jid, whose: 'stranger', group, isNewcomer: false };
     }
-    const seq = store.messages.add({ ...message, text: textWithFiles(message) }, now());
-    if (seq !== null) {
-      store.attachments.add(seq, message.attachments ?? []);
-      if (message.isLate) store.lateMessages.count(jid);
-      queueTurn(options, group, message, seq);
-    }
-    return { jid, whose: 'group', group, isNewcomer: known === null };
+    const received = { jid, whose: 'group', group, isNewcomer: known === null } as const;
+    // The owner's commands are theirs alone, and must work while a filter does not.
+    const isCommand = isOwner && isCommandText(message.text);
+    const outcome = isCommand
+      ? ({ kind: 'through', text: message.text, notes: [] } as const)
+      : filtering.begin({ channel: source.name, message }, group);
+    if (outcome === null) return { ...received, isHeld: true };
+    admit(options, group, message, outcome);
+    return received;
   });
+}
+
+/**
+ * Stores a message as the filters have left it, with the turn that it asks for, or counts it as dropped.
+ * Belongs into a transaction.
+ */
+export function admit(
+  options: ReceiveOptions,
+  group: Group,
+  message: InboundMessage,
+  outcome: Ended,
+): void {
+  const { store, now } = options;
+  const { jid, id } = message;
+  if (outcome.kind === 'dropped') {
+    if (store.messages.has(jid, id)) return;
+    store.droppedMessages.count(outcome.filter, outcome.reason, now());
+    return;
+  }
+  const { text, notes } = outcome;
+  const whole = [textWithFiles({ ...message, text }), ...notes]
+    .filter((line) => line !== '')
+    .join('\n');
+  const seq = store.messages.add({ ...message, text: whole }, now());
+  if (seq === null) return;
+  store.attachments.add(seq, message.attachments ?? []);
+  if (message.isLate) store.lateMessages.count(jid);
+  queueTurn(options, { group, message, text, seq });
 }
 
 /**
@@ -98,32 +132,43 @@ function registerDirect(
   return group;
 }
 
-function queueTurn(
-  options: ReceiveOptions,
-  group: Group,
-  message: InboundMessage,
-  seq: number,
-): void {
+type Admitted = {
+  readonly group: Group;
+  /** As the person wrote it. */
+  readonly message: InboundMessage;
+  /** As the filters left it. */
+  readonly text: string;
+  readonly seq: number;
+};
+
+function queueTurn(options: ReceiveOptions, { group, message, text, seq }: Admitted): void {
   const { store, settings, now, newId } = options;
   if (message.isContext || message.isLate) return;
   const turn = { id: newId(), jid: group.jid, seq };
-  const told = isCommandText(message.text) ? null : takeAnswer(options, message);
+  // What a filter made of a message is not the person's own word: no command, and no yes to anything.
+  const isOwnWord = text === message.text;
+  const mayAnswer = isOwnWord && !isCommandText(text);
+  const told = mayAnswer ? takeAnswer(options, message) : null;
   if (told !== null) {
     // It waits for no command at work, which may be what asked.
     const said: CommandRequest = { kind: 'said', text: told, isQuick: true };
     store.turns.queueCommand(turn, said, now());
     return;
   }
-  const request = commandRequest(options, group, message);
+  const request = isOwnWord ? commandRequest(options, group, message) : null;
   const isQuick = request?.kind === 'run' && request.isQuick === true;
   if (!isQuick) withdrawAsks(options, message);
   if (message.isOwner && !isQuick) withdrawQuestion(options, group.jid, request);
   if (request !== null) {
     if (message.isOwner && !isQuick) sayWhatIsAtWork(options, group, request);
     store.turns.queueCommand(turn, request, now());
-  } else if (isForAssistant(message, group, settings.assistantName) && mayCall(store, message)) {
-    store.turns.queueAgent(turn, now());
+    return;
   }
+  // A mark before its name must not hide a call of the assistant, and a transcript may hold one.
+  const isCall = [message, { ...message, text }].some((as) =>
+    isForAssistant(as, group, settings.assistantName),
+  );
+  if (isCall && mayCall(store, message)) store.turns.queueAgent(turn, now());
 }
 
 /** Tells whether a message asks for an answer. A picture without a word does where every message does. */

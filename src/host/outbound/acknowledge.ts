@@ -33,6 +33,7 @@ export function openAcknowledging({ store, channelOf }: AcknowledgingParts): Ack
       channel.answered?.(jid, store.turns.asked(turn.id));
     }
     if (store.turns.isOpen(jid) || store.outbox.hasUnsent(jid)) return;
+    if (store.heldMessages.next(jid) !== null) return;
     channel.chatAcknowledged?.(jid);
   }
 
