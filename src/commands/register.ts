@@ -50,7 +50,7 @@ function register(context: CommandContext, wish: Options & { readonly chat: Chat
     const name = chat.name ?? chat.jid;
     return {
       kind: 'ask',
-      text: `groups/${folder} holds files and memory of an earlier chat, which ${name} would get to see. Give them to ${name}? Say yes or no.`,
+      text: `groups/${folder} holds files and memory of an earlier chat, which ${name} would get to see. Give them to ${name}?`,
       data: { jid: chat.jid, folder, trigger },
       declined: `${name} was not registered. Choose another folder: \`/register ${name} as …\`.`,
     };

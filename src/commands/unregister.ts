@@ -54,7 +54,7 @@ function toDelete(context: CommandContext, words: readonly Word[]): CommandResul
   if (folder === null) throw new GroupRefused(`Of ${name} nothing is kept.`);
   return {
     kind: 'ask',
-    text: `This deletes everything of ${name}: its messages, its tasks, its conversation, what its agent remembers, and all files in groups/${folder}. It cannot be taken back. Delete it? Say yes or no.`,
+    text: `This deletes everything of ${name}: its messages, its tasks, its conversation, what its agent remembers, and all files in groups/${folder}. It cannot be taken back. Delete it?`,
     data: { jid },
     declined: `Nothing of ${name} was deleted.`,
   };

@@ -1,17 +1,19 @@
 import { readArguments } from '../host/changes/arguments.ts';
 import { answer, readTree } from '../host/changes/change.ts';
-import { findNewestRelease } from '../host/changes/newest-release.ts';
-import { carryOutChange, PreviewedRequest, previewChange } from '../host/changes/preview.ts';
+import { findNewestRelease, type NewestRelease } from '../host/changes/newest-release.ts';
+import {
+  carryOutChange,
+  type Previewed,
+  PreviewedRequest,
+  previewChange,
+  proposeChange,
+} from '../host/changes/preview.ts';
 import { pendingText, refusalOf } from '../host/changes/refusal.ts';
 import { reportChange } from '../host/changes/report.ts';
 import { retirementQuestion } from '../host/changes/retirement.ts';
 import { updateTitle } from '../host/changes/update-title.ts';
 import type { ClawResult } from '../host/contracts/claw.ts';
-import {
-  type CommandContext,
-  type CommandResult,
-  defineCommand,
-} from '../host/contracts/command.ts';
+import { type CommandContext, defineCommand } from '../host/contracts/command.ts';
 
 const OPTIONS = {
   '--retire-contained': 'alone',
@@ -39,17 +41,27 @@ export const command = defineCommand({
     const refusal = taken === null ? null : refusalOf(taken);
     if (refusal !== null) return answer(refusal);
     const present = coreVersion ?? (await readTree(context)).coreVersion;
-    const found =
-      wanted === undefined
-        ? await findNewestRelease(context.git, present)
-        : { kind: 'found' as const, ref: wanted };
+    const found = await releaseOf(context, wanted, present);
     if (found.kind === 'none') return answer(found.text);
-    return await show(context, { ref: found.ref, ...given }, '');
+    return await previewChange(context, wishOf({ ref: found.ref, ...given }));
+  },
+  async propose(context, argument) {
+    const given = readArguments(argument, OPTIONS);
+    const [wanted, more] = given?.words ?? [];
+    const { state, coreVersion, pending, refusal } = await readTree(context);
+    // Only the owner can say what the core is: where they have not, they are asked before it is taken.
+    const isKnown = refusal === null && pending === null && state !== null;
+    if (given === null || more !== undefined || !isKnown) return null;
+    const found = await releaseOf(context, wanted, coreVersion);
+    if (found.kind === 'none') return null;
+    return await proposeChange(context, wishOf({ ref: found.ref, ...given }));
   },
   confirm(context, data) {
     const wish = PreviewedRequest.parse(data);
     const [ref = ''] = wish.args;
-    return carryOutChange(context, wish, (note) => show(context, { ...wish, ref }, note));
+    return carryOutChange(context, wish, (note) =>
+      previewChange(context, wishOf({ ...wish, ref }), note),
+    );
   },
   resume: reportChange,
 });
@@ -60,14 +72,21 @@ type Wanted = {
   readonly allow: readonly string[];
 };
 
-function show(
-  context: CommandContext,
-  { ref, options, allow }: Wanted,
-  note: string,
-): Promise<CommandResult> {
+/** Returns the release that was named, or the newest one. */
+async function releaseOf(
+  { git }: CommandContext,
+  wanted: string | undefined,
+  present: string | null,
+): Promise<NewestRelease> {
+  return wanted === undefined
+    ? await findNewestRelease(git, present)
+    : { kind: 'found', ref: wanted };
+}
+
+function wishOf({ ref, options, allow }: Wanted): Previewed {
   const said = options.map((option) => option.replace(/^--/, ''));
   const typed = ['/update', ref, ...said].join(' ');
-  const wish = {
+  return {
     verb: 'update',
     args: [ref],
     options,
@@ -78,6 +97,5 @@ function show(
     question: 'Nothing is changed yet. Go on with this update?',
     declined: `The core stays as it is. Say \`${typed}\` when you want it.`,
     asksFirst: (plan: ClawResult) => retirementQuestion(plan, typed),
-  } as const;
-  return previewChange(context, wish, note);
+  };
 }

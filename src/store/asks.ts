@@ -9,12 +9,14 @@ export type NewAsk = {
   /** The channel's id of the person who is asked; null for the owner. */
   readonly sender: string | null;
   readonly payload: unknown;
+  /** True if no work waits for the answer, which starts some: the question outlives the process. */
+  readonly isClosing: boolean;
 };
 
-/** A question that some work waits for. `reply` is the word that was chosen; null as long as it is open. */
-export type StoredAsk = Omit<NewAsk, 'jid'> & { readonly reply: string | null };
+/** An open question, or one whose `reply` the work that asked has still to take; null as long as it is open. */
+export type StoredAsk = Omit<NewAsk, 'jid'> & { readonly reply: unknown };
 
-/** Questions in the middle of some work. They are known by number within a chat, and several can be open. */
+/** Questions to people. They are known by number within a chat, and several can be open. */
 export interface Asks {
   open(ask: NewAsk, now: number): void;
   /** Returns the smallest number that no question of the chat has. */
@@ -22,29 +24,38 @@ export interface Asks {
   byId(id: string): StoredAsk | null;
   /** Returns the questions of a chat that wait for an answer, by number. */
   inChat(jid: string): readonly StoredAsk[];
-  answer(id: string, reply: string): void;
+  answer(id: string, reply: unknown): void;
   /** Notes that the question was put once more. */
   repeat(id: string, now: number): void;
   close(id: string): void;
-  closeAll(): void;
+  /** Closes all questions for which the work of an earlier process waited. */
+  closeOrphans(): void;
   /** Tells whether something that is no answer to a command was said in the chat after the question. */
   isOvertaken(id: string): boolean;
 }
 
-const Row = z.object({
-  id: z.string(),
-  number: z.int(),
-  sender: z.string().nullable(),
-  payload: z.string(),
-  reply: z.string().nullable(),
-});
+const Row = z
+  .object({
+    id: z.string(),
+    number: z.int(),
+    sender: z.string().nullable(),
+    payload: z.string(),
+    reply: z.string().nullable(),
+    is_closing: z.int(),
+  })
+  .transform(({ payload, reply, is_closing, ...row }) => ({
+    ...row,
+    payload: parseJson(payload),
+    reply: reply === null ? null : parseJson(reply),
+    isClosing: is_closing !== 0,
+  }));
 const Numbered = z.object({ number: z.int() });
 
 export function asksOf(database: Database): Asks {
-  const columns = 'id, number, sender, payload, reply';
+  const columns = 'id, number, sender, payload, reply, is_closing';
   const open = database.prepare(`
-    INSERT INTO asks (id, jid, number, sender, payload, asked_at)
-    VALUES (:id, ${CURRENT_JID}, :number, :sender, :payload, :now)`);
+    INSERT INTO asks (id, jid, number, sender, payload, is_closing, asked_at)
+    VALUES (:id, ${CURRENT_JID}, :number, :sender, :payload, :isClosing, :now)`);
   const numbers = database.prepare('SELECT number FROM asks WHERE jid = ?');
   const byId = database.prepare(`SELECT ${columns} FROM asks WHERE id = ?`);
   const inChat = database.prepare(
@@ -53,15 +64,22 @@ export function asksOf(database: Database): Asks {
   const answer = database.prepare('UPDATE asks SET reply = :reply WHERE id = :id');
   const repeat = database.prepare('UPDATE asks SET asked_at = :now WHERE id = :id');
   const close = database.prepare('DELETE FROM asks WHERE id = ?');
-  const closeAll = database.prepare('DELETE FROM asks');
+  // Where an older tree asked it, that tree would find it open once more after a way back.
+  const closeOld = database.prepare("DELETE FROM questions WHERE 'question:' || jid = ?");
+  const closeOrphans = database.prepare('DELETE FROM asks WHERE is_closing = 0');
   const overtaken = database.prepare(`
     SELECT 1 FROM asks JOIN outbox ON outbox.jid = asks.jid
     LEFT JOIN turns ON turns.id = outbox.turn_id
     WHERE asks.id = ? AND outbox.created_at > asks.asked_at
     AND turns.kind IS NOT 'command' LIMIT 1`);
   return {
-    open: ({ payload, ...ask }, now) =>
-      void open.run({ ...ask, payload: JSON.stringify(payload), now }),
+    open: ({ payload, isClosing, ...ask }, now) =>
+      void open.run({
+        ...ask,
+        payload: JSON.stringify(payload),
+        isClosing: Number(isClosing),
+        now,
+      }),
     freeNumber(jid) {
       const taken = new Set(numbers.all(jid).map((row) => Numbered.parse(row).number));
       let number = 1;
@@ -70,18 +88,20 @@ export function asksOf(database: Database): Asks {
     },
     byId(id) {
       const row = byId.get(id);
-      return row === undefined ? null : parseAsk(row);
+      return row === undefined ? null : Row.parse(row);
     },
-    inChat: (jid) => inChat.all(jid).map(parseAsk),
-    answer: (id, reply) => void answer.run({ id, reply }),
+    inChat: (jid) => inChat.all(jid).map((row) => Row.parse(row)),
+    answer: (id, reply) => void answer.run({ id, reply: JSON.stringify(reply) }),
     repeat: (id, now) => void repeat.run({ id, now }),
-    close: (id) => void close.run(id),
-    closeAll: () => void closeAll.run(),
+    close(id) {
+      close.run(id);
+      closeOld.run(id);
+    },
+    closeOrphans: () => void closeOrphans.run(),
     isOvertaken: (id) => overtaken.get(id) !== undefined,
   };
 }
 
-function parseAsk(raw: unknown): StoredAsk {
-  const { payload, ...row } = Row.parse(raw);
-  return { ...row, payload: JSON.parse(payload) };
+function parseJson(text: string): unknown {
+  return JSON.parse(text);
 }

@@ -1,7 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
-import type { Outbox } from './outbox.ts';
-import type { Questions } from './questions.ts';
+import type { Asks, NewAsk } from './asks.ts';
+import { PRESS } from './messages.ts';
+import type { KeptChoices, Outbox } from './outbox.ts';
 import type { NextSession, Sessions } from './sessions.ts';
 import type { RunEnd, TaskRuns } from './task-runs.ts';
 
@@ -13,10 +14,14 @@ export type TurnEnd = {
   readonly jid: string;
   readonly state: 'answered' | 'failed' | 'gave_up';
   readonly error: string | null;
-  readonly messages: readonly { readonly messageId: string; readonly text: string }[];
+  readonly messages: readonly {
+    readonly messageId: string;
+    readonly text: string;
+    readonly choices?: KeptChoices | null;
+  }[];
   readonly session: NextSession | null;
-  /** Kept with the question that the last message asks; null when it asks none. */
-  readonly question: unknown;
+  /** The question that the last message asks; null when it asks none. */
+  readonly question: NewAsk | null;
   /** The entry for the log of its task; null for a turn that a person asked for. */
   readonly run: RunEnd | null;
 };
@@ -24,9 +29,9 @@ export type TurnEnd = {
 const Asked = z.object({ id: z.string() });
 
 type Tables = {
+  readonly asks: Asks;
   readonly outbox: Outbox;
   readonly sessions: Sessions;
-  readonly questions: Questions;
   readonly taskRuns: TaskRuns;
 };
 
@@ -38,7 +43,7 @@ type Tables = {
  */
 export function finisherOf(
   database: Database,
-  { outbox, sessions, questions, taskRuns }: Tables,
+  { asks, outbox, sessions, taskRuns }: Tables,
 ): (end: TurnEnd, now: number) => boolean {
   const close = database.prepare(`
     UPDATE turns SET state = :state, error = :error, lease_owner = NULL, lease_until = NULL
@@ -49,7 +54,7 @@ export function finisherOf(
     JOIN messages ON messages.seq = turns.upto_seq AND messages.jid = turns.jid
     JOIN chats ON chats.jid = turns.jid AND chats.is_direct = 0
     WHERE turns.id = ? AND (turns.kind = 'command' OR turns.payload IS NULL)
-    AND EXISTS (SELECT 1 FROM messages AS later
+    AND messages.id NOT GLOB '${PRESS}*' AND EXISTS (SELECT 1 FROM messages AS later
                 WHERE later.jid = turns.jid AND later.seq > turns.upto_seq)`);
   return database.transaction((end: TurnEnd, now: number) => {
     const { id, owner, state, error } = end;
@@ -60,7 +65,7 @@ export function finisherOf(
       outbox.add({ ...message, jid: end.jid, turnId: id, replyTo }, now);
     }
     if (end.session !== null) sessions.replace(end.session, now);
-    if (end.question !== null) questions.open(end.jid, end.question, now);
+    if (end.question !== null) asks.open(end.question, now);
     if (end.run !== null) taskRuns.finish(id, end.run, now);
     return true;
   });

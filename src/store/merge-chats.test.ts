@@ -119,8 +119,9 @@ test('what was said, queued, asked and set under one address goes on under the o
     { kind: 'image', mimeType: null, sizeBytes: 1, name: null },
   ]);
   store.outbox.add({ messageId: 'm', jid: LID, text: 'hello' }, clock);
-  store.questions.open(LID, 'sure?', clock);
-  store.asks.open({ id: 'q', jid: LID, number: 1, sender: LID, payload: {} }, clock);
+  const asked = { jid: LID, sender: LID, payload: {}, isClosing: false };
+  store.asks.open({ ...asked, id: 'q', number: 1 }, clock);
+  store.asks.open({ ...asked, id: 'r', number: 2, sender: null, isClosing: true }, clock);
   expect(found(LID, 'hello')).toEqual(['hello']);
   store.lateMessages.count(LID);
   store.senders.limitGroup(LID, [LID]);
@@ -136,8 +137,7 @@ test('what was said, queued, asked and set under one address goes on under the o
   expect(store.messages.sendersOf(PHONE)).toMatchObject([{ sender: PHONE }]);
   expect(store.attachments.of(PHONE, 'photo')).toHaveLength(1);
   expect(store.outbox.heads()).toMatchObject([{ jid: PHONE, messageId: 'm' }]);
-  expect(store.questions.pending(PHONE)).toBe('sure?');
-  expect(store.asks.inChat(PHONE)).toMatchObject([{ id: 'q', sender: PHONE }]);
+  expect(store.asks.inChat(PHONE)).toMatchObject([{ id: 'q', sender: PHONE }, { id: 'r' }]);
   expect(found(PHONE, 'hello')).toEqual(['hello']);
   expect(found(PHONE, 'photo')).toEqual(['photo']);
   expect(store.lateMessages.counted()).toEqual([{ name: 'anna', messages: 1 }]);

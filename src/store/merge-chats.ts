@@ -63,7 +63,7 @@ export function chatMergerOf(
     for (const table of ['turns', 'outbox']) {
       run(`UPDATE ${table} SET jid = :to WHERE jid = :from`, { from, to });
     }
-    for (const table of ['questions', 'asks', 'group_senders', 'held_messages']) {
+    for (const table of ['asks', 'group_senders', 'held_messages']) {
       run(`UPDATE OR IGNORE ${table} SET jid = :to WHERE jid = :from`, { from, to });
     }
     mergeLate(from, to);
@@ -139,7 +139,7 @@ export function chatMergerOf(
     for (const table of ['messages', 'answers', 'turns', 'outbox', 'folder_holders']) {
       run(`UPDATE ${table} SET jid = :to WHERE jid = :from`, { from, to });
     }
-    for (const table of ['questions', 'asks', 'group_senders', 'held_messages']) {
+    for (const table of ['asks', 'group_senders', 'held_messages']) {
       run(`UPDATE OR IGNORE ${table} SET jid = :to WHERE jid = :from`, { from, to });
       run(`DELETE FROM ${table} WHERE jid = :from`, { from });
     }

@@ -13,6 +13,15 @@ export type NewMessage = {
   readonly thread?: string;
 };
 
+/** A press on a choice, which the channel knows by no id. `of` is the turn that had asked. */
+export type NewPress = Pick<NewMessage, 'jid' | 'sender' | 'isOwner' | 'text'> & {
+  readonly question: string;
+  readonly of: string | null;
+};
+
+/** Begins the ids of presses: no message of a channel can be shown to be answered by them. */
+export const PRESS = 'press:';
+
 /** `seq` is the cursor: it grows with every message that is stored, whatever the clocks say. */
 export type StoredMessage = NewMessage & { readonly seq: number };
 
@@ -20,6 +29,8 @@ export interface Messages {
   /** Returns the new cursor, or null for a message that is here already (a redelivery). */
   add(message: NewMessage, now: number): number | null;
   has(jid: string, id: string): boolean;
+  /** Stores a press as the words that it says, in the thread of its question. Null where it is here already. */
+  addPress(press: NewPress, now: number): number | null;
   bySeq(seq: number): StoredMessage | null;
   /**
    * Returns the last `limit` messages of a chat between two cursors, both included, oldest first; without
@@ -71,6 +82,14 @@ export function messagesOf(database: Database): Messages {
     VALUES (:jid, :id, :sender, :senderName, :isOwner, :text, :sentAt, :thread, :now)
     ON CONFLICT (jid, id) DO NOTHING`);
   const has = database.prepare('SELECT 1 FROM messages WHERE jid = ? AND id = ?');
+  const insertPress = database.prepare(`
+    INSERT INTO messages (jid, id, sender, sender_name, is_owner, text, sent_at, thread, stored_at)
+    VALUES (:jid, :id, :sender,
+      (SELECT sender_name FROM messages WHERE jid = :jid AND sender = :sender ORDER BY seq DESC LIMIT 1),
+      :isOwner, :text, :now,
+      (SELECT asked.thread FROM turns JOIN messages AS asked ON asked.seq = turns.upto_seq
+       WHERE turns.id = :of AND turns.jid = :jid), :now)
+    ON CONFLICT (jid, id) DO NOTHING`);
   const bySeq = database.prepare(`${columns} WHERE seq = ?`);
   const between = database.prepare(`${columns} WHERE ${range} ORDER BY seq DESC LIMIT :limit`);
   const count = database.prepare(`SELECT count(*) AS count FROM messages WHERE ${range}`);
@@ -92,6 +111,12 @@ export function messagesOf(database: Database): Messages {
       return changes === 0 ? null : Number(lastInsertRowid);
     },
     has: (jid, id) => has.get(jid, id) !== undefined,
+    addPress({ jid, question, sender, isOwner, text, of }, now) {
+      const id = `${PRESS}${question}`;
+      const row = { jid, id, sender, isOwner: Number(isOwner), text, of, now };
+      const { changes, lastInsertRowid } = insertPress.run(row);
+      return changes === 0 ? null : Number(lastInsertRowid);
+    },
     bySeq(seq) {
       const row = bySeq.get(seq);
       return row === undefined ? null : Row.parse(row);

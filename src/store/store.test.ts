@@ -154,10 +154,14 @@ test('a later message of a chat waits for the one before it', () => {
   expect(store.outbox.heads().map(({ messageId }) => messageId)).toEqual(['m2']);
 });
 
-test('an open question survives and is replaced by the next', () => {
-  store.questions.open(JID, { command: 'a' }, clock);
-  store.questions.open(JID, { command: 'b' }, clock);
-  expect(store.questions.pending(JID)).toEqual({ command: 'b' });
-  store.questions.close(JID);
-  expect(store.questions.pending(JID)).toBeUndefined();
+test('of the open questions of a chat, those survive a process for which no work waits', () => {
+  const asked = { jid: JID, sender: null, payload: { text: 'Sure?' } };
+  store.asks.open({ ...asked, id: 'a', number: 1, isClosing: false }, clock);
+  store.asks.open({ ...asked, id: 'b', number: 2, isClosing: true }, clock);
+  expect(store.asks.freeNumber(JID)).toBe(3);
+  store.asks.answer('a', { word: 'yes' });
+  expect(store.asks.byId('a')?.reply).toEqual({ word: 'yes' });
+  store.asks.closeOrphans();
+  expect(store.asks.inChat(JID)).toMatchObject([{ id: 'b', payload: { text: 'Sure?' } }]);
+  expect(store.asks.freeNumber(JID)).toBe(1);
 });

@@ -17,7 +17,6 @@ import { type Messages, messagesOf } from './messages.ts';
 import { type Meta, metaOf } from './meta.ts';
 import { discoverMigrations } from './migrations.ts';
 import { type Outbox, outboxOf } from './outbox.ts';
-import { type Questions, questionsOf } from './questions.ts';
 import { groupRemoverOf } from './remove-group.ts';
 import { type Search, searchOf } from './search.ts';
 import { throughIndexOf } from './search-index.ts';
@@ -30,6 +29,7 @@ import { type Tasks, tasksOf } from './tasks.ts';
 import { type Turns, turnsOf } from './turns.ts';
 import { type UsageTable, usageOf } from './usage.ts';
 
+export type { NewAsk, StoredAsk } from './asks.ts';
 export type { Result } from './batch.ts';
 export type { Limits } from './budgets.ts';
 export type { Chat } from './chats.ts';
@@ -69,7 +69,6 @@ export interface Store {
   readonly strangers: Strangers;
   readonly tasks: Tasks;
   readonly taskRuns: TaskRuns;
-  readonly questions: Questions;
   readonly meta: Meta;
   readonly usage: UsageTable;
   /** Ends a turn with all it brings about, or returns false when its lease was lost. */
@@ -97,6 +96,7 @@ const OWN_MIGRATIONS = `${import.meta.dirname}/migrations`;
 /** Opens the database at `path`, making it and bringing its schema up to date where needed. */
 export function openStore({ path, migrationsDir, now }: StoreOptions): Store {
   const database = openDatabase(path, discoverMigrations(migrationsDir ?? OWN_MIGRATIONS), now);
+  const asks = asksOf(database);
   const chats = chatsOf(database);
   const folders = foldersOf(database);
   const groups = groupsOf(database);
@@ -104,15 +104,14 @@ export function openStore({ path, migrationsDir, now }: StoreOptions): Store {
   const meta = metaOf(database);
   const outbox = outboxOf(database);
   const sessions = sessionsOf(database);
-  const questions = questionsOf(database);
   const taskRuns = taskRunsOf(database);
-  const finish = finisherOf(database, { outbox, sessions, questions, taskRuns });
+  const finish = finisherOf(database, { asks, outbox, sessions, taskRuns });
   const mergeChats = chatMergerOf(database, { chats, groups });
   const removeGroup = groupRemoverOf(database, { chats, folders, groups, messages });
   const batch = batchOf(database);
   const throughIndex = throughIndexOf(database);
   return {
-    asks: asksOf(database),
+    asks,
     attachments: attachmentsOf(database),
     budgets: budgetsOf(database),
     chats,
@@ -133,7 +132,6 @@ export function openStore({ path, migrationsDir, now }: StoreOptions): Store {
     strangers: strangersOf(database),
     tasks: tasksOf(database),
     taskRuns,
-    questions,
     meta,
     usage: usageOf(database),
     finishTurn: (end, at) => throughIndex(() => finish(end, at)),

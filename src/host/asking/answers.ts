@@ -1,7 +1,8 @@
 import type { Choice, ChoiceOutcome, InboundMessage } from '../../channels/channel.ts';
-import type { StoredAsk } from '../../store/asks.ts';
+import type { StoredAsk } from '../../store/store.ts';
 import type { ClockPort, IdPort, StorePort } from '../contracts/ports.ts';
-import { isAmong, replyTo } from '../contracts/question.ts';
+import { isAmong, type Reply, replyTo } from '../contracts/question.ts';
+import type { CommandRequest } from '../turns/commands/command-turn.ts';
 import {
   answeredText,
   askedText,
@@ -15,54 +16,71 @@ type AnswerOptions = StorePort & ClockPort & IdPort;
 
 type Open = StoredAsk & { readonly kept: KeptQuestion };
 
+/** The turn after an answer: a command goes on with it, or its sender is told what became of it. */
+export type AfterAnswer = Extract<CommandRequest, { kind: 'said' | 'reply' }>;
+
 /**
  * Takes a message as the answer to a question that its sender was asked in this chat. The reply is stored;
  * who waits for it is woken when that is on disk. Belongs into the transaction of the message.
  *
- * @returns what the sender is told; null where it is other talk
+ * @returns null where it is other talk
  */
-export function takeAnswer(options: AnswerOptions, message: InboundMessage): string | null {
+export function takeAnswer(options: AnswerOptions, message: InboundMessage): AfterAnswer | null {
   const { store, now } = options;
   const open = openFor(options, message);
   if (open.length === 0) return null;
   const named = numbered(open, message.text);
-  if (named !== null) return note(options, named.ask, named.word);
+  if (named !== null) return take(options, named.ask, named.reply);
   const fitting = open.flatMap((ask) => {
-    const reply = replyTo(ask.kept, message.text);
+    const reply = replyTo(answerable(ask.kept), message.text);
     return reply === null ? [] : [{ ask, reply }];
   });
   const [first] = fitting;
   if (first === undefined) return null;
-  if (open.length > 1) return which(open);
+  if (open.length > 1) return said(which(open));
   const { ask, reply } = first;
-  if (!isAmong(ask.kept, reply)) {
-    return `There is no choice ${reply.word}. Say a number from 1 to ${ask.kept.choices.length}.`;
+  if (!isAmong(answerable(ask.kept), reply)) {
+    const { length } = ask.kept.choices;
+    return said(`There is no choice ${reply.word}. Say a number from 1 to ${length}.`);
   }
   // A yes to something else must not count here.
   if (store.asks.isOvertaken(ask.id)) {
     store.asks.repeat(ask.id, now());
-    const again = askedText(ask.kept, { number: ask.number, isAlone: true });
-    return `Something else was said here since I asked. To be sure, once more:\n\n${again}`;
+    const again = askedText(ask.kept, { number: ask.number, isAlone: !ask.kept.isNumbered });
+    return said(`Something else was said here since I asked. To be sure, once more:\n\n${again}`);
   }
-  return note(options, ask, reply.word);
+  return take(options, ask, reply);
 }
 
 /**
  * Takes a press as the answer to its question, where the person who pressed is the one asked, in the chat
  * of the question. What was said since does not matter: a press names its question.
+ *
+ * @param queue queues the command that goes on with it, as the turn of a message with this number
  */
-export function takeChoice(options: AnswerOptions, choice: Choice): ChoiceOutcome {
+export function takeChoice(
+  options: AnswerOptions,
+  choice: Choice,
+  queue: (seq: number, request: AfterAnswer) => void,
+): ChoiceOutcome {
   const { store, now, newId } = options;
-  const { question, word } = choice;
+  const { question, word, jid } = choice;
   return store.transaction(() => {
     const isMeant = ({ id }: StoredAsk) => id === question;
-    if (!store.asks.inChat(choice.jid).some(isMeant)) return 'closed';
+    if (!store.asks.inChat(jid).some(isMeant)) return 'closed';
     const ask = openFor(options, choice).find(isMeant);
     if (ask === undefined) return 'not-asked';
-    const isOffered = pressedChoices(ask.id, ask.kept).options.some((one) => one.word === word);
-    if (!isOffered) return 'closed';
-    const about = { jid: choice.jid, threadOf: ask.kept.turnId };
-    store.outbox.add({ messageId: newId(), ...about, text: note(options, ask, word) }, now());
+    const { kept } = ask;
+    const option = pressedChoices(ask.id, kept)?.options.find((one) => one.word === word);
+    if (option === undefined) return 'closed';
+    const after = take(options, ask, { word, text: '', isForAll: false });
+    if (after.kind === 'said') {
+      const about = { jid, threadOf: kept.turnId };
+      store.outbox.add({ messageId: newId(), ...about, text: after.text }, now());
+      return 'noted';
+    }
+    const seq = store.messages.addPress({ ...choice, text: option.label, of: kept.turnId }, now());
+    if (seq !== null) queue(seq, after);
     return 'noted';
   });
 }
@@ -71,7 +89,7 @@ export function takeChoice(options: AnswerOptions, choice: Choice): ChoiceOutcom
  * Withdraws what the sender was asked in this chat: they talk of something else, and a later yes would mean
  * that.
  */
-export function withdrawAsks(options: AnswerOptions, message: InboundMessage): void {
+export function withdrawQuestions(options: AnswerOptions, message: InboundMessage): void {
   const { store, now, newId } = options;
   for (const { id, kept } of openFor(options, message)) {
     store.asks.close(id);
@@ -95,24 +113,45 @@ function openFor(
 function numbered(
   open: readonly Open[],
   text: string,
-): { readonly ask: Open; readonly word: string } | null {
-  const [, number, rest = ''] = /^#?(\d{1,3})[\s.:]+(\S.*)$/.exec(text.trim()) ?? [];
+): { readonly ask: Open; readonly reply: Reply } | null {
+  const [, number, rest = ''] = /^#?(\d{1,3})[\s.:]+(\S[\s\S]*)$/.exec(text.trim()) ?? [];
   const ask = open.find((one) => one.number === Number(number));
-  const reply = ask === undefined ? null : replyTo(ask.kept, rest);
-  if (ask === undefined || reply === null || !isAmong(ask.kept, reply)) return null;
-  return { ask, word: reply.word };
+  if (ask === undefined) return null;
+  // The answer to one that was put without its number may begin with any.
+  if (ask.kept.takesText && !ask.kept.isNumbered && open.length === 1) return null;
+  const reply = replyTo(answerable(ask.kept), rest);
+  return reply === null || !isAmong(answerable(ask.kept), reply) ? null : { ask, reply };
 }
 
-function note({ store }: AnswerOptions, { id, kept }: Open, word: string): string {
-  store.asks.answer(id, word);
-  return answeredText(kept, word);
+/** Stores an answer: for the work that waits, or as the end of a question that a command goes on from. */
+function take({ store }: AnswerOptions, { id, kept }: Open, reply: Reply): AfterAnswer {
+  if (kept.then === null) {
+    store.asks.answer(id, reply);
+    return said(answeredText(kept, reply));
+  }
+  store.asks.close(id);
+  const { text, choices, then } = kept;
+  return { kind: 'reply', question: { ...then, text, choices }, reply };
+}
+
+/** It waits for no command at work, which may be what asked. */
+function said(text: string): AfterAnswer {
+  return { kind: 'said', text, isQuick: true };
+}
+
+function answerable({ choices, takesText, then }: KeptQuestion) {
+  return { choices, takesText, mayBeForAll: then?.mayBeForAll === true };
 }
 
 function which(open: readonly Open[]): string {
   const lines = open.map(({ number, kept }) => {
     const [first = ''] = kept.text.split('\n', 1);
-    const word = kept.choices.length === 0 ? 'yes' : '1';
-    return `- \`${number} ${word}\` and the like: ${first}`;
+    return `- \`${number} ${exampleOf(kept)}\` and the like: ${first}`;
   });
   return `${open.length} questions are open here. Say the number of the one you mean:\n${lines.join('\n')}`;
+}
+
+function exampleOf({ choices, takesText }: KeptQuestion): string {
+  if (takesText) return 'your answer';
+  return choices.length === 0 ? 'yes' : '1';
 }

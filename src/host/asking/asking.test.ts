@@ -10,6 +10,7 @@ import {
   textsOf,
 } from '../../testing/assistant.ts';
 import { TestClock } from '../../testing/clock.ts';
+import { openClosing } from '../../testing/closing-question.ts';
 import { FAMILY, isIdle, startWithFamily } from '../../testing/tasks.ts';
 import type { AskReply } from '../contracts/ask.ts';
 import { defineCommand, openCommands } from '../contracts/command.ts';
@@ -89,7 +90,7 @@ test('two open questions in one chat are told apart by number, and a word withou
     { text: 'Which colour?', choices: COLOURS },
   ]);
   const { terminal, replies, store } = assistant;
-  await hears(terminal, 'Open the door?\n\nSay yes or no.');
+  await hears(terminal, 'Open the door? Say yes or no.');
   await hears(terminal, 'This is question 2: say `2 1` for the first, and so on.');
   await terminal.say('yes');
   await hears(terminal, '2 questions are open here. Say the number of the one you mean:');
@@ -101,7 +102,7 @@ test('two open questions in one chat are told apart by number, and a word withou
   // The other question was put after this one: a word without a number may have been meant for it.
   store.asks.repeat(store.asks.inChat('terminal:main')[0]?.id ?? '', 0);
   await terminal.say('yes');
-  await hears(terminal, 'To be sure, once more:\n\nOpen the door?\n\nSay yes or no.');
+  await hears(terminal, 'To be sure, once more:\n\nOpen the door? Say yes or no.');
   await terminal.say('#1 yes');
   await isIdle(assistant);
   expect(replies).toEqual([chosen('yes'), chosen('red')]);
@@ -209,7 +210,7 @@ test('a members’ command asks who gave it; what it no longer waits for is take
   const say = (text: string, sender: string) =>
     chat.say(text, { jid: FAMILY, isDirect: false, sender, isOwner: false });
   await say('/dice', 'bob');
-  await hears(chat, 'Really?\n\nSay `2 yes` or `2 no`.');
+  await hears(chat, 'Really? Say `2 yes` or `2 no`.');
   await say('2 yes', 'eve');
   await say('2 yes', 'bob');
   await hears(chat, 'bob: {"word":"yes","isAnswered":true}');
@@ -239,23 +240,24 @@ test('a tool in the container asks the owner, in words that are marked as its ow
   await assistant.stop();
 });
 
-test('a question that has to wait for another one longer than its time is a no', async () => {
+test('a question that has to wait for three others longer than its time is a no', async () => {
   using project = new TestProject();
-  const command = { command: 'x', data: 1, text: 'X?', declined: 'No X.' };
-  const assistant = await familyAsks(project, [{ text: 'First?' }]);
-  const { terminal, family, clock, store, replies } = assistant;
-  await hears(terminal, 'First?');
-  await terminal.say('yes');
+  const questions = ['First?', 'Second?', 'Third?'].map((text) => ({ text }));
+  const assistant = await familyAsks(project, questions);
+  const { terminal, clock, store, replies } = assistant;
+  await hears(terminal, 'Third?');
+  openClosing(store, { text: 'X?', declined: 'No X.' });
+  for (const answer of ['3 yes', '2 yes', '1 yes']) await terminal.say(answer);
   await isIdle(assistant);
-  store.questions.open('terminal:main', command, clock.now());
-  await family('@Andy again');
-  await vi.waitFor(() => expect(store.turns.counts()).toMatchObject({ running: 1 }));
+  expect(replies).toEqual([chosen('yes'), chosen('yes'), chosen('yes')]);
+  await assistant.family('@Andy again');
+  await vi.waitFor(() => expect(store.asks.inChat('terminal:main')).toHaveLength(3));
   await setImmediate();
   clock.pass(600_000);
   await isIdle(assistant);
-  expect(replies).toEqual([NO]);
-  expect(textsOf(terminal).filter((text) => text.startsWith('First?'))).toHaveLength(1);
-  expect(store.questions.pending('terminal:main')).toEqual(command);
+  expect(replies).toEqual([NO, NO, NO]);
+  expect(textsOf(terminal).filter((text) => text.startsWith('Third?'))).toHaveLength(1);
+  expect(store.asks.inChat('terminal:main')).toMatchObject([{ isClosing: true }]);
   await assistant.stop();
 });
 

@@ -11,13 +11,8 @@ import type {
   TimerPort,
 } from '../contracts/ports.ts';
 import { ownersChats } from '../groups/owners-chats.ts';
-import {
-  askedText,
-  declinedText,
-  type KeptQuestion,
-  keptQuestion,
-  pressedChoices,
-} from './question.ts';
+import { putQuestion } from './put-question.ts';
+import { declinedText, type KeptQuestion, keptQuestion, takenReply } from './question.ts';
 
 /** Asks people in the middle of some work. */
 export interface Asking {
@@ -37,7 +32,7 @@ export type AskedAbout = {
   readonly turnId: string;
   /** The owner, in the chat where they wrote last; or a person in a chat, where null is the owner. */
   readonly to: 'owner' | { readonly jid: string; readonly sender: string | null };
-  /** It is a command that asks: it need not wait for commands at work, of which it is one. */
+  /** It is a command that asks, not an agent. */
   readonly isCommand: boolean;
 };
 
@@ -69,11 +64,8 @@ const LONGEST_MS = 86_400_000;
 const NO: AskReply = { word: 'no', isAnswered: false };
 
 /**
- * A question is a row of the store while it is open. Answers are taken where messages are stored, in the
- * same transaction, so here is only looked at what became of the row.
- *
- * Questions wait for one that a command ends with, which is answered without a number, and for a command
- * at work, which may end with one.
+ * A question is a row of the store while it is open, as those are that a command ends with. Answers are taken
+ * where messages are stored, in the same transaction, so here is only looked at what became of the row.
  */
 export function openAsking(options: AskingOptions): Asking {
   const { store, mainChat, now, newId, setTimer, timeouts, log, onQueued } = options;
@@ -102,7 +94,7 @@ export function openAsking(options: AskingOptions): Asking {
       end(one, NO);
     } else if (row.reply !== null) {
       store.asks.close(one.id);
-      end(one, { word: row.reply, isAnswered: true });
+      end(one, takenReply(row.reply));
     }
   }
 
@@ -115,7 +107,7 @@ export function openAsking(options: AskingOptions): Asking {
   function openDue(): void {
     for (const one of waiting) {
       const jid = one.to === 'owner' ? (ownersChats(options)[0]?.jid ?? mainChat.jid) : one.to.jid;
-      if (!mayOpen(one, jid)) continue;
+      if (store.asks.inChat(jid).length >= MAX_OPEN) continue;
       waiting = waiting.filter((other) => other !== one);
       // In a chat that was unregistered no answer can come.
       one.cancelTimer();
@@ -124,25 +116,14 @@ export function openAsking(options: AskingOptions): Asking {
     }
   }
 
-  function mayOpen({ isCommand }: WaitingQuestion, jid: string): boolean {
-    if (store.questions.pending(jid) !== undefined) return false;
-    if (store.asks.inChat(jid).length >= MAX_OPEN) return false;
-    const folder = store.groups.byJid(jid)?.folder;
-    return isCommand || folder === undefined || store.turns.commandAtWork(folder) === undefined;
-  }
-
   function put(one: WaitingQuestion, jid: string): void {
     const { id, kept, to, timeoutMs } = one;
     const sender = to === 'owner' ? null : to.sender;
     store.transaction(() => {
-      const number = store.asks.freeNumber(jid);
-      const isAlone = store.asks.inChat(jid).length === 0;
-      // The question is not older than its own text, which would else count as said since.
-      const text = askedText(kept, { number, isAlone });
-      const choices = pressedChoices(id, kept);
+      const { ask, text, choices } = putQuestion({ store }, { id, jid, sender, kept });
       const { turnId: threadOf } = one;
       store.outbox.add({ messageId: newId(), jid, text, choices, threadOf }, now());
-      store.asks.open({ id, jid, number, sender, payload: kept }, now());
+      store.asks.open(ask, now());
     });
     const cancelTimer = setTimer(timeoutMs, () => expire(id));
     open.set(id, { ...one, jid, cancelTimer });
@@ -188,7 +169,7 @@ export function openAsking(options: AskingOptions): Asking {
   }
 
   return {
-    start: () => store.asks.closeAll(),
+    start: () => store.asks.closeOrphans(),
     async ask(question, about) {
       const kept = keptQuestion(question, about.turnId);
       const timeoutMs = Math.min(question.timeoutMs ?? timeouts.consentMs, LONGEST_MS);

@@ -1,15 +1,22 @@
 import { z } from 'zod';
 import type { KeptChoices } from '../../store/store.ts';
-import type { AskQuestion } from '../contracts/ask.ts';
-import { choiceLines } from '../contracts/question.ts';
+import type { AskQuestion, AskReply } from '../contracts/ask.ts';
+import type { CommandQuestion } from '../contracts/command.ts';
+import { Choice, Continuation, choiceLines, type Reply } from '../contracts/question.ts';
 
 /** A question as the store keeps it: what is needed to answer it. */
 const KeptQuestion = z.object({
+  /** Without how to answer it. */
   text: z.string(),
-  choices: z.array(z.object({ word: z.string(), label: z.string() })),
-  what: z.string().nullable(),
+  choices: z.array(Choice),
+  what: z.string().nullable().default(null),
+  takesText: z.boolean().default(false),
+  /** Put while others were open in the chat, so that its answer was to begin with its number. */
+  isNumbered: z.boolean().default(false),
   /** The turn that asks. */
   turnId: z.string().nullable().default(null),
+  /** The command that its answer goes on with; null where some work waits for the answer. */
+  then: Continuation.nullable().default(null),
 });
 
 export type KeptQuestion = Readonly<z.output<typeof KeptQuestion>>;
@@ -29,7 +36,7 @@ const WORD = /^[a-z][a-z0-9 _-]{0,39}$/i;
  * @throws Error where it cannot be shown whole, or its choices cannot be told apart
  */
 export function keptQuestion(
-  { text, choices = [], payload, what }: AskQuestion,
+  { text, choices = [], payload, what, takesText = false }: AskQuestion,
   turnId: string,
 ): KeptQuestion {
   const words = choices.map(({ word }) => word.toLowerCase());
@@ -37,9 +44,32 @@ export function keptQuestion(
   if (choices.length === 1 || choices.length > 9 || !areWords) {
     throw new Error('A question has two to nine choices, each with a word of its own, or none.');
   }
+  if (takesText && (choices.length > 0 || what !== undefined)) {
+    throw new Error('A question that takes text has no choices, and a text allows nothing.');
+  }
   const whole = payload === undefined ? text : `${text}\n\n${shown(payload)}`;
   if (whole.length > MAX_SHOWN) throw new Error('The question is too long to be shown.');
-  return { text: whole, choices: [...choices], what: what ?? null, turnId };
+  return parsed({ text: whole, choices: [...choices], what: what ?? null, takesText, turnId });
+}
+
+/** Makes a question of the one that a turn ends with. Its choices may be as many as the command needs. */
+export function closingQuestion(
+  { text, choices = [], ...then }: ClosingQuestion,
+  turnId: string,
+): KeptQuestion {
+  return parsed({ text, choices: [...choices], turnId, then });
+}
+
+/** A question at the end of a turn, and the command that its answer goes on with. */
+export type ClosingQuestion = Omit<CommandQuestion, 'kind' | 'command'> & {
+  readonly command: string;
+  /** Text that runs at a yes as if the owner had typed it, in place of the command's `confirm`. */
+  readonly run?: string | null;
+};
+
+/** Fills in what was left out, as it is read again later. */
+function parsed(question: z.input<typeof KeptQuestion>): KeptQuestion {
+  return KeptQuestion.parse(question);
 }
 
 /** Characters that could let a payload look like another one: they turn text around, or show nothing. */
@@ -57,45 +87,90 @@ function shown(payload: unknown): string {
   return `${fence}json\n${exact}\n${fence}`;
 }
 
-/** Writes a question with how to answer it: by its number as well, where others are open in the chat. */
-export function askedText(
-  { text, choices, what }: KeptQuestion,
-  { number, isAlone }: { readonly number: number; readonly isAlone: boolean },
-): string {
-  const allow = what === null ? '' : 'Allow it? ';
-  if (choices.length === 0) {
-    const how = isAlone ? 'Say yes or no.' : `Say \`${number} yes\` or \`${number} no\`.`;
-    return `${text}\n\n${allow}${how}`;
-  }
-  const how = isAlone
-    ? 'Say a number.'
-    : `This is question ${number}: say \`${number} 1\` for the first, and so on.`;
-  return `${text}\n\n${choiceLines(choices)}\n\n${how}`;
-}
-
 const YES_OR_NO = [
   { word: 'yes', label: 'Yes' },
   { word: 'no', label: 'No' },
 ];
 
-/** Makes the question as it is put where its choices can be pressed. */
-export function pressedChoices(id: string, { text, choices, what }: KeptQuestion): KeptChoices {
-  const options = choices.length === 0 ? YES_OR_NO : choices;
-  return { question: id, text: what === null ? text : `${text}\n\nAllow it?`, options };
+/** Writes a question with how to answer it: by its number as well, where others are open in the chat. */
+export function askedText(kept: KeptQuestion, place: Place): string {
+  const text = bodyOf(kept);
+  const { choices, takesText } = kept;
+  if (takesText) return `${text}\n\n${howToTell(place)}`;
+  // Labels that say no more than the words need no list.
+  const isShort = choices.every(({ word, label }) => label === word);
+  if (!isShort) return `${text}\n\n${choiceLines(choices)}\n\n${howToChoose(kept, place)}`;
+  const how = howToSay(choices.length === 0 ? YES_OR_NO : choices, place);
+  return endsWithQuestion(text) ? `${text} ${how}` : `${text}\n\n${how}`;
 }
 
-/** Returns the confirmation for the person who answered. */
-export function answeredText({ choices, what }: KeptQuestion, word: string): string {
+/** The number of a question in its chat, and whether no other is open there. */
+export type Place = { readonly number: number; readonly isAlone: boolean };
+
+function bodyOf({ text, what }: Pick<KeptQuestion, 'text' | 'what'>): string {
+  return what === null ? text : `${text}\n\nAllow it?`;
+}
+
+/** A quotation ends where it is quoted: our own words begin on a line of their own. */
+function endsWithQuestion(text: string): boolean {
+  const last = text.split('\n').at(-1) ?? '';
+  return last.endsWith('?') && !last.startsWith('>');
+}
+
+function howToSay(choices: readonly { readonly word: string }[], { number, isAlone }: Place) {
+  const words = choices.map(({ word }) => (isAlone ? word : `\`${number} ${word}\``));
+  const or = words.length > 2 ? ', or ' : ' or ';
+  return `Say ${words.slice(0, -1).join(', ')}${or}${words.at(-1)}.`;
+}
+
+function howToChoose({ then }: KeptQuestion, { number, isAlone }: Place): string {
+  const isForAll = then?.mayBeForAll === true;
+  if (isAlone) {
+    return isForAll ? 'Say a number; `all 1` takes a side for all that are left.' : 'Say a number.';
+  }
+  const all = isForAll ? `; \`${number} all 1\` takes a side for all that are left.` : '.';
+  return `This is question ${number}: say \`${number} 1\` for the first, and so on${all}`;
+}
+
+function howToTell({ number, isAlone }: Place): string {
+  return isAlone
+    ? 'Your next message here is the answer; `cancel` gives none.'
+    : `This is question ${number}: say \`${number}\` and then your answer; \`${number} cancel\` gives none.`;
+}
+
+/** Makes the question as it is put where its choices can be pressed; null where it has none to press. */
+export function pressedChoices(id: string, kept: KeptQuestion): KeptChoices | null {
+  if (kept.takesText) return null;
+  const options = kept.choices.length === 0 ? YES_OR_NO : kept.choices;
+  return {
+    question: id,
+    text: bodyOf(kept),
+    options: options.map(({ word, label }) => ({ word, label })),
+  };
+}
+
+/** Returns the confirmation for the person who answered a question that some work waits for. */
+export function answeredText({ choices, what, takesText }: KeptQuestion, { word }: Reply): string {
+  if (takesText) return word === 'cancel' ? 'Noted: no answer.' : 'Noted.';
   const label = choices.find((choice) => choice.word === word)?.label;
   if (label !== undefined) return `Noted: ${label}.`;
   if (what === null) return word === 'yes' ? 'Noted: yes.' : 'Noted: no.';
   return word === 'yes' ? `${what} is allowed, this once.` : `${what} was not allowed.`;
 }
 
+const TakenReply = z.object({ word: z.string(), text: z.string() });
+
+/** Makes of a stored reply what the work gets that waits for it. */
+export function takenReply(stored: unknown): AskReply {
+  const { word, text } = TakenReply.parse(stored);
+  return { word, isAnswered: true, ...(word === 'text' && text !== '' ? { text } : {}) };
+}
+
 /** Returns the notice after a question that was not answered. */
-export function declinedText({ choices, what }: KeptQuestion): string {
+export function declinedText({ choices, what, takesText, then }: KeptQuestion): string {
+  if (then !== null) return then.declined;
   if (what !== null) return `${what} was not allowed.`;
-  return choices.length === 0
+  return choices.length === 0 && !takesText
     ? 'What was asked last counts as a no.'
     : 'What was asked last was not answered.';
 }

@@ -18,7 +18,7 @@ export type Previewed = ChangeRequest & {
   readonly question: string;
   readonly declined: string;
   /** Returns a question that comes before the plan itself, or null. */
-  readonly asksFirst?: (plan: ClawResult) => CommandResult | null;
+  readonly asksFirst?: (plan: ClawResult) => CommandQuestion | null;
 };
 
 /** Plans a change, shows what it would do, and asks whether to go on. What is blocked is taken up. */
@@ -54,7 +54,7 @@ function questionOf(
   const { verb, args, options = [], allow = [], question, declined } = wish;
   return {
     kind: 'ask',
-    text: `${linesOf(context, wish, plan, note)}\n\n${question} Say yes or no.`,
+    text: `${linesOf(context, wish, plan, note)}\n\n${question}`,
     data: { verb, args, options, allow, plan: planIn(plan), seen: plan.warnings },
     declined,
   };
@@ -81,6 +81,8 @@ export async function proposeChange(
 ): Promise<CommandQuestion | null> {
   const { verb, args, options = [], asks } = wish;
   const plan = await context.claw(['plan', verb, ...args, ...options]);
+  const first = wish.asksFirst?.(plan) ?? null;
+  if (first !== null) return first;
   if (isBlocked(plan) || refusalOf(plan) !== null || asks === 'never') return null;
   const isSilent = consentFor(plan).length > 0 || (await isIdle(context, verb, plan));
   return isSilent ? null : questionOf(context, wish, plan);

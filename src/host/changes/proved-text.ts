@@ -26,7 +26,7 @@ export function provedText(
     ...(more > 0 ? [`And ${more} more: \`npx claw conflicts\` names them.`] : []),
     ...result.warnings.map((warning) => `Note: ${warning}`),
     `${proofText(waiting, result)}\n${planLines(result, isSet)}`,
-    `Carry “${operationName(waiting)}” out? Say yes, no, or give up.`,
+    `Carry “${operationName(waiting)}” out?`,
   ].join('\n\n');
 }
 

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { ContinueData } from '../../engine/contract/verbs/continue.ts';
 import { dataBy } from '../contracts/claw.ts';
 import type { CommandContext, CommandResult } from '../contracts/command.ts';
-import { choiceLines } from '../contracts/question.ts';
 import { answer, beginChange } from './change.ts';
 import { runClawWithProgress } from './claw-with-progress.ts';
 import { choicesFor } from './conflict-choices.ts';
@@ -130,13 +129,9 @@ export function askAbout(
   if (conflict === undefined) return answer(GONE);
   const choices = choicesFor(conflict, model.problem() === null);
   const count = total > 1 ? `${total - paths.length + 1} of ${total}: ` : '';
-  const hint =
-    paths.length > 1 && conflict.decidable
-      ? 'Say a number; `all 1` takes a side for all that are left.'
-      : 'Say a number.';
   return {
     kind: 'ask',
-    text: joined(note, `${count}${conflictText(conflict)}`, choiceLines(choices), hint),
+    text: joined(note, `${count}${conflictText(conflict)}`),
     command: 'conflicts',
     data: {
       operation: operationName(waiting),
@@ -144,7 +139,7 @@ export function askAbout(
       step: { kind: 'choose', paths, total },
     },
     choices,
-    mayBeForAll: paths.length > 1,
+    mayBeForAll: paths.length > 1 && conflict.decidable,
     declined: declined(waiting),
   };
 }

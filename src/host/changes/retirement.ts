@@ -1,7 +1,6 @@
 import { UpdateData } from '../../engine/contract/verbs/update.ts';
 import { type ClawResult, dataBy } from '../contracts/claw.ts';
-import type { CommandResult } from '../contracts/command.ts';
-import { choiceLines } from '../contracts/question.ts';
+import type { CommandQuestion } from '../contracts/command.ts';
 
 /**
  * Asks what becomes of the layers that a release contains, where the owner has to say it. Each answer is
@@ -10,7 +9,7 @@ import { choiceLines } from '../contracts/question.ts';
  * @param typed the command as the owner says it
  * @returns null where nothing is open
  */
-export function retirementQuestion(plan: ClawResult, typed: string): CommandResult | null {
+export function retirementQuestion(plan: ClawResult, typed: string): CommandQuestion | null {
   const contained = dataBy(UpdateData, plan)?.contained ?? [];
   const open = contained.filter(({ fate }) => fate === 'open');
   if (open.length === 0) return null;
@@ -34,7 +33,7 @@ export function retirementQuestion(plan: ClawResult, typed: string): CommandResu
   ];
   return {
     kind: 'ask',
-    text: `This release contains:\n${lines.join('\n')}\n\n${choiceLines(choices)}\n\nSay a number.`,
+    text: `This release contains:\n${lines.join('\n')}`,
     data: null,
     declined: `The core stays as it is. Say \`${typed}\` when you want it.`,
     choices,

@@ -7,6 +7,8 @@ export type AskQuestion = {
   readonly text: string;
   /** Two to nine; none for yes or no. */
   readonly choices?: readonly AskChoice[];
+  /** The next message of the person asked is the answer, in their own words; `cancel` gives none. */
+  readonly takesText?: boolean;
   /** Shown below the question exactly as it is, as JSON: what the answer is about. */
   readonly payload?: unknown;
   /** The thing that a yes allows, in a few words: “`send_message`”. It names the question later on. */
@@ -16,11 +18,17 @@ export type AskQuestion = {
 };
 
 /**
- * The answer to a question: the word of a choice, or `yes` or `no` where there are none.
+ * The answer to a question: the word of a choice, or `yes` or `no` where there are none. To one that takes text
+ * it is `text` with the text, or `cancel`.
  *
  * The word is also `no` without an answer: the time was over, other things were said, or the work ended.
  */
-export type AskReply = { readonly word: string; readonly isAnswered: boolean };
+export type AskReply = {
+  readonly word: string;
+  readonly isAnswered: boolean;
+  /** The answer in own words; left out for every other. */
+  readonly text?: string;
+};
 
 /**
  * Asks a person and waits for the answer, which only they can give, and only in the chat of the question.

@@ -110,6 +110,7 @@ export type CommandContext = {
  */
 export type CommandQuestion = {
   readonly kind: 'ask';
+  /** Without how to answer it, which is put below: as one of several, where others are open in the chat. */
   readonly text: string;
   readonly data: unknown;
   /** Said at a no to a question without choices, and when the owner talks of something else. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-const Choice = z.object({
+export const Choice = z.object({
   word: z.string(),
   label: z.string(),
   takesText: z.boolean().default(false),
@@ -8,37 +8,50 @@ const Choice = z.object({
   run: z.string().nullish(),
 });
 
-const Question = z.object({
+/** The command that goes on with the answer to a question, and how. */
+export const Continuation = z.object({
   command: z.string(),
   data: z.unknown(),
-  /** As it was asked; empty where an older tree asked it. */
-  text: z.string().default(''),
+  /** Told after a no to a question without choices, and after other talk. */
   declined: z.string(),
-  /** None: it is answered with yes or no. */
-  choices: z.array(Choice).default([]),
   mayBeForAll: z.boolean().default(false),
   /** Text that runs at a yes as if the owner had typed it, in place of the command's `confirm`. */
   run: z.string().nullable().default(null),
+});
+export type Continuation = Readonly<z.output<typeof Continuation>>;
+
+const Question = Continuation.extend({
+  /** Without how to answer it. */
+  text: z.string().default(''),
+  /** None: it is answered with yes or no. */
+  choices: z.array(Choice).default([]),
 });
 
 /** One way to answer a question: its number says it, and so does its word. */
 export type Choice = Readonly<z.input<typeof Choice>>;
 
-/** A command that waits for the owner's word: which one, with what, and what a no or other talk is told. */
+/** The question that a command ended with, as the turn of its answer keeps it. */
 export type Question = z.output<typeof Question>;
 
-/** Reads what the store kept; null when nothing is open, or when an older tree asked something else. */
+/** Reads what a turn kept; null where an older tree asked something else. */
 export function parseQuestion(payload: unknown): Question | null {
   return Question.safeParse(payload).data ?? null;
 }
 
 /** The parts of a question by which an answer is read. */
-type Answerable = { readonly choices: readonly Choice[]; readonly mayBeForAll?: boolean };
+type Answerable = {
+  readonly choices: readonly Choice[];
+  readonly mayBeForAll?: boolean;
+  readonly takesText?: boolean;
+};
 
-/** The owner's answer: a choice's word, `yes` or `no` where there are none, or a number too high. */
+/**
+ * An answer: a choice's word, `yes` or `no` where there are none, or a number too high; `text` or `cancel` to a
+ * question that takes text.
+ */
 export type Reply = {
   readonly word: string;
-  /** The text after the word of a choice that takes one; empty else. */
+  /** The text of an answer in own words, or the one after the word of a choice that takes it; empty else. */
   readonly text: string;
   /** Said with `all`: for this question and those that would follow. */
   readonly isForAll: boolean;
@@ -46,6 +59,7 @@ export type Reply = {
 
 /** Reads a text as an answer, which may be a number that no choice has; null for other talk. */
 export function replyTo(question: Answerable, text: string): Reply | null {
+  if (question.takesText) return ownWords(text.trim());
   const all = question.mayBeForAll ? /^all\s+/i.exec(text.trim()) : null;
   const said = text.trim().slice(all?.[0].length ?? 0);
   const isForAll = all !== null;
@@ -61,6 +75,12 @@ export function replyTo(question: Answerable, text: string): Reply | null {
   if (found !== undefined) return { word: found.word, text: '', isForAll };
   if (isNumber) return { word: plain, text: '', isForAll };
   return withText(question, said, isForAll);
+}
+
+function ownWords(text: string): Reply | null {
+  if (text === '') return null;
+  const isCancelled = /^cancel[.!]*$/i.test(text);
+  return { word: isCancelled ? 'cancel' : 'text', text: isCancelled ? '' : text, isForAll: false };
 }
 
 /** Tells whether the answer is one of the choices, and not a number beside them. */

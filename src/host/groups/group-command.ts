@@ -1,6 +1,6 @@
 import type { Group, Store } from '../../store/store.ts';
 import type { CommandResult } from '../contracts/command.ts';
-import { type Choice, choiceLines } from '../contracts/question.ts';
+import type { Choice } from '../contracts/question.ts';
 import { GroupRefused, labelOf, SeveralFit } from './group-refused.ts';
 import type { Registry } from './registry.ts';
 import { ALWAYS, BY_NAME, type Trigger } from './trigger.ts';
@@ -37,7 +37,7 @@ function whichOne({ typed: name, chats }: SeveralFit, typed: string): CommandRes
   choices.push({ word: 'no', label: 'none of them', run: null });
   return {
     kind: 'ask',
-    text: `Several chats fit ${name}. Which one?\n\n${choiceLines(choices)}`,
+    text: `Several chats fit ${name}. Which one?`,
     data: null,
     choices,
     declined: `\`/${typed.trim()}\` was not run.`,

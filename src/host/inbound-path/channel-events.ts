@@ -23,7 +23,7 @@ import { plainName } from '../groups/plain-name.ts';
 import { type Filtering, openFiltering } from './filtering.ts';
 import type { InboundFilters } from './filters.ts';
 import { openGroupCommit } from './group-commit.ts';
-import { admit, type Received, receive } from './receive.ts';
+import { admit, queueAnswered, type Received, receive } from './receive.ts';
 
 export type ChannelEventParts = StorePort &
   SettingsPort &
@@ -134,7 +134,11 @@ function eventsOf(
     },
     async onChoice(choice) {
       const jid = store.chats.current(choice.jid);
-      const outcome = takeChoice(parts, { ...choice, jid });
+      const group = store.groups.byJid(jid);
+      if (group === null) return 'closed';
+      const outcome = takeChoice(parts, { ...choice, jid }, (seq, after) =>
+        queueAnswered(parts, group, seq, after),
+      );
       if (outcome === 'noted') parts.onStored(new Set([jid]));
       return outcome;
     },

@@ -1,6 +1,6 @@
 import type { Channel, InboundMessage } from '../../channels/channel.ts';
 import type { Group, Store } from '../../store/store.ts';
-import { takeAnswer, withdrawAsks } from '../asking/answers.ts';
+import { type AfterAnswer, takeAnswer, withdrawQuestions } from '../asking/answers.ts';
 import { textWithFiles } from '../attachments/attachments.ts';
 import type { Command } from '../contracts/command.ts';
 import { isCommandText, matchCommand, ownerCommands } from '../contracts/match-command.ts';
@@ -11,7 +11,6 @@ import type {
   SettingsPort,
   StorePort,
 } from '../contracts/ports.ts';
-import { parseQuestion, replyTo } from '../contracts/question.ts';
 import { plainName } from '../groups/plain-name.ts';
 import { freeFolder } from '../groups/registry.ts';
 import { ALWAYS, isTriggered } from '../groups/trigger.ts';
@@ -24,6 +23,7 @@ type ReceiveOptions = StorePort &
   SettingsPort &
   ProjectPort & { readonly commands: readonly Command[] } & ClockPort &
   IdPort;
+type RunRequest = Extract<CommandRequest, { kind: 'run' }>;
 type Source = Pick<Channel, 'name' | 'isOpen'>;
 
 /** A stored message's place: a group, which may have registered itself with it, or a chat that is not heard. */
@@ -144,21 +144,18 @@ type Admitted = {
 function queueTurn(options: ReceiveOptions, { group, message, text, seq }: Admitted): void {
   const { store, settings, now, newId } = options;
   if (message.isContext || message.isLate) return;
-  const turn = { id: newId(), jid: group.jid, seq };
   // What a filter made of a message is not the person's own word: no command, and no yes to anything.
   const isOwnWord = text === message.text;
   const mayAnswer = isOwnWord && !isCommandText(text);
-  const told = mayAnswer ? takeAnswer(options, message) : null;
-  if (told !== null) {
-    // It waits for no command at work, which may be what asked.
-    const said: CommandRequest = { kind: 'said', text: told, isQuick: true };
-    store.turns.queueCommand(turn, said, now());
+  const after = mayAnswer ? takeAnswer(options, message) : null;
+  if (after !== null) {
+    queueAnswered(options, group, seq, after);
     return;
   }
   const request = isOwnWord ? commandRequest(options, group, message) : null;
-  const isQuick = request?.kind === 'run' && request.isQuick === true;
-  if (!isQuick) withdrawAsks(options, message);
-  if (message.isOwner && !isQuick) withdrawQuestion(options, group.jid, request);
+  const isQuick = request?.isQuick === true;
+  if (!isQuick) withdrawQuestions(options, message);
+  const turn = { id: newId(), jid: group.jid, seq };
   if (request !== null) {
     if (message.isOwner && !isQuick) sayWhatIsAtWork(options, group, request);
     store.turns.queueCommand(turn, request, now());
@@ -169,6 +166,18 @@ function queueTurn(options: ReceiveOptions, { group, message, text, seq }: Admit
     isForAssistant(as, group, settings.assistantName),
   );
   if (isCall && mayCall(store, message)) store.turns.queueAgent(turn, now());
+}
+
+/** Queues the turn after an answer, which was said or pressed. */
+export function queueAnswered(
+  options: StorePort & ClockPort & IdPort,
+  group: Group,
+  seq: number,
+  after: AfterAnswer,
+): void {
+  const { store, now, newId } = options;
+  if (after.kind === 'reply') sayWhatIsAtWork(options, group, after);
+  store.turns.queueCommand({ id: newId(), jid: group.jid, seq }, after, now());
 }
 
 /** Tells whether a message asks for an answer. A picture without a word does where every message does. */
@@ -182,15 +191,15 @@ function mayCall(store: Store, { jid, sender, isOwner }: InboundMessage): boolea
 }
 
 /**
- * Reads a message as a command, or as the owner's answer to one; null for anything else. Elsewhere than
- * in the owner's own chats, a word after a slash that is not a command there is plain text.
+ * Reads a message as a command; null for anything else. Elsewhere than in the owner's own chats, a word after a
+ * slash that is not a command there is plain text.
  */
 function commandRequest(
   options: ReceiveOptions,
   group: Group,
   message: InboundMessage,
-): CommandRequest | null {
-  if (!isCommandText(message.text)) return message.isOwner ? replyRequest(options, message) : null;
+): RunRequest | null {
+  if (!isCommandText(message.text)) return null;
   const text = message.text.trim();
   const asMember = membersRequest(options, group, message);
   if (asMember !== null || !message.isOwner) return asMember;
@@ -204,7 +213,7 @@ function membersRequest(
   { commands, store }: ReceiveOptions,
   group: Group,
   message: InboundMessage,
-): CommandRequest | null {
+): RunRequest | null {
   const here = membersCommands(commands, group);
   if (here.length === 0 || matchCommand(message.text, here).kind === 'unknown') return null;
   if (!mayCall(store, message)) return null;
@@ -212,22 +221,12 @@ function membersRequest(
   return { kind: 'run', text: message.text.trim(), by: { id, name, isOwner } };
 }
 
-function replyRequest(
-  { store }: ReceiveOptions,
-  { jid, text }: InboundMessage,
-): CommandRequest | null {
-  const question = parseQuestion(store.questions.pending(jid));
-  const reply = question === null ? null : replyTo(question, text);
-  if (question === null || reply === null) return null;
-  return { kind: 'reply', question, reply, isOvertaken: store.questions.isOvertaken(jid) };
-}
-
 /**
  * Tells the owner which command is at work: their commands run one after the other, and one may take
  * minutes.
  */
 function sayWhatIsAtWork(
-  { store, now, newId }: ReceiveOptions,
+  { store, now, newId }: StorePort & ClockPort & IdPort,
   { jid, folder }: Group,
   request: CommandRequest,
 ): void {
@@ -236,21 +235,4 @@ function sayWhatIsAtWork(
   const what = request.kind === 'run' ? titleOf(request) : 'your answer';
   const text = `${titleOf(atWork)} is still at work; ${what} comes after it.`;
   store.outbox.add({ messageId: newId(), jid, text }, now());
-}
-
-/**
- * Withdraws the open question of a chat. It is answered by the next thing the owner says, or not at all: a
- * later yes means something else. Only a look in between leaves it open.
- */
-function withdrawQuestion(
-  { store, now, newId }: Pick<ReceiveOptions, 'store' | 'now' | 'newId'>,
-  jid: string,
-  request: CommandRequest | null,
-): void {
-  const question = parseQuestion(store.questions.pending(jid));
-  if (question === null) return;
-  store.questions.close(jid);
-  if (request?.kind !== 'reply') {
-    store.outbox.add({ messageId: newId(), jid, text: question.declined }, now());
-  }
 }

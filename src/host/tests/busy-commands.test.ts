@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { TestChannel, TestProject, textsOf } from '../../testing/assistant.ts';
+import { openClosing } from '../../testing/closing-question.ts';
 import type { Claw, ClawResult } from '../contracts/claw.ts';
 
 const DONE: ClawResult = {
@@ -84,15 +85,14 @@ test('a look leaves an open question open; other talk withdraws it', async () =>
   using project = new TestProject();
   const assistant = await project.start();
   const { terminal, store } = assistant;
-  const question = { command: 'restart', data: null, declined: 'Not restarted.', run: '/restart' };
-  store.questions.open('terminal:main', question, 0);
+  openClosing(store, { text: 'Restart?', declined: 'Not restarted.', run: '/restart' });
   await terminal.say('/tasks');
   await vi.waitFor(() => expect(textsOf(terminal)).toHaveLength(1));
-  expect(store.questions.pending('terminal:main')).toBeDefined();
+  expect(store.asks.inChat('terminal:main')).toHaveLength(1);
 
   await terminal.say('/nonsense');
   await vi.waitFor(() => expect(textsOf(terminal)).toHaveLength(3));
   expect(textsOf(terminal)).toContain('Not restarted.');
-  expect(store.questions.pending('terminal:main')).toBeUndefined();
+  expect(store.asks.inChat('terminal:main')).toEqual([]);
   await assistant.stop();
 });

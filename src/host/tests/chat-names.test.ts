@@ -45,7 +45,7 @@ test('a name that fits two chats, registered or not, is asked about with numbers
   const assistant = await startWithTwoAdas(project);
   await ask(assistant, '/unregister ada');
   const question =
-    'Several chats fit Ada. Which one?\n\n1. Ada (groups/chat-11)\n2. Ada (groups/ada, not registered)\n3. none of them';
+    'Several chats fit Ada. Which one?\n\n1. Ada (groups/chat-11)\n2. Ada (groups/ada, not registered)\n3. none of them\n\nSay a number.';
   expect(await ask(assistant, '/unregister Ada delete')).toBe(question);
   expect(await ask(assistant, '4')).toBe('There is no choice 4. Say a number from 1 to 3.');
   expect(await ask(assistant, '2')).toContain('all files in groups/ada.');

@@ -140,11 +140,11 @@ test('the owner’s commands are the owner’s: in main by default, elsewhere wh
     expect(await assistant.say(`@Andy ${text}`)).toBe('talk');
   }
   expect(await assistant.owner('/here')).toBe('');
-  expect(await assistant.owner('/anywhere')).toBe('Sure?');
+  expect(await assistant.owner('/anywhere')).toBe('Sure? Say yes or no.');
   expect(await assistant.say('yes')).toBe('');
   const done = await assistant.owner('yes');
   expect(done).toContain('Done in family');
-  expect(await says(assistant, '/here')).toBe('Sure?');
+  expect(await says(assistant, '/here')).toBe('Sure? Say yes or no.');
   expect(await says(assistant, 'yes')).toContain('Done in main');
   await assistant.stop();
 });

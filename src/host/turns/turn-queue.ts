@@ -1,6 +1,8 @@
 import { withTimeout } from '../../lib/timeout.ts';
 import { isTransient } from '../../store/error.ts';
 import type { Turn } from '../../store/store.ts';
+import { putQuestion } from '../asking/put-question.ts';
+import { type ClosingQuestion, closingQuestion } from '../asking/question.ts';
 import type {
   ClockPort,
   IdPort,
@@ -155,13 +157,28 @@ export function openTurnQueue(options: TurnQueueOptions): TurnQueue {
       store.turns.suspend(turn.id, instance);
       return true;
     }
-    const { state, error, session, question, run } = result;
-    const messages = result.texts.map((text) => ({ messageId: newId(), text }));
+    const { state, error, session, run } = result;
     const { id, jid } = turn;
-    return store.finishTurn(
-      { id, owner: instance, jid, state, error, messages, session, question, run },
-      now(),
-    );
+    return store.transaction(() => {
+      const put = putClosing(turn, result.question);
+      const texts = result.texts.map((text) => ({ text, choices: null }));
+      const messages = [...texts, ...(put === null ? [] : [put])].map(({ text, choices }) => ({
+        messageId: newId(),
+        text,
+        choices,
+      }));
+      const question = put?.ask ?? null;
+      return store.finishTurn(
+        { id, owner: instance, jid, state, error, messages, session, question, run },
+        now(),
+      );
+    });
+  }
+
+  function putClosing({ id: turnId, jid }: Turn, question: ClosingQuestion | null) {
+    if (question === null) return null;
+    const kept = closingQuestion(question, turnId);
+    return putQuestion({ store }, { id: newId(), jid, sender: null, kept });
   }
 
   return {

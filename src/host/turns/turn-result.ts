@@ -1,4 +1,5 @@
 import type { NextSession, RunEnd } from '../../store/store.ts';
+import type { ClosingQuestion } from '../asking/question.ts';
 
 /** Result of running a turn. */
 export type TurnResult =
@@ -8,27 +9,34 @@ export type TurnResult =
       readonly error: string | null;
       readonly texts: readonly string[];
       readonly session: NextSession | null;
-      readonly question: unknown;
+      /** Put after the texts. */
+      readonly question: ClosingQuestion | null;
       /** The entry for the log of its task; null for a turn that answers a message. */
       readonly run: RunEnd | null;
     }
   /** Its payload is kept; the next process goes on with it. */
   | { readonly kind: 'suspended' };
 
-export function answered(
-  text: string,
-  rest: {
-    readonly question?: unknown;
-    readonly session?: NextSession;
-  } = {},
-): TurnResult {
-  const { question = null, session = null } = rest;
+export function answered(text: string, session: NextSession | null = null): TurnResult {
   return {
     kind: 'ended',
     state: 'answered',
     error: null,
     texts: [text],
     session,
+    question: null,
+    run: null,
+  };
+}
+
+/** Returns the result of a command that ends with a question. */
+export function askedAtEnd(question: ClosingQuestion): TurnResult {
+  return {
+    kind: 'ended',
+    state: 'answered',
+    error: null,
+    texts: [],
+    session: null,
     question,
     run: null,
   };

@@ -94,7 +94,7 @@ export async function runAgentTurn(
   if (task !== null && (isEmpty || callbacks.isSilent())) {
     return silently('silent', outcome.text, session);
   }
-  return answered(textOf(outcome), session === null ? {} : { session });
+  return answered(textOf(outcome), session);
 }
 
 function promptFor(

@@ -9,7 +9,7 @@ import type {
 import { matchCommand, ownerCommands } from '../../contracts/match-command.ts';
 import { isAmong, parseQuestion, type Question, type Reply } from '../../contracts/question.ts';
 import { titleOf } from '../../inbound-path/command-title.ts';
-import { answered, failed, type TurnResult } from '../turn-result.ts';
+import { answered, askedAtEnd, failed, type TurnResult } from '../turn-result.ts';
 import type { Sender } from './members-command-turn.ts';
 
 /** The request of a command turn, as it was queued. */
@@ -24,13 +24,7 @@ export type CommandRequest =
     }
   /** A reply to a sender whose answer took effect when it was stored. */
   | { readonly kind: 'said'; readonly text: string; readonly isQuick: true }
-  | {
-      readonly kind: 'reply';
-      readonly question: Question;
-      readonly reply: Reply;
-      /** Something else was said after the question, which may be what the owner answers. */
-      readonly isOvertaken: boolean;
-    };
+  | { readonly kind: 'reply'; readonly question: Question; readonly reply: Reply };
 
 const GivenReply = z.union([
   // As an older tree queued it.
@@ -47,6 +41,7 @@ const Request = z.discriminatedUnion('kind', [
     kind: z.literal('reply'),
     question: z.unknown(),
     reply: GivenReply,
+    /** As an older tree queued it: something else was said after the question. */
     isOvertaken: z.boolean().default(false),
   }),
 ]);
@@ -78,7 +73,6 @@ export async function runCommandTurn(
 ): Promise<TurnResult> {
   const call = callOf(turn.payload, ownerCommands(context.commands, context.group));
   if (call.kind === 'said') return answered(call.text);
-  if (call.kind === 'asked again') return answered(askAgain(call.question), call);
   const keepFor = keeperOf(keep, call.command, turn);
   return endOf(call.command, await call.run({ ...context, keep: keepFor }), keepFor);
 }
@@ -103,7 +97,7 @@ function endOf(
   }
   if (result.kind === 'answer') return answered(result.text);
   const { kind: _, ...asked } = result;
-  return answered(asked.text, { question: { command: name, ...asked } });
+  return askedAtEnd({ command: name, ...asked });
 }
 
 /** Finishes, in a new process, a command that an earlier one began. */
@@ -127,7 +121,6 @@ export async function resumeCommandTurn(
 
 type Call =
   | { readonly kind: 'said'; readonly text: string }
-  | { readonly kind: 'asked again'; readonly question: Question }
   | {
       readonly kind: 'called';
       readonly command: OwnerCommand;
@@ -138,16 +131,7 @@ function callOf(payload: unknown, commands: readonly OwnerCommand[]): Call {
   const request = Request.parse(payload);
   if (request.kind === 'run') return callOfText(request.text, commands);
   if (request.kind === 'said') return request;
-  const question = parseQuestion(request.question);
-  // A yes to something else must not change the code.
-  if (request.isOvertaken && question !== null && question.text !== '') {
-    return { kind: 'asked again', question };
-  }
-  return callOfReply(question, request.reply, commands);
-}
-
-function askAgain({ text }: Question): string {
-  return `Something else was said here since I asked. To be sure, once more:\n\n${text}`;
+  return callOfReply(parseQuestion(request.question), request, commands);
 }
 
 function callOfText(text: string, commands: readonly OwnerCommand[]): Call {
@@ -168,9 +152,13 @@ function callOfText(text: string, commands: readonly OwnerCommand[]): Call {
 
 function callOfReply(
   question: Question | null,
-  reply: Reply,
+  { reply, isOvertaken }: { readonly reply: Reply; readonly isOvertaken: boolean },
   commands: readonly OwnerCommand[],
 ): Call {
+  // An older tree queued what is no clear answer as well: nothing may run on it.
+  if (question !== null && (isOvertaken || !isAmong(question, reply))) {
+    return { kind: 'said', text: `That was not clear, so nothing was done. ${question.declined}` };
+  }
   if (question !== null && question.run !== null) {
     return reply.word === 'yes'
       ? callOfText(question.run, commands)
@@ -179,18 +167,13 @@ function callOfReply(
   const chosen = question?.choices.find(({ word }) => word === reply.word)?.run;
   if (question !== null && chosen === null) return { kind: 'said', text: question.declined };
   if (typeof chosen === 'string') return callOfText(chosen, commands);
+  // Where a no is one of the choices, what it leads to is the command's to say.
+  if (question !== null && reply.word === 'no' && question.choices.length === 0) {
+    return { kind: 'said', text: question.declined };
+  }
   const command = commands.find(({ name }) => name === question?.command);
   if (question === null || command?.confirm === undefined) {
     return { kind: 'said', text: 'The question that this answers is not known any more.' };
-  }
-  if (!isAmong(question, reply)) {
-    const { run: _, text: __, ...again } = question;
-    const text = `There is no choice ${reply.word}. Say a number from 1 to ${question.choices.length}.`;
-    return { kind: 'called', command, run: async () => ({ kind: 'ask', ...again, text }) };
-  }
-  // Where a no is one of the choices, what it leads to is the command's to say.
-  if (reply.word === 'no' && question.choices.length === 0) {
-    return { kind: 'said', text: question.declined };
   }
   const confirm = command.confirm.bind(command);
   return { kind: 'called', command, run: (context) => confirm(context, question.data, reply) };

@@ -69,7 +69,7 @@ test('what the main agent calls only looks, or is put to the owner and runs at t
   await second.stop();
 });
 
-test('an agent’s question never takes the place of one that the owner was asked', async () => {
+test('what an agent proposes while the owner is asked something is told apart by its number', async () => {
   using project = new TestProject(PROJECT);
   const asking = Promise.withResolvers<void>();
   const isOpen = Promise.withResolvers<void>();
@@ -87,8 +87,12 @@ test('an agent’s question never takes the place of one that the owner was aske
   await ask(assistant, '/register chat:club', 'is registered');
   await ask(assistant, '/unregister chat:club delete', 'Say yes or no.');
   isOpen.resolve();
-  await hears(assistant, 'Andy wants to run `/undo`. Say it yourself if you want that.');
-  await ask(assistant, 'yes', 'To be sure, once more:');
-  await ask(assistant, 'yes', 'Everything of Club is deleted.');
+  await hears(
+    assistant,
+    'Andy wants to run `/undo`, which changes its own code. Run it? Say `2 yes`',
+  );
+  await ask(assistant, 'yes', '2 questions are open here.');
+  await ask(assistant, '1 yes', 'Everything of Club is deleted.');
+  await ask(assistant, '2 no', '`/undo` was not run.');
   await assistant.stop();
 });

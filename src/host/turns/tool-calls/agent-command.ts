@@ -1,4 +1,5 @@
-import type { CommandContext, CommandQuestion } from '../../contracts/command.ts';
+import type { ClosingQuestion } from '../../asking/question.ts';
+import type { CommandContext } from '../../contracts/command.ts';
 import { isCommandText, matchCommand, ownerCommands } from '../../contracts/match-command.ts';
 import type { TurnResult } from '../turn-result.ts';
 
@@ -31,7 +32,7 @@ export function openAgentCommands({ context, jid }: AgentCommandsOptions): Agent
   const commands = ownerCommands(context.commands);
   let proposed: string | null = null;
   /** The command's own question; null where the owner is asked whether it may run. */
-  let question: (CommandQuestion & { readonly command: string }) | null = null;
+  let question: ClosingQuestion | null = null;
 
   async function call(text: string): Promise<string> {
     const match = isCommandText(text) ? matchCommand(text, commands) : null;
@@ -49,10 +50,13 @@ export function openAgentCommands({ context, jid }: AgentCommandsOptions): Agent
     if (proposed !== null && proposed !== text) {
       throw new Error(`The owner is asked about ${proposed} first. Propose one at a time.`);
     }
-    if (isAsking()) throw new Error('The owner has another question to answer first.');
+    // Proposals must not pile up while the owner is away.
+    if (store.asks.inChat(jid).length > 0) {
+      throw new Error('The owner has another question to answer first.');
+    }
     proposed = text;
     const own = await command.propose?.({ ...context, keep: () => {} }, argument);
-    question = own ? { ...own, command: command.name } : null;
+    question = own ? { command: command.name, ...own } : null;
     return 'The owner is asked after your answer, and it runs if they say yes. It has not run yet.';
   }
 
@@ -63,30 +67,17 @@ export function openAgentCommands({ context, jid }: AgentCommandsOptions): Agent
     return `These can be called: ${names.join(', ')}.`;
   }
 
-  function isAsking(): boolean {
-    return store.questions.pending(jid) !== undefined || store.asks.inChat(jid).length > 0;
-  }
-
   return {
     call,
     withQuestion(result) {
       if (proposed === null || result.kind !== 'ended' || result.state !== 'answered')
         return result;
-      const name = settings.assistantName;
-      // A yes that is on its way to another question must not meet this one.
-      if (isAsking()) {
-        const text = `${name} wants to run \`${proposed}\`. Say it yourself if you want that.`;
-        return { ...result, texts: [...result.texts, text] };
-      }
-      const wish = `${name} wants to run \`${proposed}\`, which changes its own code.`;
+      const wish = `${settings.assistantName} wants to run \`${proposed}\`, which changes its own code.`;
       if (question !== null) {
-        const { kind: _, ...asked } = { ...question, text: `${wish} ${question.text}` };
-        return { ...result, texts: [...result.texts, asked.text], question: asked };
+        return { ...result, question: { ...question, text: `${wish} ${question.text}` } };
       }
-      const text = `${wish} Run it? Say yes or no.`;
-      const declined = `\`${proposed}\` was not run.`;
-      const asked = { command: proposed, data: null, text, declined, run: proposed };
-      return { ...result, texts: [...result.texts, text], question: asked };
+      const asked = { command: proposed, data: null, text: `${wish} Run it?`, run: proposed };
+      return { ...result, question: { ...asked, declined: `\`${proposed}\` was not run.` } };
     },
   };
 }

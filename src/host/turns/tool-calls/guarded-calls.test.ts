@@ -8,6 +8,7 @@ import {
   TestProject,
   textsOf,
 } from '../../../testing/assistant.ts';
+import { openClosing } from '../../../testing/closing-question.ts';
 import { ContributionFolder } from '../../../testing/contributions.ts';
 import { FAMILY, isIdle, startWithFamily } from '../../../testing/tasks.ts';
 import { discoverGuards } from '../../contracts/guard.ts';
@@ -199,7 +200,7 @@ test('no answer in time is a no', async () => {
   await assistant.stop();
 });
 
-test('a command’s question is not replaced by one of an agent’s, which comes after it', async () => {
+test('a question that a command ended with and one about a call are open at once, told apart by number', async () => {
   using project = new TestProject();
   using folder = new ContributionFolder({ 'careful.ts': ASKS });
   const { guards } = await guardsOf(folder);
@@ -214,18 +215,21 @@ test('a command’s question is not replaced by one of an agent’s, which comes
   };
   const assistant = await startWithFamily(project, agent, undefined, { guards });
   const { store, terminal, chat } = assistant;
-  const asked = { command: 'x', data: 1, text: 'X?', declined: 'No X.' };
-  store.questions.open('terminal:main', asked, 1);
+  openClosing(store, { text: 'X?', declined: 'No X.' });
   await chat.say('@Andy go', { jid: FAMILY, isDirect: false });
   await called.promise;
-  await setImmediate();
-  expect(store.questions.pending('terminal:main')).toEqual(asked);
-  await terminal.say('something else');
-  expect(await question({ ...assistant, results })).toContain('"one"');
-  expect(textsOf(terminal)).toContain('No X.');
+  const told = (part: string) =>
+    vi.waitFor(() => expect(textsOf(terminal).join('\n\n')).toContain(part));
+  await told('Allow it? Say `2 yes` or `2 no`.');
   await terminal.say('yes');
+  await told('2 questions are open here. Say the number of the one you mean:\n- `1 yes` and');
+  await terminal.say('2 yes');
   await isIdle(assistant);
   expect(results).toEqual([ALLOWED]);
+  expect(store.asks.inChat('terminal:main')).toMatchObject([{ number: 1, isClosing: true }]);
+  await terminal.say('1 no');
+  await told('No X.');
+  expect(store.asks.inChat('terminal:main')).toEqual([]);
   await assistant.stop();
 });
 

@@ -1,0 +1,32 @@
+import type { KeptChoices, NewAsk } from '../../store/store.ts';
+import type { StorePort } from '../contracts/ports.ts';
+import { askedText, type KeptQuestion, pressedChoices } from './question.ts';
+
+/** A question that is to be put: to the owner, or to the person with this id. */
+export type QuestionToPut = Pick<NewAsk, 'id' | 'jid' | 'sender'> & {
+  readonly kept: KeptQuestion;
+};
+
+/**
+ * Gives a question its number in the chat, and the words to put it in. Both belong into one transaction with
+ * what is read here; the row is not older than the message, which would else count as said since.
+ */
+export function putQuestion(
+  { store }: StorePort,
+  { id, jid, sender, kept }: QuestionToPut,
+): { readonly ask: NewAsk; readonly text: string; readonly choices: KeptChoices | null } {
+  const number = store.asks.freeNumber(jid);
+  const isAlone = store.asks.inChat(jid).length === 0;
+  return {
+    ask: {
+      id,
+      jid,
+      number,
+      sender,
+      payload: { ...kept, isNumbered: !isAlone },
+      isClosing: kept.then !== null,
+    },
+    text: askedText(kept, { number, isAlone }),
+    choices: pressedChoices(id, kept),
+  };
+}
