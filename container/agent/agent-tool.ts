@@ -17,6 +17,8 @@ export type AgentTool<Input = unknown> = {
 export type ToolQuestion = {
   readonly text: string;
   readonly choices?: readonly { readonly word: string; readonly label: string }[];
+  /** The owner's next message is the answer, in their own words; `cancel` gives none. */
+  readonly takesText?: true;
   /** The subject of the answer, shown to the agent exactly as it is. */
   readonly payload?: unknown;
 };
@@ -24,10 +26,15 @@ export type ToolQuestion = {
 export type ToolContext = {
   /** Aborted when the turn is. */
   readonly signal: AbortSignal;
-  /** Asks the owner and waits for the word they choose; it is also `no` where no answer comes in time. */
-  readonly ask: (
-    question: ToolQuestion,
-  ) => Promise<{ readonly word: string; readonly isAnswered: boolean }>;
+  /**
+   * Asks the owner and waits for the word they choose; it is also `no` where no answer comes in time. `text` is
+   * an answer in their own words.
+   */
+  readonly ask: (question: ToolQuestion) => Promise<{
+    readonly word: string;
+    readonly isAnswered: boolean;
+    readonly text?: string | undefined;
+  }>;
 };
 
 /** Checks a tool's input before it is run; without it, the types of input and schema could part. */

@@ -3,7 +3,7 @@ import { AgentFrame, type HostFrame } from '../../src/sandbox/protocol/frames.ts
 import type { ToolQuestion } from './agent-tool.ts';
 
 type Decision = Extract<HostFrame, { type: 'decision' }>;
-type Reply = { readonly word: string; readonly isAnswered: boolean };
+type Reply = Omit<Decision, 'type' | 'id'>;
 
 /** Questions of the agent's own tools that wait for the owner. */
 export class Questions {
@@ -15,7 +15,10 @@ export class Questions {
   }
 
   /** @throws Error where the question is too long, or its choices are no words */
-  async ask(turn: string, { text, choices = [], payload }: ToolQuestion): Promise<Reply> {
+  async ask(
+    turn: string,
+    { text, choices = [], takesText, payload }: ToolQuestion,
+  ): Promise<Reply> {
     const id = randomUUID();
     const frame: AgentFrame = {
       type: 'permission',
@@ -23,8 +26,12 @@ export class Questions {
       turn,
       text,
       choices: [...choices],
+      ...(takesText ? { takesText } : {}),
       payload,
     };
+    if (takesText && choices.length > 0) {
+      throw new Error('A question that takes text has no choices.');
+    }
     // The host lets an agent go that sends it anything else.
     if (!AgentFrame.safeParse(frame).success) {
       throw new Error('A question has at most 4,000 characters and nine choices, each a word.');
@@ -38,8 +45,8 @@ export class Questions {
     return await promise;
   }
 
-  receive({ id, word, isAnswered }: Decision): void {
-    this.#waiting.get(id)?.({ word, isAnswered });
+  receive({ type: _, id, ...reply }: Decision): void {
+    this.#waiting.get(id)?.(reply);
     this.#waiting.delete(id);
   }
 }

@@ -14,6 +14,7 @@ export const tool = defineTool({
   description: 'Asks.',
   input: z.object({ text: z.string() }),
   async run({ text }, { ask }) {
+    if (text === 'Who?') return JSON.stringify(await ask({ text, takesText: true }));
     const choices = [{ word: 'red', label: 'red' }, { word: 'blue', label: 'blue' }];
     return JSON.stringify(await ask({ text, choices, payload: { wall: 1 } }));
   },
@@ -31,16 +32,19 @@ await describeWithEngine('bubblewrap', 'a tool of the agent’s own', () => {
         return [
           { type: 'tool_use', name: 'asker', input: { text: 'Which?' } },
           { type: 'tool_use', name: 'asker', input: long },
+          { type: 'tool_use', name: 'asker', input: { text: 'Who?' } },
         ];
       },
     });
     const asked: AgentQuestion[] = [];
     const onAsk = async (question: AgentQuestion) => {
       asked.push(question);
+      if (question.takesText) return { word: 'text', isAnswered: true, text: 'Eve, I think' };
       return { word: 'blue', isAnswered: true };
     };
     const answer = await project.answer('ask', { onAsk });
     expect(answer).toContain('{"word":"blue","isAnswered":true}');
+    expect(answer).toContain('{"word":"text","isAnswered":true,"text":"Eve, I think"}');
     expect(answer).toContain('A question has at most 4,000 characters');
     expect(asked).toEqual([
       {
@@ -51,6 +55,7 @@ await describeWithEngine('bubblewrap', 'a tool of the agent’s own', () => {
         ],
         payload: { wall: 1 },
       },
+      { text: 'Who?', choices: [], takesText: true },
     ]);
     // Where nobody can be asked, it is a no.
     expect(await project.answer('ask')).toContain('{"word":"no","isAnswered":false}');

@@ -43,11 +43,17 @@ export type HostToolResult = { readonly ok: boolean; readonly value: unknown };
 export type AgentQuestion = {
   readonly text: string;
   readonly choices: readonly { readonly word: string; readonly label: string }[];
+  /** The owner's next message is the answer, in their own words. */
+  readonly takesText?: true;
   /** The subject of the question, shown exactly as it is; undefined for none. */
   readonly payload?: unknown;
 };
-/** The word that was chosen; also `no` where no answer came. */
-export type AgentReply = { readonly word: string; readonly isAnswered: boolean };
+/** The word that was chosen; also `no` where no answer came. `text` is an answer in own words. */
+export type AgentReply = {
+  readonly word: string;
+  readonly isAnswered: boolean;
+  readonly text?: string;
+};
 
 /** A tool that the host offers to agents, with a JSON schema of its input. */
 export type HostTool = {

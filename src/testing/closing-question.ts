@@ -8,6 +8,7 @@ export function openClosing(
   question: Pick<ClosingQuestion, 'text' | 'declined'> & Partial<ClosingQuestion>,
 ): void {
   const kept = closingQuestion({ command: 'restart', data: null, ...question }, 't0');
-  const place = { id: 'closing', jid: 'terminal:main', sender: null };
+  const jid = 'terminal:main';
+  const place = { id: `closing-${store.asks.freeNumber(jid)}`, jid, sender: null };
   store.asks.open(putQuestion({ store }, { ...place, kept }).ask, 1);
 }

@@ -7,7 +7,7 @@ import type { AskQuestion } from '../contracts/ask.ts';
  * there may look like the host's own.
  */
 export function questionOfAgent(
-  { text, choices, payload }: AgentQuestion,
+  { text, choices, takesText, payload }: AgentQuestion,
   group: { readonly name: string },
 ): AskQuestion {
   const lines = text
@@ -19,6 +19,7 @@ export function questionOfAgent(
   const quote = lines.map((line) => `> ${line}`).join('\n');
   return {
     text: `A tool of the agent of ${group.name} asks:\n\n${quote}`,
+    ...(takesText ? { takesText } : {}),
     choices: choices.map(({ word, label }) => ({ word, label: oneLine(label, 200) })),
     ...(payload === undefined ? {} : { payload }),
   };

@@ -125,13 +125,13 @@ function numbered(
 
 /** Stores an answer: for the work that waits, or as the end of a question that a command goes on from. */
 function take({ store }: AnswerOptions, { id, kept }: Open, reply: Reply): AfterAnswer {
-  if (kept.then === null) {
+  if (kept.continuation === null) {
     store.asks.answer(id, reply);
     return said(answeredText(kept, reply));
   }
   store.asks.close(id);
-  const { text, choices, then } = kept;
-  return { kind: 'reply', question: { ...then, text, choices }, reply };
+  const { text, choices, continuation } = kept;
+  return { kind: 'reply', question: { ...continuation, text, choices }, reply };
 }
 
 /** It waits for no command at work, which may be what asked. */
@@ -139,8 +139,8 @@ function said(text: string): AfterAnswer {
   return { kind: 'said', text, isQuick: true };
 }
 
-function answerable({ choices, takesText, then }: KeptQuestion) {
-  return { choices, takesText, mayBeForAll: then?.mayBeForAll === true };
+function answerable({ choices, takesText, continuation }: KeptQuestion) {
+  return { choices, takesText, mayBeForAll: continuation?.mayBeForAll === true };
 }
 
 function which(open: readonly Open[]): string {

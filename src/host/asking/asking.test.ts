@@ -242,22 +242,20 @@ test('a tool in the container asks the owner, in words that are marked as its ow
 
 test('a question that has to wait for three others longer than its time is a no', async () => {
   using project = new TestProject();
-  const questions = ['First?', 'Second?', 'Third?'].map((text) => ({ text }));
-  const assistant = await familyAsks(project, questions);
-  const { terminal, clock, store, replies } = assistant;
-  await hears(terminal, 'Third?');
-  openClosing(store, { text: 'X?', declined: 'No X.' });
-  for (const answer of ['3 yes', '2 yes', '1 yes']) await terminal.say(answer);
+  const assistant = await familyAsks(project, [{ text: 'First?' }]);
+  const { terminal, family, clock, store, replies } = assistant;
+  await hears(terminal, 'First?');
+  await terminal.say('yes');
   await isIdle(assistant);
-  expect(replies).toEqual([chosen('yes'), chosen('yes'), chosen('yes')]);
-  await assistant.family('@Andy again');
-  await vi.waitFor(() => expect(store.asks.inChat('terminal:main')).toHaveLength(3));
+  for (const text of ['X?', 'Y?', 'Z?']) openClosing(store, { text, declined: 'No.' });
+  await family('@Andy again');
+  await vi.waitFor(() => expect(store.turns.counts()).toMatchObject({ running: 1 }));
   await setImmediate();
   clock.pass(600_000);
   await isIdle(assistant);
-  expect(replies).toEqual([NO, NO, NO]);
-  expect(textsOf(terminal).filter((text) => text.startsWith('Third?'))).toHaveLength(1);
-  expect(store.asks.inChat('terminal:main')).toMatchObject([{ isClosing: true }]);
+  expect(replies).toEqual([NO]);
+  expect(textsOf(terminal).filter((text) => text.startsWith('First?'))).toHaveLength(1);
+  expect(store.asks.inChat('terminal:main')).toHaveLength(3);
   await assistant.stop();
 });
 
@@ -356,5 +354,52 @@ test('what only the owner can allow is allowed by a press of the owner', async (
   expect(await press(true)).toBe('noted');
   await isIdle(assistant);
   expect(replies).toEqual([chosen('no')]);
+  await assistant.stop();
+});
+
+test('a question that takes text is answered by the next message of the person asked, whatever it says', async () => {
+  using project = new TestProject();
+  const assistant = await familyAsks(project, [
+    { to: 'bob', text: 'What name?', takesText: true },
+    { text: 'A title?', takesText: true },
+    { text: 'Really?' },
+    { text: 'What?', takesText: true, choices: COLOURS },
+  ]);
+  const { chat, terminal, family, replies } = assistant;
+  await hears(chat, 'What name?\n\nYour next message here is the answer; `cancel` gives none.');
+  await hears(terminal, 'A title?\n\nYour next message here is the answer; `cancel` gives none.');
+  await hears(terminal, 'Really? Say `2 yes` or `2 no`.');
+  await family('1 of mine', { sender: 'eve' });
+  await family('', { attachments: [{ kind: 'image', mimeType: null, sizeBytes: 1, name: null }] });
+  await hears(chat, 'What was asked last was not answered.');
+  await terminal.say('yes');
+  await hears(terminal, '- `1 your answer` and the like: A title?');
+  await terminal.say('2 yes');
+  await terminal.say('1 Ways home');
+  await isIdle(assistant);
+  expect(replies).toEqual([
+    NO,
+    { word: 'text', isAnswered: true, text: 'Ways home' },
+    chosen('yes'),
+    'A question that takes text has no choices, and a text allows nothing.',
+  ]);
+  await assistant.stop();
+});
+
+test('an answer in own words may be of several lines, begin with a number, or cancel', async () => {
+  using project = new TestProject();
+  const question = { to: 'bob', text: 'What name?', takesText: true };
+  const assistant = await familyAsks(project, [question]);
+  const { chat, family, replies } = assistant;
+  await hears(chat, 'What name?');
+  await family('1 of two\nlines');
+  await isIdle(assistant);
+  expect(replies).toEqual([{ word: 'text', isAnswered: true, text: '1 of two\nlines' }]);
+  await family('@Andy go');
+  await vi.waitFor(() => expect(assistant.store.asks.inChat(FAMILY)).toHaveLength(1));
+  await family('Cancel.');
+  await isIdle(assistant);
+  expect(replies).toEqual([{ word: 'cancel', isAnswered: true }]);
+  expect(textsOf(chat)).toContain('Noted: no answer.');
   await assistant.stop();
 });

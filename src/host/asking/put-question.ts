@@ -24,7 +24,7 @@ export function putQuestion(
       number,
       sender,
       payload: { ...kept, isNumbered: !isAlone },
-      isClosing: kept.then !== null,
+      isClosing: kept.continuation !== null,
     },
     text: askedText(kept, { number, isAlone }),
     choices: pressedChoices(id, kept),

@@ -16,7 +16,7 @@ const KeptQuestion = z.object({
   /** The turn that asks. */
   turnId: z.string().nullable().default(null),
   /** The command that its answer goes on with; null where some work waits for the answer. */
-  then: Continuation.nullable().default(null),
+  continuation: Continuation.nullable().default(null),
 });
 
 export type KeptQuestion = Readonly<z.output<typeof KeptQuestion>>;
@@ -54,10 +54,10 @@ export function keptQuestion(
 
 /** Makes a question of the one that a turn ends with. Its choices may be as many as the command needs. */
 export function closingQuestion(
-  { text, choices = [], ...then }: ClosingQuestion,
+  { text, choices = [], ...continuation }: ClosingQuestion,
   turnId: string,
 ): KeptQuestion {
-  return parsed({ text, choices: [...choices], turnId, then });
+  return parsed({ text, choices: [...choices], turnId, continuation });
 }
 
 /** A question at the end of a turn, and the command that its answer goes on with. */
@@ -123,8 +123,8 @@ function howToSay(choices: readonly { readonly word: string }[], { number, isAlo
   return `Say ${words.slice(0, -1).join(', ')}${or}${words.at(-1)}.`;
 }
 
-function howToChoose({ then }: KeptQuestion, { number, isAlone }: Place): string {
-  const isForAll = then?.mayBeForAll === true;
+function howToChoose({ continuation }: KeptQuestion, { number, isAlone }: Place): string {
+  const isForAll = continuation?.mayBeForAll === true;
   if (isAlone) {
     return isForAll ? 'Say a number; `all 1` takes a side for all that are left.' : 'Say a number.';
   }
@@ -167,8 +167,8 @@ export function takenReply(stored: unknown): AskReply {
 }
 
 /** Returns the notice after a question that was not answered. */
-export function declinedText({ choices, what, takesText, then }: KeptQuestion): string {
-  if (then !== null) return then.declined;
+export function declinedText({ choices, what, takesText, continuation }: KeptQuestion): string {
+  if (continuation !== null) return continuation.declined;
   if (what !== null) return `${what} was not allowed.`;
   return choices.length === 0 && !takesText
     ? 'What was asked last counts as a no.'

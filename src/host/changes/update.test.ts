@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { answers, textsOf } from '../../testing/assistant.ts';
 import { runClaw } from '../../testing/claw.ts';
 import { ask, hears, read, skills, stopsForRestart, write } from '../../testing/owner-chat.ts';
 import { CODE, cloneOfReleases, manifest, release } from '../../testing/releases.ts';
@@ -63,4 +64,30 @@ test('what the release contains is asked about before the update is shown', asyn
   await stopsForRestart(project, first);
   expect(read(project, 'src/a.ts')).toBe(mine);
   expect(read(project, '.claw/state.yaml')).toContain('layers: []');
+});
+
+test('an update that the agent proposes is shown and asked about once', async () => {
+  const { project, remote } = cloneOfReleases();
+  using _ = project;
+  using __ = remote;
+  expect((await runClaw(['--cwd', project.dir, 'init'])).code).toBe(0);
+  release(remote, 'v2.0.0', { 'package.json': manifest('2.0.0'), 'src/a.ts': CORE_2 });
+  const first = await project.start({
+    agent: async ({ folder }, { onTool }) => {
+      const { value } = await onTool({
+        name: 'owner_command',
+        input: { command: '/update' },
+        folder,
+      });
+      return answers(String(value));
+    },
+  });
+  const shown = await ask(first, 'Is there anything new?', 'Say yes or no.');
+  expect(shown).toContain(
+    'Andy wants to run `/update`, which changes its own code. Core 1.0.0 → 2.0.0',
+  );
+  await first.terminal.say('yes');
+  await stopsForRestart(project, first);
+  expect(textsOf(first.terminal).filter((text) => text.includes('Say yes or no'))).toHaveLength(1);
+  expect(read(project, 'src/a.ts')).toBe(CORE_2);
 });

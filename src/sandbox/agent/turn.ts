@@ -169,20 +169,21 @@ export class RunningTurn implements PayingTurn {
   }
 
   async #ask(frame: Extract<AgentFrame, { type: 'permission' }>): Promise<void> {
-    const { id, text, choices, payload } = frame;
+    const { id, text, choices, takesText, payload } = frame;
     const { events, send } = this.#parts;
-    let reply = NOT_ANSWERED;
+    let reply: AgentReply = NOT_ANSWERED;
     this.#calls += 1;
     try {
-      const asked = events.onAsk?.({ text, choices, payload });
+      const asked = events.onAsk?.({ text, choices, ...(takesText ? { takesText } : {}), payload });
       if (asked !== undefined) reply = await this.silence.during(asked);
     } catch {
       // A question that could not be put has no answer.
     } finally {
       this.#calls -= 1;
     }
-    const { word, isAnswered } = reply;
-    if (!this.signal.aborted) send({ type: 'decision', id, word, isAnswered });
+    if (this.signal.aborted) return;
+    const { word, isAnswered, text: said } = reply;
+    send({ type: 'decision', id, word, isAnswered, ...(said === undefined ? {} : { text: said }) });
   }
 
   async #callTool(id: string, name: string, input: unknown): Promise<void> {

@@ -10,8 +10,8 @@
  *     agent  → text {turn, delta}                          any number of times
  *     agent  → tool_call {id, turn, name, input}           a tool of the host
  *     host   → tool_result {id, ok, value}
- *     agent  → permission {id, turn, text, choices, payload}   a tool of its own asks the owner
- *     host   → decision {id, word, isAnswered}             their word; `no` without an answer
+ *     agent  → permission {id, turn, text, choices, takesText, payload}   a tool of its own asks the owner
+ *     host   → decision {id, word, isAnswered, text}       their word; `no` without an answer
  *     host   → message {turn, id, text}                    said in the chat since the turn began
  *     agent  → took {turn, id}                             the next step's model call holds that message
  *     agent  → alive {turn}                                while a tool of its own runs, each second
@@ -80,6 +80,7 @@ const DecisionFrame = z.strictObject({
   id: Id,
   word: z.string(),
   isAnswered: z.boolean(),
+  text: z.string().optional(),
 });
 
 const Choice = z.strictObject({
@@ -117,6 +118,7 @@ export const AgentFrame = z.discriminatedUnion('type', [
     turn: Id,
     text: z.string().min(1).max(4_000),
     choices: z.array(Choice).max(9),
+    takesText: z.literal(true).optional(),
     payload: z.unknown().optional(),
   }),
   z.strictObject({

@@ -7,7 +7,7 @@ SELECT 'question:' || jid, jid,
   json_object(
     'text', replace(coalesce(payload ->> 'text', ''), ' Say yes or no.', ''),
     'choices', json(coalesce(payload -> 'choices', '[]')),
-    'then', json_object(
+    'continuation', json_object(
       'command', payload ->> 'command', 'data', json(payload -> 'data'), 'declined', payload ->> 'declined',
       'mayBeForAll', json(coalesce(payload -> 'mayBeForAll', 'false')), 'run', payload ->> 'run')),
   1, asked_at
