@@ -240,7 +240,7 @@ test('no filter can make a command or an answer of what a person wrote', async (
   const kept = { text: 'Sure?', choices: [], what: null, turnId: 't' };
   const open = () =>
     store.asks.open(
-      { id: 'q', jid: 'terminal:main', number: 1, sender: null, payload: kept },
+      { id: 'q', jid: 'terminal:main', number: 1, sender: null, payload: kept, isClosing: false },
       Date.now() + 60_000,
     );
   open();
@@ -249,7 +249,7 @@ test('no filter can make a command or an answer of what a person wrote', async (
   expect(store.asks.byId('q')).toBeNull();
   open();
   await terminal.say('yes');
-  expect(store.asks.byId('q')?.reply).toBe('yes');
+  expect(store.asks.byId('q')?.reply).toMatchObject({ word: 'yes' });
   await assistant.stop();
 });
 
