@@ -1,5 +1,6 @@
 import { StatusData } from '../engine/contract/verbs/status.ts';
 import { budgetLine } from '../host/budget/budget-report.ts';
+import { describeLayers } from '../host/changes/running-code.ts';
 import { dataBy } from '../host/contracts/claw.ts';
 import { type CommandContext, defineCommand } from '../host/contracts/command.ts';
 import { localTime } from '../host/scheduler/local-time.ts';
@@ -34,7 +35,7 @@ export const command = defineCommand({
       `- groups: ${describeGroups(context)}`,
       `- queue: ${describeQueue(context)}`,
       ...describeInbound(context),
-      `- code: ${tree}`,
+      ...codeLines(context, tree),
     ];
     return { kind: 'answer', text: lines.join('\n') };
   },
@@ -113,14 +114,22 @@ function counted(count: number, noun: string): string {
   return count === 1 ? `1 ${noun}` : `${count} ${noun}s`;
 }
 
+/** Tells what runs from what is in the tree: a command in a shell may have changed that since the start. */
+function codeLines({ runningCode }: CommandContext, tree: string): readonly string[] {
+  if (!runningCode.isOutdated()) return [`- code: ${tree}`];
+  return [
+    `- code: ${runningCode.describe()}, as at the start`,
+    `- code on disk: ${tree}; say \`/restart\` to run it`,
+  ];
+}
+
 async function describeTree({ claw }: CommandContext): Promise<string> {
   const result = await claw(['status']);
   const tree = dataBy(StatusData, result);
   if (!result.ok || tree === null) return `unknown (${result.error?.message ?? 'no answer'})`;
   if (!tree.initialised) return 'the core as it came, no skills';
-  const layers = tree.layers.map(({ name, version }) => `${name} ${version}`).join(', ');
   const edits =
     tree.edits.length > 0 ? `, ${counted(tree.edits.length, 'file')} with edits of your own` : '';
   const pending = tree.pending ? ', a change waits for your decision (`/conflicts`)' : '';
-  return `core and ${layers || 'no skills'}${edits}${pending}`;
+  return `${describeLayers(tree.layers)}${edits}${pending}`;
 }

@@ -3,6 +3,7 @@ import { openAddressBook } from './address-book.ts';
 import { openAsking } from './asking/asking.ts';
 import { attachmentFetcher } from './attachments/attachments.ts';
 import { openBudgets } from './budget/budgets.ts';
+import { noteRunningCode } from './changes/running-code.ts';
 import type { Resumption } from './contracts/command.ts';
 import type { HostOptions } from './contracts/options.ts';
 import { openRegistry } from './groups/registry.ts';
@@ -128,6 +129,7 @@ export function openHost(options: HostOptions): Host {
       newId,
       engines: options.engines.map(({ name, limits }) => ({ name, limits })),
       version: options.version,
+      runningCode: noteRunningCode(projectDir),
       claw: options.claw,
       git: options.git,
       isSet: options.isSet,

@@ -1,8 +1,8 @@
 import { Option } from 'commander';
-import type { EngineContext, PlanSummary } from '../../engine/commands.ts';
+import type { EngineContext, PlanSummary, VerbResult } from '../../engine/commands.ts';
 import * as engine from '../../engine/commands.ts';
 import type { ResolveOptions } from '../resolve/resolve.ts';
-import type { DefineVerb, Invocation } from '../verb.ts';
+import type { DefineVerb, Invocation, RunVerb } from '../verb.ts';
 import { type DevArguments, devCommand, devVerb } from './dev.ts';
 import { drawMatrix, type MatrixOptions, matrixCommand, matrixRequest } from './matrix-options.ts';
 import { type PackArguments, packCommand, packVerb } from './pack-options.ts';
@@ -29,7 +29,7 @@ export const engineVerbs: readonly DefineVerb[] = [
       .option('--core-version <version>', 'as for init, where this is the first command')
       .option('--release <ref or dir>', 'as for init, where this is the first command')
       .action((skills: string[], options: ReleaseOptions) =>
-        run('apply', (invocation) =>
+        runChanging(run, 'apply', (invocation) =>
           engine.apply(contextOf(invocation), skills, releaseOf(options)),
         ),
       ),
@@ -39,7 +39,7 @@ export const engineVerbs: readonly DefineVerb[] = [
       .description('take skills out again')
       .argument('<skill...>')
       .action((skills: string[]) =>
-        run('remove', (invocation) => engine.remove(contextOf(invocation), skills)),
+        runChanging(run, 'remove', (invocation) => engine.remove(contextOf(invocation), skills)),
       ),
   (program, run) =>
     program
@@ -47,13 +47,15 @@ export const engineVerbs: readonly DefineVerb[] = [
       .description('replace applied skills by what their sources hold now')
       .argument('[skill...]')
       .action((skills: string[]) =>
-        run('upgrade', (invocation) => engine.upgrade(contextOf(invocation), skills)),
+        runChanging(run, 'upgrade', (invocation) => engine.upgrade(contextOf(invocation), skills)),
       ),
   (program, run) =>
     program
       .command('replay')
       .description('compose what .claw/state.yaml lists on the core of this clone')
-      .action(() => run('replay', (invocation) => engine.replay(contextOf(invocation)))),
+      .action(() =>
+        runChanging(run, 'replay', (invocation) => engine.replay(contextOf(invocation))),
+      ),
   (program, run) =>
     program
       .command('update')
@@ -64,7 +66,7 @@ export const engineVerbs: readonly DefineVerb[] = [
       .addOption(keepOption())
       .addOption(movedOption())
       .action((wanted: string, options: UpdateArguments) =>
-        run('update', (invocation) =>
+        runChanging(run, 'update', (invocation) =>
           engine.update(contextOf(invocation), wanted, updateOf(options)),
         ),
       ),
@@ -242,7 +244,7 @@ export const engineVerbs: readonly DefineVerb[] = [
       .description('go on with the operation that waits, as you decided')
       .option('--prove', 'run checks and tests on it, and change nothing yet')
       .action((options: { prove?: boolean }) =>
-        run('continue', (invocation) =>
+        runChanging(run, 'continue', (invocation) =>
           engine.continueOperation(contextOf(invocation), { isTrial: options.prove === true }),
         ),
       ),
@@ -269,7 +271,7 @@ export const engineVerbs: readonly DefineVerb[] = [
     program
       .command('undo')
       .description('take back the last transaction')
-      .action(() => run('undo', (invocation) => engine.undo(contextOf(invocation)))),
+      .action(() => runChanging(run, 'undo', (invocation) => engine.undo(contextOf(invocation)))),
   (program, run) =>
     program
       .command('abort')
@@ -292,9 +294,26 @@ export const engineVerbs: readonly DefineVerb[] = [
       )
       .option('--roll-back', 'take it back')
       .action((options: Record<string, boolean>) =>
-        run('recover', (invocation) => engine.recover(contextOf(invocation), decisionOf(options))),
+        runChanging(run, 'recover', (invocation) =>
+          engine.recover(contextOf(invocation), decisionOf(options)),
+        ),
       ),
 ];
+
+/** Runs a verb that changes the tree, and says it where an assistant still runs the code from before. */
+async function runChanging(
+  run: RunVerb,
+  verb: string,
+  work: (invocation: Invocation) => Promise<VerbResult>,
+): Promise<void> {
+  await run(verb, async (invocation) => {
+    const result = await work(invocation);
+    // Of programs, the host restarts by itself; others can ask.
+    if (invocation.options.json === true || result.changes.length === 0) return result;
+    const { withRestartHint } = await import('../assistant/restart-hint.ts');
+    return await withRestartHint(result, invocation.root);
+  });
+}
 
 type ReleaseOptions = { readonly coreVersion?: string; readonly release?: string };
 

@@ -14,6 +14,7 @@ import type { Environment } from '../../lib/settings.ts';
 import type { ModelReport } from '../../model/model.ts';
 import type { Group, Store } from '../../store/store.ts';
 import type { Budgets } from '../budget/budgets.ts';
+import type { RunningCode } from '../changes/running-code.ts';
 import type { AddressOf } from '../groups/chat-list.ts';
 import type { Registry } from '../groups/registry.ts';
 import type { TaskBook } from '../scheduler/task-book.ts';
@@ -51,6 +52,7 @@ export type CommandContext = {
   readonly model: ModelReport;
   readonly projectDir: string;
   readonly version: string;
+  readonly runningCode: RunningCode;
   readonly claw: Claw;
   readonly git: Git;
   /** The chat in which it was said. */

@@ -180,6 +180,7 @@ test('an owner’s command holds what its contract names, and not the host’s o
     'projectDir',
     'registry',
     'retryFailed',
+    'runningCode',
     'sandbox',
     'say',
     'sayProgress',

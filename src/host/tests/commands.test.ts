@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import type { Pairing } from '../../channels/channel.ts';
 import { type TestAssistant, TestProject, textsOf } from '../../testing/assistant.ts';
+import { clawRunner } from '../contracts/claw.ts';
 import type { HostOptions } from '../contracts/options.ts';
 
 const SKILL_MD = `---
@@ -142,6 +143,29 @@ test('status tells what runs and never the key', async () => {
   expect(status).toContain('queue: 0 waiting, 0 running, 0 failed, 0 unsent');
   expect(status).not.toContain('sk-secret-1');
   await assistant.stop();
+});
+
+test('status tells the code that runs from the code on disk, which a shell may have changed since', async () => {
+  using project = new TestProject(PROJECT);
+  const claw = clawRunner({
+    nodePath: process.execPath,
+    clawPath: join(import.meta.dirname, '../../../bin/claw.js'),
+    projectDir: project.dir,
+    environment: process.env,
+    modelKey: {},
+  });
+  const first = await project.start();
+  expect(await claw(['apply', 'greeting'])).toMatchObject({ ok: true });
+  await first.terminal.say('/status');
+  const status = await hears(first, 'code: core and no skills, as at the start');
+  expect(status).toMatch(/- code on disk: core and greeting 1\.2\.0.*; say `\/restart` to run it/);
+  await first.stop();
+  const second = await project.start();
+  expect(await claw(['remove', 'greeting'])).toMatchObject({ ok: true });
+  await second.terminal.say('/status');
+  const later = await hears(second, 'code: core and greeting 1.2.0, as at the start');
+  expect(later).toMatch(/- code on disk: core and no skills.*; say `\/restart` to run it/);
+  await second.stop();
 });
 
 test('status names the settings that a silent channel waits for', async () => {
