@@ -31,6 +31,7 @@ export function createAgentsSandbox(options: AgentsSandboxOptions): LazySandbox 
       least: store.engines.least(),
       engines,
       environment,
+      elapsed: () => performance.now(),
       onProgress: (line) => log.info(line),
       onContainer: (group, { kind, ...data }) =>
         log.info(`a container ${kind}`, { group, ...data }),

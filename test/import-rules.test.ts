@@ -41,6 +41,18 @@ test('an import that the map forbids fails the check, and names the rule', async
   }
 });
 
+/** Rooms that are given the time, chance and the owner's folder, so that their tests decide on them. */
+const GIVEN =
+  'channels commands guards host http inbound prompt sandbox services store tools'.split(' ');
+const TAKEN = /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\bperformance\.now\b|\bhomedir\b/;
+
+test('no channel, sandbox or other part of the host takes time, chance or the home folder by itself', () => {
+  const inRooms = productFiles().filter((file) => GIVEN.some((room) => isIn(file, `src/${room}`)));
+  expect(new Set(inRooms.map((file) => file.split('/')[1]))).toEqual(new Set(GIVEN));
+  const taking = inRooms.filter((file) => TAKEN.test(readFileSync(join(HOME, file), 'utf8')));
+  expect(taking).toEqual([]);
+});
+
 test('the table of ARCHITECTURE.md says of each module what the configuration lets it import', () => {
   const files = productFiles();
   const rows = readTable();

@@ -3,6 +3,7 @@ import { PhoneNumber } from '../lib/setting-values.ts';
 import {
   type Channel,
   type ChannelCapabilities,
+  type ChannelClock,
   type ChannelEvents,
   type ChannelLog,
   type ChannelStatus,
@@ -27,11 +28,17 @@ const Environment = z.object({
 export const channel = defineChannel({
   name: 'whatsapp',
   settings: Environment,
-  create: ({ settings: { WHATSAPP_OWNER: owner }, assistantName, dataDir, log }) =>
-    new WhatsAppChannel({ settings: { assistantName, dataDir, owner: owner ?? null }, log }, null),
+  create: ({ settings: { WHATSAPP_OWNER: owner }, assistantName, dataDir, log, clock }) => {
+    const settings = { assistantName, dataDir, owner: owner ?? null };
+    return new WhatsAppChannel({ settings, log, clock }, null);
+  },
 });
 
-type Context = { readonly settings: LinkSettings; readonly log: ChannelLog };
+type Context = {
+  readonly settings: LinkSettings;
+  readonly log: ChannelLog;
+  readonly clock: ChannelClock;
+};
 
 const IN_USE_MS = 10_000;
 
@@ -87,7 +94,7 @@ export class WhatsAppChannel implements Channel {
   }
 
   async #open(events: ChannelEvents, onStatus: (status: ChannelStatus) => void): Promise<void> {
-    const { settings, log } = this.#context;
+    const { settings, log, clock } = this.#context;
     try {
       const { openLink } = await import('./whatsapp/session/link.ts');
       this.#link = await openLink({
@@ -95,6 +102,7 @@ export class WhatsAppChannel implements Channel {
         endpoint: this.#endpoint,
         events: { ...events, onStatus },
         log,
+        clock,
       });
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
@@ -129,10 +137,11 @@ export class WhatsAppChannel implements Channel {
   }
 
   forgetChat(jid: string): void {
-    const { dataDir } = this.#context.settings;
+    const { settings, clock } = this.#context;
+    const { dataDir } = settings;
     if (this.#link !== null) this.#link.forgetChat(jid);
     else if (hasLinkDatabase(dataDir)) {
-      const linkDatabase = openLinkDatabase(dataDir, Date.now());
+      const linkDatabase = openLinkDatabase(dataDir, clock.now);
       try {
         forgetChat(linkDatabase, jid);
       } finally {

@@ -2,6 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { WhatsAppChannel } from '../channels/whatsapp.ts';
 import type { Claw, ClawResult } from '../host/contracts/claw.ts';
 import { TestChannel, TestProject, textsOf } from '../testing/assistant.ts';
+import { CLOCK } from '../testing/whatsapp/linked-channel.ts';
 
 const RESULT: ClawResult = {
   ok: true,
@@ -26,6 +27,7 @@ function paired(name: string, title: string): TestChannel {
 const UNUSED = {
   settings: { assistantName: 'Andy', dataDir: '/', owner: null },
   log: { info() {}, warn() {} },
+  clock: CLOCK,
 };
 
 /** The owner's phone is the far end; `said` is what the set-up shows before it answers. */

@@ -168,7 +168,7 @@ test('what others could look into is named with the command that closes it', asy
 test('the link to WhatsApp: not there, paired, in use, removed', async () => {
   const said = async () => (await found('whatsapp'))[0];
   expect(await said()).toMatchObject({ ok: true, message: expect.stringContaining('not paired') });
-  const linkDatabase = openLinkDatabase(data, 0);
+  const linkDatabase = openLinkDatabase(data, () => 0);
   const json = JSON.stringify({ account: {}, me: { id: '491511234567:3@s.whatsapp.net' } });
   linkDatabase.database.prepare('INSERT INTO credentials (id, json) VALUES (1, ?)').run(json);
   expect(await said()).toMatchObject({ ok: true, message: 'paired' });
@@ -178,14 +178,14 @@ test('the link to WhatsApp: not there, paired, in use, removed', async () => {
     ok: false,
     advice: '`claw setup whatsapp` pairs it again.',
   });
-  const again = openLinkDatabase(data, 0);
+  const again = openLinkDatabase(data, () => 0);
   again.database.exec('UPDATE credentials SET is_removed = 0');
   again.close();
   expect(await said()).toMatchObject({ ok: true, message: 'paired with +491511234567' });
 });
 
 test('of a link in use, the log of the running assistant tells', async () => {
-  const linkDatabase = openLinkDatabase(data, 0);
+  const linkDatabase = openLinkDatabase(data, () => 0);
   const lock = resolve(import.meta.dirname, '../supervisor/instance-lock.ts');
   const script = `import { lockInstance } from ${JSON.stringify(lock)};
     const lock = lockInstance(${JSON.stringify(data)}, process.pid);

@@ -99,8 +99,9 @@ export class GroupSandbox implements Sandbox {
     const { folder, isMain } = request;
     let group = this.#groups.get(folder);
     if (group === undefined) {
-      const { idleMs } = this.#parts.options.settings;
-      group = new GroupContainer({ startAgent: () => this.#startAgent(folder, isMain), idleMs });
+      const { settings, elapsed } = this.#parts.options;
+      const startAgent = () => this.#startAgent(folder, isMain);
+      group = new GroupContainer({ startAgent, idleMs: settings.idleMs, elapsed });
       this.#groups.set(folder, group);
     }
     return group;

@@ -10,6 +10,8 @@ export type GroupParts = {
   /** Starts the group's container; rejects when it cannot. */
   readonly startAgent: () => Promise<WarmAgent>;
   readonly idleMs: number;
+  /** A clock in milliseconds that never goes back. */
+  readonly elapsed: () => number;
 };
 
 /** Parts of one turn. */
@@ -22,11 +24,7 @@ export type GroupTurn = {
 /** One group's agent over time: started for a turn, kept warm, stopped when idle, replaced when lost. */
 export class GroupContainer {
   readonly #parts: GroupParts;
-  readonly #callLimit = new CallLimit({
-    burst: CALL_BURST,
-    perSecond: CALLS_PER_SECOND,
-    now: () => performance.now(),
-  });
+  readonly #callLimit: CallLimit;
   #agent: WarmAgent | null = null;
   /** Resolves when everything asked for so far is done: turns of one group never overlap. */
   #tail: Promise<unknown> = Promise.resolve();
@@ -39,6 +37,8 @@ export class GroupContainer {
 
   constructor(parts: GroupParts) {
     this.#parts = parts;
+    const limits = { burst: CALL_BURST, perSecond: CALLS_PER_SECOND };
+    this.#callLimit = new CallLimit({ ...limits, now: parts.elapsed });
   }
 
   /** Runs a turn after those before it. Never rejects. */
@@ -92,7 +92,7 @@ export class GroupContainer {
       return startFailure(error);
     } finally {
       this.#turns -= 1;
-      this.#lastTurnEndedAt = performance.now();
+      this.#lastTurnEndedAt = this.#parts.elapsed();
       this.#idle = setTimeout(() => this.retire(), this.#parts.idleMs).unref();
     }
   }

@@ -134,6 +134,7 @@ test('without an engine the advice says what to install', async () => {
       sandbox: 'docker',
     },
     homeDir: '/nonexistent',
+    elapsed: () => 0,
     onProgress: () => {},
     environment: { DOCKER_HOST: 'unix:///nonexistent/docker.sock' },
   });

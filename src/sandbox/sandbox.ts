@@ -134,6 +134,8 @@ export type SandboxOptions = {
   readonly settings: Settings;
   /** The owner's home folder: `~` in the list of shared folders, and where an engine may have its socket. */
   readonly homeDir: string;
+  /** A clock in milliseconds that never goes back. */
+  readonly elapsed: () => number;
   readonly onProgress: (line: string) => void;
   /** Called with each event of the groups' containers, for the log. Must not throw. */
   readonly onContainer?: (folder: string, event: ContainerEvent) => void;

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { pause } from '../channels/kit/backoff.ts';
 import { readLinkState } from '../channels/whatsapp/session/link-state.ts';
 import type { PairingMethod, PairingOptions } from '../channels/whatsapp/session/pairing.ts';
 import { defineSetup, type SetupContext, type SetupOutcome, SetupRefused } from './step.ts';
@@ -38,7 +39,8 @@ export async function setUpWhatsApp(
   try {
     const { signal } = context;
     const log = { info: () => {}, warn: () => {} };
-    const options = { dataDir, method, log, signal, isAgain: given.isAgain };
+    const clock = { now: Date.now, pause };
+    const options = { dataDir, method, log, clock, signal, isAgain: given.isAgain };
     const account = await pair(endpoint === undefined ? options : { ...options, endpoint });
     ending = `Paired with +${account.phoneNumber}. You can close this page.`;
     return {

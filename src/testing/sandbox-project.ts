@@ -87,6 +87,7 @@ export async function sandboxProject(parts: SandboxProjectParts): Promise<Sandbo
     projectDir: dir,
     settings: settings(dataDir, parts),
     homeDir: homedir(),
+    elapsed: () => performance.now(),
     onProgress: () => {},
     ...parts.options,
   });

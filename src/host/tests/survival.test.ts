@@ -56,6 +56,7 @@ await describeWithEngine('docker', 'what survives what', () => {
         projectDir: project.dir,
         settings: readSettings(environment, project.dir),
         homeDir: homedir(),
+        elapsed: () => performance.now(),
         onProgress: () => {},
       }),
     );

@@ -153,5 +153,6 @@ function open(
 ) {
   const onProgress = () => {};
   const [projectDir, homeDir] = ['/nonexistent', '/home/ada'];
-  return openSandbox({ projectDir, homeDir, settings, engines, environment, onProgress });
+  const elapsed = () => 0;
+  return openSandbox({ projectDir, homeDir, settings, engines, environment, elapsed, onProgress });
 }

@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import { WhatsAppChannel } from '../../channels/whatsapp.ts';
-import { endpointOf } from './linked-channel.ts';
+import { CLOCK, endpointOf } from './linked-channel.ts';
 
 /**
  * The channel in a process of its own, to be killed: `channel-child.ts DATA_DIR STORE SOCKET_URL`. Each
@@ -11,6 +11,7 @@ const channel = new WhatsAppChannel(
   {
     settings: { assistantName: 'Andy', dataDir, owner: null },
     log: { info: () => {}, warn: () => {} },
+    clock: CLOCK,
   },
   endpointOf({ url, filesUrl: url }),
 );

@@ -2,11 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type {
+  ChannelClock,
   ChannelLog,
   ChannelStatus,
   InboundMessage,
   KnownChat,
 } from '../../channels/channel.ts';
+import { pause } from '../../channels/kit/backoff.ts';
 import type { DeliveryPace } from '../../channels/whatsapp/outbound/delivery.ts';
 import type { Endpoint } from '../../channels/whatsapp/session/endpoint.ts';
 import { pair } from '../../channels/whatsapp/session/pairing.ts';
@@ -16,6 +18,9 @@ import { PlainAgent } from './media.ts';
 import type { WhatsAppServer } from './server.ts';
 
 const silent: ChannelLog = { info: () => {}, warn: () => {} };
+
+/** The real one. */
+export const CLOCK: ChannelClock = { now: Date.now, random: Math.random, pause };
 
 const WAIT_MS = 60_000;
 
@@ -87,6 +92,7 @@ export class LinkedChannel {
         show: (qr) => void this.#server.pairing().then((pairing) => pairing.scan(qr)),
       },
       log: silent,
+      clock: CLOCK,
       signal: new AbortController().signal,
       isAgain: false,
       endpoint: this.#endpoint,
@@ -149,7 +155,8 @@ export class LinkedChannel {
     };
     const note = (message: string, data?: unknown) =>
       void this.logged.push(`${message} ${JSON.stringify(data ?? {})}`);
-    return new WhatsAppChannel({ settings, log: { info: note, warn: note } }, this.#endpoint);
+    const log = { info: note, warn: note };
+    return new WhatsAppChannel({ settings, log, clock: CLOCK }, this.#endpoint);
   }
 
   #wake(): void {

@@ -1,6 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { WAMessage } from '@whiskeysockets/baileys';
-import type { ChannelEvents, ChannelLog } from '../../channel.ts';
+import type { ChannelClock, ChannelEvents, ChannelLog } from '../../channel.ts';
 import type { Inbox } from './inbox.ts';
 import type { Media } from './media.ts';
 import { type Reader, type ReadMessage, readMessage } from './message.ts';
@@ -14,6 +13,7 @@ export type ArrivalsOptions = {
   readonly reader: () => Reader;
   /** The phone number's address of a LID, where Baileys has learnt it. */
   readonly phoneOf: (lid: string) => Promise<string | null>;
+  readonly clock: Pick<ChannelClock, 'now' | 'pause'>;
   readonly log: ChannelLog;
   readonly signal: AbortSignal;
 };
@@ -110,7 +110,7 @@ export class InboundQueue {
     if (media !== null) this.#options.media.keep(jid, id, media);
     // The owner's messages to other people are not meant for the assistant.
     const isToOthers = isDirect && key.fromMe === true && jid !== this.#options.reader().self;
-    const isOld = message.sentAt < Date.now() - ANSWERED_MS;
+    const isOld = message.sentAt < this.#options.clock.now() - ANSWERED_MS;
     const isForNobody = message.isContext === true || isToOthers;
     const isLate = isOld && !isForNobody;
     if (!(await this.#store({ ...message, isContext: isForNobody || isOld, isLate }))) return false;
@@ -120,7 +120,7 @@ export class InboundQueue {
 
   /** Retries while the host cannot store; later messages wait, so that the order stays. */
   async #store(message: ReadMessage['message']): Promise<boolean> {
-    const { events, mergeChats, log, signal } = this.#options;
+    const { events, mergeChats, clock, log, signal } = this.#options;
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
       try {
         await mergeChats();
@@ -131,7 +131,7 @@ export class InboundQueue {
       }
       if (signal.aborted || attempt === ATTEMPTS) break;
       // Cut short when the channel closes: then there is one attempt more.
-      await delay(FIRST_PAUSE_MS * 2 ** attempt, undefined, { signal }).catch(() => {});
+      await clock.pause(FIRST_PAUSE_MS * 2 ** attempt, signal);
     }
     log.warn('a message from WhatsApp stays in the inbox until the next start');
     return false;

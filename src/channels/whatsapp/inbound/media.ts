@@ -48,7 +48,7 @@ export function mediaIn(
   return {
     keep(jid, messageId, { attachment: { name, sizeBytes }, source }) {
       const kept = JSON.stringify({ name, sizeBytes, ...source }, BufferJSON.replacer);
-      insert.run(jid, messageId, kept, Date.now());
+      insert.run(jid, messageId, kept, linkDatabase.now());
     },
     async fetch(jid, messageId) {
       const row = Row.optional().parse(find.get(jid, messageId));

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type {
   AnyMessageContent,
   MiscMessageGenerationOptions,
@@ -6,7 +5,7 @@ import type {
 } from '@whiskeysockets/baileys';
 import { z } from 'zod';
 import { cutText } from '../../../lib/cut-text.ts';
-import type { OutboundMessage } from '../../channel.ts';
+import type { ChannelClock, OutboundMessage } from '../../channel.ts';
 import { WhatsAppError } from '../failure.ts';
 import type { Baileys } from '../session/baileys.ts';
 import { uploadedFile } from './file-message.ts';
@@ -38,6 +37,7 @@ export type DeliveryOptions = {
   readonly isSelf: (jid: string) => boolean;
   readonly sent: Sent;
   readonly pace: DeliveryPace;
+  readonly clock: Pick<ChannelClock, 'now' | 'pause'>;
 };
 
 /** Phones show the first lines. */
@@ -137,17 +137,16 @@ export class Delivery {
   }
 
   async #waitForTurn(jid: string): Promise<void> {
-    const now = Date.now();
+    const { clock } = this.#options;
+    const now = clock.now();
     const waitMs = this.#throttle.waitMs(jid, now);
     if (waitMs > this.#options.pace.longestWaitMs) {
       throw new WhatsAppError('TOO_MANY', 'Too many messages at once; this one is sent later.');
     }
     this.#throttle.count(jid, now);
-    try {
-      if (waitMs > 0) await delay(waitMs, undefined, { signal: this.#stop.signal });
-    } catch (error) {
-      throw notConnected(error);
-    }
+    if (waitMs <= 0) return;
+    await clock.pause(waitMs, this.#stop.signal);
+    if (this.#stop.signal.aborted) throw notConnected();
   }
 
   async #sendPart(

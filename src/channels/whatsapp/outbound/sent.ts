@@ -27,7 +27,7 @@ export interface Sent {
   contentIn(jid: string, id: string): SentContent | null;
 }
 
-export function sentIn({ database }: LinkDatabase): Sent {
+export function sentIn({ database, now }: LinkDatabase): Sent {
   const insert = database.prepare(
     'INSERT OR IGNORE INTO sent (id, jid, text, sent_at) VALUES (?, ?, ?, ?)',
   );
@@ -41,7 +41,7 @@ export function sentIn({ database }: LinkDatabase): Sent {
   const row = (id: string) => (database.open ? Row.optional().parse(find.get(id)) : undefined);
   return {
     begin({ id, jid, text }) {
-      insert.run(id, jid, text, Date.now());
+      insert.run(id, jid, text, now());
       return row(id)?.is_taken === 1;
     },
     markTaken(id) {

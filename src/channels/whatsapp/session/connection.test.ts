@@ -34,7 +34,7 @@ test('without a pairing the channel is silent', async () => {
 });
 
 test('after a pairing that was broken off the channel is silent, too', async () => {
-  openLinkDatabase(linked.dataDir, Date.now()).close();
+  openLinkDatabase(linked.dataDir, Date.now).close();
   await linked.connect();
   expect(linked.channel.status().state).toBe('unpaired');
   expect(states()).toEqual(['connecting']);

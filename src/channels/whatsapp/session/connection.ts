@@ -1,6 +1,6 @@
 import type { WASocket } from '@whiskeysockets/baileys';
-import type { ChannelStatus } from '../../channel.ts';
-import { type BackoffLimits, backoffMs, pause } from '../../kit/backoff.ts';
+import type { ChannelClock, ChannelStatus } from '../../channel.ts';
+import { type BackoffLimits, backoffMs } from '../../kit/backoff.ts';
 import { type Outcome, outcomeOf, REMOVED } from './outcome.ts';
 
 /** Parts of the loop. None of the callbacks may throw. */
@@ -15,6 +15,7 @@ export type ConnectionOptions = {
   readonly markRemoved: () => void;
   /** Scales the pauses; 1 outside of tests. */
   readonly timeScale: number;
+  readonly clock: Pick<ChannelClock, 'random' | 'pause'>;
 };
 
 const BACKOFF: BackoffLimits = { firstMs: 1_000, longestMs: 120_000 };
@@ -28,7 +29,7 @@ const OPEN_MS = 60_000;
  * Connects, and connects again, until the signal is aborted or only the owner can help. Never rejects.
  */
 export async function stayConnected(options: ConnectionOptions): Promise<void> {
-  const { signal, report } = options;
+  const { signal, report, clock } = options;
   let failures = 0;
   while (!signal.aborted) {
     const { wasOpen, error } = await live(options);
@@ -47,8 +48,8 @@ export async function stayConnected(options: ConnectionOptions): Promise<void> {
     }
     report(await retryStatus(outcome, options));
     const isSlow = outcome.kind === 'retry' && outcome.isSlow;
-    const waitMs = backoffMs(isSlow ? SLOW_FAILURES : failures, Math.random(), BACKOFF);
-    await pause(waitMs * options.timeScale, signal);
+    const waitMs = backoffMs(isSlow ? SLOW_FAILURES : failures, clock.random(), BACKOFF);
+    await clock.pause(waitMs * options.timeScale, signal);
     failures += 1;
   }
 }

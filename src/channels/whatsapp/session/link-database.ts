@@ -47,6 +47,8 @@ const DAY_MS = 86_400_000;
 export type LinkDatabase = {
   readonly database: Database.Database;
   readonly folder: string;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
   close(): void;
 };
 
@@ -68,7 +70,7 @@ export function hasLinkDatabase(dataDir: string): boolean {
  *
  * @throws WhatsAppError IN_USE
  */
-export function openLinkDatabase(dataDir: string, now: number): LinkDatabase {
+export function openLinkDatabase(dataDir: string, now: () => number): LinkDatabase {
   const folder = whatsAppFolder(dataDir);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const path = linkDatabasePath(folder);
@@ -80,7 +82,7 @@ export function openLinkDatabase(dataDir: string, now: number): LinkDatabase {
     database.pragma('journal_mode = WAL');
     database.pragma('synchronous = FULL');
     database.exec(`BEGIN EXCLUSIVE; ${SCHEMA} COMMIT;`);
-    forgetOld(database, now);
+    forgetOld(database, now());
   } catch (error) {
     database.close();
     if (!(error instanceof Database.SqliteError) || error.code !== 'SQLITE_BUSY') throw error;
@@ -90,7 +92,7 @@ export function openLinkDatabase(dataDir: string, now: number): LinkDatabase {
       { cause: error },
     );
   }
-  return { database, folder, close: () => void database.close() };
+  return { database, folder, now, close: () => void database.close() };
 }
 
 /**

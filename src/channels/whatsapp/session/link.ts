@@ -12,8 +12,8 @@ import { type Link, type LinkOptions, WhatsAppSession } from './session.ts';
  * @throws WhatsAppError IN_USE
  */
 export async function openLink(options: LinkOptions): Promise<Link | null> {
-  const { settings, events } = options;
-  const linkDatabase = openLinkDatabase(settings.dataDir, Date.now());
+  const { settings, events, clock } = options;
+  const linkDatabase = openLinkDatabase(settings.dataDir, clock.now);
   if (!hasPairing(linkDatabase)) {
     const status = wasRemoved(linkDatabase) ? REMOVED : UNPAIRED;
     linkDatabase.close();

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { endpointOf } from '../../../testing/whatsapp/linked-channel.ts';
+import { CLOCK, endpointOf } from '../../../testing/whatsapp/linked-channel.ts';
 import { startWhatsAppServer, type WhatsAppServer } from '../../../testing/whatsapp/server.ts';
 import { whatsAppFolder } from './link-database.ts';
 import { type PairingMethod, pair } from './pairing.ts';
@@ -21,7 +21,7 @@ afterEach(async () => {
 function options(method: PairingMethod, isAgain = false) {
   const log = { info: () => {}, warn: () => {} };
   const { signal } = new AbortController();
-  return { dataDir, method, log, signal, isAgain, endpoint: endpointOf(server) };
+  return { dataDir, method, log, clock: CLOCK, signal, isAgain, endpoint: endpointOf(server) };
 }
 
 const byQr: PairingMethod = {

@@ -1,6 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { WASocket } from '@whiskeysockets/baileys';
-import type { ChannelLog } from '../../channel.ts';
+import type { ChannelClock, ChannelLog } from '../../channel.ts';
 import { WhatsAppError } from '../failure.ts';
 import { inboxIn } from '../inbound/inbox.ts';
 import { type Baileys, loadBaileys } from './baileys.ts';
@@ -24,6 +23,7 @@ export type PairingOptions = {
   readonly dataDir: string;
   readonly method: PairingMethod;
   readonly log: ChannelLog;
+  readonly clock: Pick<ChannelClock, 'now' | 'pause'>;
   readonly signal: AbortSignal;
   /** Pairs again where there is a pairing already. */
   readonly isAgain: boolean;
@@ -53,7 +53,7 @@ export type PairedAccount = { readonly phoneNumber: string };
  */
 export async function pair(options: PairingOptions): Promise<PairedAccount> {
   const baileys = await loadBaileys();
-  const linkDatabase = openLinkDatabase(options.dataDir, Date.now());
+  const linkDatabase = openLinkDatabase(options.dataDir, options.clock.now);
   try {
     const credentials = credentialsIn(linkDatabase, baileys);
     if (credentials.isPaired && !options.isAgain) {
@@ -78,7 +78,7 @@ type Attempt = PairingOptions & {
 };
 
 async function acceptOnPhone(attempt: Attempt): Promise<void> {
-  const { baileys, linkDatabase, signal, endpoint } = attempt;
+  const { baileys, linkDatabase, signal, endpoint, clock } = attempt;
   let isAccepted = false;
   let wasAsked = false;
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -97,7 +97,7 @@ async function acceptOnPhone(attempt: Attempt): Promise<void> {
       keepVersion(linkDatabase, version);
       continue;
     }
-    await delay(PAUSE_MS, undefined, { signal }).catch(() => {});
+    await clock.pause(PAUSE_MS, signal);
   }
   throw failed(
     wasAsked

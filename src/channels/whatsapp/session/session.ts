@@ -1,5 +1,6 @@
 import type { AuthenticationState, BinaryNode, WASocket } from '@whiskeysockets/baileys';
 import type {
+  ChannelClock,
   ChannelEvents,
   ChannelLog,
   FetchedAttachment,
@@ -51,6 +52,7 @@ export type LinkOptions = {
   readonly endpoint: Endpoint | null;
   readonly events: ChannelEvents;
   readonly log: ChannelLog;
+  readonly clock: ChannelClock;
 };
 
 const CLOSE_MS = 5_000;
@@ -83,7 +85,7 @@ export class WhatsAppSession implements Link {
   #connecting: Promise<void> = Promise.resolve();
 
   constructor(parts: Parts) {
-    const { linkDatabase, baileys, inbox, events, log } = parts;
+    const { linkDatabase, baileys, inbox, events, log, clock } = parts;
     this.#parts = parts;
     this.#endpoint = parts.endpoint ?? WHATSAPP;
     this.#credentials = credentialsIn(linkDatabase, baileys);
@@ -107,6 +109,7 @@ export class WhatsAppSession implements Link {
       media: this.#media,
       reader: () => this.#reader(),
       phoneOf: (lid) => this.#phoneOf(lid),
+      clock,
       log,
       signal: this.#stop.signal,
     });
@@ -117,6 +120,7 @@ export class WhatsAppSession implements Link {
       isSelf: (jid) => jid === this.#reader().self,
       sent: this.#sent,
       pace: this.#endpoint.pace,
+      clock,
     });
     this.#typing = new Typing(socket);
   }
@@ -141,6 +145,7 @@ export class WhatsAppSession implements Link {
         this.#parts.log.info(REMOVED.detail ?? '');
       },
       timeScale: this.#endpoint.timeScale,
+      clock: this.#parts.clock,
     });
   }
 
