@@ -3,7 +3,7 @@ import type { Settings } from '../config.ts';
 import type { Environment } from '../lib/settings.ts';
 import type { ModelFailure } from '../model/failure.ts';
 import type { Model } from '../model/model.ts';
-import type { PaidCall } from '../model/proxy.ts';
+import type { PaidCall } from '../model/paying-turn.ts';
 import type { Admission } from '../model/tokens.ts';
 import type { EngineContribution } from './engines/engine.ts';
 

@@ -2,7 +2,7 @@ import { ActivityWatchdog } from '../../lib/activity-watchdog.ts';
 import { cutText } from '../../lib/cut-text.ts';
 import { type ModelFailure, oneLine } from '../../model/failure.ts';
 import type { Model } from '../../model/model.ts';
-import type { PaidCall, PayingTurn } from '../../model/proxy.ts';
+import type { PaidCall, PayingTurn } from '../../model/paying-turn.ts';
 import type { Admission } from '../../model/tokens.ts';
 import { AnswerText, MAX_ANSWER_BYTES } from '../protocol/answer-text.ts';
 import type { AgentFrame, HostFrame } from '../protocol/frames.ts';

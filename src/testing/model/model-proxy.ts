@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { ActivityWatchdog } from '../../lib/activity-watchdog.ts';
 import type { ModelFailure } from '../../model/failure.ts';
 import type { Model } from '../../model/model.ts';
-import type { PaidCall, PayingTurn } from '../../model/proxy.ts';
+import type { PaidCall, PayingTurn } from '../../model/paying-turn.ts';
 import type { Admission, TokenCounts } from '../../model/tokens.ts';
 import { openGroupServer } from '../../sandbox/protocol/group-server.ts';
 import { testModel } from './test-model.ts';

@@ -1,0 +1,189 @@
+import * as http from 'node:http';
+import * as https from 'node:https';
+import type { CallMeter } from './call-meter.ts';
+import {
+  brokenFailure,
+  connectionFailure,
+  httpFailure,
+  type ModelFailure,
+  timeoutFailure,
+  withoutKey,
+} from './failure.ts';
+import type { Model } from './model.ts';
+import type { PayingTurn } from './paying-turn.ts';
+import { modelHeaders } from './upstream-request.ts';
+import { countUsage } from './usage.ts';
+
+const MAX_ERROR_BYTES = 65_536;
+const ANSWER_HEADERS = ['content-type', 'request-id', 'retry-after', 'retry-after-ms'];
+
+/** A call as it goes to one model's server. */
+export type ForwardedCall = {
+  readonly turn: Pick<PayingTurn, 'silence' | 'onModel'>;
+  readonly model: Model;
+  readonly url: URL;
+  readonly body: Buffer;
+  readonly headers: http.IncomingHttpHeaders;
+  /** The longest silence of the model's server, before its answer or in the middle of it. */
+  readonly timeoutMs: number;
+  /** Aborted when the agent no longer waits for the answer. */
+  readonly signal: AbortSignal;
+  /** Null for a call that costs nothing. */
+  readonly meter: CallMeter | null;
+};
+
+/** Why a model gave no answer; `reply` tells the agent, where no other model is asked. */
+export type NoAnswer = { readonly failure: ModelFailure; readonly reply: () => void };
+
+/** Sends the call to the model's server. Returns null once the agent has got the first byte of an answer. */
+export async function forwardCall(
+  response: http.ServerResponse,
+  call: ForwardedCall,
+): Promise<NoAnswer | null> {
+  const { model, timeoutMs } = call;
+  const failedBy = (failure: ModelFailure): NoAnswer => ({
+    failure,
+    reply: () => refuse(response, 424, failure.message),
+  });
+  const brokenBy = (error: unknown): ModelFailure =>
+    error instanceof ResponseTimeout ? timeoutFailure(model, timeoutMs) : brokenFailure(model);
+  let answer: http.IncomingMessage;
+  try {
+    answer = await call.turn.silence.during(askServer(call));
+  } catch (error) {
+    if (error instanceof ResponseTimeout) return failedBy(timeoutFailure(model, timeoutMs));
+    return failedBy(connectionFailure(model, error));
+  }
+  const status = answer.statusCode ?? 502;
+  try {
+    if (status >= 200 && status < 300) await passOn(answer, response, call);
+    else return await readError(answer, response, call);
+  } catch (error) {
+    const failure = brokenBy(error);
+    if (!response.headersSent) return failedBy(failure);
+    // The agent has a part of the answer: another model would begin it again.
+    if (!call.signal.aborted) call.turn.onModel(failure);
+    response.destroy();
+  }
+  return null;
+}
+
+class ResponseTimeout extends Error {
+  override readonly name = 'ResponseTimeout';
+}
+
+/** Resolves with the head of the answer. After too long a silence, call and answer end with a `ResponseTimeout`. */
+async function askServer(call: ForwardedCall): Promise<http.IncomingMessage> {
+  const { request } = call.url.protocol === 'https:' ? https : http;
+  const headers = await modelHeaders(call.model, call.headers);
+  return new Promise((resolve, reject) => {
+    const outgoing = request(call.url, {
+      method: 'POST',
+      headers: { ...headers, 'content-length': call.body.length },
+      signal: call.signal,
+      timeout: call.timeoutMs,
+    });
+    let answer: http.IncomingMessage | null = null;
+    outgoing.on('finish', () => call.meter?.sent());
+    outgoing.on('timeout', () => (answer ?? outgoing).destroy(new ResponseTimeout()));
+    outgoing.on('error', (error: NodeJS.ErrnoException) => {
+      // The server closed a kept connection in the moment it was taken up again: it saw no request.
+      const isStale = outgoing.reusedSocket && error.code === 'ECONNRESET' && answer === null;
+      if (isStale) resolve(askServer(call));
+      else reject(error);
+    });
+    outgoing.on('response', (incoming) => {
+      answer = incoming;
+      resolve(incoming);
+    });
+    outgoing.end(call.body);
+  });
+}
+
+async function passOn(
+  answer: http.IncomingMessage,
+  response: http.ServerResponse,
+  call: ForwardedCall,
+): Promise<void> {
+  const isStream = (answer.headers['content-type'] ?? '').includes('text/event-stream');
+  const counter = countUsage(isStream, call.model.countsIn);
+  call.meter?.answered(counter);
+  for await (const chunk of answer) {
+    if (!response.headersSent) begin(answer, response, call);
+    counter.write(chunk);
+    call.turn.silence.heard();
+    if (!response.write(chunk)) await untilTaken(call, drained(response));
+  }
+  if (!response.headersSent) begin(answer, response, call);
+  // Before the agent has the end: its next call must find this one counted.
+  call.meter?.close({ isWhole: answer.complete });
+  response.end();
+}
+
+function untilTaken({ meter }: ForwardedCall, taken: Promise<void>): Promise<void> {
+  return meter === null ? taken : meter.pausedDuring(taken);
+}
+
+function begin(
+  answer: http.IncomingMessage,
+  response: http.ServerResponse,
+  call: ForwardedCall,
+): void {
+  call.turn.onModel(null);
+  response.writeHead(answer.statusCode ?? 200, answerHeaders(answer));
+}
+
+async function readError(
+  answer: http.IncomingMessage,
+  response: http.ServerResponse,
+  call: ForwardedCall,
+): Promise<NoAnswer> {
+  call.meter?.refused();
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of answer) {
+    sizeBytes += chunk.length;
+    if (sizeBytes <= MAX_ERROR_BYTES) chunks.push(chunk);
+  }
+  const body = withoutKey(call.model, Buffer.concat(chunks).toString());
+  const status = answer.statusCode ?? 502;
+  return {
+    failure: httpFailure(call.model, status, body),
+    reply() {
+      response.writeHead(status, answerHeaders(answer));
+      response.end(body);
+    },
+  };
+}
+
+function answerHeaders(answer: http.IncomingMessage): http.OutgoingHttpHeaders {
+  const present = ANSWER_HEADERS.filter((name) => answer.headers[name] !== undefined);
+  return Object.fromEntries(present.map((name) => [name, answer.headers[name]]));
+}
+
+/** Resolves when the agent has taken what it was sent, or is gone. */
+function drained(response: http.ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    // What is gone already says so no second time.
+    if (response.destroyed) return resolve();
+    const onEnd = () => {
+      response.off('drain', onEnd);
+      response.off('close', onEnd);
+      resolve();
+    };
+    response.on('drain', onEnd);
+    response.on('close', onEnd);
+  });
+}
+
+/** Answers the agent in place of a model. */
+export function refuse(
+  response: http.ServerResponse,
+  status: number,
+  message: string,
+  type = 'claw_refused',
+): void {
+  response.writeHead(status, { 'content-type': 'application/json', connection: 'close' });
+  // The shape that servers of either protocol give their errors, so that any client shows the sentence.
+  response.end(JSON.stringify({ type: 'error', error: { type, message } }));
+}
