@@ -3,7 +3,7 @@ import { describeWithEngine } from '../testing/engine.ts';
 import { lastToolResults } from '../testing/model/anthropic.ts';
 import { testModel } from '../testing/model/test-model.ts';
 import { sandboxProject } from '../testing/sandbox-project.ts';
-import { RunningTurn } from './agent/turn.ts';
+import { AgentTurn } from './agent/turn.ts';
 import type { HostFrame } from './protocol/frames.ts';
 import type { AgentQuestion, TurnEvents } from './sandbox.ts';
 
@@ -75,7 +75,7 @@ const REQUEST = {
 
 function turnWith(onAsk: TurnEvents['onAsk'], mayCall: boolean) {
   const sent: HostFrame[] = [];
-  const turn = new RunningTurn({
+  const turn = new AgentTurn({
     request: REQUEST,
     events: { onTool: async () => ({ ok: true, value: null }), onAsk },
     toolNames: new Set(),

@@ -1,6 +1,6 @@
 import { oneLine } from '../model/failure.ts';
 import { CALL_BURST, CALLS_PER_SECOND, CallLimit } from './agent/call-limit.ts';
-import { RunningTurn, type TurnParts } from './agent/turn.ts';
+import { AgentTurn, type TurnParts } from './agent/turn.ts';
 import type { TurnLimits } from './agent/turn-limits.ts';
 import { AgentNotReady, type WarmAgent } from './agent/warm-agent.ts';
 import type { TurnFrame } from './protocol/frames.ts';
@@ -86,7 +86,7 @@ export class GroupContainer {
     if (this.#idle !== null) clearTimeout(this.#idle);
     try {
       const agent = await this.#warmAgent();
-      const turn = new RunningTurn({ ...parts, callLimit: this.#callLimit, send: agent.send });
+      const turn = new AgentTurn({ ...parts, callLimit: this.#callLimit, send: agent.send });
       return await agent.run(turn, frame, limits);
     } catch (error) {
       return startFailure(error);

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type FrameLink, openFrameLink } from '../protocol/frame-link.ts';
 import { AgentFrame, type HostFrame } from '../protocol/frames.ts';
 import type { TurnOutcome } from '../sandbox.ts';
-import type { RunningTurn } from './turn.ts';
+import type { AgentTurn } from './turn.ts';
 
 /** Time that a lost connection waits for the engine to give the reason. */
 const REASON_WAIT_MS = 1_000;
@@ -13,7 +13,7 @@ export type Loss = { readonly code: 'AGENT_GARBAGE' | 'AGENT_DIED'; readonly rea
 
 /** The connection of one agent, up to its loss, which ends the turn it was in. */
 export class AgentConnection {
-  turn: RunningTurn | null = null;
+  turn: AgentTurn | null = null;
   loss: Loss | null = null;
   /** The agent takes what is said while a turn runs. */
   takesFollowUps = false;

@@ -5,30 +5,14 @@ import type { Model } from '../../model/model.ts';
 import type { PaidCall, PayingTurn } from '../../model/paying-turn.ts';
 import type { Admission } from '../../model/tokens.ts';
 import { AnswerText, MAX_ANSWER_BYTES } from '../protocol/answer-text.ts';
-import type { AgentFrame, HostFrame } from '../protocol/frames.ts';
-import type {
-  AgentReply,
-  HostToolResult,
-  TurnEvents,
-  TurnOutcome,
-  TurnRequest,
-} from '../sandbox.ts';
-import type { CallLimit } from './call-limit.ts';
+import type { AgentFrame } from '../protocol/frames.ts';
+import type { TurnEvents, TurnOutcome, TurnRequest } from '../sandbox.ts';
+import { TurnCalls, type TurnCallsOptions } from './turn-calls.ts';
 
-export type TurnParts = {
+export type TurnParts = Pick<TurnCallsOptions, 'toolNames' | 'callLimit' | 'send'> & {
   readonly request: TurnRequest;
   readonly events: TurnEvents;
-  /** The names of the host's tools; a call of any other is answered here. */
-  readonly toolNames: ReadonlySet<string>;
-  /** Counts the calls of this group, over all its turns. */
-  readonly callLimit: Pick<CallLimit, 'take'>;
-  readonly send: (frame: HostFrame) => boolean;
 };
-
-/** Models call a few tools at once; each of these may hold a file, or a place in a queue. */
-const MAX_CALLS = 32;
-/** An agent that goes on after so many refusals in one turn does not listen, and is stopped. */
-const MAX_REFUSED_CALLS = 1_000;
 
 type TurnFrames = Exclude<AgentFrame, { type: 'ready' }>;
 
@@ -38,18 +22,16 @@ type TurnFrames = Exclude<AgentFrame, { type: 'ready' }>;
  * Why a model call failed is taken from the proxy, which saw it happen; the agent's own account of it
  * counts only where the proxy has none.
  */
-export class RunningTurn implements PayingTurn {
+export class AgentTurn implements PayingTurn {
   readonly outcome: Promise<TurnOutcome>;
   /** Notices a silent agent; time in which it waits for the host does not count. */
   readonly silence = new ActivityWatchdog();
   readonly #parts: TurnParts;
   readonly #over = new AbortController();
   readonly #answer = new AnswerText();
+  readonly #calls: TurnCalls;
   readonly #resolveOutcome: (outcome: TurnOutcome) => void;
   #modelFailure: ModelFailure | null = null;
-  /** Calls of the host's tools that are under way. */
-  #calls = 0;
-  #refusedCalls = 0;
   #leftBehind = 0;
 
   constructor(parts: TurnParts) {
@@ -57,6 +39,16 @@ export class RunningTurn implements PayingTurn {
     const { promise, resolve } = Promise.withResolvers<TurnOutcome>();
     this.outcome = promise;
     this.#resolveOutcome = resolve;
+    const { request, events, toolNames, callLimit, send } = parts;
+    this.#calls = new TurnCalls({
+      folder: request.folder,
+      events,
+      toolNames,
+      callLimit,
+      send,
+      silence: this.silence,
+      signal: this.signal,
+    });
   }
 
   /** Processes that the turn's commands left running, by the agent's own count. */
@@ -112,9 +104,9 @@ export class RunningTurn implements PayingTurn {
       case 'text':
         return this.#addText(frame.delta);
       case 'tool_call':
-        return this.#acceptCall(frame);
+        return this.#calls.takeCall(frame);
       case 'permission':
-        return this.#acceptQuestion(frame);
+        return this.#calls.takeQuestion(frame);
       case 'done':
         this.#leftBehind = frame.leftBehind ?? 0;
         this.#answered(frame.text, frame.session);
@@ -142,76 +134,6 @@ export class RunningTurn implements PayingTurn {
     const answer = text === null ? this.#answer.cut() : cutText(text, MAX_ANSWER_BYTES);
     this.end({ kind: 'answered', ...answer, session });
   }
-
-  /** Refuses a call beyond the limits before any tool sees it. */
-  #acceptCall({ id, name, input }: Extract<AgentFrame, { type: 'tool_call' }>): string | null {
-    const isWithinLimits = this.#calls < MAX_CALLS && this.#parts.callLimit.take();
-    if (isWithinLimits) {
-      void this.#callTool(id, name, input);
-      return null;
-    }
-    this.#refusedCalls += 1;
-    if (this.#refusedCalls > MAX_REFUSED_CALLS) return 'a flood of tool calls';
-    this.#parts.send({ type: 'tool_result', id, ok: false, value: TOO_MANY });
-    return null;
-  }
-
-  /** Questions count as calls: a person has to read each of them. */
-  #acceptQuestion(frame: Extract<AgentFrame, { type: 'permission' }>): string | null {
-    if (this.#calls < MAX_CALLS && this.#parts.callLimit.take()) {
-      void this.#ask(frame);
-      return null;
-    }
-    this.#refusedCalls += 1;
-    if (this.#refusedCalls > MAX_REFUSED_CALLS) return 'a flood of questions';
-    this.#parts.send({ type: 'decision', id: frame.id, ...NOT_ANSWERED });
-    return null;
-  }
-
-  async #ask(frame: Extract<AgentFrame, { type: 'permission' }>): Promise<void> {
-    const { id, text, choices, takesText, payload } = frame;
-    const { events, send } = this.#parts;
-    let reply: AgentReply = NOT_ANSWERED;
-    this.#calls += 1;
-    try {
-      const asked = events.onAsk?.({ text, choices, ...(takesText ? { takesText } : {}), payload });
-      if (asked !== undefined) reply = await this.silence.during(asked);
-    } catch {
-      // A question that could not be put has no answer.
-    } finally {
-      this.#calls -= 1;
-    }
-    if (this.signal.aborted) return;
-    const { word, isAnswered, text: said } = reply;
-    send({ type: 'decision', id, word, isAnswered, ...(said === undefined ? {} : { text: said }) });
-  }
-
-  async #callTool(id: string, name: string, input: unknown): Promise<void> {
-    const { events, toolNames, request, send } = this.#parts;
-    let result: HostToolResult = { ok: false, value: `There is no tool "${name}".` };
-    this.#calls += 1;
-    try {
-      if (toolNames.has(name)) {
-        const call = events.onTool({ folder: request.folder, name, input });
-        result = await this.silence.during(call);
-      }
-    } catch (error) {
-      result = { ok: false, value: sentenceOf(error) };
-    } finally {
-      this.#calls -= 1;
-    }
-    if (this.signal.aborted) return;
-    const { ok, value = null } = result;
-    if (send({ type: 'tool_result', id, ok, value })) return;
-    send({ type: 'tool_result', id, ok: false, value: 'The result is longer than 1 MB.' });
-  }
 }
 
-const NOT_ANSWERED: AgentReply = { word: 'no', isAnswered: false };
-const TOO_MANY =
-  'These are too many calls at once. Wait for the results of the others, and call less often.';
 const FREE: Admission = { kind: 'admitted', charge: () => {} };
-
-function sentenceOf(error: unknown): string {
-  return error instanceof Error ? error.message : 'The tool failed.';
-}

@@ -6,7 +6,7 @@ import type { TurnFrame } from '../protocol/frames.ts';
 import { type GroupServer, openGroupServer } from '../protocol/group-server.ts';
 import type { TurnOutcome } from '../sandbox.ts';
 import { AgentConnection, lossOutcome } from './agent-connection.ts';
-import type { RunningTurn } from './turn.ts';
+import type { AgentTurn } from './turn.ts';
 import { stuckOutcome, type TurnLimits, timeoutOutcome } from './turn-limits.ts';
 
 /** An engine that takes longer to start a container, or to remove one, does not answer any more. */
@@ -87,7 +87,7 @@ export class WarmAgent {
   }
 
   /** Runs a turn to its end. An agent that is lost on the way is an outcome too, and is stopped. */
-  async run(turn: RunningTurn, frame: TurnFrame, limits: TurnLimits): Promise<TurnOutcome> {
+  async run(turn: AgentTurn, frame: TurnFrame, limits: TurnLimits): Promise<TurnOutcome> {
     const { timeoutMs, idleMs } = limits;
     this.#connection.turn = turn;
     const timer = setTimeout(() => turn.end(timeoutOutcome(timeoutMs)), timeoutMs);
