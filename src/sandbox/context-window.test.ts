@@ -146,7 +146,7 @@ await describeWithEngine('bubblewrap', 'a conversation that fills the window of 
   test('is summarised in the middle of a turn, and no tool is called again', async () => {
     await using project = await projectWith(WINDOW);
     const outcome = await project.turn('work', {
-      onOpen: (tell) => void tell({ id: 'more', text: 'and do it well' }),
+      onReady: (send) => void send({ id: 'more', text: 'and do it well' }),
     });
     if (outcome.kind === 'failed') throw new Error(outcome.message);
     expect(outcome.text).toContain('re:');

@@ -16,9 +16,9 @@ function listener() {
   return {
     took,
     tell: (id: string, text: string): boolean => send?.({ id, text }) ?? false,
-    onTook: (id: string) => void took.push(id),
-    onOpen: (tell: (followUp: FollowUp) => boolean) => {
-      send = tell;
+    onAccepted: (id: string) => void took.push(id),
+    onReady: (given: (followUp: FollowUp) => boolean) => {
+      send = given;
     },
   };
 }

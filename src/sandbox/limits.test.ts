@@ -30,8 +30,8 @@ await describeWithEngine('bubblewrap', 'a turn without a sign of life', () => {
       files: { 'container/agent/main.ts': hungAgent(hang) },
     });
     // It did not say that it takes follow-ups, so nobody is told that it could.
-    const onOpen = () => expect.unreachable();
-    expect(await project.turn('hello', { onOpen })).toEqual({
+    const onReady = () => expect.unreachable();
+    expect(await project.turn('hello', { onReady })).toEqual({
       kind: 'failed',
       code: 'AGENT_STUCK',
       message: 'The agent gave no sign of life for 0.5 s and was stopped.',

@@ -96,11 +96,11 @@ export type TurnEvents = {
   /** Asks the owner. What it throws counts as no answer, and so does every question without it. */
   readonly onAsk?: ((question: AgentQuestion) => Promise<AgentReply>) | undefined;
   /**
-   * The agent has the turn and can be told more, one at a time. `tell` is false for what cannot be
-   * sent. What was sent counts as said once `onTook` names it, and may as well never be taken.
+   * The agent has the turn and takes more, one at a time. `send` returns false for what cannot be
+   * sent. What was sent counts as said once `onAccepted` names it, and may as well never be taken.
    */
-  readonly onOpen?: (tell: (followUp: FollowUp) => boolean) => void;
-  readonly onTook?: (id: string) => void;
+  readonly onReady?: (send: (followUp: FollowUp) => boolean) => void;
+  readonly onAccepted?: (id: string) => void;
   /**
    * Asked before each call of a model; may wait until calls under way are charged. The signal is
    * aborted when the agent stops waiting. Without it every call is let through and none is charged.

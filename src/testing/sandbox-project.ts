@@ -60,8 +60,8 @@ type TurnOver = {
   readonly isMain: boolean;
   readonly session: string | null;
   readonly onText: (delta: string) => void;
-  readonly onOpen: (tell: (followUp: FollowUp) => boolean) => void;
-  readonly onTook: (id: string) => void;
+  readonly onReady: (send: (followUp: FollowUp) => boolean) => void;
+  readonly onAccepted: (id: string) => void;
   readonly onAsk: TurnEvents['onAsk'];
   readonly onTool: (call: { folder: string; name: string; input: unknown }) => Promise<{
     ok: boolean;
@@ -103,8 +103,8 @@ export async function sandboxProject(parts: SandboxProjectParts): Promise<Sandbo
     const { folder = 'family', isMain = false, session = null } = over;
     const {
       onText = () => {},
-      onOpen = () => {},
-      onTook = () => {},
+      onReady = () => {},
+      onAccepted = () => {},
       onAsk,
       onTool = async () => ({ ok: false, value: 'none' }),
     } = over;
@@ -120,7 +120,7 @@ export async function sandboxProject(parts: SandboxProjectParts): Promise<Sandbo
     };
     const charge = (counts: TokenCounts | null) => void charges.push({ folder, counts });
     const onModelCall = async () => ({ kind: 'admitted', charge }) as const;
-    return sandbox.runTurn(request, { onText, onTool, onAsk, onOpen, onTook, onModelCall });
+    return sandbox.runTurn(request, { onText, onTool, onAsk, onReady, onAccepted, onModelCall });
   };
   return {
     dir,

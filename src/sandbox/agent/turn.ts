@@ -70,7 +70,7 @@ export class AgentTurn implements PayingTurn {
   /** The agent has it, and takes what is said meanwhile. */
   open(): void {
     const { request, events, send } = this.#parts;
-    events.onOpen?.(
+    events.onReady?.(
       (followUp) =>
         !this.signal.aborted && send({ type: 'message', turn: request.id, ...followUp }),
     );
@@ -99,7 +99,7 @@ export class AgentTurn implements PayingTurn {
       case 'alive':
         return null;
       case 'took':
-        this.#parts.events.onTook?.(frame.id);
+        this.#parts.events.onAccepted?.(frame.id);
         return null;
       case 'text':
         return this.#addText(frame.delta);

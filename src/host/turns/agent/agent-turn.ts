@@ -41,7 +41,7 @@ export type AgentCallbacks = {
   /** True once the agent has asked to end this turn without a message. */
   readonly isSilent: () => boolean;
   /** Absent where nothing that is said meanwhile is for this turn. */
-  readonly followUps?: Pick<TurnEvents, 'onOpen' | 'onTook'>;
+  readonly followUps?: Pick<TurnEvents, 'onReady' | 'onAccepted'>;
 };
 
 /** Lets the group's agent answer the turn's messages or do its task. Never rejects because of model or sandbox. */

@@ -19,7 +19,7 @@ class SlowAgent {
   readonly run: AgentScript = ({ prompt }, events) => {
     this.prompts.push(prompt);
     this.events = events;
-    events.onOpen?.((followUp) => {
+    events.onReady?.((followUp) => {
       this.told.push(followUp);
       return true;
     });
@@ -29,7 +29,7 @@ class SlowAgent {
   };
 
   take(): void {
-    this.events?.onTook?.(this.told.at(-1)?.id ?? '');
+    this.events?.onAccepted?.(this.told.at(-1)?.id ?? '');
   }
 }
 
@@ -69,7 +69,7 @@ test('what the agent does not take is a turn of its own', () =>
     agent.end('first');
     await vi.waitFor(() => expect(agent.prompts).toEqual(['one', 'two']));
     // It says so too late, and about another turn.
-    agent.events?.onTook?.('upto-2');
+    agent.events?.onAccepted?.('upto-2');
     agent.end('second');
     await vi.waitFor(() => expect(textsOf(terminal)).toEqual(['first', 'second']));
   }));
@@ -110,8 +110,8 @@ test('in a group, what was said before the call goes along, and talk alone does 
 });
 
 const WORKING = `
-  const assistant = await startAssistant(dir, { agent: ({ prompt }, { onOpen, onTook }) => {
-    onOpen(({ id }) => (AFTER, true));
+  const assistant = await startAssistant(dir, { agent: ({ prompt }, { onReady, onAccepted }) => {
+    onReady(({ id }) => (AFTER, true));
     return never();
   } });
   await assistant.terminal.say('one');
@@ -119,7 +119,7 @@ const WORKING = `
 
 test.each([
   ['before the agent takes it', 'now()', ['one', 'two']],
-  ['after the agent took it', 'setImmediate(() => (onTook(id), now()))', ['one\ntwo']],
+  ['after the agent took it', 'setImmediate(() => (onAccepted(id), now()))', ['one\ntwo']],
 ])('a host that dies %s has it answered once by the next one', async (_when, after, asked) => {
   using project = new TestProject();
   await killAt(project, WORKING.replace('AFTER', after));

@@ -8,14 +8,14 @@ export interface FollowUps {
   /** Something was stored in a chat: it may be for the agent that works there. */
   wake(jid: string): void;
   /** Returns the callbacks by which a turn's agent tells that it takes follow-ups, and took one. */
-  eventsOf(turn: Turn): Required<Pick<TurnEvents, 'onOpen' | 'onTook'>>;
+  eventsOf(turn: Turn): Required<Pick<TurnEvents, 'onReady' | 'onAccepted'>>;
   /** The turn is over; what its agent has not taken waits for the next one. */
   close(turn: Turn): void;
 }
 
 type Open = {
   readonly turn: Turn;
-  readonly tell: Parameters<Required<TurnEvents>['onOpen']>[0];
+  readonly send: Parameters<Required<TurnEvents>['onReady']>[0];
   /** The message that the agent was sent and has not taken so far. */
   offered: { readonly id: string; readonly upto: number } | null;
 };
@@ -38,7 +38,7 @@ export function openFollowUps(
     if (range === null) return;
     const offered = { id: `upto-${range.upto}`, upto: range.upto };
     const text = promptOf(turnMessages(store, range, timeZone));
-    if (open.tell({ id: offered.id, text })) open.offered = offered;
+    if (open.send({ id: offered.id, text })) open.offered = offered;
   }
 
   function take(open: Open, id: string): void {
@@ -61,12 +61,12 @@ export function openFollowUps(
       if (open !== undefined) offer(open);
     },
     eventsOf: (turn) => ({
-      onOpen(tell) {
-        const open: Open = { turn, tell, offered: null };
+      onReady(send) {
+        const open: Open = { turn, send, offered: null };
         openTurns.set(turn.jid, open);
         offer(open);
       },
-      onTook(id) {
+      onAccepted(id) {
         const open = openTurns.get(turn.jid);
         if (open?.turn.id === turn.id) take(open, id);
       },
