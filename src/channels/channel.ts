@@ -220,6 +220,11 @@ export interface Channel {
   forgetChat?(jid: string): void;
   /** Told when these messages are answered and that is delivered, whatever else is under way. Must not throw. */
   answered?(jid: string, ids: readonly string[]): void;
+  /**
+   * Told when work on these messages waits for an answer to a question that was delivered in this chat, and when
+   * it does not any more. Must not throw.
+   */
+  asking?(jid: string, ids: readonly string[], isOpen: boolean): void;
   /** Told when everything said in the chat so far has been answered and delivered. Must not throw. */
   chatAcknowledged?(jid: string): void;
 }

@@ -34,6 +34,8 @@ export interface ConsolePort {
   stored(number: number): void;
   /** The lines with these ids are answered, and the answers are printed. */
   answered(ids: readonly string[]): void;
+  /** Work on the lines with these ids waits for an answer to a question that is printed, or does not any more. */
+  asking(ids: readonly string[], isOpen: boolean): void;
   /** Everything up to this line is answered, and the answers are printed. */
   acknowledged(number: number): void;
 }

@@ -22,6 +22,7 @@ function farEnd(over: Partial<ConsolePort> = {}) {
     close: () => void seen.push('close'),
     stored: (number) => void seen.push(`stored ${number}`),
     answered: (ids) => void seen.push(`answered ${ids}`),
+    asking: (ids, isOpen) => void seen.push(`asking ${ids} ${isOpen}`),
     acknowledged: (number) => void seen.push(`acknowledged ${number}`),
     ...over,
   };

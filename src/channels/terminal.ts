@@ -59,6 +59,7 @@ function terminalChannel(
     ownsJid: (jid) => jid.startsWith('terminal:'),
     status: () => status,
     answered: (_jid, ids) => port.answered(ids),
+    asking: (_jid, ids, isOpen) => port.asking(ids, isOpen),
     chatAcknowledged() {
       if (lastStored !== null) port.acknowledged(lastStored);
     },

@@ -94,6 +94,7 @@ export function openHost(options: HostOptions): Host {
     log,
     onQueued: delivery.wake,
   });
+  outbound.delivered.on(asking.delivered);
   const turns = openTurns({
     store,
     settings,

@@ -19,6 +19,8 @@ const ChildFrameSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('stored'), number: z.int() }),
   z.object({ kind: z.literal('answered'), ids: z.array(z.string()) }),
   z.object({ kind: z.literal('acknowledged'), number: z.int() }),
+  /** Work on these lines waits for an answer to a question that was printed, or does not any more. */
+  z.object({ kind: z.literal('asking'), ids: z.array(z.string()), isOpen: z.boolean() }),
   /** All channels were started: this tree works. */
   z.object({ kind: z.literal('healthy') }),
   z.object({ kind: z.literal('restart') }),

@@ -56,6 +56,39 @@ test('piped lines are said one by one, also across a restart', () => {
   expect(queue.isIdle()).toBe(true);
 });
 
+test('a piped line answers a question about the one before, which is not answered by that', () => {
+  const { queue, said, attach, owner, shell } = lines(true);
+  attach('first');
+  queue.add(owner, 'a');
+  queue.asking(['run-1'], true);
+  for (const text of ['yes', 'b', 'c']) queue.add(owner, text);
+  queue.add(shell, 'x');
+  queue.asking(['run-3', 'run-99'], true);
+  expect(said).toEqual(['first: a', 'first: yes', 'first: x']);
+  // An answer that was none leaves the question open, and the next line may be one.
+  queue.answered(['run-2']);
+  expect(said.slice(3)).toEqual(['owner acknowledged', 'first: b']);
+  queue.asking(['run-1'], false);
+  queue.answered(['run-4']);
+  expect(said.slice(5)).toEqual(['owner acknowledged']);
+  queue.answered(['run-1']);
+  expect(said.slice(6)).toEqual(['owner acknowledged', 'first: c']);
+});
+
+test('what an assistant had asked is not open in the next one until it is asked again', () => {
+  const { queue, said, attach, owner } = lines(true);
+  attach('first');
+  queue.add(owner, 'a');
+  queue.stored(1);
+  queue.asking(['run-1'], true);
+  queue.detach();
+  queue.add(owner, 'yes');
+  attach('second');
+  expect(said).toEqual(['first: a']);
+  queue.asking(['run-1'], true);
+  expect(said).toEqual(['first: a', 'second: yes']);
+});
+
 test('a shell does not wait for what is piped in, and is acknowledged by itself', () => {
   const { queue, said, attach, owner, shell } = lines(true);
   attach('first');

@@ -2,7 +2,10 @@ import type { ConsoleLine } from '../channels/console-port.ts';
 
 /** A source of lines: the terminal, or a connected shell. */
 export type Speaker = {
-  /** Piped input: a line is said only when the one before is answered. */
+  /**
+   * Piped input: a line is said only when the one before is answered, or when work on that one asks a question
+   * which it may answer.
+   */
   readonly isOneByOne: boolean;
   /** Called when one of its lines is answered; its next line follows after this. */
   acknowledged(): void;
@@ -23,6 +26,8 @@ export interface Lines {
   acknowledged(number: number): void;
   /** Marks these lines as answered, whatever else waits. */
   answered(ids: readonly string[]): void;
+  /** Work on these lines waits for an answer to a question, or does not any more. */
+  asking(ids: readonly string[], isOpen: boolean): void;
   /** Returns those who said these lines and wait for the answer. */
   speakersOf(ids: readonly string[]): readonly Speaker[];
   /** Returns the last line that was stored and not acknowledged; null when there is none. */
@@ -40,7 +45,12 @@ export type LinesOptions = {
 };
 
 type WaitingLine = { readonly speaker: Speaker; readonly text: string; readonly typedAt: number };
-type Open = { readonly speaker: Speaker; readonly line: ConsoleLine; isStored: boolean };
+type Open = {
+  readonly speaker: Speaker;
+  readonly line: ConsoleLine;
+  isStored: boolean;
+  isAsking: boolean;
+};
 
 /** Creates the queue of typed and piped lines, which survives restarts. */
 export function openLines({ runId, now, onChange }: LinesOptions): Lines {
@@ -50,7 +60,9 @@ export function openLines({ runId, now, onChange }: LinesOptions): Lines {
   let send: ((line: ConsoleLine) => void) | null = null;
   let count = 0;
 
-  const isOpenOf = (speaker: Speaker): boolean => open.some((one) => one.speaker === speaker);
+  /** A line is held back by each one before it that is neither answered nor asks for it. */
+  const isHeld = (speaker: Speaker): boolean =>
+    speaker.isOneByOne && open.some((one) => one.speaker === speaker && !one.isAsking);
 
   /**
    * Hands lines over. A line gets its number at that moment, so that numbers tell which lines were stored.
@@ -59,14 +71,14 @@ export function openLines({ runId, now, onChange }: LinesOptions): Lines {
     if (send === null) return;
     const held: WaitingLine[] = [];
     for (const said of waiting) {
-      if (said.speaker.isOneByOne && isOpenOf(said.speaker)) {
+      if (isHeld(said.speaker)) {
         held.push(said);
         continue;
       }
       count += 1;
       const { speaker, text, typedAt } = said;
       const line = { number: count, id: `${runId}-${count}`, text, typedAt };
-      open = [...open, { speaker, line, isStored: false }];
+      open = [...open, { speaker, line, isStored: false, isAsking: false }];
       send(line);
     }
     waiting = held;
@@ -95,12 +107,18 @@ export function openLines({ runId, now, onChange }: LinesOptions): Lines {
     },
     detach() {
       send = null;
+      // What it had asked is asked again by the next one.
+      for (const one of open) one.isAsking = false;
     },
     stored(number) {
       for (const one of open) if (one.line.number <= number) one.isStored = true;
     },
     acknowledged: (number) => acknowledge(({ line }) => line.number <= number),
     answered: (ids) => acknowledge(({ line }) => ids.includes(line.id)),
+    asking(ids, isOpen) {
+      for (const one of open) if (ids.includes(one.line.id)) one.isAsking = isOpen;
+      pump();
+    },
     speakersOf: (ids) => [
       ...new Set(open.filter(({ line }) => ids.includes(line.id)).map(({ speaker }) => speaker)),
     ],

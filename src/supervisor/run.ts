@@ -73,6 +73,9 @@ export function runAssistant(options: RunOptions): Run {
       case 'answered':
         lines.answered(frame.ids);
         return;
+      case 'asking':
+        lines.asking(frame.ids, frame.isOpen);
+        return;
       case 'acknowledged':
         lines.acknowledged(frame.number);
         return;

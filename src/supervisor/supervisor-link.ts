@@ -64,6 +64,7 @@ export function connectSupervisor(process: ProcessWithChannel): SupervisorLink {
       },
       stored: (number) => tell({ kind: 'stored', number }),
       answered: (ids) => tell({ kind: 'answered', ids: [...ids] }),
+      asking: (ids, isOpen) => tell({ kind: 'asking', ids: [...ids], isOpen }),
       acknowledged: (number) => tell({ kind: 'acknowledged', number }),
     },
   };

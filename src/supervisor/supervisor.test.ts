@@ -67,6 +67,38 @@ test('piped lines are answered one after the other, also across a restart, and t
   ]);
 });
 
+/** An owner's command that asks while it works. */
+const PAINT = `import { defineCommand } from '../host/contracts/command.ts';
+export const command = defineCommand({
+  scope: 'owner',
+  name: 'paint',
+  help: 'paints',
+  async run({ ask }) {
+    const choices = [{ word: 'red', label: 'red, as before' }, { word: 'blue', label: 'dark blue' }];
+    const { word } = await ask({ text: 'Which colour?', choices });
+    const { text } = await ask({ text: 'What for?', takesText: true });
+    return { kind: 'answer', text: 'Painted ' + word + ' for ' + text + '.' };
+  },
+});
+`;
+
+test('a piped line answers a question of the work on the one before, and what follows waits for its end', async () => {
+  using tree = new TestTree({ 'src/commands/paint.ts': PAINT });
+  await using conversation = TestConversation.start(tree);
+  const exitCode = await conversation.end('/paint\n7\nblue\na better view\n/paint\n1\ncancel\n');
+  expect(conversation.stderr).toBe('');
+  expect(exitCode).toBe(0);
+  const order = [
+    'Which colour?',
+    'There is no choice 7. Say a number from 1 to 2.',
+    'What for?',
+    'Painted blue for a better view.',
+    'Painted red for undefined.',
+  ].map((text) => conversation.stdout.indexOf(text));
+  expect(order).not.toContain(-1);
+  expect(order).toEqual(order.toSorted((one, other) => one - other));
+});
+
 test('a skill is woven in and the new tree reports it, with what was piped in meanwhile', async () => {
   using tree = new TestTree(FINE);
   await using conversation = TestConversation.start(tree);

@@ -21,6 +21,8 @@ export interface Asking {
   ask(question: AskQuestion, about: AskedAbout): Promise<AskReply>;
   /** Something was said or has ended: a question may be answered, or the next one due. */
   wake(): void;
+  /** Something was delivered in a chat: a question that is open there may be. */
+  delivered(jid: string): void;
   /** Ends the questions of a turn that is over. */
   abandon(turnId: string): void;
   /** Nothing is written from here on. */
@@ -56,7 +58,11 @@ type WaitingQuestion = AskedAbout & {
   readonly cancelTimer: () => void;
 };
 
-type Open = WaitingQuestion & { readonly jid: string };
+type Open = WaitingQuestion & {
+  readonly jid: string;
+  /** The messages that its turn answers, once the channel was told that it is put. */
+  toldOf: readonly string[] | null;
+};
 
 /** More are not put to a person at once; the others wait. */
 const MAX_OPEN = 3;
@@ -68,7 +74,7 @@ const NO: AskReply = { word: 'no', isAnswered: false };
  * where messages are stored, in the same transaction, so here is only looked at what became of the row.
  */
 export function openAsking(options: AskingOptions): Asking {
-  const { store, mainChat, now, newId, setTimer, timeouts, log, onQueued } = options;
+  const { store, channels, mainChat, now, newId, setTimer, timeouts, log, onQueued } = options;
   let waiting: readonly WaitingQuestion[] = [];
   const open = new Map<string, Open>();
   let isStopped = false;
@@ -101,7 +107,24 @@ export function openAsking(options: AskingOptions): Asking {
   function end(one: Open, reply: AskReply): void {
     open.delete(one.id);
     one.cancelTimer();
+    const { jid, turnId, toldOf } = one;
+    const isLast = ![...open.values()].some((other) => other.turnId === turnId && other.toldOf);
+    if (toldOf !== null && isLast) tellChannel(jid, toldOf, false);
     one.resolve(reply);
+  }
+
+  function tellChannel(jid: string, ids: readonly string[], isOpen: boolean): void {
+    channels.find((channel) => channel.ownsJid(jid))?.asking?.(jid, ids, isOpen);
+  }
+
+  /** The order within a chat is kept: with nothing unsent, the question is there. */
+  function delivered(jid: string): void {
+    const untold = [...open.values()].filter((one) => one.jid === jid && one.toldOf === null);
+    if (untold.length === 0 || store.outbox.hasUnsent(jid)) return;
+    for (const one of untold) {
+      one.toldOf = store.turns.asked(one.turnId);
+      tellChannel(jid, one.toldOf, true);
+    }
   }
 
   function openDue(): void {
@@ -126,7 +149,7 @@ export function openAsking(options: AskingOptions): Asking {
       store.asks.open(ask, now());
     });
     const cancelTimer = setTimer(timeoutMs, () => expire(id));
-    open.set(id, { ...one, jid, cancelTimer });
+    open.set(id, { ...one, jid, cancelTimer, toldOf: null });
     onQueued();
   }
 
@@ -181,6 +204,7 @@ export function openAsking(options: AskingOptions): Asking {
       return await promise;
     },
     wake,
+    delivered,
     abandon(turnId) {
       const isMeant = (one: WaitingQuestion): boolean => one.turnId === turnId;
       for (const one of waiting.filter(isMeant)) {

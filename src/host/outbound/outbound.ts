@@ -1,4 +1,4 @@
-import { createSignal } from '../../lib/signal.ts';
+import { createSignal, type Signal } from '../../lib/signal.ts';
 import type { ChannelOf } from '../address-book.ts';
 import type {
   ChannelsPort,
@@ -22,6 +22,8 @@ export type Outbound = {
   readonly outgoing: Outgoing;
   readonly outgoingFiles: OutgoingFiles;
   readonly delivery: Delivery;
+  /** A message of this chat left the outbox, one way or the other. */
+  readonly delivered: Signal<string>;
   readonly acknowledging: Acknowledging;
   readonly tellGivenUp: (message: GivenUp) => void;
 };
@@ -52,6 +54,8 @@ export function openOutbound(options: OutboundOptions): Outbound {
     dataDir: settings.dataDir,
   });
   const acknowledging = openAcknowledging({ store, channelOf });
+  const delivered = createSignal<string>();
+  delivered.on(acknowledging.check);
   const tellGivenUp = openGivenUpNotices({ store, channels, now, newId, onQueued });
   const delivery = openDelivery({
     store,
@@ -60,9 +64,9 @@ export function openOutbound(options: OutboundOptions): Outbound {
     log,
     timeouts,
     outgoingFiles,
-    onDelivered: acknowledging.check,
+    onDelivered: delivered.emit,
     onGivenUp: tellGivenUp,
   });
   queued.on(delivery.wake);
-  return { outgoing, outgoingFiles, delivery, acknowledging, tellGivenUp };
+  return { outgoing, outgoingFiles, delivery, delivered, acknowledging, tellGivenUp };
 }
