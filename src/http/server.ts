@@ -8,9 +8,10 @@ import type { AddressInfo } from 'node:net';
 import { admitOwner, cookieOf, type Lock, refuseForeign } from './access.ts';
 import { readBody, type SetTimer } from './body.ts';
 import { keepAddress, readAddress, readToken } from './files.ts';
-import { isRoutePath, segmentsOf } from './path.ts';
+import { segmentsOf } from './path.ts';
 import { refuse, respond } from './respond.ts';
-import type { HttpResponse, Loopback, Route } from './route.ts';
+import type { HttpResponse, Loopback } from './route.ts';
+import { createRouteTable, type Registered } from './route-table.ts';
 
 export type LoopbackOptions = {
   readonly dataDir: string;
@@ -28,14 +29,12 @@ const HEADERS_MS = 10_000;
 const MAX_BODY_BYTES = 1_048_576;
 const MAX_CONNECTIONS = 64;
 
-type Registered = { readonly service: string; readonly route: Route };
-
 /**
  * Makes the server. It listens on 127.0.0.1 from the first route on, if it can where it did last, so that
  * an address that was noted elsewhere stays right.
  */
 export function createLoopback({ dataDir, setTimer, log }: LoopbackOptions): Loopback {
-  const routes = new Map<string, Registered>();
+  const routes = createRouteTable();
   let lock: Lock = { token: '', port: 0 };
   let listening: Promise<string> | null = null;
   let address: string | null = null;
@@ -78,7 +77,7 @@ export function createLoopback({ dataDir, setTimer, log }: LoopbackOptions): Loo
     const [path = '', ...more] = (request.url ?? '').split('?');
     const segments = segmentsOf(path);
     if (segments === null) return await refuse(response, 400, 'This path is not understood.');
-    const found = find(segments, request.method ?? '');
+    const found = routes.find(segments, request.method ?? '');
     const isOwn = found?.kind === 'found' && found.registered.route.access === 'own';
     const query = new URLSearchParams(more.join('?'));
     const isLogin = request.method === 'GET' && !isOwn && query.has('token');
@@ -86,28 +85,12 @@ export function createLoopback({ dataDir, setTimer, log }: LoopbackOptions): Loo
     const access = isOwn ? refuseForeign(headers, lock) : admitOwner(headers, lock);
     if (access.kind === 'refused') return await refuse(response, access.status, access.reason);
     if (isLogin) return await respond(response, welcome(path, query, lock));
-    if (segments.length === 0) return await respond(response, indexOf(routes));
+    if (segments.length === 0) return await respond(response, indexOf(routes.pages()));
     if (found === null) return await refuse(response, 404, 'There is nothing here.');
     if (found.kind === 'other-method') {
       return await refuse(response, 405, `This takes ${found.methods.join(' and ')}.`);
     }
     await handle(request, response, { ...found, query });
-  }
-
-  /** Finds the route of a path: the exact one before one that takes all below it. */
-  function find(segments: readonly string[], method: string) {
-    const below = segments.map(
-      (_, at) => [keyOf(segments.slice(0, at + 1), BELOW), at + 1] as const,
-    );
-    const others = new Set<string>();
-    for (const [key, taken] of [[keyOf(segments), segments.length] as const, ...below.reverse()]) {
-      const registered = routes.get(`${method} ${key}`);
-      if (registered !== undefined) {
-        return { kind: 'found' as const, registered, rest: segments.slice(taken).join('/') };
-      }
-      for (const each of METHODS) if (routes.has(`${each} ${key}`)) others.add(each);
-    }
-    return others.size === 0 ? null : { kind: 'other-method' as const, methods: [...others] };
   }
 
   async function handle(
@@ -146,18 +129,7 @@ export function createLoopback({ dataDir, setTimer, log }: LoopbackOptions): Loo
 
   return {
     async route(service, route) {
-      if (!/^[a-z0-9][a-z0-9_-]*$/i.test(service) || !isRoutePath(route.path)) {
-        throw new Error(`${route.path} of ${service} is no path that a route may have.`);
-      }
-      const isBelow = route.path.endsWith('/*');
-      const path = `/${service}${route.path.replace(/\/\*?$/, '')}`;
-      const key = `${route.method} ${path}${isBelow ? BELOW : ''}`;
-      if (routes.has(key)) throw new Error(`There is a route ${route.method} ${path} already.`);
-      const registered = { service, route };
-      routes.set(key, registered);
-      const remove = (): void => {
-        if (routes.get(key) === registered) routes.delete(key);
-      };
+      const { path, remove } = routes.add(service, route);
       try {
         listening ??= listen();
         return { url: `${await listening}${path}`, remove };
@@ -185,23 +157,15 @@ type Found = {
   readonly query: URLSearchParams;
 };
 
-const METHODS: readonly Route['method'][] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const BODY = {
   400: 'The request broke off.',
   408: 'The request took too long.',
   413: 'The request is too large.',
 };
 
-/** Ends the key of a route that takes all below it. No path of a request holds such a character. */
-const BELOW = '/\0';
-
 /** Tells whether the far end has left, which is no failure of a route. */
 function isLeaving(error: unknown, isGone: boolean): boolean {
   return isGone || Object(error).code === 'ERR_STREAM_PREMATURE_CLOSE';
-}
-
-function keyOf(segments: readonly string[], end = ''): string {
-  return segments.map((segment) => `/${segment}`).join('') + end;
 }
 
 function withToken(headers: IncomingHttpHeaders, query: URLSearchParams): IncomingHttpHeaders {
@@ -219,11 +183,7 @@ function welcome(path: string, query: URLSearchParams, lock: Lock): HttpResponse
 }
 
 /** Returns the page at `/`: links to all that can be looked at. */
-function indexOf(routes: ReadonlyMap<string, Registered>): HttpResponse {
-  const paths = [...routes.keys()]
-    .filter((key) => key.startsWith('GET '))
-    .map((key) => key.slice('GET '.length).replace(BELOW, '/'))
-    .sort();
+function indexOf(paths: readonly string[]): HttpResponse {
   const items = paths.map((path) => `<li><a href="${path}">${path}</a></li>`).join('\n');
   const list = items === '' ? '<p>No page is here to look at.</p>' : `<ul>\n${items}\n</ul>`;
   const body = `<!doctype html>\n<title>Assistant</title>\n<h1>Pages</h1>\n${list}\n`;

@@ -2,7 +2,8 @@ import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
 import type { Asks, NewAsk } from './asks.ts';
 import { PRESS } from './messages.ts';
-import type { KeptChoices, Outbox } from './outbox.ts';
+import type { Outbox } from './outbox.ts';
+import type { KeptChoices } from './outbox-message.ts';
 import type { NextSession, Sessions } from './sessions.ts';
 import type { RunEnd, TaskRuns } from './task-runs.ts';
 

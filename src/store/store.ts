@@ -38,7 +38,7 @@ export type { Group } from './groups.ts';
 export type { HeldMessage } from './held-messages.ts';
 export type { LateCount } from './late-messages.ts';
 export type { StoredMessage } from './messages.ts';
-export type { KeptChoices, KeptFile, NewOutbound, Outbound } from './outbox.ts';
+export type { KeptChoices, KeptFile, NewOutbound, Outbound } from './outbox-message.ts';
 export type { NextSession } from './sessions.ts';
 export type { Task, TaskSchedule } from './task.ts';
 export type { RunEnd, TaskRun } from './task-runs.ts';

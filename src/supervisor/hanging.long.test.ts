@@ -7,7 +7,8 @@ import { expect, test, vi } from 'vitest';
 import { pipedConsole } from '../terminal/piped-console.ts';
 import { environmentOf, TestConversation, TestTree } from '../testing/supervised-project.ts';
 import { readEnvironment } from './environment.ts';
-import { DEFAULT_TIMING, openSupervisor } from './supervisor.ts';
+import { openSupervisor } from './supervisor.ts';
+import { DEFAULT_TIMING } from './timing.ts';
 
 const run = promisify(execFile);
 

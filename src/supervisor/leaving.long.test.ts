@@ -9,7 +9,7 @@ import {
   startAnthropicServer,
 } from '../testing/model/anthropic.ts';
 import { TestConversation, TestTree } from '../testing/supervised-project.ts';
-import { DEFAULT_TIMING } from './supervisor.ts';
+import { DEFAULT_TIMING } from './timing.ts';
 
 /** A channel of the owner's that takes nothing and never lets go. */
 const HUNG_CHANNEL = `

@@ -11,7 +11,8 @@ import { openLog } from './log/log.ts';
 import { scrubber } from './log/scrub.ts';
 import { closePrivate } from './private-data.ts';
 import { serviceConsole } from './service-console.ts';
-import { DEFAULT_TIMING, openSupervisor } from './supervisor.ts';
+import { openSupervisor } from './supervisor.ts';
+import { DEFAULT_TIMING } from './timing.ts';
 
 process.exitCode = await start();
 // Handles of the terminal would keep the process; everything that matters has been written.

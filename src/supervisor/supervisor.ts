@@ -8,9 +8,11 @@ import { EXIT_UNUSABLE } from './frames.ts';
 import { type Lines, openLines } from './lines.ts';
 import type { Log } from './log/log.ts';
 import { lastHealthyOf } from './rollback/last-healthy.ts';
+import { reasonFor } from './rollback/reason.ts';
 import { rollBack } from './rollback/rollback.ts';
 import { type Run, type RunEnd, runAssistant } from './run.ts';
 import { admitShell } from './shell-participant.ts';
+import type { Timing } from './timing.ts';
 
 export type SupervisorOptions = {
   readonly projectDir: string;
@@ -27,25 +29,6 @@ export type SupervisorOptions = {
   readonly runId: string;
   readonly now: () => number;
   readonly timing: Timing;
-};
-
-/** In milliseconds. */
-export type Timing = {
-  /** The time that a just published tree may take to come up. */
-  readonly healthyMs: number;
-  /** The time that an assistant may take to finish. */
-  readonly stopMs: number;
-  /** Before the start that follows a first crash. */
-  readonly crashPauseMs: number;
-  /** The interval of checking whether the assistant hangs. */
-  readonly pulseMs: number;
-};
-
-export const DEFAULT_TIMING: Timing = {
-  healthyMs: 30_000,
-  stopMs: 9_500,
-  crashPauseMs: 250,
-  pulseMs: 60_000,
 };
 
 /** One Ctrl-C comes twice where npm passes on what the terminal has sent to both. */
@@ -180,7 +163,7 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
     }
     // Only what was just published is ever taken back, so one failure cannot undo a whole history.
     healthy.record();
-    rolledBack = reasonOf(last, timing.healthyMs);
+    rolledBack = reasonFor(last, timing.healthyMs);
     log.warn('a published tree did not come up and was taken back');
     return null;
   }
@@ -208,27 +191,6 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
       }
     },
   };
-}
-
-function reasonOf({ isLate, exitCode, signal, lastLines }: RunEnd, healthyMs: number): string {
-  const how = isLate
-    ? `It was not ready after ${healthyMs / 1000} seconds.`
-    : `It ended with ${signal ?? `code ${exitCode}`}.`;
-  const said = errorIn(lastLines);
-  return said === null ? how : `${how} ${said} \`npx claw logs\` has the rest.`;
-}
-
-/**
- * Finds the line that names the error, and its file, in Node's output for an exception; else the last line.
- */
-function errorIn(lines: readonly string[]): string | null {
-  const named = lines.findLast((line) => /^(Uncaught )?\w*Error\b/.test(line));
-  const place = lines.findLast((line) => /^(file:\/\/)?\/\S+:\d+$/.test(line));
-  const said = named ?? lines.findLast((line) => line.trim() !== '');
-  if (said === undefined) return null;
-  return place === undefined
-    ? `It said: ${said}.`
-    : `It said: ${said}, in ${place.replace('file://', '')}.`;
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -1,0 +1,74 @@
+import { isRoutePath } from './path.ts';
+import type { Route } from './route.ts';
+
+/** A route, and the service that answers on it. */
+export type Registered = { readonly service: string; readonly route: Route };
+
+/** The route of a request: with what of the path is below it; or only routes for other methods. */
+export type FoundRoute =
+  | { readonly kind: 'found'; readonly registered: Registered; readonly rest: string }
+  | { readonly kind: 'other-method'; readonly methods: readonly Route['method'][] };
+
+/** The routes of all services, each below the name of its own. */
+export interface RouteTable {
+  /**
+   * @returns the path of the route, and what takes it out again
+   * @throws where the path cannot be one of a route, or is taken
+   */
+  add(service: string, route: Route): { readonly path: string; readonly remove: () => void };
+  /** Finds the route of a path: the exact one before one that takes all below it. */
+  find(segments: readonly string[], method: string): FoundRoute | null;
+  /** Returns the paths of pages that can be looked at, sorted. */
+  pages(): readonly string[];
+}
+
+const METHODS: readonly Route['method'][] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/** Ends the key of a route that takes all below it. No path of a request holds such a character. */
+const BELOW = '/\0';
+
+/** Creates a table without routes. */
+export function createRouteTable(): RouteTable {
+  const routes = new Map<string, Registered>();
+  return {
+    add(service, route) {
+      if (!/^[a-z0-9][a-z0-9_-]*$/i.test(service) || !isRoutePath(route.path)) {
+        throw new Error(`${route.path} of ${service} is no path that a route may have.`);
+      }
+      const isBelow = route.path.endsWith('/*');
+      const path = `/${service}${route.path.replace(/\/\*?$/, '')}`;
+      const key = `${route.method} ${path}${isBelow ? BELOW : ''}`;
+      if (routes.has(key)) throw new Error(`There is a route ${route.method} ${path} already.`);
+      const registered = { service, route };
+      routes.set(key, registered);
+      const remove = (): void => {
+        if (routes.get(key) === registered) routes.delete(key);
+      };
+      return { path, remove };
+    },
+    find(segments, method) {
+      const below = segments.map(
+        (_, at) => [keyOf(segments.slice(0, at + 1), BELOW), at + 1] as const,
+      );
+      const exact = [keyOf(segments), segments.length] as const;
+      const others = new Set<Route['method']>();
+      for (const [key, taken] of [exact, ...below.reverse()]) {
+        const registered = routes.get(`${method} ${key}`);
+        if (registered !== undefined) {
+          return { kind: 'found', registered, rest: segments.slice(taken).join('/') };
+        }
+        for (const each of METHODS) if (routes.has(`${each} ${key}`)) others.add(each);
+      }
+      return others.size === 0 ? null : { kind: 'other-method', methods: [...others] };
+    },
+    pages: () =>
+      [...routes.keys()]
+        .filter((key) => key.startsWith('GET '))
+        .map((key) => key.slice('GET '.length).replace(BELOW, '/'))
+        .sort(),
+  };
+}
+
+function keyOf(segments: readonly string[], end = ''): string {
+  return segments.map((segment) => `/${segment}`).join('') + end;
+}
