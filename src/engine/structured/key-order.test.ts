@@ -1,4 +1,7 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { composeStructured } from './compose.ts';
+import { declaration } from './declaration-fixture.ts';
 import { mergeStructured } from './merge.ts';
 
 function merge(path: string, base: string, ours: string, theirs: string): string {
@@ -59,10 +62,64 @@ test('the same holds for settings, whose comments go with them', () => {
   );
 });
 
+test('a key that both added is where theirs has it, with what is above it', () => {
+  const base = 'HOST=h\n\n# of b\nBEE=\n';
+  const theirs = 'HOST=h\n\n# of a\nANT=1\n\n# of b\nBEE=\n';
+  for (const gap of ['\n', '', '\n\n']) {
+    const ours = `${base}${gap}# of a\nANT=1\n`;
+    expect(merge('.env.example', base, ours, theirs)).toBe(theirs);
+    expect(merge('.env.example', base, `${ours}OWN=\n`, theirs)).toBe(
+      theirs.replace('ANT=1\n', 'ANT=1\nOWN=\n'),
+    );
+  }
+  // Another comment of ours is kept beside.
+  expect(merge('.env.example', base, `${base}\n# mine\nANT=1\n`, theirs)).toContain('# mine');
+  const [first, both] = [{ a: '1' }, { a: '1', b: '1', c: '1' }];
+  const dependencies = (list: object) => json({ name: 'app', dependencies: list });
+  expect(
+    merge(
+      'package.json',
+      dependencies(first),
+      dependencies({ ...first, c: '1', b: '1' }),
+      dependencies(both),
+    ),
+  ).toBe(dependencies(both));
+});
+
 test('and for a compose file, map by map', () => {
   const base = 'services:\n  a:\n    image: a\n    init: true\n  b:\n    image: b\n';
   const theirs = 'services:\n  b:\n    image: b\n  a:\n    init: true\n    image: a\n';
   expect(merge('docker-compose.yml', base, base.replace('image: b', 'image: c'), theirs)).toBe(
     theirs.replace('image: b', 'image: c'),
+  );
+});
+
+const RELEASE = Buffer.from('# Where it listens\nPORT=8080\n# OFF=1\n');
+
+/** `.env.example` of skills that declare one setting each, by the skills' names. */
+function composedOf(skills: readonly string[]): Buffer {
+  const declarations = skills.map((skill) => declaration(skill, { env: [settingOf(skill)] }));
+  const path = '.env.example';
+  return composeStructured({ path, release: RELEASE, declarations }).bytes ?? RELEASE;
+}
+
+const settingOf = (skill: string) => `${skill.toUpperCase()}_KEY`;
+
+test('settings that the owner wrote before their skills came are no edit afterwards, in whatever order', () => {
+  const names = ['ant', 'bee', 'cow', 'dog', 'elk'];
+  const skills = fc.record({
+    present: fc.subarray(names),
+    coming: fc.shuffledSubarray(names, { minLength: 1 }),
+    gaps: fc.array(fc.constantFrom('', '\n', '\n\n'), { minLength: 5, maxLength: 5 }),
+  });
+  fc.assert(
+    fc.property(skills, ({ present, coming, gaps }) => {
+      const written = coming.filter((skill) => !present.includes(skill));
+      const base = composedOf(present);
+      const theirs = composedOf([...present, ...written]);
+      const lines = written.map((skill, at) => `${gaps[at]}${settingOf(skill)}=\n`);
+      const ours = `${base}${lines.join('')}`;
+      expect(merge('.env.example', `${base}`, ours, `${theirs}`)).toBe(`${theirs}`);
+    }),
   );
 });

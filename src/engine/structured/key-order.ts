@@ -1,8 +1,9 @@
 import type { Versions } from '../tree.ts';
 
 /**
- * Orders the keys of a merged map as theirs does, where theirs changed the order and ours did not. A key that
- * theirs does not have stays after the one that it followed.
+ * Orders the keys of a merged map as theirs does, where ours has the keys of base in their order. So the place
+ * of a key that both added is that of theirs. A key that theirs does not have stays after the one that it
+ * followed.
  *
  * @param merged all keys of the result, in the order of ours
  * @returns null where the order of ours stays
@@ -15,12 +16,11 @@ export function orderOfTheirs(
   if ([merged, theirs].some((keys) => new Set(keys).size !== keys.length)) return null;
   const [inBase, inOurs, inTheirs] = [new Set(base), new Set(ours), new Set(theirs)];
   const before = base.filter((key) => inOurs.has(key) && inTheirs.has(key));
-  const isAsBefore = (keys: readonly string[], other: ReadonlySet<string>) =>
-    isSameList(
-      keys.filter((key) => inBase.has(key) && other.has(key)),
-      before,
-    );
-  if (!isAsBefore(ours, inTheirs) || isAsBefore(theirs, inOurs)) return null;
+  const isAsBefore = isSameList(
+    ours.filter((key) => inBase.has(key) && inTheirs.has(key)),
+    before,
+  );
+  if (!isAsBefore || isSameOrder(ours, theirs)) return null;
   const present = new Set(merged);
   const ordered = theirs.filter((key) => present.has(key));
   for (const [at, key] of merged.entries()) {

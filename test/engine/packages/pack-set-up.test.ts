@@ -116,3 +116,17 @@ test('without settings the page says that nothing is to set up, and when it work
   await codebase.claw('pack', 'plain');
   expect(pageOf(codebase, 'plain')).toBe('Nothing has to be set up.');
 });
+
+test('skills packed one after the other from settings written by hand leave no edit', async () => {
+  await using codebase = temporaryCodebase(CORE, { git: true });
+  for (const name of ['dog', 'cow', 'ant']) {
+    const before = codebase.read('.env.example');
+    codebase.write({
+      [`src/${name}.ts`]: `export const ${name} = 1;\n`,
+      '.env.example': `${before}# Name of the ${name}\n${name.toUpperCase()}_NAME=${name}\n`,
+    });
+    expect((await codebase.claw('pack', name)).code).toBe(0);
+    expect((await codebase.claw('apply', name)).code).toBe(0);
+    expect((await codebase.claw('status')).json.data).toMatchObject({ edits: [] });
+  }
+});

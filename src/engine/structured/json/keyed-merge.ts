@@ -4,6 +4,7 @@ import { shorten } from '../values.ts';
 import type { KeyClash } from './json-merge.ts';
 import { bodyOf, isSameText, type KeyedChunk, type KeyedMap, transplant } from './keyed-lines.ts';
 import { commentBehind, losesComments, ownComments, withComment } from './own-comments.ts';
+import { withTailApart } from './tail-apart.ts';
 
 export const EMPTY_MAP: KeyedMap = { chunks: [], tail: [], indent: '' };
 
@@ -31,7 +32,7 @@ function mergeMap(
   keys: readonly string[],
   maps: Versions<KeyedMap>,
 ): readonly string[] {
-  const { base, ours, theirs } = maps;
+  const { base, ours, theirs } = withTailApart(maps);
   const indents = {
     base: base.indent,
     // A map without keys has no depth of its own yet.
@@ -85,6 +86,9 @@ function mergeChunk(
   if (body === null) return ownComments(base, ours);
   if (ours === null) return [...move(theirs?.lead ?? [], place, context.eol), ...body];
   if (theirs === null) return [...ours.lead, ...body];
+  // Above a key that both added, theirs may have a comment that was the file's last.
+  const hasAll = base === null && endsWith(wordsOf(theirs.lead), wordsOf(ours.lead));
+  if (hasAll) return [...move(theirs.lead, place, context.eol), ...body];
   const leads = { base: base?.lead ?? [], ours: ours.lead, theirs: theirs.lead };
   return [...mergeComments(leads, place.indents, context.eol), ...body];
 }
@@ -172,8 +176,19 @@ function mergeComments(
   if (isSameText(sides.base, sides.theirs) || isSameText(sides.ours, sides.theirs)) return ours;
   const moved = transplant(theirs, { from: indents.theirs, to: indents.ours, eol });
   if (isSameText(sides.base, sides.ours)) return moved;
-  const known = new Set([...base, ...ours].map((line) => line.trim()));
+  // A blank line at the end would part a comment from its key.
+  const known = new Set(['', ...[...base, ...ours].map((line) => line.trim())]);
   return [...ours, ...moved.filter((line) => !known.has(line.trim()))];
+}
+
+/** Returns comments without the blank lines between them. */
+function wordsOf(lines: readonly string[]): readonly string[] {
+  return lines.map((line) => line.trim()).filter((line) => line !== '');
+}
+
+function endsWith(lines: readonly string[], end: readonly string[]): boolean {
+  const start = lines.length - end.length;
+  return start >= 0 && end.every((line, at) => line === lines[start + at]);
 }
 
 function move(lines: readonly string[], { indents }: Place, eol: string): readonly string[] {
