@@ -134,7 +134,10 @@ await describeWithEngine('docker', 'the whole story, on Docker', () => {
     await using second = cloneAgain(clone);
     second.write(Object.fromEntries(Object.entries(clone.state()).flatMap(committed)));
     expect(second.code()).toEqual(before);
-    expect(await second.claw('replay')).toMatchObject({ code: 0, json: { warnings: [] } });
+    expect(await second.claw('replay', '--proof', 'skills')).toMatchObject({
+      code: 0,
+      json: { warnings: [] },
+    });
     expect(second.code()).toEqual(withTelegram.code);
     expect(second.state()).toEqual(clone.state());
   });

@@ -8,7 +8,7 @@ import { world } from './world.ts';
 
 /** The number of files that share the sequences, so that they run beside each other. */
 const SHARDS = 4;
-const RUNS = Number(process.env['CLAW_RUNS'] ?? 160) / SHARDS;
+const RUNS = Number(process.env['CLAW_RUNS'] ?? 100) / SHARDS;
 
 // A verb may be done sooner than a trial run of it was; of all sequences half are killed all the same.
 const SHARES = { alone: 0.42, standingStill: 0.5, bySignal: 0.08 } as const;
@@ -20,7 +20,7 @@ const TELLING_RUNS = 30;
  * The laws on one share of the sequences: some are left alone, the others are killed once, every
  * seventh of those by a signal in a process of its own.
  *
- * `npm test` and CI try the same sequences each time, so that a red one speaks of its change: 160 and
+ * `npm test` and CI try the same sequences each time, so that a red one speaks of its change: 100 and
  * 1,000 of them. `npm run laws` tries others, and more of them. `CLAW_SEED` repeats a run.
  */
 export function testLaws(shard: number): void {

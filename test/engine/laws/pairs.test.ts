@@ -9,7 +9,7 @@ import { filesOf, layOut, layOutSkill, temporaryFolder } from './disk.ts';
 import { Trial } from './trial.ts';
 import { NAMES, type World, world } from './world.ts';
 
-const RUNS = Math.ceil(Number(process.env['CLAW_RUNS'] ?? 2000) / 20);
+const RUNS = Math.ceil(Number(process.env['CLAW_RUNS'] ?? 800) / 20);
 const names = fc.subarray([...NAMES], { minLength: 2 });
 
 /** A codebase with all packages on offer and nothing applied. */

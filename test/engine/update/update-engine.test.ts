@@ -12,7 +12,7 @@ const REPOSITORY = resolve(import.meta.dirname, '../../..');
 const CALLS = 'rename,link,unlink';
 const isSkipped = spawnSync('strace', ['--version']).status !== 0;
 const title = 'an update that replaces claw itself';
-const KILLS = Number(process.env['CLAW_KILLS'] ?? 6);
+const KILLS = Number(process.env['CLAW_KILLS'] ?? 3);
 
 /** A codebase that is claw: its own engine works on it. */
 function ownEngine(): Codebase {
