@@ -61,9 +61,9 @@ async function proveChecks(input: ProofInput, { planned, present }: Trials): Pro
     const run = await planned.run(command);
     if (run.isOk) continue;
     const isKnown = (input.present ?? input).checks.includes(line);
-    if (isKnown && failedBefore(run, await present.run(command)))
-      warnings.push(failsAsBefore(line));
-    else failures.push(failureOf(input, { kind: 'check', name: line }, run));
+    if (isKnown && failedBefore(run, await present.run(command))) {
+      warnings.push(failsAsBefore(input, line, run));
+    } else failures.push(failureOf(input, { kind: 'check', name: line }, run));
   }
   return { failures, warnings };
 }

@@ -6,9 +6,22 @@ import type { TrialRun } from './trial.ts';
 
 const REPORTED_LINES = 40;
 
-/** Returns the warning for what the present tree fails as well. */
-export function failsAsBefore(name: string): string {
-  return `${name} fails, as it does without this change.`;
+/**
+ * Returns the warning for what the present tree fails as well, with the reason as a refusal gives it: the
+ * failing tests and the beginning of their errors.
+ */
+export function failsAsBefore(
+  { root, logFolder = null }: ProofInput,
+  name: string,
+  { output }: TrialRun,
+): string {
+  const log = logFolder === null ? null : writeLog(root, logFolder, name, output);
+  const lines = [
+    `${name} fails, as it does without this change:`,
+    failureText(output),
+    ...(log === null ? [] : [`All of it: ${log}`]),
+  ];
+  return lines.filter((line) => line !== '').join('\n');
 }
 
 /** Returns a failure with what is shown of it, its whole output written where logs are kept. */

@@ -25,8 +25,8 @@ test.each([
   ],
   ['Say how a.ts is resolved: --ours, --theirs, --with or --agent.', 'Say how a.ts is resolved.'],
   [
-    'tsc --noEmit -p tsconfig.json fails, as it does without this change.',
-    'tsc --noEmit -p tsconfig.json fails, as it does without this change.',
+    'tsc --noEmit -p tsconfig.json fails, as it does without this change:\na.ts(1,1): error',
+    'tsc --noEmit -p tsconfig.json fails, as it does without this change:\na.ts(1,1): error',
   ],
   ['--roll-back is it.', 'How to go on is decided in a shell: `npx claw status` tells more there.'],
   ['A test fails.\nnode --test x', 'A test fails.\nnode --test x'],

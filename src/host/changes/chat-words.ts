@@ -17,8 +17,10 @@ const SHELL_OPTION =
 export function inChatWords(text: string): string {
   const [first = '', ...rest] = text.split('\n');
   const said = first.replace(SAID_IN_CHAT, '`$1 $2`');
-  const kept = clausesOf(said).filter((clause) => !SHELL_OPTION.test(clause));
-  const line = kept.join(' ').replace(/[;:,]$/, said.endsWith('.') ? '.' : '');
+  const clauses = clausesOf(said);
+  const kept = clauses.filter((clause) => !SHELL_OPTION.test(clause));
+  const isWhole = kept.length === clauses.length;
+  const line = isWhole ? said : kept.join(' ').replace(/[;:,]$/, said.endsWith('.') ? '.' : '');
   return [line === '' ? IN_A_SHELL : line, ...rest].join('\n');
 }
 

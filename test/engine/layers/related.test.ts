@@ -65,7 +65,14 @@ test('what fails without the change as well is a warning, what it breaks beside 
   });
   const run = await codebase.claw('apply', 'note');
   expect(run.code).toBe(0);
-  expect(run.json.warnings).toEqual(['src/value.test.mjs fails, as it does without this change.']);
+  const [warning = '', ...more] = run.json.warnings;
+  expect(warning).toMatch(
+    /^src\/value\.test\.mjs fails, as it does without this change:\n✗ .*value\.test\.mjs/,
+  );
+  expect(warning).toContain('AssertionError');
+  expect(warning).toContain('\nAll of it: .claw/cache/proof/src-value-test-mjs.log');
+  expect(codebase.read('.claw/cache/proof/src-value-test-mjs.log')).toContain('never');
+  expect(more).toEqual([]);
   const refused = await codebase.claw('apply', 'two');
   expect(refused).toMatchObject({ code: 4, json: { error: { code: 'TESTS_FAILED' } } });
   expect(refused.json.error?.message).toContain('test/user.test.mjs');

@@ -46,7 +46,7 @@ export async function proveLayers(
     );
     const isOld =
       before.length > 0 && failedBefore(run, await runTests(present, presentCommand, before));
-    if (isOld) warnings.push(failsAsBefore(name));
+    if (isOld) warnings.push(failsAsBefore(input, name, run));
     else failures.push(failureOf(input, { kind: 'test', name }, run));
   }
   return { failures, warnings, reused };

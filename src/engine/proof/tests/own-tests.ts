@@ -140,7 +140,9 @@ async function judge(
   if (known.length === suspects.length) {
     const asNow = { told: `related tests: ${shortList(known)}`, line: command, files: known };
     const before = await present.run(asNow);
-    if (failedBefore(run, before)) return { failures: [], warnings: [failsAsBefore(subject.name)] };
+    if (failedBefore(run, before)) {
+      return { failures: [], warnings: [failsAsBefore(input, subject.name, run)] };
+    }
   }
   const failures: readonly ProofFailure[] = [failureOf(input, subject, run)];
   return { failures, warnings: [] };
@@ -176,7 +178,7 @@ async function proveByTool(
     };
   }
   if (failedBefore(run, await present.run(command))) {
-    return { ...NONE, warnings: [failsAsBefore('related tests')] };
+    return { ...NONE, warnings: [failsAsBefore(input, 'related tests', run)] };
   }
   return { ...NONE, failures: [failureOf(input, { kind: 'own', name: 'related tests' }, run)] };
 }
