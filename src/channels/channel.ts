@@ -86,6 +86,8 @@ export type RepliedTo = {
 export type OutboundChoices = {
   /** Names the question in `onChoice`. */
   readonly question: string;
+  /** The question without how to answer it. */
+  readonly text: string;
   readonly options: readonly { readonly word: string; readonly label: string }[];
 };
 
@@ -97,8 +99,14 @@ export type ChannelCapabilities = {
   readonly replyTo?: true;
   /** It sends into the thread that the question came from. Otherwise the chat has no threads. */
   readonly thread?: true;
-  /** It shows up to so many choices to press, and tells `onChoice`. Otherwise they are numbers in the text. */
-  readonly choices?: { readonly most: number };
+  /** It shows choices to press, and tells `onChoice`. Otherwise they are numbers in the text. */
+  readonly choices?: {
+    readonly most: number;
+    /** Characters of a label; any number by default. */
+    readonly longest?: number;
+    /** The text numbers them as well, because not every app of the channel shows them. */
+    readonly isBesideText?: true;
+  };
   /** It puts an emoji on a message. Otherwise the emoji is a message. */
   readonly reactions?: true;
   /** It changes the text of what it sent. Otherwise each line of progress is a message. */
@@ -123,7 +131,7 @@ export type OutboundMessage = {
   readonly replyTo?: RepliedTo;
   /** The `thread` of the message that it answers. */
   readonly thread?: string;
-  /** Shown below the text, which does not name them. */
+  /** Shown below the text, which does not name them unless the capability says so. */
   readonly choices?: OutboundChoices;
   /** The message on which the text, an emoji, is put. */
   readonly reactsTo?: RepliedTo;

@@ -14,6 +14,7 @@ import {
 } from './channel.ts';
 import { WhatsAppError } from './whatsapp/failure.ts';
 import { addressOf } from './whatsapp/inbound/addresses.ts';
+import { LONGEST_OPTION, MOST_OPTIONS } from './whatsapp/outbound/poll-limits.ts';
 import type { Endpoint } from './whatsapp/session/endpoint.ts';
 import { forgetChat, hasLinkDatabase, openLinkDatabase } from './whatsapp/session/link-database.ts';
 import { UNPAIRED } from './whatsapp/session/outcome.ts';
@@ -46,6 +47,7 @@ const IN_USE_MS = 10_000;
 const CAPABILITIES: ChannelCapabilities = {
   attachments: { maxBytes: 100_000_000 },
   replyTo: true,
+  choices: { most: MOST_OPTIONS, longest: LONGEST_OPTION, isBesideText: true },
   reactions: true,
   edits: true,
 };

@@ -32,7 +32,7 @@ export function outboundFor(
     else lines.push(lineFor(file, reason));
   }
   const choices = choicesFor(can, message);
-  const own = choices === null ? message.text : choices.text;
+  const own = choices === null || can.choices?.isBesideText ? message.text : choices.text;
   const said = earlier === null ? own : `${earlier.text}\n${own}`;
   const text = [said, ...(lines.length === 0 ? [] : [lines.join('\n')])].join('\n\n');
   return {
@@ -44,17 +44,16 @@ export function outboundFor(
     ...(attachments.length > 0 ? { attachments } : {}),
     ...(can.replyTo && replyTo !== null ? { replyTo } : {}),
     ...(can.thread && thread !== null ? { thread } : {}),
-    ...(choices === null
-      ? {}
-      : { choices: { question: choices.question, options: choices.options } }),
+    ...(choices === null ? {} : { choices }),
   };
 }
 
 /** Returns the choices where the channel shows them all; else null, since the text names them. */
 function choicesFor({ choices: can }: ChannelCapabilities, { choices }: Outbound) {
-  return can !== undefined && choices !== null && choices.options.length <= can.most
-    ? choices
-    : null;
+  if (can === undefined || choices === null) return null;
+  const { most, longest = Number.POSITIVE_INFINITY } = can;
+  const isShown = choices.options.every(({ label }) => label.length <= longest);
+  return isShown && choices.options.length <= most ? choices : null;
 }
 
 function whyNotSent(

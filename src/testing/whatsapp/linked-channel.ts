@@ -5,6 +5,7 @@ import type {
   ChannelClock,
   ChannelLog,
   ChannelStatus,
+  Choice,
   InboundMessage,
   KnownChat,
 } from '../../channels/channel.ts';
@@ -53,9 +54,12 @@ export class LinkedChannel {
   readonly dataDir: string;
   readonly messages: InboundMessage[] = [];
   readonly chats: KnownChat[] = [];
+  readonly choices: Choice[] = [];
   readonly merged: { readonly from: string; readonly to: string }[] = [];
   /** Runs before two chats count as one; may reject. */
   beforeMerged: () => Promise<void> = async () => {};
+  /** Runs before a choice counts as stored; may reject. */
+  beforeChosen: () => Promise<void> = async () => {};
   readonly statuses: ChannelStatus[] = [];
   readonly logged: string[] = [];
   /** Runs before a message counts as stored; may reject, as a host that cannot store. */
@@ -114,6 +118,12 @@ export class LinkedChannel {
         await this.beforeMerged();
         this.merged.push({ from, to });
         this.#wake();
+      },
+      onChoice: async (choice) => {
+        await this.beforeChosen();
+        this.choices.push(choice);
+        this.#wake();
+        return 'noted';
       },
       onStatus: (status) => {
         this.statuses.push(status);

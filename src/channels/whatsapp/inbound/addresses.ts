@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { LinkDatabase } from '../session/link-database.ts';
 
 const Row = z.object({ chat: z.string() });
+const AddressRow = z.object({ jid: z.string() });
 const MergeRow = z
   .object({ from_chat: z.string(), to_chat: z.string() })
   .transform((row) => ({ from: row.from_chat, to: row.to_chat }));
@@ -21,6 +22,8 @@ export interface Addresses {
   chatOf(jid: string, other?: string | null): string;
   /** Does the same for a person who is only mentioned; null for one who is unknown. */
   find(jid: string): string | null;
+  /** Returns all addresses of a person or chat that goes by this one. */
+  allOf(chat: string): readonly string[];
   /** Two addresses belong to one person. */
   join(jid: string, other: string): void;
   /** Pairs of addresses that turned out to be one person's, oldest first. */
@@ -34,6 +37,7 @@ export type Merge = { readonly from: string; readonly to: string };
 
 export function addressesIn({ database }: LinkDatabase): Addresses {
   const find = database.prepare('SELECT chat FROM addresses WHERE jid = ?');
+  const all = database.prepare('SELECT jid FROM addresses WHERE chat = ?');
   const insert = database.prepare(
     'INSERT INTO addresses (jid, chat) VALUES (?, ?) ON CONFLICT (jid) DO UPDATE SET chat = excluded.chat',
   );
@@ -81,6 +85,7 @@ export function addressesIn({ database }: LinkDatabase): Addresses {
   return {
     chatOf,
     find: (jid) => known(withoutDevice(jid)),
+    allOf: (chat) => all.all(chat).map((row) => AddressRow.parse(row).jid),
     join: (jid, other) => void chatOf(jid, other),
     merges: () => openMerges,
     forgetMerge(merge) {

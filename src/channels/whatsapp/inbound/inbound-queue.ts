@@ -1,16 +1,18 @@
 import type { WAMessage } from '@whiskeysockets/baileys';
-import type { ChannelClock, ChannelEvents, ChannelLog } from '../../channel.ts';
+import type { ChannelClock, ChannelEvents, ChannelLog, Choice } from '../../channel.ts';
 import type { Inbox } from './inbox.ts';
 import type { Media } from './media.ts';
 import { type Reader, type ReadMessage, readMessage } from './message.ts';
 
 export type ArrivalsOptions = {
-  readonly events: Pick<ChannelEvents, 'onMessage'>;
+  readonly events: Pick<ChannelEvents, 'onMessage' | 'onChoice'>;
   /** Makes those chats one that turned out to be. Rejects while the host cannot. */
   readonly mergeChats: () => Promise<void>;
   readonly inbox: Inbox;
   readonly media: Media;
   readonly reader: () => Reader;
+  /** Reads a vote on a poll of the assistant's; null for every other message. */
+  readonly voteIn: (raw: WAMessage) => Choice | null;
   /** The phone number's address of a LID, where Baileys has learnt it. */
   readonly phoneOf: (lid: string) => Promise<string | null>;
   readonly clock: Pick<ChannelClock, 'now' | 'pause'>;
@@ -55,6 +57,8 @@ export class InboundQueue {
     const { inbox, log, reader } = this.#options;
     try {
       await this.#learnAddress(raw);
+      const vote = isForPeople(raw) ? this.#options.voteIn(raw) : null;
+      if (vote !== null) return this.#takeVote(vote, raw);
       const read = isForPeople(raw) ? readMessage(raw, reader()) : null;
       if (read === null) return inbox.acknowledge(raw.key);
       if (reader().addresses.merges().length > 0) await this.#mergeChats();
@@ -65,6 +69,14 @@ export class InboundQueue {
       // A message that cannot be read must not hold up later ones; it stays in the inbox.
       log.warn('a message from WhatsApp was not read', { error: String(error) });
     }
+  }
+
+  /** A vote that comes too late, or of another person, decides nothing, which the poll cannot show. */
+  #takeVote(vote: Choice, { key }: WAMessage): void {
+    const { events, inbox } = this.#options;
+    this.#inItsTurn(vote.jid, async () => {
+      if (await this.#stored(async () => await events.onChoice?.(vote))) inbox.acknowledge(key);
+    });
   }
 
   #inItsTurn(jid: string, work: () => Promise<void>): void {
@@ -113,18 +125,19 @@ export class InboundQueue {
     const isOld = message.sentAt < this.#options.clock.now() - ANSWERED_MS;
     const isForNobody = message.isContext === true || isToOthers;
     const isLate = isOld && !isForNobody;
-    if (!(await this.#store({ ...message, isContext: isForNobody || isOld, isLate }))) return false;
+    const given = { ...message, isContext: isForNobody || isOld, isLate };
+    if (!(await this.#stored(() => this.#options.events.onMessage(given)))) return false;
     this.#remember(name);
     return true;
   }
 
   /** Retries while the host cannot store; later messages wait, so that the order stays. */
-  async #store(message: ReadMessage['message']): Promise<boolean> {
-    const { events, mergeChats, clock, log, signal } = this.#options;
+  async #stored(tell: () => Promise<unknown>): Promise<boolean> {
+    const { mergeChats, clock, log, signal } = this.#options;
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
       try {
         await mergeChats();
-        await events.onMessage(message);
+        await tell();
         return true;
       } catch (error) {
         log.warn('a message from WhatsApp was not stored', { attempt, error: String(error) });

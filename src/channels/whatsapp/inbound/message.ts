@@ -69,7 +69,8 @@ function directName(jid: string, { self, nameOf, sender, senderName }: Named): s
   return jid === sender ? senderName : nameOf(jid);
 }
 
-function senderOf({ key }: WAMessage, jid: string, { addresses, self }: Reader): string {
+/** Returns the address of the person who wrote a message in that chat. */
+export function senderOf({ key }: WAMessage, jid: string, { addresses, self }: Reader): string {
   if (key.fromMe) return self;
   return key.participant ? addresses.chatOf(key.participant, key.participantAlt) : jid;
 }

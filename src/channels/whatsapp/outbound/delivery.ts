@@ -5,11 +5,12 @@ import type {
 } from '@whiskeysockets/baileys';
 import { z } from 'zod';
 import { cutText } from '../../../lib/cut-text.ts';
-import type { ChannelClock, OutboundMessage } from '../../channel.ts';
+import type { ChannelClock, OutboundChoices, OutboundMessage } from '../../channel.ts';
 import { WhatsAppError } from '../failure.ts';
 import type { Baileys } from '../session/baileys.ts';
 import { uploadedFile } from './file-message.ts';
 import { formatParts } from './format.ts';
+import { fitsPoll, nameOf, POLL_NODE, type Polls, pollMessage } from './poll.ts';
 import { messageIdOf, type Sent } from './sent.ts';
 import { type Rate, Throttle } from './throttle.ts';
 
@@ -36,6 +37,7 @@ export type DeliveryOptions = {
   /** Tells whether the account itself has this address. */
   readonly isSelf: (jid: string) => boolean;
   readonly sent: Sent;
+  readonly polls: Polls;
   readonly pace: DeliveryPace;
   readonly clock: Pick<ChannelClock, 'now' | 'pause'>;
 };
@@ -84,7 +86,7 @@ export class Delivery {
   }
 
   async #sendParts(message: OutboundMessage): Promise<void> {
-    const { id, jid, text, attachments = [] } = message;
+    const { id, jid, text, choices, attachments = [] } = message;
     const [only = text, ...more] = formatParts(text);
     const change = more.length > 0 ? null : this.#changeIn(message, only);
     if (change !== null) {
@@ -100,6 +102,7 @@ export class Delivery {
         socket.sendMessage(jid, content, { messageId, ...quoted }),
       );
     }
+    if (choices !== undefined && fitsPoll(choices)) await this.#sendPoll(id, jid, choices);
     for (const [index, file] of attachments.entries()) {
       const said = { jid, text: `[${file.name}]` };
       await this.#sendOnce(messageIdOf(id, `file ${index}`), said, async (messageId, socket) => {
@@ -108,6 +111,16 @@ export class Delivery {
         await socket.relayMessage(jid, made, { messageId });
       });
     }
+  }
+
+  /** A poll goes below the text, which can be answered by apps that show none. */
+  async #sendPoll(id: string, jid: string, choices: OutboundChoices): Promise<void> {
+    const said = { jid, text: nameOf(choices) };
+    await this.#sendOnce(messageIdOf(id, 'poll'), said, async (messageId, socket) => {
+      const parts = { ...this.#options, socket };
+      const made = await pollMessage(parts, { jid, id: messageId, choices });
+      await socket.relayMessage(jid, made, { messageId, additionalNodes: [POLL_NODE] });
+    });
   }
 
   /** Makes what changes an earlier message: its text, or an emoji on it; null for a message of its own. */

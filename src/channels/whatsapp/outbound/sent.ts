@@ -5,7 +5,7 @@ import type { LinkDatabase } from '../session/link-database.ts';
 const Row = z.object({ jid: z.string(), text: z.string(), is_taken: z.int() });
 const FileRow = z.object({ message: z.instanceof(Uint8Array) });
 
-/** A message as it went out: its words, or of a file the encoded message, which says where the file is. */
+/** A message as it went out: its words, or of a file or poll the encoded message. */
 export type SentContent =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'file'; readonly message: Uint8Array };
@@ -19,9 +19,9 @@ export interface Sent {
   textOf(id: string): string | null;
   /** Returns the text only if the message is of that chat, so that an id of another chat's message reveals nothing. */
   textIn(jid: string, id: string): string | null;
-  /** Keeps the message of a file that is about to go out under that id. */
+  /** Keeps the message of a file or poll that is about to go out under that id. */
   keepFile(id: string, message: Uint8Array): void;
-  /** The message of a file that was made before. */
+  /** The message of a file or poll that was made before. */
   fileOf(id: string): Uint8Array | null;
   /** All of what was said in that chat under that id, for those who could not read it. */
   contentIn(jid: string, id: string): SentContent | null;
@@ -67,7 +67,7 @@ export function sentIn({ database, now }: LinkDatabase): Sent {
  * Returns the id that a part of a message goes out under: always the same one, so that a message which is
  * sent again after a crash is the same message to those who have it. It looks as WhatsApp Web's do.
  */
-export function messageIdOf(outboundId: string, part: number | `file ${number}`): string {
+export function messageIdOf(outboundId: string, part: number | `file ${number}` | 'poll'): string {
   const digest = createHash('sha256').update(`${outboundId}/${part}`).digest('hex');
   return `3EB0${digest.slice(0, 18).toUpperCase()}`;
 }

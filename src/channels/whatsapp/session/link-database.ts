@@ -28,9 +28,13 @@ const SCHEMA = `
     id TEXT PRIMARY KEY, jid TEXT NOT NULL, text TEXT NOT NULL, is_taken INTEGER NOT NULL DEFAULT 0,
     sent_at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
-  -- Of files that go out: the message, which says where WhatsApp has the file.
+  -- Of files and polls that go out: the message, which says where WhatsApp has the file, or how votes are read.
   CREATE TABLE IF NOT EXISTS sent_files (
     id TEXT PRIMARY KEY REFERENCES sent (id) ON DELETE CASCADE, message BLOB NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  -- Of polls: the question that each asks, with the words of its options. Their messages are in sent_files.
+  CREATE TABLE IF NOT EXISTS polls (
+    id TEXT PRIMARY KEY REFERENCES sent (id) ON DELETE CASCADE, question TEXT NOT NULL, words TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS media (
     jid TEXT NOT NULL, id TEXT NOT NULL, json TEXT NOT NULL, seen_at INTEGER NOT NULL,

@@ -13,8 +13,10 @@ import { type Media, mediaIn } from '../inbound/media.ts';
 import { chatMerger } from '../inbound/merge-chats.ts';
 import type { Reader } from '../inbound/message.ts';
 import { Names } from '../inbound/names.ts';
+import { readVote } from '../inbound/vote.ts';
 import { Delivery } from '../outbound/delivery.ts';
 import type { Ledger } from '../outbound/ledger.ts';
+import { type Polls, pollsIn } from '../outbound/poll.ts';
 import { type Sent, type SentContent, sentIn } from '../outbound/sent.ts';
 import { Typing } from '../outbound/typing.ts';
 import type { Baileys } from './baileys.ts';
@@ -74,6 +76,7 @@ export class WhatsAppSession implements Link {
   readonly #ledger: Ledger;
   readonly #addresses: Addresses;
   readonly #sent: Sent;
+  readonly #polls: Polls;
   readonly #media: Media;
   readonly #names: Names;
   readonly #mergeChats: () => Promise<void>;
@@ -94,6 +97,7 @@ export class WhatsAppSession implements Link {
     this.#ledger = ledger;
     this.#addresses = addressesIn(linkDatabase);
     this.#sent = sentIn(linkDatabase);
+    this.#polls = pollsIn(linkDatabase);
     this.#media = mediaIn(linkDatabase, baileys, this.#endpoint.media);
     this.#mergeChats = chatMerger(this.#addresses, events);
     const note = (what: string) => (error: unknown) => log.warn(what, { error: String(error) });
@@ -108,6 +112,7 @@ export class WhatsAppSession implements Link {
       mergeChats: this.#mergeChats,
       media: this.#media,
       reader: () => this.#reader(),
+      voteIn: (raw) => readVote(raw, this.#voteReader()),
       phoneOf: (lid) => this.#phoneOf(lid),
       clock,
       log,
@@ -119,6 +124,7 @@ export class WhatsAppSession implements Link {
       baileys,
       isSelf: (jid) => jid === this.#reader().self,
       sent: this.#sent,
+      polls: this.#polls,
       pace: this.#endpoint.pace,
       clock,
     });
@@ -249,6 +255,17 @@ export class WhatsAppSession implements Link {
     if (version === null || version[2] <= versionIn(linkDatabase, baileys)[2]) return false;
     keepVersion(linkDatabase, version);
     return true;
+  }
+
+  #voteReader() {
+    const { id = '', lid } = this.#auth.creds.me ?? {};
+    return {
+      reader: this.#reader(),
+      baileys: this.#parts.baileys,
+      sent: this.#sent,
+      polls: this.#polls,
+      own: lid ? [id, lid] : [id],
+    };
   }
 
   #reader(): Reader {
