@@ -199,7 +199,7 @@ export default {
     only(
       'doctor',
       '^src/doctor/',
-      `^src/((doctor|http|sandbox|model|store|channels|supervisor)/|contributions\\.ts$)|${LEAVES}`,
+      `^src/((doctor|http|sandbox|model|store|channels|supervisor)/|(contributions|parts)\\.ts$)|${LEAVES}`,
       'an examination looks at any part of the assistant, and changes none.',
     ),
     only(

@@ -13,6 +13,7 @@ import { greetingOf } from './host/greeting.ts';
 import { openHost } from './host/host.ts';
 import { realTimer } from './host/scheduler/alarm.ts';
 import { openLoopback } from './http/open.ts';
+import { TreeFault } from './lib/tree-fault.ts';
 import { keysOfProviders } from './model/provider.ts';
 import { openParts, unusableParts } from './parts.ts';
 import { StoreError, unusable } from './store/error.ts';
@@ -33,6 +34,8 @@ import {
 /** Time for running turns to end when the assistant is asked to stop, and time for all of the shutdown. */
 const GRACE_MS = 5_500;
 const LEAVE_MS = 9_000;
+const FAULT_ADVICE =
+  'Mend that file or take it out, or take the last change back with `npx claw undo`; `npx claw logs` has the rest.';
 
 const projectDir = resolve(import.meta.dirname, '..');
 if (process.send === undefined) {
@@ -51,7 +54,7 @@ const log = await openLog({
   secrets: new Set(secretValues(process.env)),
   now: Date.now,
 });
-const contributions = await discoverContributions();
+const contributions = await discoverContributions().catch(exitWith);
 const choices = choicesOf(contributions);
 const wrong = [
   ...findWrongSettings(process.env, projectDir),
@@ -74,18 +77,20 @@ const sandbox = createAgentsSandbox({
 });
 const databases = openOwnDatabases({ dataDir: settings.dataDir, now: Date.now });
 const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-const parts = openParts({
-  contributions,
-  environment: process.env,
-  settings,
-  timeZone,
-  databases,
-  ownerConsole: link.ownerConsole ?? null,
-  log,
-  now: Date.now,
-  newId: randomUUID,
-  random: Math.random,
-});
+const parts = orExit(() =>
+  openParts({
+    contributions,
+    environment: process.env,
+    settings,
+    timeZone,
+    databases,
+    ownerConsole: link.ownerConsole ?? null,
+    log,
+    now: Date.now,
+    newId: randomUUID,
+    random: Math.random,
+  }),
+);
 const offParts = unusableParts(parts);
 for (const problem of offParts) log.error(problem);
 const host = openHost({
@@ -153,17 +158,29 @@ openSandboxSoon();
 collectGarbage();
 
 /**
- * Ends the process with one sentence if the store cannot be used: the owner has to act, and another start
- * would not help.
+ * Ends the process with one sentence if the store or a file of the tree cannot be used: the owner has to act, and
+ * another start would not help. The log has the stack.
  */
 function orExit<T>(open: () => T): T {
   try {
     return open();
   } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    process.stderr.write(`${error.message}\n`);
-    process.exit(EXIT_UNUSABLE);
+    return exitWith(error);
   }
+}
+
+function exitWith(error: unknown): never {
+  const isFault = error instanceof TreeFault;
+  if (!isFault && !(error instanceof StoreError)) throw error;
+  log.info('the assistant cannot start', { stack: error.stack, cause: stackOf(error.cause) });
+  process.stderr.write(
+    isFault ? `Error: ${error.message}\n${FAULT_ADVICE}\n` : `${error.message}\n`,
+  );
+  process.exit(EXIT_UNUSABLE);
+}
+
+function stackOf(cause: unknown): string | null {
+  return cause instanceof Error ? (cause.stack ?? null) : null;
 }
 
 function versionOf(folder: string): string {

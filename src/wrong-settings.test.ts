@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import { choicesOf, discoverContributions } from './contributions.ts';
 import { findWrongOwnSettings, findWrongSettings } from './wrong-settings.ts';
 
@@ -40,4 +41,18 @@ test('settings that are right are no matter of words', () => {
     CLAW_LOG_LEVEL: 'warn',
   };
   expect(findWrongSettings(right, '/nowhere')).toEqual([]);
+});
+
+test('a setting that has to be set, and one of another type, are named without a word of the library', () => {
+  const settings = z.object({
+    HOOK_SECRET: z.string(),
+    HOOK_URL: z.url('must be an address'),
+    HOOK_PORT: z.coerce.number(),
+  });
+  const given = { HOOK_SECRET: '', HOOK_PORT: 'high' };
+  expect(findWrongOwnSettings([{ name: 'hook', settings }], given, '/nowhere')).toEqual([
+    'HOOK_SECRET is not set.',
+    'HOOK_URL is not set.',
+    'HOOK_PORT in the environment must be a number.',
+  ]);
 });

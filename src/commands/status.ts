@@ -6,6 +6,7 @@ import { type CommandContext, defineCommand } from '../host/contracts/command.ts
 import { localTime } from '../host/scheduler/local-time.ts';
 import type { ServiceReport } from '../host/services/services.ts';
 import type { Silent } from '../lib/contribution.ts';
+import { wrongText } from '../lib/settings.ts';
 
 export const command = defineCommand({
   scope: 'owner',
@@ -44,7 +45,7 @@ export const command = defineCommand({
 function missing({ isSet }: CommandContext, { needs, wrong, unusable }: Silent): string {
   if (unusable !== undefined) return unusable;
   if (wrong.length > 0) {
-    return wrong.map(({ name, problem }) => `${name} in \`.env\` ${problem}`).join('; ');
+    return wrong.map((setting) => wrongText(setting, '`.env`')).join('; ');
   }
   const unset = needs.filter((setting) => !isSet(setting));
   return unset.length === 0

@@ -1,6 +1,7 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { changedMigrations, openReadOnly } from '../store/open-read-only.ts';
+import { databasesFolder } from '../store/own-databases.ts';
 import { type Examination, type Finding, ill, well } from './examination.ts';
 import { sizeText } from './size.ts';
 
@@ -13,10 +14,39 @@ export const examination: Examination = {
   order: 60,
   async examine({ dataDir }) {
     const path = join(dataDir, 'claw.db');
-    if (!existsSync(path)) return [well(AREA, 'there is none yet; the first start makes it')];
-    return [...(await contents(path)), ...writeAheadLog(path)];
+    const own = ownDatabases(dataDir).flatMap(ownFinding);
+    if (!existsSync(path))
+      return [well(AREA, 'there is none yet; the first start makes it'), ...own];
+    return [...(await contents(path)), ...writeAheadLog(path), ...own];
   },
 };
+
+function ownDatabases(dataDir: string): readonly string[] {
+  const folder = databasesFolder(dataDir);
+  if (!existsSync(folder)) return [];
+  const names = readdirSync(folder).filter((name) => name.endsWith('.db'));
+  return names.sort().map((name) => join(folder, name));
+}
+
+/** Checks the database of a channel, a tool or the like; of those that are whole nothing is said. */
+function ownFinding(path: string): readonly Finding[] {
+  const problem = problemIn(path);
+  return problem === null ? [] : [damaged(path, problem)];
+}
+
+function problemIn(path: string): string | null {
+  try {
+    const database = openReadOnly(path);
+    try {
+      const problems = database.pragma('quick_check', { simple: true });
+      return problems === 'ok' ? null : String(problems);
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
 
 async function contents(path: string): Promise<readonly Finding[]> {
   const database = openReadOnly(path);

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import {
   chmodSync,
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   realpathSync,
@@ -15,14 +16,19 @@ import Docker from 'dockerode';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { openLinkDatabase } from '../channels/whatsapp/session/link-database.ts';
 import { readSettings } from '../config.ts';
+import { discoverContributions } from '../contributions.ts';
+import { discoverTools } from '../host/contracts/tool.ts';
 import { openLoopback } from '../http/open.ts';
 import { shortHash } from '../sandbox/protocol/socket-folder.ts';
+import { openOwnDatabases } from '../store/own-databases.ts';
 import { openStore } from '../store/store.ts';
+import { ContributionFolder } from '../testing/contributions.ts';
 import { describeWithEngine } from '../testing/engine.ts';
 import { type AnthropicReply, startAnthropicServer } from '../testing/model/anthropic.ts';
 import { TEST_KEY } from '../testing/sandbox-project.ts';
 import { environmentOf, TestConversation, TestTree } from '../testing/supervised-project.ts';
 import { examineAssistant, type Finding } from './examination.ts';
+import { examineParts } from './parts.ts';
 
 const REPOSITORY = resolve(import.meta.dirname, '../..');
 const OK: AnthropicReply = [{ type: 'text', text: 'ok' }];
@@ -151,6 +157,78 @@ test('a database that is whole, one with a changed migration, and one that is da
   expect(await found('database')).toMatchObject([
     { ok: false, message: expect.stringContaining('is damaged') },
   ]);
+});
+
+test('the database of a skill that is damaged is named, one that is whole needs no line', async () => {
+  const own = openOwnDatabases({ dataDir: data, now: () => 1 });
+  own.of('tool', 'notes')(['CREATE TABLE notes (id INTEGER)']);
+  own.of('service', 'hook')(['CREATE TABLE seen (id INTEGER)']);
+  own.close();
+  expect(await found('database')).toHaveLength(1);
+  const path = join(data, 'databases/service-hook.db');
+  writeFileSync(path, 'SQLite format 3\0 and nothing of the kind'.repeat(99));
+  expect(await found('database')).toMatchObject([
+    { ok: true },
+    { ok: false, message: expect.stringContaining(`${path} is damaged`) },
+  ]);
+});
+
+test('a package of package.json that is not there, or too old, is named', async () => {
+  expect(await found('packages')).toEqual([]);
+  const dependencies = { zod: '^4.0.0', owl: '^2.0.0', jay: '^1.0.0', local: 'file:../local' };
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ dependencies }));
+  for (const [name, version] of [
+    ['zod', '4.1.0'],
+    ['owl', '1.9.0'],
+    ['local', '0.0.1'],
+  ] as const) {
+    mkdirSync(join(folder, 'node_modules', name), { recursive: true });
+    writeFileSync(join(folder, 'node_modules', name, 'package.json'), JSON.stringify({ version }));
+  }
+  expect((await found('packages')).map(({ ok, message }) => [ok, message])).toEqual([
+    [false, 'package.json needs owl ^2.0.0; installed is 1.9.0.'],
+    [false, 'package.json needs jay, which is not installed.'],
+  ]);
+});
+
+test('a part whose create throws is named with its file, as at the start; one that lacks a setting, too', async () => {
+  const tool = (name: string, create: string) => `import { z } from 'zod';
+import { defineTool } from 'src/host/contracts/tool.ts';
+export const tool = defineTool({ name: '${name}', settings: z.object({ OWL_KEY: z.string().optional() }),
+  needs: ['OWL_KEY'], create: ${create} });`;
+  using tools = new ContributionFolder({
+    'owl.ts': tool(
+      'owl',
+      `({ settings, openDatabase }) => {
+      openDatabase(['CREATE TABLE nights (id INTEGER)']);
+      if (settings.OWL_KEY === undefined) return null;
+      throw new Error('no night');
+    }`,
+    ),
+  });
+  const contributions = {
+    ...(await discoverContributions()),
+    tools: await discoverTools(tools.dir),
+  };
+  const look = (environment: Record<string, string>) =>
+    examineParts(contributions, {
+      projectDir: folder,
+      dataDir: data,
+      homeDir: '/nowhere',
+      environment,
+      settings: null,
+      isOffline: true,
+      now: Date.now,
+    });
+  expect(look({})).toMatchObject([
+    { ok: true, message: expect.stringMatching(/^\d+ are loaded/) },
+    { ok: true, message: 'the tool owl is off: OWL_KEY is not set' },
+  ]);
+  expect(look({ OWL_KEY: 'k' })).toMatchObject([
+    { ok: false, message: `${join(tools.dir, 'owl.ts')} cannot be made: no night (line 7)` },
+  ]);
+  expect(existsSync(join(data, 'databases'))).toBe(false);
+  expect(await found('parts')).toMatchObject([{ ok: true }]);
 });
 
 test('what others could look into is named with the command that closes it', async () => {

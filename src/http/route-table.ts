@@ -32,8 +32,15 @@ export function createRouteTable(): RouteTable {
   const routes = new Map<string, Registered>();
   return {
     add(service, route) {
-      if (!/^[a-z0-9][a-z0-9_-]*$/i.test(service) || !isRoutePath(route.path)) {
-        throw new Error(`${route.path} of ${service} is no path that a route may have.`);
+      if (!/^[a-z0-9][a-z0-9_-]*$/i.test(service)) {
+        throw new Error(
+          `A service with a route has a name of letters, digits, - and _, not ${service}.`,
+        );
+      }
+      if (!isRoutePath(route.path)) {
+        throw new Error(
+          `A route of ${service} cannot have the path "${route.path}". It begins with a slash, such as /push or /push/today; the parts between slashes are letters, digits and . _ ~ -, and /push/* takes all below it.`,
+        );
       }
       const isBelow = route.path.endsWith('/*');
       const path = `/${service}${route.path.replace(/\/\*?$/, '')}`;

@@ -318,8 +318,10 @@ test('a path that two programs could read differently is refused', async () => {
 test('a route is one service’s, and is gone when it is taken back', async () => {
   const { remove } = await server.route('dash', page);
   await expect(server.route('dash', page)).rejects.toThrow('a route GET /dash already');
-  await expect(server.route('dash', { ...page, path: '/../x' })).rejects.toThrow('no path');
-  await expect(server.route('a/b', page)).rejects.toThrow('no path');
+  await expect(server.route('dash', { ...page, path: '/../x' })).rejects.toThrow(
+    'cannot have the path "/../x". It begins with a slash, such as /push',
+  );
+  await expect(server.route('a/b', page)).rejects.toThrow('has a name of letters');
   expect((await ask('/dash', { method: 'POST', headers: withToken() })).text).toBe(
     'This takes GET.\n',
   );

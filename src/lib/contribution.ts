@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Environment, parseSettings, type WrongSetting } from './settings.ts';
+import { faultIn, fileOf } from './tree-fault.ts';
 
 /**
  * One file's contribution to the assistant, such as a channel, as discovered: `define…` of its kind
@@ -112,7 +113,8 @@ function openOne<Context extends object, Made>(
   try {
     return definition.open(environment, context);
   } catch (error) {
-    if (!(error instanceof NotUsable)) throw error;
+    if (!(error instanceof NotUsable))
+      throw faultIn(fileOf(definition) ?? definition.name, 'cannot be made', error);
     return { kind: 'unusable', reason: error.message };
   }
 }

@@ -55,6 +55,14 @@ test('what cannot be parsed is refused with the name of the file', async () => {
   expect(stdout).toContain(`${join(folder, 'owl.ts')} cannot be read: `);
 });
 
+test('what throws while it is loaded is named with the line', async () => {
+  const folder = folderOf({ 'owl.ts': "export const one = 1;\nthrow new Error('no luck');" });
+  const file = join(folder, 'owl.ts');
+  await expect(discoverExports(folder, 'bird', Bird)).rejects.toThrow(
+    `${file} cannot be loaded: no luck (line 2)`,
+  );
+});
+
 test('two of one name are refused, and both are named', async () => {
   const text = `export const bird = ${birdOf('owl')};`;
   const folder = folderOf({ 'a.ts': text, 'b.ts': text });

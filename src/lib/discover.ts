@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { z } from 'zod';
+import { faultIn, noteFile, TreeFault } from './tree-fault.ts';
 
 /**
  * Imports every `*.ts` of a folder, tests apart, and collects what those export under one name.
@@ -29,9 +30,12 @@ export async function discoverExports<T>(
         return null;
       }
       const parsed = schema.safeParse(exported);
-      if (parsed.success) return parsed.data;
+      if (parsed.success) {
+        noteFile(parsed.data, file);
+        return parsed.data;
+      }
       const [issue] = parsed.error.issues;
-      throw new TypeError(
+      throw new TreeFault(
         `${file}: its export "${exportName}" does not fit: ${issue?.path.join('.')} ${issue?.message}`,
       );
     }),
@@ -43,10 +47,9 @@ export async function discoverExports<T>(
 async function load(file: string): Promise<Readonly<Record<string, unknown>>> {
   try {
     return await import(pathToFileURL(file).href);
-  } catch (error) {
-    // The stack of any other error names the file.
-    if (!(error instanceof SyntaxError)) throw error;
-    throw new SyntaxError(`${file} cannot be read: ${error.message}`, { cause: error });
+  } catch (cause) {
+    const what = cause instanceof SyntaxError ? 'cannot be read' : 'cannot be loaded';
+    throw faultIn(file, what, cause);
   }
 }
 
@@ -58,7 +61,7 @@ function refuseOtherName(
 ): void {
   for (const [name, value] of Object.entries(module)) {
     if (typeof Object(value)['name'] !== 'string' || !schema.safeParse(value).success) continue;
-    throw new TypeError(`${file} exports "${name}", which has to be called "${exportName}".`);
+    throw new TreeFault(`${file} exports "${name}", which has to be called "${exportName}".`);
   }
 }
 
@@ -71,7 +74,7 @@ function refuseTwins(folder: string, files: readonly string[], found: readonly u
     if (typeof name !== 'string') continue;
     const holder = holders.get(name);
     if (holder !== undefined) {
-      throw new TypeError(`${holder} and ${file} are both called "${name}". Rename one of them.`);
+      throw new TreeFault(`${holder} and ${file} are both called "${name}". Rename one of them.`);
     }
     holders.set(name, file);
   }

@@ -6,8 +6,12 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** A setting whose value cannot be used, and what it must be. */
 export type WrongSetting = { readonly name: string; readonly problem: string };
 
+/** The problem of a setting that is neither optional nor set. */
+const NOT_SET = 'is not set';
+
 /** Returns a wrong setting as a sentence without its stop: `MODEL in line 2 of .env must be …`. */
 export function wrongText({ name, problem }: WrongSetting, place: string): string {
+  if (problem === NOT_SET) return `${name} ${NOT_SET}`;
   // What a library says is a sentence of its own.
   return `${name} in ${place}${/^[a-z]/.test(problem) ? '' : ':'} ${problem}`;
 }
@@ -23,13 +27,15 @@ export function parseSettings<S extends z.ZodRawShape>(
 ):
   | { readonly ok: true; readonly values: z.output<z.ZodObject<S>> }
   | { readonly ok: false; readonly wrong: readonly WrongSetting[] } {
-  const parsed = schema.safeParse(withoutEmpty(environment));
+  const given = withoutEmpty(environment);
+  const parsed = schema.safeParse(given);
   if (parsed.success) return { ok: true, values: parsed.data };
   const problems = new Map<string, string>();
   for (const { path, message } of parsed.error.issues) {
     // Of several problems with one setting, the first is told.
     const name = String(path[0]);
-    if (!problems.has(name)) problems.set(name, message);
+    if (problems.has(name)) continue;
+    problems.set(name, given[name] === undefined ? NOT_SET : inPlainWords(message));
   }
   return { ok: false, wrong: [...problems].map(([name, problem]) => ({ name, problem })) };
 }
@@ -48,6 +54,13 @@ export function parseWhatFits<S extends z.ZodRawShape>(
   const names = new Set(parsed.wrong.map(({ name }) => name));
   const right = Object.entries(withoutEmpty(environment)).filter(([name]) => !names.has(name));
   return { values: schema.parse(Object.fromEntries(right)), wrong: parsed.wrong };
+}
+
+/** Rewrites what zod says of a value of another type, which no one who writes `.env` has to know. */
+function inPlainWords(message: string): string {
+  const [, expected] = /^Invalid input: expected (\w+), received \w+$/.exec(message) ?? [];
+  if (expected === undefined) return message;
+  return `must be ${/^[aeiou]/.test(expected) ? 'an' : 'a'} ${expected}`;
 }
 
 function withoutEmpty(environment: Environment): Environment {

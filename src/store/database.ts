@@ -39,3 +39,19 @@ export function openDatabase(
   }
   return database;
 }
+
+/** Opens a database that is gone when it is closed. @throws StoreError when a migration is refused */
+export function openMemoryDatabase(
+  migrations: readonly Migration[],
+  now: number,
+): Database.Database {
+  const database = new Database(':memory:');
+  try {
+    database.pragma('foreign_keys = ON');
+    applyMigrations(database, migrations, now);
+  } catch (error) {
+    database.close();
+    throw unusable('in memory', error);
+  }
+  return database;
+}

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { NotUsable } from '../lib/contribution.ts';
 import type { OwnDatabase, OwnDatabases } from '../lib/own-database.ts';
-import { type Database, openDatabase } from './database.ts';
+import { type Database, openDatabase, openMemoryDatabase } from './database.ts';
 import { StoreError } from './error.ts';
+import type { Migration } from './migrations.ts';
 
 /** Names that are files everywhere. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
@@ -15,18 +16,40 @@ export function openOwnDatabases({
   readonly dataDir: string;
   readonly now: () => number;
 }): OwnDatabases {
+  const pathOf = (key: string) => join(databasesFolder(dataDir), `${key}.db`);
+  return ownDatabases(pathOf, (path, steps) => openDatabase(path, steps, now()));
+}
+
+/**
+ * Opens databases in memory in place of those of contributions: their migrations are tried, and nothing on disk
+ * is touched.
+ */
+export function openMemoryDatabases({ now }: { readonly now: () => number }): OwnDatabases {
+  const placeOf = (key: string) => `the database of ${key}`;
+  return ownDatabases(placeOf, (_, steps) => openMemoryDatabase(steps, now()));
+}
+
+/** Returns the folder of the contributions' own databases. */
+export function databasesFolder(dataDir: string): string {
+  return join(dataDir, 'databases');
+}
+
+function ownDatabases(
+  placeOf: (key: string) => string,
+  openAt: (place: string, steps: readonly Migration[]) => Database,
+): OwnDatabases {
   const open = new Map<string, Database>();
   let isClosed = false;
 
   function openOnce(key: string, migrations: readonly string[]): OwnDatabase {
     if (isClosed) throw new NotUsable('The assistant is ending, and opens no database any more.');
-    const path = join(dataDir, 'databases', `${key}.db`);
+    const place = placeOf(key);
     const steps = migrations.map((sql, at) => ({
       name: `${key}/${at + 1}`,
       sql,
-      place: `migration ${at + 1} of ${path}`,
+      place: `migration ${at + 1} of ${place}`,
     }));
-    const database = open.get(key) ?? openDatabase(path, steps, now());
+    const database = open.get(key) ?? openAt(place, steps);
     open.set(key, database);
     return database;
   }

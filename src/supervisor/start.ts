@@ -14,7 +14,7 @@ import { serviceConsole } from './service-console.ts';
 import { openSupervisor } from './supervisor.ts';
 import { DEFAULT_TIMING } from './timing.ts';
 
-process.exitCode = await start();
+process.exitCode = await start().catch(failed);
 // Handles of the terminal would keep the process; everything that matters has been written.
 process.exit();
 
@@ -82,6 +82,18 @@ async function start(): Promise<number> {
   ownerConsole.close();
   lock.release();
   return exitCode;
+}
+
+/**
+ * Tells in one line what the machine refused, such as a data folder that cannot be written. Anything else is a fault
+ * of ours, whose stack is wanted.
+ */
+function failed(error: unknown): number {
+  if (!(error instanceof Error && 'syscall' in error)) throw error;
+  process.stderr.write(
+    `The assistant cannot start: ${error.message}. Make that possible, or name another data folder with CLAW_DATA in .env.\n`,
+  );
+  return 1;
 }
 
 function consoleOf(dataDir: string): OwnerConsole {

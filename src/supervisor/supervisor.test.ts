@@ -150,7 +150,9 @@ test('a tree that does not come up is taken back, and the owner is told why', as
   await using conversation = TestConversation.start(tree, { SLACK_BOT_TOKEN: 'xoxb-4f2b9c81' });
   expect(await conversation.end('/add-broken\nyes\n/groups\n')).toBe(0);
   expect(conversation.stdout).toContain('Adding broken was taken back');
-  expect(conversation.stdout).toMatch(/Error: no luck with \[secret\], in \S+broken\.ts:1\./);
+  expect(conversation.stdout).toMatch(
+    /Error: \S+broken\.ts cannot be loaded: no luck with \[secret\] \(line 1\)\./,
+  );
   expect(conversation.stdout.match(/no luck/g)).toHaveLength(1);
   expect(conversation.stdout + conversation.stderr).not.toMatch(/^\s+at /m);
   expect(conversation.stdout + conversation.stderr).not.toContain('xoxb-4f2b9c81');

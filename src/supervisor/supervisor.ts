@@ -137,7 +137,11 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
       audience.setPhase('Taking the change back');
       return await takeBack(last);
     }
-    if (exitCode === EXIT_UNUSABLE) return giveUp('The assistant cannot start:', last);
+    if (exitCode === EXIT_UNUSABLE) {
+      // A terminal has just shown why.
+      if (ownerConsole.isInteractive) return giveUp('It cannot start.', { ...last, lastLines: [] });
+      return giveUp('The assistant cannot start:', last);
+    }
     const pauseMs = crashes.next(now());
     if (pauseMs === null) {
       return giveUp(

@@ -1,6 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -194,6 +202,22 @@ test('an assistant that cannot start says why', async () => {
   expect(run).toMatchObject({ code: 1, stdout: '' });
   expect(run.stderr).toContain('ASSISTANT_STOPPED: The assistant did not start.');
   expect(run.stderr).toContain('cannot be used');
+});
+
+test('a file that keeps the assistant from starting is one line and what to do; the log has the stack', async () => {
+  using broken = new TestTree({
+    'src/tools/owl.ts': `import { defineTool } from '../host/contracts/tool.ts';
+export const tool = defineTool({ name: 'owl', create() { throw new Error('no night'); } });`,
+  });
+  await using conversation = TestConversation.start(broken);
+  expect(await conversation.end()).toBe(1);
+  const file = join(broken.dir, 'src/tools/owl.ts');
+  expect(conversation.stderr).toContain(
+    `Error: ${file} cannot be made: no night (line 2)\nMend that file`,
+  );
+  expect(conversation.stdout).toMatch(/^The assistant cannot start:/);
+  expect(conversation.stderr).not.toMatch(/^\s+at /m);
+  expect(readFileSync(broken.logFile('assistant'), 'utf8')).toMatch(/no night\\n\s+at /);
 });
 
 test('a killed assistant leaves nothing in the way, and the shell is told', async () => {

@@ -1,0 +1,74 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { readWhatFits } from '../config.ts';
+import { type Contributions, discoverContributions } from '../contributions.ts';
+import type { Silent } from '../lib/contribution.ts';
+import { TreeFault } from '../lib/tree-fault.ts';
+import { openParts } from '../parts.ts';
+import { openMemoryDatabases } from '../store/own-databases.ts';
+import { type Examination, type Finding, ill, type Subject, well } from './examination.ts';
+
+const AREA = 'parts';
+const MEND =
+  'Mend that file or take it out, or take the last change back with `claw undo`: the assistant does not start like that.';
+
+/** Opens channels, tools and all that plugs in as a start does, and starts none of them. */
+export const examination: Examination = {
+  area: AREA,
+  order: 15,
+  async examine(subject) {
+    const contributions = await discoverContributions().catch((error: unknown) => error);
+    // What cannot be loaded is told with the settings, which are read of the same files.
+    if (contributions instanceof Error) return [];
+    return examineParts(contributions as Contributions, subject);
+  },
+};
+
+/** Tells which contributions a start would make, and why it would not make the others. */
+export function examineParts(contributions: Contributions, subject: Subject): readonly Finding[] {
+  const { environment, projectDir, now } = subject;
+  const { settings } = readWhatFits(environment, projectDir);
+  const databases = openMemoryDatabases({ now });
+  try {
+    const { silentParts, silentChannels } = openParts({
+      contributions,
+      environment,
+      settings,
+      timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+      databases,
+      ownerConsole: null,
+      log: { info() {}, warn() {}, error() {} },
+      now,
+      newId: () => 'doctor',
+      random: () => 0,
+    });
+    // A channel with an examination of its own has told there.
+    const channels = silentChannels
+      .filter(({ name }) => !existsSync(join(import.meta.dirname, `${name}.ts`)))
+      .map((one) => ({ kind: 'channel', ...one }));
+    const off = [...silentParts, ...channels].flatMap((part) => findingsOf(part, environment));
+    const count = Object.values(contributions).flat().length;
+    return [well(AREA, `${count} are loaded and can be made`), ...off];
+  } catch (error) {
+    if (!(error instanceof TreeFault)) throw error;
+    return [ill(AREA, error.message, MEND)];
+  } finally {
+    databases.close();
+  }
+}
+
+/** A wrong setting is told with the settings. */
+function findingsOf(
+  { kind, name, needs, wrong, unusable }: Silent & { readonly kind: string },
+  environment: Subject['environment'],
+): readonly Finding[] {
+  if (unusable !== undefined) {
+    const advice = 'Put that right and say `/restart`; until then it alone is off.';
+    return [ill(AREA, `the ${kind} ${name} is off: ${unusable}`, advice)];
+  }
+  const unset = needs.filter((setting) => !environment[setting]);
+  if (wrong.length > 0 || unset.length === 0) return [];
+  const verb = unset.length === 1 ? 'is' : 'are';
+  const message = `the ${kind} ${name} is off: ${unset.join(' and ')} ${verb} not set`;
+  return [well(AREA, message, 'Set that in .env and say `/restart`, if you want to use it.')];
+}
