@@ -10,6 +10,7 @@ import {
 } from '../../testing/assistant.ts';
 import { TestClock } from '../../testing/clock.ts';
 import { LinkedChannel } from '../../testing/whatsapp/linked-channel.ts';
+import { voteOn } from '../../testing/whatsapp/people/vote.ts';
 import { startWhatsAppServer, type WhatsAppServer } from '../../testing/whatsapp/server.ts';
 
 const ANNA = { phoneNumber: '4915111111111', lidNumber: '100000000001', name: 'Anna' };
@@ -100,8 +101,10 @@ test('a picture in a group is fetched for its agent, and goes with the group', a
   expect(readdirSync(join(linked.dataDir, 'whatsapp/media'))).toEqual([]);
 
   await server.sayOnPhone('/unregister Family delete');
-  await expect.poll(() => heard().at(-1)).toContain('Say yes or no');
-  await server.sayOnPhone('yes');
+  await expect.poll(() => heard().at(-2)).toContain('Say yes or no');
+  const poll = server.account.phone.heard.at(-1);
+  const under = { creator: server.account.lid, voter: server.account.pn };
+  if (poll !== undefined) await server.sayOnPhone(voteOn(poll, ['Yes'], under));
   await expect.poll(() => heard().at(-1)).toContain('is deleted');
   expect(existsSync(shelf)).toBe(false);
   const { id = '' } = anna.read[0] ?? {};

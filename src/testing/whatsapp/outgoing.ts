@@ -21,7 +21,8 @@ export async function deliver(
   const isPhones = (jid: string) => jid === account.pn || jid === account.lid;
   const own = [...sealedFor(stanza, isPhones), ...shared];
   if (own.length > 0) {
-    account.phone.heard.push({ id, to, text: textOf(await account.phone.open(from, own)) });
+    const message = await account.phone.open(from, own);
+    account.phone.heard.push({ id, to, message, text: textOf(message) });
   }
   const receipts: BinaryNode[] = [];
   for (const person of people) {

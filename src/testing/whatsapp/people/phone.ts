@@ -11,6 +11,7 @@ import {
   WA_ADV_ACCOUNT_SIG_PREFIX,
 } from '@whiskeysockets/baileys';
 import { Peer } from './peer.ts';
+import type { ReadMessage } from './person.ts';
 
 /** Contents of a QR code: a reference for the answer, and the keys of the device that shows it. */
 export type ScannedCode = {
@@ -26,7 +27,7 @@ export type ScannedCode = {
  */
 export class Phone extends Peer {
   /** Messages from the device under test as the owner sees them on the phone, each with its chat. */
-  readonly heard: { readonly id: string; readonly to: string; readonly text: string }[] = [];
+  readonly heard: ReadMessage[] = [];
   #pairing: { readonly shared: Buffer } | null = null;
 
   /** Reads a QR code as the camera does. */
