@@ -11,7 +11,7 @@ import { addSkill, CLAW, type Codebase, temporaryCodebase } from '../../../src/t
 const LINES = 'one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n';
 const FAILS = `require('node:test').test('x', () => { throw new Error('no'); });`;
 // Longer than another command needs to start and to wait for its turn, also on a slow machine.
-const SLOW = `require('node:test').test('x', () => new Promise((r) => setTimeout(r, 20_000)));`;
+const SLOW = `require('node:test').test('x', () => new Promise((r) => setTimeout(r, 2_000)));`;
 
 test('what a skill that fails would have deleted, moved and changed is all there', async () => {
   const files = { 'src/gone.ts': LINES, 'src/moved.ts': LINES, 'a.txt': LINES };
@@ -97,14 +97,20 @@ test('the lock of a command that runs is not taken away, however old it looks', 
   const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
   await new Promise((resolve) => child.stderr.once('data', resolve));
   while (!codebase.has('.claw/cache/holder.json')) await sleep(20);
-  // Everything that a stale lock is known by: an old date, a holder that is gone, or none at all.
-  utimesSync(codebase.path('.claw/lock.db'), 1, 1);
-  const holder = codebase.path('.claw/cache/holder.json');
-  writeFileSync(holder, JSON.stringify({ pid: 2 ** 22 + 1, verb: 'apply', started: '1' }));
-  const locked = { code: 5, json: { outcome: 'locked', error: { code: 'LOCK_HELD' } } };
-  expect(await codebase.claw('apply', 'other')).toMatchObject(locked);
-  rmSync(holder);
-  expect(child.exitCode).toBe(null);
+  // It stands still, so that it holds its lock for as long as this looks at it.
+  child.kill('SIGSTOP');
+  try {
+    // Everything that a stale lock is known by: an old date, a holder that is gone, or none at all.
+    utimesSync(codebase.path('.claw/lock.db'), 1, 1);
+    const holder = codebase.path('.claw/cache/holder.json');
+    writeFileSync(holder, JSON.stringify({ pid: 2 ** 22 + 1, verb: 'apply', started: '1' }));
+    const locked = { code: 5, json: { outcome: 'locked', error: { code: 'LOCK_HELD' } } };
+    expect(await codebase.claw('apply', 'other')).toMatchObject(locked);
+    rmSync(holder);
+    expect(child.exitCode).toBe(null);
+  } finally {
+    child.kill('SIGCONT');
+  }
   expect(await ended).toBe(0);
   expect(codebase.has('slow.txt')).toBe(true);
   expect(codebase.has('other.txt')).toBe(false);
