@@ -125,13 +125,13 @@ test('a test that the change makes hang is a failure, and one that hangs without
   const hangs = (when: string) =>
     `import test from 'node:test';\nimport { value } from './value.mjs';\n` +
     `test('ends', () => {});\nif (${when}) setInterval(() => {}, 1000);\n`;
-  const config = CONFIG('  seconds: 4\n');
+  const config = CONFIG('  seconds: 2\n');
   const own = { 'src/value.test.mjs': hangs("value === 'two'"), 'src/user.test.mjs': '' };
   await using codebase = codebaseWith(config, own);
   const refused = await codebase.claw('apply', 'two');
   expect(refused).toMatchObject({ code: 4, json: { error: { code: 'TESTS_FAILED' } } });
   expect(refused.json.error?.message).toContain('src/value.test.mjs');
-  expect(refused.json.error?.message).toContain('Killed after 12 s');
+  expect(refused.json.error?.message).toContain('Killed after 6 s');
   codebase.write({ 'src/value.test.mjs': hangs('value') });
   commitAll(codebase, 'hangs always');
   expect((await codebase.claw('apply', 'two')).code).toBe(0);
