@@ -3,15 +3,14 @@ import type { Reply } from '../contracts/question.ts';
 import { answer, beginChange, carryOut } from './change.ts';
 import { runClawWithProgress } from './claw-with-progress.ts';
 import { resolveArgs } from './conflict-choices.ts';
+import { NOT_WAITING, PLANNED_AGAIN, STILL_WAITING } from './messages.ts';
 import { refusalOf } from './refusal.ts';
 import {
   Asked,
   askAbout,
-  GONE,
   pathsOf,
   type ResumeOptions,
   resumeOperation,
-  WAITS,
 } from './resume-operation.ts';
 import { operationName, readWaiting, type WaitingOperation } from './waiting.ts';
 
@@ -23,10 +22,10 @@ export async function answerQuestion(
 ): Promise<CommandResult> {
   const { operation, allow, step } = Asked.parse(data);
   const waiting = await readWaiting(context);
-  if (waiting === null) return answer(GONE);
+  if (waiting === null) return answer(NOT_WAITING);
   if ('exitCode' in waiting) return answer(refusalOf(waiting) ?? '');
   if (operationName(waiting) !== operation) {
-    return answer(`${GONE} “${operationName(waiting)}” does: say \`/conflicts\`.`);
+    return answer(`${NOT_WAITING} “${operationName(waiting)}” does: say \`/conflicts\`.`);
   }
   await beginChange(context, waiting);
   if (reply.word === 'give up') return await giveUp(context);
@@ -100,12 +99,12 @@ async function commit(
   const { allow = [] } = way;
   const ended = await carryOut(context, { verb, args, allow, plan, seen }, ['continue']);
   if (ended.kind === 'restart') return ended;
-  if (ended.kind === 'blocked') return await resumeOperation(context, { ...way, note: EDITED });
+  if (ended.kind === 'blocked')
+    return await resumeOperation(context, { ...way, note: PLANNED_AGAIN });
   if (ended.code === 'PLAN_CHANGED') {
-    return await resumeOperation(context, { ...way, note: EDITED });
+    return await resumeOperation(context, { ...way, note: PLANNED_AGAIN });
   }
-  return answer(`${ended.text}\n\n${WAITS}`);
+  return answer(`${ended.text}\n\n${STILL_WAITING}`);
 }
 
 const VALUE_MISSING = 'Say `value` and then what it should be, as in `value 8080`.';
-const EDITED = 'Something was edited since you were shown this, so it was planned again.';

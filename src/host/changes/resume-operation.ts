@@ -6,6 +6,7 @@ import { answer, beginChange } from './change.ts';
 import { runClawWithProgress } from './claw-with-progress.ts';
 import { choicesFor } from './conflict-choices.ts';
 import { conflictText } from './conflict-text.ts';
+import { NOT_WAITING, STILL_WAITING } from './messages.ts';
 import { provedText } from './proved-text.ts';
 import { consentNeeded, consentText, isBlocked, refusalOf } from './refusal.ts';
 import {
@@ -61,7 +62,7 @@ export async function resumeOperation(
   context.say(joined(way.note, blockedText(waiting)));
   const proposed = await runClawWithProgress(context, ['resolve', '--agent']);
   const decided = proposed.ok ? await readWaiting(context) : waiting;
-  if (decided === null || 'exitCode' in decided) return answer(GONE);
+  if (decided === null || 'exitCode' in decided) return answer(NOT_WAITING);
   if (proposed.ok) return await showProved(context, decided, { ...way, note: '' });
   const note = `The agent found no solution: ${refusalOf(proposed)}`;
   return askAbout(context, waiting, { ...way, note, paths: pathsOf(open) });
@@ -83,7 +84,7 @@ async function showProved(
     const doesNotHold = FAILED.includes(result.error?.code ?? '');
     const unnamed = consentNeeded(result);
     if (unnamed.length > 0) return answer(consentText(unnamed, '/conflicts'));
-    if (!doesNotHold) return answer(`${refusal}\n\n${WAITS}`);
+    if (!doesNotHold) return answer(`${refusal}\n\n${STILL_WAITING}`);
     const note = `What was decided did not pass. ${refusal}`;
     return askAbout(context, waiting, { ...way, paths: pathsOf(waiting.conflicts), note });
   }
@@ -110,7 +111,7 @@ const FAILED = ['CHECKS_FAILED', 'TESTS_FAILED', 'NPM_FAILED'];
 
 async function askAboutOpen(context: CommandContext, way: ResumeOptions): Promise<CommandResult> {
   const waiting = await readWaiting(context);
-  if (waiting === null || 'exitCode' in waiting) return answer(GONE);
+  if (waiting === null || 'exitCode' in waiting) return answer(NOT_WAITING);
   const open = waiting.conflicts.filter(({ decision }) => decision === null);
   return askAbout(context, waiting, { ...way, note: way.blockedNote ?? '', paths: pathsOf(open) });
 }
@@ -126,7 +127,7 @@ export function askAbout(
 ): CommandResult {
   const [path] = paths;
   const conflict = waiting.conflicts.find((one) => one.path === path);
-  if (conflict === undefined) return answer(GONE);
+  if (conflict === undefined) return answer(NOT_WAITING);
   const choices = choicesFor(conflict, model.problem() === null);
   const count = total > 1 ? `${total - paths.length + 1} of ${total}: ` : '';
   return {
@@ -154,11 +155,6 @@ function blockedText(waiting: WaitingOperation): string {
 function declined(waiting: WaitingOperation): string {
   return `“${operationName(waiting)}” waits: \`/conflicts\` goes on with it, \`/conflicts give up\` forgets it.`;
 }
-
-/** The reply to an answer about an operation that is over. */
-export const GONE = 'That operation does not wait any more.';
-/** The advice after a change that could not go on. */
-export const WAITS = '`/conflicts` goes on with it, `/conflicts give up` forgets it.';
 
 /** Conflicts by their paths. */
 export function pathsOf(conflicts: readonly WaitingConflict[]): readonly string[] {
