@@ -7,7 +7,7 @@ import type {
 import { z } from 'zod';
 import type { ChannelLog } from '../../channel.ts';
 import type { Inbox } from '../inbound/inbox.ts';
-import { Ledger } from '../outbound/ledger.ts';
+import { CommitBeforeSend } from '../outbound/commit-before-send.ts';
 import type { Baileys } from './baileys.ts';
 import type { LinkDatabase } from './link-database.ts';
 
@@ -25,11 +25,11 @@ export interface Credentials {
   readonly phoneNumber: string | null;
   /** Returns Baileys' own view; `inbox` rows go to disk together with the keys that decrypted them. */
   state(inbox: Inbox): AuthenticationState;
-  /** The same, where keys are written with the next commit of the ledger, before anything is sent. */
-  ledgerState(
+  /** The same, where keys are written with one commit for a burst, before anything is sent. */
+  gatheredState(
     inbox: Inbox,
     log: ChannelLog,
-  ): { readonly auth: AuthenticationState; readonly ledger: Ledger };
+  ): { readonly auth: AuthenticationState; readonly commits: CommitBeforeSend };
   save(creds: AuthenticationCreds): void;
   /** Takes the place of a device that was paired before; its keys and what it received go. */
   replace(creds: AuthenticationCreds): void;
@@ -146,7 +146,7 @@ export function credentialsIn({ database }: LinkDatabase, baileys: Baileys): Cre
         },
       };
     },
-    ledgerState(inbox, log) {
+    gatheredState(inbox, log) {
       const unsaved: Unsaved = {};
       const write = (): void => {
         if (!database.open) return;
@@ -154,7 +154,7 @@ export function credentialsIn({ database }: LinkDatabase, baileys: Baileys): Cre
         inbox.forgetWritten();
         for (const type of Object.keys(unsaved)) delete unsaved[type];
       };
-      const ledger = new Ledger(write, log);
+      const commits = new CommitBeforeSend(write, log);
       const auth = {
         creds: paired() ?? baileys.initAuthCreds(),
         keys: {
@@ -176,11 +176,11 @@ export function credentialsIn({ database }: LinkDatabase, baileys: Baileys): Cre
             for (const [type, values] of Object.entries(packed(data))) {
               unsaved[type] = { ...unsaved[type], ...values };
             }
-            ledger.change();
+            commits.change();
           },
         },
       };
-      return { auth, ledger };
+      return { auth, commits };
     },
     save(creds) {
       if (database.open) save.run(pack(creds));

@@ -131,7 +131,7 @@ async function runOnce(attempt: Attempt, isAccepted: boolean): Promise<End> {
     version: versionIn(linkDatabase, baileys),
     auth,
     inbox,
-    ledger: null,
+    commits: null,
     log,
     contentFor: async () => null,
     membersOf: () => undefined,

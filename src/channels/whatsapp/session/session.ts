@@ -14,8 +14,8 @@ import { chatMerger } from '../inbound/merge-chats.ts';
 import type { Reader } from '../inbound/message.ts';
 import { Names } from '../inbound/names.ts';
 import { readVote } from '../inbound/vote.ts';
+import type { CommitBeforeSend } from '../outbound/commit-before-send.ts';
 import { Delivery } from '../outbound/delivery.ts';
-import type { Ledger } from '../outbound/ledger.ts';
 import { type Polls, pollsIn } from '../outbound/poll.ts';
 import { type Sent, type SentContent, sentIn } from '../outbound/sent.ts';
 import { Typing } from '../outbound/typing.ts';
@@ -73,7 +73,7 @@ export class WhatsAppSession implements Link {
   readonly #endpoint: Endpoint;
   readonly #credentials: Credentials;
   readonly #auth: AuthenticationState;
-  readonly #ledger: Ledger;
+  readonly #commits: CommitBeforeSend;
   readonly #addresses: Addresses;
   readonly #sent: Sent;
   readonly #polls: Polls;
@@ -92,9 +92,9 @@ export class WhatsAppSession implements Link {
     this.#parts = parts;
     this.#endpoint = parts.endpoint ?? WHATSAPP;
     this.#credentials = credentialsIn(linkDatabase, baileys);
-    const { auth, ledger } = this.#credentials.ledgerState(inbox, log);
+    const { auth, commits } = this.#credentials.gatheredState(inbox, log);
     this.#auth = auth;
-    this.#ledger = ledger;
+    this.#commits = commits;
     this.#addresses = addressesIn(linkDatabase);
     this.#sent = sentIn(linkDatabase);
     this.#polls = pollsIn(linkDatabase);
@@ -168,7 +168,7 @@ export class WhatsAppSession implements Link {
   }
 
   forgetChat(jid: string): void {
-    this.#ledger.flush();
+    this.#commits.flush();
     forgetChat(this.#parts.linkDatabase, jid);
   }
 
@@ -178,11 +178,11 @@ export class WhatsAppSession implements Link {
 
   async close(): Promise<void> {
     await this.#delivery.close(CLOSE_MS);
-    this.#ledger.flush();
+    this.#commits.flush();
     this.#stop.abort();
     await this.#connecting;
     await this.#inboundQueue.handedOver();
-    this.#ledger.close();
+    this.#commits.close();
     this.#parts.inbox.flush();
     this.#parts.linkDatabase.close();
   }
@@ -195,7 +195,7 @@ export class WhatsAppSession implements Link {
       version: versionIn(linkDatabase, baileys),
       auth: this.#auth,
       inbox,
-      ledger: this.#ledger,
+      commits: this.#commits,
       log,
       contentFor: (jid, id) => this.#contentFor(jid, id),
       uploadAgent: this.#endpoint.uploadAgent,
@@ -203,7 +203,7 @@ export class WhatsAppSession implements Link {
     });
     socket.ev.on('creds.update', () => {
       // What the credentials count on is on disk before them.
-      this.#ledger.flush();
+      this.#commits.flush();
       this.#credentials.save(this.#auth.creds);
     });
     socket.ev.on('messages.upsert', ({ messages }) => {

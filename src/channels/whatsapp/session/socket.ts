@@ -8,7 +8,7 @@ import type {
 } from '@whiskeysockets/baileys';
 import type { ChannelLog } from '../../channel.ts';
 import type { Inbox } from '../inbound/inbox.ts';
-import type { Ledger } from '../outbound/ledger.ts';
+import type { CommitBeforeSend } from '../outbound/commit-before-send.ts';
 import type { SentContent } from '../outbound/sent.ts';
 import type { Baileys } from './baileys.ts';
 import { baileysLog } from './log.ts';
@@ -26,7 +26,7 @@ export type SocketOptions = {
   readonly auth: AuthenticationState;
   readonly inbox: Inbox | null;
   /** Holds back what goes out until its keys are stored; null where they are stored at once. */
-  readonly ledger: Ledger | null;
+  readonly commits: CommitBeforeSend | null;
   readonly log: ChannelLog;
   /** Returns the message with that id in that chat, for a recipient that asks again. */
   readonly contentFor: (jid: string, messageId: string) => Promise<SentContent | null>;
@@ -73,7 +73,7 @@ export function openSocket(options: SocketOptions): WASocket {
     },
   });
   takeInOrder(socket, inbox);
-  if (options.ledger !== null) commitBeforeSending(socket, options.ledger);
+  if (options.commits !== null) commitBeforeSending(socket, options.commits);
   return socket;
 }
 
@@ -102,16 +102,16 @@ type Line = Pick<WebSocket, 'readyState'> & {
  * Frames go out after the commit of what they promise. Sending returns at once, so that a burst of
  * messages is decrypted without a wait for the disk in between; a line that breaks is told by its end.
  */
-function commitBeforeSending({ ws }: WASocket, ledger: Ledger): void {
+function commitBeforeSending({ ws }: WASocket, commits: CommitBeforeSend): void {
   // Baileys made it a moment ago, for itself; nothing was sent yet.
   const { socket: line } = ws as unknown as { readonly socket?: Line | null };
   if (typeof line?.send !== 'function') {
-    ledger.commitAtOnce();
+    commits.commitAtOnce();
     return;
   }
   const send = line.send.bind(line);
   line.send = (data, onSent) => {
-    ledger.send(() => {
+    commits.send(() => {
       if (line.readyState === WebSocket.OPEN) send(data, () => {});
     });
     onSent?.();

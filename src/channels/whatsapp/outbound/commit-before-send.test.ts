@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest';
-import { Ledger } from './ledger.ts';
+import { CommitBeforeSend } from './commit-before-send.ts';
 
-/** Makes a ledger whose disk can be full, and a list of its writes and sends, in order. */
-function ledgerOn(disk: { isFull: boolean }) {
+/** Makes one whose disk can be full, and a list of its writes and sends, in order. */
+function committingOn(disk: { isFull: boolean }) {
   const events: string[] = [];
   let changes = 0;
   const commit = () => {
@@ -11,18 +11,18 @@ function ledgerOn(disk: { isFull: boolean }) {
     changes = 0;
   };
   const log = { info: () => {}, warn: (message: string) => void events.push(message) };
-  const ledger = new Ledger(commit, log);
+  const commits = new CommitBeforeSend(commit, log);
   const change = () => {
     changes += 1;
-    ledger.change();
+    commits.change();
   };
-  return { events, ledger, change, send: (name: string) => ledger.send(() => events.push(name)) };
+  return { events, commits, change, send: (name: string) => commits.send(() => events.push(name)) };
 }
 
 const turn = () => new Promise(setImmediate);
 
 test('what is sent waits for what was changed before, and one commit serves a burst', async () => {
-  const { events, change, send } = ledgerOn({ isFull: false });
+  const { events, change, send } = committingOn({ isFull: false });
   send('a');
   change();
   send('b');
@@ -38,7 +38,7 @@ test('what is sent waits for what was changed before, and one commit serves a bu
 test('while the disk refuses nothing goes out; it goes out when it can be stored', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const disk = { isFull: true };
-  const { events, change, send } = ledgerOn(disk);
+  const { events, change, send } = committingOn(disk);
   change();
   send('a');
   await turn();
@@ -53,11 +53,11 @@ test('while the disk refuses nothing goes out; it goes out when it can be stored
 });
 
 test('at the end everything is committed, and where nothing can be held back each change at once', () => {
-  const { events, ledger, change, send } = ledgerOn({ isFull: false });
+  const { events, commits, change, send } = committingOn({ isFull: false });
   change();
-  ledger.close();
+  commits.close();
   expect(events).toEqual(['commit of 1']);
-  ledger.commitAtOnce();
+  commits.commitAtOnce();
   change();
   send('a');
   expect(events).toEqual(['commit of 1', 'commit of 1', 'a']);

@@ -10,7 +10,7 @@ const RETRY_MS = 1_000;
  * frame waits for the commit before it, and one commit serves all messages of a burst. While
  * the disk refuses, nothing goes out, and a crash then is as if nothing had been received.
  */
-export class Ledger {
+export class CommitBeforeSend {
   readonly #commit: () => void;
   readonly #log: ChannelLog;
   #isAtOnce = false;
