@@ -28,7 +28,7 @@ export async function openLink(options: LinkOptions): Promise<Link | null> {
       linkDatabase,
       baileys,
       inbox,
-      left: await inbox.unacknowledged(),
+      unacknowledged: await inbox.unacknowledged(),
     });
     await link.introduceOwner();
     link.start();
