@@ -35,7 +35,7 @@ export interface Addresses {
 /** Moves a chat from an address that is out of use to the one that stays. */
 export type Merge = { readonly from: string; readonly to: string };
 
-export function addressesIn({ database }: LinkDatabase): Addresses {
+export function openAddresses({ database }: LinkDatabase): Addresses {
   const find = database.prepare('SELECT chat FROM addresses WHERE jid = ?');
   const all = database.prepare('SELECT jid FROM addresses WHERE chat = ?');
   const insert = database.prepare(

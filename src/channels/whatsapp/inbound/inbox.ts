@@ -43,7 +43,7 @@ const FLUSH_MS = 200;
 const Plain = z.object({ plain: z.instanceof(Uint8Array) });
 const Node = z.object({ node: z.instanceof(Uint8Array) });
 
-export function inboxIn({ database, now }: LinkDatabase, baileys: Baileys): Inbox {
+export function openInbox({ database, now }: LinkDatabase, baileys: Baileys): Inbox {
   const insert = database.prepare(`
     INSERT OR IGNORE INTO inbox (digest, message, node, plain, received_at) VALUES (?, ?, ?, ?, ?)`);
   const find = database.prepare('SELECT plain FROM inbox WHERE digest = ?');

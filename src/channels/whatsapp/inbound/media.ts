@@ -32,7 +32,7 @@ export interface Media {
   fetch(jid: string, messageId: string): Promise<FetchedAttachment>;
 }
 
-export function mediaIn(
+export function openMedia(
   linkDatabase: LinkDatabase,
   baileys: Baileys,
   options: MediaOptions,

@@ -18,7 +18,7 @@ export interface Polls {
 const Row = z.object({ question: z.string(), words: z.string() });
 const Words = z.array(z.string());
 
-export function pollsIn({ database }: LinkDatabase): Polls {
+export function openPolls({ database }: LinkDatabase): Polls {
   const insert = database.prepare(
     'INSERT OR REPLACE INTO polls (id, question, words) VALUES (:id, :question, :words)',
   );

@@ -27,7 +27,7 @@ export interface Sent {
   contentIn(jid: string, id: string): SentContent | null;
 }
 
-export function sentIn({ database, now }: LinkDatabase): Sent {
+export function openSent({ database, now }: LinkDatabase): Sent {
   const insert = database.prepare(
     'INSERT OR IGNORE INTO sent (id, jid, text, sent_at) VALUES (?, ?, ?, ?)',
   );

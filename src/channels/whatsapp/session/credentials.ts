@@ -57,7 +57,7 @@ export function wasRemoved({ database }: LinkDatabase): boolean {
  * Returns the credentials in a link database; every change is one transaction, so that a crash leaves old or
  * new.
  */
-export function credentialsIn({ database }: LinkDatabase, baileys: Baileys): Credentials {
+export function openCredentials({ database }: LinkDatabase, baileys: Baileys): Credentials {
   const { BufferJSON, proto } = baileys;
   const load = database.prepare(LOAD);
   const save = database.prepare(`

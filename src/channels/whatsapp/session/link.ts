@@ -1,4 +1,4 @@
-import { inboxIn } from '../inbound/inbox.ts';
+import { openInbox } from '../inbound/inbox.ts';
 import { loadBaileys } from './baileys.ts';
 import { hasPairing, wasRemoved } from './credentials.ts';
 import { openLinkDatabase } from './link-database.ts';
@@ -22,7 +22,7 @@ export async function openLink(options: LinkOptions): Promise<Link | null> {
   }
   try {
     const baileys = await loadBaileys();
-    const inbox = inboxIn(linkDatabase, baileys);
+    const inbox = openInbox(linkDatabase, baileys);
     const link = new WhatsAppSession({
       ...options,
       linkDatabase,

@@ -1,13 +1,13 @@
 import type { WASocket } from '@whiskeysockets/baileys';
 import type { ChannelClock, ChannelLog } from '../../channel.ts';
 import { WhatsAppError } from '../failure.ts';
-import { inboxIn } from '../inbound/inbox.ts';
+import { openInbox } from '../inbound/inbox.ts';
 import { type Baileys, loadBaileys } from './baileys.ts';
-import { type Credentials, credentialsIn } from './credentials.ts';
+import { type Credentials, openCredentials } from './credentials.ts';
 import { type LinkDatabase, openLinkDatabase } from './link-database.ts';
 import { outcomeOf } from './outcome.ts';
 import { openSocket, WHATSAPP_SOCKET } from './socket.ts';
-import { fetchVersion, keepVersion, versionIn, type WebVersion } from './version.ts';
+import { fetchVersion, keepVersion, readVersion, type WebVersion } from './version.ts';
 
 /** The way to link: a QR code to scan, or a code to type on the phone. */
 export type PairingMethod =
@@ -55,7 +55,7 @@ export async function pair(options: PairingOptions): Promise<PairedAccount> {
   const baileys = await loadBaileys();
   const linkDatabase = openLinkDatabase(options.dataDir, options.clock.now);
   try {
-    const credentials = credentialsIn(linkDatabase, baileys);
+    const credentials = openCredentials(linkDatabase, baileys);
     if (credentials.isPaired && !options.isAgain) {
       throw new WhatsAppError(
         'ALREADY_PAIRED',
@@ -122,13 +122,13 @@ type End =
  */
 async function runOnce(attempt: Attempt, isAccepted: boolean): Promise<End> {
   const { baileys, linkDatabase, credentials, signal, log } = attempt;
-  const inbox = inboxIn(linkDatabase, baileys);
+  const inbox = openInbox(linkDatabase, baileys);
   const state = credentials.state(inbox);
   const auth = isAccepted ? state : { ...state, creds: baileys.initAuthCreds() };
   const socket = openSocket({
     baileys,
     url: attempt.endpoint?.socketUrl ?? WHATSAPP_SOCKET,
-    version: versionIn(linkDatabase, baileys),
+    version: readVersion(linkDatabase, baileys),
     auth,
     inbox,
     commits: null,

@@ -6,27 +6,27 @@ import type {
   FetchedAttachment,
   OutboundMessage,
 } from '../../channel.ts';
-import { type Addresses, addressesIn, addressOf } from '../inbound/addresses.ts';
+import { type Addresses, addressOf, openAddresses } from '../inbound/addresses.ts';
 import { InboundQueue } from '../inbound/inbound-queue.ts';
 import type { Inbox } from '../inbound/inbox.ts';
-import { type Media, mediaIn } from '../inbound/media.ts';
+import { type Media, openMedia } from '../inbound/media.ts';
 import { chatMerger } from '../inbound/merge-chats.ts';
 import type { Reader } from '../inbound/message.ts';
 import { Names } from '../inbound/names.ts';
 import { readVote } from '../inbound/vote.ts';
 import type { CommitBeforeSend } from '../outbound/commit-before-send.ts';
 import { Delivery } from '../outbound/delivery.ts';
-import { type Polls, pollsIn } from '../outbound/poll.ts';
-import { type Sent, type SentContent, sentIn } from '../outbound/sent.ts';
+import { openPolls, type Polls } from '../outbound/poll.ts';
+import { openSent, type Sent, type SentContent } from '../outbound/sent.ts';
 import { Typing } from '../outbound/typing.ts';
 import type { Baileys } from './baileys.ts';
 import { stayConnected } from './connection.ts';
-import { type Credentials, credentialsIn } from './credentials.ts';
+import { type Credentials, openCredentials } from './credentials.ts';
 import { type Endpoint, WHATSAPP } from './endpoint.ts';
 import { forgetChat, type LinkDatabase } from './link-database.ts';
 import { REMOVED } from './outcome.ts';
 import { openSocket } from './socket.ts';
-import { keepVersion, versionIn } from './version.ts';
+import { keepVersion, readVersion } from './version.ts';
 
 /** The open link of a paired assistant, from `connect` to `disconnect`. */
 export interface Link {
@@ -91,14 +91,14 @@ export class WhatsAppSession implements Link {
     const { linkDatabase, baileys, inbox, events, log, clock } = parts;
     this.#parts = parts;
     this.#endpoint = parts.endpoint ?? WHATSAPP;
-    this.#credentials = credentialsIn(linkDatabase, baileys);
+    this.#credentials = openCredentials(linkDatabase, baileys);
     const { auth, commits } = this.#credentials.gatheredState(inbox, log);
     this.#auth = auth;
     this.#commits = commits;
-    this.#addresses = addressesIn(linkDatabase);
-    this.#sent = sentIn(linkDatabase);
-    this.#polls = pollsIn(linkDatabase);
-    this.#media = mediaIn(linkDatabase, baileys, this.#endpoint.media);
+    this.#addresses = openAddresses(linkDatabase);
+    this.#sent = openSent(linkDatabase);
+    this.#polls = openPolls(linkDatabase);
+    this.#media = openMedia(linkDatabase, baileys, this.#endpoint.media);
     this.#mergeChats = chatMerger(this.#addresses, events);
     const note = (what: string) => (error: unknown) => log.warn(what, { error: String(error) });
     this.#names = new Names(
@@ -192,7 +192,7 @@ export class WhatsAppSession implements Link {
     const socket = openSocket({
       baileys,
       url: this.#endpoint.socketUrl,
-      version: versionIn(linkDatabase, baileys),
+      version: readVersion(linkDatabase, baileys),
       auth: this.#auth,
       inbox,
       commits: this.#commits,
@@ -252,7 +252,7 @@ export class WhatsAppSession implements Link {
   async #refreshVersion(): Promise<boolean> {
     const { linkDatabase, baileys } = this.#parts;
     const version = await this.#endpoint.fetchVersion(baileys).catch(() => null);
-    if (version === null || version[2] <= versionIn(linkDatabase, baileys)[2]) return false;
+    if (version === null || version[2] <= readVersion(linkDatabase, baileys)[2]) return false;
     keepVersion(linkDatabase, version);
     return true;
   }

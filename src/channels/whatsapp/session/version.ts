@@ -10,7 +10,7 @@ const Version = z.tuple([z.int(), z.int(), z.int()]);
 const KEY = 'web version';
 
 /** Returns the newer one of what the library was made for and what was fetched since. */
-export function versionIn({ database }: LinkDatabase, baileys: Baileys): WebVersion {
+export function readVersion({ database }: LinkDatabase, baileys: Baileys): WebVersion {
   const own = Version.parse(baileys.DEFAULT_CONNECTION_CONFIG.version);
   const row = Row.optional().parse(
     database.prepare('SELECT value FROM meta WHERE key = ?').get(KEY),
