@@ -2,8 +2,8 @@ import { existsSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isWeaker } from '../sandbox/engines/engine.ts';
 import { examineSandbox, type SandboxLook } from '../sandbox/examine.ts';
-import { type EngineState, enginesOf } from '../store/engines.ts';
-import { metaOf } from '../store/meta.ts';
+import { type EngineState, openEngines } from '../store/engines.ts';
+import { openMeta } from '../store/meta.ts';
 import { openReadOnly } from '../store/open-read-only.ts';
 import { isRunning } from '../supervisor/instance-lock.ts';
 import { type Examination, type Finding, ill, type Subject, well } from './examination.ts';
@@ -45,7 +45,7 @@ function enginesIn({ dataDir }: Subject): {
   try {
     const database = openReadOnly(path);
     try {
-      const engines = enginesOf(metaOf(database));
+      const engines = openEngines(openMeta(database));
       return { state: engines.state(), least: engines.least() };
     } finally {
       database.close();

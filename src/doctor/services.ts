@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { metaOf } from '../store/meta.ts';
+import { openMeta } from '../store/meta.ts';
 import { openReadOnly } from '../store/open-read-only.ts';
-import { type KnownService, serviceStatesOf } from '../store/services.ts';
+import { type KnownService, openServiceStates } from '../store/services.ts';
 import { isRunning } from '../supervisor/instance-lock.ts';
 import { type Examination, type Finding, ill, type Subject, well } from './examination.ts';
 
@@ -30,7 +30,7 @@ function servicesIn({ dataDir }: Subject): readonly KnownService[] {
   try {
     const database = openReadOnly(path);
     try {
-      return serviceStatesOf(metaOf(database)).all();
+      return openServiceStates(openMeta(database)).all();
     } finally {
       database.close();
     }

@@ -51,7 +51,7 @@ const Row = z
   }));
 const Numbered = z.object({ number: z.int() });
 
-export function asksOf(database: Database): Asks {
+export function openAsks(database: Database): Asks {
   const columns = 'id, number, sender, payload, reply, is_closing';
   const open = database.prepare(`
     INSERT INTO asks (id, jid, number, sender, payload, is_closing, asked_at)

@@ -30,7 +30,7 @@ const Row = z
     name,
   }));
 
-export function attachmentsOf(database: Database): Attachments {
+export function openAttachments(database: Database): Attachments {
   const insert = database.prepare(`
     INSERT INTO attachments (message_seq, number, kind, mime_type, size_bytes, name)
     VALUES (:seq, :number, :kind, :mimeType, :sizeBytes, :name)`);

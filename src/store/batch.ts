@@ -12,7 +12,7 @@ export type Result<T> =
  *
  * @throws what makes the whole transaction fail, such as a full disk; nothing is written then
  */
-export function batchOf(
+export function createBatch(
   database: Database,
 ): <T>(works: readonly (() => T)[]) => readonly Result<T>[] {
   return (works) => database.transaction(() => works.map((work) => attempt(database, work)))();

@@ -26,7 +26,7 @@ const Row = z
   .object({ micro_usd: z.int().nullable(), tokens: z.int().nullable() })
   .transform(({ micro_usd, tokens }) => ({ microUsd: micro_usd, tokens }));
 
-export function budgetsOf(database: Database): Budgets {
+export function openStoredBudgets(database: Database): Budgets {
   const set = database.prepare(`
     INSERT INTO budgets (folder, micro_usd, tokens) VALUES (:folder, :microUsd, :tokens)
     ON CONFLICT (folder) DO UPDATE SET micro_usd = :microUsd, tokens = :tokens`);
@@ -38,7 +38,7 @@ export function budgetsOf(database: Database): Budgets {
     'DELETE FROM budget_notices WHERE folder = :folder AND day = :day',
   );
   return {
-    of: limitReaderOf(database),
+    of: createLimitReader(database),
     set(folder, limits) {
       if (limits === null) unset.run(folder);
       else set.run({ folder, ...limits });
@@ -49,7 +49,7 @@ export function budgetsOf(database: Database): Budgets {
 }
 
 /** Takes a folder's budget back, and all that was ever said about it. */
-export function budgetForgetterOf(database: Database): (folder: string) => void {
+export function createBudgetForgetter(database: Database): (folder: string) => void {
   const budget = database.prepare('DELETE FROM budgets WHERE folder = ?');
   const notices = database.prepare('DELETE FROM budget_notices WHERE folder = ?');
   return (folder) => {
@@ -59,7 +59,7 @@ export function budgetForgetterOf(database: Database): (folder: string) => void 
 }
 
 /** Creates `Budgets.of`, also for a read-only connection. */
-export function limitReaderOf(database: Database): Budgets['of'] {
+export function createLimitReader(database: Database): Budgets['of'] {
   const of = database.prepare('SELECT micro_usd, tokens FROM budgets WHERE folder = ?');
   return (folder) => {
     const row = of.get(folder);

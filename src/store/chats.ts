@@ -45,7 +45,7 @@ export const CURRENT_JID = 'coalesce((SELECT merged_into FROM chats WHERE chats.
 /** The resolution of a chat's last-seen time. */
 const SEEN_TO_MS = 60_000;
 
-export function chatsOf(database: Database): Chats {
+export function openChats(database: Database): Chats {
   // A chat is seen with each of its messages: what is known to the minute is not written again.
   const see = database.prepare(`
     INSERT INTO chats (jid, channel, name, is_direct, seen_at)

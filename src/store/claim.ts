@@ -22,7 +22,7 @@ const Next = z.object({ seq: z.int(), folder: z.string(), is_task: z.int() });
  *
  * A turn whose payload says `isQuick` waits for no other, and no other waits for it.
  */
-export function claimerOf(database: Database): (kind: TurnKind, lease: Lease) => Turn | null {
+export function createClaimer(database: Database): (kind: TurnKind, lease: Lease) => Turn | null {
   const next = database.prepare(`
     SELECT waiting.seq, groups.folder, waiting.payload IS NOT NULL AS is_task
     FROM turns AS waiting JOIN groups ON groups.jid = waiting.jid

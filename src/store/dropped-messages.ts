@@ -25,7 +25,7 @@ const Row = z
 const MAX_REASONS = 50;
 const OTHERS = 'other reasons';
 
-export function droppedMessagesOf(database: Database): DroppedMessages {
+export function openDroppedMessages(database: Database): DroppedMessages {
   const isThere = '(filter, reason) = (:filter, :reason)';
   const add = database.prepare(`
     INSERT INTO dropped_messages (filter, reason, messages, last_at)

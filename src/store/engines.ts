@@ -31,7 +31,7 @@ export interface Engines {
   state(): EngineState | null;
 }
 
-export function enginesOf(meta: Meta): Engines {
+export function openEngines(meta: Meta): Engines {
   return {
     least: () => EngineName.safeParse(meta.get(ACCEPTED) ?? meta.get(LAST)).data ?? null,
     accept: (engine) => meta.set(ACCEPTED, engine),

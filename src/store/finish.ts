@@ -42,7 +42,7 @@ type Tables = {
  *
  * @returns false, with nothing written, when another process has taken the lease
  */
-export function finisherOf(
+export function createFinisher(
   database: Database,
   { asks, outbox, sessions, taskRuns }: Tables,
 ): (end: TurnEnd, now: number) => boolean {

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
-import { budgetForgetterOf } from './budgets.ts';
-import { spenderForgetterOf } from './usage.ts';
+import { createBudgetForgetter } from './budgets.ts';
+import { createSpenderForgetter } from './usage.ts';
 
 /** The chat of each group's folder, also after that chat was unregistered. */
 export interface Folders {
@@ -16,7 +16,7 @@ export interface Folders {
 const Holder = z.object({ jid: z.string() });
 const Folder = z.object({ folder: z.string() });
 
-export function foldersOf(database: Database): Folders {
+export function openFolders(database: Database): Folders {
   const holder = database.prepare('SELECT jid FROM folder_holders WHERE folder = ?');
   const ofChat = database.prepare(
     'SELECT folder FROM folder_holders WHERE jid = ? ORDER BY held_at DESC, folder LIMIT 1',
@@ -25,8 +25,8 @@ export function foldersOf(database: Database): Folders {
   const forgetSession = database.prepare('DELETE FROM sessions WHERE folder = ?');
   const forgetServed = database.prepare('DELETE FROM served WHERE folder = ?');
   const forgetTasks = database.prepare('DELETE FROM tasks WHERE folder = ?');
-  const forgetBudget = budgetForgetterOf(database);
-  const forgetSpender = spenderForgetterOf(database);
+  const forgetBudget = createBudgetForgetter(database);
+  const forgetSpender = createSpenderForgetter(database);
   return {
     holder(folder) {
       const row = holder.get(folder);

@@ -20,7 +20,7 @@ export interface FollowUps {
 
 const Range = z.object({ jid: z.string(), from: z.int(), upto: z.int() });
 
-export function followUpsOf(database: Database): FollowUps {
+export function openStoredFollowUps(database: Database): FollowUps {
   const asked = `turns.kind = 'agent' AND turns.state = 'queued' AND turns.payload IS NULL`;
   const waiting = database.prepare(`
     SELECT mine.jid, mine.upto_seq + 1 AS "from", min(turns.upto_seq) AS upto

@@ -67,7 +67,7 @@ const Row = z
     isMain: row.is_main === 1,
   }));
 
-export function groupsOf(database: Database): Groups {
+export function openGroups(database: Database): Groups {
   const columns = 'SELECT jid, folder, name, needs_trigger, trigger_word, is_main FROM groups';
   // Messages from before a registration are no context of its turns.
   const insert = `

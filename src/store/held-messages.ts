@@ -39,7 +39,7 @@ const Row = z.object({
 const Chat = z.object({ jid: z.string() });
 const Count = z.object({ problem: z.string().nullable(), messages: z.int() });
 
-export function heldMessagesOf(database: Database): HeldMessages {
+export function openHeldMessages(database: Database): HeldMessages {
   const add = database.prepare(`
     INSERT INTO held_messages (jid, id, sender, payload, held_at)
     VALUES (:jid, :id, :sender, :payload, :now) ON CONFLICT (jid, id) DO NOTHING`);

@@ -16,7 +16,7 @@ export interface LateMessages {
 
 const Row = z.object({ name: z.string(), messages: z.int() });
 
-export function lateMessagesOf(database: Database): LateMessages {
+export function openLateMessages(database: Database): LateMessages {
   const count = database.prepare(`
     INSERT INTO late_messages (jid, messages) VALUES (?, 1)
     ON CONFLICT (jid) DO UPDATE SET messages = messages + 1`);

@@ -22,7 +22,7 @@ const Registered = z.object({ at: z.int() });
  * addresses stays once. Of two registrations the owner's own chat goes on, else the older one, and takes
  * the tasks of the other. What still asks for `from` later finds `to`.
  */
-export function chatMergerOf(
+export function createChatMerger(
   database: Database,
   { chats, groups }: Tables,
 ): (from: string, to: string) => MergedChats {

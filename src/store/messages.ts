@@ -72,7 +72,7 @@ const Row = z
 const SenderRow = z.object({ sender: z.string(), name: z.string().nullable() });
 const Count = z.object({ count: z.int() });
 
-export function messagesOf(database: Database): Messages {
+export function openMessages(database: Database): Messages {
   const columns = 'SELECT seq, jid, id, sender, sender_name, is_owner, text, sent_at FROM messages';
   // Owner's commands and the answers to their questions are between the owner and the host.
   const commands = "SELECT upto_seq FROM turns WHERE jid = :jid AND kind = 'command'";

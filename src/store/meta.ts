@@ -10,7 +10,7 @@ export interface Meta {
 
 const Row = z.object({ value: z.string() });
 
-export function metaOf(database: Database): Meta {
+export function openMeta(database: Database): Meta {
   const get = database.prepare('SELECT value FROM meta WHERE key = ?');
   const set = database.prepare(`
     INSERT INTO meta (key, value) VALUES (:key, :value)

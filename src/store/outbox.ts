@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
 import { CURRENT_JID } from './chats.ts';
 import { type NewOutbound, type Outbound, parseFiles, parseOutbound } from './outbox-message.ts';
-import { throughIndexOf } from './search-index.ts';
+import { createThroughIndex } from './search-index.ts';
 
 /** A message that was sent twice, both times without an outcome. */
 export type UnknownOutcome = {
@@ -44,7 +44,7 @@ const Said = z.object({ message_id: z.string(), text: z.string(), created_at: z.
 const Sending = z.object({ message_id: z.string(), jid: z.string() });
 const Files = z.object({ attachments: z.string() });
 
-export function outboxOf(database: Database): Outbox {
+export function openOutbox(database: Database): Outbox {
   const insert = database.prepare(`
     INSERT INTO outbox (message_id, jid, text, turn_id, is_progress, is_reaction, reply_to, attachments, choices,
       thread, state, created_at)
@@ -89,7 +89,7 @@ export function outboxOf(database: Database): Outbox {
     SELECT attachments FROM outbox
     WHERE attachments <> '[]' AND state IN ('queued', 'sending')`);
 
-  const throughIndex = throughIndexOf(database);
+  const throughIndex = createThroughIndex(database);
 
   function markUnknown(messageId: string, nextTryAt: number, error: string) {
     if (repeat.run({ messageId, nextTryAt, error }).changes > 0) return 'repeated';

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { z } from 'zod';
-import { chatsOf } from './chats.ts';
-import { type Group, groupsOf } from './groups.ts';
+import { openChats } from './chats.ts';
+import { type Group, openGroups } from './groups.ts';
 import type { Task } from './task.ts';
-import { type TaskRun, taskRunsOf } from './task-runs.ts';
-import { tasksOf } from './tasks.ts';
+import { openTaskRuns, type TaskRun } from './task-runs.ts';
+import { openTasks } from './tasks.ts';
 
 /** A chat as one who only looks sees it: registered with its group's facts, or known by name. */
 export type ChatOverview = {
@@ -56,16 +56,16 @@ function isFilled(database: Database.Database): boolean {
 function createReadOnlyQueries(database: Database.Database): ReadOnlyQueries {
   return {
     chats: () => [
-      ...groupsOf(database)
+      ...openGroups(database)
         .all()
         .map((group) => ({ jid: group.jid, name: group.name, group })),
-      ...chatsOf(database)
+      ...openChats(database)
         .unregistered(MAX_KNOWN)
         .map(({ jid, name }) => ({ jid, name, group: null })),
     ],
     tasks() {
-      const [groups, runs] = [groupsOf(database), taskRunsOf(database)];
-      return tasksOf(database)
+      const [groups, runs] = [openGroups(database), openTaskRuns(database)];
+      return openTasks(database)
         .open()
         .map((task) => ({
           ...task,

@@ -18,7 +18,7 @@ type Tables = {
  * The owner who deletes a group means it: the file is rewritten, since SQLite leaves deleted rows in free and
  * half-filled pages, and the log of changes is emptied. With a million messages that takes seconds.
  */
-export function groupRemoverOf(database: Database, tables: Tables): (jid: string) => void {
+export function createGroupRemover(database: Database, tables: Tables): (jid: string) => void {
   const { chats, folders, groups, messages } = tables;
   const remove = database.transaction((jid: string) => {
     groups.unregister(jid);

@@ -7,7 +7,7 @@ import Database from 'better-sqlite3';
  * it, and a broken search is no reason to refuse messages. The index may report damage only when a
  * transaction ends, so the whole transaction is repeated.
  */
-export function throughIndexOf(database: Database.Database): <T>(work: () => T) => T {
+export function createThroughIndex(database: Database.Database): <T>(work: () => T) => T {
   const remake = database.transaction(() => {
     for (const words of ['message_words', 'answer_words']) {
       database.exec(`INSERT INTO ${words} (${words}) VALUES ('rebuild')`);

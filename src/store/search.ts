@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
-import { throughIndexOf } from './search-index.ts';
+import { createThroughIndex } from './search-index.ts';
 import { parseSearch } from './search-query.ts';
 
 export type SearchWish = {
@@ -40,7 +40,7 @@ const Row = z
 /** The limit for a hit that no index found, in characters. */
 const SHOWN = 400;
 
-export function searchOf(database: Database): Search {
+export function openSearch(database: Database): Search {
   const catchUp = database.prepare(`
     INSERT INTO message_words (rowid, chat, text)
     SELECT seq, chat, text FROM searched_messages
@@ -78,7 +78,7 @@ export function searchOf(database: Database): Search {
     };
   });
 
-  const throughIndex = throughIndexOf(database);
+  const throughIndex = createThroughIndex(database);
   return {
     find: (wish) => throughIndex(() => find(wish)),
   };

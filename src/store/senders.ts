@@ -17,7 +17,7 @@ export interface Senders {
 
 const Row = z.object({ sender: z.string() });
 
-export function sendersOf(database: Database): Senders {
+export function openSenders(database: Database): Senders {
   const mayCall = database.prepare(`
     SELECT NOT EXISTS (SELECT 1 FROM group_senders WHERE jid = :jid)
       OR EXISTS (SELECT 1 FROM group_senders WHERE jid = :jid AND sender = :sender) AS may`);

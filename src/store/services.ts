@@ -22,7 +22,7 @@ export interface ServiceStates {
   all(): readonly KnownService[];
 }
 
-export function serviceStatesOf(meta: Meta): ServiceStates {
+export function openServiceStates(meta: Meta): ServiceStates {
   function all(): readonly KnownService[] {
     const kept = meta.get(STATES);
     return kept === null ? [] : (z.array(Known).safeParse(JSON.parse(kept)).data ?? []);

@@ -32,7 +32,7 @@ const Row = z.object({ session: z.string(), updated_at: z.int() });
  */
 const RESET = 'reset-';
 
-export function sessionsOf(database: Database): Sessions {
+export function openSessions(database: Database): Sessions {
   const get = database.prepare('SELECT session, updated_at FROM sessions WHERE folder = ?');
   const upsert = database.prepare(`
     INSERT INTO sessions (folder, session, updated_at) VALUES (:folder, :session, :now)

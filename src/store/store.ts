@@ -1,33 +1,33 @@
-import { type Asks, asksOf } from './asks.ts';
-import { type Attachments, attachmentsOf } from './attachments.ts';
-import { batchOf, type Result } from './batch.ts';
-import { type Budgets, budgetsOf } from './budgets.ts';
-import { type Chats, chatsOf } from './chats.ts';
+import { type Asks, openAsks } from './asks.ts';
+import { type Attachments, openAttachments } from './attachments.ts';
+import { createBatch, type Result } from './batch.ts';
+import { type Budgets, openStoredBudgets } from './budgets.ts';
+import { type Chats, openChats } from './chats.ts';
 import { openDatabase } from './database.ts';
-import { type DroppedMessages, droppedMessagesOf } from './dropped-messages.ts';
-import { type Engines, enginesOf } from './engines.ts';
-import { finisherOf, type TurnEnd } from './finish.ts';
-import { type Folders, foldersOf } from './folders.ts';
-import { type FollowUps, followUpsOf } from './follow-ups.ts';
-import { type Groups, groupsOf } from './groups.ts';
-import { type HeldMessages, heldMessagesOf } from './held-messages.ts';
-import { type LateMessages, lateMessagesOf } from './late-messages.ts';
-import { chatMergerOf, type MergedChats } from './merge-chats.ts';
-import { type Messages, messagesOf } from './messages.ts';
-import { type Meta, metaOf } from './meta.ts';
+import { type DroppedMessages, openDroppedMessages } from './dropped-messages.ts';
+import { type Engines, openEngines } from './engines.ts';
+import { createFinisher, type TurnEnd } from './finish.ts';
+import { type Folders, openFolders } from './folders.ts';
+import { type FollowUps, openStoredFollowUps } from './follow-ups.ts';
+import { type Groups, openGroups } from './groups.ts';
+import { type HeldMessages, openHeldMessages } from './held-messages.ts';
+import { type LateMessages, openLateMessages } from './late-messages.ts';
+import { createChatMerger, type MergedChats } from './merge-chats.ts';
+import { type Messages, openMessages } from './messages.ts';
+import { type Meta, openMeta } from './meta.ts';
 import { discoverMigrations } from './migrations.ts';
-import { type Outbox, outboxOf } from './outbox.ts';
-import { groupRemoverOf } from './remove-group.ts';
-import { type Search, searchOf } from './search.ts';
-import { throughIndexOf } from './search-index.ts';
-import { type Senders, sendersOf } from './senders.ts';
-import { type ServiceStates, serviceStatesOf } from './services.ts';
-import { type Sessions, sessionsOf } from './sessions.ts';
-import { type Strangers, strangersOf } from './strangers.ts';
-import { type TaskRuns, taskRunsOf } from './task-runs.ts';
-import { type Tasks, tasksOf } from './tasks.ts';
-import { type Turns, turnsOf } from './turns.ts';
-import { type UsageTable, usageOf } from './usage.ts';
+import { type Outbox, openOutbox } from './outbox.ts';
+import { createGroupRemover } from './remove-group.ts';
+import { openSearch, type Search } from './search.ts';
+import { createThroughIndex } from './search-index.ts';
+import { openSenders, type Senders } from './senders.ts';
+import { openServiceStates, type ServiceStates } from './services.ts';
+import { openSessions, type Sessions } from './sessions.ts';
+import { openStrangers, type Strangers } from './strangers.ts';
+import { openTaskRuns, type TaskRuns } from './task-runs.ts';
+import { openTasks, type Tasks } from './tasks.ts';
+import { openStoredTurns, type Turns } from './turns.ts';
+import { openUsage, type UsageTable } from './usage.ts';
 
 export type { NewAsk, StoredAsk } from './asks.ts';
 export type { Result } from './batch.ts';
@@ -96,44 +96,44 @@ const OWN_MIGRATIONS = `${import.meta.dirname}/migrations`;
 /** Opens the database at `path`, making it and bringing its schema up to date where needed. */
 export function openStore({ path, migrationsDir, now }: StoreOptions): Store {
   const database = openDatabase(path, discoverMigrations(migrationsDir ?? OWN_MIGRATIONS), now);
-  const asks = asksOf(database);
-  const chats = chatsOf(database);
-  const folders = foldersOf(database);
-  const groups = groupsOf(database);
-  const messages = messagesOf(database);
-  const meta = metaOf(database);
-  const outbox = outboxOf(database);
-  const sessions = sessionsOf(database);
-  const taskRuns = taskRunsOf(database);
-  const finish = finisherOf(database, { asks, outbox, sessions, taskRuns });
-  const mergeChats = chatMergerOf(database, { chats, groups });
-  const removeGroup = groupRemoverOf(database, { chats, folders, groups, messages });
-  const batch = batchOf(database);
-  const throughIndex = throughIndexOf(database);
+  const asks = openAsks(database);
+  const chats = openChats(database);
+  const folders = openFolders(database);
+  const groups = openGroups(database);
+  const messages = openMessages(database);
+  const meta = openMeta(database);
+  const outbox = openOutbox(database);
+  const sessions = openSessions(database);
+  const taskRuns = openTaskRuns(database);
+  const finish = createFinisher(database, { asks, outbox, sessions, taskRuns });
+  const mergeChats = createChatMerger(database, { chats, groups });
+  const removeGroup = createGroupRemover(database, { chats, folders, groups, messages });
+  const batch = createBatch(database);
+  const throughIndex = createThroughIndex(database);
   return {
     asks,
-    attachments: attachmentsOf(database),
-    budgets: budgetsOf(database),
+    attachments: openAttachments(database),
+    budgets: openStoredBudgets(database),
     chats,
-    droppedMessages: droppedMessagesOf(database),
-    engines: enginesOf(meta),
+    droppedMessages: openDroppedMessages(database),
+    engines: openEngines(meta),
     folders,
-    followUps: followUpsOf(database),
+    followUps: openStoredFollowUps(database),
     groups,
-    heldMessages: heldMessagesOf(database),
-    lateMessages: lateMessagesOf(database),
+    heldMessages: openHeldMessages(database),
+    lateMessages: openLateMessages(database),
     messages,
-    turns: turnsOf(database),
+    turns: openStoredTurns(database),
     outbox,
-    search: searchOf(database),
-    senders: sendersOf(database),
-    services: serviceStatesOf(meta),
+    search: openSearch(database),
+    senders: openSenders(database),
+    services: openServiceStates(meta),
     sessions,
-    strangers: strangersOf(database),
-    tasks: tasksOf(database),
+    strangers: openStrangers(database),
+    tasks: openTasks(database),
     taskRuns,
     meta,
-    usage: usageOf(database),
+    usage: openUsage(database),
     finishTurn: (end, at) => throughIndex(() => finish(end, at)),
     mergeChats: (from, to) => throughIndex(() => mergeChats(from, to)),
     removeGroup: (jid) => throughIndex(() => removeGroup(jid)),

@@ -23,7 +23,7 @@ const Row = z.object({ senders: z.int(), messages: z.int(), since: z.int() });
 /** A flood from ever new senders costs this many rows, then it counts as one sender's. */
 const MAX_SENDERS = 1_000;
 
-export function strangersOf(database: Database): Strangers {
+export function openStrangers(database: Database): Strangers {
   const add = database.prepare(`
     INSERT INTO strangers (channel, sender, messages, first_at)
     VALUES (:channel, CASE

@@ -58,7 +58,7 @@ const Row = z
     summary: row.summary,
   }));
 
-export function taskRunsOf(database: Database): TaskRuns {
+export function openTaskRuns(database: Database): TaskRuns {
   const columns = 'task_id, due_at, fired_at, started_at, finished_at, outcome, summary';
   const fire = database.prepare(`
     INSERT INTO task_runs (task_id, due_at, turn_id, fired_at)

@@ -24,7 +24,7 @@ export interface Tasks {
 const Id = z.object({ id: z.int() });
 const Next = z.object({ next: z.int().nullable() });
 
-export function tasksOf(database: Database): Tasks {
+export function openTasks(database: Database): Tasks {
   const insert = database.prepare(`
     INSERT INTO tasks (folder, prompt, schedule_kind, schedule, time_zone, anchor, context,
       if_missed, state, next_run, created_by, created_at)

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
-import { claimerOf, isQuick, type Lease } from './claim.ts';
+import { createClaimer, isQuick, type Lease } from './claim.ts';
 import { countTurns, type QueueCounts } from './queue-counts.ts';
 import { parseTurn, TURN_COLUMNS, type Turn, type TurnKind } from './turn.ts';
 
@@ -57,7 +57,7 @@ const Payload = z.object({ payload: z.string() });
  *
  * An agent's turn with a payload comes from a task: no message is added to it.
  */
-export function turnsOf(database: Database): Turns {
+export function openStoredTurns(database: Database): Turns {
   // The agent is shown the newest messages of a turn only, and what asks must be among them.
   const extend = database.prepare(`
     UPDATE turns SET upto_seq = :seq
@@ -78,7 +78,7 @@ export function turnsOf(database: Database): Turns {
          (SELECT max(done.upto_seq) FROM turns AS done WHERE done.jid = :jid
           AND done.kind = 'agent' AND done.state IN ('answered', 'gave_up')), 0)),
       (SELECT max(seq) FROM messages WHERE jid = :jid), 0) END, :payload, :now)`);
-  const claim = claimerOf(database);
+  const claim = createClaimer(database);
   const mine = `WHERE id = :id AND state = 'claimed' AND lease_owner = :owner`;
   const renew = database.prepare(`UPDATE turns SET lease_until = :until ${mine}`);
   const release = database.prepare(`

@@ -56,11 +56,11 @@ const ADDED = `
     micro_usd = micro_usd + excluded.micro_usd`;
 
 /** Returns the table's statements, on a database that has it. */
-export function usageOf(database: Database): UsageTable {
+export function openUsage(database: Database): UsageTable {
   const add = database.prepare(`
     INSERT INTO usage VALUES (:day, :folder, :model, 1, :unpriced,
       :inputTokens, :cacheWriteTokens, :cacheReadTokens, :outputTokens, :money) ${ADDED}`);
-  const reading = usageReaderOf(database);
+  const reading = createUsageReader(database);
   return {
     add: ({ microUsd, ...charge }) =>
       void add.run({ ...charge, unpriced: Number(microUsd === null), money: microUsd ?? 0 }),
@@ -69,7 +69,7 @@ export function usageOf(database: Database): UsageTable {
 }
 
 /** Takes the name of a folder out of the books. What was paid was paid, so the sums stay. */
-export function spenderForgetterOf(database: Database): (folder: string) => void {
+export function createSpenderForgetter(database: Database): (folder: string) => void {
   const merge = database.prepare(`
     INSERT INTO usage SELECT day, '${DELETED}', model, calls, unpriced_calls, input_tokens,
       cache_write_tokens, cache_read_tokens, output_tokens, micro_usd
@@ -82,7 +82,7 @@ export function spenderForgetterOf(database: Database): (folder: string) => void
 }
 
 /** Returns the part of it that a read-only connection has, too. */
-export function usageReaderOf(database: Database): Omit<UsageTable, 'add'> {
+export function createUsageReader(database: Database): Omit<UsageTable, 'add'> {
   const of = database.prepare(`SELECT ${SUMS} FROM usage WHERE day = :day AND folder = :folder`);
   const total = database.prepare(`SELECT ${SUMS} FROM usage WHERE day = ?`);
   const byFolder = database.prepare(`

@@ -45,8 +45,8 @@ async function readBudgetReport(path: string, settings: Settings): Promise<Assis
     const report = reports.createBudgetReport({
       day: localDay(Date.now(), Intl.DateTimeFormat().resolvedOptions().timeZone),
       budget: settings.budget,
-      usage: usage.usageReaderOf(database),
-      limitsOf: budgets.limitReaderOf(database),
+      usage: usage.createUsageReader(database),
+      limitsOf: budgets.createLimitReader(database),
       groups: groups.all() as { folder: string; name: string }[],
     });
     return { budgets: { ...dataOf(report), summary: reports.budgetLine(report) } };
