@@ -148,6 +148,7 @@ export type ChannelStatus = {
 /** A press that answers a question, and who pressed, as a message of theirs would say it. */
 export type Choice = Pick<InboundMessage, 'jid' | 'sender' | 'isOwner'> & {
   readonly question: string;
+  /** The word of the option, or its number, from 1. */
   readonly word: string;
 };
 

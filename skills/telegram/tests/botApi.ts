@@ -32,7 +32,11 @@ export type SentMessage = {
   /** As the bot wrote it. */
   readonly source: string;
   readonly parseMode: string | null;
+  /** Buttons below it, until the bot takes them away. */
+  buttons: readonly Button[];
 };
+
+export type Button = { readonly text: string; readonly callback_data: string };
 
 type Payload = Readonly<Record<string, unknown>>;
 type Update = { readonly update_id: number } & Payload;
@@ -47,6 +51,8 @@ const METHODS = [
   'setWebhook',
   'sendMessage',
   'sendChatAction',
+  'answerCallbackQuery',
+  'editMessageReplyMarkup',
 ];
 
 /**
@@ -58,6 +64,8 @@ const METHODS = [
 export class BotApi {
   readonly bot: Required<BotApiUser>;
   readonly sent: SentMessage[] = [];
+  /** What the bot told about a press, or null for nothing. */
+  readonly told: (string | null)[] = [];
   readonly calls: Call[] = [];
   /** Updates that the bot has not confirmed. */
   readonly pending: Update[] = [];
@@ -128,6 +136,16 @@ export class BotApi {
     const message = { ...this.#message(chat), from: { is_bot: false, ...from }, ...content };
     this.push({ message });
     return message.message_id;
+  }
+
+  /** Somebody presses the button with that text below a message of the bot's. */
+  press(from: BotApiUser, { message_id, chatId, buttons }: SentMessage, text: string): number {
+    const data = buttons.find((button) => button.text === text)?.callback_data;
+    const chat = this.#chats.get(chatId);
+    const message = { message_id, date: 1, chat, from: this.bot };
+    const id = String(this.#nextUpdate);
+    const pressed = { id, from: { is_bot: false, ...from }, message, chat_instance: '1', data };
+    return this.push({ callback_query: pressed });
   }
 
   /** Any update: `{ edited_message }`, `{ my_chat_member }`. */
@@ -216,6 +234,11 @@ export class BotApi {
         this.#webhook = String(payload['url'] ?? '');
         if (payload['drop_pending_updates'] === true) this.pending.length = 0;
         return { result: true };
+      case 'answerCallbackQuery':
+        this.told.push(payload['text'] === undefined ? null : String(payload['text']));
+        return { result: true };
+      case 'editMessageReplyMarkup':
+        return this.#chatOf(payload) ?? this.#editButtons(payload);
       case 'sendChatAction':
         return this.#chatOf(payload) ?? { result: true };
       default:
@@ -229,6 +252,18 @@ export class BotApi {
       : fault(400, 'Bad Request: chat not found');
   }
 
+  #editButtons(payload: Payload): { result: unknown } | BotApiError {
+    const meant = Number(payload['message_id']);
+    const message = this.sent.find(({ message_id }) => message_id === meant);
+    if (message === undefined) return fault(400, 'Bad Request: message to edit not found');
+    const buttons = buttonsIn(payload);
+    if (buttons.length === 0 && message.buttons.length === 0) {
+      return fault(400, 'Bad Request: message is not modified');
+    }
+    message.buttons = buttons;
+    return { result: true };
+  }
+
   #sendMessage(payload: Payload): { result: unknown } | BotApiError {
     const source = String(payload['text'] ?? '');
     const parseMode = payload['parse_mode'] === undefined ? null : String(payload['parse_mode']);
@@ -240,11 +275,15 @@ export class BotApi {
         parseMode === null ? { text: source.trim(), entities: [] } : parseHtml(source);
       if (text === '') return fault(400, 'Bad Request: message text is empty');
       if ([...text].length > 4_096) return fault(400, 'Bad Request: message is too long');
+      const buttons = buttonsIn(payload);
+      if (buttons.some((button) => Buffer.byteLength(button.callback_data) > 64)) {
+        return fault(400, 'Bad Request: BUTTON_DATA_INVALID');
+      }
       const chatId = Number(payload['chat_id']);
       const chat = this.#chats.get(chatId) ?? { id: chatId, type: 'private' };
       const message = { ...this.#message(chat), from: this.bot, text, entities };
       const { message_id } = message;
-      this.sent.push({ message_id, chatId, text, entities, source, parseMode });
+      this.sent.push({ message_id, chatId, text, entities, source, parseMode, buttons });
       return { result: message };
     } catch (error) {
       if (!(error instanceof HtmlError)) throw error;
@@ -316,6 +355,12 @@ export async function startBotApi(options: {
   const api = new BotApi(options.token, options.username ?? 'andy_bot');
   await api.comeUp();
   return api;
+}
+
+function buttonsIn(payload: Payload): readonly Button[] {
+  const given = payload['reply_markup'] ?? { inline_keyboard: [] };
+  const markup = typeof given === 'string' ? JSON.parse(given) : given;
+  return markup.inline_keyboard.flat();
 }
 
 function fault(error_code: number, description: string): BotApiError {

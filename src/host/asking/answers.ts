@@ -71,9 +71,10 @@ export function takeChoice(
     const ask = openFor(options, choice).find(isMeant);
     if (ask === undefined) return 'not-asked';
     const { kept } = ask;
-    const option = pressedChoices(ask.id, kept)?.options.find((one) => one.word === word);
+    const offered = pressedChoices(ask.id, kept)?.options ?? [];
+    const option = offered.find((one) => one.word === word) ?? offered[Number(word) - 1];
     if (option === undefined) return 'closed';
-    const after = take(options, ask, { word, text: '', isForAll: false });
+    const after = take(options, ask, { word: option.word, text: '', isForAll: false });
     if (after.kind === 'said') {
       const about = { jid, threadOf: kept.turnId };
       store.outbox.add({ messageId: newId(), ...about, text: after.text }, now());

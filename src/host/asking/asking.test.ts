@@ -331,7 +331,8 @@ test('where choices can be pressed, the person asked answers by a press, and nob
   expect(replies).toEqual([]);
   expect(await press(colour, 'blue')).toBe('noted');
   expect(await press(colour, 'red')).toBe('closed');
-  expect(await press(paint, 'yes')).toBe('noted');
+  expect(await press(paint, '3')).toBe('closed');
+  expect(await press(paint, '1')).toBe('noted');
   await hears(chat, 'The paint is allowed, this once.');
   expect(chat.sent.at(-1)?.thread).toBe('t1');
   expect(textsOf(chat)).toContain('Noted: blue.');

@@ -10,13 +10,13 @@ import {
 } from './channel.ts';
 import { isAllowed } from './kit/allow-list.ts';
 import type { PartDelivery } from './kit/part-delivery.ts';
-import type { Part } from './kit/render-parts.ts';
 import { allowListProblem } from './telegram/access.ts';
-import { createDelivery, showTyping } from './telegram/delivery.ts';
+import { createDelivery, showTyping, type TelegramPart } from './telegram/delivery.ts';
 import { TelegramError } from './telegram/failure.ts';
 import { isTelegramJid, jidOf } from './telegram/jid.ts';
 import { chatNameOf, readMessage } from './telegram/message.ts';
 import { pollUpdates } from './telegram/polling.ts';
+import { BUTTONS, choiceIn, showOutcome } from './telegram/press.ts';
 import { botOf, TelegramEnvironment, type TelegramSettings } from './telegram/settings.ts';
 
 /** A request is given up a little after the far end should have closed the longest poll. */
@@ -42,7 +42,7 @@ type Connection = {
   readonly stop: AbortController;
   /** Resolves when the last message in hand is stored. */
   readonly polling: Promise<void>;
-  readonly delivery: PartDelivery<Part>;
+  readonly delivery: PartDelivery<TelegramPart>;
   readonly api: Api;
 };
 
@@ -53,6 +53,7 @@ type Connection = {
 class TelegramChannel implements Channel {
   readonly name = 'telegram';
   readonly allowSetting = 'TELEGRAM_ALLOW_FROM';
+  readonly capabilities = { choices: BUTTONS };
   readonly #settings: TelegramSettings;
   readonly #parts: Parts;
   #status: ChannelStatus = { state: 'stopped', detail: null };
@@ -82,7 +83,7 @@ class TelegramChannel implements Channel {
       longPollSeconds: LONG_POLL_SECONDS,
       log,
       clock,
-      take: this.#inbox(events),
+      take: this.#inbox(events, { api, signal: stop.signal }),
       report: (status) => {
         this.#report(events, status);
         resolve();
@@ -130,7 +131,10 @@ class TelegramChannel implements Channel {
   }
 
   /** Hands one update to the host. Rejects when the host did not store it; it must then come again. */
-  #inbox(events: ChannelEvents): (update: Update, me: UserFromGetMe) => Promise<void> {
+  #inbox(
+    events: ChannelEvents,
+    { api, signal }: { readonly api: Api; readonly signal: AbortSignal },
+  ): (update: Update, me: UserFromGetMe) => Promise<void> {
     const { allowFrom } = this.#settings;
     const reported = new Map<string, string | null>();
     const reportChat = async (chat: Parameters<typeof chatNameOf>[0]) => {
@@ -143,8 +147,8 @@ class TelegramChannel implements Channel {
       await events.onChat(known);
       reported.set(known.jid, known.name);
     };
-    return async ({ message, my_chat_member: membership }, me) => {
-      const from = message?.from ?? membership?.from;
+    return async ({ message, my_chat_member: membership, callback_query: press }, me) => {
+      const from = message?.from ?? membership?.from ?? press?.from;
       if (from === undefined || from.is_bot) return;
       if (!isAllowed(allowFrom, from.id)) {
         if (message?.chat.type === 'private') await events.onStranger?.(String(from.id));
@@ -153,6 +157,11 @@ class TelegramChannel implements Channel {
       if (membership !== undefined) {
         const { status } = membership.new_chat_member;
         if (status !== 'left' && status !== 'kicked') await reportChat(membership.chat);
+      }
+      const choice = press === undefined ? null : choiceIn(press);
+      if (press !== undefined && choice !== null) {
+        const outcome = (await events.onChoice?.(choice)) ?? 'closed';
+        await showOutcome(api, press, { outcome, signal });
       }
       if (message !== undefined) {
         await reportChat(message.chat);

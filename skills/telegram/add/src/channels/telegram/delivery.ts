@@ -1,18 +1,26 @@
 import { type Api, GrammyError } from 'grammy';
+import type { InlineKeyboardMarkup } from 'grammy/types';
 import type { ChannelClock } from '../channel.ts';
 import { PartDelivery } from '../kit/part-delivery.ts';
 import type { Part } from '../kit/render-parts.ts';
 import { explainSendFailure, retryAfterMs, TelegramError } from './failure.ts';
 import { formatParts } from './format.ts';
 import { chatIdOf } from './jid.ts';
+import { keyboardOf } from './press.ts';
 import { forGrammy } from './signal.ts';
 
+/** What goes out as one message of Telegram's; buttons are below the last one. */
+export type TelegramPart = Part & { readonly keyboard?: InlineKeyboardMarkup };
+
 /** Sends messages through a bot. What fails is a TelegramError, or an UnknownDelivery. */
-export function createDelivery(api: Api, clock: ChannelClock): PartDelivery<Part> {
-  return new PartDelivery({
-    partsOf: ({ jid, text }) => {
+export function createDelivery(api: Api, clock: ChannelClock): PartDelivery<TelegramPart> {
+  return new PartDelivery<TelegramPart>({
+    partsOf: ({ jid, text, choices }) => {
       chatIn(jid);
-      return formatParts(text);
+      const parts = formatParts(text);
+      const last = parts.at(-1);
+      if (choices === undefined || last === undefined) return parts;
+      return [...parts.slice(0, -1), { ...last, keyboard: keyboardOf(choices) }];
     },
     send: ({ jid }, part, signal) => sendPart(api, chatIn(jid), part, signal),
     pauseMs: (error) => (isTooMany(error) ? retryAfterMs(error) : null),
@@ -33,11 +41,14 @@ export async function showTyping(api: Api, jid: string, signal: AbortSignal): Pr
 async function sendPart(
   api: Api,
   chatId: number,
-  { text, plain }: Part,
+  { text, plain, keyboard }: TelegramPart,
   signal: AbortSignal,
 ): Promise<void> {
   // A preview would make Telegram fetch an address that the model chose.
-  const quietly = { link_preview_options: { is_disabled: true } };
+  const quietly = {
+    link_preview_options: { is_disabled: true },
+    ...(keyboard === undefined ? {} : { reply_markup: keyboard }),
+  };
   const request = (content: string, format: { parse_mode?: 'HTML' }) =>
     api.sendMessage(chatId, content, { ...format, ...quietly }, forGrammy(signal));
   await request(text, { parse_mode: 'HTML' }).catch((error) => {

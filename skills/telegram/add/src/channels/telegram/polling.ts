@@ -91,7 +91,7 @@ async function fetchUpdates(
 ): Promise<readonly Update[]> {
   const { offset } = cursor;
   const updates = await api.getUpdates(
-    { offset, timeout, allowed_updates: ['message', 'my_chat_member'] },
+    { offset, timeout, allowed_updates: ['message', 'my_chat_member', 'callback_query'] },
     forGrammy(signal),
   );
   cursor.confirmed = offset;
