@@ -1,5 +1,5 @@
 import { lockHolder } from '../supervisor/instance-lock.ts';
-import { type Examination, well } from './examination.ts';
+import { type Examination, ok } from './examination.ts';
 
 const AREA = 'assistant';
 
@@ -9,8 +9,8 @@ export const examination: Examination = {
   order: 70,
   async examine({ dataDir }) {
     const holder = lockHolder(dataDir);
-    if (holder !== null) return [well(AREA, `runs${holder === '' ? '' : `, process ${holder}`}`)];
+    if (holder !== null) return [ok(AREA, `runs${holder === '' ? '' : `, process ${holder}`}`)];
     const advice = '`npm start` starts it here, `claw service install` makes the system start it.';
-    return [well(AREA, 'does not run', advice)];
+    return [ok(AREA, 'does not run', advice)];
   },
 };

@@ -1,7 +1,7 @@
 import { openModels } from '../model/model.ts';
 import { hasPrice } from '../model/price.ts';
 import { discoverProviders } from '../model/provider.ts';
-import { type Examination, well } from './examination.ts';
+import { type Examination, ok } from './examination.ts';
 
 const AREA = 'budgets';
 
@@ -15,11 +15,11 @@ export const examination: Examination = {
     const models = openModels(await discoverProviders(), environment, { settings, now });
     const { configured, configuredName } = models;
     if (configured !== null && hasPrice(configured))
-      return [well(AREA, 'what the model costs is known')];
+      return [ok(AREA, 'what the model costs is known')];
     const message = `the price of ${configuredName} is not known`;
-    if (budget.tokens !== null) return [well(AREA, `${message}; the limit of tokens holds`)];
+    if (budget.tokens !== null) return [ok(AREA, `${message}; the limit of tokens holds`)];
     const advice =
       'No limit of money holds. Set MODEL_PRICE in .env, such as 3/15, or BUDGET_TOKENS.';
-    return [well(AREA, message, advice)];
+    return [ok(AREA, message, advice)];
   },
 };

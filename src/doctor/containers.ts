@@ -6,7 +6,7 @@ import { type EngineState, openEngines } from '../store/engines.ts';
 import { openMeta } from '../store/meta.ts';
 import { openReadOnly } from '../store/open-read-only.ts';
 import { isRunning } from '../supervisor/instance-lock.ts';
-import { type Examination, type Finding, ill, type Subject, well } from './examination.ts';
+import { type Examination, type Finding, ok, problem, type Subject } from './examination.ts';
 import { freeBytes, LEAST_FREE, sizeText } from './size.ts';
 
 const AREA = 'containers';
@@ -58,16 +58,16 @@ function enginesIn({ dataDir }: Subject): {
 /** Tells which engine runs agents now; after a restart it may be another. */
 function runningFinding(now: EngineState, look: SandboxLook): Finding {
   const { chosen, description, refused, engines } = look;
-  if (now.kind === 'unavailable') return ill(AREA, 'Agents do not run.', now.advice);
+  if (now.kind === 'unavailable') return problem(AREA, 'Agents do not run.', now.advice);
   const message = `agents run in ${now.description}`;
   if (now.engine === chosen) {
-    return well(AREA, message, better(look));
+    return ok(AREA, message, better(look));
   }
   if (isWeaker(engines, now.engine, chosen)) {
-    return well(AREA, message, `${description} answers now; \`/restart\` lets them run there.`);
+    return ok(AREA, message, `${description} answers now; \`/restart\` lets them run there.`);
   }
   const reason = refused.find(({ name }) => name === now.engine)?.reason ?? 'it does not answer.';
-  return ill(AREA, `Agents run in ${now.engine}, and ${reason}`, `Start ${now.engine} again.`);
+  return problem(AREA, `Agents run in ${now.engine}, and ${reason}`, `Start ${now.engine} again.`);
 }
 
 function engineFinding(
@@ -79,18 +79,18 @@ function engineFinding(
   const reasons = reasonsOf(refused);
   if (chosen === null) {
     const only = `CLAW_SANDBOX asks for ${wanted}: start that, or take the line out of .env.`;
-    return ill(AREA, `Agents cannot run. ${reasons}`, wanted === null ? INSTALL : only);
+    return problem(AREA, `Agents cannot run. ${reasons}`, wanted === null ? INSTALL : only);
   }
   if (wanted === null && isWeaker(engines, chosen, least)) {
     const advice = `Start ${least} again, or say \`/sandbox ${chosen}\` to the assistant.`;
-    return ill(
+    return problem(
       AREA,
       `Agents ran in ${least} and do not run in ${chosen} unasked. ${reasons}`,
       advice,
     );
   }
   const message = `agents run in ${description}`;
-  return well(AREA, message, better(look));
+  return ok(AREA, message, better(look));
 }
 
 /** Says what would limit agents as a whole, where they run in an engine that limits each process. */
@@ -106,13 +106,13 @@ function reasonsOf(refused: SandboxLook['refused']): string {
 
 function imageFinding({ image }: SandboxLook): readonly Finding[] {
   if (image === null) return [];
-  if (image.isThere) return [well('image', `${image.name} on ${image.base}`)];
+  if (image.isThere) return [ok('image', `${image.name} on ${image.base}`)];
   if (image.base !== null) {
     const message = `not built yet; the first start builds it on ${image.base}, in a minute`;
-    return [well('image', message)];
+    return [ok('image', message)];
   }
   return [
-    well(
+    ok(
       'image',
       `neither it nor its base is here; the first start fetches ${image.wantedBase}`,
       'On a machine that cannot, `node scripts/base-image.ts` makes a base.',
@@ -125,7 +125,7 @@ function leftovers({ containers, chosen }: SandboxLook, { dataDir }: Subject): r
   const count = containers.length === 1 ? '1 container is' : `${containers.length} containers are`;
   const remove = `${chosen} rm -f ${containers.map((id) => id.slice(0, 12)).join(' ')}`;
   return [
-    well(
+    ok(
       AREA,
       `${count} left of an assistant that was killed`,
       `The next start removes them, or: ${remove}`,
@@ -139,7 +139,7 @@ function room({ rootDir }: SandboxLook): readonly Finding[] {
   const free = freeBytes(rootDir);
   if (free >= LEAST_FREE) return [];
   return [
-    ill(
+    problem(
       AREA,
       `only ${sizeText(free)} free in ${rootDir}`,
       'Make room: `docker system df` shows what is there.',

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { relative } from 'node:path';
 import { findExposed } from '../supervisor/private-data.ts';
-import { type Examination, type Finding, ill, type Subject, well } from './examination.ts';
+import { type Examination, type Finding, ok, problem, type Subject } from './examination.ts';
 import { folderBytes, freeBytes, LEAST_FREE, sizeText } from './size.ts';
 
 const AREA = 'data';
@@ -13,7 +13,7 @@ export const examination: Examination = {
   async examine(subject) {
     const { dataDir } = subject;
     const found = statSync(dataDir, { throwIfNoEntry: false });
-    if (found === undefined) return [well(AREA, `${dataDir} is made at the first start`)];
+    if (found === undefined) return [ok(AREA, `${dataDir} is made at the first start`)];
     return [room(subject), ...ownership(subject, found.uid), ...exposure(subject)];
   },
 };
@@ -21,14 +21,14 @@ export const examination: Examination = {
 function room({ dataDir }: Subject): Finding {
   const free = freeBytes(dataDir);
   const message = `${sizeText(folderBytes(dataDir))} in ${dataDir}, ${sizeText(free)} free`;
-  if (free >= LEAST_FREE) return well(AREA, message);
-  return ill(AREA, `${message}.`, 'Make room: messages that cannot be stored are not taken.');
+  if (free >= LEAST_FREE) return ok(AREA, message);
+  return problem(AREA, `${message}.`, 'Make room: messages that cannot be stored are not taken.');
 }
 
 function ownership({ dataDir }: Subject, uid: number): readonly Finding[] {
   const own = process.getuid?.();
   if (own === undefined || own === 0 || own === uid) return [];
-  return [ill(AREA, `${dataDir} belongs to another user.`, `sudo chown -R "$USER" ${dataDir}`)];
+  return [problem(AREA, `${dataDir} belongs to another user.`, `sudo chown -R "$USER" ${dataDir}`)];
 }
 
 function exposure({ projectDir, dataDir }: Subject): readonly Finding[] {
@@ -43,5 +43,5 @@ function exposure({ projectDir, dataDir }: Subject): readonly Finding[] {
     return `chmod ${mode.toString(8)} ${paths.join(' ')}`;
   });
   const message = `others on this machine can look into ${name}${more}`;
-  return [well(AREA, message, `The next start closes them, or: ${commands.join('; ')}`)];
+  return [ok(AREA, message, `The next start closes them, or: ${commands.join('; ')}`)];
 }

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { changedMigrations, openReadOnly } from '../store/open-read-only.ts';
 import { databasesFolder } from '../store/own-databases.ts';
-import { type Examination, type Finding, ill, well } from './examination.ts';
+import { type Examination, type Finding, ok, problem } from './examination.ts';
 import { sizeText } from './size.ts';
 
 const AREA = 'database';
@@ -15,8 +15,7 @@ export const examination: Examination = {
   async examine({ dataDir }) {
     const path = join(dataDir, 'claw.db');
     const own = ownDatabases(dataDir).flatMap(ownFinding);
-    if (!existsSync(path))
-      return [well(AREA, 'there is none yet; the first start makes it'), ...own];
+    if (!existsSync(path)) return [ok(AREA, 'there is none yet; the first start makes it'), ...own];
     return [...(await contents(path)), ...writeAheadLog(path), ...own];
   },
 };
@@ -55,7 +54,7 @@ async function contents(path: string): Promise<readonly Finding[]> {
     if (problems !== 'ok') return [damaged(path, String(problems))];
     const changed = changedMigrations(database);
     if (changed.length > 0) return changed.map(changedFinding);
-    return [well(AREA, `${sizeText(statSync(path).size + logBytes(path))}, whole`)];
+    return [ok(AREA, `${sizeText(statSync(path).size + logBytes(path))}, whole`)];
   } catch (error) {
     const code = (error as { readonly code?: unknown }).code;
     if (code !== 'SQLITE_CORRUPT' && code !== 'SQLITE_NOTADB') throw error;
@@ -69,11 +68,11 @@ function damaged(path: string, reason: string): Finding {
   const advice =
     'Stop the assistant, copy the data folder away, then: ' +
     `sqlite3 ${path} .recover | sqlite3 ${path}.new, and put that in its place.`;
-  return ill(AREA, `${path} is damaged: ${reason}`, advice);
+  return problem(AREA, `${path} is damaged: ${reason}`, advice);
 }
 
 function changedFinding(message: string): Finding {
-  return ill(AREA, message, 'The assistant does not start like that.');
+  return problem(AREA, message, 'The assistant does not start like that.');
 }
 
 function writeAheadLog(path: string): readonly Finding[] {
@@ -81,7 +80,7 @@ function writeAheadLog(path: string): readonly Finding[] {
   if (size < LARGE_LOG) return [];
   const message = `${sizeText(size)} of its log are not folded in`;
   return [
-    well(AREA, message, 'Something reads it for long; a restart of the assistant folds it in.'),
+    ok(AREA, message, 'Something reads it for long; a restart of the assistant folds it in.'),
   ];
 }
 

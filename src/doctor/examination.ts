@@ -58,12 +58,12 @@ export function defineExamination<S extends z.ZodRawShape>(definition: {
 }
 
 /** Makes the finding of a thing that works, and perhaps could be better. */
-export function well(area: string, message: string, advice: string | null = null): Finding {
+export function ok(area: string, message: string, advice: string | null = null): Finding {
   return { area, ok: true, message, advice };
 }
 
 /** Makes the finding of a thing that does not work. */
-export function ill(area: string, message: string, advice: string): Finding {
+export function problem(area: string, message: string, advice: string): Finding {
   return { area, ok: false, message, advice };
 }
 
@@ -83,7 +83,7 @@ export async function examineAssistant(
     String(error instanceof Error ? error.message : error),
   );
   if (typeof found === 'string') {
-    return [ill('doctor', `The assistant cannot be looked at: ${found}`, 'Fix that file.')];
+    return [problem('doctor', `The assistant cannot be looked at: ${found}`, 'Fix that file.')];
   }
   const inOrder = found.toSorted(
     (one, other) => one.order - other.order || (one.area < other.area ? -1 : 1),
@@ -106,6 +106,6 @@ async function carryOut(
     return await examine(subject);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    return [ill(area, message, 'Put that right first: it kept claw from looking further.')];
+    return [problem(area, message, 'Put that right first: it kept claw from looking further.')];
   }
 }

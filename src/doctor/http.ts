@@ -1,6 +1,6 @@
 import { readAddress, tokenFile } from '../http/files.ts';
 import { isRunning } from '../supervisor/instance-lock.ts';
-import { type Examination, well } from './examination.ts';
+import { type Examination, ok } from './examination.ts';
 
 const AREA = 'http';
 const WAIT_MS = 2_000;
@@ -13,7 +13,7 @@ export const examination: Examination = {
     const address = readAddress(dataDir);
     if (address === null || !isRunning(dataDir) || !(await isOurs(address))) return [];
     const advice = `In a browser: ${address}/?token= and then what is in ${tokenFile(dataDir)}.`;
-    return [well(AREA, `pages and hooks are at ${address}, for this machine alone`, advice)];
+    return [ok(AREA, `pages and hooks are at ${address}, for this machine alone`, advice)];
   },
 };
 

@@ -1,7 +1,7 @@
 import { probeModel } from '../model/completion.ts';
 import { openModels } from '../model/model.ts';
 import { type Abilities, discoverProviders } from '../model/provider.ts';
-import { type Examination, type Finding, ill, well } from './examination.ts';
+import { type Examination, type Finding, ok, problem } from './examination.ts';
 
 const TIMEOUT_MS = 20_000;
 const ADVICE = '`claw setup` sets key and model; until then no agent answers.';
@@ -18,16 +18,16 @@ export const examination: Examination = {
     const { configured: model, configuredName: name } = models;
     // Which setting is wrong is said with the settings.
     if (model === null) return clock(null);
-    const problem = models.problem();
-    if (problem !== null) return [ill('model', problem, ADVICE), ...clock(null)];
-    if (isOffline) return [well('model', `${name}, not asked`), ...clock(null)];
+    const lacks = models.problem();
+    if (lacks !== null) return [problem('model', lacks, ADVICE), ...clock(null)];
+    if (isOffline) return [ok('model', `${name}, not asked`), ...clock(null)];
     const startedAt = performance.now();
     const probe = await probeModel(model, TIMEOUT_MS);
     const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
     const drift = probe.serverTime === null ? null : now() - probe.serverTime;
     const answer = probe.ok
-      ? well('model', `${name} answered in ${seconds} s${lacking(model.abilities)}`)
-      : ill('model', probe.message, ADVICE);
+      ? ok('model', `${name} answered in ${seconds} s${lacking(model.abilities)}`)
+      : problem('model', probe.message, ADVICE);
     return [answer, ...clock(drift)];
   },
 };
@@ -42,8 +42,8 @@ function lacking({ tools, vision }: Abilities): string {
 function clock(driftMs: number | null): readonly Finding[] {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   const zone = timeZone
-    ? well('clock', `time zone ${timeZone}`)
-    : well(
+    ? ok('clock', `time zone ${timeZone}`)
+    : ok(
         'clock',
         'the time zone is not known; tasks go by UTC',
         'Set TZ in the environment, such as TZ=Europe/Berlin.',
@@ -56,7 +56,7 @@ function clock(driftMs: number | null): readonly Finding[] {
   const way = driftMs > 0 ? 'fast' : 'slow';
   return [
     zone,
-    ill(
+    problem(
       'clock',
       `The clock is ${minutes} minutes ${way}, says the model's server.`,
       'Set it (`timedatectl set-ntp true`): secure connections and chats break, tasks come at the wrong time.',

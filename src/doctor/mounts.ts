@@ -1,5 +1,5 @@
 import { readMountsFile } from '../sandbox/mounts/mounts-file.ts';
-import { type Examination, ill, well } from './examination.ts';
+import { type Examination, ok, problem } from './examination.ts';
 
 const AREA = 'mounts';
 
@@ -13,11 +13,11 @@ export const examination: Examination = {
       const { length } = await readMountsFile(settings.mountsFile);
       if (length === 0) return [];
       return [
-        well(AREA, `${length === 1 ? '1 entry' : `${length} entries`} in ${settings.mountsFile}`),
+        ok(AREA, `${length === 1 ? '1 entry' : `${length} entries`} in ${settings.mountsFile}`),
       ];
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      return [ill(AREA, message, 'Until then nothing of that list is shared with any agent.')];
+      return [problem(AREA, message, 'Until then nothing of that list is shared with any agent.')];
     }
   },
 };

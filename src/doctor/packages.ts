@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import semver from 'semver';
 import { z } from 'zod';
-import { type Examination, type Finding, ill, well } from './examination.ts';
+import { type Examination, type Finding, ok, problem } from './examination.ts';
 
 const AREA = 'packages';
 const ADVICE = 'Run `npm install`.';
@@ -22,7 +22,7 @@ export const examination: Examination = {
       problemOf(name, range, projectDir),
     );
     const count = Object.keys(dependencies).length;
-    return problems.length > 0 ? problems : [well(AREA, `${count} of package.json are installed`)];
+    return problems.length > 0 ? problems : [ok(AREA, `${count} of package.json are installed`)];
   },
 };
 
@@ -30,12 +30,12 @@ function problemOf(name: string, range: string, projectDir: string): readonly Fi
   const found = readJson(join(projectDir, 'node_modules', name, 'package.json'));
   const installed = Installed.safeParse(found).data;
   if (installed === undefined) {
-    return [ill(AREA, `package.json needs ${name}, which is not installed.`, ADVICE)];
+    return [problem(AREA, `package.json needs ${name}, which is not installed.`, ADVICE)];
   }
   const { version } = installed;
   // A folder or an address in place of a range says nothing about versions.
   if (semver.validRange(range) === null || semver.satisfies(version, range)) return [];
-  return [ill(AREA, `package.json needs ${name} ${range}; installed is ${version}.`, ADVICE)];
+  return [problem(AREA, `package.json needs ${name} ${range}; installed is ${version}.`, ADVICE)];
 }
 
 function readJson(path: string): unknown {

@@ -6,7 +6,7 @@ import type { Silent } from '../lib/contribution.ts';
 import { TreeFault } from '../lib/tree-fault.ts';
 import { openParts } from '../parts.ts';
 import { openMemoryDatabases } from '../store/own-databases.ts';
-import { type Examination, type Finding, ill, type Subject, well } from './examination.ts';
+import { type Examination, type Finding, ok, problem, type Subject } from './examination.ts';
 
 const AREA = 'parts';
 const MEND =
@@ -48,10 +48,10 @@ export function examineParts(contributions: Contributions, subject: Subject): re
       .map((one) => ({ kind: 'channel', ...one }));
     const off = [...silentParts, ...channels].flatMap((part) => findingsOf(part, environment));
     const count = Object.values(contributions).flat().length;
-    return [well(AREA, `${count} are loaded and can be made`), ...off];
+    return [ok(AREA, `${count} are loaded and can be made`), ...off];
   } catch (error) {
     if (!(error instanceof TreeFault)) throw error;
-    return [ill(AREA, error.message, MEND)];
+    return [problem(AREA, error.message, MEND)];
   } finally {
     databases.close();
   }
@@ -64,11 +64,11 @@ function findingsOf(
 ): readonly Finding[] {
   if (unusable !== undefined) {
     const advice = 'Put that right and say `/restart`; until then it alone is off.';
-    return [ill(AREA, `the ${kind} ${name} is off: ${unusable}`, advice)];
+    return [problem(AREA, `the ${kind} ${name} is off: ${unusable}`, advice)];
   }
   const unset = needs.filter((setting) => !environment[setting]);
   if (wrong.length > 0 || unset.length === 0) return [];
   const verb = unset.length === 1 ? 'is' : 'are';
   const message = `the ${kind} ${name} is off: ${unset.join(' and ')} ${verb} not set`;
-  return [well(AREA, message, 'Set that in .env and say `/restart`, if you want to use it.')];
+  return [ok(AREA, message, 'Set that in .env and say `/restart`, if you want to use it.')];
 }

@@ -4,7 +4,7 @@ import { openMeta } from '../store/meta.ts';
 import { openReadOnly } from '../store/open-read-only.ts';
 import { type KnownService, openServiceStates } from '../store/services.ts';
 import { isRunning } from '../supervisor/instance-lock.ts';
-import { type Examination, type Finding, ill, type Subject, well } from './examination.ts';
+import { type Examination, type Finding, ok, problem, type Subject } from './examination.ts';
 
 const AREA = 'services';
 
@@ -18,10 +18,10 @@ export const examination: Examination = {
 
 function findingOf({ name, state, reason, since }: KnownService): Finding {
   const moment = new Date(since).toLocaleString('sv');
-  if (state !== 'failed') return well(AREA, `${name} is ${state} since ${moment}`);
+  if (state !== 'failed') return ok(AREA, `${name} is ${state} since ${moment}`);
   const advice =
     '`claw logs --level warn` tells more. It is started again by itself after a pause.';
-  return ill(AREA, `${name} failed at ${moment}: ${reason}`, advice);
+  return problem(AREA, `${name} failed at ${moment}: ${reason}`, advice);
 }
 
 function servicesIn({ dataDir }: Subject): readonly KnownService[] {

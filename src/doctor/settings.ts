@@ -5,7 +5,7 @@ import { choicesOf, discoverContributions } from '../contributions.ts';
 import { brokenEnvLines } from '../env-file.ts';
 import { openModels } from '../model/model.ts';
 import { findWrongOwnSettings, findWrongSettings } from '../wrong-settings.ts';
-import { type Examination, type Finding, ill, type Subject, well } from './examination.ts';
+import { type Examination, type Finding, ok, problem, type Subject } from './examination.ts';
 
 const AREA = 'settings';
 
@@ -29,11 +29,11 @@ async function whetherTheyParse({ environment, projectDir }: Subject): Promise<r
   ];
   if (problems.length > 0) {
     const advice = 'Fix that and say `/restart`; until then no agent runs.';
-    return problems.map((problem) => ill(AREA, problem, advice));
+    return problems.map((wrong) => problem(AREA, wrong, advice));
   }
   const settings = readSettings(environment, projectDir);
   const { configuredName } = openModels(contributions.providers, environment, { settings });
-  return [well(AREA, `called ${settings.assistantName}, thinks with ${configuredName}`)];
+  return [ok(AREA, `called ${settings.assistantName}, thinks with ${configuredName}`)];
 }
 
 async function whetherContributionsParse(subject: Subject): Promise<readonly Finding[]> {
@@ -41,13 +41,13 @@ async function whetherContributionsParse(subject: Subject): Promise<readonly Fin
   const contributions = Object.values(await discoverContributions()).flat();
   const problems = findWrongOwnSettings(contributions, environment, projectDir);
   const advice = 'Fix that and say `/restart`; until then the part that it belongs to is off.';
-  return problems.map((problem) => ill(AREA, problem, advice));
+  return problems.map((wrong) => problem(AREA, wrong, advice));
 }
 
 function linesThatSetNothing({ projectDir }: Subject): readonly Finding[] {
   try {
-    return brokenEnvLines(projectDir).map((problem) =>
-      ill(AREA, problem, 'Fix that line and say `/restart`.'),
+    return brokenEnvLines(projectDir).map((broken) =>
+      problem(AREA, broken, 'Fix that line and say `/restart`.'),
     );
   } catch {
     return []; // A file that cannot be read is told of above.
@@ -59,5 +59,5 @@ function whoCanRead({ projectDir }: Subject): readonly Finding[] {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined || (found.mode & 0o077) === 0) return [];
   const mode = (found.mode & 0o777).toString(8).padStart(4, '0');
-  return [well(AREA, `.env holds keys and has the mode ${mode}`, `chmod 600 ${path}`)];
+  return [ok(AREA, `.env holds keys and has the mode ${mode}`, `chmod 600 ${path}`)];
 }

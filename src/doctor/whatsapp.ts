@@ -1,6 +1,6 @@
 import { readLinkState } from '../channels/whatsapp/session/link-state.ts';
 import { isRunning } from '../supervisor/instance-lock.ts';
-import { type Examination, type Finding, ill, type Subject, well } from './examination.ts';
+import { type Examination, type Finding, ok, problem, type Subject } from './examination.ts';
 import { lastChannelState } from './last-state.ts';
 
 const AREA = 'whatsapp';
@@ -15,10 +15,14 @@ export const examination: Examination = {
     switch (link.kind) {
       case 'absent':
       case 'unpaired':
-        return [well(AREA, 'not paired; `claw setup whatsapp` links it to your phone')];
+        return [ok(AREA, 'not paired; `claw setup whatsapp` links it to your phone')];
       case 'removed':
         return [
-          ill(AREA, 'The phone has removed this device.', '`claw setup whatsapp` pairs it again.'),
+          problem(
+            AREA,
+            'The phone has removed this device.',
+            '`claw setup whatsapp` pairs it again.',
+          ),
         ];
       case 'in-use':
         return [stateFinding(subject, 'paired')];
@@ -29,14 +33,14 @@ export const examination: Examination = {
 };
 
 function stateFinding({ dataDir }: Subject, paired: string): Finding {
-  if (!isRunning(dataDir)) return well(AREA, paired);
+  if (!isRunning(dataDir)) return ok(AREA, paired);
   const last = lastChannelState(dataDir, 'whatsapp');
-  if (last === null) return well(AREA, `${paired}; the log says nothing of its state`);
+  if (last === null) return ok(AREA, `${paired}; the log says nothing of its state`);
   const since = new Date(last.time).toLocaleString('sv');
-  if (last.state === 'connected') return well(AREA, `${paired}, connected since ${since}`);
+  if (last.state === 'connected') return ok(AREA, `${paired}, connected since ${since}`);
   const message = `${paired}, but ${last.state} since ${since}. ${last.detail ?? ''}`.trim();
   if (last.state === 'connecting') {
-    return well(AREA, message, 'It tries again by itself; `claw logs -f` shows it.');
+    return ok(AREA, message, 'It tries again by itself; `claw logs -f` shows it.');
   }
-  return ill(AREA, message, `\`claw logs --level warn\` tells more. ${AGAIN}`);
+  return problem(AREA, message, `\`claw logs --level warn\` tells more. ${AGAIN}`);
 }

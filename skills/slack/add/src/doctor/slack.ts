@@ -5,9 +5,9 @@ import {
   defineExamination,
   type Examination,
   type Finding,
-  ill,
+  ok,
+  problem,
   type Subject,
-  well,
 } from './examination.ts';
 import { lastChannelState } from './last-state.ts';
 
@@ -25,12 +25,12 @@ export function slackExamination(timeoutMs: number): Examination {
     settings: SlackEnvironment,
     async examine(subject, own) {
       const app = appOf(own);
-      if (app === null) return [well(AREA, 'no app yet', SET_UP)];
+      if (app === null) return [ok(AREA, 'no app yet', SET_UP)];
       const { botToken, appToken, apiUrl } = app;
-      const problem = settingsProblem(app);
-      const list = problem === null ? [] : [ill(AREA, problem, SET_UP)];
+      const wrong = settingsProblem(app);
+      const list = wrong === null ? [] : [problem(AREA, wrong, SET_UP)];
       if (botToken === null || appToken === null) return list;
-      if (subject.isOffline) return [well(AREA, 'tokens are set; Slack was not asked'), ...list];
+      if (subject.isOffline) return [ok(AREA, 'tokens are set; Slack was not asked'), ...list];
       // Slack's library takes a quarter of a second to load.
       const { identify, problemOfAppToken } = await import('../channels/slack/identity.ts');
       const limits = { apiUrl, timeoutMs };
@@ -40,8 +40,8 @@ export function slackExamination(timeoutMs: number): Examination {
       ]);
       const bot = who.ok
         ? stateFinding(subject, `the app is ${who.user} in ${who.team}`)
-        : ill(AREA, who.message, SET_UP);
-      return [bot, ...(appProblem === null ? [] : [ill(AREA, appProblem, SET_UP)]), ...list];
+        : problem(AREA, who.message, SET_UP);
+      return [bot, ...(appProblem === null ? [] : [problem(AREA, appProblem, SET_UP)]), ...list];
     },
   });
 }
@@ -49,9 +49,9 @@ export function slackExamination(timeoutMs: number): Examination {
 /** What the running assistant last said of the channel. */
 function stateFinding({ dataDir }: Subject, app: string): Finding {
   const last = isRunning(dataDir) ? lastChannelState(dataDir, AREA) : null;
-  if (last === null) return well(AREA, app);
+  if (last === null) return ok(AREA, app);
   const since = new Date(last.time).toLocaleString('sv');
-  if (last.state === 'connected') return well(AREA, `${app}, connected since ${since}`);
+  if (last.state === 'connected') return ok(AREA, `${app}, connected since ${since}`);
   const message = `${app}, but the channel is ${last.state} since ${since}. ${last.detail ?? ''}`;
-  return ill(AREA, message.trim(), '`claw logs --level warn` tells more.');
+  return problem(AREA, message.trim(), '`claw logs --level warn` tells more.');
 }

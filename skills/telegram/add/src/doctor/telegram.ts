@@ -6,9 +6,9 @@ import {
   defineExamination,
   type Examination,
   type Finding,
-  ill,
+  ok,
+  problem,
   type Subject,
-  well,
 } from './examination.ts';
 import { lastChannelState } from './last-state.ts';
 
@@ -26,12 +26,12 @@ export function telegramExamination(timeoutMs: number): Examination {
     settings: TelegramEnvironment,
     async examine(subject, own) {
       const bot = botOf(own);
-      if (bot === null) return [well(AREA, 'no bot yet', SET_UP)];
-      const problem = allowListProblem(bot.allowFrom);
-      const list = problem === null ? [] : [ill(AREA, problem, SET_UP)];
-      if (subject.isOffline) return [well(AREA, 'a token is set; Telegram was not asked'), ...list];
+      if (bot === null) return [ok(AREA, 'no bot yet', SET_UP)];
+      const wrong = allowListProblem(bot.allowFrom);
+      const list = wrong === null ? [] : [problem(AREA, wrong, SET_UP)];
+      if (subject.isOffline) return [ok(AREA, 'a token is set; Telegram was not asked'), ...list];
       const who = await identify(bot, timeoutMs);
-      if (!who.ok) return [ill(AREA, who.message, SET_UP), ...list];
+      if (!who.ok) return [problem(AREA, who.message, SET_UP), ...list];
       return [stateFinding(subject, `the bot is @${who.username}`), ...list];
     },
   });
@@ -40,9 +40,9 @@ export function telegramExamination(timeoutMs: number): Examination {
 /** What the running assistant last said of the channel. */
 function stateFinding({ dataDir }: Subject, bot: string): Finding {
   const last = isRunning(dataDir) ? lastChannelState(dataDir, AREA) : null;
-  if (last === null) return well(AREA, bot);
+  if (last === null) return ok(AREA, bot);
   const since = new Date(last.time).toLocaleString('sv');
-  if (last.state === 'connected') return well(AREA, `${bot}, connected since ${since}`);
+  if (last.state === 'connected') return ok(AREA, `${bot}, connected since ${since}`);
   const message = `${bot}, but the channel is ${last.state} since ${since}. ${last.detail ?? ''}`;
-  return ill(AREA, message.trim(), '`claw logs --level warn` tells more.');
+  return problem(AREA, message.trim(), '`claw logs --level warn` tells more.');
 }
