@@ -10,6 +10,19 @@ export type SlackUser = { readonly id: string; readonly name: string; readonly r
 export type SlackChannel = { readonly id: string; readonly name?: string; readonly user?: string };
 export type PostedMessage = { readonly channel: string; readonly text: string };
 
+/** A message with blocks, as it is now. */
+export type PostedBlocks = PostedMessage & { readonly ts: string; blocks: readonly Block[] };
+export type Block = {
+  readonly type: string;
+  readonly block_id?: string;
+  readonly text?: { readonly text: string };
+  readonly elements?: readonly {
+    readonly action_id: string;
+    readonly value: string;
+    readonly text: { readonly text: string };
+  }[];
+};
+
 type Fields = Readonly<Record<string, unknown>>;
 type Answer = { readonly status?: number; readonly headers?: Record<string, string> } & (
   | { readonly body: Fields }
@@ -17,7 +30,7 @@ type Answer = { readonly status?: number; readonly headers?: Record<string, stri
 );
 
 /** An event on its way to the app. It was sent `attempts` times, each time under another envelope id. */
-type Pending = { readonly payload: Fields; attempts: number };
+type Pending = { readonly type: string; readonly payload: Fields; attempts: number };
 
 /**
  * Slack's side of socket mode and of the few Web API methods that a channel needs, for one workspace
@@ -31,6 +44,9 @@ type Pending = { readonly payload: Fields; attempts: number };
 export class SlackServer {
   readonly botUserId = 'U0BOT';
   readonly posted: PostedMessage[] = [];
+  readonly withBlocks: PostedBlocks[] = [];
+  /** What one person alone was told. */
+  readonly whispered: (PostedMessage & { readonly user: string })[] = [];
   readonly calls: { method: string; fields: Fields }[] = [];
   /** Events that the app has not acknowledged. */
   readonly pending: Pending[] = [];
@@ -139,7 +155,26 @@ export class SlackServer {
       authorizations: [{ team_id: 'T1', user_id: this.botUserId, is_bot: true }],
       event,
     };
-    const pending = { payload, attempts: 0 };
+    this.#send('events_api', payload);
+  }
+
+  /** Somebody presses the button with that text. */
+  press(user: string, message: PostedBlocks, text: string): void {
+    const buttons = message.blocks.find(({ type }) => type === 'actions');
+    const button = buttons?.elements?.find((one) => one.text.text === text);
+    const { channel, ts, blocks } = message;
+    this.#send('interactive', {
+      type: 'block_actions',
+      user: { id: user, team_id: 'T1' },
+      channel: { id: channel, name: 'x' },
+      container: { type: 'message', message_ts: ts, channel_id: channel },
+      message: { type: 'message', ts, text: message.text, blocks },
+      actions: [{ ...button, type: 'button', block_id: buttons?.block_id, action_ts: ts }],
+    });
+  }
+
+  #send(type: string, payload: Fields): void {
+    const pending = { type, payload, attempts: 0 };
     this.pending.push(pending);
     this.#deliver(pending);
   }
@@ -170,7 +205,7 @@ export class SlackServer {
     if (this.#app === null) return;
     const envelope = {
       envelope_id: randomUUID(),
-      type: 'events_api',
+      type: event.type,
       payload: event.payload,
       accepts_response_payload: false,
       retry_attempt: event.attempts,
@@ -283,12 +318,33 @@ export class SlackServer {
         if (text.trim() === '') return { ok: false, error: 'no_text' };
         const ts = this.#nextTs();
         this.posted.push({ channel: channel.id, text });
+        const blocks = blocksIn(fields);
+        if (blocks.length > 0) this.withBlocks.push({ channel: channel.id, text, ts, blocks });
         return { ok: true, channel: channel.id, ts, message: { type: 'message', text, ts } };
+      }
+      case 'chat.update': {
+        const message = this.withBlocks.find(({ ts }) => ts === fields['ts']);
+        if (message === undefined) return { ok: false, error: 'message_not_found' };
+        message.blocks = blocksIn(fields);
+        return { ok: true };
+      }
+      case 'chat.postEphemeral': {
+        const { text = '' } = fields;
+        this.whispered.push({
+          channel: channel?.id ?? '',
+          user: user?.id ?? '',
+          text: String(text),
+        });
+        return { ok: true };
       }
       default:
         return { ok: false, error: 'unknown_method' };
     }
   }
+}
+
+function blocksIn(fields: Fields): readonly Block[] {
+  return JSON.parse(String(fields['blocks'] ?? '[]'));
 }
 
 /** Starts a Slack for the app with these tokens, on a free port of loopback. */

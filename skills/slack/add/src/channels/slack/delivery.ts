@@ -4,18 +4,23 @@ import { PartDelivery } from '../kit/part-delivery.ts';
 import { explainSendFailure, readFailure, SlackError } from './failure.ts';
 import { formatParts } from './format.ts';
 import { channelIdOf } from './jid.ts';
+import { type SlackPart, withButtons } from './press.ts';
 
 /** Sends messages through an app. What fails is a SlackError, or an UnknownDelivery. */
-export function createDelivery(web: webApi.WebClient, clock: ChannelClock): PartDelivery<string> {
-  return new PartDelivery({
-    partsOf: ({ jid, text }) => {
+export function createDelivery(
+  web: webApi.WebClient,
+  clock: ChannelClock,
+): PartDelivery<SlackPart> {
+  return new PartDelivery<SlackPart>({
+    partsOf: ({ jid, text, choices }) => {
       channelIn(jid);
-      return formatParts(text);
+      return withButtons(formatParts(text), choices);
     },
-    send: async ({ jid }, text) => {
+    send: async ({ jid }, { text, blocks }) => {
       // A preview would make Slack fetch an address that the model chose.
       const quietly = { unfurl_links: false, unfurl_media: false };
-      await web.chat.postMessage({ channel: channelIn(jid), text, ...quietly });
+      const shown = blocks === undefined ? { text } : { text, blocks: [...blocks] };
+      await web.chat.postMessage({ channel: channelIn(jid), ...shown, ...quietly });
     },
     pauseMs: (error) => {
       const failure = readFailure(error);

@@ -1,8 +1,9 @@
-import type { ChannelEvents, InboundMessage } from '../channel.ts';
+import type { ChannelEvents, ChoiceOutcome, InboundMessage } from '../channel.ts';
 import { isAllowed } from '../kit/allow-list.ts';
 import { readEvent, type SlackEvent, type SlackMessage } from './event.ts';
 import { isDirectChannel, jidOf } from './jid.ts';
 import type { Names } from './names.ts';
+import { choiceOf, type Press, readPress } from './press.ts';
 import { mentionsUser, readSlackText } from './text.ts';
 
 const REMEMBERED = 1_000;
@@ -48,6 +49,19 @@ export class Inbox {
     await storing.catch((error) => {
       this.#messages.delete(key);
       throw error;
+    });
+  }
+
+  /** Resolves when the host has stored the press in the body of an envelope, or there is nothing to store. */
+  async takePress(body: unknown): Promise<void> {
+    const { allowFrom, events, showOutcome } = this.#options;
+    const press = readPress(body);
+    if (press === null || !isAllowed(allowFrom, press.user.id)) return;
+    if (this.#isClosed) throw new Error('the channel is being disconnected');
+    await this.#inOrder(async () => {
+      const outcome = (await events.onChoice?.(choiceOf(press))) ?? 'closed';
+      // The envelope is acknowledged in time, whatever Slack says to this.
+      void showOutcome(press, outcome);
     });
   }
 
@@ -129,6 +143,8 @@ export type InboxOptions = {
   readonly assistantName: string;
   readonly events: ChannelEvents;
   readonly names: Names;
+  /** Shows what became of a press. Never rejects. */
+  readonly showOutcome: (press: Press, outcome: ChoiceOutcome) => Promise<void>;
 };
 
 function nameFile(mimeType: string): string {

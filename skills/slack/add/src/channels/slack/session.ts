@@ -17,6 +17,8 @@ export type SessionOptions = {
   readonly log: ChannelLog;
   /** Resolves when what is in the envelope is stored. */
   readonly take: (body: unknown) => Promise<void>;
+  /** Resolves when the press in the envelope is stored. */
+  readonly takePress: (body: unknown) => Promise<void>;
   /** Ends the session, when what was received before is acknowledged. */
   readonly signal: AbortSignal;
 };
@@ -71,11 +73,12 @@ export async function openSession(options: SessionOptions): Promise<{ closed: Pr
 
 async function receive(
   event: unknown,
-  { log, take }: Pick<SessionOptions, 'log' | 'take'>,
+  { log, take, takePress }: Pick<SessionOptions, 'log' | 'take' | 'takePress'>,
 ): Promise<void> {
   const { type, body, ack } = Envelope.parse(event);
   try {
     if (type === 'events_api') await take(body);
+    if (type === 'interactive') await takePress(body);
   } catch (error) {
     log.warn('a message from Slack was not stored and will be sent again', {
       cause: error instanceof Error ? error.message : String(error),

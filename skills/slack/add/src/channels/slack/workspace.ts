@@ -5,6 +5,7 @@ import { createDelivery } from './delivery.ts';
 import { Inbox } from './inbox.ts';
 import { boltLogger } from './logger.ts';
 import { Names } from './names.ts';
+import { type SlackPart, showOutcome } from './press.ts';
 import { openSession } from './session.ts';
 import { stayConnected } from './stay-connected.ts';
 
@@ -28,7 +29,7 @@ export type WorkspaceOptions = {
 
 /** What exists from `connect` to `disconnect`. */
 export type Workspace = {
-  readonly delivery: PartDelivery<string>;
+  readonly delivery: PartDelivery<SlackPart>;
   /** Resolves with the first connection, or the first reason why there is none. */
   readonly firstOutcome: Promise<void>;
   readonly close: () => Promise<void>;
@@ -50,7 +51,11 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
   const web = new webApi.WebClient(options.botToken, clientOptions);
   const lookUp = new webApi.WebClient(options.botToken, { ...clientOptions, timeout: LOOK_UP_MS });
   const delivery = createDelivery(web, clock);
-  const inbox = new Inbox({ ...options, names: new Names(lookUp, log) });
+  const inbox = new Inbox({
+    ...options,
+    names: new Names(lookUp, log),
+    showOutcome: (press, outcome) => showOutcome(web, press, outcome),
+  });
   const { promise: firstOutcome, resolve } = Promise.withResolvers<void>();
   const leaving = new AbortController();
   const connected = stayConnected({
@@ -64,6 +69,7 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
         clientOptions,
         log,
         take: (body) => inbox.take(body),
+        takePress: (body) => inbox.takePress(body),
         signal: leaving.signal,
       });
     },
