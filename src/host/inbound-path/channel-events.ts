@@ -23,7 +23,8 @@ import { plainName } from '../groups/plain-name.ts';
 import { type Filtering, openFiltering } from './filtering.ts';
 import type { InboundFilters } from './filters.ts';
 import { openGroupCommit } from './group-commit.ts';
-import { admit, queueAnswered, type Received, receive } from './receive.ts';
+import { queueAnswered } from './queue-turn.ts';
+import { admit, type Received, receive } from './receive.ts';
 
 export type ChannelEventParts = StorePort &
   SettingsPort &

@@ -1,0 +1,128 @@
+import type { InboundMessage } from '../../channels/channel.ts';
+import type { Group, Store } from '../../store/store.ts';
+import { type AfterAnswer, takeAnswer, withdrawQuestions } from '../asking/answers.ts';
+import { textWithFiles } from '../attachments/attachments.ts';
+import type { Command } from '../contracts/command.ts';
+import { isCommandText, matchCommand, ownerCommands } from '../contracts/match-command.ts';
+import type { ClockPort, IdPort, SettingsPort, StorePort } from '../contracts/ports.ts';
+import { isTriggered } from '../groups/trigger.ts';
+import type { CommandRequest } from '../turns/commands/command-turn.ts';
+import { membersCommands } from '../turns/commands/members-command-turn.ts';
+import { titleOf } from './command-title.ts';
+
+export type QueueTurnOptions = StorePort &
+  SettingsPort &
+  ClockPort &
+  IdPort & { readonly commands: readonly Command[] };
+
+type RunRequest = Extract<CommandRequest, { kind: 'run' }>;
+
+/** A message that is stored. */
+export type Admitted = {
+  readonly group: Group;
+  /** As the person wrote it. */
+  readonly message: InboundMessage;
+  /** As the filters left it. */
+  readonly text: string;
+  readonly seq: number;
+};
+
+/** Queues the turn that a stored message asks for: an answer, a command, a word to the agent; or none. */
+export function queueTurn(
+  options: QueueTurnOptions,
+  { group, message, text, seq }: Admitted,
+): void {
+  const { store, settings, now, newId } = options;
+  if (message.isContext || message.isLate) return;
+  // What a filter made of a message is not the person's own word: no command, and no yes to anything.
+  const isOwnWord = text === message.text;
+  const mayAnswer = isOwnWord && !isCommandText(text);
+  const after = mayAnswer ? takeAnswer(options, message) : null;
+  if (after !== null) {
+    queueAnswered(options, group, seq, after);
+    return;
+  }
+  const request = isOwnWord ? commandRequest(options, group, message) : null;
+  const isQuick = request?.isQuick === true;
+  if (!isQuick) withdrawQuestions(options, message);
+  const turn = { id: newId(), jid: group.jid, seq };
+  if (request !== null) {
+    if (message.isOwner && !isQuick) sayWhatIsAtWork(options, group, request);
+    store.turns.queueCommand(turn, request, now());
+    return;
+  }
+  // A mark before its name must not hide a call of the assistant, and a transcript may hold one.
+  const isCall = [message, { ...message, text }].some((as) =>
+    isForAssistant(as, group, settings.assistantName),
+  );
+  if (isCall && mayCall(store, message)) store.turns.queueAgent(turn, now());
+}
+
+/** Queues the turn after an answer, which was said or pressed. */
+export function queueAnswered(
+  options: StorePort & ClockPort & IdPort,
+  group: Group,
+  seq: number,
+  after: AfterAnswer,
+): void {
+  const { store, now, newId } = options;
+  if (after.kind === 'reply') sayWhatIsAtWork(options, group, after);
+  store.turns.queueCommand({ id: newId(), jid: group.jid, seq }, after, now());
+}
+
+/** Tells whether a message asks for an answer. A picture without a word does where every message does. */
+function isForAssistant(message: InboundMessage, group: Group, assistantName: string): boolean {
+  return isTriggered({ ...message, text: textWithFiles(message) }, group, assistantName);
+}
+
+/** Tells whether a message may start a turn; other members' messages are context of those that may. */
+function mayCall(store: Store, { jid, sender, isOwner }: InboundMessage): boolean {
+  return isOwner || store.senders.mayCall(jid, sender);
+}
+
+/**
+ * Reads a message as a command; null for anything else. Elsewhere than in the owner's own chats, a word after a
+ * slash that is not a command there is plain text.
+ */
+function commandRequest(
+  options: QueueTurnOptions,
+  group: Group,
+  message: InboundMessage,
+): RunRequest | null {
+  if (!isCommandText(message.text)) return null;
+  const text = message.text.trim();
+  const asMember = membersRequest(options, group, message);
+  if (asMember !== null || !message.isOwner) return asMember;
+  const match = matchCommand(text, ownerCommands(options.commands, group));
+  if (match.kind === 'unknown') return group.isMain ? { kind: 'run', text } : null;
+  const isQuick = match.command.isQuick === true;
+  return isQuick ? { kind: 'run', text, isQuick } : { kind: 'run', text };
+}
+
+function membersRequest(
+  { commands, store }: QueueTurnOptions,
+  group: Group,
+  message: InboundMessage,
+): RunRequest | null {
+  const here = membersCommands(commands, group);
+  if (here.length === 0 || matchCommand(message.text, here).kind === 'unknown') return null;
+  if (!mayCall(store, message)) return null;
+  const { sender: id, senderName: name, isOwner } = message;
+  return { kind: 'run', text: message.text.trim(), by: { id, name, isOwner } };
+}
+
+/**
+ * Tells the owner which command is at work: their commands run one after the other, and one may take
+ * minutes.
+ */
+function sayWhatIsAtWork(
+  { store, now, newId }: StorePort & ClockPort & IdPort,
+  { jid, folder }: Group,
+  request: CommandRequest,
+): void {
+  const atWork = store.turns.commandAtWork(folder);
+  if (atWork === undefined) return;
+  const what = request.kind === 'run' ? titleOf(request) : 'your answer';
+  const text = `${titleOf(atWork)} is still at work; ${what} comes after it.`;
+  store.outbox.add({ messageId: newId(), jid, text }, now());
+}

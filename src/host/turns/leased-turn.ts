@@ -1,0 +1,111 @@
+import type { Turn } from '../../store/store.ts';
+import type { ClockPort, InstancePort, LogPort, TimeoutsPort } from '../contracts/ports.ts';
+import { persist } from './persist.ts';
+import type { RunningTurn, RunningTurns } from './running-turns.ts';
+import { type StoreEndOptions, storeTurnEnd } from './store-turn-end.ts';
+import { failed, gaveUp, type TurnResult } from './turn-result.ts';
+
+/** Runs turns that this process has claimed. */
+export type LeasedRunner = {
+  /** Renews the lease while a turn runs, and stores its end. */
+  readonly runLeased: (
+    work: RunningTurn,
+    run: (turn: Turn) => Promise<TurnResult>,
+  ) => Promise<void>;
+  /** Gives a turn back, to be claimed again; its result is dropped. */
+  readonly release: (work: RunningTurn) => void;
+};
+
+export type LeasedRunnerOptions = StoreEndOptions &
+  InstancePort &
+  ClockPort &
+  LogPort &
+  TimeoutsPort & {
+    readonly running: RunningTurns;
+    /** Returns the text for the chat after a result; a task's turn has another than one that answers a message. */
+    readonly toTell: (turn: Turn, result: TurnResult) => TurnResult;
+    /** The turn's end is stored; its messages wait in the outbox. */
+    readonly onEnded: (turn: Turn, result: TurnResult) => void;
+    /** Tells whether the assistant is being stopped. */
+    readonly isDraining: () => boolean;
+  };
+
+/** Creates what runs turns under a lease; a turn's end is written only by the holder of the lease. */
+export function createLeasedRunner(options: LeasedRunnerOptions): LeasedRunner {
+  const { store, instance, now, log, timeouts, running, isDraining } = options;
+  const lease = () => ({ owner: instance, until: now() + timeouts.leaseMs });
+
+  async function runLeased(
+    work: RunningTurn,
+    run: (turn: Turn) => Promise<TurnResult>,
+  ): Promise<void> {
+    const { turn, folder: group } = work;
+    const renewal = setInterval(() => renew(work), timeouts.leaseMs / 3);
+    const startedAt = now();
+    log.info('a turn started', { group, turn: turn.id, kind: turn.kind });
+    const came = await run(turn).catch((error: unknown) => {
+      log.error('a turn broke', { group, turn: turn.id, error: String(error) });
+      return failed('BROKEN', `Something went wrong: ${reasonOf(error)}`);
+    });
+    clearInterval(renewal);
+    if (work.isLost) return;
+    // A signal that ends the assistant may have ended its agents too: that failure is not the turn's.
+    if (isDraining() && came.kind === 'ended' && came.error === 'AGENT_DIED') return release(work);
+    const isAnswered = came.kind === 'ended' && came.state === 'answered';
+    const result = options.toTell(turn, work.isCancelled && !isAnswered ? CANCELLED : came);
+    const isOver = () => work.isLost;
+    const written = await persist(() => storeTurnEnd(options, turn, result), {
+      log,
+      timeouts,
+      what: 'the end of a turn',
+      isOver,
+    });
+    if (isOver()) return;
+    if (written !== true) {
+      log.error('a turn lost its lease, its result is dropped', { group, turn: turn.id });
+      return;
+    }
+    log.info('a turn ended', { group, ...describe(turn, result, now() - startedAt) });
+    options.onEnded(turn, result);
+  }
+
+  /**
+   * Renews the lease of a turn. Only one that is deleted is lost: no other process takes a turn while this
+   * one lives.
+   */
+  function renew(work: RunningTurn): void {
+    if (work.isLost) return;
+    try {
+      if (store.turns.renew(work.turn.id, lease())) return;
+      work.isLost = true;
+      log.warn('a turn is gone, its agent is stopped', { turn: work.turn.id });
+      running.stopAgent(work);
+    } catch (error) {
+      log.error('a lease was not renewed', { turn: work.turn.id, error: String(error) });
+    }
+  }
+
+  function release(work: RunningTurn): void {
+    work.isLost = true;
+    try {
+      store.turns.release(work.turn.id, instance);
+    } catch (error) {
+      // It stays claimed, and the next process takes it over all the same.
+      log.error('a turn was not given back', { turn: work.turn.id, error: String(error) });
+    }
+  }
+
+  return { runLeased, release };
+}
+
+const CANCELLED = gaveUp('CANCELLED', 'Stopped, as the owner asked.');
+
+function describe(turn: Turn, result: TurnResult, durationMs: number) {
+  const state = result.kind === 'suspended' ? 'suspended' : result.state;
+  const error = result.kind === 'suspended' ? null : result.error;
+  return { turn: turn.id, kind: turn.kind, state, error, durationMs };
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

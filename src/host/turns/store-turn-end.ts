@@ -1,0 +1,46 @@
+import type { Turn } from '../../store/store.ts';
+import { putQuestion } from '../asking/put-question.ts';
+import { type ClosingQuestion, closingQuestion } from '../asking/question.ts';
+import type { ClockPort, IdPort, InstancePort, StorePort } from '../contracts/ports.ts';
+import type { TurnResult } from './turn-result.ts';
+
+export type StoreEndOptions = StorePort & InstancePort & ClockPort & IdPort;
+
+/**
+ * Stores the end of a turn with its messages and the question that it ends with, all or nothing.
+ *
+ * @returns false where the lease is another's
+ */
+export function storeTurnEnd(options: StoreEndOptions, turn: Turn, result: TurnResult): boolean {
+  const { store, instance, now, newId } = options;
+  if (result.kind === 'suspended') {
+    store.turns.suspend(turn.id, instance);
+    return true;
+  }
+  const { state, error, session, run } = result;
+  const { id, jid } = turn;
+  return store.transaction(() => {
+    const put = putClosing(options, turn, result.question);
+    const texts = result.texts.map((text) => ({ text, choices: null }));
+    const messages = [...texts, ...(put === null ? [] : [put])].map(({ text, choices }) => ({
+      messageId: newId(),
+      text,
+      choices,
+    }));
+    const question = put?.ask ?? null;
+    return store.finishTurn(
+      { id, owner: instance, jid, state, error, messages, session, question, run },
+      now(),
+    );
+  });
+}
+
+function putClosing(
+  { store, newId }: StoreEndOptions,
+  { id: turnId, jid }: Turn,
+  question: ClosingQuestion | null,
+) {
+  if (question === null) return null;
+  const kept = closingQuestion(question, turnId);
+  return putQuestion({ store }, { id: newId(), jid, sender: null, kept });
+}
