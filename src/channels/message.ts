@@ -1,0 +1,110 @@
+/** A file that came with a message; it is fetched only when an agent or a person asks for it. */
+export type Attachment = {
+  readonly kind: 'image' | 'video' | 'voice' | 'audio' | 'document' | 'sticker';
+  /** The type that the sender claims; the true one shows when the file is fetched. */
+  readonly mimeType: string | null;
+  readonly sizeBytes: number | null;
+  readonly name: string | null;
+  /** Playing time. */
+  readonly seconds?: number;
+};
+
+/**
+ * An attachment on this machine, the caller's to move or delete: the path is named by the content, the
+ * type found in its first bytes.
+ */
+export type FetchedAttachment = {
+  readonly path: string;
+  readonly mimeType: string;
+  readonly sizeBytes: number;
+  readonly name: string | null;
+};
+
+/** A message as it arrived. `id` is the channel's own and unique within its chat. */
+export type InboundMessage = {
+  readonly id: string;
+  readonly jid: string;
+  readonly chatName: string | null;
+  /** One person and the assistant, not a group. */
+  readonly isDirect: boolean;
+  readonly sender: string;
+  readonly senderName: string | null;
+  /** The channel vouches that the installation's owner wrote it. */
+  readonly isOwner: boolean;
+  readonly mentionsAssistant: boolean;
+  /** The text without attachments, which the host lists after it. */
+  readonly text: string;
+  /** Milliseconds since the epoch, as the channel says; never used for ordering. */
+  readonly sentAt: number;
+  /** Something to know about and not to answer, such as a reaction or a correction. */
+  readonly isContext?: boolean;
+  /** It would have been answered, and came too late for that; the owner is told how many there were. */
+  readonly isLate?: boolean;
+  readonly attachments?: readonly Attachment[];
+  /** The channel's id of the thread within the chat that it was said in. */
+  readonly thread?: string;
+};
+
+/** A file that goes out: the host's own copy, which no agent can change. */
+export type OutboundFile = {
+  /** Absolute; it is there until the message is taken or given up. */
+  readonly path: string;
+  /** The name that the recipient sees, without a folder. */
+  readonly name: string;
+  readonly sizeBytes: number;
+};
+
+/** The message that another one answers, as it was stored. */
+export type RepliedTo = {
+  readonly id: string;
+  readonly sender: string;
+  readonly text: string;
+};
+
+/** A question that is answered by a press: of a button, or on an option of a poll. */
+export type OutboundChoices = {
+  /** Names the question in `onChoice`. */
+  readonly question: string;
+  /** The question without how to answer it. */
+  readonly text: string;
+  readonly options: readonly { readonly word: string; readonly label: string }[];
+};
+
+/**
+ * A message to send: Markdown, which the channel turns into its own dialect, in as many parts as it needs.
+ * The fields of a capability are there only on a channel that has it.
+ */
+export type OutboundMessage = {
+  /** Made before sending, so that a resend after a crash is the same message where the channel takes ids. */
+  readonly id: string;
+  readonly jid: string;
+  readonly text: string;
+  /** The ids of the messages that it answers, or tells about; none for a message of the assistant's own accord. */
+  readonly answersTo?: readonly string[];
+  /** It says how far a command is; the answer comes later. */
+  readonly isProgress?: boolean;
+  /** Go out after the text. */
+  readonly attachments?: readonly OutboundFile[];
+  readonly replyTo?: RepliedTo;
+  /** The `thread` of the message that it answers. */
+  readonly thread?: string;
+  /** Shown below the text, which does not name them unless the capability says so. */
+  readonly choices?: OutboundChoices;
+  /** The message on which the text, an emoji, is put. */
+  readonly reactsTo?: RepliedTo;
+  /** The `id` of an earlier message, a few minutes old at most, which gets this text in place of its own. */
+  readonly replaces?: string;
+};
+
+/** A press that answers a question, and who pressed, as a message of theirs would say it. */
+export type Choice = Pick<InboundMessage, 'jid' | 'sender' | 'isOwner'> & {
+  readonly question: string;
+  /** The word of the option, or its number, from 1. */
+  readonly word: string;
+};
+
+/**
+ * Result of a press: the answer is stored and will be confirmed; or the question is for another person; or
+ * it is not open any more.
+ */
+export type ChoiceOutcome = 'noted' | 'not-asked' | 'closed';
