@@ -34,6 +34,9 @@ export type SentMessage = {
   readonly parseMode: string | null;
   /** Buttons below it, until the bot takes them away. */
   buttons: readonly Button[];
+  readonly replyTo?: number;
+  readonly thread?: number;
+  readonly file?: { readonly name: string; readonly text: string };
 };
 
 export type Button = { readonly text: string; readonly callback_data: string };
@@ -50,6 +53,9 @@ const METHODS = [
   'deleteWebhook',
   'setWebhook',
   'sendMessage',
+  'editMessageText',
+  'sendDocument',
+  'setMessageReaction',
   'sendChatAction',
   'answerCallbackQuery',
   'editMessageReplyMarkup',
@@ -67,6 +73,8 @@ export class BotApi {
   /** What the bot told about a press, or null for nothing. */
   readonly told: (string | null)[] = [];
   readonly calls: Call[] = [];
+  /** Reactions of the bot, by message. */
+  readonly reactions = new Map<number, readonly unknown[]>();
   /** Updates that the bot has not confirmed. */
   readonly pending: Update[] = [];
   /** An empty answer comes at once, as from a gateway that holds no request back. */
@@ -241,6 +249,12 @@ export class BotApi {
         return this.#chatOf(payload) ?? this.#editButtons(payload);
       case 'sendChatAction':
         return this.#chatOf(payload) ?? { result: true };
+      case 'editMessageText':
+        return this.#chatOf(payload) ?? this.#editMessage(payload);
+      case 'sendDocument':
+        return this.#chatOf(payload) ?? this.#sendDocument(payload);
+      case 'setMessageReaction':
+        return this.#chatOf(payload) ?? this.#react(payload);
       default:
         return this.#chatOf(payload) ?? this.#sendMessage(payload);
     }
@@ -264,6 +278,55 @@ export class BotApi {
     return { result: true };
   }
 
+  #editMessage(payload: Payload): { result: unknown } | BotApiError {
+    const index = this.sent.findIndex(({ message_id: id }) => id === Number(payload['message_id']));
+    const earlier = this.sent[index];
+    if (earlier === undefined) return fault(400, 'Bad Request: message to edit not found');
+    if (earlier.source === payload['text']) {
+      return fault(400, 'Bad Request: message is not modified: specified new message content …');
+    }
+    const made = this.#sendMessage(payload);
+    const edited = 'result' in made ? this.sent.pop() : undefined;
+    if (edited !== undefined) {
+      this.sent[index] = { ...edited, message_id: earlier.message_id };
+    }
+    return made;
+  }
+
+  #sendDocument(payload: Payload): { result: unknown } | BotApiError {
+    const file = payload['document'];
+    if (typeof file !== 'object' || file === null) {
+      return fault(400, 'Bad Request: there is no document in the request');
+    }
+    const chatId = Number(payload['chat_id']);
+    const message = {
+      ...this.#message(this.#chats.get(chatId) ?? { id: chatId, type: 'private' }),
+    };
+    const { message_id } = message;
+    const said = {
+      message_id,
+      chatId,
+      text: '',
+      entities: [],
+      source: '',
+      parseMode: null,
+      buttons: [],
+    };
+    this.sent.push({ ...said, ...placeOf(payload), file: file as { name: string; text: string } });
+    return { result: message };
+  }
+
+  #react(payload: Payload): { result: unknown } | BotApiError {
+    const reaction = payload['reaction'];
+    const known = new Set(['👍', '👎', '❤', '🔥', '🎉', '👀']);
+    const all = Array.isArray(reaction) ? reaction : [];
+    if (!all.every(({ emoji }) => known.has(emoji))) {
+      return fault(400, 'Bad Request: REACTION_INVALID');
+    }
+    this.reactions.set(Number(payload['message_id']), all);
+    return { result: true };
+  }
+
   #sendMessage(payload: Payload): { result: unknown } | BotApiError {
     const source = String(payload['text'] ?? '');
     const parseMode = payload['parse_mode'] === undefined ? null : String(payload['parse_mode']);
@@ -283,7 +346,16 @@ export class BotApi {
       const chat = this.#chats.get(chatId) ?? { id: chatId, type: 'private' };
       const message = { ...this.#message(chat), from: this.bot, text, entities };
       const { message_id } = message;
-      this.sent.push({ message_id, chatId, text, entities, source, parseMode, buttons });
+      this.sent.push({
+        message_id,
+        chatId,
+        text,
+        entities,
+        source,
+        parseMode,
+        buttons,
+        ...placeOf(payload),
+      });
       return { result: message };
     } catch (error) {
       if (!(error instanceof HtmlError)) throw error;
@@ -367,12 +439,44 @@ function fault(error_code: number, description: string): BotApiError {
   return { error_code, description };
 }
 
+function placeOf(payload: Payload): Pick<SentMessage, 'replyTo' | 'thread'> {
+  const asked = payload['reply_parameters'];
+  // In a form, objects are JSON.
+  const reply = typeof asked === 'string' ? JSON.parse(asked) : asked;
+  const thread = payload['message_thread_id'];
+  return {
+    ...(reply === undefined ? {} : { replyTo: Number(reply.message_id) }),
+    ...(thread === undefined ? {} : { thread: Number(thread) }),
+  };
+}
+
+/** Reads a form with files: each field that is one, or names one by `attach://`, becomes that file. */
+async function readForm(body: Buffer, type: string): Promise<Payload> {
+  const form = await new Response(body, { headers: { 'content-type': type } }).formData();
+  const fields = await Promise.all(
+    [...form].map(async ([name, value]) => {
+      if (typeof value === 'string') return [name, value] as const;
+      return [name, { name: value.name, text: await value.text() }] as const;
+    }),
+  );
+  const all: Payload = Object.fromEntries(fields);
+  return Object.fromEntries(
+    Object.entries(all).map(([name, value]) => {
+      const attached = typeof value === 'string' ? /^attach:\/\/(.+)$/.exec(value)?.[1] : undefined;
+      return [name, attached === undefined ? value : all[attached]];
+    }),
+  );
+}
+
 async function readBody(request: IncomingMessage): Promise<Payload> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
-  const body = Buffer.concat(chunks).toString();
+  const bytes = Buffer.concat(chunks);
+  const type = request.headers['content-type'] ?? '';
+  if (type.startsWith('multipart/form-data')) return await readForm(bytes, type);
+  const body = bytes.toString();
   if (body === '') return {};
-  return request.headers['content-type']?.startsWith('application/json')
+  return type.startsWith('application/json')
     ? JSON.parse(body)
     : Object.fromEntries(new URLSearchParams(body));
 }

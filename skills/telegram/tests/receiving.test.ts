@@ -193,3 +193,13 @@ test.concurrent('disconnecting waits for the message in hand and acknowledges it
   expect(api.pending).toHaveLength(0);
   expect(channel.status().state).toBe('stopped');
 });
+
+test.concurrent('what is said in a topic of a forum is in its thread; an answer elsewhere is in none', async () => {
+  await using api = await startBotApi({ token: TOKEN });
+  await using connected = await connectChannel(api);
+  const { inbox } = connected;
+  api.sendText(ADA, FAMILY, 'in a topic', { is_topic_message: true, message_thread_id: 7 });
+  api.sendText(ADA, FAMILY, 'an answer', { message_thread_id: 8 });
+  await api.until(() => inbox.messages.length === 2);
+  expect(inbox.messages.map(({ thread }) => thread)).toEqual(['7', undefined]);
+});

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ChannelClock } from '../../../src/channels/channel.ts';
 import { type BotApi, startBotApi } from './botApi.ts';
@@ -270,4 +273,73 @@ test.concurrent('typing is shown in the chat', async () => {
   await chat.channel.setTyping(JID, false);
   const actions = api.calls.filter(({ method }) => method === 'sendChatAction');
   expect(actions.map(({ payload }) => payload)).toEqual([{ chat_id: 1001, action: 'typing' }]);
+});
+
+test.concurrent('files go out after the text, whole and under their names, in the topic that asked', async () => {
+  await using chat = await answering();
+  const { api, channel } = chat;
+  const folder = mkdtempSync(join(tmpdir(), 'telegram-files-'));
+  const path = join(folder, '1f-copy');
+  writeFileSync(path, 'a,b\n1,2\n');
+  const file = { path, name: 'übersicht; 1".csv', sizeBytes: 8 };
+  const replyTo = { id: '1', sender: '1001', text: 'hello' };
+  const about = { jid: JID, thread: '7', replyTo, attachments: [file] };
+  await channel.send({ id: 'f1', text: 'Here it is.', ...about });
+  await channel.send({ id: 'f2', text: '', ...about });
+  rmSync(folder, { recursive: true });
+  const sent = { file: { name: 'übersicht; 1_.csv', text: 'a,b\n1,2\n' }, thread: 7 };
+  expect(api.sent).toMatchObject([
+    { text: 'Here it is.', replyTo: 1, thread: 7 },
+    { text: '', ...sent },
+    { text: '', ...sent, replyTo: 1 },
+  ]);
+  expect(api.sent[1]?.replyTo).toBeUndefined();
+  expect(api.calls.findLast(({ method }) => method === 'sendMessage')?.payload).toMatchObject({
+    reply_parameters: { message_id: 1, allow_sending_without_reply: true },
+  });
+});
+
+test.concurrent('a file that was taken is not sent again when a later one fails', async () => {
+  await using chat = await answering();
+  const { api, channel } = chat;
+  const folder = mkdtempSync(join(tmpdir(), 'telegram-files-'));
+  const attachments = ['one', 'two'].map((name) => {
+    writeFileSync(join(folder, name), name);
+    return { path: join(folder, name), name, sizeBytes: 3 };
+  });
+  api.failNext('sendDocument', { error_code: 400, description: 'Bad Request: later' }, 1);
+  const message = { id: 'again', jid: JID, text: 'both', attachments };
+  await expect(channel.send(message)).rejects.toMatchObject({ code: 'REFUSED' });
+  await channel.send(message);
+  rmSync(folder, { recursive: true });
+  expect(api.sent.map(({ text, file }) => file?.name ?? text)).toEqual(['both', 'one', 'two']);
+});
+
+test.concurrent('a line of progress takes the place of the one before; what cannot be edited is said again', async () => {
+  await using chat = await answering();
+  const { api, channel } = chat;
+  await channel.send({ id: 'p1', jid: JID, text: '… one' });
+  const [first] = api.sent;
+  const edit = { jid: JID, text: '… one\n**two**', replaces: 'p1' };
+  await channel.send({ id: 'p2', ...edit });
+  expect(api.sent).toMatchObject([{ message_id: first?.message_id, text: '… one\ntwo' }]);
+  // The same once more, as after an answer that was lost.
+  await channel.send({ id: 'p2', ...edit });
+  await channel.send({ id: 'p3', jid: JID, text: '… three', replaces: 'p2' });
+  expect(api.sent.map(({ text }) => text)).toEqual(['… three']);
+  api.sent.length = 0;
+  await channel.send({ id: 'p4', jid: JID, text: '… four', replaces: 'p3' });
+  await channel.send({ id: 'p5', jid: JID, text: '… five', replaces: 'of another process' });
+  expect(api.sent.map(({ text }) => text)).toEqual(['… four', '… five']);
+});
+
+test.concurrent('an emoji is put on the message; one that Telegram does not take there answers it', async () => {
+  await using chat = await answering();
+  const { api, channel } = chat;
+  const reactsTo = { id: '1', sender: '1001', text: 'hello' };
+  await channel.send({ id: 'r1', jid: JID, text: '👍', reactsTo });
+  expect([...api.reactions]).toEqual([[1, [{ type: 'emoji', emoji: '👍' }]]]);
+  expect(api.sent).toEqual([]);
+  await channel.send({ id: 'r2', jid: JID, text: '🦥', reactsTo });
+  expect(api.sent).toMatchObject([{ text: '🦥', replyTo: 1 }]);
 });

@@ -11,17 +11,19 @@ import {
 import { isAllowed } from './kit/allow-list.ts';
 import type { PartDelivery } from './kit/part-delivery.ts';
 import { allowListProblem } from './telegram/access.ts';
-import { createDelivery, showTyping, type TelegramPart } from './telegram/delivery.ts';
+import { CAPABILITIES, createDelivery, type Sending, showTyping } from './telegram/delivery.ts';
 import { TelegramError } from './telegram/failure.ts';
 import { isTelegramJid, jidOf } from './telegram/jid.ts';
 import { chatNameOf, readMessage } from './telegram/message.ts';
 import { pollUpdates } from './telegram/polling.ts';
-import { BUTTONS, choiceIn, showOutcome } from './telegram/press.ts';
+import { choiceIn, showOutcome } from './telegram/press.ts';
 import { botOf, TelegramEnvironment, type TelegramSettings } from './telegram/settings.ts';
 
 /** A request is given up a little after the far end should have closed the longest poll. */
 const LONG_POLL_SECONDS = 30;
 const REQUEST_SECONDS = LONG_POLL_SECONDS + 15;
+/** For a file of 50 MB over a slow line; the host asks again meanwhile, and waits for the same request. */
+const UPLOAD_SECONDS = 300;
 
 /** Telegram through a bot of the owner's, by long polling. Silent until TELEGRAM_BOT_TOKEN is set. */
 export const channel = defineChannel({
@@ -42,7 +44,7 @@ type Connection = {
   readonly stop: AbortController;
   /** Resolves when the last message in hand is stored. */
   readonly polling: Promise<void>;
-  readonly delivery: PartDelivery<TelegramPart>;
+  readonly delivery: PartDelivery<Sending>;
   readonly api: Api;
 };
 
@@ -53,7 +55,7 @@ type Connection = {
 class TelegramChannel implements Channel {
   readonly name = 'telegram';
   readonly allowSetting = 'TELEGRAM_ALLOW_FROM';
-  readonly capabilities = { choices: BUTTONS };
+  readonly capabilities = CAPABILITIES;
   readonly #settings: TelegramSettings;
   readonly #parts: Parts;
   #status: ChannelStatus = { state: 'stopped', detail: null };
@@ -75,6 +77,7 @@ class TelegramChannel implements Channel {
     const { token, apiRoot } = this.#settings;
     const { log, clock } = this.#parts;
     const api = new Api(token, { apiRoot, timeoutSeconds: REQUEST_SECONDS });
+    const uploads = new Api(token, { apiRoot, timeoutSeconds: UPLOAD_SECONDS });
     const stop = new AbortController();
     const { promise: outcome, resolve } = Promise.withResolvers<void>();
     const polling = pollUpdates({
@@ -89,7 +92,8 @@ class TelegramChannel implements Channel {
         resolve();
       },
     });
-    this.#connection = { events, stop, polling, api, delivery: createDelivery(api, clock) };
+    const delivery = createDelivery({ api, uploads, clock });
+    this.#connection = { events, stop, polling, api, delivery };
     // Also where the far end is given up before it has said anything.
     polling.then(resolve);
     await outcome;

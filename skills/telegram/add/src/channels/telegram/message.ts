@@ -34,6 +34,10 @@ export function readMessage(message: Message, me: UserFromGetMe): InboundMessage
     mentionsAssistant: mentions(message, me),
     text,
     sentAt: message.date * 1_000,
+    // Elsewhere Telegram counts the answers to a message as a thread.
+    ...(message.is_topic_message && message.message_thread_id !== undefined
+      ? { thread: String(message.message_thread_id) }
+      : {}),
   };
 }
 
