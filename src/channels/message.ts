@@ -34,6 +34,8 @@ export type InboundMessage = {
   readonly mentionsAssistant: boolean;
   /** The text without attachments, which the host lists after it. */
   readonly text: string;
+  /** The person's own words, where the channel has added to the text what they answer. */
+  readonly ownWords?: string;
   /** Milliseconds since the epoch, as the channel says; never used for ordering. */
   readonly sentAt: number;
   /** Something to know about and not to answer, such as a reaction or a correction. */

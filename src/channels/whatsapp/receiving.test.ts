@@ -139,6 +139,7 @@ test('a mention of the account and an answer to the assistant are meant for it',
     { mentionsAssistant: true, text: '@Andy is @Anna here?' },
     {
       mentionsAssistant: true,
+      ownWords: 'nothing',
       text: expect.stringMatching(/^nothing\n\[in answer to .*"What is it\?"\]$/),
     },
   ]);

@@ -29,10 +29,11 @@ export function takeAnswer(options: AnswerOptions, message: InboundMessage): Aft
   const { store, now } = options;
   const open = openFor(options, message);
   if (open.length === 0) return null;
-  const named = numbered(open, message.text);
+  const text = message.ownWords ?? message.text;
+  const named = numbered(open, text);
   if (named !== null) return take(options, named.ask, named.reply);
   const fitting = open.flatMap((ask) => {
-    const reply = replyTo(answerable(ask.kept), message.text);
+    const reply = replyTo(answerable(ask.kept), text);
     return reply === null ? [] : [{ ask, reply }];
   });
   const [first] = fitting;

@@ -76,7 +76,8 @@ test('a member is asked in their chat, and only they answer, by number or word',
   await family('7');
   await hears(chat, 'There is no choice 7. Say a number from 1 to 2.');
   expect(replies).toEqual([]);
-  await family('Blue.');
+  // As an answer that quotes the question.
+  await family('Blue.\n[in answer to "Which colour?"]', { ownWords: 'Blue.' });
   await isIdle({ chat, terminal, ...assistant });
   expect(replies).toEqual([chosen('blue')]);
   expect(textsOf(chat)).toContain('Noted: blue.');
@@ -402,5 +403,27 @@ test('an answer in own words may be of several lines, begin with a number, or ca
   await isIdle(assistant);
   expect(replies).toEqual([{ word: 'cancel', isAnswered: true }]);
   expect(textsOf(chat)).toContain('Noted: no answer.');
+  await assistant.stop();
+});
+
+test('the channel of a question is told which messages wait for its answer, and when none does', async () => {
+  using project = new TestProject();
+  const agent: AgentScript = async (_request, { onAsk }) => {
+    const asked = ['First?', 'Second?'].map((text) => onAsk?.({ text, choices: [] }));
+    return answers(JSON.stringify(await Promise.all(asked)));
+  };
+  const assistant = await project.start({ agent });
+  const { terminal } = assistant;
+  const told: unknown[] = [];
+  Object.assign(terminal, { asking: (...all: unknown[]) => void told.push(all) });
+  await terminal.say('go', { id: 'line-1' });
+  await vi.waitFor(() => expect(told).toHaveLength(2));
+  await terminal.say('1 yes', { id: 'line-2' });
+  await hears(terminal, 'Noted: yes.');
+  const open = ['terminal:main', ['line-1'], true];
+  expect(told).toEqual([open, open]);
+  await terminal.say('no', { id: 'line-3' });
+  await isIdle(assistant);
+  expect(told).toEqual([open, open, ['terminal:main', ['line-1'], false]]);
   await assistant.stop();
 });

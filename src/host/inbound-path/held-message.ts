@@ -11,6 +11,7 @@ const Payload = z.object({
   isOwner: z.boolean(),
   mentionsAssistant: z.boolean(),
   text: z.string(),
+  ownWords: z.string().exactOptional(),
   sentAt: z.number(),
   isContext: z.boolean().exactOptional(),
   isLate: z.boolean().exactOptional(),

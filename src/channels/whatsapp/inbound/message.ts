@@ -40,6 +40,8 @@ export function readMessage(raw: WAMessage, reader: Reader): ReadMessage | null 
   const answered = content.quoted === null ? null : reader.ourText(jid, content.quoted.id);
   const givenName = raw.pushName || reader.nameOf(sender);
   const senderName = givenName ? shortName(givenName) : null;
+  const ownWords = withNames(content, reader);
+  const text = withQuotation({ ...content, text: ownWords }, answered, reader);
   const message = {
     id: key.id,
     jid,
@@ -51,7 +53,8 @@ export function readMessage(raw: WAMessage, reader: Reader): ReadMessage | null 
     senderName,
     isOwner: sender === owner,
     mentionsAssistant: mentions(content, answered !== null, reader),
-    text: withQuotation({ ...content, text: withNames(content, reader) }, answered, reader),
+    text,
+    ...(text === ownWords ? {} : { ownWords }),
     sentAt: Number(raw.messageTimestamp ?? 0) * 1_000,
     isContext: content.isContext,
     attachments: content.attachment === null ? [] : [content.attachment.attachment],
