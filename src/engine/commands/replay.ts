@@ -15,7 +15,7 @@ import { checkRelations, orderLayers } from '../package/order.ts';
 import type { SkillPackage } from '../package/package.ts';
 import { treeReader } from '../state/disk.ts';
 import type { State } from '../state/state-file.ts';
-import { structuredKind } from '../structured/kind.ts';
+import { type StructuredKind, structuredKind } from '../structured/kind.ts';
 import { listTransactions } from '../transaction/records.ts';
 import { isSameFile, type TreeFile, type Versions } from '../tree.ts';
 import { restorePackages } from './restore.ts';
@@ -81,7 +81,7 @@ function compareWithDisk(
     answers: { decisions: [], resolutions: installation.resolutions },
     pathMaps: installation.pathMaps,
   });
-  const { files } = composition;
+  const { files, ownStructured } = composition;
   const read = treeReader(root);
   const bare = new Set<string>();
   const neither = new Map<string, Versions<TreeFile | null>>();
@@ -104,7 +104,8 @@ function compareWithDisk(
     return { composition, installed: layers, published: composed, mixed: [] };
   }
   const isUnclear = ([path, versions]: [string, Versions<TreeFile | null>]) =>
-    bare.size > 0 || (!isComposed && !hasAllOf(path, versions));
+    bare.size > 0 ||
+    (!isComposed && !hasAllOf({ path, kind: structuredKind(path, ownStructured) }, versions));
   return {
     composition,
     installed: layers,
@@ -132,10 +133,13 @@ function linesOf(file: TreeFile | null): ReadonlySet<string> {
 }
 
 /** Tells whether weaving the layers into what is on disk would bring nothing that is not there. */
-function hasAllOf(path: string, versions: Versions<TreeFile | null>): boolean {
-  if (structuredKind(path) !== null) {
+function hasAllOf(
+  { path, kind }: { readonly path: string; readonly kind: StructuredKind | null },
+  versions: Versions<TreeFile | null>,
+): boolean {
+  if (kind !== null) {
     const open = (conflict: Conflict) => ({ kind: 'open', conflict }) as const;
-    const merged = mergeByKey(path, versions, [OWNER, 'replay'], open);
+    const merged = mergeByKey({ path, kind }, versions, [OWNER, 'replay'], open);
     return merged.conflicts.length === 0 && isSameFile(merged.file, versions.ours);
   }
   const merged = mergeFiles(versions, { path });

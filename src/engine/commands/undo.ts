@@ -20,9 +20,10 @@ import { refuseSpoiledDecisions } from '../operation/target/spoiled.ts';
 import { clearPending, readPending } from '../pending/pending.ts';
 import { tidyUp } from '../pending/tidy-up.ts';
 import { hasDecisions, withDecided, writePending } from '../pending/waiting.ts';
+import { readOwnStructured } from '../state/config.ts';
 import { readTreeFile } from '../state/disk.ts';
 import { readState, stateDigest } from '../state/state-file.ts';
-import { structuredKind } from '../structured/kind.ts';
+import { type StructuredKind, structuredKind } from '../structured/kind.ts';
 import { commitSteps } from '../transaction/commit.ts';
 import {
   dropTransaction,
@@ -182,7 +183,11 @@ function undoMove(
 ): Draft {
   const disk = readTreeFile(root, there.path);
   const versions = { base: there.after, ours: disk, theirs: here.before };
-  const { file, conflicts, resolvedConflicts } = merge(here.path, versions, decisions);
+  const { file, conflicts, resolvedConflicts } = merge(
+    fileAt(root, here.path),
+    versions,
+    decisions,
+  );
   if (conflicts.length > 0) return { changes: [], conflicts, resolvedConflicts };
   const back = { path: here.path, before: readTreeFile(root, here.path), after: file };
   const left = { path: there.path, before: disk, after: there.before };
@@ -205,7 +210,7 @@ function undoFile(
   const versions = { base: file.after, ours: disk, theirs: file.before };
   const merged = path.startsWith('.claw/')
     ? restored(path, versions)
-    : merge(path, versions, decisions);
+    : merge(fileAt(root, path), versions, decisions);
   const { conflicts, resolvedConflicts } = merged;
   const isSame = conflicts.length > 0 || isSameFile(disk, merged.file);
   const changes = isSame ? [] : [{ path, before: disk, after: merged.file }];
@@ -230,23 +235,36 @@ function restored(path: string, { base, ours, theirs }: Versions<TreeFile | null
   );
 }
 
+/** Returns a path with its kind, by the configuration on disk: the tree that is taken back. */
+function fileAt(root: string, path: string): StructuredPath {
+  return {
+    path,
+    kind: structuredKind(
+      path,
+      readOwnStructured((one) => readTreeFile(root, one)),
+    ),
+  };
+}
+
+type StructuredPath = { readonly path: string; readonly kind: StructuredKind | null };
+
 function merge(
-  path: string,
+  { path, kind }: StructuredPath,
   versions: Versions<TreeFile | null>,
   decisions: readonly Decision[],
 ): Merged {
   const { base, ours, theirs } = versions;
   if (isSameFile(base, ours)) return { file: theirs, ...CLEAN };
   const layers: [string, string] = [OWNER, 'undo'];
-  if (structuredKind(path) === 'lock') return { file: ours, ...CLEAN };
+  if (kind === 'lock') return { file: ours, ...CLEAN };
   const resolvedConflicts: ResolvedConflict[] = [];
   const ask = (conflict: Conflict) => {
     const answered = resolveConflict(conflict, { decisions, resolutions: [] });
     if (answered.kind === 'resolved') resolvedConflicts.push(answered.resolved);
     return answered;
   };
-  if (structuredKind(path) !== null) {
-    return { ...mergeByKey(path, versions, layers, ask), resolvedConflicts };
+  if (kind !== null) {
+    return { ...mergeByKey({ path, kind }, versions, layers, ask), resolvedConflicts };
   }
   const outcome = mergeFiles(versions, { path });
   if (outcome.kind === 'clean') return { file: outcome.file, ...CLEAN };

@@ -2,6 +2,7 @@ import type { Conflict } from '../conflict.ts';
 import { mergeFiles } from '../merge/file.ts';
 import { hasMoves, mapPath, type PathMap } from '../package/manifest/path-map.ts';
 import type { SkillPackage } from '../package/package.ts';
+import { readOwnStructured } from '../state/config.ts';
 import type { TreeFile } from '../tree.ts';
 import { ComposedTree, type Composition } from './composition.ts';
 import { composeDeclarations } from './declarations.ts';
@@ -35,6 +36,7 @@ export type ComposeInput = {
 export function compose(input: ComposeInput): Composition {
   const { release, layers, answers = NO_ANSWERS, pathMaps = [], merge = mergeFiles } = input;
   const { isJoint = false } = input;
+  const ownStructured = readOwnStructured(release);
   const tree = new ComposedTree(release);
   const renames = new Renames();
   const context: MergeContext = {
@@ -45,10 +47,11 @@ export function compose(input: ComposeInput): Composition {
     resolve: (conflict: Conflict) => resolveConflict(conflict, answers),
     merge,
     isJoint,
+    ownStructured,
   };
   const skills = layers.filter(({ kind }) => kind === 'skill');
   for (const layer of skills) mergeLayer(context, layer);
   const structured = composeDeclarations(context, release, skills);
   for (const layer of layers) if (layer.kind === 'customisation') mergeLayer(context, layer);
-  return { ...tree.result(), renames: renames.all(), structured };
+  return { ...tree.result(), renames: renames.all(), structured, ownStructured };
 }

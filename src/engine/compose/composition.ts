@@ -1,4 +1,5 @@
 import type { Conflict } from '../conflict.ts';
+import type { OwnStructured } from '../structured/kind.ts';
 import type { TreeFile } from '../tree.ts';
 import type { Followed } from './follow.ts';
 import type { Draft } from './joint.ts';
@@ -30,6 +31,8 @@ export type Composition = {
   readonly followed: readonly FollowedImport[];
   /** Resolved ranges, ports and settings, by structured file. */
   readonly structured: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  /** Structured files of the release's own. */
+  readonly ownStructured: OwnStructured;
 };
 
 /** The present text of paths while layers are merged on, over a release that is never changed. */

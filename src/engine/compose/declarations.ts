@@ -1,6 +1,11 @@
 import type { SkillPackage } from '../package/package.ts';
 import { composeStructured } from '../structured/compose.ts';
-import { STRUCTURED_PATHS, structuredKind } from '../structured/kind.ts';
+import {
+  type OwnStructured,
+  type StructuredKind,
+  structuredKind,
+  structuredPaths,
+} from '../structured/kind.ts';
 import type { TreeFile } from '../tree.ts';
 import type { Composition } from './composition.ts';
 import type { MergeContext } from './layer.ts';
@@ -16,21 +21,22 @@ export function composeDeclarations(
   skills: readonly SkillPackage[],
 ): Composition['structured'] {
   const outcomes: Record<string, Readonly<Record<string, unknown>>> = {};
-  for (const path of structuredTargets(release)) {
-    const concerned = skills.filter((layer) => declares(layer, path));
-    if (concerned.length > 0) outcomes[path] = composeFile(context, path, release(path), concerned);
+  for (const { path, kind } of structuredTargets(release, context.ownStructured)) {
+    const concerned = skills.filter((layer) => declares(layer, kind));
+    if (concerned.length === 0) continue;
+    outcomes[path] = composeFile(context, { path, kind, file: release(path) }, concerned);
   }
   return outcomes;
 }
 
 function composeFile(
   { tree, resolve }: MergeContext,
-  path: string,
-  file: TreeFile | null,
+  { path, kind, file }: Target & { readonly file: TreeFile | null },
   skills: readonly SkillPackage[],
 ): Readonly<Record<string, unknown>> {
   const composed = composeStructured({
     path,
+    kind,
     release: file?.bytes ?? null,
     declarations: skills.map(({ manifest }) => ({
       layer: manifest.skill,
@@ -51,19 +57,28 @@ function composeFile(
   return composed.outcome;
 }
 
+type Target = { readonly path: string; readonly kind: StructuredKind };
+
 /**
  * Returns the structured files to compose. Of the four names of a compose file, the release's one counts,
  * else the first.
  */
-function structuredTargets(release: (path: string) => TreeFile | null): readonly string[] {
-  const composeFiles = STRUCTURED_PATHS.filter((path) => structuredKind(path) === 'compose');
-  const present = composeFiles.find((path) => release(path) !== null) ?? composeFiles[0];
-  return STRUCTURED_PATHS.filter((path) => structuredKind(path) !== 'compose' || path === present);
+function structuredTargets(
+  release: (path: string) => TreeFile | null,
+  own: OwnStructured,
+): readonly Target[] {
+  const all = structuredPaths(own).flatMap((path): readonly Target[] => {
+    const kind = structuredKind(path, own);
+    return kind === null ? [] : [{ path, kind }];
+  });
+  const composeFiles = all.filter(({ kind }) => kind === 'compose');
+  const present = composeFiles.find(({ path }) => release(path) !== null) ?? composeFiles[0];
+  return all.filter((target) => target.kind !== 'compose' || target === present);
 }
 
-function declares({ manifest }: SkillPackage, path: string): boolean {
+function declares({ manifest }: SkillPackage, kind: StructuredKind): boolean {
   const { npmDependencies, envAdditions, composeServices, container } = manifest.structured;
-  switch (structuredKind(path)) {
+  switch (kind) {
     case 'npm':
       return Object.keys(npmDependencies).length > 0;
     case 'env':

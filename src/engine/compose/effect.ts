@@ -6,7 +6,7 @@ import type { Composition } from './composition.ts';
 /** Tells whether a layer leaves a trace in a composition: a file that is other with it, or a conflict. */
 export function hasEffect(
   { manifest }: SkillPackage,
-  { files, conflicts }: Composition,
+  { files, conflicts, ownStructured }: Composition,
   release: (path: string) => TreeFile | null,
 ): boolean {
   const name = manifest.skill;
@@ -21,7 +21,7 @@ export function hasEffect(
     const own = touches.filter(({ layer }) => layer === name);
     if (own.length === 0) return false;
     // All declarations become such a file at once, in the name of the first that declares something.
-    if (structuredKind(path) !== null) return !isSameFile(file, release(path));
+    if (structuredKind(path, ownStructured) !== null) return !isSameFile(file, release(path));
     return own.some(({ before, after }) => !isSameFile(before, after));
   });
 }

@@ -3,7 +3,7 @@ import type { FileMerge, mergeFiles } from '../merge/file.ts';
 import { addedFile, baseFile, modifiedFile } from '../package/accessors.ts';
 import type { FileOp } from '../package/manifest/manifest.ts';
 import type { SkillPackage } from '../package/package.ts';
-import { structuredKind } from '../structured/kind.ts';
+import { type OwnStructured, type StructuredKind, structuredKind } from '../structured/kind.ts';
 import { isSameFile, type TreeFile, type Versions } from '../tree.ts';
 import { answeredFile } from './answer.ts';
 import { authorsOf } from './blame/attribution.ts';
@@ -28,6 +28,8 @@ export type MergeContext = {
   readonly merge: typeof mergeFiles;
   /** True if layers that disagree in one file, far from each other, are asked about at once. */
   readonly isJoint: boolean;
+  /** Structured files of the release's own. */
+  readonly ownStructured: OwnStructured;
 };
 
 const DISAGREE: FileMerge = {
@@ -193,7 +195,8 @@ function mergeOnto(
   path: string,
   versions: Versions<TreeFile | null>,
 ): void {
-  if (structuredKind(path) !== null) mergeKeys(context, layer, path, versions);
+  const kind = structuredKind(path, context.ownStructured);
+  if (kind !== null) mergeKeys(context, layer, { path, kind }, versions);
   else if (context.tree.isConflicted(path)) mergeAround(context, layer, path, versions);
   else resolve(context, layer, path, versions, context.merge(versions, { path }));
 }
@@ -218,12 +221,12 @@ function mergeAround(
 function mergeKeys(
   { tree, resolve: resolveOne }: MergeContext,
   layer: SkillPackage,
-  path: string,
+  { path, kind }: { readonly path: string; readonly kind: StructuredKind },
   versions: Versions<TreeFile | null>,
 ): void {
   if (tree.isConflicted(path)) return;
   const name = layer.manifest.skill;
-  const merged = mergeByKey(path, versions, [tree.author(path), name], (conflict) => {
+  const merged = mergeByKey({ path, kind }, versions, [tree.author(path), name], (conflict) => {
     const outcome = resolveOne(conflict);
     if (outcome.kind === 'resolved') tree.addResolved(outcome.resolved);
     return outcome;

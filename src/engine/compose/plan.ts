@@ -217,8 +217,9 @@ function resolve(
     if (answered.kind === 'resolved') resolvedConflicts.push(answered.resolved);
     return answered;
   };
-  if (structuredKind(path) !== null) {
-    const outcome = mergeByKey(path, versions, [OWNER, otherParty(input, path, [])], ask);
+  const kind = structuredKind(path, input.target.ownStructured);
+  if (kind !== null) {
+    const outcome = mergeByKey({ path, kind }, versions, [OWNER, otherParty(input, path, [])], ask);
     return outcome.conflicts.length > 0
       ? { ...NOTHING, conflicts: outcome.conflicts }
       : { changes: accept(outcome.file), conflicts: [], resolvedConflicts };

@@ -1,15 +1,25 @@
 import type { Conflict } from '../conflict.ts';
+import { readOwnStructured } from '../state/config.ts';
+import { type StructuredKind, structuredKind } from '../structured/kind.ts';
 import { mergeStructured } from '../structured/merge.ts';
 import { isSameFile, type TreeFile, type Versions } from '../tree.ts';
 import { answeredFile } from './answer.ts';
 import type { ConflictOutcome } from './resolve-conflict.ts';
+
+/** Returns the kind of a file of a tree that stands on a release; null where it is merged as a text. */
+export function findKind(
+  path: string,
+  release: (path: string) => TreeFile | null,
+): StructuredKind | null {
+  return structuredKind(path, readOwnStructured(release));
+}
 
 /**
  * Merges two edits of a structured file by key. A disputed key is asked about as a value; a file that cannot
  * be taken apart, as a whole.
  */
 export function mergeByKey(
-  path: string,
+  { path, kind }: { readonly path: string; readonly kind: StructuredKind },
   versions: Versions<TreeFile | null>,
   layers: readonly [ours: string, theirs: string],
   resolve: (conflict: Conflict) => ConflictOutcome,
@@ -19,6 +29,7 @@ export function mergeByKey(
   if (isSameFile(base, ours)) return { file: theirs, conflicts: [] };
   const merged = mergeStructured({
     path,
+    kind,
     versions: {
       base: base?.bytes ?? null,
       ours: ours?.bytes ?? null,

@@ -8,6 +8,7 @@ import {
 import { type Account, blameComposed, lastOwner } from '../compose/blame/blame-composed.ts';
 import { compose } from '../compose/compose.ts';
 import { OWNER } from '../compose/plan.ts';
+import { findKind } from '../compose/structured-file.ts';
 import { conflictFile } from '../conflict.ts';
 import { ClawError } from '../errors.ts';
 import {
@@ -80,7 +81,8 @@ export function blamePublished(
     : blameWhole(releaseFile(path), CORE_OWNER);
   const names = suspectsOf(installation, path, made);
   const owner: Owner = { kind: 'layers', names };
-  return blameStep(path, before, { after: publishedFile(path), owner: () => owner });
+  const kind = findKind(path, releaseFile);
+  return blameStep(kind, before, { after: publishedFile(path), owner: () => owner });
 }
 
 /** Returns the owner of a published deletion, or of a published file as a whole. */
@@ -137,5 +139,5 @@ function blameLock({ root, releaseFile }: Installation, account: () => Account):
   if (kept === null) return released;
   const names = account().composition.files.get('package.json')?.layers ?? [];
   const owner: Owner = { kind: 'layers', names };
-  return blameStep(LOCK, released, { after: kept, owner: () => owner });
+  return blameStep('lock', released, { after: kept, owner: () => owner });
 }

@@ -1,5 +1,6 @@
 import { type Blamed, blameStep, EDIT_OWNER, isBinary } from '../compose/blame/blame.ts';
 import type { Account } from '../compose/blame/blame-composed.ts';
+import { findKind } from '../compose/structured-file.ts';
 import { resultOf, type VerbResult } from '../contract/result.ts';
 import type { EngineContext } from '../operation/context.ts';
 import { type Installation, requireState } from '../operation/installation.ts';
@@ -37,8 +38,9 @@ export async function why(context: EngineContext, argument: string): Promise<Ver
     const gone = goneReport(installation, path, account);
     return resultOf('why', 'done', { data: { path, ranges: [], binary: false, gone } });
   }
+  const kind = findKind(path, installation.releaseFile);
   const binary = isBinary(disk);
-  const blamed = blameStep(path, published, { after: disk, owner: () => EDIT_OWNER });
+  const blamed = blameStep(kind, published, { after: disk, owner: () => EDIT_OWNER });
   const ranges = rangesOf(blamed, place, (owner) => describeOwner(owner, installation, account));
   const shown = binary ? ranges.map((range) => ({ ...range, text: '' })) : ranges;
   return resultOf('why', 'done', { data: { path, ranges: shown, binary, gone: null } });

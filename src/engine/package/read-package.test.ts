@@ -173,12 +173,6 @@ test.each([
   ['lock', { add: { 'package-lock.json': '{}' } }, 'STRUCTURED_ONLY', 'package-lock.json'],
   ['env', { add: { '.env.example': '' } }, 'STRUCTURED_ONLY', '.env.example'],
   ['compose', { add: { 'Compose.yaml': '' } }, 'STRUCTURED_ONLY', 'Compose.yaml'],
-  [
-    'image',
-    { modify: { 'container/packages.json': '' } },
-    'STRUCTURED_ONLY',
-    'container/packages.json',
-  ],
   ['markers', { add: { 'a.ts': conflict } }, 'MARKERS_PRESENT', 'add/a.ts'],
   [
     'markers, CRLF',

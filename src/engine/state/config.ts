@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { type Document, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { ClawError } from '../errors.ts';
+import type { OwnStructured } from '../structured/kind.ts';
+import type { TreeFile } from '../tree.ts';
 
 /** A codebase's configuration, from its `claw.config.yaml`. */
 export type CodebaseConfig = {
@@ -20,6 +22,8 @@ export type CodebaseConfig = {
   readonly related: RelatedTests | null;
   /** Globs of files that checks leave in the tree's copy for the next one, such as a compiler's notes. */
   readonly keep: readonly string[];
+  /** Structured files of the codebase's own; see {@link readOwnStructured} for those that count. */
+  readonly structured: OwnStructured;
 };
 
 /** The way to find and run tests of the codebase itself. */
@@ -48,6 +52,7 @@ const DEFAULTS: CodebaseConfig = {
   test: 'node --test',
   related: null,
   keep: [],
+  structured: {},
 };
 
 const Related = z.strictObject({
@@ -79,6 +84,10 @@ const Schema = z.strictObject({
   test: z.string().min(1).default(DEFAULTS.test),
   related: Related.optional(),
   keep: z.array(TreePath).default([]),
+  structured: z
+    .record(TreePath, z.enum(['container']))
+    .refine((files) => Object.keys(files).length < 2, 'names more than one list of an image')
+    .default({}),
 });
 
 /**
@@ -118,6 +127,23 @@ export function parseConfig(text: string | null): CodebaseConfig {
   throw new ClawError('CONFIG_INVALID', `${place}: ${issue?.message}. Fix it and try again.`, {
     path: place,
   });
+}
+
+/**
+ * Returns the structured files of a release's own. The release names them, and not the disk: what layers come
+ * to depends on the release, on them and on nothing else.
+ *
+ * @param release the release's file at a path; one that cannot be read names none
+ */
+export function readOwnStructured(release: (path: string) => TreeFile | null): OwnStructured {
+  try {
+    const text = release(CONFIG_PATH)?.bytes.toString('utf8') ?? '';
+    // Most codebases have none, and parsing takes time.
+    if (!/^structured:/m.test(text)) return {};
+    return parseConfig(text).structured;
+  } catch {
+    return {}; // The one on disk is what is told about.
+  }
 }
 
 function contentOf(document: Document): unknown {

@@ -4,21 +4,30 @@ import { parse } from 'yaml';
 import { composeStructured } from './compose.ts';
 import type { Declaration } from './declaration.ts';
 import { declaration } from './declaration-fixture.ts';
-import { structuredKind } from './kind.ts';
+import { disputedKind, structuredKind, structuredPaths } from './kind.ts';
 
 function compose(path: string, release: string | null, declarations: readonly Declaration[]) {
   const bytes = release === null ? null : Buffer.from(release);
-  const result = composeStructured({ path, release: bytes, declarations });
+  const result = composeStructured({
+    path,
+    kind: disputedKind(path),
+    release: bytes,
+    declarations,
+  });
   const conflicts = result.conflicts.map(({ path: at, kind, layers }) => ({ at, kind, layers }));
   return { text: result.bytes?.toString() ?? null, conflicts, outcome: result.outcome };
 }
 
 test('the kind of a file goes by its whole path', () => {
-  expect(structuredKind('package.json')).toBe('npm');
-  expect(structuredKind('packages/a/package.json')).toBeNull();
-  expect(structuredKind('compose.yaml')).toBe('compose');
-  expect(structuredKind('container/packages.json')).toBe('container');
-  expect(structuredKind('package-lock.json')).toBe('lock');
+  expect(structuredKind('package.json', {})).toBe('npm');
+  expect(structuredKind('packages/a/package.json', {})).toBeNull();
+  expect(structuredKind('compose.yaml', {})).toBe('compose');
+  expect(structuredKind('package-lock.json', {})).toBe('lock');
+  const own = { 'image/list.json': 'container' } as const;
+  expect(structuredKind('image/list.json', own)).toBe('container');
+  expect(structuredKind('image/list.json', {})).toBeNull();
+  expect(structuredPaths(own)).toContain('image/list.json');
+  expect(structuredPaths({})).not.toContain('container/packages.json');
 });
 
 test.each([
@@ -43,7 +52,7 @@ test.each([
 test('a release that is no UTF-8 is appended to, byte for byte', () => {
   const release = Buffer.from([0x41, 0x3d, 0xff, 0x0a]);
   const declarations = [declaration('a', { env: [{ name: 'B', example: 'two words' }] })];
-  const { bytes } = composeStructured({ path: '.env.example', release, declarations });
+  const { bytes } = composeStructured({ path: '.env.example', kind: 'env', release, declarations });
   expect(bytes).toEqual(Buffer.concat([release, Buffer.from('\nB="two words"\n')]));
 });
 
@@ -55,7 +64,8 @@ const redis = {
 
 test('a secret’s example is told, and never becomes its value', () => {
   const env = [{ name: 'TOKEN', example: '123:abc', secret: true }];
-  const input = { path: '.env.example', release: null, declarations: [declaration('a', { env })] };
+  const declarations = [declaration('a', { env })];
+  const input = { path: '.env.example', kind: 'env', release: null, declarations } as const;
   const text = composeStructured(input).bytes?.toString();
   expect(text).toContain('# Looks like 123:abc\nTOKEN=\n');
 });
@@ -311,7 +321,12 @@ test('without a declaration for the file, the release’s bytes are the result',
       ([path, fixture], content) => {
         const release = content === null ? null : Buffer.from(content);
         const declarations = [declaration('a', fixture)];
-        const result = composeStructured({ path, release, declarations });
+        const result = composeStructured({
+          path,
+          kind: disputedKind(path),
+          release,
+          declarations,
+        });
         expect(result).toEqual({ bytes: release, conflicts: [], outcome: {} });
       },
     ),

@@ -2,7 +2,7 @@ import { composeServices } from './compose-file/compose-file.ts';
 import { composeContainer } from './container.ts';
 import type { Declared, StructuredInput, StructuredResult } from './declaration.ts';
 import { composeEnv } from './env/env.ts';
-import { type StructuredKind, structuredKind } from './kind.ts';
+import type { StructuredKind } from './kind.ts';
 import { composeNpm } from './npm/npm.ts';
 
 /**
@@ -14,7 +14,7 @@ import { composeNpm } from './npm/npm.ts';
  * @param input declarations in canonical order
  */
 export function composeStructured(input: StructuredInput): StructuredResult {
-  const kind = structuredKind(input.path);
+  const { kind } = input;
   const declarations = input.declarations.filter(({ structured }) => isFor(kind, structured));
   if (declarations.length === 0) return { bytes: input.release, conflicts: [], outcome: {} };
   const concerned = { ...input, declarations };

@@ -5,6 +5,7 @@ import type { Conflict } from '../conflict.ts';
 import { composeStructured } from './compose.ts';
 import type { Declaration } from './declaration.ts';
 import { declaration } from './declaration-fixture.ts';
+import { disputedKind } from './kind.ts';
 import { mergeStructured } from './merge.ts';
 import { dataOf } from './value-edit.ts';
 import { dataAt } from './values.ts';
@@ -20,6 +21,7 @@ function compose(
   const asked: Conflict[] = [];
   const result = composeStructured({
     path,
+    kind: disputedKind(path),
     release: release === null ? null : Buffer.from(release),
     declarations,
     decide: (conflict) => {
@@ -242,7 +244,13 @@ function merge(path: string, [base, ours, theirs]: readonly string[], answer?: {
   const [b, o, t] = [base, ours, theirs].map((text) => Buffer.from(text ?? ''));
   const versions = { base: b ?? null, ours: o ?? null, theirs: t ?? null };
   const decide = () => answer ?? null;
-  const result = mergeStructured({ path, versions, layers: ['your edits', 'a'], decide });
+  const result = mergeStructured({
+    path,
+    kind: disputedKind(path),
+    versions,
+    layers: ['your edits', 'a'],
+    decide,
+  });
   return {
     text: result.bytes?.toString(),
     conflicts: result.conflicts.map(({ path: at, values }) => ({ at, values })),
@@ -343,9 +351,15 @@ test('whatever two sides disagree on can be decided, and stands in the file', ()
           decided.set(at.split('#')[1] ?? '', values?.[side] ?? null);
           return { value: values?.[side] ?? null };
         };
-        const result = mergeStructured({ path, versions, layers: ['a', 'b'], decide });
+        const result = mergeStructured({
+          path,
+          kind: disputedKind(path),
+          versions,
+          layers: ['a', 'b'],
+          decide,
+        });
         expect(result.conflicts).toEqual([]);
-        const data = dataOf(path, result.bytes ?? Buffer.alloc(0));
+        const data = dataOf(disputedKind(path), result.bytes ?? Buffer.alloc(0));
         for (const [key, value] of decided) {
           expect(dataAt(data, key.split('.')) ?? null).toEqual(value);
         }

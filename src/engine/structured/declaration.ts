@@ -1,5 +1,6 @@
 import type { Conflict } from '../conflict.ts';
 import type { Decide } from './decide.ts';
+import type { StructuredKind } from './kind.ts';
 
 /** A setting that a layer adds to `.env.example`. */
 export type DeclaredSetting = {
@@ -28,6 +29,7 @@ export type Declaration = { readonly layer: string; readonly structured: Declare
 /** A structured file and the layers that have a say in it, in canonical order. */
 export type StructuredInput = {
   readonly path: string;
+  readonly kind: StructuredKind;
   readonly release: Buffer | null;
   readonly declarations: readonly Declaration[];
   /** Asked before a disagreement becomes a conflict. */

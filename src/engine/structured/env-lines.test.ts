@@ -15,7 +15,12 @@ function merge(base: string, ours: string, theirs: string) {
     theirs: Buffer.from(theirs),
   };
   const layers = ['you', 'core'] as const;
-  const { bytes, conflicts } = mergeStructured({ path: '.env.example', versions, layers });
+  const { bytes, conflicts } = mergeStructured({
+    path: '.env.example',
+    kind: 'env',
+    versions,
+    layers,
+  });
   return { text: bytes?.toString(), conflicts: conflicts.map(({ path }) => path) };
 }
 
@@ -25,7 +30,7 @@ test('a value in quotes that spans lines is one value, as programs read it', () 
     KEY: '-----BEGIN-----\nNAME=in the key\n   \n-----END-----',
     TWO: '2',
   });
-  expect(lineKeys('.env.example', Buffer.from(FILE))?.map(([key]) => key)).toEqual([
+  expect(lineKeys('env', Buffer.from(FILE))?.map(([key]) => key)).toEqual([
     'ONE',
     'KEY',
     'KEY',
@@ -70,6 +75,11 @@ test('a decided value may span lines', () => {
 test('a line inside a value names no setting, so that a skill’s is added', () => {
   const declarations = [declaration('a', { env: ['NAME', 'TWO'] })];
   const path = '.env.example';
-  const { bytes } = composeStructured({ path, release: Buffer.from(FILE), declarations });
+  const { bytes } = composeStructured({
+    path,
+    kind: 'env',
+    release: Buffer.from(FILE),
+    declarations,
+  });
   expect(bytes?.toString()).toBe(`${FILE}\nNAME=\n`);
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { composeStructured } from './compose.ts';
 import { declaration } from './declaration-fixture.ts';
+import { disputedKind } from './kind.ts';
 import { mergeStructured } from './merge.ts';
 
 function merge(path: string, base: string, ours: string, theirs: string): string {
@@ -10,7 +11,12 @@ function merge(path: string, base: string, ours: string, theirs: string): string
     ours: Buffer.from(ours),
     theirs: Buffer.from(theirs),
   };
-  const { bytes, conflicts } = mergeStructured({ path, versions, layers: ['you', 'core'] });
+  const { bytes, conflicts } = mergeStructured({
+    path,
+    kind: disputedKind(path),
+    versions,
+    layers: ['you', 'core'],
+  });
   expect(conflicts).toEqual([]);
   return bytes?.toString() ?? '';
 }
@@ -100,7 +106,7 @@ const RELEASE = Buffer.from('# Where it listens\nPORT=8080\n# OFF=1\n');
 function composedOf(skills: readonly string[]): Buffer {
   const declarations = skills.map((skill) => declaration(skill, { env: [settingOf(skill)] }));
   const path = '.env.example';
-  return composeStructured({ path, release: RELEASE, declarations }).bytes ?? RELEASE;
+  return composeStructured({ path, kind: 'env', release: RELEASE, declarations }).bytes ?? RELEASE;
 }
 
 const settingOf = (skill: string) => `${skill.toUpperCase()}_KEY`;

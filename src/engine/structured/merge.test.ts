@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { disputedKind } from './kind.ts';
 import { mergeStructured } from './merge.ts';
 
 type Side = string | null;
@@ -8,7 +9,12 @@ type Side = string | null;
 function merge(path: string, base: Side, ours: Side, theirs: Side) {
   const [b, o, t] = [base, ours, theirs].map((text) => (text === null ? null : Buffer.from(text)));
   const versions = { base: b ?? null, ours: o ?? null, theirs: t ?? null };
-  const result = mergeStructured({ path, versions, layers: ['your edits', 'telegram'] });
+  const result = mergeStructured({
+    path,
+    kind: disputedKind(path),
+    versions,
+    layers: ['your edits', 'telegram'],
+  });
   return {
     text: result.bytes?.toString() ?? null,
     conflicts: result.conflicts.map((conflict) => `${conflict.kind} ${conflict.path}`),
@@ -300,7 +306,9 @@ test('where one side changed nothing, the other is the result, whatever the byte
         { base, ours: changed, theirs: changed },
       ];
       for (const versions of sides) {
-        expect(mergeStructured({ path, versions, layers })).toEqual(clean);
+        expect(mergeStructured({ path, kind: disputedKind(path), versions, layers })).toEqual(
+          clean,
+        );
       }
     }),
     { numRuns: 200 },

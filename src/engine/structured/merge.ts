@@ -9,12 +9,13 @@ import { type KeyClash, mergeJson } from './json/json-merge.ts';
 import { type Fault, jsonBytes, readJson } from './json/json-text.ts';
 import { eolOf, joinLines, type KeyedMap } from './json/keyed-lines.ts';
 import { mergeKeyed } from './json/keyed-merge.ts';
-import { structuredKind } from './kind.ts';
+import type { StructuredKind } from './kind.ts';
 import { dataOf, setAt } from './value-edit.ts';
 import { dataAt } from './values.ts';
 
 export type StructuredMergeInput = {
   readonly path: string;
+  readonly kind: StructuredKind;
   readonly versions: Versions<Buffer | null>;
   readonly layers: readonly [ours: string, theirs: string];
   /** Asked before a disagreement becomes a conflict. */
@@ -42,7 +43,7 @@ export function mergeStructured(input: StructuredMergeInput): StructuredMerge {
   if (isSame(base, theirs) || isSame(ours, theirs)) return { bytes: ours, conflicts: [] };
   if (isSame(base, ours)) return { bytes: theirs, conflicts: [] };
   if (ours === null || theirs === null) return deletionAgainstEdit(input);
-  const kind = structuredKind(input.path);
+  const { kind } = input;
   if (kind === 'lock') return { bytes: ours, conflicts: [] };
   const present = { base, ours, theirs };
   switch (kind) {
@@ -103,7 +104,7 @@ function mergeLines(
 }
 
 function concluded(input: StructuredMergeInput, { bytes, clashes }: Merged): StructuredMerge {
-  const { path, layers, versions: sides } = input;
+  const { path, kind, layers, versions: sides } = input;
   const conflicts: Conflict[] = [];
   let merged = bytes;
   for (const { keys, reason } of clashes) {
@@ -113,7 +114,7 @@ function concluded(input: StructuredMergeInput, { bytes, clashes }: Merged): Str
       values: valuesAt(input, keys),
     });
     const decided = input.decide?.(conflict) ?? null;
-    const set = decided && setAt({ path, bytes: merged }, keys, decided.value ?? null);
+    const set = decided && setAt({ kind, bytes: merged }, keys, decided.value ?? null);
     if (set === null) conflicts.push(conflict);
     else merged = set;
   }
@@ -121,11 +122,11 @@ function concluded(input: StructuredMergeInput, { bytes, clashes }: Merged): Str
 }
 
 function valuesAt(
-  { path, versions: { base, ours, theirs } }: StructuredMergeInput,
+  { kind, versions: { base, ours, theirs } }: StructuredMergeInput,
   keys: readonly string[],
 ): Versions<unknown> {
   const valueIn = (bytes: Buffer | null) =>
-    bytes === null ? null : (dataAt(dataOf(path, bytes), keys) ?? null);
+    bytes === null ? null : (dataAt(dataOf(kind, bytes), keys) ?? null);
   return { base: valueIn(base), ours: valueIn(ours), theirs: valueIn(theirs) };
 }
 

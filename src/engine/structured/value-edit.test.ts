@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
+import { disputedKind } from './kind.ts';
 import { setAt } from './value-edit.ts';
 import { dataWith } from './values.ts';
 
 function apply(path: string, text: string, key: string, value: unknown): string {
-  return String(setAt({ path, bytes: Buffer.from(text) }, keysOf(key), value));
+  return String(setAt({ kind: disputedKind(path), bytes: Buffer.from(text) }, keysOf(key), value));
 }
 
 // Names of the texts below that hold a dot themselves.
@@ -67,7 +68,7 @@ test.each([
 
 test('an env file that is no UTF-8 keeps its other bytes', () => {
   const bytes = Buffer.from([0x41, 0x3d, 0xff, 0x0a, 0x42, 0x3d, 0x31, 0x0a]);
-  const set = setAt({ path: '.env.example', bytes }, ['B'], 'é');
+  const set = setAt({ kind: 'env', bytes }, ['B'], 'é');
   expect(set).toEqual(Buffer.concat([bytes.subarray(0, 6), Buffer.from('é\n')]));
 });
 
@@ -139,7 +140,7 @@ test.each([
   ['[a]\n', 'a', 1],
   ['a: 1\na: 2\n', 'a', 3],
 ])('what cannot be said without saying something else too is refused: %j', (text, key, value) => {
-  expect(setAt({ path: 'compose.yml', bytes: Buffer.from(text) }, keysOf(key), value)).toBeNull();
+  expect(setAt({ kind: 'compose', bytes: Buffer.from(text) }, keysOf(key), value)).toBeNull();
 });
 
 test('an alias gives way to a value of its own', () => {

@@ -3,7 +3,7 @@ import { readYaml } from './compose-file/yaml-text.ts';
 import { envData, setEnv } from './env/env-edit.ts';
 import { removeValue, setValue } from './json/json-edit.ts';
 import { jsonBytes, readJson, textOf, valueAt } from './json/json-text.ts';
-import { structuredKind } from './kind.ts';
+import type { StructuredKind } from './kind.ts';
 import { sortedPlace } from './npm/npm.ts';
 import { canonicalValue, dataAt } from './values.ts';
 
@@ -15,11 +15,11 @@ import { canonicalValue, dataAt } from './values.ts';
  * @returns null where the file cannot be read, or nothing else would stay as it is
  */
 export function setAt(
-  { path, bytes }: { readonly path: string; readonly bytes: Buffer },
+  { kind, bytes }: { readonly kind: StructuredKind; readonly bytes: Buffer },
   keys: readonly string[],
   value: unknown,
 ): Buffer | null {
-  switch (structuredKind(path)) {
+  switch (kind) {
     case 'npm':
     case 'container':
       return setJson(bytes, keys, value);
@@ -33,8 +33,7 @@ export function setAt(
 }
 
 /** Returns the content of a structured file as plain data; null where it cannot be read. */
-export function dataOf(path: string, bytes: Buffer): unknown {
-  const kind = structuredKind(path);
+export function dataOf(kind: StructuredKind, bytes: Buffer): unknown {
   if (kind === 'env') return envData(bytes);
   if (kind === 'compose') {
     const file = readYaml(bytes);

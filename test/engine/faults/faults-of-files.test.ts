@@ -13,6 +13,7 @@ test('a skill that is taken out leaves no package, setting, service or image pac
     'package.json': `${JSON.stringify({ name: 'app', version: '1.0.0', dependencies: {} }, null, 4)}\n`,
     '.env.example': '# ours\nNAME=a\n',
     'docker-compose.yml': 'services:\n  db: # the store\n    image: postgres:16\n',
+    'claw.config.yaml': 'structured: { container/packages.json: container }\n',
     'container/packages.json': '{ "apt": ["git"], "npm": {} }\n',
     '.gitignore': 'node_modules\n',
   };

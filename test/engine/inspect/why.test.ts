@@ -268,6 +268,7 @@ test('services and image packages belong to the skills that declare them, look-a
     {
       'docker-compose.yml':
         'services:\n  db: # the store\n    image: postgres:16\n    restart: always\n',
+      'claw.config.yaml': 'structured: { container/packages.json: container }\n',
       'container/packages.json': '{\n  "apt": [\n    "git"\n  ],\n  "npm": {}\n}\n',
     },
     { git: true },

@@ -56,11 +56,15 @@ const SKILLS = {
 };
 type Name = keyof typeof SKILLS;
 
+const FILES = {
+  'claw.config.yaml': 'structured: { container/packages.json: container }\n',
+  'docker-compose.yaml': COMPOSE,
+  '.env.example': ENV,
+  'container/packages.json': IMAGE,
+};
+
 test('whatever the order, a set of skills is one tree, and the last one out leaves every byte', async () => {
-  await using codebase = temporaryCodebase(
-    { 'docker-compose.yaml': COMPOSE, '.env.example': ENV, 'container/packages.json': IMAGE },
-    { git: true },
-  );
+  await using codebase = temporaryCodebase(FILES, { git: true });
   for (const [skill, structured] of Object.entries(SKILLS)) {
     addSkill(codebase, skill, { manifest: { structured } });
   }
@@ -87,10 +91,7 @@ test('whatever the order, a set of skills is one tree, and the last one out leav
 });
 
 test('what stays of the files says all that two skills want, and nothing else changed', async () => {
-  await using codebase = temporaryCodebase(
-    { 'docker-compose.yaml': COMPOSE, '.env.example': ENV, 'container/packages.json': IMAGE },
-    { git: true },
-  );
+  await using codebase = temporaryCodebase(FILES, { git: true });
   for (const [skill, structured] of Object.entries(SKILLS)) {
     addSkill(codebase, skill, { manifest: { structured } });
   }

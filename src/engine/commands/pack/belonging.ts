@@ -26,7 +26,7 @@ export function createBelonging(
     const glob = protection.protectedBy(path);
     if (glob !== null) return `no skill may change it: ${glob} is protected`;
     if (named.some((one) => path === one || path.startsWith(`${one}/`))) return null;
-    const kind = structuredKind(path);
+    const kind = structuredKind(path, composition.ownStructured);
     if (kind !== null) {
       return declaresFor(skill, kind)
         ? null

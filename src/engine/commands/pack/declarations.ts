@@ -1,6 +1,6 @@
 import { type Document, isMap, isScalar, isSeq, type YAMLSeq } from 'yaml';
 import { isOwnValue, type OwnValues } from '../../operation/secrets/secrets.ts';
-import { structuredKind } from '../../structured/kind.ts';
+import type { StructuredKind } from '../../structured/kind.ts';
 import { intersectRanges } from '../../structured/npm/ranges.ts';
 import { dataOf } from '../../structured/value-edit.ts';
 import type { TreeFile } from '../../tree.ts';
@@ -8,7 +8,7 @@ import { readSettings } from './env-settings.ts';
 
 /** A structured file before and after the edits that a package is made of. */
 export type StructuredEdit = {
-  readonly path: string;
+  readonly kind: StructuredKind;
   readonly before: TreeFile | null;
   readonly after: TreeFile | null;
 };
@@ -51,13 +51,13 @@ export function declare(document: Document, declarations: readonly Declaration[]
 }
 
 function declaredBy(
-  { path, before, after }: StructuredEdit,
+  { kind, before, after }: StructuredEdit,
   own: OwnValues,
   settings: ReadonlySet<string>,
 ): Declaration[] {
-  const old = before ? dataOf(path, before.bytes) : {};
-  const now = after ? dataOf(path, after.bytes) : {};
-  switch (structuredKind(path)) {
+  const old = before ? dataOf(kind, before.bytes) : {};
+  const now = after ? dataOf(kind, after.bytes) : {};
+  switch (kind) {
     case 'npm':
       return packagesDeclared(packagesOf(old), packagesOf(now));
     case 'env':

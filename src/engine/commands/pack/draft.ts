@@ -4,6 +4,7 @@ import type { Installation } from '../../operation/installation.ts';
 import type { OwnValues } from '../../operation/secrets/secrets.ts';
 import type { SkillPackage } from '../../package/package.ts';
 import { intentNote } from '../../package/templates.ts';
+import { readOwnStructured } from '../../state/config.ts';
 import { structuredKind } from '../../structured/kind.ts';
 import { isSameFile, type TreeFile } from '../../tree.ts';
 import { type Declaration, declarationsOf, declare } from './declarations.ts';
@@ -28,9 +29,14 @@ export function draftPackage(draft: Draft): Map<string, TreeFile> {
   const files = new Map<string, TreeFile>();
   const put = (path: string, text: string) =>
     files.set(path, { bytes: Buffer.from(text), isExecutable: false });
-  const plain = edits.filter(({ path }) => structuredKind(path) === null);
-  const isStructured = ({ path }: PackedEdit) => structuredKind(path) !== null;
-  const declared = declarationsOf(edits.filter(isStructured), draft.own);
+  const ownStructured = readOwnStructured(installation.releaseFile);
+  const kindOf = ({ path }: PackedEdit) => structuredKind(path, ownStructured);
+  const plain = edits.filter((edit) => kindOf(edit) === null);
+  const structured = edits.flatMap((edit) => {
+    const kind = kindOf(edit);
+    return kind === null ? [] : [{ ...edit, kind }];
+  });
+  const declared = declarationsOf(structured, draft.own);
   const renames = findRenames(plain);
   const moved = new Set(renames.values());
   const adds: string[] = [];

@@ -123,12 +123,13 @@ function draftOf(request: FoldRequest, { ground, own, belongs, refused }: Ground
       left.push({ path, what: [], why });
       continue;
     }
-    if (structuredKind(path) !== null) {
-      const edit = { path, before: composed, after: wanted };
+    const kind = structuredKind(path, composition.ownStructured);
+    if (kind !== null) {
+      const edit = { kind, before: composed, after: wanted };
       const declared = declarationsOf([edit], own, settings);
       declarations.push(...declared);
       if (declared.length > 0) folded.set(path, { isWhole: false });
-      else left.push(...leftInTree(path, composed, wanted, own));
+      else left.push(...leftInTree(path, composed, wanted, { own, kind }));
       continue;
     }
     const present = fileIn(ground, installation, path);
@@ -145,12 +146,12 @@ function draftOf(request: FoldRequest, { ground, own, belongs, refused }: Ground
 }
 
 /** Returns the skill's work on each file that is not structured, from its first touch to its last. */
-function workOf({ files }: Composition, name: string): Work {
+function workOf({ files, ownStructured }: Composition, name: string): Work {
   return new Map(
     [...files].flatMap(([path, { touches }]) => {
       const own = touches.filter(({ layer }) => layer === name);
       const [first, last] = [own[0], own.at(-1)];
-      return first && last && structuredKind(path) === null
+      return first && last && structuredKind(path, ownStructured) === null
         ? [[path, { before: first.before, after: last.after }] as const]
         : [];
     }),
@@ -193,7 +194,10 @@ function reportOf(
   const partly = edits
     .filter(({ path }) => folded.has(path))
     .flatMap(({ path, wanted }) =>
-      leftInTree(path, fileIn(composed, installation, path), wanted, own),
+      leftInTree(path, fileIn(composed, installation, path), wanted, {
+        own,
+        kind: structuredKind(path, composed.ownStructured),
+      }),
     );
   const all = [...left, ...partly].sort((one, other) => (one.path < other.path ? -1 : 1));
   return { folded: [...folded.keys()].sort(), left: all };

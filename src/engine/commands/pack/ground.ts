@@ -1,6 +1,7 @@
 import { mergeFiles } from '../../merge/file.ts';
 import type { Installation } from '../../operation/installation.ts';
 import type { SkillPackage } from '../../package/package.ts';
+import { readOwnStructured } from '../../state/config.ts';
 import { structuredKind } from '../../structured/kind.ts';
 import { isSameFile } from '../../tree.ts';
 import type { PackedEdit } from './renames.ts';
@@ -20,11 +21,16 @@ export function groundEdits(
   installed: readonly SkillPackage[],
   edits: readonly PackedEdit[],
 ): Grounded {
+  const ownStructured = readOwnStructured(releaseFile);
   const depends = new Set<string>();
   const grounded = edits.map((edit) => {
     const { path, before, after } = edit;
     const released = releaseFile(path);
-    if (structuredKind(path) !== null || before === null || isSameFile(before, released)) {
+    if (
+      structuredKind(path, ownStructured) !== null ||
+      before === null ||
+      isSameFile(before, released)
+    ) {
       return edit;
     }
     const merged =

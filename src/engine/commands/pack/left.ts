@@ -1,5 +1,5 @@
 import { isOwnValue, type OwnValues } from '../../operation/secrets/secrets.ts';
-import { structuredKind } from '../../structured/kind.ts';
+import type { StructuredKind } from '../../structured/kind.ts';
 import { dataOf } from '../../structured/value-edit.ts';
 import { isSameFile, type TreeFile } from '../../tree.ts';
 
@@ -29,12 +29,10 @@ export function leftOfStructured(
   path: string,
   given: TreeFile | null,
   wanted: TreeFile | null,
-  own: OwnValues,
+  { own, kind }: { readonly own: OwnValues; readonly kind: StructuredKind },
 ): readonly Left[] {
-  const kind = structuredKind(path);
-  if (kind === null) return [];
-  const now = leavesOf(wanted === null ? {} : dataOf(path, wanted.bytes));
-  const there = leavesOf(given === null ? {} : dataOf(path, given.bytes));
+  const now = leavesOf(wanted === null ? {} : dataOf(kind, wanted.bytes));
+  const there = leavesOf(given === null ? {} : dataOf(kind, given.bytes));
   const names = [...new Set([...now.keys(), ...there.keys()])].sort();
   const differing = names.filter((name) => now.get(name) !== there.get(name));
   const isHidden = (name: string) => isOwnValue(own, name, unquoted(now.get(name)));
@@ -56,10 +54,11 @@ export function leftInTree(
   path: string,
   given: TreeFile | null,
   wanted: TreeFile | null,
-  own: OwnValues,
+  by: { readonly own: OwnValues; readonly kind: StructuredKind | null },
 ): readonly Left[] {
-  if (structuredKind(path) === null || isSameFile(given, wanted)) return [];
-  const left = leftOfStructured(path, given, wanted, own);
+  const { own, kind } = by;
+  if (kind === null || isSameFile(given, wanted)) return [];
+  const left = leftOfStructured(path, given, wanted, { own, kind });
   if (left.length > 0) return left;
   return [{ path, what: [], why: 'its layout, order or comments are yours' }];
 }

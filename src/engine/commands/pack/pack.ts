@@ -18,6 +18,7 @@ import { skillPage } from '../../package/skill-page.ts';
 import { descriptionOf } from '../../package/templates.ts';
 import { unwrittenIn } from '../../package/unwritten.ts';
 import { listFolder } from '../../state/claw-folder.ts';
+import { readOwnStructured } from '../../state/config.ts';
 import { readTreeFile } from '../../state/disk.ts';
 import { structuredKind } from '../../structured/kind.ts';
 import { isSameFile } from '../../tree.ts';
@@ -222,7 +223,8 @@ function notGiven(
     const composed = files.get(path);
     const given = composed ? composed.file : releaseFile(path);
     if (isSameFile(given, after)) return [];
-    if (structuredKind(path) !== null) return leftOfStructured(path, given, after, own);
+    const kind = structuredKind(path, readOwnStructured(releaseFile));
+    if (kind !== null) return leftOfStructured(path, given, after, { own, kind });
     const conflict = conflicts.find((one) => one.path === path);
     const why = conflict?.reason ?? 'together with the other layers the file becomes another';
     return [{ path, what: [], why }];

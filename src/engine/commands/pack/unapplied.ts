@@ -46,7 +46,7 @@ export function renewUnapplied(
     .filter(({ path, wanted }) => !isSameFile(wanted, composed(path)));
   const isOpen = ({ path, wanted }: (typeof edits)[number]) =>
     composition.files.get(path)?.layers.includes(name) === true &&
-    structuredKind(path) === null &&
+    structuredKind(path, composition.ownStructured) === null &&
     !holdsWork(path, installation, { wanted, composed: composed(path) });
   const open = edits.filter(isOpen);
   const made = foldIntoPackage({

@@ -30,7 +30,8 @@ export function blameComposed(account: Account, path: string, composed: Composed
   const first = touches[0] ? touches[0].before : composed.file;
   const naming = namingOf(account, path, touches);
   let blamed = blameWhole(first, CORE_OWNER);
-  for (const touch of touches) blamed = blameStep(path, blamed, naming(touch));
+  const kind = structuredKind(path, account.composition.ownStructured);
+  for (const touch of touches) blamed = blameStep(kind, blamed, naming(touch));
   return blamed;
 }
 
@@ -48,6 +49,7 @@ type Naming = (touch: Touch) => BlameStep;
 
 function namingOf(account: Account, path: string, touches: readonly Touch[]): Naming {
   const { layers, resolutions, composition } = account;
+  const kind = structuredKind(path, composition.ownStructured);
   const one = sameOwners();
   const skills = new Set(
     layers.filter(({ kind }) => kind === 'skill').map(({ manifest }) => manifest.skill),
@@ -61,7 +63,7 @@ function namingOf(account: Account, path: string, touches: readonly Touch[]): Na
   );
   return (touch) => {
     // Declarations of skills are composed in one go: the first skill carries the lines of all.
-    const isDeclared = structuredKind(path) !== null && skills.has(touch.layer);
+    const isDeclared = kind !== null && skills.has(touch.layer);
     const party = isDeclared ? declaring : [touch.layer];
     const ofParty = resolved.filter(({ conflict }) => party.includes(conflict.layers[1]));
     const answered = answeredLines(touch, resolutions, one);
@@ -77,7 +79,7 @@ function namingOf(account: Account, path: string, touches: readonly Touch[]): Na
         if (touch.resolved !== null && touch.resolved.answer.kind === 'file') {
           return one(resolutionOwner(touch.resolved, resolutions, null));
         }
-        const names = isDeclared && keys !== null ? declarersOf(path, keys, declarations) : [];
+        const names = isDeclared && keys !== null ? declarersOf(kind, keys, declarations) : [];
         return one({ kind: 'layers', names: names.length > 0 ? names : party });
       },
     };

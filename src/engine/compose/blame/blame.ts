@@ -3,6 +3,7 @@ import { at } from '../../merge/lines/edits.ts';
 import { internLines } from '../../merge/lines/intern.ts';
 import { splitLines } from '../../merge/lines/lines.ts';
 import { type KeyPath, lineKeys } from '../../structured/json/line-keys.ts';
+import type { StructuredKind } from '../../structured/kind.ts';
 import type { TreeFile } from '../../tree.ts';
 
 /** The owner of a line. `layers` of a shared line of a structured file are all that declare it. */
@@ -51,10 +52,10 @@ export function blameWhole(file: TreeFile | null, owner: Owner): Blamed {
  * Carries owners over a change: lines that stay keep theirs. In structured files a line is identified by its
  * key and its words. So a comma after it, or a neighbour that looks alike, changes nothing.
  */
-export function blameStep(path: string, before: Blamed, step: BlameStep): Blamed {
+export function blameStep(kind: StructuredKind | null, before: Blamed, step: BlameStep): Blamed {
   const lines = linesOf(step.after);
-  const keys = step.after === null ? null : lineKeys(path, step.after.bytes);
-  const known = lineKeys(path, Buffer.from(before.lines.join(''), 'latin1'));
+  const keys = step.after === null ? null : lineKeys(kind, step.after.bytes);
+  const known = lineKeys(kind, Buffer.from(before.lines.join(''), 'latin1'));
   const kept =
     keys !== null && known !== null
       ? keptByKey({ ...before, keys: known }, { lines, keys })

@@ -31,7 +31,7 @@ export function layerChanges(
   }));
   const undeclared = layer.kind === 'skill' ? withoutDeclarations(input, layer) : null;
   const changes = sums.map((sum) =>
-    undeclared !== null && structuredKind(sum.path) !== null
+    undeclared !== null && structuredKind(sum.path, composition.ownStructured) !== null
       ? { ...sum, before: undeclared(sum.path) }
       : sum,
   );
@@ -77,15 +77,16 @@ function joinMoves(sums: readonly Sum[]): readonly FileChange[] {
 }
 
 /** Shows the same change in the final file: changes of later layers are on both sides. */
-function inPresentFile(change: FileChange, { files }: Composition): FileChange {
+function inPresentFile(change: FileChange, { files, ownStructured }: Composition): FileChange {
   const { path, before, after } = change;
   const present = files.get(path)?.file ?? null;
   if (before === null || after === null || present === null) return change;
   if (isSameFile(after, present)) return change;
   const versions = { base: after, ours: present, theirs: before };
-  if (structuredKind(path) !== null) {
+  const kind = structuredKind(path, ownStructured);
+  if (kind !== null) {
     const open = (conflict: Conflict) => ({ kind: 'open', conflict }) as const;
-    const merged = mergeByKey(path, versions, ['the layers after it', 'it'], open);
+    const merged = mergeByKey({ path, kind }, versions, ['the layers after it', 'it'], open);
     return merged.conflicts.length > 0
       ? change
       : { ...change, before: merged.file, after: present };

@@ -7,9 +7,11 @@ import { type FileChange, planTree } from '../../compose/plan.ts';
 import { renamesOf } from '../../compose/renames.ts';
 import type { Decision, ResolvedConflict } from '../../compose/resolve-conflict.ts';
 import type { Conflict } from '../../conflict.ts';
+import { checkOwnStructured } from '../../package/checks/own-structured.ts';
 import type { PathMap } from '../../package/manifest/path-map.ts';
 import { orderLayers } from '../../package/order.ts';
 import type { SkillPackage } from '../../package/package.ts';
+import { readOwnStructured } from '../../state/config.ts';
 import { treeReader } from '../../state/disk.ts';
 import type { Resolution } from '../../state/resolution.ts';
 import type { TreeFile } from '../../tree.ts';
@@ -78,6 +80,7 @@ export function planLayers(request: TargetRequest): TargetPlan {
   const pathMaps = core?.pathMaps ?? installation.pathMaps;
   const answers = { decisions, resolutions: request.resolutions ?? installation.resolutions };
   const ordered = orderLayers(request.wanted);
+  checkOwnStructured(request.wanted, readOwnStructured(release));
   const target =
     request.composed ??
     composeKnown(root, { release, layers: ordered, answers, pathMaps, isJoint: true });

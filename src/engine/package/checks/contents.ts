@@ -1,5 +1,5 @@
 import { ClawError } from '../../errors.ts';
-import { structuredKind } from '../../structured/kind.ts';
+import { type OwnStructured, structuredPaths } from '../../structured/kind.ts';
 import type { Tree } from '../../tree.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import { hasConflictMarkers } from './markers.ts';
@@ -51,9 +51,10 @@ export function testFile(path: string, files: Tree): string | null {
 }
 
 /** @throws ClawError STRUCTURED_ONLY whose path is the structured file that a package touches */
-export function checkStructured(targets: readonly string[]): void {
+export function checkStructured(targets: readonly string[], own: OwnStructured = {}): void {
   // Compared without case, as some disks do.
-  const path = targets.find((target) => structuredKind(target.toLowerCase()) !== null);
+  const all = structuredPaths(own).map((path) => path.toLowerCase());
+  const path = targets.find((target) => all.includes(target.toLowerCase()));
   if (path === undefined) return;
   throw new ClawError(
     'STRUCTURED_ONLY',

@@ -1,5 +1,5 @@
 import { ClawError } from '../../errors.ts';
-import { structuredKind } from '../../structured/kind.ts';
+import { disputedKind } from '../../structured/kind.ts';
 import { aptFault, rangeFault } from '../dependencies.ts';
 import { parsePlainYaml } from './plain-yaml.ts';
 import { settingFault } from './services.ts';
@@ -33,13 +33,14 @@ export function parseValue(path: string, text: string, present: unknown = null):
 export function checkValue(path: string, value: unknown): void {
   const [file, key] = splitPath(path);
   if (value === null) return;
-  switch (structuredKind(file)) {
+  const kind = disputedKind(file);
+  switch (kind) {
     case 'env':
       if (typeof value === 'string' && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(value)) return;
       throw refusal('ENV_INVALID', path, 'a value is one line of plain text');
     case 'npm':
     case 'container':
-      checkPackages(path, key, value);
+      checkPackages(path, { key, isImage: kind === 'container' }, value);
       return;
     case 'compose': {
       const fault = settingFault(SERVICE_KEY.exec(key)?.[1] ?? '', value);
@@ -48,12 +49,16 @@ export function checkValue(path: string, value: unknown): void {
   }
 }
 
-function checkPackages(path: string, key: string, value: unknown): void {
+function checkPackages(
+  path: string,
+  { key, isImage }: { readonly key: string; readonly isImage: boolean },
+  value: unknown,
+): void {
   if (RANGE_KEY.test(key)) {
     const fault = typeof value === 'string' ? rangeFault(value) : 'a range is text';
     if (fault !== null) throw refusal('DEPENDENCY_REFUSED', path, fault);
   }
-  if (!path.startsWith('container/') || key !== 'apt') return;
+  if (!isImage || key !== 'apt') return;
   const names = Array.isArray(value) ? value : [value];
   const fault = names.map(aptFault).find((one) => one !== null);
   if (fault != null) throw refusal('DEPENDENCY_REFUSED', path, fault);
@@ -61,7 +66,7 @@ function checkPackages(path: string, key: string, value: unknown): void {
 
 function read(path: string, text: string, present: unknown): unknown {
   const [file, key] = splitPath(path);
-  const kind = structuredKind(file);
+  const kind = disputedKind(file);
   if (kind === 'env') return text;
   if (text === 'null') return null;
   if (kind !== 'compose' && RANGE_KEY.test(key)) return text;

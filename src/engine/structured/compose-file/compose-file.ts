@@ -40,14 +40,11 @@ export function composeServices(input: StructuredInput): StructuredResult {
   return { bytes: written.bytes, conflicts: all, outcome };
 }
 
-function writeDecisions(
-  { path, release }: StructuredInput,
-  changes: readonly DecidedKey[],
-): Written {
+function writeDecisions({ release }: StructuredInput, changes: readonly DecidedKey[]): Written {
   const conflicts: Conflict[] = [];
   let bytes = release ?? Buffer.alloc(0);
   for (const { keys, value, conflict } of changes) {
-    const set = setAt({ path, bytes }, keys, value);
+    const set = setAt({ kind: 'compose', bytes }, keys, value);
     if (set === null) conflicts.push(conflict);
     else bytes = set;
   }
@@ -98,7 +95,7 @@ function addContent(input: StructuredInput, bytes: Buffer, content: unknown): Wr
       },
     );
     const decided = input.decide?.(conflict) ?? null;
-    const set = decided && setAt({ path, bytes: written }, keys, decided.value ?? null);
+    const set = decided && setAt({ kind: 'compose', bytes: written }, keys, decided.value ?? null);
     if (set === null) conflicts.push(conflict);
     else written = set;
   }

@@ -24,13 +24,13 @@ export function resolvePorts(
   merge: Merge,
   merged: Buffer,
 ): { readonly bytes: Buffer; readonly conflicts: readonly Conflict[] } {
-  const { path, versions } = merge;
-  const ours = servicesOf(path, versions.ours);
-  const theirs = servicesOf(path, versions.theirs);
+  const { versions } = merge;
+  const ours = servicesOf(versions.ours);
+  const theirs = servicesOf(versions.theirs);
   const tried = new Set<string>();
   let bytes = merged;
   for (;;) {
-    const services = servicesOf(path, bytes);
+    const services = servicesOf(bytes);
     const pair = findPair(services, { ours, theirs });
     if (pair === null) return { bytes, conflicts: [] };
     const conflict = conflictOver(merge, services, pair);
@@ -38,7 +38,7 @@ export function resolvePorts(
     const decided = tried.has(state) ? null : (merge.decide?.(conflict) ?? null);
     tried.add(state);
     const keys = ['services', pair.come, 'ports'];
-    const set = decided && setAt({ path, bytes }, keys, decided.value ?? null);
+    const set = decided && setAt({ kind: 'compose', bytes }, keys, decided.value ?? null);
     if (set === null) return { bytes, conflicts: [conflict] };
     bytes = set;
   }
@@ -80,14 +80,14 @@ function conflictOver(
     reason: `${kept} of ${layers[0]} and ${come} of ${layers[1]} both want the host port ${port}.`,
     sides: versions,
     values: {
-      base: portsOf(servicesOf(path, versions.base), come),
+      base: portsOf(servicesOf(versions.base), come),
       ours: portsOf(services, kept),
       theirs: portsOf(services, come),
     },
   });
 }
 
-function servicesOf(path: string, bytes: Buffer | null): Services {
-  const services = bytes === null ? null : dataAt(dataOf(path, bytes), ['services']);
+function servicesOf(bytes: Buffer | null): Services {
+  const services = bytes === null ? null : dataAt(dataOf('compose', bytes), ['services']);
   return isPlainMap(services) ? services : {};
 }

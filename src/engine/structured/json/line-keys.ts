@@ -3,7 +3,7 @@ import { namedVolumes } from '../compose-file/volumes.ts';
 import { readYaml } from '../compose-file/yaml-text.ts';
 import type { Declaration } from '../declaration.ts';
 import { envMap } from '../env/env.ts';
-import { structuredKind } from '../kind.ts';
+import type { StructuredKind } from '../kind.ts';
 import { type JsonText, membersOf, readJson } from './json-text.ts';
 import { type KeyedMap, splitLines } from './keyed-lines.ts';
 
@@ -14,8 +14,7 @@ export type KeyPath = readonly string[];
  * Returns the key that each line of a structured file belongs to: comments to the key below them, the end of a
  * map to the map. Null for every other file, and for one that cannot be read.
  */
-export function lineKeys(path: string, bytes: Buffer): readonly KeyPath[] | null {
-  const kind = structuredKind(path);
+export function lineKeys(kind: StructuredKind | null, bytes: Buffer): readonly KeyPath[] | null {
   if (kind === 'npm' || kind === 'container') {
     const file = readJson(bytes);
     return 'root' in file ? jsonKeys(file) : null;
@@ -29,14 +28,14 @@ export function lineKeys(path: string, bytes: Buffer): readonly KeyPath[] | null
 
 /** Returns the layers that declare a key of a structured file, in the order given. */
 export function declarersOf(
-  path: string,
+  kind: StructuredKind | null,
   keys: KeyPath,
   declarations: readonly Declaration[],
 ): readonly string[] {
   const [section = '', name = ''] = keys;
   const isDeclared = ({ structured }: Declaration): boolean => {
     const { npmDependencies, envAdditions, composeServices, container } = structured;
-    switch (structuredKind(path)) {
+    switch (kind) {
       case 'npm':
         return /dependencies$/i.test(section) && Object.hasOwn(npmDependencies, name);
       case 'env':

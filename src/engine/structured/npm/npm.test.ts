@@ -4,7 +4,12 @@ import { declaration } from '../declaration-fixture.ts';
 
 function compose(release: string | null, ...declarations: ReturnType<typeof declaration>[]) {
   const bytes = release === null ? null : Buffer.from(release);
-  const result = composeStructured({ path: 'package.json', release: bytes, declarations });
+  const result = composeStructured({
+    path: 'package.json',
+    kind: 'npm',
+    release: bytes,
+    declarations,
+  });
   const conflicts = result.conflicts.map(({ path, kind, layers }) => ({ path, kind, layers }));
   return { text: result.bytes?.toString() ?? null, conflicts, outcome: result.outcome };
 }
@@ -87,6 +92,7 @@ test('the core’s own range takes part, in whatever section it stands', () => {
 test('three requirements that agree only in pairs are a conflict of all three', () => {
   const result = composeStructured({
     path: 'package.json',
+    kind: 'npm',
     release: Buffer.from('{}'),
     declarations: [
       declaration('a', { npm: { foo: '1 || 2' } }),
@@ -106,6 +112,7 @@ test.each([
 ])('a release of %j is reported with its line, and left as it is', (release, line) => {
   const result = composeStructured({
     path: 'package.json',
+    kind: 'npm',
     release: Buffer.from(release),
     declarations: [declaration('a', { npm: { foo: '^1.0.0' } })],
   });
