@@ -72,6 +72,11 @@ test.concurrent('a mention in a thread and files arrive as messages of the chann
   slack.sendText(ADA, GENERAL, 'look', { subtype: 'file_share', files });
   slack.sendText(ADA, GENERAL, '', { subtype: 'file_share', files: [{ mimetype: 'audio/mp4' }] });
   await slack.until(() => inbox.messages.length === 3);
+  expect(inbox.messages.map(({ thread }) => thread)).toEqual([
+    '1699999999.000100',
+    undefined,
+    undefined,
+  ]);
   expect(inbox.messages.map(({ jid, text }) => `${jid} ${text}`)).toEqual([
     'slack:C0GENERAL in a thread',
     'slack:C0GENERAL [photo] [document] look',

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ChannelClock } from '../../../src/channels/channel.ts';
 import { connectChannel, GENERAL, startWorkspace, stoppedClock } from './fixtures.ts';
@@ -238,4 +241,79 @@ test.concurrent('a message that is sent again while it is on its way goes out on
   const { slack, send } = workspace;
   await Promise.all([send('hello', 'same'), send('hello', 'same')]);
   expect(slack.posted).toHaveLength(1);
+});
+
+/** A file in a temporary folder. */
+function fileOf(text: string) {
+  const folder = mkdtempSync(join(tmpdir(), 'slack-files-'));
+  const path = join(folder, '1f-copy');
+  writeFileSync(path, text);
+  const file = { path, name: 'übersicht 1.csv', sizeBytes: Buffer.byteLength(text) };
+  return { file, [Symbol.dispose]: () => rmSync(folder, { recursive: true }) };
+}
+
+const THREAD = '1699999999.000100';
+
+test.concurrent('text and files go to the thread that asked, the files whole and under their names', async () => {
+  await using workspace = await connectedWorkspace();
+  const { slack, channel } = workspace;
+  using made = fileOf('größe,b\n1,2\n');
+  const message = { jid: JID, text: 'Here it is.', thread: THREAD, attachments: [made.file] };
+  await channel.send({ id: 'f1', ...message });
+  expect(shown(slack)).toEqual(['Here it is.']);
+  expect([...slack.threads]).toEqual([['Here it is.', THREAD]]);
+  const sent = { channel: GENERAL, name: 'übersicht 1.csv', text: 'größe,b\n1,2\n' };
+  expect(slack.files).toEqual([{ ...sent, thread: THREAD }]);
+  await channel.send({ id: 'f2', jid: JID, text: '', attachments: [made.file] });
+  expect(slack.files.at(-1)).toEqual({ ...sent, thread: null });
+});
+
+test.concurrent('an upload that breaks is begun again, and the text is not said twice', async () => {
+  await using workspace = await connectedWorkspace();
+  const { slack, channel } = workspace;
+  using made = fileOf('x');
+  slack.failNext('upload', { status: 500, body: {} });
+  const message = { id: 'f3', jid: JID, text: 'one', attachments: [made.file] };
+  await expect(channel.send(message)).rejects.toMatchObject({ code: 'UNREACHABLE' });
+  expect(slack.files).toEqual([]);
+  await channel.send(message);
+  expect(shown(slack)).toEqual(['one']);
+  expect(slack.files).toHaveLength(1);
+});
+
+test.concurrent('an app that may not send files says so in the chat, and what to do', async () => {
+  await using workspace = await connectedWorkspace();
+  const { slack, channel } = workspace;
+  slack.lacking.add('files:write').add('reactions:write');
+  using made = fileOf('x');
+  await channel.send({ id: 'f4', jid: JID, text: 'one', attachments: [made.file] });
+  expect(shown(slack)).toEqual(['one', expect.stringContaining('add the scope files:write')]);
+  const reactsTo = { id: THREAD, sender: 'U0ADA', text: 'hello' };
+  await channel.send({ id: 'r0', jid: JID, text: '👍', reactsTo });
+  expect(shown(slack).at(-1)).toBe('👍');
+});
+
+test.concurrent('a line of progress takes the place of the one before; what cannot be edited is said again', async () => {
+  await using workspace = await connectedWorkspace();
+  const { slack, channel } = workspace;
+  await channel.send({ id: 'p1', jid: JID, text: '… one' });
+  await channel.send({ id: 'p2', jid: JID, text: '… one\n**two**', replaces: 'p1' });
+  await channel.send({ id: 'p3', jid: JID, text: '… three', replaces: 'p2' });
+  expect(shown(slack)).toEqual(['… three']);
+  slack.deleteAll();
+  await channel.send({ id: 'p4', jid: JID, text: '… four', replaces: 'p3' });
+  await channel.send({ id: 'p5', jid: JID, text: '… five', replaces: 'of another process' });
+  expect(shown(slack)).toEqual(['… four', '… five']);
+});
+
+test.concurrent('an emoji is put on the message, once; one that Slack has no name for here is said', async () => {
+  await using workspace = await connectedWorkspace();
+  const { slack, channel } = workspace;
+  const reactsTo = { id: THREAD, sender: 'U0ADA', text: 'hello' };
+  for (const id of ['r1', 'r2']) await channel.send({ id, jid: JID, text: '👍🏽', reactsTo });
+  await channel.send({ id: 'r3', jid: JID, text: '❤️', reactsTo });
+  expect(slack.reactions).toEqual([`${THREAD} +1`, `${THREAD} heart`]);
+  expect(slack.posted).toEqual([]);
+  await channel.send({ id: 'r4', jid: JID, text: '🦥', reactsTo });
+  expect(shown(slack)).toEqual(['🦥']);
 });

@@ -9,6 +9,12 @@ import { acceptWebSocket, WebSocketPeer } from './webSocket.ts';
 export type SlackUser = { readonly id: string; readonly name: string; readonly real_name: string };
 export type SlackChannel = { readonly id: string; readonly name?: string; readonly user?: string };
 export type PostedMessage = { readonly channel: string; readonly text: string };
+export type SharedFile = {
+  readonly channel: string;
+  readonly thread: string | null;
+  readonly name: string;
+  readonly text: string;
+};
 
 /** A message with blocks, as it is now. */
 export type PostedBlocks = PostedMessage & { readonly ts: string; blocks: readonly Block[] };
@@ -45,6 +51,13 @@ export class SlackServer {
   readonly botUserId = 'U0BOT';
   readonly posted: PostedMessage[] = [];
   readonly withBlocks: PostedBlocks[] = [];
+  /** Threads of the messages in `posted`, by their time stamps. */
+  readonly threads = new Map<string, string>();
+  readonly files: SharedFile[] = [];
+  /** Reactions, as `<time stamp> <name>`. */
+  readonly reactions: string[] = [];
+  /** Scopes that the app lacks. */
+  readonly lacking = new Set<string>();
   /** What one person alone was told. */
   readonly whispered: (PostedMessage & { readonly user: string })[] = [];
   readonly calls: { method: string; fields: Fields }[] = [];
@@ -59,6 +72,13 @@ export class SlackServer {
   readonly #users = new Map<string, SlackUser>();
   readonly #channels = new Map<string, SlackChannel>();
   readonly #tickets = new Set<string>();
+  /** Uploads that are begun, by their id. */
+  readonly #uploads = new Map<
+    string,
+    { readonly name: string; readonly length: number; text: string }
+  >();
+  /** Time stamps of `posted`, in its order. */
+  readonly #stamps: string[] = [];
   readonly #sockets = new Set<Duplex>();
   readonly #failures: { method: string; answer: Answer; later: number }[] = [];
   #isSilent = false;
@@ -179,6 +199,12 @@ export class SlackServer {
     this.#deliver(pending);
   }
 
+  /** Somebody deletes all that the app has said. */
+  deleteAll(): void {
+    this.posted.length = 0;
+    this.#stamps.length = 0;
+  }
+
   /** The next request of that method, or the one that many later, is answered so. */
   failNext(method: string, answer: Answer, later = 0): void {
     this.#failures.push({ method, answer, later });
@@ -255,7 +281,10 @@ export class SlackServer {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
-    const fields = Object.fromEntries(new URLSearchParams(Buffer.concat(chunks).toString()));
+    const bytes = Buffer.concat(chunks);
+    const [, upload] = /^\/upload\/(\w+)$/.exec(request.url ?? '') ?? [];
+    if (upload !== undefined) return this.#takeBytes(upload, bytes, response);
+    const fields = Object.fromEntries(new URLSearchParams(bytes.toString()));
     const method = /^\/api\/([\w.]+)$/.exec(request.url ?? '')?.[1] ?? '';
     this.calls.push({ method, fields });
     const failure = this.#failureOf(method);
@@ -270,6 +299,17 @@ export class SlackServer {
       ...answer.headers,
     });
     response.end(JSON.stringify(answer.body));
+  }
+
+  #takeBytes(id: string, bytes: Buffer, response: ServerResponse): void {
+    const failure = this.#failureOf('upload');
+    const upload = this.#uploads.get(id);
+    if (failure !== undefined || upload === undefined) {
+      response.writeHead(failure?.status ?? 404).end();
+      return;
+    }
+    upload.text = bytes.toString();
+    response.writeHead(200).end(`OK - ${bytes.length}`);
   }
 
   #failureOf(method: string): Answer | undefined {
@@ -318,12 +358,19 @@ export class SlackServer {
         if (text.trim() === '') return { ok: false, error: 'no_text' };
         const ts = this.#nextTs();
         this.posted.push({ channel: channel.id, text });
+        this.#stamps.push(ts);
+        if (fields['thread_ts'] !== undefined) this.threads.set(text, String(fields['thread_ts']));
         const blocks = blocksIn(fields);
         if (blocks.length > 0) this.withBlocks.push({ channel: channel.id, text, ts, blocks });
         return { ok: true, channel: channel.id, ts, message: { type: 'message', text, ts } };
       }
       case 'chat.update': {
         const message = this.withBlocks.find(({ ts }) => ts === fields['ts']);
+        const at = this.#stamps.indexOf(String(fields['ts']));
+        if (message === undefined && this.posted[at] !== undefined && channel !== undefined) {
+          this.posted[at] = { channel: channel.id, text: String(fields['text']) };
+          return { ok: true, ts: fields['ts'] };
+        }
         if (message === undefined) return { ok: false, error: 'message_not_found' };
         message.blocks = blocksIn(fields);
         return { ok: true };
@@ -335,6 +382,33 @@ export class SlackServer {
           user: user?.id ?? '',
           text: String(text),
         });
+        return { ok: true };
+      }
+      case 'files.getUploadURLExternal': {
+        if (this.lacking.has('files:write')) return { ok: false, error: 'missing_scope' };
+        const id = `F${this.#uploads.size + 1}`;
+        const name = String(fields['filename']);
+        this.#uploads.set(id, { name, length: Number(fields['length']), text: '' });
+        return { ok: true, file_id: id, upload_url: `http://127.0.0.1:${this.#port}/upload/${id}` };
+      }
+      case 'files.completeUploadExternal': {
+        if (fields['channel_id'] === undefined) return { ok: false, error: 'channel_not_found' };
+        for (const { id } of JSON.parse(String(fields['files']))) {
+          const upload = this.#uploads.get(id);
+          if (upload === undefined || Buffer.byteLength(upload.text) !== upload.length) {
+            return { ok: false, error: 'file_not_found' };
+          }
+          const { name, text } = upload;
+          const thread = fields['thread_ts'] === undefined ? null : String(fields['thread_ts']);
+          this.files.push({ channel: String(fields['channel_id']), thread, name, text });
+        }
+        return { ok: true };
+      }
+      case 'reactions.add': {
+        if (this.lacking.has('reactions:write')) return { ok: false, error: 'missing_scope' };
+        const reaction = `${fields['timestamp']} ${fields['name']}`;
+        if (this.reactions.includes(reaction)) return { ok: false, error: 'already_reacted' };
+        this.reactions.push(reaction);
         return { ok: true };
       }
       default:

@@ -7,9 +7,9 @@ import {
   type OutboundMessage,
 } from './channel.ts';
 import { settingsProblem } from './slack/access.ts';
+import { CAPABILITIES } from './slack/delivery.ts';
 import { SlackError } from './slack/failure.ts';
 import { isSlackJid } from './slack/jid.ts';
-import { BUTTONS } from './slack/press.ts';
 import { appOf, SlackEnvironment, type SlackSettings } from './slack/settings.ts';
 import type { Workspace } from './slack/workspace.ts';
 
@@ -33,7 +33,7 @@ type Parts = Pick<ChannelContext, 'assistantName' | 'log' | 'clock'>;
 class SlackChannel implements Channel {
   readonly name = 'slack';
   readonly allowSetting = 'SLACK_ALLOW_FROM';
-  readonly capabilities = { choices: BUTTONS };
+  readonly capabilities = CAPABILITIES;
   readonly #settings: SlackSettings;
   readonly #parts: Parts;
   #status: ChannelStatus = { state: 'stopped', detail: null };

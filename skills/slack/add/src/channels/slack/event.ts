@@ -6,6 +6,8 @@ export type SlackMessage = {
   readonly user: string;
   /** Slack's time stamp in seconds, which is also the id of the message in its channel. */
   readonly ts: string;
+  /** The time stamp of the message that began the thread; null outside of threads. */
+  readonly thread: string | null;
   /** In Slack's own notation. */
   readonly text: string;
   readonly isAppMention: boolean;
@@ -34,6 +36,7 @@ const Message = z.looseObject({
   user: z.string(),
   bot_id: z.string().optional(),
   ts: z.string().regex(/^\d+\.\d+$/),
+  thread_ts: z.string().optional(),
   text: z.string().default(''),
   files: z.array(z.looseObject({ mimetype: z.string().default('') })).default([]),
 });
@@ -60,5 +63,8 @@ export function readEvent(body: unknown): SlackEvent | null {
   const { ts, text } = event;
   const files = event.files.map(({ mimetype }) => mimetype);
   const isAppMention = event.type === 'app_mention';
-  return { kind: 'message', message: { channel, user, ts, text, isAppMention, files } };
+  // What began a thread has its own time stamp as that of the thread.
+  const { thread_ts: begun = ts } = event;
+  const thread = begun === ts ? null : begun;
+  return { kind: 'message', message: { channel, user, ts, thread, text, isAppMention, files } };
 }

@@ -111,7 +111,7 @@ export class Inbox {
     this.#chats.set(jid, name);
   }
 
-  async #read({ channel, user, ts, text, ...more }: SlackMessage): Promise<InboundMessage> {
+  async #read({ channel, user, ts, thread, text, ...more }: SlackMessage): Promise<InboundMessage> {
     const { names, assistantName } = this.#options;
     const words = await readSlackText(text, {
       ofUser: async (id) => (id === this.#botUserId ? assistantName : names.ofUser(id)),
@@ -128,6 +128,7 @@ export class Inbox {
       mentionsAssistant: more.isAppMention || mentionsUser(text, this.#botUserId),
       text: [...more.files.map(nameFile), words].filter((part) => part !== '').join(' '),
       sentAt: Math.round(Number(ts) * 1_000),
+      ...(thread === null ? {} : { thread }),
     };
   }
 

@@ -1,11 +1,11 @@
 import { webApi } from '@slack/bolt';
 import type { ChannelClock, ChannelEvents, ChannelLog, ChannelStatus } from '../channel.ts';
 import type { PartDelivery } from '../kit/part-delivery.ts';
-import { createDelivery } from './delivery.ts';
+import { createDelivery, type Sending } from './delivery.ts';
 import { Inbox } from './inbox.ts';
 import { boltLogger } from './logger.ts';
 import { Names } from './names.ts';
-import { type SlackPart, showOutcome } from './press.ts';
+import { showOutcome } from './press.ts';
 import { openSession } from './session.ts';
 import { stayConnected } from './stay-connected.ts';
 
@@ -29,7 +29,7 @@ export type WorkspaceOptions = {
 
 /** What exists from `connect` to `disconnect`. */
 export type Workspace = {
-  readonly delivery: PartDelivery<SlackPart>;
+  readonly delivery: PartDelivery<Sending>;
   /** Resolves with the first connection, or the first reason why there is none. */
   readonly firstOutcome: Promise<void>;
   readonly close: () => Promise<void>;
