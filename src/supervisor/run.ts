@@ -1,6 +1,6 @@
 import type { OwnerConsole } from '../terminal/owner-console.ts';
 import { type AssistantProcess, type ProcessEnd, startAssistant } from './assistant-process.ts';
-import type { Audience } from './audience.ts';
+import type { Clients } from './clients.ts';
 import type { Environment } from './environment.ts';
 import type { ChildFrame, StartFrame } from './frames.ts';
 import type { Lines } from './lines.ts';
@@ -13,7 +13,7 @@ export type RunOptions = {
   readonly environment: Environment;
   readonly ownerConsole: OwnerConsole;
   readonly lines: Lines;
-  readonly audience: Audience;
+  readonly clients: Clients;
   readonly start: StartFrame;
   readonly greets: boolean;
   /** Ended when it is not healthy after this time; null lets it take any. */
@@ -44,7 +44,7 @@ export interface Run {
 
 /** Starts the assistant and connects it with the owner's terminal. */
 export function runAssistant(options: RunOptions): Run {
-  const { ownerConsole, lines, audience, start, stopMs } = options;
+  const { ownerConsole, lines, clients, start, stopMs } = options;
   let wantsRestart = false;
   let wasHealthy = false;
   let isLate = false;
@@ -53,16 +53,16 @@ export function runAssistant(options: RunOptions): Run {
   function onFrame(frame: ChildFrame): void {
     switch (frame.kind) {
       case 'hello':
-        audience.setName(frame.name);
+        clients.setName(frame.name);
         if (options.greets) ownerConsole.print(frame.greeting);
         return;
       case 'prompt':
         options.onPrompt(frame.text);
-        audience.setPhase(null);
+        clients.setPhase(null);
         lines.attach((line) => assistant.send({ kind: 'line', ...line }));
         return;
       case 'print':
-        audience.print(frame);
+        clients.print(frame);
         return;
       case 'notice':
         ownerConsole.notice(frame.text);
@@ -92,7 +92,7 @@ export function runAssistant(options: RunOptions): Run {
         wantsRestart = true;
         pulse.stop();
         lines.detach();
-        audience.setPhase('Restarting');
+        clients.setPhase('Restarting');
         assistant.stop(stopMs);
         return;
     }

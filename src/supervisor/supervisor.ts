@@ -1,6 +1,6 @@
 import type { Shell, ShellEvents } from '../control/server.ts';
 import type { OwnerConsole } from '../terminal/owner-console.ts';
-import { openAudience, type Participant } from './audience.ts';
+import { type Client, openClients } from './clients.ts';
 import { countCrashes } from './crashes.ts';
 import { type Environment, withoutSecrets } from './environment.ts';
 import { finishInterrupted } from './finish-interrupted.ts';
@@ -11,7 +11,7 @@ import { lastHealthyOf } from './rollback/last-healthy.ts';
 import { reasonFor } from './rollback/reason.ts';
 import { rollBack } from './rollback/rollback.ts';
 import { type Run, type RunEnd, runAssistant } from './run.ts';
-import { admitShell } from './shell-participant.ts';
+import { admitShell } from './shell-client.ts';
 import type { Timing } from './timing.ts';
 
 export type SupervisorOptions = {
@@ -41,7 +41,7 @@ export interface Supervisor {
   end(): void;
   /** Does the same at first; the second time, ends the assistant at once. */
   interrupt(): void;
-  /** Admits a connected shell as a participant. */
+  /** Admits a connected shell as a client. */
   admit(shell: Shell): ShellEvents;
 }
 
@@ -62,23 +62,23 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
   let isInputOver = false;
   let rolledBack: string | null = null;
 
-  const audience = openAudience(() => lines);
+  const clients = openClients(() => lines);
   const lines: Lines = openLines({
     runId: options.runId,
     now,
     onChange() {
-      audience.refresh();
+      clients.refresh();
       if (isInputOver && (lines.isIdle() || ownerConsole.isInteractive)) end();
     },
   });
 
-  const owner: Participant = {
+  const owner: Client = {
     ...ownerConsole,
     isOneByOne: !ownerConsole.isInteractive,
     progress: ownerConsole.print,
     isWatching: true,
   };
-  audience.join(owner);
+  clients.join(owner);
 
   function end(): void {
     if (!ending.signal.aborted) endingSince = now();
@@ -97,7 +97,7 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
       ...options,
       environment: options.readEnvironment(),
       lines,
-      audience,
+      clients,
       start: {
         kind: 'start',
         isInteractive: ownerConsole.isInteractive,
@@ -134,7 +134,7 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
     // Goes to the file alone: the terminal has shown these lines.
     log.info('what it said last', { lastLines });
     if (isPublished && !last.wasHealthy) {
-      audience.setPhase('Taking the change back');
+      clients.setPhase('Taking the change back');
       return await takeBack(last);
     }
     if (exitCode === EXIT_UNUSABLE) {
@@ -180,7 +180,7 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
 
   return {
     end,
-    admit: (shell) => admitShell(shell, { lines, audience }),
+    admit: (shell) => admitShell(shell, { lines, clients }),
     interrupt,
     async run() {
       for (;;) {

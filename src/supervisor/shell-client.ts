@@ -1,15 +1,15 @@
 import type { Shell, ShellEvents } from '../control/server.ts';
-import type { Audience, Participant } from './audience.ts';
+import type { Client, Clients } from './clients.ts';
 import type { Lines } from './lines.ts';
 
 export type ShellParts = {
   readonly lines: Lines;
-  readonly audience: Audience;
+  readonly clients: Clients;
 };
 
 /** Lets a connected shell take part: what it says is said in the owner's chat, and answered there. */
-export function admitShell(shell: Shell, { lines, audience }: ShellParts): ShellEvents {
-  const participant: Participant = {
+export function admitShell(shell: Shell, { lines, clients }: ShellParts): ShellEvents {
+  const client: Client = {
     isOneByOne: false,
     isWatching: false,
     print: (text) => shell.send({ kind: 'answer', text }),
@@ -17,16 +17,16 @@ export function admitShell(shell: Shell, { lines, audience }: ShellParts): Shell
     notice: (text) => shell.send({ kind: 'notice', text }),
     setActivity: (text) => shell.send({ kind: 'activity', text }),
     acknowledged() {
-      if (lines.isIdle(participant)) shell.send({ kind: 'acknowledged' });
+      if (lines.isIdle(client)) shell.send({ kind: 'acknowledged' });
     },
   };
-  shell.send({ kind: 'welcome', name: audience.name() });
-  audience.join(participant);
+  shell.send({ kind: 'welcome', name: clients.name() });
+  clients.join(client);
   return {
     onMessage(message) {
-      if (message.kind === 'watch') participant.isWatching = true;
-      else lines.add(participant, message.text);
+      if (message.kind === 'watch') client.isWatching = true;
+      else lines.add(client, message.text);
     },
-    onEnd: () => audience.leave(participant),
+    onEnd: () => clients.leave(client),
   };
 }

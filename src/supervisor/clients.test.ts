@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
-import { openAudience, type Participant } from './audience.ts';
+import { type Client, openClients } from './clients.ts';
 import { type Lines, openLines } from './lines.ts';
 
 function conversation() {
   const seen: string[] = [];
-  const audience = openAudience(() => lines);
+  const clients = openClients(() => lines);
   const lines: Lines = openLines({
     runId: 'run',
     now: () => 1,
-    onChange: () => audience.refresh(),
+    onChange: () => clients.refresh(),
   });
-  const join = (name: string, isWatching: boolean): Participant => {
-    const participant: Participant = {
+  const join = (name: string, isWatching: boolean): Client => {
+    const client: Client = {
       isOneByOne: false,
       isWatching,
       print: (text) => void seen.push(`${name}: ${text}`),
@@ -20,25 +20,25 @@ function conversation() {
       setActivity: (activity) => void seen.push(`${name} sees ${activity}`),
       acknowledged: () => {},
     };
-    audience.join(participant);
-    return participant;
+    clients.join(client);
+    return client;
   };
-  audience.setName('Andy');
-  return { seen, audience, lines, join };
+  clients.setName('Andy');
+  return { seen, clients, lines, join };
 }
 
 test('the mark of typing stays until the last thing said is answered, whatever is answered before', () => {
-  const { seen, audience, lines, join } = conversation();
+  const { seen, clients, lines, join } = conversation();
   const owner = join('owner', true);
   lines.attach(() => {});
   lines.add(owner, 'think');
   lines.add(owner, '/groups');
   lines.stored(2);
-  audience.print({ text: 'groups', answersTo: ['run-2'], isProgress: false });
+  clients.print({ text: 'groups', answersTo: ['run-2'], isProgress: false });
   lines.answered(['run-2']);
   expect(seen).toEqual(['owner sees Andy is typing', 'owner: groups']);
-  audience.setPhase('Restarting');
-  audience.setPhase(null);
+  clients.setPhase('Restarting');
+  clients.setPhase(null);
   lines.acknowledged(2);
   expect(seen.slice(2)).toEqual([
     'owner sees Restarting',
@@ -48,24 +48,24 @@ test('the mark of typing stays until the last thing said is answered, whatever i
 });
 
 test('an answer goes to whoever asked, and what nobody asked for to those who watch', () => {
-  const { seen, audience, lines, join } = conversation();
+  const { seen, clients, lines, join } = conversation();
   join('owner', true);
   const shell = join('shell', false);
   join('session', true);
   lines.attach(() => {});
   lines.add(shell, '/groups');
   seen.length = 0;
-  audience.print({ text: 'half', answersTo: ['run-1'], isProgress: true });
-  audience.print({ text: 'answer', answersTo: ['run-1'], isProgress: false });
-  audience.print({ text: 'reminder', answersTo: [], isProgress: false });
+  clients.print({ text: 'half', answersTo: ['run-1'], isProgress: true });
+  clients.print({ text: 'answer', answersTo: ['run-1'], isProgress: false });
+  clients.print({ text: 'reminder', answersTo: [], isProgress: false });
   expect(seen).toEqual([
     'shell on the way: half',
     'shell: answer',
     'owner: reminder',
     'session: reminder',
   ]);
-  audience.leave(shell);
+  clients.leave(shell);
   seen.length = 0;
-  audience.print({ text: 'late answer', answersTo: ['run-1'], isProgress: false });
+  clients.print({ text: 'late answer', answersTo: ['run-1'], isProgress: false });
   expect(seen).toEqual(['owner: late answer', 'session: late answer']);
 });

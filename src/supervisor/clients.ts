@@ -2,7 +2,7 @@ import type { Listener } from '../terminal/owner-console.ts';
 import type { Lines, Speaker } from './lines.ts';
 
 /** A party of the conversation with the assistant: the owner's terminal, or a shell. */
-export type Participant = Speaker &
+export type Client = Speaker &
   Listener & {
     /** True if it also sees messages that it did not ask for. */
     isWatching: boolean;
@@ -17,10 +17,10 @@ export type Printed = {
   readonly isProgress: boolean;
 };
 
-/** All participants, and the choice who of them sees which message. */
-export interface Audience {
-  join(participant: Participant): void;
-  leave(participant: Participant): void;
+/** All clients, and the choice who of them sees which message. */
+export interface Clients {
+  join(client: Client): void;
+  leave(client: Client): void;
   /** Shows a text to those who said the lines that it is about; with none of them, to all who watch. */
   print(printed: Printed): void;
   name(): string;
@@ -28,40 +28,40 @@ export interface Audience {
   setName(name: string): void;
   /** Sets the phase of the assistant as a whole; null for its ordinary work. */
   setPhase(phase: string | null): void;
-  /** Shows all participants again what they wait for; called whenever that may have changed. */
+  /** Shows all clients again what they wait for; called whenever that may have changed. */
   refresh(): void;
 }
 
-export function openAudience(lines: () => Lines): Audience {
-  const shown = new Map<Participant, string | null>();
+export function openClients(lines: () => Lines): Clients {
+  const shown = new Map<Client, string | null>();
   let name = 'The assistant';
   let phase: string | null = null;
 
   function refresh(): void {
-    for (const [participant, before] of shown) {
-      const working = lines().isIdle(participant) ? null : `${name} is typing`;
+    for (const [client, before] of shown) {
+      const working = lines().isIdle(client) ? null : `${name} is typing`;
       const activity = phase ?? working;
       if (activity === before) continue;
-      shown.set(participant, activity);
-      participant.setActivity(activity);
+      shown.set(client, activity);
+      client.setActivity(activity);
     }
   }
 
   return {
     refresh,
-    join(participant) {
-      shown.set(participant, null);
+    join(client) {
+      shown.set(client, null);
       refresh();
     },
-    leave: (participant) => void shown.delete(participant),
+    leave: (client) => void shown.delete(client),
     print({ text, answersTo, isProgress }) {
       const asking = new Set<Speaker>(lines().speakersOf(answersTo));
       const everybody = [...shown.keys()];
-      const present = everybody.filter((participant) => asking.has(participant));
-      // The participant who asked may have left: then all who watch see the answer, and it is not lost.
+      const present = everybody.filter((client) => asking.has(client));
+      // The client who asked may have left: then all who watch see the answer, and it is not lost.
       const shownTo =
         present.length > 0 ? present : everybody.filter(({ isWatching }) => isWatching);
-      for (const participant of shownTo) participant[isProgress ? 'progress' : 'print'](text);
+      for (const client of shownTo) client[isProgress ? 'progress' : 'print'](text);
     },
     name: () => name,
     setName(given) {
