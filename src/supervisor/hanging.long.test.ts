@@ -42,7 +42,7 @@ test('an assistant that hangs is started again and answers', async () => {
     scrub: (text) => text,
     runId: 'run',
     now: Date.now,
-    timing: { ...DEFAULT_TIMING, pulseMs: 5_000 },
+    timing: { ...DEFAULT_TIMING, livenessMs: 5_000 },
   });
   const ended = supervisor.run();
   await isHealthy(tree);

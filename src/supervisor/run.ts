@@ -4,7 +4,7 @@ import type { Clients } from './clients.ts';
 import type { Environment } from './environment.ts';
 import type { ChildFrame, StartFrame } from './frames.ts';
 import type { Lines } from './lines.ts';
-import { openPulse } from './pulse.ts';
+import { openLivenessCheck } from './liveness.ts';
 
 export type RunOptions = {
   readonly nodePath: string;
@@ -22,7 +22,7 @@ export type RunOptions = {
   readonly scrub: (text: string) => string;
   readonly stopMs: number;
   /** The interval of checking whether a healthy assistant still is, in milliseconds. */
-  readonly pulseMs: number;
+  readonly livenessMs: number;
   readonly onPrompt: (prompt: string) => void;
   readonly onHealthy: () => void;
 };
@@ -82,15 +82,15 @@ export function runAssistant(options: RunOptions): Run {
       case 'healthy':
         wasHealthy = true;
         clearTimeout(deadline);
-        pulse.start();
+        liveness.start();
         options.onHealthy();
         return;
       case 'pong':
-        pulse.heard();
+        liveness.heard();
         return;
       case 'restart':
         wantsRestart = true;
-        pulse.stop();
+        liveness.stop();
         lines.detach();
         clients.setPhase('Restarting');
         assistant.stop(stopMs);
@@ -111,8 +111,8 @@ export function runAssistant(options: RunOptions): Run {
     isLate = true;
     assistant.kill();
   });
-  const pulse = openPulse({
-    intervalMs: options.pulseMs,
+  const liveness = openLivenessCheck({
+    intervalMs: options.livenessMs,
     ask: () => assistant.send({ kind: 'ping' }),
     onLost() {
       isHung = true;
@@ -126,7 +126,7 @@ export function runAssistant(options: RunOptions): Run {
     kill: assistant.kill,
     ended: assistant.ended.then((end) => {
       clearTimeout(deadline);
-      pulse.stop();
+      liveness.stop();
       lines.detach();
       return { ...end, wantsRestart, wasHealthy, isLate, isHung };
     }),

@@ -107,7 +107,7 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
       greets: !hasGreeted,
       healthyMs: isPublished ? timing.healthyMs : null,
       stopMs: timing.stopMs,
-      pulseMs: timing.pulseMs,
+      livenessMs: timing.livenessMs,
       onPrompt(prompt) {
         hasGreeted = true;
         ownerConsole.open(prompt, { onLine: (text) => lines.add(owner, text), onEnd });

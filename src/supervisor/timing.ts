@@ -7,7 +7,7 @@ export type Timing = {
   /** Before the start that follows a first crash. */
   readonly crashPauseMs: number;
   /** The interval of checking whether the assistant hangs. */
-  readonly pulseMs: number;
+  readonly livenessMs: number;
 };
 
 /** Times for a computer that is not slow. */
@@ -15,5 +15,5 @@ export const DEFAULT_TIMING: Timing = {
   healthyMs: 30_000,
   stopMs: 9_500,
   crashPauseMs: 250,
-  pulseMs: 60_000,
+  livenessMs: 60_000,
 };

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { openPulse } from './pulse.ts';
+import { openLivenessCheck } from './liveness.ts';
 
 afterEach(() => void vi.useRealTimers());
 
@@ -7,8 +7,12 @@ test('one that answered before and then leaves three questions unanswered is los
   vi.useFakeTimers();
   const onLost = vi.fn();
   let answers = true;
-  const pulse = openPulse({ intervalMs: 10, ask: () => answers && pulse.heard(), onLost });
-  pulse.start();
+  const liveness = openLivenessCheck({
+    intervalMs: 10,
+    ask: () => answers && liveness.heard(),
+    onLost,
+  });
+  liveness.start();
   vi.advanceTimersByTime(1_000);
   answers = false;
   vi.advanceTimersByTime(30);
@@ -23,7 +27,7 @@ test('one that answered before and then leaves three questions unanswered is los
 test('one that never answered does not know the question', () => {
   vi.useFakeTimers();
   const onLost = vi.fn();
-  openPulse({ intervalMs: 10, ask: () => {}, onLost }).start();
+  openLivenessCheck({ intervalMs: 10, ask: () => {}, onLost }).start();
   vi.advanceTimersByTime(1_000);
   expect(onLost).not.toHaveBeenCalled();
 });

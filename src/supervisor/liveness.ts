@@ -1,5 +1,5 @@
 /** Tells when an assistant does not answer any more: a process can hang and never end. */
-export interface Pulse {
+export interface LivenessCheck {
   /** Asks from here on, once in each interval. */
   start(): void;
   /** Notes an answer of the assistant. */
@@ -7,7 +7,7 @@ export interface Pulse {
   stop(): void;
 }
 
-export type PulseOptions = {
+export type LivenessOptions = {
   readonly intervalMs: number;
   readonly ask: () => void;
   readonly onLost: () => void;
@@ -20,7 +20,7 @@ const MAX_UNANSWERED = 3;
  * Asks the assistant again and again, and takes one for hung that leaves three questions in a row
  * unanswered. One that has never answered is of a version that does not know the question.
  */
-export function openPulse({ intervalMs, ask, onLost }: PulseOptions): Pulse {
+export function openLivenessCheck({ intervalMs, ask, onLost }: LivenessOptions): LivenessCheck {
   let timer: NodeJS.Timeout | undefined;
   let hasAnswered = false;
   let unanswered = 0;
