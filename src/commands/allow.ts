@@ -76,7 +76,7 @@ function listOf(context: CommandContext): string {
 function allowInGroup(context: CommandContext, words: readonly Word[]): string {
   const { group, rest } = groupAndRest(context, words);
   const { name, jid, isMain } = group;
-  if (isMain) throw new GroupRefused('In your own chat you alone are heard.');
+  if (isMain) throw new GroupRefused('In your own chat, only you can talk to the assistant.');
   if (rest.length === 0) throw new GroupRefused(usageOf(context));
   if (isWord(rest, 'everybody')) {
     context.store.senders.limitGroup(jid, []);
@@ -104,7 +104,7 @@ function allowOnChannel(
   const isNobody = isWord(rest, 'nobody');
   const senders = isNobody ? [] : itemsOf(rest).map((typed) => addressOn(context, name, typed));
   context.store.senders.setChannel(name, senders);
-  const registered = 'Chats that are registered stay so; `/unregister` ends one.';
+  const registered = 'Registered chats stay registered; `/unregister` takes one out.';
   return isNobody
     ? `From now on no other person may write directly on ${name}. ${registered}`
     : `These may write directly on ${name}: ${senders.join(', ')}. ${registered}`;

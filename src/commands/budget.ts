@@ -6,7 +6,7 @@ import { joined, wordsOf } from '../host/groups/words.ts';
 import type { Limits } from '../store/store.ts';
 
 const USAGE =
-  'Say `/budget 2 10 usd` or `/budget 2 500000 tokens` for what the chat may spend in a day, `none` for no limit, `default` for what everybody may.';
+  'Say `/budget 2 10 usd` or `/budget 2 500000 tokens` for what the chat may spend in a day, `none` for no limit, `default` for the usual limit.';
 
 export const command = defineCommand({
   scope: 'owner',

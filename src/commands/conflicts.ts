@@ -7,7 +7,8 @@ import { resumeOperation } from '../host/changes/resume-operation.ts';
 import { operationName, readWaiting } from '../host/changes/waiting.ts';
 import { defineCommand } from '../host/contracts/command.ts';
 
-const USAGE = 'Say `/conflicts` to go on with what waits, or `/conflicts give up` to forget it.';
+const USAGE =
+  'Say `/conflicts` to go on with the change that waits, or `/conflicts give up` to forget it.';
 
 export const command = defineCommand({
   scope: 'owner',

@@ -128,7 +128,7 @@ test('any channel that says how it is paired is paired; of several the owner nam
     expect.stringContaining('Signal can be linked from here: `/pair`.'),
     'Several channels can be linked. Say `/pair signal` for Signal, `/pair threema` for Threema.',
     'Threema was not paired. Nobody answered.',
-    'No channel here is linked by `/pair`. `npx claw setup` in a shell sets up the others.',
+    'No channel here is linked with `/pair`. `npx claw setup` in a shell sets up the others.',
   ]);
   expect(asked).toEqual([
     ['setup', '--no-restart', 'signal'],

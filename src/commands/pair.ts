@@ -60,7 +60,7 @@ function chosenIn(
   if (named !== undefined) return { channel: named, typed: argument.slice(word.length).trim() };
   const [only, another] = pairable;
   if (only === undefined) {
-    return 'No channel here is linked by `/pair`. `npx claw setup` in a shell sets up the others.';
+    return 'No channel here is linked with `/pair`. `npx claw setup` in a shell sets up the others.';
   }
   if (another === undefined) return { channel: only, typed: argument };
   const ways = pairable.map(({ name, pairing }) => `\`/pair ${name}\` for ${pairing.title}`);

@@ -19,7 +19,7 @@ export const examination: Examination = {
     const message = `the price of ${configuredName} is not known`;
     if (budget.tokens !== null) return [ok(AREA, `${message}; the limit of tokens holds`)];
     const advice =
-      'No limit of money holds. Set MODEL_PRICE in .env, such as 3/15, or BUDGET_TOKENS.';
+      'No limit in money can be kept. Set MODEL_PRICE in .env, such as 3/15, or BUDGET_TOKENS.';
     return [ok(AREA, message, advice)];
   },
 };

@@ -142,7 +142,7 @@ function room({ rootDir }: SandboxLook): readonly Finding[] {
     problem(
       AREA,
       `only ${sizeText(free)} free in ${rootDir}`,
-      'Make room: `docker system df` shows what is there.',
+      'Free some space: `docker system df` shows what takes it.',
     ),
   ];
 }

@@ -22,7 +22,11 @@ function room({ dataDir }: Subject): Finding {
   const free = freeBytes(dataDir);
   const message = `${sizeText(folderBytes(dataDir))} in ${dataDir}, ${sizeText(free)} free`;
   if (free >= LEAST_FREE) return ok(AREA, message);
-  return problem(AREA, `${message}.`, 'Make room: messages that cannot be stored are not taken.');
+  return problem(
+    AREA,
+    `${message}.`,
+    'Free some space: while the disk is full, no message is accepted.',
+  );
 }
 
 function ownership({ dataDir }: Subject, uid: number): readonly Finding[] {

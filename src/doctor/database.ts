@@ -72,7 +72,7 @@ function damaged(path: string, reason: string): Finding {
 }
 
 function changedFinding(message: string): Finding {
-  return problem(AREA, message, 'The assistant does not start like that.');
+  return problem(AREA, message, 'The assistant cannot start until this is fixed.');
 }
 
 function writeAheadLog(path: string): readonly Finding[] {
@@ -80,7 +80,11 @@ function writeAheadLog(path: string): readonly Finding[] {
   if (size < LARGE_LOG) return [];
   const message = `${sizeText(size)} of its log are not folded in`;
   return [
-    ok(AREA, message, 'Something reads it for long; a restart of the assistant folds it in.'),
+    ok(
+      AREA,
+      message,
+      'A program has been reading it for a long time; restart the assistant to make it small again.',
+    ),
   ];
 }
 

@@ -83,7 +83,7 @@ export async function examineAssistant(
     String(error instanceof Error ? error.message : error),
   );
   if (typeof found === 'string') {
-    return [problem('doctor', `The assistant cannot be looked at: ${found}`, 'Fix that file.')];
+    return [problem('doctor', `The assistant cannot be examined: ${found}`, 'Fix that file.')];
   }
   const inOrder = found.toSorted(
     (one, other) => one.order - other.order || (one.area < other.area ? -1 : 1),
@@ -106,6 +106,6 @@ async function carryOut(
     return await examine(subject);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    return [problem(area, message, 'Put that right first: it kept claw from looking further.')];
+    return [problem(area, message, 'Fix that first: claw could not look any further.')];
   }
 }

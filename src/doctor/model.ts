@@ -59,7 +59,7 @@ function clock(driftMs: number | null): readonly Finding[] {
     problem(
       'clock',
       `The clock is ${minutes} minutes ${way}, says the model's server.`,
-      'Set it (`timedatectl set-ntp true`): secure connections and chats break, tasks come at the wrong time.',
+      'Set it (`timedatectl set-ntp true`): with a wrong clock, secure connections and chats fail, and tasks run at the wrong time.',
     ),
   ];
 }

@@ -10,7 +10,7 @@ import { type Examination, type Finding, ok, problem, type Subject } from './exa
 
 const AREA = 'parts';
 const MEND =
-  'Mend that file or take it out, or take the last change back with `claw undo`: the assistant does not start like that.';
+  'Fix or remove that file, or take the last change back with `claw undo`: until then the assistant cannot start.';
 
 /** Opens channels, tools and all that plugs in as a start does, and starts none of them. */
 export const examination: Examination = {
@@ -63,7 +63,7 @@ function findingsOf(
   environment: Subject['environment'],
 ): readonly Finding[] {
   if (unusable !== undefined) {
-    const advice = 'Put that right and say `/restart`; until then it alone is off.';
+    const advice = 'Fix that and say `/restart`; until then only this part is off.';
     return [problem(AREA, `the ${kind} ${name} is off: ${unusable}`, advice)];
   }
   const unset = needs.filter((setting) => !environment[setting]);

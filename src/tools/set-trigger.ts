@@ -17,7 +17,7 @@ export const tool = defineTool({
     input: Input,
     async run(context, input) {
       const { group: wanted, trigger } = input;
-      const group = namedGroup(context, wanted, 'Only the main chat may.');
+      const group = namedGroup(context, wanted, 'Only the main chat may do that.');
       if (group.isMain) throw new GroupRefused('The main chat needs no trigger.');
       context.registry.setTrigger(group, readTrigger(trigger));
       return `The trigger of ${group.name} is set.`;

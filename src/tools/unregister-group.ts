@@ -14,7 +14,7 @@ export const tool = defineTool({
     isMainOnly: true,
     input: Input,
     async run(context, input) {
-      const group = namedGroup(context, input.group, 'Only the main chat may.');
+      const group = namedGroup(context, input.group, 'Only the main chat may do that.');
       await context.registry.unregister(group);
       return `${group.name} is not listened to any more. groups/${group.folder} stays; the owner can delete it with /unregister ${group.folder} delete.`;
     },

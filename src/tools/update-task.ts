@@ -8,7 +8,7 @@ export const tool = defineTool({
   name: 'update_task',
   create: () => ({
     description:
-      'Changes what is named of a scheduled task. A new schedule makes a finished one active again.',
+      'Changes a scheduled task, only in the fields that are given. A new schedule makes a finished one active again.',
     isMainOnly: false,
     input: Input,
     async run(context, input) {

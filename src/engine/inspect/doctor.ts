@@ -42,7 +42,7 @@ async function runCheck({ area, run }: Check, subject: Subject): Promise<Finding
     return look && { area, ...look };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    const advice = 'Put that right first: it kept claw from looking further.';
+    const advice = 'Fix that first: claw could not look any further.';
     return { area, ok: false, message, advice };
   }
 }

@@ -80,7 +80,7 @@ async function choose(
   if (left.length === 0) {
     return await resumeOperation(context, {
       ...way,
-      blockedNote: 'That brought another conflict to light.',
+      blockedNote: 'That has shown another conflict.',
     });
   }
   return askAbout(context, waiting, { ...way, paths: left, total });

@@ -28,7 +28,7 @@ test.each([
     'tsc --noEmit -p tsconfig.json fails, as it does without this change:\na.ts(1,1): error',
     'tsc --noEmit -p tsconfig.json fails, as it does without this change:\na.ts(1,1): error',
   ],
-  ['--roll-back is it.', 'How to go on is decided in a shell: `npx claw status` tells more there.'],
+  ['--roll-back is it.', 'Decide in a shell how to go on: `npx claw status` tells more.'],
   ['A test fails.\nnode --test x', 'A test fails.\nnode --test x'],
 ])('%s', (said, heard) => {
   expect(inChatWords(said)).toBe(heard);

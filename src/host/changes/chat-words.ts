@@ -25,7 +25,7 @@ export function inChatWords(text: string): string {
 }
 
 /** Said where nothing else is left. */
-const IN_A_SHELL = 'How to go on is decided in a shell: `npx claw status` tells more there.';
+const IN_A_SHELL = 'Decide in a shell how to go on: `npx claw status` tells more.';
 
 function clausesOf(text: string): readonly string[] {
   return text.split(/(?<=[.;:]) (?=\S)/);

@@ -19,7 +19,7 @@ export async function reportChange(
     return `${title} was taken back: the assistant did not come up with it.\n\n${rolledBack}`;
   }
   if (change === null)
-    return 'The change is over: `/skills` and `/status` tell how the code is now.';
+    return 'The change has ended: `/skills` and `/status` show what the code is now.';
   const now = await readTree(context);
   if (now.refusal !== null) return `${titleOf(change)} did not end well. ${now.refusal}`;
   if (now.state === change.state) return await afterInterruption(context, change);

@@ -186,7 +186,7 @@ test('an emoji is put on the message that is answered, and is a message where th
     'send_message',
     { text: '👍', as_reaction: true, group: 'family' },
   ]);
-  expect(elsewhere?.value).toContain('There is no message there to react to');
+  expect(elsewhere?.value).toContain('There is no message to react to');
   chat.sent.length = 0;
   delete chat.capabilities;
   await react('👍');

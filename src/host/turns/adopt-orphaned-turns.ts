@@ -47,4 +47,4 @@ export function adoptOrphanedTurns({
 }
 
 const GAVE_UP =
-  'The assistant ended three times while it worked on this, so it has given up. Ask in other words.';
+  'The assistant ended three times while it worked on this, so it has given up. Try to ask in other words.';

@@ -173,7 +173,7 @@ function callOfReply(
   }
   const command = commands.find(({ name }) => name === question?.command);
   if (question === null || command?.confirm === undefined) {
-    return { kind: 'said', text: 'The question that this answers is not known any more.' };
+    return { kind: 'said', text: 'The question that you have answered does not exist any more.' };
   }
   const confirm = command.confirm.bind(command);
   return { kind: 'called', command, run: (context) => confirm(context, question.data, reply) };

@@ -45,7 +45,9 @@ export function openAgentCommands({ context, jid }: AgentCommandsOptions): Agent
       throw new Error(`Only the owner can say /${command.name}. ${namesOf()}`);
     }
     if (!ARGUMENT.test(argument) || CONSENT.test(argument)) {
-      throw new Error('Only plain names can be proposed; an address or a path the owner types.');
+      throw new Error(
+        'Only plain names can be proposed; addresses and paths are typed by the owner.',
+      );
     }
     if (proposed !== null && proposed !== text) {
       throw new Error(`The owner is asked about ${proposed} first. Propose one at a time.`);
@@ -57,7 +59,7 @@ export function openAgentCommands({ context, jid }: AgentCommandsOptions): Agent
     proposed = text;
     const own = await command.propose?.({ ...context, keep: () => {} }, argument);
     question = own ? { command: command.name, ...own } : null;
-    return 'The owner is asked after your answer, and it runs if they say yes. It has not run yet.';
+    return 'The owner is asked after your answer, and the command runs if they say yes. It has not run yet.';
   }
 
   function namesOf(): string {

@@ -16,7 +16,7 @@ export async function askAboutCall(
   const text = `The agent of ${group.name} wants to call ${what}. ${reason}`;
   try {
     const { word } = await ask({ text, payload: input ?? null, what });
-    return word === 'yes' ? null : 'The owner has not allowed this call.';
+    return word === 'yes' ? null : 'The owner did not allow this call.';
   } catch {
     // Nothing was asked: what cannot be shown whole cannot be allowed.
     return 'The owner would have to allow this call, and it is too long to be shown to them.';

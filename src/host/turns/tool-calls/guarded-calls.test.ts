@@ -72,7 +72,7 @@ async function question({ terminal }: Family, count = 1): Promise<string> {
 
 const message = (text: string): [string, unknown] => ['send_message', { text }];
 const ALLOWED: HostToolResult = { ok: true, value: 'Queued for Family.' };
-const REFUSED: HostToolResult = { ok: false, value: 'The owner has not allowed this call.' };
+const REFUSED: HostToolResult = { ok: false, value: 'The owner did not allow this call.' };
 
 test('guards stand around a call in their order, see who calls what, and hold nothing else', async () => {
   using project = new TestProject();

@@ -109,7 +109,9 @@ function senderFor(
 function findLastAsked(store: TurnToolsOptions['store'], turnId: string | null): string {
   const id = turnId === null ? undefined : store.turns.asked(turnId).at(-1);
   if (id !== undefined) return id;
-  throw new Error('There is no message there to react to: this turn answers none of that chat.');
+  throw new Error(
+    'There is no message to react to: this turn does not answer a message of that chat.',
+  );
 }
 
 function findMember({ store }: StorePort, jid: string, sender: string): AskedAbout['to'] {
