@@ -322,10 +322,10 @@ export async function matrix(
   request: MatrixRequest,
 ): Promise<VerbResult<'matrix'>> {
   const verbs = await import('./commands/matrix.ts');
-  const { readGround } = await import('./commands/matrix/ground.ts');
+  const { readMatrixInput } = await import('./commands/matrix/input.ts');
   const { skills, release } = request;
-  const ground = await runReadOnly(context, () => readGround(context, skills, release));
-  return await verbs.matrix(context, request, ground);
+  const input = await runReadOnly(context, () => readMatrixInput(context, skills, release));
+  return await verbs.matrix(context, request, input);
 }
 
 /** Names the owners of lines of a file: `src/a.ts`, `src/a.ts:12` or `src/a.ts:12-20`. */

@@ -6,7 +6,7 @@ import type { EngineContext } from '../operation/context.ts';
 import type { MatrixCell } from './matrix/cell.ts';
 import { composeSkills } from './matrix/composing.ts';
 import type { Entry } from './matrix/entry.ts';
-import type { Ground } from './matrix/ground.ts';
+import type { MatrixInput } from './matrix/input.ts';
 import { proveEntries } from './matrix/prove-entries.ts';
 import { cellOf, conflictsOf, dataOf, verdictOf } from './matrix/report.ts';
 import { type Combination, pairsOf, triplesOf } from './matrix/shares.ts';
@@ -37,20 +37,20 @@ export type MatrixRequest = {
 export async function matrix(
   context: EngineContext,
   request: MatrixRequest,
-  ground: Ground,
+  input: MatrixInput,
 ): Promise<VerbResult<'matrix'>> {
-  const { candidates, installation } = ground;
+  const { candidates, installation } = input;
   const packages = candidates.flatMap((one) => (one.kind === 'package' ? [one.package] : []));
-  const small = await tryEach(context, { request, ground }, [
+  const small = await tryEach(context, { request, input }, [
     ...candidates.map(({ name }) => ({ skills: [name], shares: [] })),
     ...pairsOf(packages, installation.pathMaps),
   ]);
   const sound = small.cells.filter(({ outcome }) => outcome === 'clean' || outcome === 'resolved');
   const chosen = triplesOf(sound, request.triples);
-  const large = await tryEach(context, { request, ground }, chosen);
-  const data = dataOf(ground, request.isProved, [...small.cells, ...large.cells]);
+  const large = await tryEach(context, { request, input }, chosen);
+  const data = dataOf(input, request.isProved, [...small.cells, ...large.cells]);
   const { outcome, error } = verdictOf(data);
-  const warnings = [...ground.warnings, ...small.warnings, ...large.warnings];
+  const warnings = [...input.warnings, ...small.warnings, ...large.warnings];
   return resultOf('matrix', outcome, {
     data,
     conflicts: [...small.conflicts, ...large.conflicts],
@@ -65,17 +65,17 @@ type Tried = {
   readonly warnings: readonly string[];
 };
 
-type Work = { readonly request: MatrixRequest; readonly ground: Ground };
+type Work = { readonly request: MatrixRequest; readonly input: MatrixInput };
 
 async function tryEach(
   context: EngineContext,
-  { request, ground }: Work,
+  { request, input }: Work,
   combinations: readonly Combination[],
 ): Promise<Tried> {
   if (combinations.length === 0) return { cells: [], conflicts: [], warnings: [] };
-  const entries = await composeEach(context, ground, combinations);
+  const entries = await composeEach(context, input, combinations);
   const { byLayers, warnings } = request.isProved
-    ? await proveEntries(context, ground, { entries, jobs: request.jobs })
+    ? await proveEntries(context, input, { entries, jobs: request.jobs })
     : { byLayers: new Map(), warnings: [] };
   const cells = entries.map((entry) => cellOf(entry, byLayers));
   return { cells, conflicts: conflictsOf(entries), warnings };
@@ -83,7 +83,7 @@ async function tryEach(
 
 async function composeEach(
   { signal, onProgress }: EngineContext,
-  ground: Ground,
+  input: MatrixInput,
   combinations: readonly Combination[],
 ): Promise<readonly Entry[]> {
   const count = combinations.length === 1 ? '1 combination' : `${combinations.length} combinations`;
@@ -94,7 +94,7 @@ async function composeEach(
     await setImmediate();
     throwIfInterrupted(signal);
     const started = performance.now();
-    const composed = await composeSkills(ground, combination.skills);
+    const composed = await composeSkills(input, combination.skills);
     entries.push({ combination, composed, ms: performance.now() - started });
   }
   onProgress({ kind: 'done', text: `Composed ${count}` });

@@ -33,7 +33,7 @@ export async function planRebase(context: PlanningContext): Promise<Operation<'r
   const isNeeded = files.length > 0 && !isFlat;
   const wanted = isNeeded ? [makeCustomisation(head, files)] : installed;
   // The one layer is what the disk holds, by the names that files have there: nothing is to be merged.
-  const ground = isNeeded
+  const present = isNeeded
     ? { installed: [], published: (path: string) => readTreeFile(root, path) }
     : { installed };
   const losses = isNeeded ? lossesOf(installed, state?.resolutions.size ?? 0) : [];
@@ -42,7 +42,7 @@ export async function planRebase(context: PlanningContext): Promise<Operation<'r
     arguments: [],
     installation,
     installed,
-    plan: planLayers({ installation, ...ground, wanted, decisions: context.decisions }),
+    plan: planLayers({ installation, ...present, wanted, decisions: context.decisions }),
     pin: pinning(state, new Map([[name, { source: `${CUSTOM}/${name}`, commit: null }]]), now()),
     warnings: losses,
     losses,

@@ -25,7 +25,7 @@ export type Contained = {
 };
 
 /** A release and the layers to compose on it. */
-export type Ground = {
+export type ContainmentInput = {
   readonly root: string;
   /** One cache for all compositions: reading and writing it for each layer would take most of the time. */
   readonly merges: Pick<MergeCache, 'merge'>;
@@ -43,14 +43,14 @@ export type Ground = {
  * Finds the layers that a release contains. Either all their commits are in its history, or in it as other
  * commits with the same patch; or their changes would change nothing any more.
  */
-export async function findContained(ground: Ground): Promise<readonly Contained[]> {
-  const { layers, state } = ground;
-  const released = await releasedCommits(ground);
+export async function findContained(input: ContainmentInput): Promise<readonly Contained[]> {
+  const { layers, state } = input;
+  const released = await releasedCommits(input);
   return layers.flatMap((layer): readonly Contained[] => {
     const { kind, manifest } = layer;
     const name = manifest.skill;
     const isChange =
-      hasChanges(manifest) && hasEffect(layer, composedWith(layer, ground), ground.releaseFile);
+      hasChanges(manifest) && hasEffect(layer, composedWith(layer, input), input.releaseFile);
     const commits = released.get(name) ?? 0;
     if (!hasChanges(manifest) || (isChange && commits === 0)) return [];
     const before = state.layers.find((one) => one.name === name);
@@ -60,8 +60,8 @@ export async function findContained(ground: Ground): Promise<readonly Contained[
 }
 
 /** Composes a skill on the release with only the skills that it needs; a customisation with all layers. */
-function composedWith(layer: SkillPackage, ground: Ground): Composition {
-  const { merges, layers, releaseFile: release, pathMaps, resolutions } = ground;
+function composedWith(layer: SkillPackage, input: ContainmentInput): Composition {
+  const { merges, layers, releaseFile: release, pathMaps, resolutions } = input;
   const find = (name: string) => layers.find(({ manifest }) => manifest.skill === name);
   const needed = layer.kind === 'skill' ? [...dependencesOf([layer], find), layer] : layers;
   const answers = { decisions: [], resolutions };
@@ -80,8 +80,8 @@ async function patchesOf(
 }
 
 /** @returns how many commits each layer was made of, for layers whose commits the release all has */
-async function releasedCommits(ground: Ground): Promise<ReadonlyMap<string, number>> {
-  const { root, layers, since, commit } = ground;
+async function releasedCommits(input: ContainmentInput): Promise<ReadonlyMap<string, number>> {
+  const { root, layers, since, commit } = input;
   const found = new Map<string, number>();
   if (commit === null) return found;
   let patches: ReadonlySet<string> | null = null;

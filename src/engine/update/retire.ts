@@ -5,7 +5,7 @@ import type { UpdateOptions } from '../operation/update-options.ts';
 import { orderLayers } from '../package/order.ts';
 import type { SkillPackage } from '../package/package.ts';
 import { isSameFile, type TreeFile } from '../tree.ts';
-import { type Contained, findContained, type Ground } from './contained.ts';
+import { type Contained, type ContainmentInput, findContained } from './contained.ts';
 
 /** Asks the owner something that is answered by yes or no. */
 export type Ask = (question: string) => Promise<boolean>;
@@ -23,15 +23,15 @@ type RetirementPlan = Retirement & {
  */
 export async function retireLayers(
   layers: readonly SkillPackage[],
-  surroundings: Omit<Ground, 'layers' | 'merges'>,
+  surroundings: Omit<ContainmentInput, 'layers' | 'merges'>,
   given: { readonly options: UpdateOptions; readonly ask: Ask | null },
 ): Promise<RetirementPlan> {
   const merges = new MergeCache(surroundings.root);
-  const ground = { ...surroundings, merges };
-  const contained = await findContained({ ...ground, layers });
+  const input = { ...surroundings, merges };
+  const contained = await findContained({ ...input, layers });
   const options = await answered(contained, given);
   const retirement = retireContained(layers, contained, options, (some) =>
-    composedTree(some, ground),
+    composedTree(some, input),
   );
   merges.save();
   const open = openQuestions(contained, options);
@@ -60,9 +60,9 @@ async function answered(
 
 function composedTree(
   layers: readonly SkillPackage[],
-  ground: Omit<Ground, 'layers'>,
+  input: Omit<ContainmentInput, 'layers'>,
 ): PlannedTree {
-  const { merges, releaseFile: release, pathMaps, resolutions } = ground;
+  const { merges, releaseFile: release, pathMaps, resolutions } = input;
   const answers = { decisions: [], resolutions };
   const ordered = orderLayers(layers);
   const composed = compose({

@@ -6,7 +6,7 @@ import { inferBases } from '../../operation/inference.ts';
 import { checkRelations, orderLayers } from '../../package/order.ts';
 import type { SkillPackage } from '../../package/package.ts';
 import { isSameFile } from '../../tree.ts';
-import type { Ground } from './ground.ts';
+import type { MatrixInput } from './input.ts';
 
 /** A combination on the core: composed, or not even that. */
 export type Composed =
@@ -22,15 +22,18 @@ export type Composed =
     };
 
 /** Composes skills and what they depend on. Disagreement is in the result, never an exception. */
-export async function composeSkills(ground: Ground, names: readonly string[]): Promise<Composed> {
+export async function composeSkills(
+  input: MatrixInput,
+  names: readonly string[],
+): Promise<Composed> {
   try {
-    const members = withNeeded(ground, names);
+    const members = withNeeded(input, names);
     checkRelations(members);
-    const { layers, composition } = await composeMembers(ground, members);
+    const { layers, composition } = await composeMembers(input, members);
     if (composition.conflicts.length === 0) {
-      checkCollisionsOf(composition, { release: (path) => ground.files.get(path) ?? null });
+      checkCollisionsOf(composition, { release: (path) => input.files.get(path) ?? null });
     }
-    const turned = names.length > 1 ? await composeMembers(ground, members.toReversed()) : null;
+    const turned = names.length > 1 ? await composeMembers(input, members.toReversed()) : null;
     const isOrderless = turned === null || isSameComposition(composition, turned.composition);
     return { kind: 'composed', layers, composition, isOrderless };
   } catch (error) {
@@ -41,7 +44,7 @@ export async function composeSkills(ground: Ground, names: readonly string[]): P
 }
 
 /** @throws ClawError the refusal of a skill that is needed */
-function withNeeded({ known }: Ground, names: readonly string[]): readonly SkillPackage[] {
+function withNeeded({ known }: MatrixInput, names: readonly string[]): readonly SkillPackage[] {
   const members = new Map<string, SkillPackage>();
   const waiting = [...names];
   for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
@@ -60,7 +63,10 @@ function refusalOf(name: string, error: ClawError, names: readonly string[]): Cl
   return new ClawError(code, `${name}, which is needed, is refused: ${message}`, { path, data });
 }
 
-async function composeMembers({ installation, files }: Ground, members: readonly SkillPackage[]) {
+async function composeMembers(
+  { installation, files }: MatrixInput,
+  members: readonly SkillPackage[],
+) {
   const { packages } = await inferBases(installation, members, []);
   const layers = orderLayers(packages);
   const composition = compose({

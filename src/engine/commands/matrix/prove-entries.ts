@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { EngineContext } from '../../operation/context.ts';
 import { tidyUp } from '../../pending/tidy-up.ts';
 import { type ComposedEntry, type Entry, isComposed, layersKey, type Verdict } from './entry.ts';
-import type { Ground } from './ground.ts';
+import type { MatrixInput } from './input.ts';
 import { proveAll } from './proving.ts';
 
 /** The results of the proofs, by the key of the layers. */
@@ -19,10 +19,10 @@ export type Verdicts = {
  */
 export async function proveEntries(
   context: EngineContext,
-  ground: Ground,
+  input: MatrixInput,
   work: { readonly entries: readonly Entry[]; readonly jobs: number },
 ): Promise<Verdicts> {
-  const { check, related } = ground.installation.config;
+  const { check, related } = input.installation.config;
   const isProvable = ({ layers }: ComposedEntry) =>
     check.length > 0 || related !== null || layers.some(({ manifest }) => manifest.test.length > 0);
   const sets = new Map<string, ComposedEntry>();
@@ -42,7 +42,7 @@ export async function proveEntries(
   context.onProgress({ kind: 'step', text: `Proving ${countOf(sets.size)}` });
   const leave = rememberFolders(context.root);
   try {
-    const warnings = await proveAll(context, ground, { trials, jobs: work.jobs });
+    const warnings = await proveAll(context, input, { trials, jobs: work.jobs });
     context.onProgress({ kind: 'done', text: `Proved ${countOf(sets.size)}` });
     return { byLayers, warnings };
   } finally {

@@ -10,7 +10,7 @@ import { sweepViews } from '../../proof/view.ts';
 import type { TreeFile } from '../../tree.ts';
 import type { CellFailure } from './cell.ts';
 import type { ComposedEntry, Verdict } from './entry.ts';
-import type { Ground } from './ground.ts';
+import type { MatrixInput } from './input.ts';
 import { type InstalledPackages, installForTree, packageKey } from './packages.ts';
 
 /** A composition to be tried; `done` is told what came of it. */
@@ -21,7 +21,7 @@ export type Trial = {
 
 type Bench = {
   readonly context: EngineContext;
-  readonly ground: Ground;
+  readonly input: MatrixInput;
   readonly slots: LimitFunction;
   readonly warnings: Set<string>;
 };
@@ -36,7 +36,7 @@ type Bench = {
  */
 export async function proveAll(
   context: EngineContext,
-  ground: Ground,
+  input: MatrixInput,
   options: { readonly trials: readonly Trial[]; readonly jobs: number },
 ): Promise<readonly string[]> {
   const fault = new AbortController();
@@ -44,13 +44,13 @@ export async function proveAll(
   const signal = asked ? AbortSignal.any([asked, fault.signal]) : fault.signal;
   const bench: Bench = {
     context: { ...context, signal },
-    ground,
+    input,
     slots: pLimit(options.jobs),
     warnings: new Set(),
   };
   sweepViews(context.root);
   const room = pLimit(options.jobs);
-  const groups = [...byPackages(ground, options.trials).values()];
+  const groups = [...byPackages(input, options.trials).values()];
   const runs = groups.map((trials) =>
     room(() => proveGroup(bench, trials)).catch((error: unknown) => {
       fault.abort();
@@ -68,23 +68,23 @@ export async function proveAll(
 }
 
 function byPackages(
-  ground: Ground,
+  input: MatrixInput,
   trials: readonly Trial[],
 ): ReadonlyMap<string, readonly Trial[]> {
   const groups = new Map<string, Trial[]>();
   for (const trial of trials) {
-    const key = packageKey(treeOf(ground, trial.composed));
+    const key = packageKey(treeOf(input, trial.composed));
     groups.set(key, [...(groups.get(key) ?? []), trial]);
   }
   return groups;
 }
 
 async function proveGroup(bench: Bench, trials: readonly Trial[]): Promise<void> {
-  const { context, ground, slots } = bench;
+  const { context, input, slots } = bench;
   const [first] = trials;
   if (first === undefined) return;
-  const packageJson = treeOf(ground, first.composed).get('package.json') ?? null;
-  const stocked = await slots(() => stock(context, ground, packageJson));
+  const packageJson = treeOf(input, first.composed).get('package.json') ?? null;
+  const stocked = await slots(() => stock(context, input, packageJson));
   if ('failure' in stocked) {
     for (const { done } of trials) done({ failures: [stocked.failure], ms: 0 });
     return;
@@ -102,12 +102,12 @@ async function proveGroup(bench: Bench, trials: readonly Trial[]): Promise<void>
 
 async function stock(
   context: EngineContext,
-  ground: Ground,
+  input: MatrixInput,
   packageJson: TreeFile | null,
 ): Promise<InstalledPackages | { readonly failure: CellFailure }> {
   throwIfInterrupted(context.signal);
   try {
-    return await installForTree(context, ground.files, packageJson);
+    return await installForTree(context, input.files, packageJson);
   } catch (error) {
     if (!(error instanceof ClawError && error.code === 'NPM_FAILED')) throw error;
     const output = String(error.data['output'] ?? error.message);
@@ -120,14 +120,14 @@ async function proveOne(
   trial: Trial,
   { nodeModules }: InstalledPackages,
 ): Promise<void> {
-  const { context, ground, warnings } = bench;
+  const { context, input, warnings } = bench;
   throwIfInterrupted(context.signal);
   const { layers } = trial.composed;
-  const { config } = ground.installation;
+  const { config } = input.installation;
   const started = performance.now();
-  const changed = treeOf(ground, trial.composed);
+  const changed = treeOf(input, trial.composed);
   const tested = {
-    pathMaps: ground.installation.pathMaps,
+    pathMaps: input.installation.pathMaps,
     has: (path: string) => (changed.get(path) ?? null) !== null,
   };
   const proof: Proof = await prove({
@@ -136,7 +136,7 @@ async function proveOne(
     changed,
     tests: layers.map((layer) => testsOf(layer, tested)),
     presentTests: [],
-    compared: { files: ground.files, nodeModules },
+    compared: { files: input.files, nodeModules },
     checks: config.check,
     testCommand: config.test,
     own: config.related,
@@ -155,7 +155,10 @@ async function proveOne(
   trial.done({ failures, ms: performance.now() - started });
 }
 
-function treeOf({ files }: Ground, { composition }: ComposedEntry): Map<string, TreeFile | null> {
+function treeOf(
+  { files }: MatrixInput,
+  { composition }: ComposedEntry,
+): Map<string, TreeFile | null> {
   const composed = [...composition.files].map(([path, { file }]) => [path, file] as const);
   return new Map<string, TreeFile | null>([...files, ...composed]);
 }

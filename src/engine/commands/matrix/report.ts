@@ -3,7 +3,7 @@ import type { VerbResult } from '../../contract/result.ts';
 import { ClawError, type ErrorCode } from '../../errors.ts';
 import type { CellFailure, CellOutcome, MatrixCell, MatrixData } from './cell.ts';
 import { type Entry, isComposed, layersKey, type Verdict } from './entry.ts';
-import type { Ground } from './ground.ts';
+import type { MatrixInput } from './input.ts';
 
 /** Makes the cell of a combination. */
 export function cellOf(
@@ -29,7 +29,7 @@ export function cellOf(
 
 /** Returns all cells, counted. */
 export function dataOf(
-  { core, candidates }: Ground,
+  { core, candidates }: MatrixInput,
   isProved: boolean,
   cells: readonly MatrixCell[],
 ): MatrixData {

@@ -8,7 +8,7 @@ import { readOwnStructured } from '../../state/config.ts';
 import { structuredKind } from '../../structured/kind.ts';
 import { isSameFile, type TreeFile } from '../../tree.ts';
 import { type Declaration, declarationsOf, declare } from './declarations.ts';
-import { groundEdits } from './ground.ts';
+import { rebaseEdits } from './rebased-edits.ts';
 import { findRenames, type PackedEdit } from './renames.ts';
 import { testStub } from './test-stub.ts';
 
@@ -25,7 +25,7 @@ export type Draft = {
 /** Returns the files of a package that is begun but for its page, with words for its author to replace. */
 export function draftPackage(draft: Draft): Map<string, TreeFile> {
   const { name, installation } = draft;
-  const { edits, depends } = groundEdits(installation, draft.installed, draft.edits);
+  const { edits, depends } = rebaseEdits(installation, draft.installed, draft.edits);
   const files = new Map<string, TreeFile>();
   const put = (path: string, text: string) =>
     files.set(path, { bytes: Buffer.from(text), isExecutable: false });

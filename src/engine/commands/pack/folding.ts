@@ -51,13 +51,13 @@ export type FoldedPackage = {
  */
 export function foldIntoPackage(request: FoldRequest): FoldedPackage | readonly Conflict[] {
   const { installation, renewable, composition, others } = request;
-  const ground = composeGround(request);
-  if (ground.conflicts.length > 0) return ground.conflicts;
+  const alone = composeAlone(request);
+  if (alone.conflicts.length > 0) return alone.conflicts;
   const own = readOwnValues(installation.root);
   const belongs = createBelonging(installation, renewable.skill, composition, request.named);
   const refused = new Map<string, string>();
   for (;;) {
-    const draft = draftOf(request, { ground, own, belongs, refused });
+    const draft = draftOf(request, { alone, own, belongs, refused });
     const made = packageOf(request, draft, own);
     const { releaseFile: release, pathMaps, resolutions } = installation;
     const answers = { decisions: request.decisions, resolutions };
@@ -87,7 +87,7 @@ export function neededLayers(
 }
 
 /** Returns the package alone, on the core and on what it depends on. */
-function composeGround({ installation, renewable, others, decisions }: FoldRequest): Composition {
+function composeAlone({ installation, renewable, others, decisions }: FoldRequest): Composition {
   const { releaseFile: release, pathMaps, resolutions } = installation;
   const { skill } = renewable;
   const layers = orderLayers([...neededLayers(installation, others, skill), skill]);
@@ -101,16 +101,16 @@ type Draft = {
   readonly left: readonly Left[];
 };
 
-type Grounds = {
-  readonly ground: Composition;
+type FoldParts = {
+  readonly alone: Composition;
   readonly own: OwnValues;
   readonly belongs: Belonging;
   readonly refused: ReadonlyMap<string, string>;
 };
 
-function draftOf(request: FoldRequest, { ground, own, belongs, refused }: Grounds): Draft {
+function draftOf(request: FoldRequest, { alone, own, belongs, refused }: FoldParts): Draft {
   const { installation, renewable, composition } = request;
-  const work = new Map(workOf(ground, renewable.skill.manifest.skill));
+  const work = new Map(workOf(alone, renewable.skill.manifest.skill));
   const declarations: Declaration[] = [];
   const folded = new Map<string, { isWhole: boolean }>();
   const left: Left[] = [];
@@ -132,7 +132,7 @@ function draftOf(request: FoldRequest, { ground, own, belongs, refused }: Ground
       else left.push(...leftInTree(path, composed, wanted, { own, kind }));
       continue;
     }
-    const present = fileIn(ground, installation, path);
+    const present = fileIn(alone, installation, path);
     const made = foldEdit({ path, composed, wanted, present });
     if (made === null || !made.isWhole) {
       left.push({ path, what: [], why: inLinesOf(composition, path, renewable.skill) });

@@ -34,8 +34,8 @@ export type RenewOptions = {
   readonly readCode?: ReadCode;
 };
 
-/** The starting point of a renewal. */
-export type Ground = {
+/** Everything that a renewal begins with. */
+export type RenewalInput = {
   readonly installation: Installation;
   readonly installed: readonly SkillPackage[];
   readonly renewable: Renewable;
@@ -51,11 +51,11 @@ export type Ground = {
  *
  * @throws ClawError SKILL_NOT_FOUND; USAGE for a named path without an edit
  */
-export async function findGround(
+export async function findRenewalInput(
   context: EngineContext,
   name: string,
   options: RenewOptions,
-): Promise<Ground> {
+): Promise<RenewalInput> {
   const installation = await readInstallation(context.root);
   const installed = readInstalledPackages(installation);
   const edited = (await editsOf(installation, context.now)).map(({ path }) => path);

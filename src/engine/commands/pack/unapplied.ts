@@ -8,7 +8,7 @@ import { readTreeFile } from '../../state/disk.ts';
 import { structuredKind } from '../../structured/kind.ts';
 import { isSameFile, type TreeFile } from '../../tree.ts';
 import { foldIntoPackage, neededLayers } from './folding.ts';
-import { type Ground, reportOf } from './renewal.ts';
+import { type RenewalInput, reportOf } from './renewal.ts';
 import { writePackage } from './write.ts';
 
 /**
@@ -17,7 +17,7 @@ import { writePackage } from './write.ts';
  */
 export function renewUnapplied(
   context: EngineContext,
-  { installation, installed, renewable, edited, named, versionFor, warningsFor }: Ground,
+  { installation, installed, renewable, edited, named, versionFor, warningsFor }: RenewalInput,
 ): VerbResult<'pack'> {
   const { root, releaseFile: release, pathMaps, resolutions } = installation;
   const { skill, folder } = renewable;

@@ -13,7 +13,7 @@ import { readTreeFile } from '../../state/disk.ts';
 import { isSameFile, type TreeFile } from '../../tree.ts';
 import { type FoldedPackage, type FoldRequest, foldIntoPackage } from './folding.ts';
 import type { Renewable } from './renewable.ts';
-import { findGround, type Ground, type RenewOptions, reportOf } from './renewal.ts';
+import { findRenewalInput, type RenewalInput, type RenewOptions, reportOf } from './renewal.ts';
 import { renewUnapplied } from './unapplied.ts';
 
 /**
@@ -27,7 +27,7 @@ export async function packUpdate(
   name: string,
   options: RenewOptions,
 ): Promise<VerbResult<'pack'>> {
-  const found = await findGround(context, name, options);
+  const found = await findRenewalInput(context, name, options);
   if (found.renewable.applied === null) return renewUnapplied(context, found);
   return await carryOut(context, await planRenewal(context, found, options));
 }
@@ -38,7 +38,7 @@ export async function planPackUpdate(
   name: string,
   options: RenewOptions,
 ): Promise<Operation<'pack'>> {
-  const found = await findGround(context, name, options);
+  const found = await findRenewalInput(context, name, options);
   if (found.renewable.applied !== null) return await planRenewal(context, found, options);
   throw new ClawError(
     'USAGE',
@@ -48,10 +48,10 @@ export async function planPackUpdate(
 
 async function planRenewal(
   context: PlanningContext,
-  ground: Ground,
+  input: RenewalInput,
   options: RenewOptions,
 ): Promise<Operation<'pack'>> {
-  const { installation, installed, renewable, versionFor } = ground;
+  const { installation, installed, renewable, versionFor } = input;
   const { skill, applied, source, folder } = renewable;
   const { root } = installation;
   const rest = installed.filter((layer) => layer !== applied);
@@ -67,8 +67,8 @@ async function planRenewal(
       renewable,
       others,
       composition: brought.target,
-      edits: editsAgainst(brought, installation, [...ground.edited, ...after.keys()], wanted),
-      named: ground.named,
+      edits: editsAgainst(brought, installation, [...input.edited, ...after.keys()], wanted),
+      named: input.named,
       decisions: context.decisions ?? [],
       version: versionFor,
     });
@@ -76,7 +76,7 @@ async function planRenewal(
   const operation = {
     verb: 'pack' as const,
     arguments: [skill.manifest.skill],
-    retry: [skill.manifest.skill, ...ground.named],
+    retry: [skill.manifest.skill, ...input.named],
     options: { level: options.level, proof: options.isUnproved ? 'none' : null },
     installation,
     installed,
@@ -91,12 +91,12 @@ async function planRenewal(
   }
   const plan = planOf(brought, made);
   const files = folderChanges(root, folder, made.package);
-  const published = ground.edited.map((path) => [path, installation.publishedFile(path)] as const);
+  const published = input.edited.map((path) => [path, installation.publishedFile(path)] as const);
   return {
     ...operation,
     plan,
     files,
-    warnings: [...warningsOf(renewable), ...ground.warningsFor(made.package)],
+    warnings: [...warningsOf(renewable), ...input.warningsFor(made.package)],
     isIdle:
       files.length === 0 && plan.changes.length === 0 && made.package.digest === applied?.digest,
     proof: { isSkipped: options.isUnproved === true, compared: new Map(published) },

@@ -4,7 +4,7 @@ import type { SkillPackage } from '../../package/package.ts';
 import type { TreeFile } from '../../tree.ts';
 
 /** The tree that tests of packages are laid out in. */
-export type TestGround = {
+export type TestedTree = {
   readonly pathMaps: readonly PathMap[];
   readonly has: (path: string) => boolean;
 };
@@ -15,7 +15,7 @@ export type TestGround = {
  */
 export function withFollowedTests(
   { manifest, files }: Pick<SkillPackage, 'manifest' | 'files'>,
-  { pathMaps, has }: TestGround,
+  { pathMaps, has }: TestedTree,
 ): ReadonlyMap<string, TreeFile> {
   if (!hasMoves(manifest.coreVersion, pathMaps)) return files;
   const moved = (path: string) => mapPath(path, manifest.coreVersion, pathMaps);

@@ -12,7 +12,7 @@ import type { PreparedPackages } from '../npm/npm.ts';
 import { lackingPackages } from '../npm/packages-lacking.ts';
 import { releaseFileOf } from '../released.ts';
 import type { Operation } from '../types.ts';
-import { type TestGround, withFollowedTests } from './followed-tests.ts';
+import { type TestedTree, withFollowedTests } from './followed-tests.ts';
 import { keepProof, mayKeepProof, type Proved, proofKey, readProof } from './kept-proof.ts';
 import { leftBehind } from './left-behind.ts';
 
@@ -62,8 +62,8 @@ export async function proveTree(
     root,
     paths,
     changed: changedFiles(operation),
-    tests: plan.layers.map((layer) => testsOf(layer, plannedGround(operation))),
-    presentTests: installed.map((layer) => testsOf(layer, presentGround(installation))),
+    tests: plan.layers.map((layer) => testsOf(layer, plannedTree(operation))),
+    presentTests: installed.map((layer) => testsOf(layer, presentTree(installation))),
     ...(way ? { compared: { files: way.compared, nodeModules: null } } : {}),
     checks: config.check,
     testCommand: config.test,
@@ -169,19 +169,19 @@ function plannedConfig({ plan, installation }: Operation): CodebaseConfig {
   return change ? parseConfig(change.after?.bytes.toString('utf8') ?? null) : installation.config;
 }
 
-function plannedGround(operation: Operation): TestGround {
+function plannedTree(operation: Operation): TestedTree {
   const { target, pathMaps } = operation.plan;
   const releaseFile = releaseFileOf(operation);
   const has = (path: string) => (target.files.get(path)?.file ?? releaseFile(path)) !== null;
   return { pathMaps, has };
 }
 
-function presentGround({ pathMaps, publishedFile }: Installation): TestGround {
+function presentTree({ pathMaps, publishedFile }: Installation): TestedTree {
   return { pathMaps, has: (path) => publishedFile(path) !== null };
 }
 
 /** Returns a layer's tests for a proof. */
-export function testsOf(layer: SkillPackage, ground: TestGround): LayerTests {
+export function testsOf(layer: SkillPackage, tree: TestedTree): LayerTests {
   const { skill, test } = layer.manifest;
-  return { skill, files: withFollowedTests(layer, ground), test };
+  return { skill, files: withFollowedTests(layer, tree), test };
 }

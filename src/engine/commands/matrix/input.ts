@@ -15,7 +15,7 @@ export type Candidate =
   | { readonly kind: 'refused'; readonly name: string; readonly error: ClawError };
 
 /** The input of a matrix, read once: the rest works in memory. */
-export type Ground = {
+export type MatrixInput = {
   /** The installation; its applied layers do not count. */
   readonly installation: Installation;
   readonly core: MatrixData['core'];
@@ -37,11 +37,11 @@ export type Ground = {
  * @throws ClawError SKILL_NOT_FOUND for a name that nothing has, RELEASE_NOT_FOUND, GRAPH_INVALID for
  *   two packages of one name
  */
-export async function readGround(
+export async function readMatrixInput(
   context: EngineContext,
   wanted: readonly string[],
   release: string | null,
-): Promise<Ground> {
+): Promise<MatrixInput> {
   const { root, cwd } = context;
   const installation = await readBare(root, release);
   const names = wanted.length > 0 ? wanted : bundledSkills(root);

@@ -7,7 +7,7 @@ import { isSameFile } from '../../tree.ts';
 import type { PackedEdit } from './renames.ts';
 
 /** Edits as a package carries them, and the skills that it cannot do without. */
-export type Grounded = {
+export type RebasedEdits = {
   readonly edits: readonly PackedEdit[];
   readonly depends: readonly string[];
 };
@@ -16,14 +16,14 @@ export type Grounded = {
  * Rebases edits of other layers' work onto the core itself, so that a package of them applies anywhere. Where
  * an edit touches those layers' own lines or files, the package depends on them.
  */
-export function groundEdits(
+export function rebaseEdits(
   { releaseFile }: Installation,
   installed: readonly SkillPackage[],
   edits: readonly PackedEdit[],
-): Grounded {
+): RebasedEdits {
   const ownStructured = readOwnStructured(releaseFile);
   const depends = new Set<string>();
-  const grounded = edits.map((edit) => {
+  const rebased = edits.map((edit) => {
     const { path, before, after } = edit;
     const released = releaseFile(path);
     if (
@@ -43,7 +43,7 @@ export function groundEdits(
     for (const name of layersOn(path, installed)) depends.add(name);
     return edit;
   });
-  return { edits: grounded, depends: [...depends].sort() };
+  return { edits: rebased, depends: [...depends].sort() };
 }
 
 function layersOn(path: string, installed: readonly SkillPackage[]): readonly string[] {
