@@ -5,7 +5,7 @@ import type { Conflict } from '../conflict.ts';
 import { ClawError } from '../errors.ts';
 import { PLAN } from '../operation/target/blocked-paths.ts';
 import { refuseSpoiled } from '../operation/target/spoiled.ts';
-import { checkValue, parseValue } from '../package/manifest/decided-value.ts';
+import { checkValue, parseValue } from '../package/manifest/resolution-value.ts';
 import { leftMarkers, markedText } from '../pending/files.ts';
 import { PENDING } from '../pending/pending.ts';
 import type { Waiting } from '../pending/waiting.ts';

@@ -5,8 +5,8 @@ import { ClawError } from '../errors.ts';
 import { splitLines } from '../merge/lines/lines.ts';
 import { hasMarkers } from '../merge/markers.ts';
 import { pathFault } from '../package/checks/paths.ts';
-import { checkValue } from '../package/manifest/decided-value.ts';
 import { parsePlainYaml } from '../package/manifest/plain-yaml.ts';
+import { checkValue } from '../package/manifest/resolution-value.ts';
 import {
   type Answer,
   type Resolution,

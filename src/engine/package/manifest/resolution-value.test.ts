@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkValue, parseValue } from './decided-value.ts';
+import { checkValue, parseValue } from './resolution-value.ts';
 
 const PORTS = 'docker-compose.yml#services.redis.ports';
 
