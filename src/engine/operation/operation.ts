@@ -25,8 +25,8 @@ import { newOverrides, overrideNote } from './overrides.ts';
 import { planDigest, refuseOtherPlan } from './plan-digest.ts';
 import { proveTree } from './proof/proving.ts';
 import { keepResolutions } from './recordings.ts';
+import { releaseReader } from './release-reader.ts';
 import { coreState, prepareBase, sweepPrepared } from './release-state.ts';
-import { releaseFileOf } from './released.ts';
 import { reportChanges } from './report.ts';
 import { noteSecrets, readOwnValues } from './secrets/secrets.ts';
 import { stateSteps, stepOf } from './state-steps.ts';
@@ -188,7 +188,7 @@ function commit(context: EngineContext, operation: Operation, packages: Packages
       operation.resolutions ?? installation.resolutions,
       customisationsOf(operation),
     ),
-    releaseFile: releaseFileOf(operation),
+    releaseFile: releaseReader(operation),
     lock: packages.keptLock,
     isLockOwners: packages.isLockOwners,
     isInstallSkipped: packages.isSkipped,

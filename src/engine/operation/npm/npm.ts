@@ -8,7 +8,7 @@ import type { Step } from '../../transaction/step.ts';
 import { isSameFile, type TreeFile } from '../../tree.ts';
 import type { EngineContext } from '../context.ts';
 import type { Installation } from '../installation.ts';
-import { releaseFileOf } from '../released.ts';
+import { releaseReader } from '../release-reader.ts';
 import { stepOf } from '../state-steps.ts';
 import type { Operation } from '../types.ts';
 import { mergeLocks } from './lock-merge.ts';
@@ -54,7 +54,7 @@ export async function preparePackages(
   operation: Operation,
 ): Promise<PreparedPackages> {
   const { root } = context;
-  const releaseFile = releaseFileOf(operation);
+  const releaseFile = releaseReader(operation);
   const disk = readTreeFile(root, 'package.json');
   const wanted = finalFile(operation, disk);
   const isReleased = isSameFile(wanted, releaseFile('package.json'));
@@ -249,7 +249,7 @@ function lockReleased(
   present: TreeFile | null,
 ): Pick<PreparedPackages, 'steps' | 'changes'> {
   if (!isLockMoved(operation) || isLockChanged(operation)) return { steps: [], changes: [] };
-  const lock = releaseFileOf(operation)(LOCK);
+  const lock = releaseReader(operation)(LOCK);
   return { steps: [stepOf(LOCK, present, lock)], changes: [lockChange(present, lock)] };
 }
 

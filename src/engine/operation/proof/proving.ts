@@ -10,7 +10,7 @@ import type { EngineContext } from '../context.ts';
 import type { Installation } from '../installation.ts';
 import type { PreparedPackages } from '../npm/npm.ts';
 import { lackingPackages } from '../npm/packages-lacking.ts';
-import { releaseFileOf } from '../released.ts';
+import { releaseReader } from '../release-reader.ts';
 import type { Operation } from '../types.ts';
 import { type TestedTree, withFollowedTests } from './followed-tests.ts';
 import { keepProof, mayKeepProof, type Proved, proofKey, readProof } from './kept-proof.ts';
@@ -171,7 +171,7 @@ function plannedConfig({ plan, installation }: Operation): CodebaseConfig {
 
 function plannedTree(operation: Operation): TestedTree {
   const { target, pathMaps } = operation.plan;
-  const releaseFile = releaseFileOf(operation);
+  const releaseFile = releaseReader(operation);
   const has = (path: string) => (target.files.get(path)?.file ?? releaseFile(path)) !== null;
   return { pathMaps, has };
 }

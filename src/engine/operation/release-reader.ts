@@ -2,7 +2,7 @@ import type { Installation } from './installation.ts';
 import type { Operation } from './types.ts';
 
 /** Returns a reader for release files: the new release during `update`, otherwise the installed one. */
-export function releaseFileOf({
+export function releaseReader({
   core,
   installation,
 }: Pick<Operation, 'core' | 'installation'>): Installation['releaseFile'] {
