@@ -35,7 +35,7 @@ export async function planCustomize(
   }
   const installation = await readInstallation(context.root);
   const installed = readInstalledPackages(installation);
-  const edits = await editsOf(installation, context.now);
+  const edits = await findEdits(installation, context.now);
   const files = recordedFiles(installation, installed, edits);
   const layer = makeCustomisation(
     {
@@ -68,7 +68,7 @@ export async function planCustomize(
 }
 
 /** Returns the owner's edits of an installation, or of a codebase that none was made of yet. */
-export async function editsOf(
+export async function findEdits(
   { root, config, state, releaseDigests }: Installation,
   now: () => Date,
 ): Promise<readonly Edit[]> {

@@ -8,7 +8,7 @@ import type { SkillPackage } from '../package/package.ts';
 import { CUSTOM } from '../state/claw-folder.ts';
 import { readTreeFile } from '../state/disk.ts';
 import { isSameFile } from '../tree.ts';
-import { customName, editsOf } from './customize.ts';
+import { customName, findEdits } from './customize.ts';
 
 const DESCRIPTION = 'Everything that differed from the core when it was rebased';
 
@@ -21,7 +21,7 @@ export async function planRebase(context: PlanningContext): Promise<Operation<'r
   const installation = await readInstallation(root);
   const { state, releaseFile, coreVersion } = installation;
   const installed = readInstalledPackages(installation);
-  const edits = await editsOf(installation, now);
+  const edits = await findEdits(installation, now);
   const paths = new Set([...(state?.files.keys() ?? []), ...edits.map(({ path }) => path)]);
   const files = [...paths]
     .map((path) => ({ path, before: releaseFile(path), after: readTreeFile(root, path) }))

@@ -22,7 +22,7 @@ import { readOwnStructured } from '../../state/config.ts';
 import { readTreeFile } from '../../state/disk.ts';
 import { structuredKind } from '../../structured/kind.ts';
 import { isSameFile } from '../../tree.ts';
-import { editsOf } from '../customize.ts';
+import { findEdits } from '../customize.ts';
 import { type ReadCode, setUpOf, undeclaredSettings } from './code-facts.ts';
 import { type Draft, draftPackage } from './draft.ts';
 import { type Left, leftOfStructured } from './left.ts';
@@ -193,7 +193,7 @@ async function treeEdits(
   installation: Installation,
   now: () => Date,
 ): Promise<readonly PackedEdit[]> {
-  const edits = await editsOf(installation, now);
+  const edits = await findEdits(installation, now);
   return edits.map(({ path }) => ({
     path,
     before: installation.publishedFile(path),

@@ -12,7 +12,7 @@ import {
 import { digestPackage } from '../../package/digest-package.ts';
 import type { SkillPackage } from '../../package/package.ts';
 import { unwrittenIn } from '../../package/unwritten.ts';
-import { editsOf } from '../customize.ts';
+import { findEdits } from '../customize.ts';
 import { type ReadCode, undeclaredSettings } from './code-facts.ts';
 import type { FoldedPackage, FoldRequest } from './folding.ts';
 import { findNamedEdits, refusePathAsName } from './named-edits.ts';
@@ -58,7 +58,7 @@ export async function findRenewalInput(
 ): Promise<RenewalInput> {
   const installation = await readInstallation(context.root);
   const installed = readInstalledPackages(installation);
-  const edited = (await editsOf(installation, context.now)).map(({ path }) => path);
+  const edited = (await findEdits(installation, context.now)).map(({ path }) => path);
   refusePathAsName(context, { name, named: options.named, flags: ['--update'] }, edited);
   const found = findRenewable(installation, installed, { name, named: options.named });
   const rest = installed.filter((layer) => layer !== found.applied);
