@@ -29,7 +29,7 @@ export async function defineDiscovered(
   const own = new Set(program.commands.map((command) => command.name()));
   const called = calledVerb(program, args);
   if (called !== null && own.has(called)) return;
-  const names = namesIn(folder);
+  const names = listNames(folder);
   for (const name of names.filter((one) => own.has(one))) {
     const text = `src/verbs/${name}.ts is left out: claw has a verb of that name.`;
     program.addHelpText('after', text);
@@ -62,7 +62,7 @@ function calledVerb(program: Command, args: readonly string[]): string | null {
   return null;
 }
 
-function namesIn(folder: string): readonly string[] {
+function listNames(folder: string): readonly string[] {
   try {
     return readdirSync(folder)
       .filter((file) => file.endsWith('.ts') && !/\.(test|d)\.ts$/.test(file))

@@ -16,7 +16,7 @@ export const engineVerbs: readonly DefineVerb[] = [
       .option('--core-version <version>', 'the version of the core, where nothing tells it')
       .option('--release <ref or dir>', 'the commit or folder that is the release')
       .action((options: ReleaseOptions) =>
-        run('init', (invocation) => engine.init(contextOf(invocation), releaseOf(options))),
+        run('init', (invocation) => engine.init(createContext(invocation), releaseOf(options))),
       ),
   (program, run) =>
     program
@@ -30,7 +30,7 @@ export const engineVerbs: readonly DefineVerb[] = [
       .option('--release <ref or dir>', 'as for init, where this is the first command')
       .action((skills: string[], options: ReleaseOptions) =>
         runChanging(run, 'apply', (invocation) =>
-          engine.apply(contextOf(invocation), skills, releaseOf(options)),
+          engine.apply(createContext(invocation), skills, releaseOf(options)),
         ),
       ),
   (program, run) =>
@@ -39,7 +39,9 @@ export const engineVerbs: readonly DefineVerb[] = [
       .description('take skills out again')
       .argument('<skill...>')
       .action((skills: string[]) =>
-        runChanging(run, 'remove', (invocation) => engine.remove(contextOf(invocation), skills)),
+        runChanging(run, 'remove', (invocation) =>
+          engine.remove(createContext(invocation), skills),
+        ),
       ),
   (program, run) =>
     program
@@ -47,14 +49,16 @@ export const engineVerbs: readonly DefineVerb[] = [
       .description('replace applied skills by what their sources hold now')
       .argument('[skill...]')
       .action((skills: string[]) =>
-        runChanging(run, 'upgrade', (invocation) => engine.upgrade(contextOf(invocation), skills)),
+        runChanging(run, 'upgrade', (invocation) =>
+          engine.upgrade(createContext(invocation), skills),
+        ),
       ),
   (program, run) =>
     program
       .command('replay')
       .description('compose what .claw/state.yaml lists on the core of this clone')
       .action(() =>
-        runChanging(run, 'replay', (invocation) => engine.replay(contextOf(invocation))),
+        runChanging(run, 'replay', (invocation) => engine.replay(createContext(invocation))),
       ),
   (program, run) =>
     program
@@ -67,7 +71,7 @@ export const engineVerbs: readonly DefineVerb[] = [
       .addOption(movedOption())
       .action((wanted: string, options: UpdateArguments) =>
         runChanging(run, 'update', (invocation) =>
-          engine.update(contextOf(invocation), wanted, updateOf(options)),
+          engine.update(createContext(invocation), wanted, updateOf(options)),
         ),
       ),
   (program, run) =>
@@ -76,22 +80,22 @@ export const engineVerbs: readonly DefineVerb[] = [
       .description('record your edits as a layer of their own')
       .argument('<what and why>')
       .action((description: string) =>
-        run('customize', (invocation) => engine.customize(contextOf(invocation), description)),
+        run('customize', (invocation) => engine.customize(createContext(invocation), description)),
       ),
   (program, run) =>
     program
       .command('rebase')
       .description('make one customisation of all skills and edits')
-      .action(() => run('rebase', (invocation) => engine.rebase(contextOf(invocation)))),
+      .action(() => run('rebase', (invocation) => engine.rebase(createContext(invocation)))),
   (program, run) =>
     packCommand(program).action((name: string, paths: string[], options: PackArguments) =>
-      run('pack', (invocation) => packVerb(contextOf(invocation), name, paths, options)),
+      run('pack', (invocation) => packVerb(createContext(invocation), name, paths, options)),
     ),
   (program, run) =>
     devCommand(program).action((name: string, paths: string[], options: DevArguments) =>
       run('dev', async (invocation) => {
         const isJson = invocation.options.json === true;
-        return await devVerb(contextOf(invocation), name, paths, { ...options, isJson });
+        return await devVerb(createContext(invocation), name, paths, { ...options, isJson });
       }),
     ),
   (program, run) =>
@@ -111,7 +115,7 @@ export const engineVerbs: readonly DefineVerb[] = [
       .option('--update', 'as for pack: of a package that is there')
       .action((verb: string, args: string[], options: UpdateArguments & { update?: boolean }) =>
         run('plan', (invocation) =>
-          engine.plan(contextOf(invocation), {
+          engine.plan(createContext(invocation), {
             verb,
             args,
             release: releaseOf(options),
@@ -127,7 +131,7 @@ export const engineVerbs: readonly DefineVerb[] = [
       .action(() =>
         run('status', async (invocation) => {
           const { withAssistant } = await import('../assistant/budgets.ts');
-          return withAssistant(await engine.status(contextOf(invocation)), invocation.root);
+          return withAssistant(await engine.status(createContext(invocation)), invocation.root);
         }),
       ),
   (program, run) =>
@@ -137,18 +141,21 @@ export const engineVerbs: readonly DefineVerb[] = [
       .option('--available', 'what skills/ offers')
       .action((options: { available?: boolean }) =>
         run('list', (invocation) =>
-          engine.list(contextOf(invocation), { available: options.available === true }),
+          engine.list(createContext(invocation), { available: options.available === true }),
         ),
       ),
   (program, run) =>
     program
       .command('verify')
       .description('compare disk, state and composition')
-      .action(() => run('verify', (invocation) => engine.verify(contextOf(invocation)))),
+      .action(() => run('verify', (invocation) => engine.verify(createContext(invocation)))),
   (program, run) =>
     matrixCommand(program).action((skills: string[], options: MatrixOptions) =>
       run('matrix', async (invocation) => {
-        const result = await engine.matrix(contextOf(invocation), matrixRequest(skills, options));
+        const result = await engine.matrix(
+          createContext(invocation),
+          matrixRequest(skills, options),
+        );
         return await drawMatrix(result, invocation.cwd, options.svg);
       }),
     ),
@@ -158,7 +165,7 @@ export const engineVerbs: readonly DefineVerb[] = [
       .description('whose the lines of a file are: file, file:line or file:from-to')
       .argument('<file[:line]>')
       .action((place: string) =>
-        run('why', (invocation) => engine.why(contextOf(invocation), place)),
+        run('why', (invocation) => engine.why(createContext(invocation), place)),
       ),
   (program, run) =>
     program
@@ -166,7 +173,7 @@ export const engineVerbs: readonly DefineVerb[] = [
       .description('what a skill changes here, as a patch; without a name, what you changed')
       .argument('[skill]')
       .action((name?: string) =>
-        run('diff', (invocation) => engine.diff(contextOf(invocation), name ?? null)),
+        run('diff', (invocation) => engine.diff(createContext(invocation), name ?? null)),
       ),
   (program, run) =>
     program
@@ -178,7 +185,7 @@ export const engineVerbs: readonly DefineVerb[] = [
       .action((options: { readonly offline?: boolean }) =>
         run('doctor', async (invocation) => {
           const { lookAtAll } = await import('../assistant/doctor.ts');
-          return await lookAtAll(contextOf(invocation), options.offline === true);
+          return await lookAtAll(createContext(invocation), options.offline === true);
         }),
       ),
   (program, run) =>
@@ -187,7 +194,7 @@ export const engineVerbs: readonly DefineVerb[] = [
       .description('what the operation that waits needs to know from you')
       .option('--answers', 'print a file to fill in, for claw resolve --answers')
       .action((options: { answers?: boolean }) =>
-        run('conflicts', (invocation) => engine.conflicts(contextOf(invocation), options)),
+        run('conflicts', (invocation) => engine.conflicts(createContext(invocation), options)),
       ),
   (program, run) =>
     program
@@ -235,7 +242,7 @@ export const engineVerbs: readonly DefineVerb[] = [
       .action((path: string | undefined, options: ResolveOptions) =>
         run('resolve', async (invocation) => {
           const { resolveVerb } = await import('../resolve/resolve.ts');
-          return await resolveVerb(invocation, contextOf(invocation), path ?? null, options);
+          return await resolveVerb(invocation, createContext(invocation), path ?? null, options);
         }),
       ),
   (program, run) =>
@@ -245,7 +252,7 @@ export const engineVerbs: readonly DefineVerb[] = [
       .option('--prove', 'run checks and tests on it, and change nothing yet')
       .action((options: { prove?: boolean }) =>
         runChanging(run, 'continue', (invocation) =>
-          engine.continueOperation(contextOf(invocation), { isTrial: options.prove === true }),
+          engine.continueOperation(createContext(invocation), { isTrial: options.prove === true }),
         ),
       ),
   (program, run) =>
@@ -256,7 +263,7 @@ export const engineVerbs: readonly DefineVerb[] = [
       .argument('[key]')
       .action((action: string | undefined, key: string | undefined) =>
         run('resolutions', async (invocation) => {
-          const context = contextOf(invocation);
+          const context = createContext(invocation);
           if (action === undefined) return await engine.resolutions(context);
           if (action === 'forget' && key !== undefined) {
             return await engine.forgetResolution(context, key);
@@ -271,12 +278,14 @@ export const engineVerbs: readonly DefineVerb[] = [
     program
       .command('undo')
       .description('take back the last transaction')
-      .action(() => runChanging(run, 'undo', (invocation) => engine.undo(contextOf(invocation)))),
+      .action(() =>
+        runChanging(run, 'undo', (invocation) => engine.undo(createContext(invocation))),
+      ),
   (program, run) =>
     program
       .command('abort')
       .description('forget the operation that waits for decisions')
-      .action(() => run('abort', (invocation) => engine.abort(contextOf(invocation)))),
+      .action(() => run('abort', (invocation) => engine.abort(createContext(invocation)))),
   (program, run) =>
     program
       .command('recover')
@@ -295,7 +304,7 @@ export const engineVerbs: readonly DefineVerb[] = [
       .option('--roll-back', 'take it back')
       .action((options: Record<string, boolean>) =>
         runChanging(run, 'recover', (invocation) =>
-          engine.recover(contextOf(invocation), decisionOf(options)),
+          engine.recover(createContext(invocation), decisionOf(options)),
         ),
       ),
 ];
@@ -369,7 +378,7 @@ function decisionOf(options: Readonly<Record<string, boolean>>) {
   return options['rollBack'] ? 'roll-back' : null;
 }
 
-function contextOf({ root, cwd, options, ui, signal }: Invocation): EngineContext {
+function createContext({ root, cwd, options, ui, signal }: Invocation): EngineContext {
   const isAsked = !options.yes && !options.json && ui.canAsk;
   return {
     root,

@@ -48,12 +48,12 @@ function dayIn(path: string): string {
 
 /** Returns the files of each day, newest day first. */
 function daysOf(folder: string): readonly (readonly [string, readonly string[]])[] {
-  const names = namesIn(folder).filter((name) => DAILY.test(name));
+  const names = listNames(folder).filter((name) => DAILY.test(name));
   const days = [...new Set(names.map(dayIn))].sort().reverse();
   return days.map((day) => [day, names.filter((name) => dayIn(name) === day)] as const);
 }
 
-function namesIn(folder: string): readonly string[] {
+function listNames(folder: string): readonly string[] {
   try {
     return readdirSync(folder).sort();
   } catch {

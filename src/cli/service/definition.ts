@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ClawError } from '../../engine/commands.ts';
 import { launchdPlist } from './launchd-plist.ts';
-import { servicePartsOf } from './parts.ts';
+import { findServiceParts } from './parts.ts';
 import { stamped } from './stamp.ts';
 import { systemdUnit } from './systemd-unit.ts';
 
@@ -60,7 +60,7 @@ function systemd(request: ServiceRequest): ServiceDefinition {
   const config = environment['XDG_CONFIG_HOME'] || join(homeOf(environment), '.config');
   const folder = isSystem ? '/etc/systemd/system' : join(config, 'systemd/user');
   const options = { isSystem, user: isSystem && owner !== 0 ? owner : null, version: version() };
-  const text = systemdUnit(servicePartsOf(home, environment['PATH'] ?? ''), options);
+  const text = systemdUnit(findServiceParts(home, environment['PATH'] ?? ''), options);
   return {
     path: join(folder, unit),
     text: stamped(text, '#'),
@@ -85,7 +85,7 @@ function launchd({ home, dataDir, name, isSystem, environment, uid }: ServiceReq
   }
   const path = join(homeOf(environment), 'Library/LaunchAgents', `${name}.plist`);
   const log = join(dataDir, 'logs/service.log');
-  const parts = servicePartsOf(home, environment['PATH'] ?? '');
+  const parts = findServiceParts(home, environment['PATH'] ?? '');
   const domain = `gui/${uid}`;
   const text = launchdPlist(parts, { label: name, log });
   return {

@@ -16,7 +16,7 @@ export type ServiceParts = {
 };
 
 /** @param searchPath of the shell that installs; npm's own folders are left out, which vanish with the packages */
-export function servicePartsOf(home: string, searchPath: string): ServiceParts {
+export function findServiceParts(home: string, searchPath: string): ServiceParts {
   const pinned = join(home, 'node_modules/node/bin/node');
   const node = existsSync(pinned) ? pinned : process.execPath;
   const folders = [...new Set(searchPath.split(':'))].filter(

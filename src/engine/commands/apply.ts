@@ -78,7 +78,7 @@ async function refuseUnfit(
   if (hasPending(root)) return;
   const state = readState(root);
   refuseOtherRelease(state, request);
-  const coreVersion = state ? state.core.version : await versionOf({ root, config, request });
+  const coreVersion = state ? state.core.version : await readCoreVersion({ root, config, request });
   for (const one of requested) refuseOtherBytes(state, one.package);
   const fresh = requested.filter((one) => !isInstalled(state, one.package));
   for (const one of fresh) checkCoreVersion(one.package.manifest, coreVersion);
@@ -94,7 +94,7 @@ type Place = {
   readonly request: ReleaseRequest;
 };
 
-async function versionOf({ root, config, request }: Place): Promise<string | null> {
+async function readCoreVersion({ root, config, request }: Place): Promise<string | null> {
   if (!isRequested(request)) return await readReleaseVersion(root, config);
   return (await takeRelease(root, config, request)).version;
 }

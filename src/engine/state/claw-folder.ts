@@ -88,7 +88,7 @@ export function listKept(
 export function listFolder(folder: string): readonly string[] {
   const found: string[] = [];
   const walk = (below: string): void => {
-    for (const entry of entriesOf(`${folder}/${below}`)) {
+    for (const entry of readEntries(`${folder}/${below}`)) {
       const path = below + entry.name;
       if (entry.isDirectory()) walk(`${path}/`);
       else found.push(path);
@@ -100,7 +100,7 @@ export function listFolder(folder: string): readonly string[] {
 
 /** Returns the names in a folder on disk; none where there is no folder. */
 export function listEntries(folder: string): readonly string[] {
-  return entriesOf(folder).map(({ name }) => name);
+  return readEntries(folder).map(({ name }) => name);
 }
 
 function truePath(kept: string): string {
@@ -108,7 +108,7 @@ function truePath(kept: string): string {
   return STEERS_GIT.test(name) ? kept.replace(/\.kept$/, '') : kept;
 }
 
-function entriesOf(folder: string) {
+function readEntries(folder: string) {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch (error) {

@@ -64,7 +64,7 @@ function isRegular(root: string, path: string): boolean {
 type Rules = { readonly below: string; readonly rules: Ignore };
 
 function listByWalk(root: string, folder: string, above: readonly Rules[]): string[] {
-  const rules = [...above, ...rulesOf(root, folder)];
+  const rules = [...above, ...readRules(root, folder)];
   const found: string[] = [];
   for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
     const path = folder + entry.name;
@@ -76,7 +76,7 @@ function listByWalk(root: string, folder: string, above: readonly Rules[]): stri
   return found;
 }
 
-function rulesOf(root: string, folder: string): Rules[] {
+function readRules(root: string, folder: string): Rules[] {
   const file = join(root, folder, '.gitignore');
   if (!existsSync(file)) return [];
   return [{ below: folder, rules: ignore().add(readFileSync(file, 'utf8')) }];

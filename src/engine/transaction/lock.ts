@@ -36,8 +36,8 @@ export async function withLock<T>(
   const made = new Set<string>();
   const lock = await waitForLock(root, { made, timeoutMs: options.timeoutMs ?? 2000 });
   // SQLite keeps its journal beside its file as long as the lock is held.
-  const kept = new Set(['.', ...namesIn(root)].filter((name) => !made.has(lockOr(name))));
-  const before = usesOf(root);
+  const kept = new Set(['.', ...listNames(root)].filter((name) => !made.has(lockOr(name))));
+  const before = readUses(root);
   try {
     writeIfAbsent(join(root, '.claw/.gitignore'), IGNORED);
     writeIfAbsent(join(root, '.claw/.gitattributes'), ATTRIBUTES);
@@ -143,20 +143,20 @@ function ifAbsent(make: () => void): boolean {
 const SCAFFOLD = /^(\.git(ignore|attributes)|cache|lock\.db.*)$/;
 
 /** Lists the useful entries below `.claw/`, each with a mark that changes when it is replaced or filled. */
-function usesOf(root: string): ReadonlyMap<string, string> {
+function readUses(root: string): ReadonlyMap<string, string> {
   const uses = new Map<string, string>();
-  for (const name of namesIn(root).filter((one) => !SCAFFOLD.test(one))) {
+  for (const name of listNames(root).filter((one) => !SCAFFOLD.test(one))) {
     const path = join(root, '.claw', name);
     const { ino, mtimeNs } = fs.lstatSync(path, { bigint: true });
     // Views come and go in there; only an unfinished transaction stays.
-    if (name === 'tx') uses.set(name, namesIn(root, name).filter(isTransaction).join(' '));
-    else if (name !== 'backup' || namesIn(root, name).length > 0)
+    if (name === 'tx') uses.set(name, listNames(root, name).filter(isTransaction).join(' '));
+    else if (name !== 'backup' || listNames(root, name).length > 0)
       uses.set(name, `${ino} ${mtimeNs}`);
   }
   return uses;
 }
 
-function namesIn(root: string, below = '.'): readonly string[] {
+function listNames(root: string, below = '.'): readonly string[] {
   return fs.readdirSync(join(root, '.claw', below));
 }
 
@@ -173,10 +173,10 @@ function removeUnused(
   root: string,
   { kept, before }: { kept: ReadonlySet<string>; before: ReadonlyMap<string, string> },
 ): void {
-  const isUsed = [...usesOf(root)].some(([name, mark]) => mark !== (before.get(name) ?? ''));
+  const isUsed = [...readUses(root)].some(([name, mark]) => mark !== (before.get(name) ?? ''));
   if (isUsed) return;
   // In alphabetical order the lock is the last: who makes one of their own then finds the rest gone.
-  for (const name of [...namesIn(root)].sort().filter((one) => !kept.has(one))) {
+  for (const name of [...listNames(root)].sort().filter((one) => !kept.has(one))) {
     fs.rmSync(join(root, '.claw', name), { recursive: true, force: true });
   }
   // Fails where a waiting command has added a file meanwhile: that command removes the folder itself.

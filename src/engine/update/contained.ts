@@ -70,7 +70,7 @@ function composedWith(layer: SkillPackage, input: ContainmentInput): Composition
 }
 
 /** Returns the release's patches since the old core; none without the commit where its own history begins. */
-async function patchesOf(
+async function readPatches(
   root: string,
   since: string | null,
   commit: string,
@@ -90,7 +90,7 @@ async function releasedCommits(input: ContainmentInput): Promise<ReadonlyMap<str
     if (origin === null) continue;
     const commits = Object.keys(origin.commits);
     const missing = await notInHistory(root, commits, commit);
-    if (missing.length > 0) patches ??= await patchesOf(root, since, commit);
+    if (missing.length > 0) patches ??= await readPatches(root, since, commit);
     const isThere = (patch: string | null | undefined) =>
       patch != null && patches?.has(patch) === true;
     if (isThere(origin.patch) || missing.every((one) => isThere(origin.commits[one]))) {

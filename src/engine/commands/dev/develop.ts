@@ -55,7 +55,7 @@ export async function develop(
   options: DevelopOptions,
 ): Promise<VerbResult<'dev'>> {
   const { root } = context;
-  const { version, folder } = await startOf(context, name);
+  const { version, folder } = await findStart(context, name);
   const { named, readCode } = options;
   const session: Session = {
     named,
@@ -176,7 +176,7 @@ function leftIn({ data }: RoundResult): unknown {
   return data !== null && 'left' in data ? data.left : null;
 }
 
-async function startOf(
+async function findStart(
   context: EngineContext,
   name: string,
 ): Promise<{ readonly version: string; readonly folder: string }> {

@@ -55,7 +55,7 @@ export function watchFolders(root: string, paths: readonly string[]): Watch {
   const addAll = (folder: string): void => {
     drop(folder);
     add(folder);
-    for (const entry of entriesOf(join(root, folder))) {
+    for (const entry of readEntries(join(root, folder))) {
       if (FOREIGN.has(entry.name)) continue;
       const path = join(folder, entry.name);
       if (entry.isDirectory()) addAll(path);
@@ -106,7 +106,7 @@ function foldersOf(paths: readonly string[]): readonly string[] {
   return [...folders].sort();
 }
 
-function entriesOf(folder: string) {
+function readEntries(folder: string) {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {

@@ -73,7 +73,7 @@ export function findNamedEdits(
     }
     const reason = isOutside(path)
       ? `${given} is outside the project`
-      : reasonOf(installation, path);
+      : findReason(installation, path);
     throw new ClawError('USAGE', `${reason}. \`claw status\` lists your edits.`, { path: given });
   });
 }
@@ -88,7 +88,7 @@ function isOutside(path: string): boolean {
 }
 
 /** Says why a path of the project is no edit. */
-function reasonOf(installation: Installation, path: string): string {
+function findReason(installation: Installation, path: string): string {
   const { root, config, state, releaseDigests } = installation;
   const published = [...releaseDigests.files.keys(), ...(state?.files.keys() ?? [])];
   if (published.some((one) => isAtOrBelow(one, path))) {

@@ -46,7 +46,7 @@ export function findRenewable(
     return { ...own, skill, applied, cameFrom: null };
   }
   const source = state?.layers.find((layer) => layer.name === name)?.source ?? name;
-  const folder = folderOf(root, source);
+  const folder = findFolder(root, source);
   if (folder !== null) {
     const skill = readPackage(join(root, folder), options);
     return { folder, source, skill, applied, cameFrom: null };
@@ -60,7 +60,7 @@ export function findRenewable(
 }
 
 /** Returns the folder of a source, if it is there and inside the project. */
-function folderOf(root: string, source: string): string | null {
+function findFolder(root: string, source: string): string | null {
   const place = source.startsWith('.') ? source : `skills/${source}`;
   if (!existsSync(join(root, place, 'manifest.yaml'))) return null;
   const found = findPackage(root, root, source);

@@ -28,7 +28,7 @@ export type Account = {
 export function blameComposed(account: Account, path: string, composed: ComposedFile): Blamed {
   const { touches } = composed;
   const first = touches[0] ? touches[0].before : composed.file;
-  const naming = namingOf(account, path, touches);
+  const naming = createNaming(account, path, touches);
   let blamed = blameWhole(first, CORE_OWNER);
   const kind = structuredKind(path, account.composition.ownStructured);
   for (const touch of touches) blamed = blameStep(kind, blamed, naming(touch));
@@ -47,7 +47,7 @@ export function lastOwner({ resolutions }: Account, { touches, file }: ComposedF
 
 type Naming = (touch: Touch) => BlameStep;
 
-function namingOf(account: Account, path: string, touches: readonly Touch[]): Naming {
+function createNaming(account: Account, path: string, touches: readonly Touch[]): Naming {
   const { layers, resolutions, composition } = account;
   const kind = structuredKind(path, composition.ownStructured);
   const one = sameOwners();

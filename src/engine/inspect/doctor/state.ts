@@ -20,7 +20,7 @@ async function checkState(root: string): Promise<CheckResult> {
     if (!isLost) return good('nothing is installed here yet');
     return bad(`${STATE_PATH} is gone; what it spoke of is still there.`, await waysBack(root));
   } catch (error) {
-    return bad(faultOf(root, error), await waysBack(root));
+    return bad(findFault(root, error), await waysBack(root));
   }
 }
 
@@ -30,7 +30,7 @@ function summaryOf({ core, layers }: State): string {
 }
 
 /** Returns line and reason; names git's markers as such, where YAML only sees an odd line. */
-function faultOf(root: string, error: unknown): string {
+function findFault(root: string, error: unknown): string {
   if (!(error instanceof ClawError)) {
     return `${STATE_PATH} cannot be read: ${error instanceof Error ? error.message : error}`;
   }

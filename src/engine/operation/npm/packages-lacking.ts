@@ -29,13 +29,13 @@ export function lackingPackages(root: string, packageJson: TreeFile | null): rea
 }
 
 function isInstalled(root: string, name: string, range: string): boolean {
-  const version = versionOf(join(root, 'node_modules', name, 'package.json'));
+  const version = readVersion(join(root, 'node_modules', name, 'package.json'));
   if (version === null) return false;
   // For anything but a range (a folder, an address), being installed is enough.
   return validRange(range) === null || satisfies(version, range, { includePrerelease: true });
 }
 
-function versionOf(path: string): string | null {
+function readVersion(path: string): string | null {
   try {
     return Installed.parse(parseJson(readFileSync(path, 'utf8'))).version;
   } catch {

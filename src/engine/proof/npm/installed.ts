@@ -14,13 +14,13 @@ const CACHES = new Set(['.cache', '.vite', '.vite-temp', '.vitest']);
  */
 export function installedDigest(root: string, nodeModules: string | null): Digest | null {
   try {
-    return digestOf(root, nodeModules);
+    return digestInstalled(root, nodeModules);
   } catch {
     return null; // No right to look, or another program is changing it: then nothing is known of it.
   }
 }
 
-function digestOf(root: string, nodeModules: string | null): Digest | null {
+function digestInstalled(root: string, nodeModules: string | null): Digest | null {
   if (nodeModules === null || !fs.existsSync(nodeModules)) return digestBytes('none');
   const packages = fs.realpathSync(nodeModules);
   const tree = fs.realpathSync(root);
