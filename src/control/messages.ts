@@ -20,6 +20,8 @@ const AssistantMessageSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('notice'), text: z.string() }),
   /** The work that this shell waits for; null for none. */
   z.object({ kind: z.literal('activity'), text: z.string().nullable() }),
+  /** Work on what this shell said waits for an answer: what it says next is one. */
+  z.object({ kind: z.literal('asking') }),
   /** Everything this shell said is answered. */
   z.object({ kind: z.literal('acknowledged') }),
   /** The shell's message is not understood; the connection ends after this. */

@@ -13,6 +13,7 @@ function conversation() {
   const join = (name: string, isWatching: boolean): Client => {
     const client: Client = {
       isOneByOne: false,
+      asked: () => {},
       isWatching,
       print: (text) => void seen.push(`${name}: ${text}`),
       progress: (text) => void seen.push(`${name} on the way: ${text}`),

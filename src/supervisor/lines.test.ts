@@ -7,6 +7,7 @@ function lines(isOneByOne: boolean) {
   const speaker = (name: string, oneByOne: boolean): Speaker => ({
     isOneByOne: oneByOne,
     acknowledged: () => void said.push(`${name} acknowledged`),
+    asked: () => void said.push(`${name} asked`),
   });
   const owner = speaker('owner', isOneByOne);
   const shell = speaker('shell', false);
@@ -64,15 +65,15 @@ test('a piped line answers a question about the one before, which is not answere
   for (const text of ['yes', 'b', 'c']) queue.add(owner, text);
   queue.add(shell, 'x');
   queue.asking(['run-3', 'run-99'], true);
-  expect(said).toEqual(['first: a', 'first: yes', 'first: x']);
+  expect(said).toEqual(['first: a', 'owner asked', 'first: yes', 'first: x', 'shell asked']);
   // An answer that was none leaves the question open, and the next line may be one.
   queue.answered(['run-2']);
-  expect(said.slice(3)).toEqual(['owner acknowledged', 'first: b']);
+  expect(said.slice(5)).toEqual(['owner acknowledged', 'owner asked', 'first: b']);
   queue.asking(['run-1'], false);
   queue.answered(['run-4']);
-  expect(said.slice(5)).toEqual(['owner acknowledged']);
+  expect(said.slice(8)).toEqual(['owner acknowledged']);
   queue.answered(['run-1']);
-  expect(said.slice(6)).toEqual(['owner acknowledged', 'first: c']);
+  expect(said.slice(9)).toEqual(['owner acknowledged', 'first: c']);
 });
 
 test('what an assistant had asked is not open in the next one until it is asked again', () => {
@@ -84,9 +85,9 @@ test('what an assistant had asked is not open in the next one until it is asked 
   queue.detach();
   queue.add(owner, 'yes');
   attach('second');
-  expect(said).toEqual(['first: a']);
+  expect(said).toEqual(['first: a', 'owner asked']);
   queue.asking(['run-1'], true);
-  expect(said).toEqual(['first: a', 'second: yes']);
+  expect(said).toEqual(['first: a', 'owner asked', 'owner asked', 'second: yes']);
 });
 
 test('a shell does not wait for what is piped in, and is acknowledged by itself', () => {

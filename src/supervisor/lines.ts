@@ -9,6 +9,8 @@ export type Speaker = {
   readonly isOneByOne: boolean;
   /** Called when one of its lines is answered; its next line follows after this. */
   acknowledged(): void;
+  /** Called when its next line would answer a question: work on all that it has said asks one. */
+  asked(): void;
 };
 
 export interface Lines {
@@ -60,9 +62,17 @@ export function openLines({ runId, now, onChange }: LinesOptions): Lines {
   let send: ((line: ConsoleLine) => void) | null = null;
   let count = 0;
 
+  const openOf = (speaker: Speaker) => open.filter((one) => one.speaker === speaker);
   /** A line is held back by each one before it that is neither answered nor asks for it. */
   const isHeld = (speaker: Speaker): boolean =>
-    speaker.isOneByOne && open.some((one) => one.speaker === speaker && !one.isAsking);
+    speaker.isOneByOne && openOf(speaker).some(({ isAsking }) => !isAsking);
+
+  function tellAsked(speakers: ReadonlySet<Speaker>): void {
+    for (const speaker of speakers) {
+      const mine = openOf(speaker);
+      if (mine.length > 0 && mine.every(({ isAsking }) => isAsking)) speaker.asked();
+    }
+  }
 
   /**
    * Hands lines over. A line gets its number at that moment, so that numbers tell which lines were stored.
@@ -88,7 +98,9 @@ export function openLines({ runId, now, onChange }: LinesOptions): Lines {
     const answered = open.filter(isAnswered);
     if (answered.length === 0) return;
     open = open.filter((one) => !isAnswered(one));
-    for (const speaker of new Set(answered.map((one) => one.speaker))) speaker.acknowledged();
+    const speakers = new Set(answered.map(({ speaker }) => speaker));
+    for (const speaker of speakers) speaker.acknowledged();
+    tellAsked(speakers);
     pump();
     onChange();
   }
@@ -116,7 +128,9 @@ export function openLines({ runId, now, onChange }: LinesOptions): Lines {
     acknowledged: (number) => acknowledge(({ line }) => line.number <= number),
     answered: (ids) => acknowledge(({ line }) => ids.includes(line.id)),
     asking(ids, isOpen) {
-      for (const one of open) if (ids.includes(one.line.id)) one.isAsking = isOpen;
+      const meant = open.filter(({ line }) => ids.includes(line.id));
+      for (const one of meant) one.isAsking = isOpen;
+      if (isOpen) tellAsked(new Set(meant.map(({ speaker }) => speaker)));
       pump();
     },
     speakersOf: (ids) => [

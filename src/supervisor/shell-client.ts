@@ -16,6 +16,7 @@ export function admitShell(shell: Shell, { lines, clients }: ShellParts): ShellE
     progress: (text) => shell.send({ kind: 'progress', text }),
     notice: (text) => shell.send({ kind: 'notice', text }),
     setActivity: (text) => shell.send({ kind: 'activity', text }),
+    asked: () => shell.send({ kind: 'asking' }),
     acknowledged() {
       if (lines.isIdle(client)) shell.send({ kind: 'acknowledged' });
     },

@@ -99,6 +99,17 @@ test('a piped line answers a question of the work on the one before, and what fo
   expect(order).toEqual(order.toSorted((one, other) => one - other));
 });
 
+test('lines piped into a shell answer questions as well, which the shell that asked is shown', async () => {
+  using tree = new TestTree({ 'src/commands/paint.ts': PAINT });
+  const command = [process.execPath, 'bin/claw.js', 'chat'];
+  await using conversation = new TestConversation(tree, command);
+  const exitCode = await conversation.end('/paint\n7\nblue\na better view\n');
+  expect(conversation.stdout).toContain('Which colour?');
+  expect(conversation.stdout).toContain('What for?');
+  expect(conversation.stdout).toContain('Painted blue for a better view.');
+  expect(exitCode).toBe(0);
+});
+
 test('a skill is woven in and the new tree reports it, with what was piped in meanwhile', async () => {
   using tree = new TestTree(FINE);
   await using conversation = TestConversation.start(tree);

@@ -76,6 +76,8 @@ export function openSupervisor(options: SupervisorOptions): Supervisor {
     ...ownerConsole,
     isOneByOne: !ownerConsole.isInteractive,
     progress: ownerConsole.print,
+    // Piped lines follow by themselves; on a terminal the question is there to be read.
+    asked: () => {},
     isWatching: true,
   };
   clients.join(owner);

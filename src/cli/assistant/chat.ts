@@ -26,7 +26,7 @@ export async function chat(
   throw new ClawError('USAGE', 'With --json, give the words: claw chat --json "/status"');
 }
 
-/** Says one text after the other, each when the one before is answered. */
+/** Says one text after the other, each when the one before is answered, or asks for it. */
 export async function sayAll(
   invocation: Invocation,
   texts: readonly string[] | AsyncIterable<string>,
@@ -34,7 +34,8 @@ export async function sayAll(
   const view = collectingView({ isQuiet: invocation.options.json === true });
   try {
     await withAssistant(invocation, view, async (conversation) => {
-      for await (const text of texts) if (text.trim() !== '') await conversation.say(text);
+      for await (const text of texts) if (text.trim() !== '') await conversation.tell(text);
+      await conversation.answered();
     });
   } finally {
     view.end();

@@ -24,6 +24,14 @@ export interface Conversation {
    *   text, INTERRUPTED
    */
   say(text: string): Promise<void>;
+  /**
+   * Says something, and resolves when the next thing may be said: it is answered, or work on it asks a question.
+   *
+   * @throws as `say`
+   */
+  tell(text: string): Promise<void>;
+  /** Resolves when all that was said is answered; throws as `say`. */
+  answered(): Promise<void>;
   /** Shows from now on also messages that answer nothing said here. */
   watch(): void;
   /** Resolves when the assistant has ended, or the conversation was left. */
@@ -38,7 +46,8 @@ export async function openConversation(
   signal: AbortSignal,
 ): Promise<Conversation | null> {
   const { promise: ended, resolve: onEnd } = Promise.withResolvers<void>();
-  let onAcknowledged: (() => void) | null = null;
+  let state: 'waiting' | 'asked' | 'answered' = 'answered';
+  let wake: (() => void) | null = null;
   let refusal: string | null = null;
 
   function onMessage(message: AssistantMessage): void {
@@ -56,8 +65,13 @@ export async function openConversation(
       case 'activity':
         view.onActivity(message.text);
         return;
+      case 'asking':
+        state = 'asked';
+        wake?.();
+        return;
       case 'acknowledged':
-        onAcknowledged?.();
+        state = 'answered';
+        wake?.();
         return;
       case 'welcome':
         view.onWelcome?.(message.name);
@@ -68,15 +82,31 @@ export async function openConversation(
   const control = await connectControl(dataDir, { onMessage, onEnd });
   if (control === null) return null;
   signal.addEventListener('abort', control.close);
+  async function until(isEnough: () => boolean): Promise<void> {
+    while (!isEnough()) {
+      const { promise: changed, resolve } = Promise.withResolvers<true>();
+      wake = () => resolve(true);
+      if (await Promise.race([changed, ended.then(() => false)])) continue;
+      throw refusal === null ? unanswered(signal) : new ClawError('USAGE', refusal);
+    }
+  }
+
+  function send(text: string): void {
+    state = 'waiting';
+    control?.send({ kind: 'say', text });
+  }
+
+  const answered = () => until(() => state === 'answered');
   return {
     async say(text) {
-      const { promise: acknowledged, resolve } = Promise.withResolvers<true>();
-      onAcknowledged = () => resolve(true);
-      control.send({ kind: 'say', text });
-      const isAcknowledged = await Promise.race([acknowledged, ended.then(() => false)]);
-      if (isAcknowledged) return;
-      throw refusal === null ? unanswered(signal) : new ClawError('USAGE', refusal);
+      send(text);
+      await answered();
     },
+    async tell(text) {
+      send(text);
+      await until(() => state !== 'waiting');
+    },
+    answered,
     watch: () => control.send({ kind: 'watch' }),
     ended,
     leave: control.close,

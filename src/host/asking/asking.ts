@@ -1,4 +1,5 @@
 import { isTransient } from '../../store/error.ts';
+import type { Turn } from '../../store/store.ts';
 import type { AskQuestion, AskReply } from '../contracts/ask.ts';
 import type {
   ChannelsPort,
@@ -31,11 +32,9 @@ export interface Asking {
 
 /** The person who is asked, and the turn that waits. */
 export type AskedAbout = {
-  readonly turnId: string;
+  readonly turn: Pick<Turn, 'id' | 'jid' | 'kind'>;
   /** The owner, in the chat where they wrote last; or a person in a chat, where null is the owner. */
   readonly to: 'owner' | { readonly jid: string; readonly sender: string | null };
-  /** It is a command that asks, not an agent. */
-  readonly isCommand: boolean;
 };
 
 export type AskingOptions = StorePort &
@@ -107,8 +106,8 @@ export function openAsking(options: AskingOptions): Asking {
   function end(one: Open, reply: AskReply): void {
     open.delete(one.id);
     one.cancelTimer();
-    const { jid, turnId, toldOf } = one;
-    const isLast = ![...open.values()].some((other) => other.turnId === turnId && other.toldOf);
+    const { jid, turn, toldOf } = one;
+    const isLast = ![...open.values()].some((other) => other.turn.id === turn.id && other.toldOf);
     if (toldOf !== null && isLast) tellChannel(jid, toldOf, false);
     one.resolve(reply);
   }
@@ -122,7 +121,7 @@ export function openAsking(options: AskingOptions): Asking {
     const untold = [...open.values()].filter((one) => one.jid === jid && one.toldOf === null);
     if (untold.length === 0 || store.outbox.hasUnsent(jid)) return;
     for (const one of untold) {
-      one.toldOf = store.turns.asked(one.turnId);
+      one.toldOf = store.turns.asked(one.turn.id);
       tellChannel(jid, one.toldOf, true);
     }
   }
@@ -144,8 +143,10 @@ export function openAsking(options: AskingOptions): Asking {
     const sender = to === 'owner' ? null : to.sender;
     store.transaction(() => {
       const { ask, text, choices } = putQuestion({ store }, { id, jid, sender, kept });
-      const { turnId: threadOf } = one;
-      store.outbox.add({ messageId: newId(), jid, text, choices, threadOf }, now());
+      const { id: threadOf, jid: place } = one.turn;
+      // In the chat of the turn it is shown to those whose message the turn answers.
+      const turnId = place === jid ? threadOf : null;
+      store.outbox.add({ messageId: newId(), jid, text, choices, turnId, threadOf }, now());
       store.asks.open(ask, now());
     });
     const cancelTimer = setTimer(timeoutMs, () => expire(id));
@@ -194,7 +195,7 @@ export function openAsking(options: AskingOptions): Asking {
   return {
     start: () => store.asks.closeOrphans(),
     async ask(question, about) {
-      const kept = keptQuestion(question, about.turnId);
+      const kept = keptQuestion(question, about.turn.id);
       const timeoutMs = Math.min(question.timeoutMs ?? timeouts.consentMs, LONGEST_MS);
       const { promise, resolve } = Promise.withResolvers<AskReply>();
       const id = newId();
@@ -206,7 +207,7 @@ export function openAsking(options: AskingOptions): Asking {
     wake,
     delivered,
     abandon(turnId) {
-      const isMeant = (one: WaitingQuestion): boolean => one.turnId === turnId;
+      const isMeant = (one: WaitingQuestion): boolean => one.turn.id === turnId;
       for (const one of waiting.filter(isMeant)) {
         one.cancelTimer();
         one.resolve(NO);
@@ -221,6 +222,6 @@ export function openAsking(options: AskingOptions): Asking {
   };
 }
 
-function abandonedText({ isCommand }: WaitingQuestion): string {
-  return `What was asked last is not needed any more: the ${isCommand ? 'command' : 'agent'} has ended.`;
+function abandonedText({ turn }: WaitingQuestion): string {
+  return `What was asked last is not needed any more: the ${turn.kind} has ended.`;
 }

@@ -35,8 +35,7 @@ export function createAgentRunner(
     const isTask = taskOfTurn(store, turn) !== null;
     const { context } = contexts(turn, group, unstoppable);
     const commands = openAgentCommands({ context, jid: turn.jid });
-    const ask = (question: AskQuestion, to: AskedAbout['to']) =>
-      asking.ask(question, { turnId: turn.id, to, isCommand: false });
+    const ask = (question: AskQuestion, to: AskedAbout['to']) => asking.ask(question, { turn, to });
     const tools = openTools({ turn, group, isTask, ask, ownerCommand: commands.call });
     const callbacks: AgentCallbacks = {
       onTool: tools.call,

@@ -30,24 +30,22 @@ export type CommandContexts = (turn: Turn, group: Group, signal: AbortSignal) =>
 /** Creates contexts of commands: what all have, and what belongs to one turn. */
 export function createCommandContexts(options: CommandContextOptions): CommandContexts {
   const { services, models, instance, mainChat, drawsCodes, say, asking } = options;
-  return ({ id, jid, kind }, group, signal) => ({
-    context: {
-      ...services,
-      group,
-      model: modelReport(models),
-      signal,
-      drawsCodes: drawsCodes && jid === mainChat.jid,
-      say: (text) => say(jid, text, { turnId: id }),
-      sayProgress: (text) => say(jid, text, { turnId: id, isProgress: true }),
-      ask: (question) =>
-        asking.ask(question, {
-          turnId: id,
-          to: { jid, sender: null },
-          isCommand: kind === 'command',
-        }),
-    },
-    keep: (payload) => services.store.turns.keep(id, instance, payload),
-  });
+  return (turn, group, signal) => {
+    const { id, jid } = turn;
+    return {
+      context: {
+        ...services,
+        group,
+        model: modelReport(models),
+        signal,
+        drawsCodes: drawsCodes && jid === mainChat.jid,
+        say: (text) => say(jid, text, { turnId: id }),
+        sayProgress: (text) => say(jid, text, { turnId: id, isProgress: true }),
+        ask: (question) => asking.ask(question, { turn, to: { jid, sender: null } }),
+      },
+      keep: (payload) => services.store.turns.keep(id, instance, payload),
+    };
+  };
 }
 
 /** Describes a channel as an owner's command sees it. */

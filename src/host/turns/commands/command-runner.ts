@@ -76,9 +76,10 @@ export function openCommandRunner(options: CommandRunnerOptions): CommandRunner 
 
 function membersOptions(
   options: CommandRunnerOptions,
-  { id: turnId, jid, kind }: Turn,
+  turn: Turn,
   group: Group,
 ): MembersCommandOptions {
+  const { id: turnId, jid } = turn;
   const { store, commands, settings, timeZone, now, newId, say, asking, cancelTurns } = options;
   return {
     commands,
@@ -88,8 +89,7 @@ function membersOptions(
     now,
     newId,
     say: (text) => say(jid, text, { turnId }),
-    askSender: (sender, question) =>
-      asking.ask(question, { turnId, to: { jid, sender }, isCommand: kind === 'command' }),
+    askSender: (sender, question) => asking.ask(question, { turn, to: { jid, sender } }),
     beginConversation: () => store.sessions.reset(group.folder, newId(), now()),
     stopAgent: () => cancelTurns(group.folder),
   };
