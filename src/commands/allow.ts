@@ -80,7 +80,7 @@ function allowInGroup(context: CommandContext, words: readonly Word[]): string {
   if (rest.length === 0) throw new GroupRefused(usageOf(context));
   if (isWord(rest, 'everybody')) {
     context.store.senders.limitGroup(jid, []);
-    return `Everybody in ${name} may call.`;
+    return `Everybody in ${name} may call the assistant.`;
   }
   const senders = itemsOf(rest).map((typed) => senderIn(context, group, typed));
   context.store.senders.limitGroup(jid, senders);

@@ -51,7 +51,7 @@ function toDelete(context: CommandContext, words: readonly Word[]): CommandResul
   if (group?.isMain) throw new GroupRefused('Your own chat cannot be taken out.');
   const folder = group?.folder ?? store.folders.of(jid);
   const name = nameOf(context, jid);
-  if (folder === null) throw new GroupRefused(`Of ${name} nothing is kept.`);
+  if (folder === null) throw new GroupRefused(`Nothing is kept of ${name}.`);
   return {
     kind: 'ask',
     text: `This deletes everything of ${name}: its messages, its tasks, its conversation, what its agent remembers, and all files in groups/${folder}. It cannot be taken back. Delete it?`,

@@ -23,7 +23,7 @@ export async function findNewestRelease(git: Git, present: string | null): Promi
   const remote = PREFERRED.find((name) => remotes.includes(name)) ?? remotes[0];
   if (remote === undefined) return none(NO_REMOTE);
   const listed = await git(['ls-remote', '--tags', '--refs', remote]);
-  if (!listed.ok) return none(`The releases at ${remote} cannot be seen: ${listed.reason}.`);
+  if (!listed.ok) return none(`The releases at ${remote} cannot be read: ${listed.reason}.`);
   const [newest] = versionsIn(listed.stdout);
   if (newest === undefined) return none(`There is no release at ${remote} yet. ${NAME_ONE}`);
   const current = present === null ? null : clean(present);

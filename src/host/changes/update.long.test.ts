@@ -70,7 +70,7 @@ test('where releases come from is told, and what stands in the way', async () =>
   await ask(assistant, '/update', 'v2.0.0 cannot be fetched from origin');
   git(project.dir, 'tag', '-d', 'v2.0.0');
   git(project.dir, 'remote', 'set-url', 'origin', `${project.dir}/nowhere`);
-  await ask(assistant, '/update', 'The releases at origin cannot be seen');
+  await ask(assistant, '/update', 'The releases at origin cannot be read');
   git(project.dir, 'remote', 'remove', 'origin');
   await ask(assistant, '/update', 'This project has no git remote');
   const shown = await ask(assistant, `/update ${remote.dir}`, 'Say yes or no.');

@@ -112,7 +112,7 @@ export function openTaskBook(options: TaskBookOptions): TaskBook {
       if (task.state !== 'paused') throw new TaskRefused(`Task ${task.id} is ${task.state}.`);
       const nextRun = nextRunAfter(task.schedule, now());
       if (nextRun === null) {
-        throw new TaskRefused(`The time of task ${task.id} is over. Give it another one.`);
+        throw new TaskRefused(`The time of task ${task.id} has passed. Give it a new one.`);
       }
       return save({ ...task, state: 'active', nextRun });
     },

@@ -243,7 +243,7 @@ test('delete asks, and then nothing of the group is left, and nothing beside it 
   const { store } = assistant;
   expect(store.messages.countBetween({ jid: CLUB, from: 0, upto: 99 })).toBe(0);
   expect(store.sessions.get('club')).toBeNull();
-  expect(await ask(assistant, '/unregister Club delete')).toBe('Of Club nothing is kept.');
+  expect(await ask(assistant, '/unregister Club delete')).toBe('Nothing is kept of Club.');
   await assistant.stop();
 });
 
