@@ -75,7 +75,9 @@ test.each([
     { docker_compose_services: { two: { image: 'b:1', ports: ['127.0.0.1:6379:2'] } } },
   ],
 ])('two skills with %s in common are a pair', async (key, structured, other) => {
-  await using codebase = temporaryCodebase({ 'a.txt': LINES }, { git: true });
+  const config = 'structured: { image.json: container }\n';
+  const files = { 'a.txt': LINES, 'claw.config.yaml': config };
+  await using codebase = temporaryCodebase(files, { git: true });
   addSkill(codebase, 'left', { manifest: { structured } });
   addSkill(codebase, 'right', { manifest: { structured: other ?? structured } });
   const run = await matrix(codebase, '--no-proof');

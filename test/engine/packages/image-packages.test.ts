@@ -36,6 +36,13 @@ test('a codebase that names no such list refuses them, with the way on, and writ
   });
   expect(refused.json.error?.message).toContain('claw.config.yaml names no file that lists them');
   expect(codebase.tree()).toEqual(before);
+  const matrix = await codebase.claw('matrix', '--no-proof');
+  expect(matrix.json.data).toMatchObject({
+    cells: expect.arrayContaining([
+      expect.objectContaining({ skills: ['voice'], outcome: 'refused' }),
+      expect.objectContaining({ skills: ['note'], outcome: 'clean' }),
+    ]),
+  });
   expect(await codebase.claw('apply', 'note')).toMatchObject({ code: 0 });
 });
 

@@ -64,8 +64,8 @@ test('a setting that the code reads and env_additions lacks is told at once, unt
   codebase.write({ 'src/channels/pigeon.ts': PIGEON });
   const warnings = [
     'src/channels/pigeon.ts reads PIGEON_URL and PIGEON_KEY, which env_additions of ' +
-      'skills/pigeon/manifest.yaml lacks. Name them there, or add them to .env.example with a comment above ' +
-      'each, then: claw pack pigeon .env.example --update.',
+      'skills/pigeon/manifest.yaml lacks. Name them there, or add them to .env.example with a comment above, ' +
+      'then: claw pack pigeon .env.example --update.',
   ];
   const run = await codebase.claw('pack', 'pigeon');
   expect(run.json.warnings).toEqual(warnings);

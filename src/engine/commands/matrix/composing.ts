@@ -3,6 +3,7 @@ import { compose } from '../../compose/compose.ts';
 import type { Composition } from '../../compose/composition.ts';
 import { ClawError } from '../../errors.ts';
 import { inferBases } from '../../operation/inference.ts';
+import { checkOwnStructured } from '../../package/checks/own-structured.ts';
 import { checkRelations, orderLayers } from '../../package/order.ts';
 import type { SkillPackage } from '../../package/package.ts';
 import { isSameFile } from '../../tree.ts';
@@ -30,6 +31,7 @@ export async function composeSkills(
     const members = withNeeded(input, names);
     checkRelations(members);
     const { layers, composition } = await composeMembers(input, members);
+    checkOwnStructured(members, composition.ownStructured);
     if (composition.conflicts.length === 0) {
       checkCollisionsOf(composition, { release: (path) => input.files.get(path) ?? null });
     }

@@ -68,9 +68,10 @@ export function undeclaredSettings(
   return readersOf(workOf(made), known, read).flatMap(({ path, settings }) => {
     const lacking = settings.filter((name) => !declared.has(name));
     if (lacking.length === 0) return [];
+    const each = lacking.length === 1 ? 'it' : 'them';
     return [
       `${path} reads ${lacking.join(' and ')}, which env_additions of skills/${skill}/manifest.yaml lacks. ` +
-        `Name them there, or add them to ${SETTINGS_FILE} with a comment above each, then: ` +
+        `Name ${each} there, or add ${each} to ${SETTINGS_FILE} with a comment above, then: ` +
         `claw pack ${skill} ${SETTINGS_FILE} --update.`,
     ];
   });
