@@ -1,63 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { expect, test, vi } from 'vitest';
-import { z } from 'zod';
-import {
-  type AgentScript,
-  answers,
-  type TestAssistant,
-  TestProject,
-  textsOf,
-} from '../../testing/assistant.ts';
+import { COLOURS, chosen, familyAsks, hears, NO } from '../../testing/asking.ts';
+import { type AgentScript, answers, TestProject, textsOf } from '../../testing/assistant.ts';
 import { TestClock } from '../../testing/clock.ts';
 import { openClosing } from '../../testing/closing-question.ts';
 import { FAMILY, isIdle, startWithFamily } from '../../testing/tasks.ts';
-import type { AskReply } from '../contracts/ask.ts';
 import { defineCommand, openCommands } from '../contracts/command.ts';
-import type { Tool, ToolQuestion } from '../contracts/tool.ts';
-import type { Toolbox } from '../turns/tool-calls/toolbox.ts';
-
-const NO: AskReply = { word: 'no', isAnswered: false };
-const chosen = (word: string): AskReply => ({ word, isAnswered: true });
-const COLOURS = [
-  { word: 'red', label: 'red, as before' },
-  { word: 'blue', label: 'blue' },
-];
-
-/** The family's agent calls a tool for each of these questions at once, and waits for all replies. */
-async function familyAsks(project: TestProject, questions: readonly ToolQuestion[]) {
-  const replies: (AskReply | string)[] = [];
-  const tool: Tool = {
-    name: 'ask',
-    description: 'Asks.',
-    isMainOnly: false,
-    input: z.object({ number: z.int() }),
-    run: async ({ ask }, input) => {
-      const { number } = z.object({ number: z.int() }).parse(input);
-      const question = questions[number];
-      if (question !== undefined) replies[number] = await ask(question);
-    },
-  };
-  const agent: AgentScript = async ({ folder }, { onTool }) => {
-    if (folder !== 'family') return answers('of course');
-    const calls = questions.map((_, number) => onTool({ folder, name: 'ask', input: { number } }));
-    for (const [number, { ok, value }] of (await Promise.all(calls)).entries()) {
-      if (!ok) replies[number] = String(value);
-    }
-    return answers('done');
-  };
-  const tools: Toolbox = { list: () => [tool] };
-  const assistant = await startWithFamily(project, agent, undefined, { tools });
-  const family = (text: string, over = {}) =>
-    assistant.chat.say(text, { jid: FAMILY, isDirect: false, sender: 'bob', ...over });
-  await family('@Andy go');
-  return { ...assistant, family, replies };
-}
-
-type Channel = TestAssistant['terminal'];
-
-const hears = (channel: Channel, part: string) =>
-  vi.waitFor(() => expect(textsOf(channel).join('\n\n')).toContain(part));
 
 test('a member is asked in their chat, and only they answer, by number or word', async () => {
   using project = new TestProject();
@@ -356,53 +305,6 @@ test('what only the owner can allow is allowed by a press of the owner', async (
   expect(await press(true)).toBe('noted');
   await isIdle(assistant);
   expect(replies).toEqual([chosen('no')]);
-  await assistant.stop();
-});
-
-test('a question that takes text is answered by the next message of the person asked, whatever it says', async () => {
-  using project = new TestProject();
-  const assistant = await familyAsks(project, [
-    { to: 'bob', text: 'What name?', takesText: true },
-    { text: 'A title?', takesText: true },
-    { text: 'Really?' },
-    { text: 'What?', takesText: true, choices: COLOURS },
-  ]);
-  const { chat, terminal, family, replies } = assistant;
-  await hears(chat, 'What name?\n\nYour next message here is the answer; `cancel` gives none.');
-  await hears(terminal, 'A title?\n\nYour next message here is the answer; `cancel` gives none.');
-  await hears(terminal, 'Really? Say `2 yes` or `2 no`.');
-  await family('1 of mine', { sender: 'eve' });
-  await family('', { attachments: [{ kind: 'image', mimeType: null, sizeBytes: 1, name: null }] });
-  await hears(chat, 'What was asked last was not answered.');
-  await terminal.say('yes');
-  await hears(terminal, '- `1 your answer` and the like: A title?');
-  await terminal.say('1 Ways home');
-  await terminal.say('yes');
-  await isIdle(assistant);
-  expect(replies).toEqual([
-    NO,
-    { word: 'text', isAnswered: true, text: 'Ways home' },
-    chosen('yes'),
-    'A question that takes text has no choices, and a text allows nothing.',
-  ]);
-  await assistant.stop();
-});
-
-test('an answer in own words may be of several lines, begin with a number, or cancel', async () => {
-  using project = new TestProject();
-  const question = { to: 'bob', text: 'What name?', takesText: true };
-  const assistant = await familyAsks(project, [question]);
-  const { chat, family, replies } = assistant;
-  await hears(chat, 'What name?');
-  await family('1 of two\nlines');
-  await isIdle(assistant);
-  expect(replies).toEqual([{ word: 'text', isAnswered: true, text: '1 of two\nlines' }]);
-  await family('@Andy go');
-  await vi.waitFor(() => expect(assistant.store.asks.inChat(FAMILY)).toHaveLength(1));
-  await family('Cancel.');
-  await isIdle(assistant);
-  expect(replies).toEqual([{ word: 'cancel', isAnswered: true }]);
-  expect(textsOf(chat)).toContain('Noted: no answer.');
   await assistant.stop();
 });
 
