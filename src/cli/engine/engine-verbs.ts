@@ -1,11 +1,21 @@
 import { Option } from 'commander';
-import type { EngineContext, PlanSummary, VerbResult } from '../../engine/commands.ts';
 import * as engine from '../../engine/commands.ts';
 import type { ResolveOptions } from '../resolve/resolve.ts';
-import type { DefineVerb, Invocation, RunVerb } from '../verb.ts';
+import type { DefineVerb } from '../verb.ts';
 import { type DevArguments, devCommand, devVerb } from './dev.ts';
+import { createContext, runChanging } from './invocation.ts';
 import { drawMatrix, type MatrixOptions, matrixCommand, matrixRequest } from './matrix-options.ts';
 import { type PackArguments, packCommand, packVerb } from './pack-options.ts';
+import { resolveCommand } from './resolve-options.ts';
+import {
+  keepOption,
+  movedOption,
+  type ReleaseOptions,
+  releaseOf,
+  retireOption,
+  type UpdateArguments,
+  updateOf,
+} from './update-options.ts';
 
 /** The engine's verbs: parse, call, print. */
 export const engineVerbs: readonly DefineVerb[] = [
@@ -197,54 +207,12 @@ export const engineVerbs: readonly DefineVerb[] = [
         run('conflicts', (invocation) => engine.conflicts(createContext(invocation), options)),
       ),
   (program, run) =>
-    program
-      .command('resolve')
-      .description(
-        'resolve a conflict; without an option you are asked, or it is the text you finished in .claw/pending',
-      )
-      .argument('[path]', 'as `claw conflicts` names it; on a terminal, all of them without one')
-      .addOption(
-        new Option('--ours', 'what is there').conflicts([
-          ...['theirs', 'both', 'with', 'recording', 'agent'],
-        ]),
-      )
-      .addOption(
-        new Option('--theirs', 'what comes').conflicts(['both', 'with', 'recording', 'agent']),
-      )
-      .addOption(
-        new Option('--both <first>', 'the lines of both sides, and whose come first')
-          .choices(['ours', 'theirs'])
-          .conflicts(['with', 'recording', 'agent']),
-      )
-      .addOption(
-        new Option('--with <file or value>', 'a finished text, or the value of a key').conflicts([
-          'recording',
-          'agent',
-        ]),
-      )
-      .addOption(
-        new Option('--recording <key>', 'a recorded resolution that was offered').conflicts(
-          'agent',
-        ),
-      )
-      .addOption(
-        new Option('--moved <path>', 'where the release moved the file to').conflicts([
-          ...['ours', 'theirs', 'both', 'with', 'recording', 'agent', 'all', 'answers'],
-        ]),
-      )
-      .option('--agent', 'let the model propose; without a path, for all that is open')
-      .option('--all', 'all that is open, by --ours, --theirs, --both or --agent')
-      .addOption(
-        new Option('--answers <file>', 'YAML or JSON: for each path how it is resolved').conflicts([
-          ...['all', 'ours', 'theirs', 'both', 'with', 'recording', 'agent'],
-        ]),
-      )
-      .action((path: string | undefined, options: ResolveOptions) =>
-        run('resolve', async (invocation) => {
-          const { resolveVerb } = await import('../resolve/resolve.ts');
-          return await resolveVerb(invocation, createContext(invocation), path ?? null, options);
-        }),
-      ),
+    resolveCommand(program).action((path: string | undefined, options: ResolveOptions) =>
+      run('resolve', async (invocation) => {
+        const { resolveVerb } = await import('../resolve/resolve.ts');
+        return await resolveVerb(invocation, createContext(invocation), path ?? null, options);
+      }),
+    ),
   (program, run) =>
     program
       .command('continue')
@@ -309,106 +277,8 @@ export const engineVerbs: readonly DefineVerb[] = [
       ),
 ];
 
-/** Runs a verb that changes the tree, and says it where an assistant still runs the code from before. */
-async function runChanging(
-  run: RunVerb,
-  verb: string,
-  work: (invocation: Invocation) => Promise<VerbResult>,
-): Promise<void> {
-  await run(verb, async (invocation) => {
-    const result = await work(invocation);
-    // Of programs, the host restarts by itself; others can ask.
-    if (invocation.options.json === true || result.changes.length === 0) return result;
-    const { withRestartHint } = await import('../assistant/restart-hint.ts');
-    return await withRestartHint(result, invocation.root);
-  });
-}
-
-type ReleaseOptions = { readonly coreVersion?: string; readonly release?: string };
-
-function releaseOf({ release, coreVersion }: ReleaseOptions) {
-  return { release: release ?? null, coreVersion: coreVersion ?? null };
-}
-
-type UpdateArguments = ReleaseOptions & {
-  readonly retireContained?: boolean;
-  readonly keep?: readonly string[];
-  readonly moved?: readonly string[];
-};
-
-function retireOption(): Option {
-  const text = 'of an update: take out every skill that the release contains, without asking';
-  return new Option('--retire-contained', text);
-}
-
-function keepOption(): Option {
-  const text =
-    'of an update: a skill that stays, although the release contains it; may be repeated';
-  return repeatable(new Option('--keep <skill>', text));
-}
-
-function movedOption(): Option {
-  const text =
-    'of an update: a file or folder that the release moved without saying so; may be repeated';
-  return repeatable(new Option('--moved <old=new>', text));
-}
-
-function repeatable(option: Option): Option {
-  return option.argParser((value: string, before: readonly string[] = []) => [...before, value]);
-}
-
-function updateOf({
-  release,
-  retireContained,
-  keep,
-  moved,
-}: UpdateArguments): engine.UpdateOptions {
-  return {
-    release: release ?? null,
-    retireContained: retireContained === true,
-    retire: [],
-    keep: keep ?? [],
-    moved: moved ?? [],
-  };
-}
-
 function decisionOf(options: Readonly<Record<string, boolean>>) {
   if (options['keepMine']) return 'keep-mine';
   if (options['rollForward']) return 'roll-forward';
   return options['rollBack'] ? 'roll-back' : null;
-}
-
-function createContext({ root, cwd, options, ui, signal }: Invocation): EngineContext {
-  const isAsked = !options.yes && !options.json && ui.canAsk;
-  return {
-    root,
-    cwd,
-    now: () => new Date(),
-    environment: process.env,
-    onProgress: (event) => ui.progress(event),
-    allow: options.allow,
-    skipsInstall: options.install === false,
-    expect: options.expect,
-    proof: options.proof,
-    signal,
-    askModel: async (prompt) => {
-      const { askModel } = await import('../setup/model.ts');
-      return await askModel(prompt, { root, signal });
-    },
-    ask: isAsked ? (question) => ui.ask(question) : undefined,
-    confirm: isAsked ? async (summary) => await confirm(ui, summary) : null,
-  };
-}
-
-async function confirm(ui: Invocation['ui'], summary: PlanSummary): Promise<boolean> {
-  const { verb, planned, losses, packages } = summary;
-  if (losses.length > 0) return await ui.ask(`${verb} gives that up. Go on?`);
-  if (verb === 'update' && planned.changes.length > 0) {
-    const { renderText } = await import('../render/render.ts');
-    const { out, err } = renderText({ ...planned, verb: 'plan' });
-    for (const text of `${out}${err}`.trimEnd().split('\n')) ui.progress({ kind: 'note', text });
-    return await ui.ask('Nothing is changed yet. Go on with this update?');
-  }
-  if (packages.length === 0) return true;
-  return await ui.ask(`${verb} brings packages: ${packages.join(', ')}. Go on?`);
 }

@@ -1,0 +1,53 @@
+import type { EngineContext, PlanSummary, VerbResult } from '../../engine/commands.ts';
+import type { Invocation, RunVerb } from '../verb.ts';
+
+/** Runs a verb that changes the tree, and says it where an assistant still runs the code from before. */
+export async function runChanging(
+  run: RunVerb,
+  verb: string,
+  work: (invocation: Invocation) => Promise<VerbResult>,
+): Promise<void> {
+  await run(verb, async (invocation) => {
+    const result = await work(invocation);
+    // Of programs, the host restarts by itself; others can ask.
+    if (invocation.options.json === true || result.changes.length === 0) return result;
+    const { withRestartHint } = await import('../assistant/restart-hint.ts');
+    return await withRestartHint(result, invocation.root);
+  });
+}
+
+/** Makes the engine's context of a command. Questions are asked on a terminal, and only there. */
+export function createContext({ root, cwd, options, ui, signal }: Invocation): EngineContext {
+  const isAsked = !options.yes && !options.json && ui.canAsk;
+  return {
+    root,
+    cwd,
+    now: () => new Date(),
+    environment: process.env,
+    onProgress: (event) => ui.progress(event),
+    allow: options.allow,
+    skipsInstall: options.install === false,
+    expect: options.expect,
+    proof: options.proof,
+    signal,
+    askModel: async (prompt) => {
+      const { askModel } = await import('../setup/model.ts');
+      return await askModel(prompt, { root, signal });
+    },
+    ask: isAsked ? (question) => ui.ask(question) : undefined,
+    confirm: isAsked ? async (summary) => await confirm(ui, summary) : null,
+  };
+}
+
+async function confirm(ui: Invocation['ui'], summary: PlanSummary): Promise<boolean> {
+  const { verb, planned, losses, packages } = summary;
+  if (losses.length > 0) return await ui.ask(`${verb} gives that up. Go on?`);
+  if (verb === 'update' && planned.changes.length > 0) {
+    const { renderText } = await import('../render/render.ts');
+    const { out, err } = renderText({ ...planned, verb: 'plan' });
+    for (const text of `${out}${err}`.trimEnd().split('\n')) ui.progress({ kind: 'note', text });
+    return await ui.ask('Nothing is changed yet. Go on with this update?');
+  }
+  if (packages.length === 0) return true;
+  return await ui.ask(`${verb} brings packages: ${packages.join(', ')}. Go on?`);
+}

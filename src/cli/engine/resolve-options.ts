@@ -1,0 +1,45 @@
+import { type Command, Option } from 'commander';
+
+/** Defines `claw resolve` with its options. */
+export function resolveCommand(program: Command): Command {
+  return program
+    .command('resolve')
+    .description(
+      'resolve a conflict; without an option you are asked, or it is the text you finished in .claw/pending',
+    )
+    .argument('[path]', 'as `claw conflicts` names it; on a terminal, all of them without one')
+    .addOption(
+      new Option('--ours', 'what is there').conflicts([
+        ...['theirs', 'both', 'with', 'recording', 'agent'],
+      ]),
+    )
+    .addOption(
+      new Option('--theirs', 'what comes').conflicts(['both', 'with', 'recording', 'agent']),
+    )
+    .addOption(
+      new Option('--both <first>', 'the lines of both sides, and whose come first')
+        .choices(['ours', 'theirs'])
+        .conflicts(['with', 'recording', 'agent']),
+    )
+    .addOption(
+      new Option('--with <file or value>', 'a finished text, or the value of a key').conflicts([
+        'recording',
+        'agent',
+      ]),
+    )
+    .addOption(
+      new Option('--recording <key>', 'a recorded resolution that was offered').conflicts('agent'),
+    )
+    .addOption(
+      new Option('--moved <path>', 'where the release moved the file to').conflicts([
+        ...['ours', 'theirs', 'both', 'with', 'recording', 'agent', 'all', 'answers'],
+      ]),
+    )
+    .option('--agent', 'let the model propose; without a path, for all that is open')
+    .option('--all', 'all that is open, by --ours, --theirs, --both or --agent')
+    .addOption(
+      new Option('--answers <file>', 'YAML or JSON: for each path how it is resolved').conflicts([
+        ...['all', 'ours', 'theirs', 'both', 'with', 'recording', 'agent'],
+      ]),
+    );
+}
