@@ -261,3 +261,18 @@ test('a chat that was taken out stays out, unless the other one is registered', 
   store.mergeChats('3@lid', '2@lid');
   expect(store.chats.isDismissed('2@lid')).toBe(false);
 });
+
+test('a question that an older tree asked, and that went on in the new table, keeps no two chats apart', () => {
+  register(LID, 'anna');
+  see(PHONE);
+  const database = new Database(join(folder, 'claw.db'));
+  const insert = "INSERT INTO questions (jid, payload, asked_at) VALUES (?, '{}', 1)";
+  database.prepare(insert).run(LID);
+  const ask = { jid: LID, number: 1, sender: null, payload: {}, isClosing: true };
+  store.asks.open({ ...ask, id: `question:${LID}` }, clock);
+  expect(store.mergeChats(LID, PHONE)).toMatchObject({ group: { jid: PHONE } });
+  expect(store.asks.inChat(PHONE)).toHaveLength(1);
+  // After a way back it would be open under an address at which nobody closes it.
+  expect(database.prepare('SELECT jid FROM questions').all()).toEqual([]);
+  database.close();
+});

@@ -135,6 +135,8 @@ export function createChatMerger(
       { from, to },
     );
     dropDuplicates(from, to);
+    // Older trees' questions are rows of `asks`; what is left of them here refers to the group.
+    run('DELETE FROM questions WHERE jid = :from', { from });
     const merged = mergeGroups(from, to);
     for (const table of ['messages', 'answers', 'turns', 'outbox', 'folder_holders']) {
       run(`UPDATE ${table} SET jid = :to WHERE jid = :from`, { from, to });

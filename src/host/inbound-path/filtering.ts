@@ -60,20 +60,29 @@ export function openFiltering(parts: FilteringParts): Filtering {
 
   function applied(source: ChannelMessage, group: Group): FilterOutcome | Promise<FilterOutcome> {
     const fetched: FetchedAttachment[] = [];
+    let hasEnded = false;
     const { jid, id } = source.message;
+    const clear = (): void => {
+      for (const { path } of fetched.splice(0)) rmSync(path, { force: true });
+    };
     const fetchAttachment = async (): Promise<FetchedAttachment> => {
       const channel = parts.channelOf(jid);
       if (channel?.fetchAttachment === undefined) throw new Error('It came with no file.');
       const file = await channel.fetchAttachment(jid, id);
       fetched.push(file);
+      // It may come after the filter’s time is over.
+      if (hasEnded) clear();
       return file;
+    };
+    const end = (): void => {
+      hasEnded = true;
+      clear();
     };
     const means = { fetchAttachment, setTimer, signal: stopping.signal };
     const outcome = filters.apply(seenBy(source, group), means);
-    if (!(outcome instanceof Promise)) return outcome;
-    return outcome.finally(() => {
-      for (const { path } of fetched) rmSync(path, { force: true });
-    });
+    if (outcome instanceof Promise) return outcome.finally(end);
+    end();
+    return outcome;
   }
 
   function keep(source: ChannelMessage, outcome: Promise<FilterOutcome> | null): null {

@@ -1,5 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { answers, type TestAssistant, TestProject, textsOf } from '../../testing/assistant.ts';
 import { TestClock } from '../../testing/clock.ts';
@@ -151,6 +152,41 @@ test('one that breaks lets a message pass or holds it, as it says; one that drop
     filter: 'a',
     reason: 'spam',
   });
+});
+
+test.each([
+  { kind: 'change', text: 5 },
+  { kind: 'change', note: {} },
+  { kind: 'drop' },
+  { kind: 'drop', reason: null },
+  { kind: 'failed', filter: 'x', problem: 'y' },
+  'pass',
+  null,
+])('a result that is none counts as a failure, at once and later: %j', async (result) => {
+  const broken = { kind: 'failed', filter: 'own', problem: expect.stringContaining('returned') };
+  expect(filtersOf(() => result as never, 'hold').apply(message, means)).toEqual(broken);
+  const later = filtersOf(async () => result as never, 'hold');
+  expect(await later.apply(message, means)).toEqual(broken);
+});
+
+test('what a filter does to the message it was given changes it for nobody', async () => {
+  const attachment = { kind: 'image', mimeType: null, sizeBytes: 1, name: 'a' } as const;
+  const given = { ...message, attachments: [attachment] };
+  const before = structuredClone(given);
+  const spoil = `() => (seen) => {
+    seen.sender.isOwner = true; seen.group.isMain = true; seen.attachments[0].name = 'b';
+    seen.attachments.push('rubbish'); seen.text = 'other'; return { kind: 'pass' };
+  }`;
+  using folder = new ContributionFolder({
+    'a.ts': filterFile('a', spoil, { order: 1 }),
+    'b.ts': filterFile('b', `() => (seen) => ({ kind: 'change', note: JSON.stringify(seen) })`),
+  });
+  const { filters } = await filtersIn(folder);
+  const outcome = await filters.apply(given, means);
+  expect(given).toEqual(before);
+  if (outcome.kind !== 'through') throw new Error(outcome.kind);
+  // A note is without brackets.
+  expect(outcome.notes).toEqual([`[b: ${JSON.stringify(before).replaceAll(/[[\]]/g, '')}]`]);
 });
 
 test('one with wrong settings is off, and holds every message where it may not be passed by', async () => {
@@ -316,6 +352,33 @@ test('a message that a filter works on is acknowledged, later ones wait behind i
   expect(paths).toEqual([path]);
   expect(existsSync(path)).toBe(false);
   await vi.waitFor(() => expect(chat.acknowledged).toContain(FAMILY));
+  await assistant.stop();
+});
+
+test('a file that comes after its filter has ended is deleted as well', async () => {
+  using project = new TestProject();
+  const made = {
+    kind: 'made',
+    value: (_: unknown, { fetchAttachment }: { fetchAttachment: () => Promise<unknown> }) => {
+      void fetchAttachment();
+      return { kind: 'pass' };
+    },
+  } as const;
+  const hasty = { name: 'hasty', order: 1, onFailure: 'pass', settings: {}, needs: [] } as const;
+  const { filters } = openInboundFilters([{ ...hasty, open: () => made } as never], {}, context);
+  const { chat, ...assistant } = await startWithFamily(project, undefined, undefined, { filters });
+  const path = join(project.dir, 'late.png');
+  const isFetched = Promise.withResolvers<void>();
+  chat.fetchAttachment = async () => {
+    await isFetched.promise;
+    writeFileSync(path, 'private');
+    return { path, mimeType: 'image/png', sizeBytes: 7, name: null };
+  };
+  await chat.say('@Andy look', { jid: FAMILY, isDirect: false });
+  await isIdle({ chat, ...assistant });
+  isFetched.resolve();
+  await setImmediate();
+  expect(existsSync(path)).toBe(false);
   await assistant.stop();
 });
 

@@ -109,12 +109,24 @@ function asOne(filters: readonly OpenFilter[], log: HostLog): InboundFilters {
       function from(at: number, so: FilterOutcome): FilterOutcome | Promise<FilterOutcome> {
         const one = filters[at];
         if (one === undefined || so.kind !== 'through') return so;
-        const result = resultOf(one, { ...message, text: so.text }, means);
+        const result = resultOf(one, ownCopy(message, so.text), means);
         const goOn = (it: Awaited<typeof result>) => from(at + 1, joined(so, one.name, it));
         return result instanceof Promise ? result.then(goOn) : goOn(result);
       }
       return from(0, { kind: 'through', text: message.text, notes: [] });
     },
+  };
+}
+
+/** A filter can change only its own copy: not what is stored, and not what the next one sees. */
+function ownCopy(message: FilteredMessage, text: string): FilteredMessage {
+  const { group, sender, attachments } = message;
+  return {
+    ...message,
+    text,
+    group: { ...group },
+    sender: { ...sender },
+    attachments: attachments.map((attachment) => ({ ...attachment })),
   };
 }
 
@@ -141,11 +153,23 @@ function limited(
   return Promise.race([result.then(checked), late]).finally(cancel);
 }
 
-const KINDS = ['pass', 'change', 'drop'];
-
 function checked(result: FilterResult): FilterResult {
-  if (KINDS.includes(result?.kind)) return result;
+  if (isResult(result)) return result;
   throw new TypeError('it returned nothing that a filter may return');
+}
+
+/** A filter may be of a skill's, and what it returns goes into the store. */
+function isResult(result: FilterResult | null): boolean {
+  switch (result?.kind) {
+    case 'pass':
+      return true;
+    case 'change':
+      return [result.text, result.note].every((it) => ['string', 'undefined'].includes(typeof it));
+    case 'drop':
+      return typeof result.reason === 'string';
+    default:
+      return false;
+  }
 }
 
 function joined(
