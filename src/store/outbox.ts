@@ -30,6 +30,8 @@ export interface Outbox {
   recover(now: number): readonly UnknownOutcome[];
   hasUnsent(jid: string): boolean;
   hasUnsentOf(turnId: string): boolean;
+  /** Tells whether a message waits that nobody can have read, not even of a send whose outcome is unknown. */
+  isUnread(messageId: string): boolean;
   /**
    * Returns what its turn said of its progress before this message, with nothing else said in the chat in
    * between: the id under which that is shown, and all of its text. Null where there is none, or where it was
@@ -79,6 +81,9 @@ export function openOutbox(database: Database): Outbox {
     "SELECT 1 FROM outbox WHERE turn_id = ? AND state IN ('queued', 'sending') LIMIT 1",
   );
 
+  const unread = database.prepare(
+    "SELECT 1 FROM outbox WHERE message_id = ? AND state = 'queued' AND repeats = 0",
+  );
   const progress = database.prepare(`
     SELECT message_id, text, created_at FROM outbox
     WHERE turn_id = :turnId AND state = 'sent' AND jid = :jid AND seq < :seq AND seq > coalesce(
@@ -126,6 +131,7 @@ export function openOutbox(database: Database): Outbox {
       })(),
     hasUnsent: (jid) => unsent.get(jid) !== undefined,
     hasUnsentOf: (turnId) => unsentOf.get(turnId) !== undefined,
+    isUnread: (messageId) => unread.get(messageId) !== undefined,
     progressBefore({ turnId, jid, seq }, since) {
       const said = progress.all({ turnId, jid, seq }).map((row) => Said.parse(row));
       const [first] = said;

@@ -22,8 +22,16 @@ export const COLOURS = [
   { word: 'blue', label: 'blue' },
 ];
 
-/** The family's agent calls a tool for each of these questions at once, and waits for all replies. */
-export async function familyAsks(project: TestProject, questions: readonly ToolQuestion[]) {
+/**
+ * The family's agent calls a tool for each of these questions at once, and waits for all replies.
+ *
+ * @param prepare is called before it is asked to
+ */
+export async function familyAsks(
+  project: TestProject,
+  questions: readonly ToolQuestion[],
+  prepare = (_: Pick<TestAssistant, 'terminal' | 'chat'>): void => {},
+) {
   const replies: (AskReply | string)[] = [];
   const tool: Tool = {
     name: 'ask',
@@ -46,6 +54,7 @@ export async function familyAsks(project: TestProject, questions: readonly ToolQ
   };
   const tools: Toolbox = { list: () => [tool] };
   const assistant = await startWithFamily(project, agent, undefined, { tools });
+  prepare(assistant);
   const family = (text: string, over = {}) =>
     assistant.chat.say(text, { jid: FAMILY, isDirect: false, sender: 'bob', ...over });
   await family('@Andy go');

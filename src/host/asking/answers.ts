@@ -27,7 +27,7 @@ export type AfterAnswer = Extract<CommandRequest, { kind: 'said' | 'reply' }>;
  */
 export function takeAnswer(options: AnswerOptions, message: InboundMessage): AfterAnswer | null {
   const { store, now } = options;
-  const open = openFor(options, message);
+  const open = readBy(options, message);
   if (open.length === 0) return null;
   const text = message.ownWords ?? message.text;
   const named = numbered(open, text);
@@ -93,10 +93,18 @@ export function takeChoice(
  */
 export function withdrawQuestions(options: AnswerOptions, message: InboundMessage): void {
   const { store, now, newId } = options;
-  for (const { id, kept } of openFor(options, message)) {
+  for (const { id, kept } of readBy(options, message)) {
     store.asks.close(id);
     store.outbox.add({ messageId: newId(), jid: message.jid, text: declinedText(kept) }, now());
   }
+}
+
+/**
+ * Returns those of the questions that the sender of a message can have read. Where a channel is back after a
+ * while, what people said meanwhile comes before what waits for them goes out.
+ */
+function readBy(options: AnswerOptions, message: InboundMessage): readonly Open[] {
+  return openFor(options, message).filter(({ id }) => !options.store.outbox.isUnread(id));
 }
 
 /** Returns the open questions of a chat that only this sender may answer. */

@@ -84,6 +84,29 @@ test('other talk of the person asked, or their time being over, is a no; what ot
   await assistant.stop();
 });
 
+test('words from before a question was shown are no answer to it, and leave it open', async () => {
+  using project = new TestProject();
+  const questions = [{ text: 'Open the door?' }, { text: 'Which name?', takesText: true }];
+  const assistant = await familyAsks(project, questions, ({ terminal }) =>
+    terminal.become({ state: 'failed', detail: 'no line' }),
+  );
+  const { terminal, replies, store } = assistant;
+  await vi.waitFor(() => expect(store.asks.inChat('terminal:main')).toHaveLength(2));
+  // As they arrive before what waits goes out, on a line that is back.
+  await terminal.say('yes');
+  await terminal.say('1 yes');
+  await setImmediate();
+  expect(replies).toEqual([]);
+  expect(store.asks.inChat('terminal:main')).toHaveLength(2);
+  terminal.become({ state: 'connected', detail: null });
+  await hears(terminal, 'This is question 2: say `2` and then your answer');
+  await terminal.say('1 yes');
+  await terminal.say('2 Ada');
+  await isIdle(assistant);
+  expect(replies).toEqual([chosen('yes'), { word: 'text', isAnswered: true, text: 'Ada' }]);
+  await assistant.stop();
+});
+
 test('a question that cannot be shown as it is, or to anybody, is not put', async () => {
   using project = new TestProject();
   const assistant = await familyAsks(project, [

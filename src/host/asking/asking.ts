@@ -142,11 +142,11 @@ export function openAsking(options: AskingOptions): Asking {
     const { id, kept, to, timeoutMs } = one;
     const sender = to === 'owner' ? null : to.sender;
     store.transaction(() => {
-      const { ask, text, choices } = putQuestion({ store }, { id, jid, sender, kept });
+      const { ask, message } = putQuestion({ store }, { id, jid, sender, kept });
       const { id: threadOf, jid: place } = one.turn;
       // In the chat of the turn it is shown to those whose message the turn answers.
       const turnId = place === jid ? threadOf : null;
-      store.outbox.add({ messageId: newId(), jid, text, choices, turnId, threadOf }, now());
+      store.outbox.add({ ...message, jid, turnId, threadOf }, now());
       store.asks.open(ask, now());
     });
     const cancelTimer = setTimer(timeoutMs, () => expire(id));

@@ -7,6 +7,16 @@ export type QuestionToPut = Pick<NewAsk, 'id' | 'jid' | 'sender'> & {
   readonly kept: KeptQuestion;
 };
 
+/** The question with the message that puts it, which has its id. */
+export type PutQuestion = {
+  readonly ask: NewAsk;
+  readonly message: {
+    readonly messageId: string;
+    readonly text: string;
+    readonly choices: KeptChoices | null;
+  };
+};
+
 /**
  * Gives a question its number in the chat, and the words to put it in. Both belong into one transaction with
  * what is read here; the row is not older than the message, which would else count as said since.
@@ -14,7 +24,7 @@ export type QuestionToPut = Pick<NewAsk, 'id' | 'jid' | 'sender'> & {
 export function putQuestion(
   { store }: StorePort,
   { id, jid, sender, kept }: QuestionToPut,
-): { readonly ask: NewAsk; readonly text: string; readonly choices: KeptChoices | null } {
+): PutQuestion {
   const number = store.asks.freeNumber(jid);
   const isAlone = store.asks.inChat(jid).length === 0;
   return {
@@ -26,7 +36,10 @@ export function putQuestion(
       payload: { ...kept, isNumbered: !isAlone },
       isClosing: kept.continuation !== null,
     },
-    text: askedText(kept, { number, isAlone }),
-    choices: pressedChoices(id, kept),
+    message: {
+      messageId: id,
+      text: askedText(kept, { number, isAlone }),
+      choices: pressedChoices(id, kept),
+    },
   };
 }

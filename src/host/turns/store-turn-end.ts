@@ -21,12 +21,8 @@ export function storeTurnEnd(options: StoreEndOptions, turn: Turn, result: TurnR
   const { id, jid } = turn;
   return store.transaction(() => {
     const put = putClosing(options, turn, result.question);
-    const texts = result.texts.map((text) => ({ text, choices: null }));
-    const messages = [...texts, ...(put === null ? [] : [put])].map(({ text, choices }) => ({
-      messageId: newId(),
-      text,
-      choices,
-    }));
+    const texts = result.texts.map((text) => ({ messageId: newId(), text, choices: null }));
+    const messages = [...texts, ...(put === null ? [] : [put.message])];
     const question = put?.ask ?? null;
     return store.finishTurn(
       { id, owner: instance, jid, state, error, messages, session, question, run },
