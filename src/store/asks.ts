@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
-import { CURRENT_JID } from './chats.ts';
+import { CURRENT_JID } from './chats/chats.ts';
 
 export type NewAsk = {
   readonly id: string;

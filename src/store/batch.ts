@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { isIndexDamage } from './search-index.ts';
+import { isIndexDamage } from './messages/search-index.ts';
 
 /** The outcome of one piece of work: its result, or the error that undid this work alone. */
 export type Result<T> =

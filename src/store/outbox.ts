@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
-import { CURRENT_JID } from './chats.ts';
+import { CURRENT_JID } from './chats/chats.ts';
+import { createThroughIndex } from './messages/search-index.ts';
 import { type NewOutbound, type Outbound, parseFiles, parseOutbound } from './outbox-message.ts';
-import { createThroughIndex } from './search-index.ts';
 
 /** A message that was sent twice, both times without an outcome. */
 export type UnknownOutcome = {

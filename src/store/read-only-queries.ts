@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { z } from 'zod';
-import { openChats } from './chats.ts';
-import { type Group, openGroups } from './groups.ts';
-import type { Task } from './task.ts';
-import { openTaskRuns, type TaskRun } from './task-runs.ts';
-import { openTasks } from './tasks.ts';
+import { openChats } from './chats/chats.ts';
+import { type Group, openGroups } from './chats/groups.ts';
+import type { Task } from './turns/task.ts';
+import { openTaskRuns, type TaskRun } from './turns/task-runs.ts';
+import { openTasks } from './turns/tasks.ts';
 
 /** A chat as one who only looks sees it: registered with its group's facts, or known by name. */
 export type ChatOverview = {

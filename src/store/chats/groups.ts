@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
+import { StoreError } from '../error.ts';
 import { CURRENT_JID } from './chats.ts';
-import { StoreError } from './error.ts';
 
 /** A registered chat: it has a folder, and its messages can become turns. */
 export type Group = {

@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3';
+import type { Messages } from '../messages/messages.ts';
 import type { Chats } from './chats.ts';
 import type { Folders } from './folders.ts';
 import type { Groups } from './groups.ts';
-import type { Messages } from './messages.ts';
 
 type Tables = {
   readonly chats: Chats;

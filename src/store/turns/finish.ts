@@ -1,10 +1,10 @@
 import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
-import type { Asks, NewAsk } from './asks.ts';
-import { PRESS } from './messages.ts';
-import type { Outbox } from './outbox.ts';
-import type { KeptChoices } from './outbox-message.ts';
-import type { NextSession, Sessions } from './sessions.ts';
+import type { Asks, NewAsk } from '../asks.ts';
+import type { NextSession, Sessions } from '../chats/sessions.ts';
+import { PRESS } from '../messages/messages.ts';
+import type { Outbox } from '../outbox.ts';
+import type { KeptChoices } from '../outbox-message.ts';
 import type { RunEnd, TaskRuns } from './task-runs.ts';
 
 /** The end of a claimed turn, and the messages to its chat. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { MESSAGES_SHOWN, openStore, type Store } from './store.ts';
+import { MESSAGES_SHOWN, openStore, type Store } from '../store.ts';
 
 const JID = 'test:main';
 const ME = { owner: 'me', until: 0 };

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openDatabase } from './database.ts';
-import { discoverMigrations } from './migrations.ts';
-import { openStore, type Store } from './store.ts';
+import { openDatabase } from '../database.ts';
+import { discoverMigrations } from '../migrations.ts';
+import { openStore, type Store } from '../store.ts';
 
 const TERMINAL = 'terminal:main';
 const PHONE = '4917@s.whatsapp.net';
@@ -73,7 +73,7 @@ test('after a new pairing the chat of the old number is nobody of the owner any 
 });
 
 test('a database of the first version keeps its groups, and whose folders they are', () => {
-  const core = join(import.meta.dirname, 'migrations/core');
+  const core = join(import.meta.dirname, '../migrations/core');
   const migrationsDir = join(folder, 'migrations');
   cpSync(join(core, '1.sql'), join(migrationsDir, 'core/1.sql'), { recursive: true });
   const path = join(folder, 'old.db');

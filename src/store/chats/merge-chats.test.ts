@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openStore, type Store } from './store.ts';
+import { openStore, type Store } from '../store.ts';
 
 const LID = '1000001@lid';
 const PHONE = '4915111111111@s.whatsapp.net';

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
-import { createBudgetForgetter } from './budgets.ts';
-import { createSpenderForgetter } from './usage.ts';
+import { createBudgetForgetter } from '../budgets.ts';
+import { createSpenderForgetter } from '../usage.ts';
 
 /** The chat of each group's folder, also after that chat was unregistered. */
 export interface Folders {

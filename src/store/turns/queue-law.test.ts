@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { openStore, type Store } from './store.ts';
+import { openStore, type Store } from '../store.ts';
 
 /** The owner has two chats, which are one group. */
 const CHATS = [

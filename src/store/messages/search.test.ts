@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openDatabase } from './database.ts';
-import { discoverMigrations } from './migrations.ts';
-import { openStore, type Store } from './store.ts';
+import { openDatabase } from '../database.ts';
+import { discoverMigrations } from '../migrations.ts';
+import { openStore, type Store } from '../store.ts';
 
 let dir = '';
 let store: Store;
@@ -186,7 +186,7 @@ test('a message that moves to another chat is found there', () => {
 });
 
 test('what an earlier version stored is indexed when the database is opened', () => {
-  const migrations = join(import.meta.dirname, 'migrations');
+  const migrations = join(import.meta.dirname, '../migrations');
   const earlier = join(dir, 'earlier');
   cpSync(migrations, earlier, { recursive: true });
   for (const file of readdirSync(join(earlier, 'core'))) {
