@@ -173,6 +173,21 @@ test('the database of a skill that is damaged is named, one that is whole needs 
   ]);
 });
 
+test('messages that wait because a filter cannot look at them are counted with its reason', async () => {
+  expect(await found('inbound')).toEqual([]);
+  const store = openStore({ path: join(data, 'claw.db'), now: 1 });
+  store.chats.see({ jid: 'chat:ada', channel: 'chat', name: 'Ada', isDirect: true }, 1);
+  store.groups.registerMain({ jid: 'chat:ada', name: 'Ada' }, 1);
+  for (const id of ['a', 'b', 'c']) {
+    store.heldMessages.add({ jid: 'chat:ada', id, sender: 'ada', payload: {} }, 1);
+  }
+  for (const seq of [1, 2]) store.heldMessages.note(seq, 'spam: no dictionary');
+  store.close();
+  expect(await found('inbound')).toMatchObject([
+    { ok: false, message: '2 messages wait for the inbound filter spam: no dictionary' },
+  ]);
+});
+
 test('a package of package.json that is not there, or too old, is named', async () => {
   expect(await found('packages')).toEqual([]);
   const dependencies = { zod: '^4.0.0', owl: '^2.0.0', jay: '^1.0.0', local: 'file:../local' };

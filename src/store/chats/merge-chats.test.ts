@@ -124,6 +124,7 @@ test('what was said, queued, asked and set under one address goes on under the o
   store.asks.open({ ...asked, id: 'r', number: 2, sender: null, isClosing: true }, clock);
   expect(found(LID, 'hello')).toEqual(['hello']);
   store.lateMessages.count(LID);
+  store.heldMessages.add({ jid: LID, id: 'held', sender: LID, payload: { text: 'hm' } }, clock);
   store.senders.limitGroup(LID, [LID]);
   expect(store.mergeChats(LID, PHONE)).toMatchObject({
     group: { jid: PHONE, folder: 'anna' },
@@ -141,11 +142,15 @@ test('what was said, queued, asked and set under one address goes on under the o
   expect(found(PHONE, 'hello')).toEqual(['hello']);
   expect(found(PHONE, 'photo')).toEqual(['photo']);
   expect(store.lateMessages.counted()).toEqual([{ name: 'anna', messages: 1 }]);
+  const held = { jid: PHONE, sender: PHONE, id: 'held', payload: { text: 'hm' } };
+  expect(store.heldMessages.next(PHONE)).toMatchObject(held);
+  expect(store.heldMessages.next(LID)).toBeNull();
   expect(store.senders.ofGroup(PHONE)).toEqual([PHONE]);
   expect(store.folders.holder('anna')).toBe(PHONE);
   expect(claim()).toMatchObject({ turn: { jid: PHONE }, asked: ['a'] });
   store.removeGroup(PHONE);
   expect(found(PHONE, '')).toEqual([]);
+  expect(store.heldMessages.counted()).toEqual([]);
 });
 
 test('a turn that runs meanwhile ends in the chat that there is now', () => {
