@@ -78,7 +78,7 @@ function deleteFile(context: MergeContext, layer: SkillPackage, named: string): 
   const change = { base: baseFile(layer, named), theirs: null };
   const versions = { ...followed(context, layer, named, change), ours };
   // Without an ancestor, an absent file looks like an unchanged one.
-  if (versions.base === null) resolve(context, layer, path, versions, DISAGREE);
+  if (versions.base === null) takeMerge(context, layer, path, versions, DISAGREE);
   else mergeOnto(context, layer, path, versions);
 }
 
@@ -122,12 +122,12 @@ function renameFile(
 
 /** Resolves a rename that meets an unexpected file: the decided file goes to the new path. */
 function resolveRename(
-  { tree, renames, resolve: resolveOne }: MergeContext,
+  { tree, renames, resolve }: MergeContext,
   layer: SkillPackage,
   { from, to }: { readonly from: string; readonly to: string },
   conflict: Conflict,
 ): void {
-  const outcome = resolveOne(conflict);
+  const outcome = resolve(conflict);
   if (outcome.kind === 'open') {
     tree.conflict(outcome.conflict);
     return;
@@ -153,11 +153,17 @@ function modifyFile(context: MergeContext, layer: SkillPackage, named: string): 
   const change = { base: known, theirs: modifiedFile(layer, named) };
   const { base, theirs } = followed(context, layer, named, change);
   if (layer.withoutBase.has(named) && ours !== null && theirs !== null) {
-    resolve(context, layer, path, { base: null, ours, theirs }, mergeWithoutBase({ ours, theirs }));
+    takeMerge(
+      context,
+      layer,
+      path,
+      { base: null, ours, theirs },
+      mergeWithoutBase({ ours, theirs }),
+    );
     return;
   }
   const versions = { base, ours, theirs };
-  if (ours === null && base === null) resolve(context, layer, path, versions, DISAGREE);
+  if (ours === null && base === null) takeMerge(context, layer, path, versions, DISAGREE);
   else mergeOnto(context, layer, path, versions);
 }
 
@@ -198,7 +204,7 @@ function mergeOnto(
   const kind = structuredKind(path, context.ownStructured);
   if (kind !== null) mergeKeys(context, layer, { path, kind }, versions);
   else if (context.tree.isConflicted(path)) mergeAround(context, layer, path, versions);
-  else resolve(context, layer, path, versions, context.merge(versions, { path }));
+  else takeMerge(context, layer, path, versions, context.merge(versions, { path }));
 }
 
 /**
@@ -206,20 +212,20 @@ function mergeOnto(
  * round.
  */
 function mergeAround(
-  { tree, merge, resolve: resolveOne }: MergeContext,
+  { tree, merge, resolve }: MergeContext,
   layer: SkillPackage,
   path: string,
   { base, theirs }: Versions<TreeFile | null>,
 ): void {
   const draft = tree.draft(path);
   if (draft === null) return;
-  const joining = { layer: layer.manifest.skill, base, theirs, merge, resolve: resolveOne };
+  const joining = { layer: layer.manifest.skill, base, theirs, merge, resolve };
   tree.setDraft(path, joinLayer(draft, joining));
 }
 
 /** Merges structured files, which a customisation carries whole, key by key. */
 function mergeKeys(
-  { tree, resolve: resolveOne }: MergeContext,
+  { tree, resolve }: MergeContext,
   layer: SkillPackage,
   { path, kind }: { readonly path: string; readonly kind: StructuredKind },
   versions: Versions<TreeFile | null>,
@@ -227,7 +233,7 @@ function mergeKeys(
   if (tree.isConflicted(path)) return;
   const name = layer.manifest.skill;
   const merged = mergeByKey({ path, kind }, versions, [tree.author(path), name], (conflict) => {
-    const outcome = resolveOne(conflict);
+    const outcome = resolve(conflict);
     if (outcome.kind === 'resolved') tree.addResolved(outcome.resolved);
     return outcome;
   });
@@ -235,7 +241,8 @@ function mergeKeys(
   if (merged.conflicts.length === 0) tree.put(path, merged.file, name);
 }
 
-function resolve(
+/** Puts a merged file into the tree; a conflict first gets what is known of it, and waits where that is not enough. */
+function takeMerge(
   context: MergeContext,
   layer: SkillPackage,
   path: string,

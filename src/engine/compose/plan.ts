@@ -66,22 +66,21 @@ export function planTree(input: PlanInput): TreePlan {
   const handled = new Set<string>();
   for (const { from, to } of moves) handled.add(from).add(to);
   const arriving = new Set(moves.map(({ to }) => to));
-  const drafts: Draft[] = [...arriving].map((to) => moveTo(input, to, moves));
+  const parts: TreePlan[] = [...arriving].map((to) => moveTo(input, to, moves));
   const paths = new Set([...old.paths, ...target.files.keys()]);
   for (const path of [...paths].sort()) {
-    if (!handled.has(path)) drafts.push(mergePath(input, path));
+    if (!handled.has(path)) parts.push(mergePath(input, path));
   }
   return {
-    changes: drafts.flatMap((draft) => draft.changes),
-    conflicts: [...target.conflicts, ...drafts.flatMap((draft) => draft.conflicts)],
-    resolvedConflicts: drafts.flatMap((draft) => draft.resolvedConflicts),
+    changes: parts.flatMap((part) => part.changes),
+    conflicts: [...target.conflicts, ...parts.flatMap((part) => part.conflicts)],
+    resolvedConflicts: parts.flatMap((part) => part.resolvedConflicts),
   };
 }
 
 type Move = { readonly from: string; readonly to: string };
-type Draft = TreePlan;
 
-const NOTHING: Draft = { changes: [], conflicts: [], resolvedConflicts: [] };
+const NOTHING: TreePlan = { changes: [], conflicts: [], resolvedConflicts: [] };
 
 function movesBetween(
   before: ReadonlyMap<string, string>,
@@ -105,7 +104,7 @@ function movesBetween(
   return [...moves.values()];
 }
 
-function mergePath(input: PlanInput, path: string): Draft {
+function mergePath(input: PlanInput, path: string): TreePlan {
   const versions = {
     base: input.old.file(path),
     ours: input.disk(path),
@@ -118,7 +117,7 @@ function mergePath(input: PlanInput, path: string): Draft {
  * Plans a path that files move to. Files may change places in one plan, and two may become one: the text at
  * each old path is merged into the wanted text of the new path.
  */
-function moveTo(input: PlanInput, to: string, moves: readonly Move[]): Draft {
+function moveTo(input: PlanInput, to: string, moves: readonly Move[]): TreePlan {
   const isLeaving = moves.some(({ from }) => from === to);
   const came = moves.filter((move) => move.to === to).map(({ from }) => from);
   const there = input.disk(to);
@@ -132,12 +131,12 @@ function moveTo(input: PlanInput, to: string, moves: readonly Move[]): Draft {
   let after = wanted(input, to);
   for (const from of isLeaving || known === null ? came : [to, ...came]) {
     const versions = { base: input.old.file(from), ours: input.disk(from), theirs: after };
-    const draft = resolve(input, to, versions, (merged) => [asChange(to, there, merged)]);
-    const [merged] = draft.changes;
+    const part = resolve(input, to, versions, (merged) => [asChange(to, there, merged)]);
+    const [merged] = part.changes;
     // Open, or part of a conflict of the composition: then nothing of the move is planned.
-    if (merged === undefined) return draft;
+    if (merged === undefined) return part;
     after = merged.after;
-    resolvedConflicts.push(...draft.resolvedConflicts);
+    resolvedConflicts.push(...part.resolvedConflicts);
   }
   const isTaken = [wanted(input, to), after].every((file) => !isSameFile(there, file));
   if (isForeign && isTaken) {
@@ -168,12 +167,12 @@ function isGone(input: PlanInput, path: string): boolean {
 }
 
 /** Plans a move that the owner made by hand: the file at the new path is their version of the old one. */
-function followMove(input: PlanInput, { from, to }: Move): Draft {
+function followMove(input: PlanInput, { from, to }: Move): TreePlan {
   const there = input.disk(to);
   const versions = { base: input.old.file(from), ours: there, theirs: wanted(input, to) };
-  const draft = resolve(input, to, versions, (after) => changeOf(to, there, after, null));
+  const part = resolve(input, to, versions, (after) => changeOf(to, there, after, null));
   const back = changeOf(from, null, wanted(input, from), null);
-  return draft.conflicts.length > 0 ? draft : { ...draft, changes: [...draft.changes, ...back] };
+  return part.conflicts.length > 0 ? part : { ...part, changes: [...part.changes, ...back] };
 }
 
 type Occupied = {
@@ -209,7 +208,7 @@ function resolve(
   path: string,
   versions: Versions<TreeFile | null>,
   accept: (after: TreeFile | null) => readonly FileChange[],
-): Draft {
+): TreePlan {
   if (input.target.conflicts.some((conflict) => conflictFile(conflict) === path)) return NOTHING;
   const resolvedConflicts: ResolvedConflict[] = [];
   const ask = (conflict: Conflict) => {

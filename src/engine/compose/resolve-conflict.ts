@@ -54,9 +54,9 @@ export type ConflictOutcome =
   | { readonly kind: 'open'; readonly conflict: Conflict };
 
 /**
- * Resolves a conflict by what is known, in DESIGN's order: first a decision on this very conflict; then a
- * recording of it, where path and all three whole files are the same. Last, recordings of this installation,
- * hunk by hunk, in the same path and between the same layers.
+ * Resolves a conflict by what is known, in this order: a decision on this very conflict; a recording of it,
+ * where path and all three whole files are the same; recordings of this installation, hunk by hunk, in the
+ * same path and between the same layers.
  *
  * Recordings that disagree resolve nothing.
  */

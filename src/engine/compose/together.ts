@@ -1,17 +1,31 @@
 import { mergeFiles } from '../merge/file.ts';
+import { splitLines } from '../merge/lines/lines.ts';
+import { type Reopening, reopeningOf } from '../merge/reopened.ts';
 import { mergeFault, tellFault } from '../merge/syntax/faults/text-fault.ts';
+import { formatOf } from '../merge/syntax/language.ts';
 import type { TreeFile, Versions } from '../tree.ts';
+
+const TOLD: Readonly<Record<Reopening, string>> = {
+  repeated: 'has twice the lines that both bring',
+  misplaced: 'has a change in another place than the one that it was made for',
+};
 
 /**
  * Explains why changes of different lines are a conflict: together they would have a name twice that no input
- * has twice, or would not parse.
+ * has twice, or would not parse; a block would be there twice, or an edit in another declaration.
  *
  * @returns the end of a sentence about the file; null where the lines themselves disagree
  */
 export function faultTogether(path: string, versions: Versions<TreeFile | null>): string | null {
   // Without a path they are merged by lines alone.
   const merged = mergeFiles(versions);
-  if (merged.kind === 'conflict' || merged.file === null) return null;
-  const fault = mergeFault(path, merged.file, versions);
-  return fault && tellFault(fault);
+  const file = merged.kind === 'clean' ? merged.file : null;
+  const fault = file && mergeFault(path, file, versions);
+  if (fault !== null) return tellFault(fault);
+  const { base, ours, theirs } = versions;
+  if (base === null || ours === null || theirs === null) return null;
+  const linesOf = ({ bytes }: TreeFile) => splitLines(bytes.toString('latin1'));
+  const lines = { base: linesOf(base), ours: linesOf(ours), theirs: linesOf(theirs) };
+  const reopening = reopeningOf(lines, formatOf(path));
+  return reopening && TOLD[reopening];
 }

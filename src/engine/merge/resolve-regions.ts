@@ -23,8 +23,9 @@ const BOTH_SIDES = ['ours', 'theirs'] as const;
 type Lines = Versions<readonly string[]>;
 
 /**
- * Resolves by layout and syntax what the merge by lines left open. Reopens clean regions whose result would
- * declare a name twice, or no longer parse although both sides do.
+ * Resolves by layout and syntax what the merge by lines left open. Reopens clean regions that would put an
+ * edit into another declaration than its own, and those whose result would declare a name twice, or no longer
+ * parse although both sides do.
  *
  * Returns unchanged the regions that it has no answer for.
  */
