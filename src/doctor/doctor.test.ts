@@ -8,6 +8,7 @@ import {
   mkdtempSync,
   realpathSync,
   rmSync,
+  watch,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,6 +29,7 @@ import { type AnthropicReply, startAnthropicServer } from '../testing/model/anth
 import { TEST_KEY } from '../testing/sandbox-project.ts';
 import { environmentOf, TestConversation, TestTree } from '../testing/supervised-project.ts';
 import { examineAssistant, type Finding } from './examination.ts';
+import { examineApart } from './parts/examine-apart.ts';
 import { examineParts } from './parts.ts';
 
 const REPOSITORY = resolve(import.meta.dirname, '../..');
@@ -244,6 +246,54 @@ export const tool = defineTool({ name: '${name}', settings: z.object({ OWL_KEY: 
   ]);
   expect(existsSync(join(data, 'databases'))).toBe(false);
   expect(await found('parts')).toMatchObject([{ ok: true }]);
+});
+
+test.each([
+  ['process.exit(0)', /^FILE cannot be made: it ended the process, with 0$/],
+  [
+    `console.log('x'); void Promise.reject(new Error('boom'))`,
+    /then something broke: boom \(.*FILE/,
+  ],
+  [
+    `writeFileSync(process.env.HERE, ''); for (;;);`,
+    /^FILE cannot be made: it does not come to an end$/,
+  ],
+  ['setInterval(() => {}, 1_000)', null],
+])('a part that does this when it is made does no harm to who looks: %s', async (work, told) => {
+  const here = join(folder, 'here');
+  using parts = new ContributionFolder({
+    'evil.ts': `import { writeFileSync } from 'node:fs';
+import { defineTool } from 'src/host/contracts/tool.ts';
+export const tool = defineTool({ name: 'evil', create() { ${work}; return null; } });`,
+  });
+  using program = new ContributionFolder({
+    'child.ts': `import { discoverContributions } from 'src/contributions.ts';
+import { discoverTools } from 'src/host/contracts/tool.ts';
+import { examineParts } from 'src/doctor/parts.ts';
+import { examineForParent } from 'src/doctor/parts/examine-apart.ts';
+await examineForParent(examineParts, async () => ({
+  ...(await discoverContributions()), tools: await discoverTools('${parts.dir}') }));`,
+  });
+  const giveUp = new AbortController();
+  const watched = watch(folder, () => existsSync(here) && giveUp.abort());
+  const findings = await examineApart(
+    join(program.dir, 'child.ts'),
+    {
+      projectDir: folder,
+      dataDir: data,
+      homeDir: '/nowhere',
+      environment: { HERE: here },
+      settings: null,
+      isOffline: true,
+      now: Date.now,
+    },
+    { area: 'parts', advice: 'mend', signal: giveUp.signal },
+  );
+  watched.close();
+  const file = join(parts.dir, 'evil.ts');
+  if (told === null) return expect(findings[0]).toMatchObject({ ok: true });
+  const message = findings[0]?.message.replace(file, 'FILE');
+  expect(message).toMatch(told);
 });
 
 test('what others could look into is named with the command that closes it', async () => {

@@ -1,27 +1,27 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readWhatFits } from '../config.ts';
-import { type Contributions, discoverContributions } from '../contributions.ts';
+import type { Contributions } from '../contributions.ts';
 import type { Silent } from '../lib/contribution.ts';
 import { TreeFault } from '../lib/tree-fault.ts';
 import { openParts } from '../parts.ts';
 import { openMemoryDatabases } from '../store/own-databases.ts';
 import { type Examination, type Finding, ok, problem, type Subject } from './examination.ts';
+import { examineApart } from './parts/examine-apart.ts';
 
 const AREA = 'parts';
 const MEND =
   'Fix or remove that file, or take the last change back with `claw undo`: until then the assistant cannot start.';
 
-/** Opens channels, tools and all that plugs in as a start does, and starts none of them. */
+/** Opens channels, tools and all that plugs in as a start does, in a process of its own, and starts none of them. */
 export const examination: Examination = {
   area: AREA,
   order: 15,
-  async examine(subject) {
-    const contributions = await discoverContributions().catch((error: unknown) => error);
-    // What cannot be loaded is told with the settings, which are read of the same files.
-    if (contributions instanceof Error) return [];
-    return examineParts(contributions as Contributions, subject);
-  },
+  examine: (subject) =>
+    examineApart(join(import.meta.dirname, 'parts/child.ts'), subject, {
+      area: AREA,
+      advice: MEND,
+    }),
 };
 
 /** Tells which contributions a start would make, and why it would not make the others. */
