@@ -104,6 +104,27 @@ test('a check that fails stops, one that fails already warns', async () => {
   expect(known.warnings.join()).toContain('as it does without this change');
 });
 
+test('a check that fails already stops where it names errors that are new, and those are told', async () => {
+  const error = (file: string, code: string) => `${file}(1,1): error ${code}: no good.`;
+  const check = `node -e "const text = require('fs').readFileSync('errors', 'utf8'); console.log(text); process.exit(text === '' ? 0 : 1)"`;
+  const old = error('src/old.ts', 'TS2304');
+  using project = temporaryProject({ ...FILES, errors: old });
+  const changeTo = async (text: string) =>
+    await prove(
+      input(project.root, {
+        paths: [...Object.keys(FILES), 'errors'],
+        checks: [check],
+        changed: new Map([['errors', treeFile(text)]]),
+      }),
+    );
+  const added = error('src/new.ts', 'TS2304');
+  const broken = await changeTo(`${old}\n${added}`);
+  expect(broken).toMatchObject({ ok: false, failures: [{ kind: 'check', text: added }] });
+  const known = await changeTo(old.replace('(1,1)', '(2,1)'));
+  expect(known).toMatchObject({ ok: true, failures: [] });
+  expect(known.warnings.join()).toContain('as it does without this change');
+});
+
 test('a prepared node_modules serves the planned tree, the project’s own the present one', async () => {
   using project = temporaryProject({
     ...FILES,

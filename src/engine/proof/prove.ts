@@ -61,9 +61,10 @@ async function proveChecks(input: ProofInput, { planned, present }: Trials): Pro
     const run = await planned.run(command);
     if (run.isOk) continue;
     const isKnown = (input.present ?? input).checks.includes(line);
-    if (isKnown && failedBefore(run, await present.run(command))) {
+    const before = isKnown ? await present.run(command) : null;
+    if (before !== null && failedBefore(run, before)) {
       warnings.push(failsAsBefore(input, line, run));
-    } else failures.push(failureOf(input, { kind: 'check', name: line }, run));
+    } else failures.push(failureOf(input, { kind: 'check', name: line }, run, before));
   }
   return { failures, warnings };
 }

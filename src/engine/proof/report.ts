@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ProofFailure, ProofInput } from './proof.ts';
+import { addedErrors } from './tests/added-errors.ts';
 import { failingTests, failureText } from './tests/failing-tests.ts';
 import type { TrialRun } from './trial.ts';
 
@@ -24,16 +25,23 @@ export function failsAsBefore(
   return lines.filter((line) => line !== '').join('\n');
 }
 
-/** Returns a failure with what is shown of it, its whole output written where logs are kept. */
+/**
+ * Returns a failure with what is shown of it, its whole output written where logs are kept.
+ *
+ * @param before the same command in the present tree: errors that it names there are not shown
+ */
 export function failureOf(
   { root, logFolder = null }: ProofInput,
   subject: Pick<ProofFailure, 'kind' | 'name'>,
   { output }: TrialRun,
+  before: TrialRun | null = null,
 ): ProofFailure {
+  const tests = failingTests(output);
+  const added = before === null || tests.length > 0 ? [] : addedErrors(output, before.output);
   return {
     ...subject,
-    text: failureText(output),
-    tests: failingTests(output),
+    text: failureText(added.length > 0 ? added.join('\n') : output),
+    tests,
     output: output.split('\n').slice(-REPORTED_LINES).join('\n'),
     log: logFolder === null ? null : writeLog(root, logFolder, subject.name, output),
   };

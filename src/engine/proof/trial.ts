@@ -6,6 +6,7 @@ import { parseCommand } from './command.ts';
 import type { ProofInput } from './proof.ts';
 import type { ProofFiles } from './proof-files.ts';
 import { runSandboxed } from './sandboxed.ts';
+import { addedErrors } from './tests/added-errors.ts';
 import { failingTests, plainText } from './tests/failing-tests.ts';
 import { layOutView, type View } from './view.ts';
 
@@ -109,13 +110,15 @@ export class Trial {
 }
 
 /**
- * Tells whether a failure is an old one: the present tree fails as well, and in each of the tests that fail
- * now, as far as the runner names them.
+ * Tells whether a failure is an old one: the present tree fails as well, in each of the tests that fail now and
+ * with each of the errors, as far as the command names them.
  */
 export function failedBefore(planned: TrialRun, present: TrialRun): boolean {
   if (present.isOk) return false;
   const before = new Set(failingTests(present.output).map(({ name }) => name));
-  if (before.size === 0) return true;
+  if (before.size === 0) {
+    return present.isTimedOut || addedErrors(planned.output, present.output).length === 0;
+  }
   return failingTests(planned.output).every(({ name }) => before.has(name));
 }
 
