@@ -66,7 +66,10 @@ export type ChannelStatus = {
   readonly detail: string | null;
 };
 
-/** Reports of a channel to the host. A callback that rejects has stored nothing: the channel hands it over again. */
+/**
+ * Reports of a channel to the host. A callback that rejects may have stored nothing: the channel hands the same
+ * over again, which is safe where it was stored.
+ */
 export type ChannelEvents = {
   /**
    * Resolves when the message is on disk in the assistant's store. Only then may the channel acknowledge it

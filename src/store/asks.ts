@@ -30,8 +30,11 @@ export interface Asks {
   close(id: string): void;
   /** Closes all questions for which the work of an earlier process waited. */
   closeOrphans(): void;
-  /** Tells whether something that is no answer to a command was said in the chat after the question. */
-  isOvertaken(id: string): boolean;
+  /**
+   * Tells whether the assistant said something in the chat after the question, other than what answers a
+   * command: a yes may be meant for that.
+   */
+  isFollowedByOther(id: string): boolean;
 }
 
 const Row = z
@@ -67,7 +70,7 @@ export function openAsks(database: Database): Asks {
   // Where an older tree asked it, that tree would find it open once more after a way back.
   const closeOld = database.prepare("DELETE FROM questions WHERE 'question:' || jid = ?");
   const closeOrphans = database.prepare('DELETE FROM asks WHERE is_closing = 0');
-  const overtaken = database.prepare(`
+  const followed = database.prepare(`
     SELECT 1 FROM asks JOIN outbox ON outbox.jid = asks.jid
     LEFT JOIN turns ON turns.id = outbox.turn_id
     WHERE asks.id = ? AND outbox.created_at > asks.asked_at
@@ -98,7 +101,7 @@ export function openAsks(database: Database): Asks {
       closeOld.run(id);
     },
     closeOrphans: () => void closeOrphans.run(),
-    isOvertaken: (id) => overtaken.get(id) !== undefined,
+    isFollowedByOther: (id) => followed.get(id) !== undefined,
   };
 }
 

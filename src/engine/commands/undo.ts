@@ -15,7 +15,7 @@ import type { EngineContext, PlanningContext } from '../operation/context.ts';
 import { reinstall } from '../operation/npm/npm.ts';
 import { refuseOtherPlan } from '../operation/plan-digest.ts';
 import { stepOf } from '../operation/state-steps.ts';
-import { findTakenPlaces } from '../operation/target/blocked-paths.ts';
+import { findOccupiedPlaces } from '../operation/target/blocked-paths.ts';
 import { refuseSpoiledDecisions } from '../operation/target/spoiled.ts';
 import { clearPending, readPending } from '../pending/pending.ts';
 import { tidyUp } from '../pending/tidy-up.ts';
@@ -98,7 +98,7 @@ function draftUndo({ root, decisions = [] }: PlanningContext) {
   const files = drafts.flatMap((draft) => draft.changes);
   const conflicts = [
     ...drafts.flatMap((draft) => draft.conflicts),
-    ...findTakenPlaces(root, files),
+    ...findOccupiedPlaces(root, files),
   ];
   const changes = files
     .filter(({ path }) => !path.startsWith('.claw/'))

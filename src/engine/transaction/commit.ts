@@ -18,8 +18,8 @@ export type { StagedChange } from './stage.ts';
 /**
  * Makes a change of the project happen as a whole or not at all, whatever ends this process.
  *
- * The caller holds the lock and has recovered. Returns exactly when the next command finds the tree
- * *after*, and throws when it finds it *before*. On a disk that stays broken that next command may have
+ * The caller holds the lock and has recovered. Returns if and only if the next command finds the tree
+ * *after*, and throws where it finds it *before*. On a disk that stays broken that next command may have
  * something left to do in the same direction. Synchronous, so that nothing of ours runs in between.
  *
  * @returns `isEnded`: false where the disk refused the end, so that what the transaction keeps is needed

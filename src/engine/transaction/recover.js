@@ -11,6 +11,12 @@
  *     .claw/backup/<id>/after/n    what was published, for undo
  *     .claw/backup/<id>/swap/n     the folder that was swapped out
  *
+ * Three functions go back:
+ *
+ *     rollBack   undoes the newest finished transaction, after checks: marks it as going back, then takeBack
+ *     turnBack   marks an unfinished one as going back, by a rename of its journal; changes no target
+ *     takeBack   puts back every target of a transaction that is marked
+ *
  * Every step can be repeated at any point of its way in either direction, and reads from disk how
  * far it came. So a kill in here needs nothing but another run.
  *
@@ -32,7 +38,15 @@ const KEPT_BACKUPS = 10;
 const ID = /^\d{6}-/;
 const NOT_A_FILE = /** @type {const} */ ({ digest: 'sha256:none', isExecutable: false });
 
-/** Tells whether a transaction was left unfinished, or is running. @param {string} root */
+/**
+ * Tells whether a transaction was left unfinished, or is running. Not an operation that waits for decisions
+ * (`.claw/pending/`).
+ *
+ * The name has to stay: `bin/claw.js` asks for it, and a killed update may leave one of the two old and the
+ * other new. `claw` could then not finish that update. The same holds for `recover`.
+ *
+ * @param {string} root
+ */
 export function hasPending(root) {
   return transactionIds(join(root, '.claw/tx')).length > 0;
 }

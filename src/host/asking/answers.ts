@@ -27,7 +27,7 @@ export type AfterAnswer = Extract<CommandRequest, { kind: 'said' | 'reply' }>;
  */
 export function takeAnswer(options: AnswerOptions, message: InboundMessage): AfterAnswer | null {
   const { store, now } = options;
-  const open = readBy(options, message);
+  const open = seenBy(options, message);
   if (open.length === 0) return null;
   const text = message.ownWords ?? message.text;
   const named = numbered(open, text);
@@ -45,7 +45,7 @@ export function takeAnswer(options: AnswerOptions, message: InboundMessage): Aft
     return said(`There is no choice ${reply.word}. Say a number from 1 to ${length}.`);
   }
   // A yes to something else must not count here.
-  if (store.asks.isOvertaken(ask.id)) {
+  if (store.asks.isFollowedByOther(ask.id)) {
     store.asks.repeat(ask.id, now());
     const again = askedText(ask.kept, { number: ask.number, isAlone: !ask.kept.isNumbered });
     return said(`Something else was said here since I asked. To be sure, once more:\n\n${again}`);
@@ -93,7 +93,7 @@ export function takeChoice(
  */
 export function withdrawQuestions(options: AnswerOptions, message: InboundMessage): void {
   const { store, now, newId } = options;
-  for (const { id, kept } of readBy(options, message)) {
+  for (const { id, kept } of seenBy(options, message)) {
     store.asks.close(id);
     store.outbox.add({ messageId: newId(), jid: message.jid, text: declinedText(kept) }, now());
   }
@@ -103,7 +103,7 @@ export function withdrawQuestions(options: AnswerOptions, message: InboundMessag
  * Returns those of the questions that the sender of a message can have read. Where a channel is back after a
  * while, what people said meanwhile comes before what waits for them goes out.
  */
-function readBy(options: AnswerOptions, message: InboundMessage): readonly Open[] {
+function seenBy(options: AnswerOptions, message: InboundMessage): readonly Open[] {
   return openFor(options, message).filter(({ id }) => !options.store.outbox.isUnread(id));
 }
 

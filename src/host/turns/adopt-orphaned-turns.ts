@@ -4,7 +4,7 @@ import type { GivenUp } from '../outbound/given-up.ts';
 import type { TurnResult } from './turn-result.ts';
 import { gaveUp } from './turn-result.ts';
 
-/** A question that brought the assistant down this often is not asked again. */
+/** A turn that brought the assistant down this often is not run again. */
 const MAX_ATTEMPTS = 3;
 
 export type OrphanedTurns = {
@@ -18,8 +18,8 @@ export type OrphanedTurns = {
 
 /**
  * Takes over what another process left. It is dead, whatever its leases say: only one process at a
- * time runs on a database. Agents' turns run again, up to three times; sends that were under way
- * have an unknown outcome.
+ * time runs on a database. Agents' turns run again and commands go on; either is given up after three
+ * ends. Sends that were under way have an unknown outcome.
  */
 export function adoptOrphanedTurns({
   store,

@@ -7,7 +7,7 @@ import { failed, gaveUp, type TurnResult } from './turn-result.ts';
 
 /** Runs turns that this process has claimed. */
 export type LeasedRunner = {
-  /** Renews the lease while a turn runs, and stores its end. */
+  /** Checks now and then that a running turn is still there, and stores its end. */
   readonly runLeased: (
     work: RunningTurn,
     run: (turn: Turn) => Promise<TurnResult>,
@@ -39,12 +39,12 @@ export function createLeasedRunner(options: LeasedRunnerOptions): LeasedRunner {
     work: RunningTurn,
     run: (turn: Turn) => Promise<TurnResult>,
   ): Promise<void> {
-    const { turn, folder: group } = work;
+    const { turn, folder } = work;
     const renewal = setInterval(() => renew(work), timeouts.leaseMs / 3);
     const startedAt = now();
-    log.info('a turn started', { group, turn: turn.id, kind: turn.kind });
+    log.info('a turn started', { group: folder, turn: turn.id, kind: turn.kind });
     const came = await run(turn).catch((error: unknown) => {
-      log.error('a turn broke', { group, turn: turn.id, error: String(error) });
+      log.error('a turn broke', { group: folder, turn: turn.id, error: String(error) });
       return failed('BROKEN', `Something went wrong: ${reasonOf(error)}`);
     });
     clearInterval(renewal);
@@ -62,16 +62,16 @@ export function createLeasedRunner(options: LeasedRunnerOptions): LeasedRunner {
     });
     if (isOver()) return;
     if (written !== true) {
-      log.error('a turn lost its lease, its result is dropped', { group, turn: turn.id });
+      log.error('a turn lost its lease, its result is dropped', { group: folder, turn: turn.id });
       return;
     }
-    log.info('a turn ended', { group, ...describe(turn, result, now() - startedAt) });
+    log.info('a turn ended', { group: folder, ...describe(turn, result, now() - startedAt) });
     options.onEnded(turn, result);
   }
 
   /**
-   * Renews the lease of a turn. Only one that is deleted is lost: no other process takes a turn while this
-   * one lives.
+   * Renews the lease of a turn, which tells whether it is still there. Only one that is deleted is lost: no other
+   * process takes a turn while this one lives.
    */
   function renew(work: RunningTurn): void {
     if (work.isLost) return;

@@ -26,7 +26,8 @@ export type TurnQueueOptions = Omit<LeasedRunnerOptions, 'isDraining'> &
   };
 
 /**
- * Runs turns: one agent and one command per group at a time, so many agents in all as the settings say.
+ * Runs turns: one agent and one command per group at a time, so many agents in all as the settings say. Quick
+ * commands wait for no other turn.
  * A turn is under a lease while it runs; its end is written only by the holder of the lease.
  */
 export function openTurnQueue(options: TurnQueueOptions): TurnQueue {

@@ -10,8 +10,9 @@
  *     agent  → text {turn, delta}                          any number of times
  *     agent  → tool_call {id, turn, name, input}           a tool of the host
  *     host   → tool_result {id, ok, value}
- *     agent  → permission {id, turn, text, choices, takesText, payload}   a tool of its own asks the owner
- *     host   → decision {id, word, isAnswered, text}       their word; `no` without an answer
+ *     agent  → permission {id, turn, text, choices, takesText, payload}   a question of a tool of its own:
+ *                                                          for consent, or any other
+ *     host   → decision {id, word, isAnswered, text}       the owner's word; `no` without an answer
  *     host   → message {turn, id, text}                    said in the chat since the turn began
  *     agent  → took {turn, id}                             the next step's model call holds that message
  *     agent  → alive {turn}                                while a tool of its own runs, each second

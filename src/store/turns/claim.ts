@@ -2,12 +2,17 @@ import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
 import { parseTurn, TURN_COLUMNS, type Turn, type TurnKind } from './turn.ts';
 
+/**
+ * A process's claim on a turn. Its owner alone decides: no turn is taken because its time is over, as one process
+ * at a time runs on a database. No statement reads `until`: it
+ * shows a person who looks into the database until when the owner meant to be alive.
+ */
 export type Lease = { readonly owner: string; readonly until: number };
 
 /**
- * Writes in SQL whether a turn is independent of everything that another turn of its group may be changing.
+ * Returns the SQL that tells whether a turn is independent of everything that another turn of its group may be changing.
  */
-export function isQuick(table: string): string {
+export function isQuickSql(table: string): string {
   return `coalesce(json_extract(${table}.payload, '$.isQuick'), 0)`;
 }
 
@@ -28,10 +33,10 @@ export function createClaimer(database: Database): (kind: TurnKind, lease: Lease
     FROM turns AS waiting JOIN groups ON groups.jid = waiting.jid
     LEFT JOIN served ON served.folder = groups.folder AND served.kind = waiting.kind
     WHERE waiting.state = 'queued' AND waiting.kind = :kind AND (
-      ${isQuick('waiting')} OR NOT EXISTS (
+      ${isQuickSql('waiting')} OR NOT EXISTS (
       SELECT 1 FROM turns AS busy JOIN groups AS its ON its.jid = busy.jid
       WHERE busy.kind = waiting.kind AND busy.state IN ('claimed', 'resuming')
-      AND its.folder = groups.folder AND NOT ${isQuick('busy')}))
+      AND its.folder = groups.folder AND NOT ${isQuickSql('busy')}))
     ORDER BY coalesce(served.number, 0),
       coalesce((waiting.payload IS NOT NULL) = served.was_task, 0), waiting.seq
     LIMIT 1`);

@@ -40,7 +40,7 @@ type Tables = {
  * Writes the end of a turn in one transaction: its state, the messages to send, the session, the run of its
  * task. A crash therefore leaves either a turn that runs again or one whose answer will arrive.
  *
- * @returns false, with nothing written, when another process has taken the lease
+ * @returns false, with nothing written, when the turn is gone or no longer its owner's
  */
 export function createFinisher(
   database: Database,
@@ -50,7 +50,7 @@ export function createFinisher(
     UPDATE turns SET state = :state, error = :error, lease_owner = NULL, lease_until = NULL
     WHERE id = :id AND state = 'claimed' AND lease_owner = :owner`);
   // Where others have talked on in a group, the answer shows which message it is for.
-  const overtaken = database.prepare(`
+  const laterOf = database.prepare(`
     SELECT messages.id FROM turns
     JOIN messages ON messages.seq = turns.upto_seq AND messages.jid = turns.jid
     JOIN chats ON chats.jid = turns.jid AND chats.is_direct = 0
@@ -60,7 +60,7 @@ export function createFinisher(
   return database.transaction((end: TurnEnd, now: number) => {
     const { id, owner, state, error } = end;
     if (close.run({ id, owner, state, error }).changes === 0) return false;
-    const asked = Asked.optional().parse(overtaken.get(id))?.id ?? null;
+    const asked = Asked.optional().parse(laterOf.get(id))?.id ?? null;
     for (const [index, message] of end.messages.entries()) {
       const replyTo = index === 0 ? asked : null;
       outbox.add({ ...message, jid: end.jid, turnId: id, replyTo }, now);

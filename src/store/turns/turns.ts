@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
-import { createClaimer, isQuick, type Lease } from './claim.ts';
+import { createClaimer, isQuickSql, type Lease } from './claim.ts';
 import { countTurns, type QueueCounts } from './queue-counts.ts';
 import { parseTurn, TURN_COLUMNS, type Turn, type TurnKind } from './turn.ts';
 
@@ -21,7 +21,7 @@ export interface Turns {
   queueTask(turn: NewTaskTurn, now: number): void;
   /** Claims the next turn whose group has none of its kind under way; null when there is none. */
   claimNext(kind: TurnKind, lease: Lease): Turn | null;
-  /** Renews a lease. False when it was lost; the holder must then drop its work. */
+  /** Renews a lease. False when the turn is gone or another's; the holder must then drop its work. */
   renew(id: string, lease: Lease): boolean;
   /** Gives a claimed turn back as if it had never been claimed. */
   release(id: string, owner: string): void;
@@ -105,7 +105,7 @@ export function openStoredTurns(database: Database): Turns {
   const atWork = database.prepare(`
     SELECT turns.payload FROM turns JOIN groups ON groups.jid = turns.jid
     WHERE turns.kind = 'command' AND turns.state IN ('claimed', 'resuming')
-    AND groups.folder = ? AND NOT ${isQuick('turns')} ORDER BY turns.seq LIMIT 1`);
+    AND groups.folder = ? AND NOT ${isQuickSql('turns')} ORDER BY turns.seq LIMIT 1`);
   const isOpen = database.prepare(`
     SELECT 1 FROM turns
     WHERE jid = ? AND state IN ('queued', 'claimed', 'resuming') LIMIT 1`);

@@ -15,23 +15,26 @@ type FileChange = {
 };
 
 /**
- * Finds files of a plan whose place is taken: by a folder of the owner's at the very path, or by a
+ * Finds files of a plan whose place is occupied: by a folder of the owner's at the very path, or by a
  * file where a folder would have to be. What the plan itself deletes takes no place.
  */
-export function findTakenPlaces(root: string, changes: readonly FileChange[]): readonly Conflict[] {
+export function findOccupiedPlaces(
+  root: string,
+  changes: readonly FileChange[],
+): readonly Conflict[] {
   const deleted = new Set(changes.flatMap(({ path, after }) => (after === null ? [path] : [])));
   return changes.flatMap(({ path, before, after }) => {
     if (before !== null || after === null) return [];
-    const taken = takenBy(root, path, deleted);
-    if (taken === null) return [];
-    const reason = `This file would take the place of ${taken}.`;
+    const occupant = occupiedBy(root, path, deleted);
+    if (occupant === null) return [];
+    const reason = `This file would take the place of ${occupant}.`;
     const sides = { base: null, ours: null, theirs: after };
     const layers = [OWNER, PLAN] as const;
     return [{ path, kind: 'add-add', layers, reason, hunks: [], sides, values: null } as const];
   });
 }
 
-function takenBy(root: string, path: string, deleted: ReadonlySet<string>): string | null {
+function occupiedBy(root: string, path: string, deleted: ReadonlySet<string>): string | null {
   const parts = path.split('/');
   for (let depth = 1; depth < parts.length; depth += 1) {
     const above = parts.slice(0, depth).join('/');

@@ -17,7 +17,7 @@ import type { Resolution } from '../../state/resolution.ts';
 import type { TreeFile } from '../../tree.ts';
 import type { Installation } from '../installation.ts';
 import { alreadyPresentPaths } from './already-present.ts';
-import { findTakenPlaces } from './blocked-paths.ts';
+import { findOccupiedPlaces } from './blocked-paths.ts';
 import { mergeEditsBesideHunks } from './edits-beside-hunks.ts';
 import { refreshCustomisationBases } from './refresh-customisation-base.ts';
 import { refuseSpoiledDecisions } from './spoiled.ts';
@@ -112,7 +112,7 @@ export function planLayers(request: TargetRequest): TargetPlan {
   );
   refuseSpoiledDecisions([...resolvedConflicts, ...amended.resolvedConflicts]);
   const blocked = new Set(plan.conflicts.map(({ path }) => path));
-  const taken = findTakenPlaces(root, amended.changes);
+  const occupied = findOccupiedPlaces(root, amended.changes);
   return {
     layers,
     target,
@@ -121,7 +121,7 @@ export function planLayers(request: TargetRequest): TargetPlan {
     conflicts: [
       ...plan.conflicts,
       ...amended.conflicts.filter(({ path }) => !blocked.has(path)),
-      ...taken,
+      ...occupied,
     ],
     resolvedConflicts: [...resolvedConflicts, ...amended.resolvedConflicts],
     adopted: () => alreadyPresentPaths(target, { disk, published }),
