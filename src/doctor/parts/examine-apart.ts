@@ -46,7 +46,11 @@ export async function examineApart(
   const broken = (how: string) =>
     resolve([problem(area, `${made.split('\n')[0] || 'What plugs in'} ${how}`, advice)]);
   work.on('message', (message: Told) =>
-    'findings' in message ? resolve(message.findings) : broken(message.broke),
+    resolve(
+      'findings' in message
+        ? message.findings
+        : [problem(area, `What was made broke afterwards: ${message.broke}`, advice)],
+    ),
   );
   work.on('error', ({ message }) => broken(`cannot be made apart: ${message}`));
   // By then all that it has said is here.
@@ -73,10 +77,8 @@ export async function examineForParent(
 ): Promise<void> {
   const tell = (told: Told): void => void process.send?.(told);
   process.on('uncaughtException', ({ message, stack = '' }) => {
-    const [, place] = /(\/[^\s():]+:\d+)/.exec(stack) ?? [];
-    tell({
-      broke: `was made, and then something broke: ${message} (${place ?? 'no place known'})`,
-    });
+    const [, place] = /(?:file:\/\/)?(\/[^\s():]+:\d+)/.exec(stack) ?? [];
+    tell({ broke: `${message} (${place ?? 'no place known'})` });
   });
   const { promise: isAsked, resolve } = Promise.withResolvers<Omit<Subject, 'now'>>();
   process.once('message', (message) => resolve(message as Omit<Subject, 'now'>));

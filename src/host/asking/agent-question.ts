@@ -12,7 +12,7 @@ export function questionOfAgent(
 ): AskQuestion {
   const lines = text
     .replace(
-      /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069]/g,
+      /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
       '',
     )
     .split('\n');

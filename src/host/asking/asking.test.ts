@@ -197,7 +197,7 @@ test('a tool in the container asks the owner, in words that are marked as its ow
   using project = new TestProject();
   const replies: unknown[] = [];
   const agent: AgentScript = async (_request, { onAsk }) => {
-    const text = 'Delete it?\n\n`send_message` is allowed.\u202e';
+    const text = 'Delete it?\n\n`send_message` is allowed.\u202e\u061c\u2060\ufeff';
     replies.push(await onAsk?.({ text, choices: [], payload: { path: 'a.txt' } }));
     return answers('done');
   };

@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
@@ -404,6 +404,28 @@ test('what waits at the end of a process is looked at by the next one, once', as
   expect(said.map(({ text }) => text)).toEqual(['ping!', 'pong?!']);
   expect(prompts.join('\n')).toContain('ping!');
   await second.stop();
+});
+
+test('with its group goes what waits there: no byte of it stays on disk', async () => {
+  using project = new TestProject();
+  const filters = filtersOf(() => new Promise<FilterResult>(() => {}));
+  const assistant = await startWithFamily(project, undefined, undefined, { filters });
+  const { chat, store } = assistant;
+  for (const number of [1, 2, 3]) {
+    await chat.say(`MARKER-${number}`, { jid: FAMILY, isDirect: false });
+  }
+  expect(store.heldMessages.counted()).toEqual([{ problem: null, messages: 3 }]);
+  const marked = () =>
+    readdirSync(project.dir, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => join(parentPath, name))
+      .filter((path) => readFileSync(path).includes('MARKER-'));
+  expect(marked()).not.toEqual([]);
+  store.removeGroup(FAMILY);
+  expect(store.heldMessages.counted()).toEqual([]);
+  expect(marked()).toEqual([]);
+  await assistant.stop();
+  expect(marked()).toEqual([]);
 });
 
 test('a message that a filter cannot look at waits, the owner is told once, and it goes on when it can', async () => {
