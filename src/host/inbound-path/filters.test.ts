@@ -1,77 +1,20 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { answers, type TestAssistant, TestProject, textsOf } from '../../testing/assistant.ts';
 import { TestClock } from '../../testing/clock.ts';
 import { ContributionFolder } from '../../testing/contributions.ts';
+import {
+  context,
+  filterFile,
+  filtersIn,
+  filtersOf,
+  means,
+  message,
+} from '../../testing/filters.ts';
 import { commands, FAMILY, isIdle, startWithFamily } from '../../testing/tasks.ts';
 import { discoverInboundFilters, type FilterResult } from '../contracts/inbound-filter.ts';
 import { openInboundFilters } from './filters.ts';
-
-const IMPORTS = `import { z } from 'zod';
-import { defineInboundFilter } from 'src/host/contracts/inbound-filter.ts';\n`;
-
-type Conduct = {
-  readonly order?: number;
-  readonly onFailure?: 'pass' | 'hold';
-  readonly settings?: string;
-};
-
-const filterFile = (
-  name: string,
-  create: string,
-  { order = 300, onFailure = 'pass', settings }: Conduct = {},
-) =>
-  `${IMPORTS}export const filter = defineInboundFilter({ name: '${name}', order: ${order},
-    onFailure: '${onFailure}', ${settings === undefined ? '' : `settings: ${settings},`} create: ${create} });`;
-
-const log = { info() {}, warn() {}, error() {} };
-const context = {
-  assistantName: 'Andy',
-  dataDir: '/nowhere',
-  timeZone: 'UTC',
-  log,
-  now: () => 0,
-  newId: () => 'id',
-};
-const message = {
-  id: 'm1',
-  channel: 'chat',
-  group: { name: 'Family', folder: 'family', isMain: false },
-  isDirect: false,
-  sender: { id: 'bob', name: 'Bob', isOwner: false },
-  text: 'hello',
-  sentAt: 5,
-  isContext: false,
-  attachments: [],
-};
-const means = {
-  signal: new AbortController().signal,
-  setTimer: () => () => {},
-  fetchAttachment: () => Promise.reject(new Error('no file')),
-};
-
-async function filtersIn(folder: ContributionFolder, environment: Record<string, string> = {}) {
-  return openInboundFilters(await discoverInboundFilters(folder.dir), environment, context);
-}
-
-/** Filters of the test's own, as if the tree had them. */
-function filtersOf(
-  filter: (text: string) => FilterResult | Promise<FilterResult>,
-  onFailure: 'pass' | 'hold' = 'pass',
-) {
-  const made = { kind: 'made', value: ({ text }: { text: string }) => filter(text) } as const;
-  const one = {
-    name: 'own',
-    order: 300,
-    onFailure,
-    settings: {} as never,
-    needs: [],
-    open: () => made,
-  };
-  return openInboundFilters([one], {}, context).filters;
-}
 
 const isChecked = (assistant: TestAssistant) =>
   vi.waitFor(() => {
@@ -152,41 +95,6 @@ test('one that breaks lets a message pass or holds it, as it says; one that drop
     filter: 'a',
     reason: 'spam',
   });
-});
-
-test.each([
-  { kind: 'change', text: 5 },
-  { kind: 'change', note: {} },
-  { kind: 'drop' },
-  { kind: 'drop', reason: null },
-  { kind: 'failed', filter: 'x', problem: 'y' },
-  'pass',
-  null,
-])('a result that is none counts as a failure, at once and later: %j', async (result) => {
-  const broken = { kind: 'failed', filter: 'own', problem: expect.stringContaining('returned') };
-  expect(filtersOf(() => result as never, 'hold').apply(message, means)).toEqual(broken);
-  const later = filtersOf(async () => result as never, 'hold');
-  expect(await later.apply(message, means)).toEqual(broken);
-});
-
-test('what a filter does to the message it was given changes it for nobody', async () => {
-  const attachment = { kind: 'image', mimeType: null, sizeBytes: 1, name: 'a' } as const;
-  const given = { ...message, attachments: [attachment] };
-  const before = structuredClone(given);
-  const spoil = `() => (seen) => {
-    seen.sender.isOwner = true; seen.group.isMain = true; seen.attachments[0].name = 'b';
-    seen.attachments.push('rubbish'); seen.text = 'other'; return { kind: 'pass' };
-  }`;
-  using folder = new ContributionFolder({
-    'a.ts': filterFile('a', spoil, { order: 1 }),
-    'b.ts': filterFile('b', `() => (seen) => ({ kind: 'change', note: JSON.stringify(seen) })`),
-  });
-  const { filters } = await filtersIn(folder);
-  const outcome = await filters.apply(given, means);
-  expect(given).toEqual(before);
-  if (outcome.kind !== 'through') throw new Error(outcome.kind);
-  // A note is without brackets.
-  expect(outcome.notes).toEqual([`[b: ${JSON.stringify(before).replaceAll(/[[\]]/g, '')}]`]);
 });
 
 test('one with wrong settings is off, and holds every message where it may not be passed by', async () => {
@@ -355,33 +263,6 @@ test('a message that a filter works on is acknowledged, later ones wait behind i
   await assistant.stop();
 });
 
-test('a file that comes after its filter has ended is deleted as well', async () => {
-  using project = new TestProject();
-  const made = {
-    kind: 'made',
-    value: (_: unknown, { fetchAttachment }: { fetchAttachment: () => Promise<unknown> }) => {
-      void fetchAttachment();
-      return { kind: 'pass' };
-    },
-  } as const;
-  const hasty = { name: 'hasty', order: 1, onFailure: 'pass', settings: {}, needs: [] } as const;
-  const { filters } = openInboundFilters([{ ...hasty, open: () => made } as never], {}, context);
-  const { chat, ...assistant } = await startWithFamily(project, undefined, undefined, { filters });
-  const path = join(project.dir, 'late.png');
-  const isFetched = Promise.withResolvers<void>();
-  chat.fetchAttachment = async () => {
-    await isFetched.promise;
-    writeFileSync(path, 'private');
-    return { path, mimeType: 'image/png', sizeBytes: 7, name: null };
-  };
-  await chat.say('@Andy look', { jid: FAMILY, isDirect: false });
-  await isIdle({ chat, ...assistant });
-  isFetched.resolve();
-  await setImmediate();
-  expect(existsSync(path)).toBe(false);
-  await assistant.stop();
-});
-
 test('what waits at the end of a process is looked at by the next one, once', async () => {
   using project = new TestProject();
   const never = filtersOf(() => new Promise<FilterResult>(() => {}));
@@ -404,28 +285,6 @@ test('what waits at the end of a process is looked at by the next one, once', as
   expect(said.map(({ text }) => text)).toEqual(['ping!', 'pong?!']);
   expect(prompts.join('\n')).toContain('ping!');
   await second.stop();
-});
-
-test('with its group goes what waits there: no byte of it stays on disk', async () => {
-  using project = new TestProject();
-  const filters = filtersOf(() => new Promise<FilterResult>(() => {}));
-  const assistant = await startWithFamily(project, undefined, undefined, { filters });
-  const { chat, store } = assistant;
-  for (const number of [1, 2, 3]) {
-    await chat.say(`MARKER-${number}`, { jid: FAMILY, isDirect: false });
-  }
-  expect(store.heldMessages.counted()).toEqual([{ problem: null, messages: 3 }]);
-  const marked = () =>
-    readdirSync(project.dir, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map(({ parentPath, name }) => join(parentPath, name))
-      .filter((path) => readFileSync(path).includes('MARKER-'));
-  expect(marked()).not.toEqual([]);
-  store.removeGroup(FAMILY);
-  expect(store.heldMessages.counted()).toEqual([]);
-  expect(marked()).toEqual([]);
-  await assistant.stop();
-  expect(marked()).toEqual([]);
 });
 
 test('a message that a filter cannot look at waits, the owner is told once, and it goes on when it can', async () => {
