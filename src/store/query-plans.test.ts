@@ -40,6 +40,11 @@ test('no statement reads the whole of a table that grows', () => {
 test.each([
   ['a message that calls the agent', /SET upto_seq = :seq/, 'turns_to_extend (jid=?)'],
   ['a look for the next turn', /SELECT waiting\.seq.*served/s, 'turns_waiting (kind=?)'],
+  [
+    'the next message that waits for filters',
+    /FROM held_messages WHERE jid = \?/,
+    'held_messages_of_chat (jid=?)',
+  ],
   ['the reach of what was answered', /SET state = 'claimed'/, 'turns_answered (jid=?)'],
   ['a look for what follows up', /SELECT mine\.jid/, 'turns_to_extend (jid=?)'],
   [
