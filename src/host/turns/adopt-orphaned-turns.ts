@@ -17,7 +17,7 @@ export type OrphanedTurns = {
 };
 
 /**
- * Takes over what another process left. It is dead, whatever its leases say: only one process at a
+ * Takes over what another process left. It is dead, so its leases are void: only one process at a
  * time runs on a database. Agents' turns run again and commands go on; either is given up after three
  * ends. Sends that were under way have an unknown outcome.
  */

@@ -8,7 +8,7 @@ export type PersistOptions = LogPort &
   TimeoutsPort & {
     /** The thing that is written, for the log. */
     readonly what: string;
-    /** True once this process may not write any more: it is ending, or the lease is another's. */
+    /** True once this process may not write any more: it is ending, or the turn is gone. */
     readonly isOver: () => boolean;
   };
 

@@ -9,7 +9,7 @@ export type StoreEndOptions = StorePort & InstancePort & ClockPort & IdPort;
 /**
  * Stores the end of a turn with its messages and the question that it ends with, all or nothing.
  *
- * @returns false where the lease is another's
+ * @returns false where the turn is gone or no longer this process's
  */
 export function storeTurnEnd(options: StoreEndOptions, turn: Turn, result: TurnResult): boolean {
   const { store, instance, now, newId } = options;
