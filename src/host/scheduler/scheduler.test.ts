@@ -319,7 +319,7 @@ test('what passed in a pause was not missed, and a pause outlives its one time',
   const paused = [task, once].map((each) => book.pause(each));
   clock.pass(65 * 60_000);
   expect(book.resume(paused[0] ?? task).nextRun).toBe(Date.parse('2026-11-21T13:10:00Z'));
-  expect(() => book.resume(paused[1] ?? once)).toThrow('Give it another one.');
+  expect(() => book.resume(paused[1] ?? once)).toThrow('Give it a new one.');
   expect(() => book.resume(store.tasks.byId(task.id) ?? task)).toThrow('is active');
 });
 
