@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { ChannelDefinition } from './channels/channel.ts';
 import { discoverChannels } from './channels/discover.ts';
 import { type CommandContribution, discoverCommands } from './host/contracts/command.ts';
@@ -14,6 +15,7 @@ import { discoverServices, type ServiceContribution } from './host/contracts/ser
 import { discoverTools, type ToolContribution } from './host/contracts/tool.ts';
 import { discoverProviders, modelSetting, type ProviderContribution } from './model/provider.ts';
 import { discoverRouters, type RouterContribution } from './model/router.ts';
+import { refuseTwinAgentTools } from './sandbox/agent/tool-names.ts';
 import {
   discoverEngines,
   type EngineContribution,
@@ -37,6 +39,7 @@ export type Contributions = {
 
 /** Finds the contributions of this tree, each kind in its folder. */
 export async function discoverContributions(): Promise<Contributions> {
+  refuseTwinAgentTools(resolve(import.meta.dirname, '..'));
   const [
     channels,
     commands,

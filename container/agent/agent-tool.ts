@@ -23,9 +23,39 @@ export type ToolQuestion = {
   readonly payload?: unknown;
 };
 
+/** A piece of work for a loop of its own: the model and its tools, until it answers. */
+export type LoopRequest = {
+  /** The task. The loop knows nothing of the conversation but this. */
+  readonly prompt: string;
+  /** Instructions, in place of those that a loop gets otherwise. */
+  readonly system?: string;
+  /** Names of the tools it may call, of those of the turn; all but the calling one by default. */
+  readonly tools?: readonly string[];
+  /** At most so many rounds of tool calls; those of the turn by default, and never more. */
+  readonly maxRounds?: number;
+};
+
+/** Runs a loop. @returns the last text @throws Error with the reason where the model cannot answer */
+export type RunLoop = (request: LoopRequest) => Promise<string>;
+
 export type ToolContext = {
   /** Aborted when the turn is. */
   readonly signal: AbortSignal;
+  /** The group's folder, absolute: what is written there stays. */
+  readonly groupFolder: string;
+  /**
+   * Calls a tool of the host as the model would: with the same rights, the same limit of calls and the same
+   * guards, which may ask the owner.
+   *
+   * @throws Error with the host's words where it refuses, and where the turn has no such tool
+   */
+  readonly callHost: (name: string, input: unknown) => Promise<string>;
+  /**
+   * Lets the turn's model work on something apart from the conversation, within the same turn: its calls
+   * count for the turn's budget, and it ends with the turn. A tool that is called within a loop has none to
+   * run, so that loops do not breed.
+   */
+  readonly runLoop: RunLoop;
   /**
    * Asks the owner and waits for the word they choose; it is also `no` where no answer comes in time. `text` is
    * an answer in their own words.

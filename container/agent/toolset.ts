@@ -1,7 +1,7 @@
 import { dynamicTool, jsonSchema, type ToolSet, tool } from 'ai';
 import { cutResult } from '../../src/lib/cut-text.ts';
 import type { TurnFrame } from '../../src/sandbox/protocol/frames.ts';
-import type { AgentTool } from './agent-tool.ts';
+import type { AgentTool, RunLoop } from './agent-tool.ts';
 import type { HostTools } from './host-tools.ts';
 import type { Questions } from './questions.ts';
 
@@ -11,21 +11,39 @@ export type ToolParts = {
   readonly questions: Questions;
 };
 
+const GROUP_FOLDER = '/workspace/group';
+
+/** Makes the loop of one call of a tool. */
+export type LoopMaker = (call: { readonly tool: string; readonly signal: AbortSignal }) => RunLoop;
+
 /**
  * Returns all tools of a turn: the agent's own, and the host's, which win where a name is in both.
  * Results of the host's were cut by its guards.
  */
-export function toolSet(frame: TurnFrame, { tools, hostTools, questions }: ToolParts): ToolSet {
+export function toolSet(
+  frame: TurnFrame,
+  { tools, hostTools, questions }: ToolParts,
+  loopFor: LoopMaker,
+): ToolSet {
+  const callHost = async (called: string, input: unknown) => {
+    if (!frame.tools.some(({ name }) => name === called)) {
+      throw new Error(`The host has no tool ${called} in this turn.`);
+    }
+    return await hostTools.call(frame.id, called, input);
+  };
   const own = tools.map(({ name, description, input, run }) => [
     name,
     tool({
       description,
       inputSchema: input,
-      execute: async (given: unknown, { abortSignal }) =>
+      execute: async (given: unknown, { abortSignal: signal = NEVER }) =>
         cutResult(
           await run(given, {
-            signal: abortSignal ?? NEVER,
+            signal,
+            groupFolder: GROUP_FOLDER,
             ask: (question) => questions.ask(frame.id, question),
+            callHost,
+            runLoop: loopFor({ tool: name, signal }),
           }),
         ),
     }),

@@ -1,5 +1,4 @@
 import {
-  APICallError,
   isStepCount,
   type ModelMessage,
   type Experimental_Steering as Steering,
@@ -11,11 +10,13 @@ import type { AgentFrame, TurnFrame } from '../../src/sandbox/protocol/frames.ts
 import { MAX_FRAME_BYTES } from '../../src/sandbox/protocol/protocol.ts';
 import { ContextWindow } from './context-window.ts';
 import { Heartbeat } from './heartbeat.ts';
+import { toolsWithLoops } from './loop.ts';
 import { systemPrompt } from './memory.ts';
 import { languageModel } from './model.ts';
+import { modelFault } from './model-fault.ts';
 import { countProcesses } from './processes.ts';
 import { Session } from './session.ts';
-import { type ToolParts, toolSet } from './toolset.ts';
+import type { ToolParts } from './toolset.ts';
 
 const SESSIONS_DIR = '/home/node/.claude/sessions';
 /** Far below the longest frame, however much of a delta JSON has to escape. */
@@ -40,7 +41,7 @@ export async function runTurn(frame: TurnFrame, parts: TurnParts): Promise<void>
       type: 'failed',
       turn: frame.id,
       code: 'MODEL_FAILED',
-      message: reason(error),
+      message: modelFault(error),
       leftBehind: leftBehind(parts),
     });
   } finally {
@@ -53,13 +54,14 @@ async function answer(frame: TurnFrame, parts: TurnParts): Promise<void> {
   const asked: ModelMessage = { role: 'user', content: frame.prompt };
   const text = new StreamedText(frame.id, parts.send);
   const { contextTokens } = frame.model;
-  const window = new ContextWindow({ model: languageModel(frame.model), contextTokens, session });
+  const model = languageModel(frame.model);
+  const window = new ContextWindow({ model, contextTokens, session });
   const tookIn = (id: string) => parts.send({ type: 'took', turn: frame.id, id });
   const result = streamText({
     model: window.model,
     instructions: await systemPrompt(frame.system),
     messages: [...session.messages, asked],
-    tools: frame.model.callsTools ? toolSet(frame, parts) : {},
+    tools: frame.model.callsTools ? toolsWithLoops(frame, parts, model) : {},
     experimental_steering: parts.steering,
     stopWhen: isStepCount(frame.maxRounds),
     // Failures arrive in the stream, where they end the turn: no need to print them.
@@ -138,11 +140,4 @@ class StreamedText {
   get whole(): string | null {
     return this.#length <= MAX_FRAME_BYTES ? this.#parts.join('') : null;
   }
-}
-
-function reason(error: unknown): string {
-  if (APICallError.isInstance(error)) return error.message;
-  // The model's answer does not fit the provider's protocol, or its stream broke off.
-  if (error instanceof Error) return `The model's answer could not be read: ${error.message}`;
-  return `The model's answer could not be read: ${JSON.stringify(error)}`;
 }

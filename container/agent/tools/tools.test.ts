@@ -8,8 +8,16 @@ import { tool as readFileTool } from './read-file.ts';
 import { tool as shell } from './shell.ts';
 import { tool as writeFile } from './write-file.ts';
 
-const ask = async () => ({ word: 'no', isAnswered: false });
-const context = { signal: new AbortController().signal, ask };
+const notHere = async () => {
+  throw new Error('not here');
+};
+const context = {
+  signal: new AbortController().signal,
+  groupFolder: '/workspace/group',
+  ask: async () => ({ word: 'no', isAnswered: false }),
+  callHost: notHere,
+  runLoop: notHere,
+};
 let dir = '';
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'claw-tools-'));

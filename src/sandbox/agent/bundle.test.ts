@@ -1,11 +1,11 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { describeWithEngine } from '../../testing/engine.ts';
 import { startOpenAiServer } from '../../testing/model/openai.ts';
 import { testModel } from '../../testing/model/test-model.ts';
 import { sandboxProject } from '../../testing/sandbox-project.ts';
-import { bundleAgent } from './bundle.ts';
+import { bundleAgent, SHARED } from './bundle.ts';
 
 const GREET = `
   import { z } from 'zod';
@@ -82,4 +82,24 @@ await describeWithEngine('bubblewrap', "the agent's bundle", () => {
     expect(server.requests[0]?.headers.authorization).toBe('Bearer sk-o');
     await server.close();
   });
+});
+
+test('a change of any file that the agent shares with the host makes another bundle', async () => {
+  const project = resolve(import.meta.dirname, '../../..');
+  const folder = join(project, 'container/agent');
+  const sources = (await readdir(folder, { recursive: true })).filter(
+    (name) => name.endsWith('.ts') && !name.endsWith('.test.ts'),
+  );
+  const imported = await Promise.all(
+    sources.map(async (name) => {
+      const text = await readFile(join(folder, name), 'utf8');
+      const found = [...text.matchAll(/from '((?:\.\.\/)+src\/[^']+)'/g)];
+      return found.map(([, from = '']) =>
+        relative(project, resolve(dirname(join(folder, name)), from)),
+      );
+    }),
+  );
+  const shared = new Set(imported.flat());
+  expect(shared.size).toBeGreaterThan(3);
+  expect([...shared].filter((path) => !SHARED.includes(path))).toEqual([]);
 });

@@ -7,7 +7,8 @@ import type { BuildOptions } from 'esbuild';
 const BUNDLED = ['ai', '@ai-sdk/anthropic', '@ai-sdk/openai-compatible', 'esbuild', 'zod'];
 
 /** Files that the agent shares with the host, beside its own folder. */
-const SHARED = [
+export const SHARED = [
+  'src/sandbox/protocol/endpoint.ts',
   'src/sandbox/protocol/frames.ts',
   'src/sandbox/protocol/frame-link.ts',
   'src/sandbox/protocol/protocol.ts',
