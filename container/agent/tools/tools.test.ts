@@ -2,22 +2,14 @@ import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { agentToolContext } from '../../../src/testing/agent-tool-context.ts';
 import { tool as editFile } from './edit-file.ts';
 import { tool as listFiles } from './list-files.ts';
 import { tool as readFileTool } from './read-file.ts';
 import { tool as shell } from './shell.ts';
 import { tool as writeFile } from './write-file.ts';
 
-const notHere = async () => {
-  throw new Error('not here');
-};
-const context = {
-  signal: new AbortController().signal,
-  groupFolder: '/workspace/group',
-  ask: async () => ({ word: 'no', isAnswered: false }),
-  callHost: notHere,
-  runLoop: notHere,
-};
+const context = agentToolContext();
 let dir = '';
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'claw-tools-'));

@@ -3,13 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { tool } from '../../../container/agent/tools/word-count.ts';
+import { agentToolContext } from '../../../src/testing/agent-tool-context.ts';
 
 test('the words of a file are counted', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'word-count-'));
   const path = join(folder, 'note.txt');
   writeFileSync(path, ' one two\n three\n');
-  const signal = new AbortController().signal;
-  const ask = async () => ({ word: 'no', isAnswered: false });
-  expect(await tool.run({ path }, { signal, ask })).toBe('3 words');
+  expect(await tool.run({ path }, agentToolContext())).toBe('3 words');
   rmSync(folder, { recursive: true });
 });
