@@ -15,9 +15,16 @@ export class HostTools {
   /** @throws Error with the host's words when it refuses, or when the input is too long to send */
   async call(turn: string, name: string, input: unknown): Promise<string> {
     const id = randomUUID();
+    return await this.awaitResult(id, () =>
+      this.#send({ type: 'tool_call', id, turn, name, input }),
+    );
+  }
+
+  /** Sends something and waits for the result of that id. @throws as `call` does */
+  async awaitResult(id: string, send: () => boolean): Promise<string> {
     const { promise, resolve } = Promise.withResolvers<ToolResult>();
     this.#waiting.set(id, resolve);
-    if (!this.#send({ type: 'tool_call', id, turn, name, input })) {
+    if (!send()) {
       this.#waiting.delete(id);
       throw new Error('The input is longer than 1 MB.');
     }

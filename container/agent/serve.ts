@@ -8,6 +8,7 @@ import {
   type TurnFrame,
 } from '../../src/sandbox/protocol/frames.ts';
 import type { AgentTool } from './agent-tool.ts';
+import { GuardedTools } from './guarded-tools.ts';
 import { HostTools } from './host-tools.ts';
 import { countProcesses } from './processes.ts';
 import { Questions } from './questions.ts';
@@ -21,6 +22,7 @@ import { runTurn } from './turn.ts';
 export function serveTurns(stream: Duplex, tools: readonly AgentTool[]): void {
   const ownProcesses = countProcesses();
   const hostTools = new HostTools((frame) => link.send(frame));
+  const guardedTools = new GuardedTools((frame) => link.send(frame), hostTools);
   const questions = new Questions((frame) => link.send(frame));
   let running = { turn: '', steering: createSteering() };
   const link = openFrameLink<HostFrame, AgentFrame>({
@@ -29,6 +31,7 @@ export function serveTurns(stream: Duplex, tools: readonly AgentTool[]): void {
     onFrame: (frame) => {
       if (frame.type === 'stop') process.exit(0);
       else if (frame.type === 'tool_result') hostTools.receive(frame);
+      else if (frame.type === 'tool_verdict') guardedTools.receive(frame);
       else if (frame.type === 'decision') questions.receive(frame);
       else if (frame.type === 'message') follow(frame);
       else void run(frame);
@@ -45,7 +48,15 @@ export function serveTurns(stream: Duplex, tools: readonly AgentTool[]): void {
     running = { turn: frame.id, steering: createSteering() };
     const { steering } = running;
     const send = (sent: AgentFrame) => link.send(sent);
-    return runTurn(frame, { tools, hostTools, questions, steering, ownProcesses, send });
+    return runTurn(frame, {
+      tools,
+      hostTools,
+      guardedTools,
+      questions,
+      steering,
+      ownProcesses,
+      send,
+    });
   }
 
   function follow({ turn, id, text }: MessageFrame): void {

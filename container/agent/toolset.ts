@@ -2,12 +2,14 @@ import { dynamicTool, jsonSchema, type ToolSet, tool } from 'ai';
 import { cutResult } from '../../src/lib/cut-text.ts';
 import type { TurnFrame } from '../../src/sandbox/protocol/frames.ts';
 import type { AgentTool, RunLoop } from './agent-tool.ts';
+import type { GuardedTools } from './guarded-tools.ts';
 import type { HostTools } from './host-tools.ts';
 import type { Questions } from './questions.ts';
 
 export type ToolParts = {
   readonly tools: readonly AgentTool[];
   readonly hostTools: HostTools;
+  readonly guardedTools: GuardedTools;
   readonly questions: Questions;
 };
 
@@ -22,7 +24,7 @@ export type LoopMaker = (call: { readonly tool: string; readonly signal: AbortSi
  */
 export function toolSet(
   frame: TurnFrame,
-  { tools, hostTools, questions }: ToolParts,
+  { tools, hostTools, guardedTools, questions }: ToolParts,
   loopFor: LoopMaker,
 ): ToolSet {
   const callHost = async (called: string, input: unknown) => {
@@ -37,14 +39,16 @@ export function toolSet(
       description,
       inputSchema: input,
       execute: async (given: unknown, { abortSignal: signal = NEVER }) =>
-        cutResult(
-          await run(given, {
-            signal,
-            groupFolder: GROUP_FOLDER,
-            ask: (question) => questions.ask(frame.id, question),
-            callHost,
-            runLoop: loopFor({ tool: name, signal }),
-          }),
+        await guardedTools.run(frame, { name, input: given }, async () =>
+          cutResult(
+            await run(given, {
+              signal,
+              groupFolder: GROUP_FOLDER,
+              ask: (question) => questions.ask(frame.id, question),
+              callHost,
+              runLoop: loopFor({ tool: name, signal }),
+            }),
+          ),
         ),
     }),
   ]);

@@ -66,6 +66,7 @@ export class GroupSandbox implements Sandbox {
         model: modelOf(request),
         tools: request.tools.map((tool) => ({ ...tool, inputSchema: { ...tool.inputSchema } })),
         maxRounds: MAX_TOOL_ROUNDS,
+        ...guardedOf(request),
       },
       limits: { timeoutMs: settings.turnTimeoutMs, idleMs: settings.idleMs },
     });
@@ -183,4 +184,9 @@ async function plainEntries(projectDir: string): Promise<ReadonlySet<string>> {
 
 function noEngine(message: string): TurnOutcome {
   return { kind: 'failed', code: 'NO_ENGINE', message };
+}
+
+function guardedOf({ guardedOwnTools = [] }: TurnRequest): Pick<TurnFrame, 'guarded'> {
+  if (guardedOwnTools === 'all') return { guarded: 'all' };
+  return guardedOwnTools.length === 0 ? {} : { guarded: [...guardedOwnTools] };
 }

@@ -29,6 +29,8 @@ export type TurnRequest = {
   readonly prompt: string;
   /** The host's tools that this turn is offered; calls of any other are refused. */
   readonly tools: readonly HostTool[];
+  /** The agent's own tools of which each call is asked about by `onOwnTool` before it runs; none if left out. */
+  readonly guardedOwnTools?: readonly string[] | 'all' | undefined;
 };
 
 /** A call of a host tool by the agent; whose it is was decided by the socket it came through. */
@@ -38,6 +40,15 @@ export type HostToolCall = {
   readonly input: unknown;
 };
 export type HostToolResult = { readonly ok: boolean; readonly value: unknown };
+
+/** The answer to an agent that is about to run a tool of its own. */
+export type OwnToolVerdict =
+  | { readonly kind: 'refused'; readonly reason: string }
+  /** `after` gets the result and returns the one that the model sees; null where none is looked at. */
+  | {
+      readonly kind: 'allowed';
+      readonly after: ((result: HostToolResult) => Promise<HostToolResult>) | null;
+    };
 
 /** A question of a tool that runs in the container. No choices: yes or no. */
 export type AgentQuestion = {
@@ -93,6 +104,8 @@ export type TurnEvents = {
   /** A part of the answer, as the model writes it; all parts joined are the answer. */
   readonly onText?: (delta: string) => void;
   readonly onTool: (call: HostToolCall) => Promise<HostToolResult>;
+  /** Asked before a guarded tool of the agent's own runs. An error refuses the call, as does its absence. */
+  readonly onOwnTool?: ((call: HostToolCall) => Promise<OwnToolVerdict>) | undefined;
   /** Asks the owner. What it throws counts as no answer, and so does every question without it. */
   readonly onAsk?: ((question: AgentQuestion) => Promise<AgentReply>) | undefined;
   /**

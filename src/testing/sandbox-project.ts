@@ -12,6 +12,7 @@ import type {
   SandboxOptions,
   TurnEvents,
   TurnOutcome,
+  TurnRequest,
 } from '../sandbox/sandbox.ts';
 import {
   type AnthropicScript,
@@ -63,6 +64,8 @@ type TurnOver = {
   readonly onReady: (send: (followUp: FollowUp) => boolean) => void;
   readonly onAccepted: (id: string) => void;
   readonly onAsk: TurnEvents['onAsk'];
+  readonly onOwnTool: TurnEvents['onOwnTool'];
+  readonly guardedOwnTools: TurnRequest['guardedOwnTools'];
   readonly onTool: (call: { folder: string; name: string; input: unknown }) => Promise<{
     ok: boolean;
     value: unknown;
@@ -106,6 +109,8 @@ export async function sandboxProject(parts: SandboxProjectParts): Promise<Sandbo
       onReady = () => {},
       onAccepted = () => {},
       onAsk,
+      onOwnTool,
+      guardedOwnTools,
       onTool = async () => ({ ok: false, value: 'none' }),
     } = over;
     const request = {
@@ -117,10 +122,12 @@ export async function sandboxProject(parts: SandboxProjectParts): Promise<Sandbo
       system: 'You are Andy.',
       prompt,
       tools: parts.tools ?? [],
+      guardedOwnTools,
     };
     const charge = (counts: TokenCounts | null) => void charges.push({ folder, counts });
     const onModelCall = async () => ({ kind: 'admitted', charge }) as const;
-    return sandbox.runTurn(request, { onText, onTool, onAsk, onReady, onAccepted, onModelCall });
+    const events = { onText, onTool, onAsk, onOwnTool, onReady, onAccepted, onModelCall };
+    return sandbox.runTurn(request, events);
   };
   return {
     dir,

@@ -32,7 +32,9 @@ export type GuardedCall = {
   /** The chat whose agent calls. */
   readonly group: { readonly name: string; readonly folder: string; readonly isMain: boolean };
   readonly isTask: boolean;
-  /** As the tool gets it. */
+  /** `container` for a tool of the agent's own, such as `shell`. */
+  readonly runsIn: 'host' | 'container';
+  /** As the tool gets it; as the model wrote it where the tool runs in the container. */
   readonly input: unknown;
 };
 
@@ -44,7 +46,7 @@ export type Verdict =
   /** The owner is shown the call as it is, and allows it or not; no answer in time is a no. */
   | { readonly kind: 'ask'; readonly reason: string };
 
-/** Checks every call of a host tool. An error that it throws refuses the call. */
+/** Checks every call of a host tool, and those of the agent's own that it names. An error that it throws refuses the call. */
 export type Guard = {
   /** Tells whether a tool is offered at all in such a turn; `before` has to deny a tool that is not. */
   isOffered?(tool: GuardedTool, turn: ToolTurn): boolean;
@@ -57,13 +59,24 @@ export type Guard = {
 export type GuardContribution = Contribution<GuardContext, Guard | null> & {
   /** Guards are asked in this order, then by name. */
   readonly order: number;
+  readonly ownTools?: OwnTools;
 };
+
+/**
+ * The agent's own tools that a guard looks at, by name; none by default. Each call of one waits for the host, which
+ * sees it before it runs and, where the guard has an `after`, its result.
+ */
+export type OwnTools = readonly string[] | 'all';
 
 /** Defines a guard. While its settings cannot be used, every call of a host tool is refused. */
 export function defineGuard<S extends z.ZodRawShape>(
-  definition: ContributionDefinition<S, GuardContext, Guard | null> & { readonly order: number },
+  definition: ContributionDefinition<S, GuardContext, Guard | null> & {
+    readonly order: number;
+    readonly ownTools?: OwnTools;
+  },
 ): GuardContribution {
-  return { ...contributionOf(definition), order: definition.order };
+  const { order, ownTools = [] } = definition;
+  return { ...contributionOf(definition), order, ownTools };
 }
 
 const Definition = contributionSchema<GuardContribution>('defineGuard({ name, order, create })');

@@ -1,6 +1,6 @@
 import type { ActivityWatchdog } from '../../lib/activity-watchdog.ts';
 import type { AgentFrame, HostFrame } from '../protocol/frames.ts';
-import type { AgentReply, HostToolResult, TurnEvents } from '../sandbox.ts';
+import type { AgentReply, HostToolResult, OwnToolVerdict, TurnEvents } from '../sandbox.ts';
 import type { CallLimit } from './call-limit.ts';
 
 /** Models call a few tools at once; each of these may hold a file, or a place in a queue. */
@@ -9,12 +9,14 @@ const MAX_CALLS = 32;
 const MAX_REFUSED_CALLS = 1_000;
 
 type ToolFrame = Extract<AgentFrame, { type: 'tool_call' }>;
+type CheckFrame = Extract<AgentFrame, { type: 'tool_check' }>;
+type ResultFrame = Extract<AgentFrame, { type: 'tool_ran' }>;
 type QuestionFrame = Extract<AgentFrame, { type: 'permission' }>;
 
 export type TurnCallsOptions = {
   /** The folder of the agent's group. */
   readonly folder: string;
-  readonly events: Pick<TurnEvents, 'onTool' | 'onAsk'>;
+  readonly events: Pick<TurnEvents, 'onTool' | 'onOwnTool' | 'onAsk'>;
   /** The names of the host's tools; a call of any other is answered here. */
   readonly toolNames: ReadonlySet<string>;
   /** Counts the calls of this group, over all its turns. */
@@ -32,6 +34,8 @@ export class TurnCalls {
   /** Calls that are under way. */
   #calls = 0;
   #refused = 0;
+  /** What is done with the results of the agent's own tools that run, by the ids of their calls. */
+  readonly #awaited = new Map<string, After>();
 
   constructor(options: TurnCallsOptions) {
     this.#options = options;
@@ -45,6 +49,26 @@ export class TurnCalls {
     }
     if (this.#refuse()) return 'a flood of tool calls';
     this.#options.send({ type: 'tool_result', id, ok: false, value: TOO_MANY });
+    return null;
+  }
+
+  /** Takes a call of a tool of the agent's own, before it runs. Returns the same. */
+  takeCheck({ id, name, input }: CheckFrame): string | null {
+    if (this.#awaited.size < MAX_CALLS && this.#isWithinLimits()) {
+      void this.#check(id, name, input);
+      return null;
+    }
+    if (this.#refuse()) return 'a flood of tool calls';
+    this.#send(id, { kind: 'refused', reason: TOO_MANY });
+    return null;
+  }
+
+  /** Takes the result of such a call. Returns the same. */
+  takeResult({ id, ok, value }: ResultFrame): string | null {
+    const after = this.#awaited.get(id);
+    if (after === undefined) return 'a result that was not asked for';
+    this.#awaited.delete(id);
+    void this.#answer(id, () => after({ ok, value }));
     return null;
   }
 
@@ -88,12 +112,48 @@ export class TurnCalls {
   }
 
   async #callTool(id: string, name: string, input: unknown): Promise<void> {
-    const { folder, events, toolNames, send, silence, signal } = this.#options;
-    let result: HostToolResult = { ok: false, value: `There is no tool "${name}".` };
+    const { folder, events, toolNames } = this.#options;
+    await this.#answer(id, async () =>
+      toolNames.has(name)
+        ? await events.onTool({ folder, name, input })
+        : { ok: false, value: `There is no tool "${name}".` },
+    );
+  }
+
+  async #check(id: string, name: string, input: unknown): Promise<void> {
+    const { folder, events, silence, signal } = this.#options;
+    let verdict: OwnToolVerdict = { kind: 'refused', reason: 'Nothing here may allow this call.' };
     this.#calls += 1;
     try {
-      if (toolNames.has(name))
-        result = await silence.during(events.onTool({ folder, name, input }));
+      const checked = events.onOwnTool?.({ folder, name, input });
+      if (checked !== undefined) verdict = await silence.during(checked);
+    } catch (error) {
+      verdict = { kind: 'refused', reason: sentenceOf(error) };
+    } finally {
+      this.#calls -= 1;
+    }
+    if (!signal.aborted) this.#send(id, verdict);
+  }
+
+  #send(id: string, verdict: OwnToolVerdict): void {
+    const { send } = this.#options;
+    if (verdict.kind === 'refused') {
+      const { reason } = verdict;
+      send({ type: 'tool_verdict', id, isAllowed: false, reason, seesResult: false });
+      return;
+    }
+    const { after } = verdict;
+    if (after !== null) this.#awaited.set(id, after);
+    send({ type: 'tool_verdict', id, isAllowed: true, seesResult: after !== null });
+  }
+
+  /** Sends the result of a call. */
+  async #answer(id: string, work: () => Promise<HostToolResult>): Promise<void> {
+    const { send, silence, signal } = this.#options;
+    let result: HostToolResult;
+    this.#calls += 1;
+    try {
+      result = await silence.during(work());
     } catch (error) {
       result = { ok: false, value: sentenceOf(error) };
     } finally {
@@ -105,6 +165,8 @@ export class TurnCalls {
     send({ type: 'tool_result', id, ok: false, value: 'The result is longer than 1 MB.' });
   }
 }
+
+type After = (result: HostToolResult) => Promise<HostToolResult>;
 
 const NOT_ANSWERED: AgentReply = { word: 'no', isAnswered: false };
 const TOO_MANY =

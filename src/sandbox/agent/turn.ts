@@ -105,6 +105,10 @@ export class AgentTurn implements PayingTurn {
         return this.#addText(frame.delta);
       case 'tool_call':
         return this.#calls.takeCall(frame);
+      case 'tool_check':
+        return this.#calls.takeCheck(frame);
+      case 'tool_ran':
+        return this.#calls.takeResult(frame);
       case 'permission':
         return this.#calls.takeQuestion(frame);
       case 'done':

@@ -6,10 +6,14 @@
  * send frames: one JSON object a line, at most {@link MAX_FRAME_BYTES} with its newline.
  *
  *     agent  → ready {protocol, followUps}
- *     host   → turn {id, session, system, prompt, model, tools, maxRounds}
+ *     host   → turn {id, session, system, prompt, model, tools, maxRounds, guarded}
  *     agent  → text {turn, delta}                          any number of times
  *     agent  → tool_call {id, turn, name, input}           a tool of the host
  *     host   → tool_result {id, ok, value}
+ *     agent  → tool_check {id, turn, name, input}          before a guarded tool of its own runs
+ *     host   → tool_verdict {id, isAllowed, reason, seesResult}
+ *     agent  → tool_ran {id, turn, ok, value}              its result, where the host wants to see it; the host
+ *                                                          answers with the `tool_result` that the model is given
  *     agent  → permission {id, turn, text, choices, takesText, payload}   a question of a tool of its own:
  *                                                          for consent, or any other
  *     host   → decision {id, word, isAnswered, text}       the owner's word; `no` without an answer
@@ -60,6 +64,8 @@ const TurnFrame = z.strictObject({
   }),
   tools: z.array(ToolDeclaration),
   maxRounds: z.number().int().positive(),
+  /** The agent's own tools of which the host is asked before each call; none if left out. */
+  guarded: z.union([z.literal('all'), z.array(z.string())]).optional(),
 });
 
 const MessageFrame = z.strictObject({
@@ -74,6 +80,15 @@ const ToolResultFrame = z.strictObject({
   id: Id,
   ok: z.boolean(),
   value: z.unknown(),
+});
+
+const ToolVerdictFrame = z.strictObject({
+  type: z.literal('tool_verdict'),
+  id: Id,
+  isAllowed: z.boolean(),
+  /** Why not, in words for the model. */
+  reason: z.string().optional(),
+  seesResult: z.boolean(),
 });
 
 const DecisionFrame = z.strictObject({
@@ -92,6 +107,7 @@ const Choice = z.strictObject({
 export const HostFrame = z.discriminatedUnion('type', [
   TurnFrame,
   ToolResultFrame,
+  ToolVerdictFrame,
   DecisionFrame,
   MessageFrame,
   z.strictObject({ type: z.literal('stop') }),
@@ -112,6 +128,20 @@ export const AgentFrame = z.discriminatedUnion('type', [
     turn: Id,
     name: z.string(),
     input: z.unknown(),
+  }),
+  z.strictObject({
+    type: z.literal('tool_check'),
+    id: Id,
+    turn: Id,
+    name: z.string(),
+    input: z.unknown(),
+  }),
+  z.strictObject({
+    type: z.literal('tool_ran'),
+    id: Id,
+    turn: Id,
+    ok: z.boolean(),
+    value: z.string(),
   }),
   z.strictObject({
     type: z.literal('permission'),

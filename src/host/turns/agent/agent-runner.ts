@@ -39,6 +39,8 @@ export function createAgentRunner(
     const tools = openTools({ turn, group, isTask, ask, ownerCommand: commands.call });
     const callbacks: AgentCallbacks = {
       onTool: tools.call,
+      onOwnTool: tools.check,
+      guardedOwnTools: tools.guardedOwnTools,
       onAsk: async (question) => await ask(questionOfAgent(question, group), 'owner'),
       toolsFor: tools.offer,
       isSilent: tools.isSilent,

@@ -36,6 +36,8 @@ export type AgentTurnOptions = StorePort &
 export type AgentCallbacks = {
   readonly onTool: TurnEvents['onTool'];
   readonly onAsk: TurnEvents['onAsk'];
+  readonly onOwnTool: TurnEvents['onOwnTool'];
+  readonly guardedOwnTools: TurnRequest['guardedOwnTools'];
   /** The tools that an agent is offered, by whose turn it is. */
   readonly toolsFor: (turn: ToolTurn) => TurnRequest['tools'];
   /** True once the agent has asked to end this turn without a message. */
@@ -75,10 +77,12 @@ export async function runAgentTurn(
       system: await options.systemPrompt({ group, isTask, now: options.now(), prompt, beginsAnew }),
       prompt,
       tools: callbacks.toolsFor({ isMain: group.isMain, isTask }),
+      guardedOwnTools: callbacks.guardedOwnTools,
     },
     {
       onTool: callbacks.onTool,
       onAsk: callbacks.onAsk,
+      onOwnTool: callbacks.onOwnTool,
       onModelCall: (call, signal) => options.budgets.admit(group.folder, call, signal),
       onModelPassedOver: (model, { message }) =>
         log.warn('a model gave no answer, the next one is asked', { model: model.id, message }),

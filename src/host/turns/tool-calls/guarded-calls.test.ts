@@ -105,6 +105,7 @@ test('guards stand around a call in their order, see who calls what, and hold no
       tool: { name: 'send_message', isMainOnly: false, isTaskOnly: false },
       group: { name: 'Family', folder: 'family', isMain: false },
       isTask: false,
+      runsIn: 'host',
       input: { text: 'hello' },
     },
     value: 'Queued for Family.',
@@ -126,7 +127,7 @@ test('a guard that denies, breaks, or has wrong settings lets no call through', 
   });
   const tool = { name: 'look', isMainOnly: false };
   const group = { name: 'Family', folder: 'family', isMain: false };
-  const call = (input: string) => ({ tool, group, isTask: false, input });
+  const call = (input: string) => ({ tool, group, isTask: false, runsIn: 'host' as const, input });
   const never = async () => 'asked';
   const { guards } = await guardsOf(folder);
   expect(await guards.refusalOf(call('yes'), never)).toBeNull();
@@ -233,6 +234,63 @@ test('a question that a command ended with and one about a call are open at once
   await assistant.stop();
 });
 
+test('a guard looks at those of the agent’s own tools that it names, before they run and after', async () => {
+  using project = new TestProject();
+  using folder = new ContributionFolder({
+    'shy.ts': guardFile(
+      'shy',
+      200,
+      `ownTools: ['shell'],
+       create: () => ({
+         before: ({ tool, runsIn, input }) =>
+           runsIn === 'host' ? { kind: 'allow' }
+           : input.command === 'rm' ? { kind: 'deny', reason: 'Not that.' }
+           : input.command === 'dd' ? { kind: 'ask', reason: 'It writes to a disk.' }
+           : { kind: 'allow' },
+         after: ({ tool }, { ok, value }) => ({ ok, value: tool.name + ': ' + value }),
+       })`,
+    ),
+    'broken.ts': guardFile(
+      'broken',
+      300,
+      `ownTools: ['write_file'], settings: z.object({ DEPTH: z.coerce.number() }), create: () => ({})`,
+    ),
+  });
+  const { guards } = await guardsOf(folder, { DEPTH: 'deep' });
+  const seen: unknown[] = [];
+  const agent: AgentScript = async ({ folder: name, guardedOwnTools }, { onOwnTool }) => {
+    if (name !== 'family') return answers('of course');
+    seen.push(guardedOwnTools);
+    const check = (tool: string, input: unknown) =>
+      onOwnTool?.({ folder: name, name: tool, input });
+    seen.push(await check('shell', { command: 'rm' }));
+    const allowed = await check('shell', { command: 'ls' });
+    if (allowed?.kind !== 'allowed') throw new Error('it is not allowed');
+    seen.push(await allowed.after?.({ ok: true, value: 'a b' }));
+    seen.push(await check('shell', { command: 'dd' }));
+    seen.push(await check('read_file', {}));
+    seen.push(await check('write_file', {}));
+    seen.push(await onOwnTool?.({ folder: 'main', name: 'shell', input: { command: 'ls' } }));
+    return answers('done');
+  };
+  const assistant = await startWithFamily(project, agent, undefined, { guards });
+  await assistant.chat.say('@Andy go', { jid: FAMILY, isDirect: false });
+  const family = { ...assistant, results: [] };
+  expect(await question(family)).toContain('wants to call `shell`. It writes to a disk.');
+  await assistant.terminal.say('no');
+  await isIdle(assistant);
+  expect(seen).toEqual([
+    expect.arrayContaining(['shell', 'write_file']),
+    { kind: 'refused', reason: 'Not that.' },
+    { ok: true, value: 'shell: a b' },
+    { kind: 'refused', reason: 'The owner did not allow this call.' },
+    { kind: 'allowed', after: null },
+    { kind: 'refused', reason: expect.stringContaining('the settings of the guard broken') },
+    { kind: 'refused', reason: 'This chat is not registered.' },
+  ]);
+  await assistant.stop();
+});
+
 test('a turn that is stopped while it asks takes its question back', async () => {
   using project = new TestProject();
   using folder = new ContributionFolder({ 'careful.ts': ASKS });
@@ -280,7 +338,8 @@ test('what an earlier process asked is closed, and its turn asks again', async (
 test('a long result is cut for the model, and says so', async () => {
   const { guards } = openGuards(await discoverGuards(), {}, context);
   const group = { name: 'Main', folder: 'main', isMain: true };
-  const call = { tool: { name: 'look', isMainOnly: false }, group, isTask: false, input: {} };
+  const tool = { name: 'look', isMainOnly: false };
+  const call = { tool, group, isTask: false, runsIn: 'host' as const, input: {} };
   const long = await guards.resultOf(call, { ok: true, value: { text: 'é'.repeat(65_536) } });
   expect(long.ok).toBe(true);
   expect(String(long.value)).toMatch(/^\{"text":"é+\n\[cut at 64 KB\]$/);

@@ -7,6 +7,7 @@ import type {
   GuardContribution,
   GuardedCall,
   GuardedTool,
+  OwnTools,
   ToolTurn,
 } from '../../contracts/guard.ts';
 import type { HostLog } from '../../contracts/log.ts';
@@ -14,6 +15,10 @@ import type { HostLog } from '../../contracts/log.ts';
 /** All guards of this tree as one. */
 export interface Guards {
   isOffered(tool: GuardedTool, turn: ToolTurn): boolean;
+  /** The agent's own tools that some guard looks at. */
+  readonly ownTools: OwnTools;
+  /** Tells whether some guard looks at the result of such a call. */
+  seesResult(call: GuardedCall): boolean;
   /** Returns why a call does not run, in words for the agent; null lets it run. */
   refusalOf(call: GuardedCall, ask: AskOwner): Promise<string | null>;
   resultOf(call: GuardedCall, result: HostToolResult): Promise<HostToolResult>;
@@ -37,7 +42,10 @@ export function openGuards(
   const contextOf = () => ({ dataDir, timeZone, log, now, newId });
   const { made, silent } = openContributions(inOrder, environment, contextOf);
   const broken = silent.filter(isBroken).map(closed);
-  return { guards: asOne([...broken, ...made], log), silent };
+  const ownToolsOf = ({ name }: { readonly name: string }): OwnTools =>
+    inOrder.find((one) => one.name === name)?.ownTools ?? [];
+  const all = [...broken, ...made].map((one) => ({ ...one, ownTools: ownToolsOf(one) }));
+  return { guards: asOne(all, log), silent };
 }
 
 /** Says what a silent guard means for the calls that it was to look at. */
@@ -49,10 +57,10 @@ function isBroken({ wrong, unusable }: Silent): boolean {
   return wrong.length > 0 || unusable !== undefined;
 }
 
-type NamedGuard = { readonly name: string; readonly value: Guard };
+type NamedGuard = { readonly name: string; readonly value: Guard; readonly ownTools: OwnTools };
 
-function closed({ name }: Silent): NamedGuard {
-  const reason = `No tool of the host can be used: the settings of the guard ${name} are wrong, which the owner has to fix.`;
+function closed({ name }: Silent): Omit<NamedGuard, 'ownTools'> {
+  const reason = `This tool cannot be used: the settings of the guard ${name} are wrong, which the owner has to fix.`;
   return { name, value: { before: () => ({ kind: 'deny', reason }) } };
 }
 
@@ -70,10 +78,19 @@ function asOne(guards: readonly NamedGuard[], log: HostLog): Guards {
     return await ask(call, verdict.reason);
   }
 
+  const lookingAt = ({ tool, runsIn }: GuardedCall) =>
+    runsIn === 'host'
+      ? guards
+      : guards.filter(({ ownTools }) => ownTools === 'all' || ownTools.includes(tool.name));
+
   return {
+    ownTools: guards.some(({ ownTools }) => ownTools === 'all')
+      ? 'all'
+      : guards.flatMap(({ ownTools }) => ownTools),
+    seesResult: (call) => lookingAt(call).some(({ value }) => value.after !== undefined),
     isOffered: (tool, turn) => guards.every(({ value }) => value.isOffered?.(tool, turn) ?? true),
     async refusalOf(call, ask) {
-      for (const guard of guards) {
+      for (const guard of lookingAt(call)) {
         const refusal = await verdictOf(guard, call, ask).catch((error: unknown) =>
           failed(guard.name, error),
         );
@@ -83,7 +100,7 @@ function asOne(guards: readonly NamedGuard[], log: HostLog): Guards {
     },
     async resultOf(call, result) {
       let seen = result;
-      for (const { name, value } of guards) {
+      for (const { name, value } of lookingAt(call)) {
         try {
           seen = (await value.after?.(call, seen)) ?? seen;
         } catch (error) {

@@ -1,4 +1,9 @@
-import type { HostTool, HostToolCall, HostToolResult } from '../../../sandbox/sandbox.ts';
+import type {
+  HostTool,
+  HostToolCall,
+  HostToolResult,
+  OwnToolVerdict,
+} from '../../../sandbox/sandbox.ts';
 import type { Group, Store } from '../../../store/store.ts';
 import type { GuardedCall, ToolTurn } from '../../contracts/guard.ts';
 import type { Tool, ToolCall } from '../../contracts/tool.ts';
@@ -44,7 +49,11 @@ export async function callTool(
   }
   const input = tool.input.safeParse(call.input);
   if (!input.success) return refusal(`The input does not fit: ${input.error.issues[0]?.message}`);
-  const guarded = guardedCallOf(tool, caller, options.isTask, input.data);
+  const guarded = guardedCallOf(tool, caller, {
+    isTask: options.isTask,
+    runsIn: 'host',
+    input: input.data,
+  });
   const refused = await options.guards.refusalOf(guarded, options.askOwner);
   if (refused !== null) return refusal(refused);
   // The owner may have taken the chat out while they were asked.
@@ -52,6 +61,25 @@ export async function callTool(
   if (stillCaller === null) return refusal('This chat is not registered.');
   const result = await run(tool, contextOf(options, stillCaller), input.data);
   return await options.guards.resultOf(guarded, result);
+}
+
+/**
+ * Answers whether an agent may run one of its own tools, in the words of the guards that look at it. Never
+ * rejects.
+ */
+export async function checkOwnTool(
+  options: Pick<ToolCallOptions, 'store' | 'jid' | 'isTask' | 'guards' | 'askOwner'>,
+  call: HostToolCall,
+): Promise<OwnToolVerdict> {
+  const { guards, isTask, askOwner } = options;
+  const caller = callerOf(options, call);
+  if (caller === null) return { kind: 'refused', reason: 'This chat is not registered.' };
+  const tool = { name: call.name, isMainOnly: false };
+  const guarded = guardedCallOf(tool, caller, { isTask, runsIn: 'container', input: call.input });
+  const reason = await guards.refusalOf(guarded, askOwner);
+  if (reason !== null) return { kind: 'refused', reason };
+  const after = (result: HostToolResult) => guards.resultOf(guarded, result);
+  return { kind: 'allowed', after: guards.seesResult(guarded) ? after : null };
 }
 
 /** Why an agent may not call a tool at all, whatever the input; the owner is not asked about that. */
@@ -62,7 +90,7 @@ async function whyNotOffered(
   input: unknown,
 ): Promise<string> {
   const reason = `This chat may not use ${tool.name}.`;
-  const call = guardedCallOf(tool, caller, isTask, input);
+  const call = guardedCallOf(tool, caller, { isTask, runsIn: 'host', input });
   return (await guards.refusalOf(call, () => Promise.resolve(reason))) ?? reason;
 }
 
@@ -76,15 +104,15 @@ async function run(tool: Tool, context: ToolCall, input: unknown): Promise<HostT
 
 /** Field by field: a guard sees who calls what, and holds neither the tool nor the store. */
 function guardedCallOf(
-  { name, isMainOnly, isTaskOnly = false }: Tool,
+  { name, isMainOnly, isTaskOnly = false }: Pick<Tool, 'name' | 'isMainOnly' | 'isTaskOnly'>,
   group: Group,
-  isTask: boolean,
-  input: unknown,
+  { isTask, runsIn, input }: Pick<GuardedCall, 'isTask' | 'runsIn' | 'input'>,
 ): GuardedCall {
   return {
     tool: { name, isMainOnly, isTaskOnly },
     group: { name: group.name, folder: group.folder, isMain: group.isMain },
     isTask,
+    runsIn,
     input,
   };
 }

@@ -1,10 +1,15 @@
-import type { HostToolCall, HostToolResult, TurnRequest } from '../../../sandbox/sandbox.ts';
+import type {
+  HostToolCall,
+  HostToolResult,
+  OwnToolVerdict,
+  TurnRequest,
+} from '../../../sandbox/sandbox.ts';
 import type { Group, Turn } from '../../../store/store.ts';
 import type { ChannelOf } from '../../address-book.ts';
 import type { AskedAbout } from '../../asking/asking.ts';
 import type { FetchAttachment } from '../../attachments/attachments.ts';
 import type { AskQuestion, AskReply } from '../../contracts/ask.ts';
-import type { ToolTurn } from '../../contracts/guard.ts';
+import type { OwnTools, ToolTurn } from '../../contracts/guard.ts';
 import type { StorePort, TimeZonePort } from '../../contracts/ports.ts';
 import type { ToolCall } from '../../contracts/tool.ts';
 import type { Registry } from '../../groups/registry.ts';
@@ -14,7 +19,7 @@ import type { TaskBook } from '../../scheduler/task-book.ts';
 import { askAboutCall } from './ask-about-call.ts';
 import type { Guards } from './guarded-calls.ts';
 import { upToLimit } from './message-limit.ts';
-import { callTool, offerOf, type ToolCallOptions } from './tool-calls.ts';
+import { callTool, checkOwnTool, offerOf, type ToolCallOptions } from './tool-calls.ts';
 import type { Toolbox } from './toolbox.ts';
 
 /** The host's tools, as the agent of one turn may use them. */
@@ -22,6 +27,9 @@ export interface TurnTools {
   /** Describes those that are offered. What a turn is offered it can call, whatever becomes of a list meanwhile. */
   offer(turn: ToolTurn): TurnRequest['tools'];
   call(call: HostToolCall): Promise<HostToolResult>;
+  /** The agent's own tools that guards look at, which answer by `check`. */
+  readonly guardedOwnTools: OwnTools;
+  check(call: HostToolCall): Promise<OwnToolVerdict>;
   /** Tells whether the agent has asked to end this turn without a message. */
   isSilent(): boolean;
 }
@@ -86,6 +94,8 @@ export function openTurnTools(
   return {
     offer: (kind) => offerOf(tools, guards, kind),
     call: (call) => callTool(callOptions, call),
+    guardedOwnTools: guards.ownTools,
+    check: (call) => checkOwnTool(callOptions, call),
     isSilent: () => isSilent,
   };
 }
