@@ -79,9 +79,9 @@ function asOne(guards: readonly NamedGuard[], log: HostLog): Guards {
   }
 
   const lookingAt = ({ tool, runsIn }: GuardedCall) =>
-    runsIn === 'host'
-      ? guards
-      : guards.filter(({ ownTools }) => ownTools === 'all' || ownTools.includes(tool.name));
+    runsIn === 'container'
+      ? guards.filter(({ ownTools }) => ownTools === 'all' || ownTools.includes(tool.name))
+      : guards;
 
   return {
     ownTools: guards.some(({ ownTools }) => ownTools === 'all')

@@ -9,7 +9,10 @@ test('a message to another chat is asked about, one to its own is not', async ()
   const group = { name: 'Main', folder: 'main', isMain: true };
   const tool = { name: 'send_message', isMainOnly: false };
   const refusalOf = (input: object) =>
-    guards.refusalOf({ tool, group, isTask: false, input }, async (_call, reason) => reason);
+    guards.refusalOf(
+      { tool, group, isTask: false, runsIn: 'host', input },
+      async (_call, reason) => reason,
+    );
   expect(await refusalOf({ text: 'hello', group: 'family' })).toBe('It goes to another chat.');
   expect(await refusalOf({ text: 'hello', group: 'main' })).toBeNull();
   expect(await refusalOf({ text: 'hello' })).toBeNull();
