@@ -79,7 +79,7 @@ async function explainBroken(error) {
 }
 
 /**
- * What claw itself would print, where it cannot be asked.
+ * Prints what claw itself would, where it cannot be asked.
  *
  * @param {number} exitCode @param {string} code @param {string} message @returns {never}
  */

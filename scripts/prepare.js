@@ -37,7 +37,7 @@ function isStamped() {
   return existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted;
 }
 
-/** Whether npm's own note of what it installed says the same as the lock file: a skill may have changed both. */
+/** Tells whether npm's own note of what it installed says the same as the lock file: a skill may have changed both. */
 function isInstalled() {
   const hidden = join(root, 'node_modules/.package-lock.json');
   if (!existsSync(hidden)) return false;

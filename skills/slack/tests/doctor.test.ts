@@ -21,7 +21,7 @@ function subjectOf({ env, online = true }: Given) {
   };
 }
 
-/** What `claw doctor` finds of Slack, as it prints it. */
+/** Returns the findings of `claw doctor` about Slack, as it prints them. */
 async function found(given: Given): Promise<readonly Finding[]> {
   const findings = await examineAssistant(subjectOf(given));
   expect(JSON.stringify(findings)).not.toContain(BOT_TOKEN);

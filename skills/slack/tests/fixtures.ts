@@ -37,7 +37,7 @@ export async function startWorkspace(): Promise<SlackServer> {
   return slack;
 }
 
-/** What a host sees of a channel. `onMessage` may be replaced to make storing fail or slow. */
+/** The host's end of a channel. `onMessage` may be replaced to make storing fail or slow. */
 export class Inbox implements ChannelEvents {
   readonly messages: InboundMessage[] = [];
   readonly chats: KnownChat[] = [];

@@ -25,7 +25,7 @@ async function connectedWorkspace(clock?: ChannelClock) {
   };
 }
 
-/** What people would read. */
+/** Returns the texts that people would read. */
 function shown({ posted }: SlackServer): string[] {
   return posted.map(({ text }) =>
     text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&'),

@@ -58,14 +58,14 @@ export class SlackServer {
   readonly reactions: string[] = [];
   /** Scopes that the app lacks. */
   readonly lacking = new Set<string>();
-  /** What one person alone was told. */
+  /** Messages that only one person was shown. */
   readonly whispered: (PostedMessage & { readonly user: string })[] = [];
   readonly calls: { method: string; fields: Fields }[] = [];
   /** Events that the app has not acknowledged. */
   readonly pending: Pending[] = [];
   /** The event of every envelope that ever went out: an acknowledgement may meet a repetition. */
   readonly #envelopes = new Map<string, Pending>();
-  /** What came over the WebSocket and was no acknowledgement of anything. */
+  /** Frames of the WebSocket that acknowledged nothing. */
   readonly strays: string[] = [];
   connections = 0;
   readonly #tokens: { bot: string; app: string };

@@ -70,7 +70,7 @@ const METHODS = [
 export class BotApi {
   readonly bot: Required<BotApiUser>;
   readonly sent: SentMessage[] = [];
-  /** What the bot told about a press, or null for nothing. */
+  /** Notices of the bot about presses; null for none. */
   readonly told: (string | null)[] = [];
   readonly calls: Call[] = [];
   /** Reactions of the bot, by message. */

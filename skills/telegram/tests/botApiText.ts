@@ -1,4 +1,4 @@
-/** Where in a text something is, in UTF-16 units, as the Bot API says it. */
+/** A place in a text, in UTF-16 units, as the Bot API gives it. */
 export type Entity = {
   readonly type: string;
   readonly offset: number;
@@ -31,7 +31,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const NAMED: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"' };
 
-/** What people type: the Bot API marks mentions and commands in it. */
+/** Finds mentions and commands in what people type, as the Bot API marks them. */
 export function findEntities(text: string): readonly Entity[] {
   return [...text.matchAll(/(?<![\w@/])(@\w{3,}|\/\w+(?:@\w+)?)/g)].map((match) => ({
     type: match[0].startsWith('@') ? 'mention' : 'bot_command',

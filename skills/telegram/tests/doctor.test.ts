@@ -20,7 +20,7 @@ function subjectOf({ env, online = true }: Given) {
   };
 }
 
-/** What `claw doctor` finds of Telegram, as it prints it. */
+/** Returns the findings of `claw doctor` about Telegram, as it prints them. */
 async function found(given: Given): Promise<readonly Finding[]> {
   const findings = await examineAssistant(subjectOf({ ...given, online: given.online ?? true }));
   expect(JSON.stringify(findings)).not.toContain(TOKEN);

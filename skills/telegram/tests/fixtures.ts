@@ -30,7 +30,7 @@ export const ADA_DIRECT: BotApiChat & { first_name: string; last_name: string } 
 export const EVE_DIRECT: BotApiChat = { id: EVE.id, type: 'private' };
 export const FAMILY: BotApiChat = { id: -1_001_234, type: 'supergroup', title: 'Family' };
 
-/** What a host sees of a channel. `onMessage` may be replaced to make storing fail or slow. */
+/** The host's end of a channel. `onMessage` may be replaced to make storing fail or slow. */
 export class Inbox implements ChannelEvents {
   readonly messages: InboundMessage[] = [];
   readonly chats: KnownChat[] = [];

@@ -27,7 +27,7 @@ async function answering(clock?: ChannelClock) {
   };
 }
 
-/** What is shown, with the entities written around their words. */
+/** Returns the texts that are shown, with the entities written around their words. */
 function shown({ sent }: BotApi): string[] {
   return sent.map(({ text, entities }) => {
     const marks = entities.flatMap(({ type, offset, length, url, language }) => [

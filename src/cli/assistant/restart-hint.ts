@@ -2,7 +2,7 @@ import type { VerbResult } from '../../engine/commands.ts';
 import { dataDirOf, environmentOf } from '../environment.ts';
 import { isAssistantRunning } from './running.ts';
 
-/** What a running assistant has loaded, or keeps in a container. */
+/** Files that a running assistant has loaded, or keeps in a container. */
 const LOADED = /^(src|container|node_modules)\/|^package(-lock)?\.json$/;
 
 /** Adds to the result of a change that the running assistant, if there is one, still runs the code from before. */

@@ -7,7 +7,7 @@ export type SetUp = {
   }[];
   /** Commands that ask for settings. */
   readonly commands: readonly string[];
-  /** How a running program takes the skill in, as a sentence without capital and stop; null where nothing tells. */
+  /** The step after which a running program has the skill, as a sentence without capital and stop; null for none. */
   readonly restart: string | null;
   /** Names of compose services. */
   readonly services: readonly string[];

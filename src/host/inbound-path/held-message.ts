@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { InboundMessage } from '../../channels/channel.ts';
 import type { HeldMessage } from '../../store/store.ts';
 
-/** What is not a column of its own. A field that an older tree did not write is left out. */
+/** The fields that have no column of their own. A field that an older tree did not write is left out. */
 const Payload = z.object({
   channel: z.string(),
   chatName: z.string().nullable(),

@@ -34,7 +34,7 @@ export class TurnCalls {
   /** Calls that are under way. */
   #calls = 0;
   #refused = 0;
-  /** What is done with the results of the agent's own tools that run, by the ids of their calls. */
+  /** Handlers of the results of the agent's own tools that run, by the ids of their calls. */
   readonly #awaited = new Map<string, After>();
 
   constructor(options: TurnCallsOptions) {

@@ -362,7 +362,7 @@ test('Ctrl-C ends the proofs and leaves nothing behind', async () => {
   expect(codebase.has('.claw')).toBe(false);
 });
 
-/** Whether a process of this machine was started with that in its arguments. */
+/** Tells whether a process of this machine was started with that in its arguments. */
 function isRunning(argument: string): boolean {
   return readdirSync('/proc').some((pid) => {
     try {

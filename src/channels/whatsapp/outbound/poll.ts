@@ -44,7 +44,7 @@ export function fitsPoll({ options }: OutboundChoices): boolean {
   );
 }
 
-/** What WhatsApp's server is told beside an encrypted message with a poll. */
+/** The node beside an encrypted message with a poll, for WhatsApp's server. */
 export const POLL_NODE = { tag: 'meta', attrs: { polltype: 'creation' } };
 
 type Parts = {

@@ -10,7 +10,7 @@ export type CodeFacts = {
   readonly settings: readonly string[];
   /** Commands that ask the owner for settings. */
   readonly setUp: readonly string[];
-  /** What the owner does so that a running program takes the file in, as a sentence without capital and stop. */
+  /** The owner's step after which a running program has the file, as a sentence without capital and stop. */
   readonly restart: string | null;
 };
 

@@ -20,7 +20,7 @@ import type { SystemPrompt } from './system-prompt.ts';
 import { conversationOfTurn, nextConversation } from './turn-conversation.ts';
 import { turnMessages } from './turn-messages.ts';
 
-/** What every turn of an agent runs with. */
+/** Parts that every turn of an agent runs with. */
 export type AgentTurnOptions = StorePort &
   SettingsPort &
   ClockPort &

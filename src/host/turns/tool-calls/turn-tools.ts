@@ -34,7 +34,7 @@ export interface TurnTools {
   isSilent(): boolean;
 }
 
-/** What tools work with, whatever the turn. */
+/** Parts that tools work with, whatever the turn. */
 export type TurnToolsOptions = StorePort &
   TimeZonePort & {
     readonly tools: Toolbox;

@@ -37,7 +37,7 @@ class SlackChannel implements Channel {
   readonly #settings: SlackSettings;
   readonly #parts: Parts;
   #status: ChannelStatus = { state: 'stopped', detail: null };
-  /** What exists from `connect` to `disconnect`. */
+  /** The connection, from `connect` to `disconnect`. */
   #workspace: Promise<Workspace> | null = null;
 
   constructor(settings: SlackSettings, parts: Parts) {

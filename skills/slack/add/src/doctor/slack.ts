@@ -46,7 +46,7 @@ export function slackExamination(timeoutMs: number): Examination {
   });
 }
 
-/** What the running assistant last said of the channel. */
+/** Reports the state that the running assistant last noted for the channel. */
 function stateFinding({ dataDir }: Subject, app: string): Finding {
   const last = isRunning(dataDir) ? lastChannelState(dataDir, AREA) : null;
   if (last === null) return ok(AREA, app);

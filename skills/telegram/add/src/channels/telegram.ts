@@ -38,7 +38,7 @@ export const channel = defineChannel({
 
 type Parts = Pick<ChannelContext, 'log' | 'clock'>;
 
-/** What exists from `connect` to `disconnect`. */
+/** The connection, from `connect` to `disconnect`. */
 type Connection = {
   readonly events: ChannelEvents;
   readonly stop: AbortController;

@@ -37,7 +37,7 @@ export function telegramExamination(timeoutMs: number): Examination {
   });
 }
 
-/** What the running assistant last said of the channel. */
+/** Reports the state that the running assistant last noted for the channel. */
 function stateFinding({ dataDir }: Subject, bot: string): Finding {
   const last = isRunning(dataDir) ? lastChannelState(dataDir, AREA) : null;
   if (last === null) return ok(AREA, bot);

@@ -7,7 +7,7 @@ export type AccessSettings = {
   readonly allowFrom: readonly string[];
 };
 
-/** What keeps the channel from starting, with the line to add to `.env`; null when nothing does. */
+/** Returns the reason why the channel cannot start, with the line to add to `.env`; null for none. */
 export function settingsProblem(settings: AccessSettings): string | null {
   const { botToken, appToken, allowFrom } = settings;
   if (botToken === null) return missing('SLACK_BOT_TOKEN=<xoxb-…, from OAuth & Permissions>');

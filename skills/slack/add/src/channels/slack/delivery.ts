@@ -111,7 +111,7 @@ async function post({ web, message }: Request, { text, blocks }: SlackPart) {
   return ts ?? null;
 }
 
-/** What cannot be edited any more, such as a message that was deleted, is said once more. */
+/** Edits a message. One that cannot be edited any more, such as a deleted one, is sent once more. */
 async function edit(
   request: Request,
   { text, ts }: { readonly text: string; readonly ts: string },
@@ -139,7 +139,7 @@ async function sendFile(request: Request, file: OutboundFile): Promise<void> {
   }
 }
 
-/** Where Slack does not take an emoji, or the app may not put it there, it is a message. */
+/** Puts an emoji below a message. One that Slack does not take, or the app may not put there, is sent as a message. */
 async function react(
   request: Request,
   { emoji, ts: timestamp }: { readonly emoji: string; readonly ts: string },

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What there is to a message on Slack, before names are looked up. */
+/** A message on Slack, before names are looked up. */
 export type SlackMessage = {
   readonly channel: string;
   readonly user: string;
@@ -15,7 +15,7 @@ export type SlackMessage = {
   readonly files: readonly string[];
 };
 
-/** What the channel listens for. */
+/** Events that the channel listens for. */
 export type SlackEvent =
   | { readonly kind: 'message'; readonly message: SlackMessage }
   /** Somebody joined a conversation; `inviter` is null where nobody invited them. */

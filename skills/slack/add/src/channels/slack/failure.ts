@@ -12,7 +12,7 @@ export class SlackError extends Error {
   }
 }
 
-/** What a failed request to Slack came to, in one shape for all of the client's errors. */
+/** The outcome of a failed request to Slack, in one shape for all of the client's errors. */
 export type ApiFailure =
   | { readonly kind: 'refused'; readonly error: string }
   | { readonly kind: 'rate-limited'; readonly waitMs: number }
@@ -75,7 +75,7 @@ export function readFailure(error: unknown): ApiFailure {
   return unreachable(original?.cause?.code ?? original?.name ?? 'connection cut');
 }
 
-/** What a failure to connect means for the channel. `waitMs` is null where Slack did not name a time. */
+/** Explains a failure to connect. `waitMs` is null where Slack did not name a time. */
 export function explainFailure(error: unknown): {
   readonly status: ChannelStatus;
   readonly isFinal: boolean;
@@ -100,7 +100,7 @@ export function explainFailure(error: unknown): {
   }
 }
 
-/** What a failed send means for the host: not taken, or nobody knows. */
+/** Explains a failed send to the host: not taken, or unknown. */
 export function explainSendFailure(error: unknown): SlackError | UnknownDelivery {
   const failure = readFailure(error);
   switch (failure.kind) {

@@ -2,7 +2,7 @@ import { webApi } from '@slack/bolt';
 import { readFailure } from './failure.ts';
 import { boltLogger } from './logger.ts';
 
-/** Who an app is in which workspace, or one sentence about why that cannot be told. */
+/** An app and its workspace, or one sentence about why they cannot be told. */
 export type Identity =
   | { readonly ok: true; readonly user: string; readonly team: string }
   | { readonly ok: false; readonly message: string };

@@ -5,7 +5,7 @@ export function jidOf(channelId: string): string {
   return `slack:${channelId}`;
 }
 
-/** Whether a JID names a conversation on Slack. */
+/** Tells whether a JID names a conversation on Slack. */
 export function isSlackJid(jid: string): boolean {
   return JID.test(jid);
 }

@@ -23,7 +23,7 @@ function escapeMrkdwn(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** Where a link leads that Slack would not follow must stand in the text. */
+/** Writes a link; one that Slack would not follow has its address in the text. */
 function link(href: string, label: string): string {
   if (!/^(https?|mailto):/i.test(href)) {
     return label === '' ? escapeMrkdwn(href) : `${label} (${escapeMrkdwn(href)})`;

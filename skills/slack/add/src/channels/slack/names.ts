@@ -13,7 +13,7 @@ export class Names {
     this.#log = log;
   }
 
-  /** What people see beside a user's messages. */
+  /** Returns the name that people see beside a user's messages. */
   ofUser(userId: string): Promise<string | null> {
     return this.#once(userId, async () => {
       const { user } = await this.#web.users.info({ user: userId });

@@ -6,7 +6,7 @@ import { boltLogger } from './logger.ts';
 /** Slack says hello within a second; a line without one is dead. */
 const HELLO_MS = 15_000;
 
-/** How long the other end has to agree to the end before the line is cut. */
+/** The time that the other end has to agree to the end before the line is cut. */
 const GOODBYE_MS = 500;
 
 type InstallerOptions = NonNullable<SocketModeReceiverOptions['installerOptions']>;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Address, NameList } from '../../lib/setting-values.ts';
 
-/** What the owner can set for Slack. */
+/** Settings of the owner for Slack. */
 export const SlackEnvironment = z.object({
   SLACK_ALLOW_FROM: NameList,
   SLACK_API_URL: Address.default('https://slack.com/api/').transform((url) =>
@@ -18,7 +18,7 @@ export type SlackSettings = {
   readonly appToken: string | null;
   /** User ids, or `*`. */
   readonly allowFrom: readonly string[];
-  /** Where the Web API is, with a slash at the end. */
+  /** Address of the Web API, with a slash at the end. */
   readonly apiUrl: string;
 };
 

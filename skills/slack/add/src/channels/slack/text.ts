@@ -1,4 +1,4 @@
-/** How ids in a text are shown. Either may not know, and the id stays. */
+/** Names to show in place of ids in a text; an id without one stays. */
 export type TextNames = {
   readonly ofUser: (id: string) => Promise<string | null>;
   readonly ofChannel: (id: string) => Promise<string | null>;
@@ -19,7 +19,7 @@ export async function readSlackText(text: string, names: TextNames): Promise<str
   return unescapeSlack(plain + text.slice(end));
 }
 
-/** Whether a text in Slack's notation mentions the user. */
+/** Tells whether a text in Slack's notation mentions the user. */
 export function mentionsUser(text: string, userId: string): boolean {
   return text.includes(`<@${userId}>`) || text.includes(`<@${userId}|`);
 }

@@ -27,7 +27,7 @@ export type WorkspaceOptions = {
   readonly report: (status: ChannelStatus) => void;
 };
 
-/** What exists from `connect` to `disconnect`. */
+/** The connection, from `connect` to `disconnect`. */
 export type Workspace = {
   readonly delivery: PartDelivery<Sending>;
   /** Resolves with the first connection, or the first reason why there is none. */

@@ -1,6 +1,6 @@
 import { oddEntry } from '../kit/allow-list.ts';
 
-/** What keeps the list from being used, with the line to add to `.env`; null when it can be used. */
+/** Returns the reason why the list cannot be used, with the line to add to `.env`; null for none. */
 export function allowListProblem(allowFrom: readonly string[]): string | null {
   if (allowFrom.length === 0) {
     return (

@@ -24,7 +24,7 @@ export const CAPABILITIES: ChannelCapabilities = {
   edits: true,
 };
 
-/** What goes out as one message of Telegram's; buttons are below the last one. */
+/** The text of one message of Telegram's; buttons are below the last one. */
 type Words = Part & { readonly keyboard?: InlineKeyboardMarkup };
 
 /** One request of those that a message becomes. */
@@ -146,7 +146,7 @@ async function sendText(request: Request, part: Words, isFirst: boolean): Promis
   return messageId;
 }
 
-/** What cannot be edited any more, such as a message that was deleted, is said once more. */
+/** Edits a message. One that cannot be edited any more, such as a deleted one, is sent once more. */
 async function editText(request: Request, part: Part, messageId: number): Promise<number> {
   const { api, message, signal } = request;
   try {

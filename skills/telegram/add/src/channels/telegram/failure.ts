@@ -12,7 +12,7 @@ export class TelegramError extends Error {
   }
 }
 
-/** What a failed request means for the channel. `waitMs` is null where Telegram did not name a time. */
+/** The meaning of a failed request for the channel. `waitMs` is null where Telegram did not name a time. */
 export type Failure = {
   readonly status: ChannelStatus;
   readonly isFinal: boolean;
@@ -59,7 +59,7 @@ export function explainFailure(error: unknown): Failure {
   }
 }
 
-/** What a failed send means for the host: not taken, or nobody knows. */
+/** Explains a failed send to the host: not taken, or unknown. */
 export function explainSendFailure(error: unknown): TelegramError | UnknownDelivery {
   if (error instanceof GrammyError && error.error_code < 500) {
     return new TelegramError('REFUSED', `Telegram refused the message: ${error.description}.`);
@@ -79,7 +79,7 @@ const NEVER_SENT = new Set([
   'ENOTFOUND',
 ]);
 
-/** How long Telegram asks to wait before the next request. */
+/** Returns the time that Telegram asks to wait before the next request. */
 export function retryAfterMs(error: GrammyError): number {
   return (error.parameters.retry_after ?? 1) * 1_000;
 }

@@ -1,7 +1,7 @@
 import { type Part, renderParts } from '../kit/render-parts.ts';
 import { TELEGRAM_HTML, visibleText } from './html.ts';
 
-/** What Telegram takes in one message, counted in what is shown. */
+/** The most that Telegram takes in one message, counted in what is shown. */
 const LIMIT = 4_096;
 
 /** Turns Markdown of any length into messages that fit, in order. Text without words gives none. */

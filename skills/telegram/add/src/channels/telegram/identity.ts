@@ -2,7 +2,7 @@ import { Api, GrammyError } from 'grammy';
 import { causeOf } from './failure.ts';
 import { forGrammy } from './signal.ts';
 
-/** Who a bot is, or one sentence about why that cannot be told. */
+/** A bot, or one sentence about why it cannot be told. */
 export type Identity =
   | { readonly ok: true; readonly username: string }
   | { readonly ok: false; readonly message: string };

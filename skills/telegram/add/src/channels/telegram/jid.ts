@@ -5,7 +5,7 @@ export function jidOf(chatId: number): string {
   return `telegram:${chatId}`;
 }
 
-/** Whether a JID names a chat on Telegram. */
+/** Tells whether a JID names a chat on Telegram. */
 export function isTelegramJid(jid: string): boolean {
   return JID.test(jid);
 }

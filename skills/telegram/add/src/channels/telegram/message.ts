@@ -2,7 +2,7 @@ import type { Chat, Message, MessageEntity, UserFromGetMe } from 'grammy/types';
 import type { InboundMessage } from '../channel.ts';
 import { jidOf } from './jid.ts';
 
-/** What stands in for content that is not text. An animation has a `document` too, so it comes first. */
+/** Words in place of content that is not text. An animation has a `document` too, so it comes first. */
 const KINDS = [
   'animation',
   'audio',

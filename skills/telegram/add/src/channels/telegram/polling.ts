@@ -5,7 +5,7 @@ import { backoffMs } from '../kit/backoff.ts';
 import { explainFailure } from './failure.ts';
 import { forGrammy } from './signal.ts';
 
-/** What the polling loop needs; `take` resolves when the update is stored. */
+/** Parts of the polling loop; `take` resolves when the update is stored. */
 export type Polling = {
   readonly api: Api;
   readonly signal: AbortSignal;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Address, NameList } from '../../lib/setting-values.ts';
 
-/** What the owner can set for Telegram. */
+/** Settings of the owner for Telegram. */
 export const TelegramEnvironment = z.object({
   TELEGRAM_ALLOW_FROM: NameList,
   TELEGRAM_API_ROOT: Address.default('https://api.telegram.org').transform((url) =>
@@ -15,7 +15,7 @@ export type TelegramSettings = {
   readonly token: string;
   /** User ids, or `*`. */
   readonly allowFrom: readonly string[];
-  /** Where the Bot API is, without a slash at the end. */
+  /** Address of the Bot API, without a slash at the end. */
   readonly apiRoot: string;
 };
 

@@ -1,6 +1,6 @@
 import type { Api } from 'grammy';
 
-/** What grammY declares for signals: those of a polyfill that it brings along. It takes Node's too. */
+/** The type that grammY declares for signals: that of a polyfill that it brings along. It takes Node's too. */
 type GrammySignal = NonNullable<Parameters<Api['getMe']>[0]>;
 
 /** Node's signal, to cancel a request of grammY with. */
