@@ -115,6 +115,8 @@ test('a reader who has seen enough is no error', async () => {
   );
   const command = `"$0" "$1" logs -n 3000 -f --cwd "$2" | head -1; echo "\${PIPESTATUS[0]}"`;
   const shell = spawn('bash', ['-c', command, process.execPath, CLAW, root]);
+  // Listened for from the beginning: it may end before the test comes to wait for it.
+  const closed = once(shell, 'close');
   onTestFinished(() => void shell.kill('SIGKILL'));
   let out = '';
   shell.stdout.on('data', (text) => {
@@ -127,7 +129,7 @@ test('a reader who has seen enough is no error', async () => {
   await vi.waitFor(() => expect(out).toContain('line 0'));
   // The pipe is found broken with the next line.
   write('assistant', line('one more'));
-  await once(shell, 'close');
+  await closed;
   expect(out.trimEnd().split('\n').at(-1)).toBe('0');
   expect(err).toBe('');
 });
