@@ -15,6 +15,7 @@ import { systemPrompt } from './memory.ts';
 import { languageModel } from './model.ts';
 import { modelFault } from './model-fault.ts';
 import { countProcesses } from './processes.ts';
+import { reported } from './reported-tool.ts';
 import { Session } from './session.ts';
 import type { ToolParts } from './toolset.ts';
 
@@ -33,7 +34,9 @@ export type TurnParts = ToolParts & {
 /** Runs one turn to its `done` or `failed`. Never rejects. */
 export async function runTurn(frame: TurnFrame, parts: TurnParts): Promise<void> {
   const heartbeat = new Heartbeat(() => parts.send({ type: 'alive', turn: frame.id }));
-  const tools = parts.tools.map((tool) => heartbeat.during(tool));
+  const tools = parts.tools.map((tool) =>
+    reported(heartbeat.during(tool), { turn: frame.id, send: parts.send }),
+  );
   try {
     await answer(frame, { ...parts, tools });
   } catch (error) {

@@ -99,6 +99,12 @@ export type TurnOutcome =
 /** A message handed to an agent in the middle of its turn. */
 export type FollowUp = { readonly id: string; readonly text: string };
 
+/** A tool of the agent's own runs, or has ended. The agent says so itself, for the record and no decision. */
+export type OwnToolRun =
+  | { readonly kind: 'began'; readonly id: string; readonly name: string }
+  /** `error` is null where it went well. */
+  | { readonly kind: 'ended'; readonly id: string; readonly error: string | null };
+
 /** Events of a turn on its way. The agent is told of an error in `onTool`; the others must not throw. */
 export type TurnEvents = {
   /** A part of the answer, as the model writes it; all parts joined are the answer. */
@@ -106,6 +112,7 @@ export type TurnEvents = {
   readonly onTool: (call: HostToolCall) => Promise<HostToolResult>;
   /** Asked before a guarded tool of the agent's own runs. An error refuses the call, as does its absence. */
   readonly onOwnTool?: ((call: HostToolCall) => Promise<OwnToolVerdict>) | undefined;
+  readonly onOwnToolRun?: ((run: OwnToolRun) => void) | undefined;
   /** Asks the owner. What it throws counts as no answer, and so does every question without it. */
   readonly onAsk?: ((question: AgentQuestion) => Promise<AgentReply>) | undefined;
   /**

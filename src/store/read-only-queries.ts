@@ -3,9 +3,11 @@ import Database from 'better-sqlite3';
 import { z } from 'zod';
 import { openChats } from './chats/chats.ts';
 import { type Group, openGroups } from './chats/groups.ts';
+import { createTranscriptReader, type SaidInChat } from './messages/transcript.ts';
 import type { Task } from './turns/task.ts';
 import { openTaskRuns, type TaskRun } from './turns/task-runs.ts';
 import { openTasks } from './turns/tasks.ts';
+import { createTurnRunReader, type TurnRunReader } from './turns/turn-runs.ts';
 
 /** A chat as one who only looks sees it: registered with its group's facts, or known by name. */
 export type ChatOverview = {
@@ -23,10 +25,13 @@ export type TaskOverview = Task & {
 const MAX_KNOWN = 200;
 const Migrated = z.object({ count: z.int() });
 
-/** Queries about chats and tasks for other programs than the assistant. */
+/** Queries about chats, tasks and turns for other programs than the assistant. */
 export interface ReadOnlyQueries {
   chats(): readonly ChatOverview[];
   tasks(): readonly TaskOverview[];
+  readonly turnRuns: TurnRunReader;
+  /** Returns all that was said in some chats, oldest first; to be read before the database is closed. */
+  saidIn(jids: readonly string[]): Iterable<SaidInChat>;
 }
 
 /**
@@ -44,17 +49,32 @@ export function withReadOnlyQueries<T>(path: string, read: (queries: ReadOnlyQue
   }
 }
 
-const NOTHING: ReadOnlyQueries = { chats: () => [], tasks: () => [] };
+const NO_RUNS: TurnRunReader = { newest: () => [], ofTurn: () => [], stepsOf: () => [] };
+const NOTHING: ReadOnlyQueries = {
+  chats: () => [],
+  tasks: () => [],
+  turnRuns: NO_RUNS,
+  saidIn: () => [],
+};
 
 function isFilled(database: Database.Database): boolean {
+  return hasTables(database, ['groups', 'tasks', 'task_runs']);
+}
+
+function hasTables(database: Database.Database, names: readonly string[]): boolean {
   const tables = database.prepare(
-    "SELECT count(*) AS count FROM sqlite_schema WHERE name IN ('groups', 'tasks', 'task_runs')",
+    'SELECT count(*) AS count FROM sqlite_schema WHERE name IN (SELECT value FROM json_each(?))',
   );
-  return Migrated.parse(tables.get()).count === 3;
+  return Migrated.parse(tables.get(JSON.stringify(names))).count === names.length;
 }
 
 function createReadOnlyQueries(database: Database.Database): ReadOnlyQueries {
   return {
+    // An assistant that was updated and has not been started since has no such tables.
+    turnRuns: hasTables(database, ['turn_runs', 'turn_steps'])
+      ? createTurnRunReader(database)
+      : NO_RUNS,
+    saidIn: createTranscriptReader(database),
     chats: () => [
       ...openGroups(database)
         .all()

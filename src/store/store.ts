@@ -26,6 +26,7 @@ import { openServiceStates, type ServiceStates } from './services.ts';
 import { createFinisher, type TurnEnd } from './turns/finish.ts';
 import { openTaskRuns, type TaskRuns } from './turns/task-runs.ts';
 import { openTasks, type Tasks } from './turns/tasks.ts';
+import { openTurnRuns, type TurnRuns } from './turns/turn-runs.ts';
 import { openStoredTurns, type Turns } from './turns/turns.ts';
 import { openUsage, type UsageTable } from './usage.ts';
 
@@ -43,6 +44,7 @@ export type { TurnEnd } from './turns/finish.ts';
 export type { Task, TaskSchedule } from './turns/task.ts';
 export type { RunEnd, TaskRun } from './turns/task-runs.ts';
 export type { Turn } from './turns/turn.ts';
+export type { NewTurnRun, TurnRun, TurnStep } from './turns/turn-runs.ts';
 export { MESSAGES_SHOWN } from './turns/turns.ts';
 export type { Spending } from './usage.ts';
 
@@ -69,6 +71,7 @@ export interface Store {
   readonly strangers: Strangers;
   readonly tasks: Tasks;
   readonly taskRuns: TaskRuns;
+  readonly turnRuns: TurnRuns;
   readonly meta: Meta;
   readonly usage: UsageTable;
   /** Ends a turn with all it brings about, or returns false when its lease was lost. */
@@ -132,6 +135,7 @@ export function openStore({ path, migrationsDir, now }: StoreOptions): Store {
     strangers: openStrangers(database),
     tasks: openTasks(database),
     taskRuns,
+    turnRuns: openTurnRuns(database),
     meta,
     usage: openUsage(database),
     finishTurn: (end, at) => throughIndex(() => finish(end, at)),

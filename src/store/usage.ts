@@ -26,6 +26,9 @@ export type Charge = {
 /** The cost of a folder on one day. */
 export type FolderSpending = Spending & { readonly folder: string };
 
+/** The cost of a model on one day, by its name at its server. */
+export type ModelSpending = Spending & { readonly model: string; readonly calls: number };
+
 /** The name for all deleted folders together; no folder can have it. */
 const DELETED = '(deleted)';
 
@@ -36,10 +39,13 @@ export interface UsageTable {
   total(day: string): Spending;
   /** Returns the folders that have cost something on a day, the dearest first. */
   byFolder(day: string): readonly FolderSpending[];
+  /** Returns the models that have cost a folder, or null for all, something on a day, the dearest first. */
+  byModel(day: string, folder: string | null): readonly ModelSpending[];
 }
 
 const Sums = z.object({ tokens: z.int(), micro_usd: z.int(), unpriced_calls: z.int() });
 const FolderSums = Sums.extend({ folder: z.string() });
+const ModelSums = Sums.extend({ model: z.string(), calls: z.int() });
 
 const SUMS = `
   coalesce(sum(input_tokens + cache_write_tokens + cache_read_tokens + output_tokens), 0) AS tokens,
@@ -88,6 +94,10 @@ export function createUsageReader(database: Database): Omit<UsageTable, 'add'> {
   const byFolder = database.prepare(`
     SELECT folder, ${SUMS} FROM usage WHERE day = ?
     GROUP BY folder ORDER BY micro_usd DESC, tokens DESC, folder`);
+  const byModel = database.prepare(`
+    SELECT model, sum(calls) AS calls, ${SUMS} FROM usage
+    WHERE day = :day AND (:folder IS NULL OR folder = :folder)
+    GROUP BY model ORDER BY micro_usd DESC, tokens DESC, model`);
   return {
     of: (folder, day) => spendingOf(Sums.parse(of.get({ folder, day }))),
     total: (day) => spendingOf(Sums.parse(total.get(day))),
@@ -95,6 +105,11 @@ export function createUsageReader(database: Database): Omit<UsageTable, 'add'> {
       byFolder.all(day).map((row) => {
         const { folder, ...sums } = FolderSums.parse(row);
         return { folder, ...spendingOf(sums) };
+      }),
+    byModel: (day, folder) =>
+      byModel.all({ day, folder }).map((row) => {
+        const { model, calls, ...sums } = ModelSums.parse(row);
+        return { model, calls, ...spendingOf(sums) };
       }),
   };
 }

@@ -65,6 +65,7 @@ type TurnOver = {
   readonly onAccepted: (id: string) => void;
   readonly onAsk: TurnEvents['onAsk'];
   readonly onOwnTool: TurnEvents['onOwnTool'];
+  readonly onOwnToolRun: TurnEvents['onOwnToolRun'];
   readonly guardedOwnTools: TurnRequest['guardedOwnTools'];
   readonly onTool: (call: { folder: string; name: string; input: unknown }) => Promise<{
     ok: boolean;
@@ -110,6 +111,7 @@ export async function sandboxProject(parts: SandboxProjectParts): Promise<Sandbo
       onAccepted = () => {},
       onAsk,
       onOwnTool,
+      onOwnToolRun,
       guardedOwnTools,
       onTool = async () => ({ ok: false, value: 'none' }),
     } = over;
@@ -126,7 +128,16 @@ export async function sandboxProject(parts: SandboxProjectParts): Promise<Sandbo
     };
     const charge = (counts: TokenCounts | null) => void charges.push({ folder, counts });
     const onModelCall = async () => ({ kind: 'admitted', charge }) as const;
-    const events = { onText, onTool, onAsk, onOwnTool, onReady, onAccepted, onModelCall };
+    const events = {
+      onText,
+      onTool,
+      onAsk,
+      onOwnTool,
+      onOwnToolRun,
+      onReady,
+      onAccepted,
+      onModelCall,
+    };
     return sandbox.runTurn(request, events);
   };
   return {

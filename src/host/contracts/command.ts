@@ -14,6 +14,7 @@ import type { Environment } from '../../lib/settings.ts';
 import type { ModelReport } from '../../model/model.ts';
 import type { Group, Store } from '../../store/store.ts';
 import type { Budgets } from '../budget/budgets.ts';
+import type { CostReport } from '../budget/cost-report.ts';
 import type { RunningCode } from '../changes/running-code.ts';
 import type { AddressOf } from '../groups/chat-list.ts';
 import type { Registry } from '../groups/registry.ts';
@@ -189,6 +190,8 @@ export type MembersContext = {
   readonly say: (text: string) => void;
   /** Asks the sender in this chat, and waits while the command goes on. */
   readonly ask: Ask;
+  /** Returns what this chat has cost; in the owner's own chats, what all have. */
+  readonly costs: () => CostReport;
   /** Lets the next message of this chat begin a new conversation. */
   readonly beginConversation: () => void;
   /** Ends what the agent is doing in this chat; how many turns that were. */

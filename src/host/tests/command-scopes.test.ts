@@ -80,6 +80,7 @@ test('everybody in a registered chat gives members’ commands, which hold that 
       'ask',
       'assistantName',
       'beginConversation',
+      'costs',
       'group',
       'newId',
       'now',

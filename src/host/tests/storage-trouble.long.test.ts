@@ -73,6 +73,7 @@ test('a turn that cannot be claimed now is claimed later', async () => {
     runCommand: async () => answered('done'),
     running: openRunningTurns(async () => {}),
     toTell: (_turn, result) => result,
+    records: { store() {}, forget() {} },
     onEnded: () => {},
   });
   hold(project);

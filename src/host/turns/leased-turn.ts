@@ -1,6 +1,7 @@
 import type { Turn } from '../../store/store.ts';
 import type { ClockPort, InstancePort, LogPort, TimeoutsPort } from '../contracts/ports.ts';
 import { persist } from './persist.ts';
+import type { TurnRecords } from './record/turn-records.ts';
 import type { RunningTurn, RunningTurns } from './running-turns.ts';
 import { type StoreEndOptions, storeTurnEnd } from './store-turn-end.ts';
 import { failed, gaveUp, type TurnResult } from './turn-result.ts';
@@ -22,6 +23,7 @@ export type LeasedRunnerOptions = StoreEndOptions &
   LogPort &
   TimeoutsPort & {
     readonly running: RunningTurns;
+    readonly records: Pick<TurnRecords, 'store' | 'forget'>;
     /** Returns the text for the chat after a result; a task's turn has another than one that answers a message. */
     readonly toTell: (turn: Turn, result: TurnResult) => TurnResult;
     /** The turn's end is stored; its messages wait in the outbox. */
@@ -36,6 +38,17 @@ export function createLeasedRunner(options: LeasedRunnerOptions): LeasedRunner {
   const lease = () => ({ owner: instance, until: now() + timeouts.leaseMs });
 
   async function runLeased(
+    work: RunningTurn,
+    run: (turn: Turn) => Promise<TurnResult>,
+  ): Promise<void> {
+    try {
+      await runToEnd(work, run);
+    } finally {
+      options.records.forget(work.turn);
+    }
+  }
+
+  async function runToEnd(
     work: RunningTurn,
     run: (turn: Turn) => Promise<TurnResult>,
   ): Promise<void> {

@@ -2,9 +2,13 @@ import type { Turn } from '../../store/store.ts';
 import { putQuestion } from '../asking/put-question.ts';
 import { type ClosingQuestion, closingQuestion } from '../asking/question.ts';
 import type { ClockPort, IdPort, InstancePort, StorePort } from '../contracts/ports.ts';
+import type { TurnRecords } from './record/turn-records.ts';
 import type { TurnResult } from './turn-result.ts';
 
-export type StoreEndOptions = StorePort & InstancePort & ClockPort & IdPort;
+export type StoreEndOptions = StorePort &
+  InstancePort &
+  ClockPort &
+  IdPort & { readonly records: Pick<TurnRecords, 'store'> };
 
 /**
  * Stores the end of a turn with its messages and the question that it ends with, all or nothing.
@@ -12,7 +16,7 @@ export type StoreEndOptions = StorePort & InstancePort & ClockPort & IdPort;
  * @returns false where the turn is gone or no longer this process's
  */
 export function storeTurnEnd(options: StoreEndOptions, turn: Turn, result: TurnResult): boolean {
-  const { store, instance, now, newId } = options;
+  const { store, instance, now, newId, records } = options;
   if (result.kind === 'suspended') {
     store.turns.suspend(turn.id, instance);
     return true;
@@ -24,15 +28,17 @@ export function storeTurnEnd(options: StoreEndOptions, turn: Turn, result: TurnR
     const texts = result.texts.map((text) => ({ messageId: newId(), text, choices: null }));
     const messages = [...texts, ...(put === null ? [] : [put.message])];
     const question = put?.ask ?? null;
-    return store.finishTurn(
+    const isMine = store.finishTurn(
       { id, owner: instance, jid, state, error, messages, session, question, run },
       now(),
     );
+    if (isMine) records.store(turn, { state, error });
+    return isMine;
   });
 }
 
 function putClosing(
-  { store, newId }: StoreEndOptions,
+  { store, newId }: Pick<StoreEndOptions, 'store' | 'newId'>,
   { id: turnId, jid }: Turn,
   question: ClosingQuestion | null,
 ) {

@@ -44,6 +44,7 @@ export function openTurnQueue(options: TurnQueueOptions): TurnQueue {
     log,
     timeouts,
     running,
+    records: options.records,
     toTell: options.toTell,
     onEnded: options.onEnded,
     isDraining: () => isDraining,

@@ -23,6 +23,7 @@ import {
 } from './commands/command-contexts.ts';
 import { type CommandRunner, openCommandRunner } from './commands/command-runner.ts';
 import { openRunningCommand } from './commands/running-command.ts';
+import { openTurnRecords } from './record/turn-records.ts';
 import { openRunningTurns } from './running-turns.ts';
 import { openTurnTools, type TurnToolsOptions } from './tool-calls/turn-tools.ts';
 import { openTurnQueue, type TurnQueue, type TurnQueueOptions } from './turn-queue.ts';
@@ -123,8 +124,10 @@ export function openTurns(options: TurnsOptions): Turns {
     channelOf,
     say,
   };
+  const records = openTurnRecords({ store, now, log });
   const runAgent = createAgentRunner({
     store,
+    records,
     contexts,
     asking,
     followUps,
@@ -141,6 +144,7 @@ export function openTurns(options: TurnsOptions): Turns {
     log,
     timeouts,
     running,
+    records,
     runAgent,
     runCommand: commandRunner.run,
     toTell: (turn, result) => taskResult(store, turn, result),

@@ -98,6 +98,16 @@ export class AgentTurn implements PayingTurn {
     switch (frame.type) {
       case 'alive':
         return null;
+      case 'tool_began':
+        this.#parts.events.onOwnToolRun?.({ kind: 'began', id: frame.id, name: frame.name });
+        return null;
+      case 'tool_ended':
+        this.#parts.events.onOwnToolRun?.({
+          kind: 'ended',
+          id: frame.id,
+          error: frame.ok ? null : (frame.error ?? 'failed'),
+        });
+        return null;
       case 'took':
         this.#parts.events.onAccepted?.(frame.id);
         return null;

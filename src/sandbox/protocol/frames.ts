@@ -19,6 +19,8 @@
  *     host   → decision {id, word, isAnswered, text}       the owner's word; `no` without an answer
  *     host   → message {turn, id, text}                    said in the chat since the turn began
  *     agent  → took {turn, id}                             the next step's model call holds that message
+ *     agent  → tool_began {id, turn, name}                 a tool of its own runs, and has ended: for the record
+ *     agent  → tool_ended {id, turn, ok, error}
  *     agent  → alive {turn}                                while a tool of its own runs, each second
  *     agent  → done {turn, text, session, leftBehind}
  *              or failed {turn, code, message, leftBehind}
@@ -142,6 +144,15 @@ export const AgentFrame = z.discriminatedUnion('type', [
     turn: Id,
     ok: z.boolean(),
     value: z.string(),
+  }),
+  z.strictObject({ type: z.literal('tool_began'), id: Id, turn: Id, name: z.string().max(64) }),
+  z.strictObject({
+    type: z.literal('tool_ended'),
+    id: Id,
+    turn: Id,
+    ok: z.boolean(),
+    /** Why it failed. */
+    error: z.string().max(500).optional(),
   }),
   z.strictObject({
     type: z.literal('permission'),

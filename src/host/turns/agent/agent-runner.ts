@@ -5,6 +5,7 @@ import type { AskQuestion } from '../../contracts/ask.ts';
 import type { StorePort } from '../../contracts/ports.ts';
 import { taskOfTurn } from '../../scheduler/task-turn.ts';
 import type { CommandContexts } from '../commands/command-contexts.ts';
+import type { TurnRecords } from '../record/turn-records.ts';
 import { openAgentCommands } from '../tool-calls/agent-command.ts';
 import type { OpenTurnTools } from '../tool-calls/turn-tools.ts';
 import { type TurnResult, unregistered } from '../turn-result.ts';
@@ -15,6 +16,7 @@ import type { FollowUps } from './follow-ups.ts';
 export type AgentRunnerOptions = StorePort & {
   readonly runTurn: (turn: Turn, callbacks: AgentCallbacks) => Promise<TurnResult>;
   readonly openTools: OpenTurnTools;
+  readonly records: Pick<TurnRecords, 'begin'>;
   /** Contexts of the owner's commands, which an agent may propose. */
   readonly contexts: CommandContexts;
   readonly asking: Asking;
@@ -37,9 +39,11 @@ export function createAgentRunner(
     const commands = openAgentCommands({ context, jid: turn.jid });
     const ask = (question: AskQuestion, to: AskedAbout['to']) => asking.ask(question, { turn, to });
     const tools = openTools({ turn, group, isTask, ask, ownerCommand: commands.call });
+    const record = options.records.begin(turn);
     const callbacks: AgentCallbacks = {
-      onTool: tools.call,
-      onOwnTool: tools.check,
+      record,
+      onTool: (call) => record.called(call, () => tools.call(call)),
+      onOwnTool: (call) => record.checked(call, () => tools.check(call)),
       guardedOwnTools: tools.guardedOwnTools,
       onAsk: async (question) => await ask(questionOfAgent(question, group), 'owner'),
       toolsFor: tools.offer,

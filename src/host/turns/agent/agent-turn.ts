@@ -13,6 +13,7 @@ import type {
 } from '../../contracts/ports.ts';
 import { silently } from '../../scheduler/task-result.ts';
 import { type TaskTurn, taskOfTurn, taskPrompt } from '../../scheduler/task-turn.ts';
+import type { TurnRecord } from '../record/turn-record.ts';
 import { answered, failed, type TurnResult, unregistered } from '../turn-result.ts';
 import type { LazySandbox } from './lazy-sandbox.ts';
 import { conversationOf, promptOf } from './prompt.ts';
@@ -38,6 +39,7 @@ export type AgentCallbacks = {
   readonly onAsk: TurnEvents['onAsk'];
   readonly onOwnTool: TurnEvents['onOwnTool'];
   readonly guardedOwnTools: TurnRequest['guardedOwnTools'];
+  readonly record: TurnRecord;
   /** The tools that an agent is offered, by whose turn it is. */
   readonly toolsFor: (turn: ToolTurn) => TurnRequest['tools'];
   /** True once the agent has asked to end this turn without a message. */
@@ -83,9 +85,14 @@ export async function runAgentTurn(
       onTool: callbacks.onTool,
       onAsk: callbacks.onAsk,
       onOwnTool: callbacks.onOwnTool,
-      onModelCall: (call, signal) => options.budgets.admit(group.folder, call, signal),
-      onModelPassedOver: (model, { message }) =>
-        log.warn('a model gave no answer, the next one is asked', { model: model.id, message }),
+      onOwnToolRun: callbacks.record.ownTool,
+      onModelCall: (call, signal) =>
+        callbacks.record.admitted(call, () => options.budgets.admit(group.folder, call, signal)),
+      onModelPassedOver(model, failure) {
+        callbacks.record.passedOver(model, failure);
+        const { message } = failure;
+        log.warn('a model gave no answer, the next one is asked', { model: model.id, message });
+      },
       ...callbacks.followUps,
     },
   );

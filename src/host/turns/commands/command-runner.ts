@@ -1,5 +1,6 @@
 import type { Group, Turn } from '../../../store/store.ts';
 import type { Asking } from '../../asking/asking.ts';
+import { createCostReport } from '../../budget/cost-report.ts';
 import type { Command, Resumption } from '../../contracts/command.ts';
 import type {
   ClockPort,
@@ -90,6 +91,7 @@ function membersOptions(
     newId,
     say: (text) => say(jid, text, { turnId }),
     askSender: (sender, question) => asking.ask(question, { turn, to: { jid, sender } }),
+    costs: () => createCostReport({ store, now, timeZone }, group),
     beginConversation: () => store.sessions.reset(group.folder, newId(), now()),
     stopAgent: () => cancelTurns(group.folder),
   };

@@ -54,7 +54,7 @@ export async function runMembersCommand(
 
 /** Field by field: what a member can call holds nothing of the code, the engine or other chats. */
 function contextOf(options: MembersCommandOptions, by: Sender): MembersContext {
-  const { assistantName, timeZone, now, newId, say, beginConversation, stopAgent } = options;
+  const { assistantName, timeZone, now, newId, say, costs, beginConversation, stopAgent } = options;
   const { name, folder, isMain } = options.group;
   return {
     assistantName,
@@ -65,6 +65,7 @@ function contextOf(options: MembersCommandOptions, by: Sender): MembersContext {
     newId,
     say,
     ask: (question) => options.askSender(by.id, question),
+    costs,
     beginConversation,
     stopAgent,
   };
