@@ -17,6 +17,7 @@ import { TreeFault } from './lib/tree-fault.ts';
 import { keysOfProviders } from './model/provider.ts';
 import { openParts, unusableParts } from './parts.ts';
 import { StoreError, unusable } from './store/error.ts';
+import { chosenModel } from './store/model-choices.ts';
 import { openOwnDatabases } from './store/own-databases.ts';
 import { openStore } from './store/store.ts';
 import { collectGarbage } from './supervisor/after-start.ts';
@@ -84,6 +85,7 @@ const parts = orExit(() =>
     settings,
     timeZone,
     databases,
+    chosenFor: (folder) => chosenModel(store.modelChoices, folder),
     ownerConsole: link.ownerConsole ?? null,
     log,
     now: Date.now,

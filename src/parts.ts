@@ -15,6 +15,7 @@ import { openTools, type Toolbox } from './host/turns/tool-calls/toolbox.ts';
 import type { Named, Silent } from './lib/contribution.ts';
 import type { OwnDatabases } from './lib/own-database.ts';
 import type { Environment } from './lib/settings.ts';
+import { type Catalog, openCatalog } from './model/catalog.ts';
 import { type Models, openModels } from './model/model.ts';
 import { type ChooseModels, openRouting } from './model/routing.ts';
 
@@ -26,6 +27,7 @@ export type Parts = {
   readonly guards: Guards;
   readonly filters: InboundFilters;
   readonly models: Models;
+  readonly catalog: Catalog;
   readonly chooseModels: ChooseModels;
   readonly systemPrompt: SystemPrompt;
   readonly services: readonly Named<StartService>[];
@@ -39,6 +41,8 @@ export type PartsOptions = {
   readonly settings: Settings;
   readonly timeZone: string;
   readonly databases: OwnDatabases;
+  /** The model that the owner has chosen for the chats of a folder; none by default. */
+  readonly chosenFor?: (folder: string) => string | null;
   readonly ownerConsole: ConsolePort | null;
   readonly log: HostLog;
   readonly now: () => number;
@@ -61,7 +65,14 @@ export function openParts(options: PartsOptions): Parts {
   const promptContext = { assistantName, dataDir, timeZone, log };
   const prompt = openSystemPrompt(contributions.sections, environment, promptContext);
   const models = openModels(contributions.providers, environment, { settings });
-  const routing = openRouting(contributions.routers, environment, { models, log, now });
+  const catalog = openCatalog({ models, now });
+  const routing = openRouting(contributions.routers, environment, {
+    models,
+    log,
+    now,
+    chosenFor: options.chosenFor,
+    catalog,
+  });
   const guardContext = { dataDir, timeZone, log, now, newId };
   const guards = openGuards(contributions.guards, environment, guardContext);
   const inbound = openInboundFilters(
@@ -86,6 +97,7 @@ export function openParts(options: PartsOptions): Parts {
     guards: guards.guards,
     filters: inbound.filters,
     models,
+    catalog,
     chooseModels: routing.chooseModels,
     systemPrompt: prompt.systemPrompt,
     services: services.services,

@@ -26,6 +26,7 @@ import { openStore } from '../store/store.ts';
 import { ContributionFolder } from '../testing/contributions.ts';
 import { describeWithEngine } from '../testing/engine.ts';
 import { type AnthropicReply, startAnthropicServer } from '../testing/model/anthropic.ts';
+import { listOf, startOpenAiServer } from '../testing/model/openai.ts';
 import { TEST_KEY } from '../testing/sandbox-project.ts';
 import { environmentOf, TestConversation, TestTree } from '../testing/supervised-project.ts';
 import { examineAssistant, type Finding } from './examination.ts';
@@ -137,6 +138,29 @@ test('a model that answers is well; a clock that is far off is not', async () =>
   await server.close();
   expect(await found('model', given)).toMatchObject([
     { ok: false, message: expect.stringContaining('nothing listens there') },
+  ]);
+});
+
+test('a chosen model that is gone is named with its successor, one that cannot be asked with the reason', async () => {
+  const server = await startOpenAiServer(() => 'ok', listOf('gpt-5', 'tiny'));
+  const store = openStore({ path: join(data, 'claw.db'), now: 1 });
+  const facts = { contextTokens: null, price: null };
+  store.modelChoices.set(null, { name: 'openai/tiny', ...facts });
+  store.modelChoices.set('club', { name: 'openai/gpt-4', ...facts });
+  store.modelChoices.set('family', { name: 'acme/x', ...facts });
+  store.close();
+  const env = { MODEL: 'openai/gpt-5', OPENAI_BASE_URL: `${server.url}/v1`, OPENAI_API_KEY: 'k' };
+  const findings = await found('model', { env, online: true });
+  await server.close();
+  expect(findings).toMatchObject([
+    { ok: true, message: expect.stringContaining('openai/gpt-5 answered') },
+    { ok: true, message: 'all chats: openai/tiny' },
+    {
+      ok: false,
+      message: 'the chat in groups/club: openai/gpt-4 is not in the list of its server',
+      advice: expect.stringContaining('Its nearest successor there is openai/gpt-5.'),
+    },
+    { ok: false, message: expect.stringContaining('acme/x: No provider here has it.') },
   ]);
 });
 

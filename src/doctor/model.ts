@@ -1,7 +1,9 @@
+import { type Catalog, openCatalog } from '../model/catalog.ts';
 import { probeModel } from '../model/completion.ts';
 import { openModels } from '../model/model.ts';
 import { type Abilities, discoverProviders } from '../model/provider.ts';
 import { type Examination, type Finding, ok, problem } from './examination.ts';
+import { adviceFor, examineChosen } from './model/chosen.ts';
 
 const TIMEOUT_MS = 20_000;
 const ADVICE = '`claw setup` sets key and model; until then no agent answers.';
@@ -12,25 +14,33 @@ const MAX_DRIFT_MS = 120_000;
 export const examination: Examination = {
   area: 'model',
   order: 20,
-  async examine({ settings, environment, isOffline, now }) {
+  async examine(subject) {
+    const { settings, environment, isOffline, now } = subject;
     if (settings === null) return [];
     const models = openModels(await discoverProviders(), environment, { settings, now });
+    const catalog = openCatalog({ models, now: Date.now });
+    const chosen = await examineChosen(subject, { models, catalog });
     const { configured: model, configuredName: name } = models;
     // Which setting is wrong is said with the settings.
-    if (model === null) return clock(null);
+    if (model === null) return [...chosen, ...clock(null)];
     const lacks = models.problem();
-    if (lacks !== null) return [problem('model', lacks, ADVICE), ...clock(null)];
-    if (isOffline) return [ok('model', `${name}, not asked`), ...clock(null)];
+    if (lacks !== null) return [problem('model', lacks, ADVICE), ...chosen, ...clock(null)];
+    if (isOffline) return [ok('model', `${name}, not asked`), ...chosen, ...clock(null)];
     const startedAt = performance.now();
     const probe = await probeModel(model, TIMEOUT_MS);
     const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
     const drift = probe.serverTime === null ? null : now() - probe.serverTime;
     const answer = probe.ok
       ? ok('model', `${name} answered in ${seconds} s${lacking(model.abilities)}`)
-      : problem('model', probe.message, ADVICE);
-    return [answer, ...clock(drift)];
+      : problem('model', probe.message, await adviceOn(catalog, name));
+    return [answer, ...chosen, ...clock(drift)];
   },
 };
+
+async function adviceOn(catalog: Catalog, name: string): Promise<string> {
+  const listing = await catalog.look(name);
+  return listing.kind === 'missing' ? adviceFor(listing.nearest, ADVICE) : ADVICE;
+}
 
 /** Says what a model cannot do; nothing of one that can do all. */
 function lacking({ tools, vision }: Abilities): string {

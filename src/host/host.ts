@@ -8,6 +8,7 @@ import type { Resumption } from './contracts/command.ts';
 import type { HostOptions } from './contracts/options.ts';
 import { openRegistry } from './groups/registry.ts';
 import { openInbound } from './inbound-path/inbound.ts';
+import { openChatModels } from './models/chat-models.ts';
 import { openOutbound } from './outbound/outbound.ts';
 import { openBackground } from './services/background.ts';
 import { shutdown } from './shutdown.ts';
@@ -82,6 +83,7 @@ export function openHost(options: HostOptions): Host {
     },
   });
   const fetchAttachment = attachmentFetcher({ store, settings, now, channelOf });
+  const chatModels = openChatModels({ store, models: options.models, catalog: options.catalog });
   const budgets = openBudgets({ store, settings, now, newId, timeZone, log, ...toOwner });
   const asking = openAsking({
     store,
@@ -109,6 +111,7 @@ export function openHost(options: HostOptions): Host {
     chooseModels: options.chooseModels,
     systemPrompt: options.systemPrompt,
     models: options.models,
+    chatModels,
     tools: options.tools,
     guards: options.guards,
     drawsCodes: options.drawsCodes,
@@ -125,6 +128,7 @@ export function openHost(options: HostOptions): Host {
       addressOf,
       registry,
       budgets,
+      models: chatModels,
       tasks,
       now,
       newId,

@@ -5,7 +5,14 @@ import type { Model } from './model.ts';
 export type ModelFailure = {
   readonly code: 'MODEL_FAILED' | 'MODEL_TIMEOUT' | 'BUDGET';
   readonly message: string;
+  /** Set where what the server says is about more than this one call. */
+  readonly reason?: FailureReason;
+  /** The name of the model that was asked, with its prefix. */
+  readonly model?: string;
 };
+
+/** The server refused the key, or does not know the model. */
+export type FailureReason = 'key' | 'unknown-model';
 
 /** As much of a model as tells where it is. */
 type OfServer = { readonly server: Pick<Model['server'], 'baseUrl'> };
@@ -14,7 +21,19 @@ const ErrorBody = z.object({ error: z.object({ message: z.string() }) });
 
 /** Returns the failure, in words for the owner, after the model's server refused a request. */
 export function httpFailure(model: Model, status: number, body: string): ModelFailure {
-  return { code: 'MODEL_FAILED', message: httpSentence(model, status, body) };
+  const reason = reasonOf(status, detailOf(body));
+  return {
+    code: 'MODEL_FAILED',
+    message: httpSentence(model, status, body),
+    model: model.id,
+    ...(reason === null ? {} : { reason }),
+  };
+}
+
+function reasonOf(status: number, detail: string): FailureReason | null {
+  if (status === 401 || status === 403) return 'key';
+  // Without a word of the server's, it is the address that is wrong.
+  return status === 404 && detail !== '' ? 'unknown-model' : null;
 }
 
 function httpSentence(model: Model, status: number, body: string): string {
@@ -28,7 +47,7 @@ function httpSentence(model: Model, status: number, body: string): string {
     return `The server at ${addressOf(model)} answers, but no model does there (404). Check the address${end}.`;
   }
   if (status === 404) {
-    return `The model's server at ${host(model)} does not know "${model.name}" (404)${detail}. Check the name of the model, which is MODEL in .env.`;
+    return `The model's server at ${host(model)} does not know "${model.name}" (404)${detail}. Check the name of the model.`;
   }
   if (
     status === 402 ||

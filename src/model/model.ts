@@ -2,6 +2,7 @@ import type { Price, Settings } from '../config.ts';
 import { openContributions, type Silent } from '../lib/contribution.ts';
 import type { Environment } from '../lib/settings.ts';
 import { knownWindowOf } from './context-window.ts';
+import type { ListedModel } from './listed-model.ts';
 import { hasPrice } from './price.ts';
 import type { Protocol } from './protocol.ts';
 import {
@@ -28,6 +29,8 @@ export type Model = {
   readonly abilities: Abilities;
   /** Returns what tokens cost in such a call; null where that is not known. */
   priceOf(counts: TokenCounts): Price | null;
+  /** True if the list of its provider's models tells prices. */
+  readonly listsPrices: boolean;
   /** The day of its prices; null where they are the owner's own, or not known. */
   readonly pricesAsOf: string | null;
 };
@@ -42,8 +45,18 @@ export type Models = {
   problem(): string | null;
   /** Returns a model by its name with the prefix; null where no provider here has it. */
   find(name: string): Model | null;
+  /** Providers that can be asked, each with its server, in their order. */
+  readonly providers: readonly InstalledProvider[];
+  /** Takes in what servers tell of their models: models found later have that window and price. */
+  learn(models: readonly (ListedModel & { readonly id: string })[]): void;
   /** Providers whose settings cannot be used. */
   readonly silent: readonly Silent[];
+};
+
+/** A provider whose settings can be used. */
+export type InstalledProvider = {
+  readonly provider: ProviderContribution;
+  readonly server: ModelServer;
 };
 
 /** Facts about the model of the settings, without the means to ask it. */
@@ -71,7 +84,10 @@ export function modelReport({ configured, configuredName, problem }: HostModels)
 }
 
 /** As much of the models as the host needs: turns get theirs from the routers. */
-export type HostModels = Pick<Models, 'configuredName' | 'configured' | 'problem'>;
+export type HostModels = Pick<
+  Models,
+  'configuredName' | 'configured' | 'problem' | 'find' | 'learn'
+>;
 
 /** The settings that tell of the model: its name, and what the owner knows of it. */
 export type OfTheModel = Pick<Settings, 'model' | 'modelContext' | 'modelPrice'>;
@@ -84,6 +100,7 @@ export function openModels(
 ): Models {
   const { made, silent } = openContributions(providers, environment, () => ({ now }));
   const servers = new Map(made.map(({ name, value }) => [name, value]));
+  const told = new Map<string, ListedModel>();
   const configuredName = settings.model ?? defaultModelOf(providers) ?? '';
 
   function find(name: string): Model | null {
@@ -92,7 +109,7 @@ export function openModels(
     if (named === null || server === undefined) return null;
     // Of a model that the owner has not named, the owner has said neither window nor price.
     const own = name === configuredName ? settings : { modelContext: null, modelPrice: null };
-    return modelOf({ id: name, ...named, server, own });
+    return modelOf({ id: name, ...named, server, own, told: told.get(name) ?? null });
   }
 
   const configured = find(configuredName);
@@ -100,6 +117,13 @@ export function openModels(
     configuredName,
     configured,
     find,
+    providers: providers.flatMap((provider) => {
+      const server = servers.get(provider.name);
+      return server === undefined ? [] : [{ provider, server }];
+    }),
+    learn(models) {
+      for (const model of models) told.set(model.id, model);
+    },
     silent,
     problem: () =>
       configured === null
@@ -114,10 +138,16 @@ type Parts = {
   readonly model: string;
   readonly server: ModelServer;
   readonly own: Pick<Settings, 'modelContext' | 'modelPrice'>;
+  /** As its server's list tells it; null where it was not asked. */
+  readonly told: ListedModel | null;
 };
 
-function modelOf({ id, provider, model: name, server, own }: Parts): Model {
+function modelOf({ id, provider, model: name, server, own, told }: Parts): Model {
   const { protocol, prices, paths = protocol.paths, countsIn = protocol.countsIn } = provider;
+  const toldPrice = told?.price ?? null;
+  const isTold = toldPrice !== null && provider.listsPrices === true;
+  const priceOf = (counts: TokenCounts): Price | null =>
+    isTold ? toldPrice : (prices?.of(name, counts) ?? toldPrice);
   return {
     id,
     name,
@@ -125,11 +155,16 @@ function modelOf({ id, provider, model: name, server, own }: Parts): Model {
     server,
     paths,
     countsIn,
-    contextTokens: own.modelContext ?? provider.contextTokensOf?.(name) ?? knownWindowOf(name),
+    contextTokens:
+      own.modelContext ??
+      told?.contextTokens ??
+      provider.contextTokensOf?.(name) ??
+      knownWindowOf(name),
     abilities: { vision: true, tools: true, reasoning: true, ...provider.abilitiesOf?.(name) },
-    priceOf: (counts) => own.modelPrice ?? prices?.of(name, counts) ?? null,
+    priceOf: (counts) => own.modelPrice ?? priceOf(counts),
+    listsPrices: provider.listsPrices === true,
     get pricesAsOf() {
-      return own.modelPrice === null ? (prices?.asOf ?? null) : null;
+      return own.modelPrice === null && !isTold ? (prices?.asOf ?? null) : null;
     },
   };
 }

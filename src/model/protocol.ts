@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { ReadModels } from './listed-model.ts';
 import type { TokenCounts } from './tokens.ts';
 
 /** Names of the protocols that the agent in its container speaks. */
@@ -21,6 +22,9 @@ export type Protocol = {
   readonly usualEnd: string | null;
   /** Returns where a call goes: the address as the owner wrote it, with one of `paths`. */
   urlOf(baseUrl: string, path: string): URL;
+  /** Returns where such a server lists its models. */
+  listUrl(baseUrl: string): URL;
+  readonly modelsIn: ReadModels;
   /** Returns the headers of an agent's request that go on. Never one that holds a key. */
   headersOf(given: IncomingHttpHeaders): Readonly<Record<string, string>>;
   /** Returns one sentence about what must not go on to the model's server; null where all of it may. */

@@ -8,6 +8,7 @@ import {
 } from '../lib/contribution.ts';
 import { discoverExports } from '../lib/discover.ts';
 import type { Environment } from '../lib/settings.ts';
+import type { ReadModels } from './listed-model.ts';
 import type { Protocol } from './protocol.ts';
 import type { TokenCounts } from './tokens.ts';
 
@@ -20,6 +21,10 @@ export type ModelServer = {
   readonly baseUrl: string;
   /** Returns where a call on one of the provider's paths goes; by default as its protocol says. */
   url?(path: string): URL;
+  /** Returns where its list of models is; by default as its protocol says. */
+  listUrl?(): URL;
+  /** False where nothing is set for it, so that it is not asked for its models. True by default. */
+  isSetUp?(): boolean;
   /** Returns the headers that hold the key. Called for each request, so that a key may change. */
   headers(): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>;
   /** Returns keys that a server may repeat in an error, where they are blotted out. */
@@ -71,6 +76,10 @@ type ProviderFacts = {
   readonly paths?: readonly string[];
   /** Reads token counts, where its servers tell them otherwise than the protocol says. */
   readonly countsIn?: Protocol['countsIn'];
+  /** Reads its list of models, where its servers write it otherwise than the protocol says. */
+  readonly modelsIn?: ReadModels;
+  /** True where that list tells prices, which count before those of `prices`. */
+  readonly listsPrices?: boolean;
   readonly prices?: Prices;
   /** Returns how many tokens a model takes; null for what is usual for its name. */
   contextTokensOf?(model: string): number | null;

@@ -44,7 +44,7 @@ test('a router is a file: it names models, best first, or leaves the turn to the
   expect(logged[0]).toEqual([
     'asked',
     {
-      made: ['configuredName', 'find', 'log', 'now', 'settings'],
+      made: ['chosenFor', 'configuredName', 'find', 'log', 'now', 'settings'],
       turn: TURN,
       one: {
         id: 'openai/one',

@@ -20,6 +20,8 @@ export type ModelFacts = Pick<Model, 'id' | 'contextTokens' | 'abilities'>;
 export type RouterContext = {
   /** The name of the model of the settings, as in MODEL. */
   readonly configuredName: string;
+  /** Returns the model that the owner has chosen for the chats of a folder by `/model`; null for none. */
+  readonly chosenFor: (folder: string) => string | null;
   /** Returns what is known of a model, by its name with the prefix; null where no provider here has it. */
   readonly find: (name: string) => ModelFacts | null;
   readonly log: ModelLog;

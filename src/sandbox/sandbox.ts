@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Settings } from '../config.ts';
 import type { Environment } from '../lib/settings.ts';
-import type { ModelFailure } from '../model/failure.ts';
+import type { FailureReason, ModelFailure } from '../model/failure.ts';
 import type { Model } from '../model/model.ts';
 import type { PaidCall } from '../model/paying-turn.ts';
 import type { Admission } from '../model/tokens.ts';
@@ -94,6 +94,9 @@ export type TurnOutcome =
         | 'NO_ENGINE';
       /** One sentence fit for the chat. */
       readonly message: string;
+      /** Of a model's failure: the reason, where it is about more than this turn, and the model. */
+      readonly reason?: FailureReason;
+      readonly model?: string;
     };
 
 /** A message handed to an agent in the middle of its turn. */

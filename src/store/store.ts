@@ -21,6 +21,7 @@ import { openSearch, type Search } from './messages/search.ts';
 import { createThroughIndex } from './messages/search-index.ts';
 import { type Meta, openMeta } from './meta.ts';
 import { discoverMigrations } from './migrations.ts';
+import { type ModelChoices, openModelChoices } from './model-choices.ts';
 import { type Outbox, openOutbox } from './outbox.ts';
 import { openServiceStates, type ServiceStates } from './services.ts';
 import { createFinisher, type TurnEnd } from './turns/finish.ts';
@@ -62,6 +63,7 @@ export interface Store {
   readonly heldMessages: HeldMessages;
   readonly lateMessages: LateMessages;
   readonly messages: Messages;
+  readonly modelChoices: ModelChoices;
   readonly turns: Turns;
   readonly outbox: Outbox;
   readonly search: Search;
@@ -126,6 +128,7 @@ export function openStore({ path, migrationsDir, now }: StoreOptions): Store {
     heldMessages: openHeldMessages(database),
     lateMessages: openLateMessages(database),
     messages,
+    modelChoices: openModelChoices(meta),
     turns: openStoredTurns(database),
     outbox,
     search: openSearch(database),

@@ -33,12 +33,14 @@ import { openSystemPrompt } from '../host/turns/agent/system-prompt.ts';
 import { openGuards } from '../host/turns/tool-calls/guarded-calls.ts';
 import { openTools } from '../host/turns/tool-calls/toolbox.ts';
 import { openLoopback } from '../http/open.ts';
+import { openCatalog } from '../model/catalog.ts';
 import { openModels } from '../model/model.ts';
 import { discoverProviders } from '../model/provider.ts';
 import { discoverRouters } from '../model/router.ts';
 import { openRouting } from '../model/routing.ts';
 import { discoverEngines } from '../sandbox/engines/engine.ts';
 import type { Sandbox, TurnEvents, TurnOutcome, TurnRequest } from '../sandbox/sandbox.ts';
+import { chosenModel } from '../store/model-choices.ts';
 import { openOwnDatabases } from '../store/own-databases.ts';
 import { openStore, type Store } from '../store/store.ts';
 
@@ -222,7 +224,9 @@ export async function startAssistant(
   const [commandFiles, toolFiles] = await Promise.all([discoverCommands(), discoverTools()]);
   const log = { info() {}, warn() {}, error() {}, ...over.log };
   const models = openModels(await discoverProviders(), withKey, { settings });
-  const routing = { models, log, now: Date.now };
+  const catalog = openCatalog({ models, now: Date.now });
+  const chosenFor = (folder: string) => chosenModel(store.modelChoices, folder);
+  const routing = { models, log, now: Date.now, chosenFor, catalog };
   const { chooseModels } = openRouting(await discoverRouters(), environment, routing);
   const { systemPrompt } = openSystemPrompt(await discoverPromptSections(), environment, {
     assistantName: settings.assistantName,
@@ -265,6 +269,7 @@ export async function startAssistant(
     filters,
     engines: await discoverEngines(),
     models,
+    catalog,
     chooseModels,
     systemPrompt,
     databases,

@@ -21,6 +21,8 @@ export type Asking = {
   };
   /** Answers that the server refused: all is asked again, with these as a start. */
   readonly refused: Answers | null;
+  /** Returns the names that the provider's server lists, with these answers; none where it lists none. */
+  readonly listedNames: (answers: Answers) => Promise<readonly string[]>;
   /** Tells whether a key is set already, so that an empty answer keeps it. */
   readonly hasKey: (provider: ProviderContribution) => boolean;
 };
@@ -30,8 +32,9 @@ export type Asking = {
  *
  * @throws ClawError INTERRUPTED when the owner leaves
  */
-export async function askForModel({ providers, given, refused, hasKey }: Asking): Promise<Answers> {
-  const { isCancel, log, password, select, text } = await import('@clack/prompts');
+export async function askForModel(asking: Asking): Promise<Answers> {
+  const { providers, given, refused, listedNames, hasKey } = asking;
+  const { autocomplete, isCancel, log, password, select, text } = await import('@clack/prompts');
   const output = process.stderr;
   const answered = async <T>(asked: Promise<T>): Promise<Exclude<T, symbol>> => {
     const answer = await asked;
@@ -67,9 +70,6 @@ export async function askForModel({ providers, given, refused, hasKey }: Asking)
   if (setup.proposedAddress !== null && (asks || baseUrl === null)) {
     baseUrl = await askForAddress(baseUrl ?? setup.proposedAddress);
   }
-  if (defaultModel === undefined && (asks || model === null)) {
-    model = await line('The name of the model', model ?? '', nameProblem);
-  }
   const mayBeEmpty = !setup.isKeyNeeded || hasKey(provider);
   const key = await answered(
     password({
@@ -78,7 +78,41 @@ export async function askForModel({ providers, given, refused, hasKey }: Asking)
       output,
     }),
   );
-  return { provider, key: String(key ?? '').trim(), baseUrl, model };
+  const answers = { provider, key: String(key ?? '').trim(), baseUrl, model };
+  if (!asks && model !== null) return answers;
+  const names = await listedNames(answers);
+  if (names.length > 0) {
+    const first = model ?? defaultModel;
+    const chosen = await answered(
+      autocomplete({
+        message: 'The model (type to search)',
+        options: [
+          ...optionsFor(names, first),
+          { value: TYPED, label: 'another one: type its name' },
+        ],
+        ...(first === undefined ? {} : { initialValue: first }),
+        maxItems: 12,
+        output,
+      }),
+    );
+    if (chosen !== TYPED) return { ...answers, model: chosen };
+  }
+  if (defaultModel === undefined || names.length > 0) {
+    model = await line('The name of the model', model ?? '', nameProblem);
+  }
+  return { ...answers, model };
+}
+
+/** Stands for a model that is in no list; no server has one of this name. */
+const TYPED = ' ';
+
+/** Returns the choices of a list, the one that counts by default first. */
+function optionsFor(names: readonly string[], first: string | undefined) {
+  const listed = names.filter((name) => name !== first);
+  return (first === undefined ? listed : [first, ...listed]).map((value) => ({
+    value,
+    label: value === first ? `${value} (as it is)` : value,
+  }));
 }
 
 type Check = (typed: string) => string | null;

@@ -6,6 +6,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { expect, test, vi } from 'vitest';
 import { temporaryCodebase } from '../../testing/codebase.ts';
 import { startAnthropicServer } from '../../testing/model/anthropic.ts';
+import { listOf, startOpenAiServer } from '../../testing/model/openai.ts';
 import { TestConversation, TestTree } from '../../testing/supervised-project.ts';
 
 const CLAW = join(import.meta.dirname, '../../../bin/claw.js');
@@ -211,6 +212,32 @@ test('an address is looked at when it is given, and never assumed', async () => 
     const run = await setup(codebase.root, '', ...args);
     expect(run).toMatchObject({ code: 2, json: { error: { code: 'USAGE' } } });
   }
+});
+
+test('the model is chosen from the list of its server, or typed where it is not there', async () => {
+  const server = await startOpenAiServer(() => 'ok', listOf('small-1', 'large-1', 'large-2'));
+  for (const [keys, model] of [
+    ['large-2', 'large-2'],
+    ['another', 'hidden-3'],
+  ] as const) {
+    await using codebase = temporaryCodebase({ '.env': '' });
+    const address = ['--base-url', `${server.url}/v1`];
+    const terminal = onTerminal(codebase.root, 'model', '--provider', 'openai', ...address);
+    await terminal.sees('The key, made in');
+    terminal.type('sk-1\r');
+    await terminal.sees('The model (type to search)');
+    await terminal.sees('large-2');
+    terminal.type(keys);
+    await terminal.sees(keys);
+    terminal.type('\r');
+    if (keys === 'another') {
+      await terminal.sees('The name of the model');
+      terminal.type(`${model}\r`);
+    }
+    expect(await terminal.code).toBe(0);
+    expect(codebase.read('.env')).toContain(`MODEL=openai/${model}\n`);
+  }
+  await server.close();
 });
 
 test('an assistant that runs is left alone when it asks for the set-up itself', async () => {

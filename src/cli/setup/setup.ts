@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { ClawError } from '../../engine/commands.ts';
 import { problemOfAddress } from '../../lib/setting-values.ts';
+import { askForList } from '../../model/ask-for-list.ts';
 import { completeOnce } from '../../model/completion.ts';
 import {
   defaultModelOf,
@@ -46,7 +47,13 @@ export async function setUpModel(
   const hasKey = ({ setup }: ProviderContribution): boolean =>
     Boolean(environmentOf(root)[setup.keySetting]);
   for (let refused: Answers | null = null; ; ) {
-    const answers = await askForModel({ providers, given, refused, hasKey });
+    const answers = await askForModel({
+      providers,
+      given,
+      refused,
+      hasKey,
+      listedNames: (so) => listedNames(invocation, providers, so),
+    });
     const tried = await tryOut(invocation, providers, answers);
     if (tried.kind === 'works') return tried.model;
     ui.stop(false);
@@ -57,6 +64,27 @@ export async function setUpModel(
     await dropTyped();
     refused = answers;
   }
+}
+
+/** Asks the provider's server for its models, as `.env` would be with these answers. */
+async function listedNames(
+  { root, ui }: Invocation,
+  providers: readonly ProviderContribution[],
+  answers: Answers,
+): Promise<readonly string[]> {
+  const before = environmentOf(root);
+  const { provider, model } = answers;
+  // A name is needed to write settings down; the list is that of the server, whatever it is.
+  const named = { ...answers, model: model ?? provider.defaultModel ?? 'unnamed' };
+  const values = answeredEnvironment(named, { providers, before: before['MODEL'] ?? '' });
+  const environment = { ...before, ...values };
+  const models = await modelsIn(environment, settingsOf(environment, root));
+  const installed = models.providers.find((one) => one.provider.name === provider.name);
+  if (installed === undefined) return [];
+  ui.progress({ kind: 'step', text: 'Asking which models there are' });
+  const list = await askForList(provider, installed.server);
+  ui.stop(list.kind === 'listed');
+  return list.kind === 'listed' ? list.models.map(({ name }) => name) : [];
 }
 
 /** The model that answers now, and the files that were written for it. */

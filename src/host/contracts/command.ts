@@ -18,6 +18,7 @@ import type { CostReport } from '../budget/cost-report.ts';
 import type { RunningCode } from '../changes/running-code.ts';
 import type { AddressOf } from '../groups/chat-list.ts';
 import type { Registry } from '../groups/registry.ts';
+import type { ChatModels } from '../models/chat-models.ts';
 import type { TaskBook } from '../scheduler/task-book.ts';
 import type { ServiceReport } from '../services/services.ts';
 import type { Ask } from './ask.ts';
@@ -51,6 +52,8 @@ export type CommandContext = {
   readonly engines: readonly KnownEngine[];
   /** The model of the settings. */
   readonly model: ModelReport;
+  /** The models of the chats, and those there are. */
+  readonly models: ChatModels;
   readonly projectDir: string;
   readonly version: string;
   readonly runningCode: RunningCode;

@@ -1,6 +1,7 @@
 import type { Loopback } from '../../http/route.ts';
 import type { Named, Silent } from '../../lib/contribution.ts';
 import type { OwnDatabases } from '../../lib/own-database.ts';
+import type { Catalog } from '../../model/catalog.ts';
 import type { HostModels } from '../../model/model.ts';
 import type { ChooseModels } from '../../model/routing.ts';
 import type { InboundFilters } from '../inbound-path/filters.ts';
@@ -52,6 +53,8 @@ export type HostOptions = StorePort &
     readonly filters: InboundFilters;
     /** The model of the settings: its name, and whether it can be asked. */
     readonly models: HostModels;
+    /** The models that servers list. */
+    readonly catalog: Catalog;
     /** Engines that can run agents here, best first. */
     readonly engines: readonly KnownEngine[];
     readonly chooseModels: ChooseModels;

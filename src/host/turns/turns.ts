@@ -45,7 +45,7 @@ export type TurnsOptions = StorePort &
   IdPort &
   LogPort &
   TimeoutsPort &
-  Pick<AgentTurnOptions, 'sandbox' | 'chooseModels' | 'systemPrompt' | 'budgets'> &
+  Pick<AgentTurnOptions, 'sandbox' | 'chooseModels' | 'chatModels' | 'systemPrompt' | 'budgets'> &
   Pick<TurnToolsOptions, 'tools' | 'guards' | 'fetchAttachment' | 'channelOf'> &
   Pick<CommandContextOptions, 'models' | 'drawsCodes'> &
   Pick<TurnQueueOptions, 'onEnded'> & {
@@ -99,7 +99,7 @@ export function openTurns(options: TurnsOptions): Turns {
     say,
     cancelTurns: running.cancel,
   });
-  const { chooseModels, systemPrompt, budgets } = options;
+  const { chooseModels, chatModels, systemPrompt, budgets } = options;
   const agent = {
     store,
     settings,
@@ -108,6 +108,7 @@ export function openTurns(options: TurnsOptions): Turns {
     log,
     sandbox,
     chooseModels,
+    chatModels,
     systemPrompt,
     budgets,
   };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { problemBy } from '../allowed-requests.ts';
+import { createListReader } from '../listed-model.ts';
 import type { Protocol } from '../protocol.ts';
 import { Count } from '../tokens.ts';
 
@@ -69,6 +70,8 @@ export const chatCompletions: Protocol = {
   usualEnd: '/v1',
   // Base addresses end in /v1 by convention, and some in something else instead.
   urlOf: (baseUrl, path) => new URL(`${baseUrl.replace(/\/+$/, '')}${path.slice('/v1'.length)}`),
+  listUrl: (baseUrl) => new URL(`${baseUrl.replace(/\/+$/, '')}/models`),
+  modelsIn: createListReader(),
   headersOf: () => ({}),
   problemOf: problemBy(NAMES, Plain),
   withCounts: (request) => ({

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { problemBy } from '../allowed-requests.ts';
+import { createListReader } from '../listed-model.ts';
 import type { Protocol } from '../protocol.ts';
 import { Count } from '../tokens.ts';
 
@@ -97,6 +98,10 @@ const Carrier = z.object({
 
 const MAX_ANSWER_TOKENS = 16_000;
 
+function urlOf(baseUrl: string, path: string): URL {
+  return new URL(`${baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '')}${path}`);
+}
+
 /** The Messages API of Anthropic, which other providers speak as well. */
 export const messages: Protocol = {
   name: 'messages',
@@ -104,7 +109,9 @@ export const messages: Protocol = {
   freePaths: ['/v1/messages/count_tokens'],
   usualEnd: null,
   // Base addresses do not end in /v1 by convention; both are taken.
-  urlOf: (baseUrl, path) => new URL(`${baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '')}${path}`),
+  urlOf,
+  listUrl: (baseUrl) => urlOf(baseUrl, '/v1/models?limit=1000'),
+  modelsIn: createListReader(),
   headersOf(given) {
     const version = given['anthropic-version'];
     const betas = plainBetas(String(given['anthropic-beta'] ?? ''));

@@ -29,6 +29,7 @@ export const provider = defineProvider({
     headers: (): Record<string, string> =>
       key === undefined ? {} : { authorization: `Bearer ${key}` },
     secrets: () => (key === undefined ? [] : [key]),
+    isSetUp: () => key !== undefined || baseUrl !== OWN_ADDRESS,
     // A server of the owner's own may need none.
     problem: () => null,
   }),

@@ -1,6 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
 import { createBudgetForgetter } from '../budgets.ts';
+import { openMeta } from '../meta.ts';
+import { choiceKey } from '../model-choices.ts';
 import { createSpenderForgetter } from '../usage.ts';
 
 /** The chat of each group's folder, also after that chat was unregistered. */
@@ -9,7 +11,7 @@ export interface Folders {
   holder(folder: string): string | null;
   /** Returns the folder that a chat has or last had. */
   of(jid: string): string | null;
-  /** Forgets a folder that is no more, the conversation that went on in it, its tasks and its budget. */
+  /** Forgets a folder that is no more, the conversation that went on in it, its tasks, its budget and its model. */
   forget(folder: string): void;
 }
 
@@ -26,6 +28,7 @@ export function openFolders(database: Database): Folders {
   const forgetServed = database.prepare('DELETE FROM served WHERE folder = ?');
   const forgetTasks = database.prepare('DELETE FROM tasks WHERE folder = ?');
   const forgetBudget = createBudgetForgetter(database);
+  const meta = openMeta(database);
   const forgetSpender = createSpenderForgetter(database);
   return {
     holder(folder) {
@@ -44,6 +47,7 @@ export function openFolders(database: Database): Folders {
         forgetTasks.run(folder);
         forgetBudget(folder);
         forgetSpender(folder);
+        meta.remove(choiceKey(folder));
       })(),
   };
 }

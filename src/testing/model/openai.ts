@@ -21,12 +21,33 @@ export type OpenAiServer = {
   close(): Promise<void>;
 };
 
+/** A refusal, as the server words it. */
+export type OpenAiRefusal = { readonly status: number; readonly message: string };
+
+/** Answers `GET /v1/models`. */
+export type ListScript = (response: ServerResponse, headers: IncomingHttpHeaders) => void;
+
+/** Returns what answers with a list of these models. */
+export function listOf(...entries: readonly (string | object)[]): ListScript {
+  const data = entries.map((entry) =>
+    typeof entry === 'string' ? { id: entry, object: 'model' } : entry,
+  );
+  return (response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ object: 'list', data }));
+  };
+}
+
 /** Starts a server on loopback that speaks OpenAI's chat completions, and answers with the script's text. */
 export async function startOpenAiServer(
-  script: (request: OpenAiRequest) => string,
+  script: (request: OpenAiRequest) => string | OpenAiRefusal,
+  list: ListScript | null = null,
 ): Promise<OpenAiServer> {
   const requests: OpenAiRequest[] = [];
   const server = createServer(async (incoming, response) => {
+    if (list !== null && incoming.method === 'GET' && incoming.url === '/v1/models') {
+      return list(response, incoming.headers);
+    }
     const chunks: Buffer[] = [];
     for await (const chunk of incoming) chunks.push(chunk);
     if (incoming.method !== 'POST' || incoming.url !== '/v1/chat/completions') {
@@ -36,7 +57,9 @@ export async function startOpenAiServer(
     if (!parsed.success) return refuse(response, 400, z.prettifyError(parsed.error));
     const request = { headers: incoming.headers, body: parsed.data };
     requests.push(request);
-    answer(response, request, script(request));
+    const said = script(request);
+    if (typeof said === 'string') answer(response, request, said);
+    else refuse(response, said.status, said.message);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();

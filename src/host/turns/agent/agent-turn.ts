@@ -11,6 +11,8 @@ import type {
   StorePort,
   TimeZonePort,
 } from '../../contracts/ports.ts';
+import type { ChatModels } from '../../models/chat-models.ts';
+import { successorHint } from '../../models/successor-hint.ts';
 import { silently } from '../../scheduler/task-result.ts';
 import { type TaskTurn, taskOfTurn, taskPrompt } from '../../scheduler/task-turn.ts';
 import type { TurnRecord } from '../record/turn-record.ts';
@@ -29,6 +31,7 @@ export type AgentTurnOptions = StorePort &
   LogPort & {
     readonly sandbox: LazySandbox;
     readonly chooseModels: ChooseModels;
+    readonly chatModels: Pick<ChatModels, 'look'>;
     readonly systemPrompt: SystemPrompt;
     readonly budgets: Budgets;
   };
@@ -99,7 +102,10 @@ export async function runAgentTurn(
   if (outcome.kind === 'failed' && outcome.code === 'BUDGET') {
     return overBudget(options.budgets, group, { isTask });
   }
-  if (outcome.kind === 'failed') return failedResult(outcome, group, task);
+  if (outcome.kind === 'failed') {
+    const hint = await successorHint(options.chatModels, outcome);
+    return failedResult({ ...outcome, message: `${outcome.message}${hint}` }, group, task);
+  }
   const session = nextConversation(conversation, outcome.session);
   const isEmpty = outcome.text.trim() === '';
   if (task !== null && (isEmpty || callbacks.isSilent())) {

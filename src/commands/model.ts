@@ -1,0 +1,112 @@
+import { type CommandContext, defineCommand } from '../host/contracts/command.ts';
+import { answerOrRefusal, groupAndRest } from '../host/groups/group-command.ts';
+import { GroupRefused } from '../host/groups/group-refused.ts';
+import { joined, type Word, wordsOf } from '../host/groups/words.ts';
+import { findModel } from '../host/models/find-model.ts';
+import { numbersText, originText } from '../host/models/model-text.ts';
+
+/** Models of one provider that are shown at once, and those that fit a search. */
+const SHOWN = 15;
+const FOUND = 40;
+
+export const command = defineCommand({
+  scope: 'owner',
+  name: 'model',
+  help: 'the models there are, with prices; with a name the one that answers here, `for <chat>` or `for all`; `default` goes back',
+  chats: 'all',
+  isQuick: true,
+  run: (context, argument) =>
+    answerOrRefusal(async () => ({
+      kind: 'answer',
+      text: await answerTo(context, wishOf(context, wordsOf(argument))),
+    })),
+});
+
+/** The model that was typed, if any, and the chats that it is for. */
+type Wish = {
+  readonly typed: string;
+  /** Null for all chats. */
+  readonly folder: string | null;
+  readonly chat: string;
+};
+
+/** @throws GroupRefused where the words after `for` name no chat */
+function wishOf(context: CommandContext, words: readonly Word[]): Wish {
+  const at = words.findIndex(({ text, isQuoted }) => text.toLowerCase() === 'for' && !isQuoted);
+  const { group } = context;
+  if (at === -1) return { typed: joined(words), folder: group.folder, chat: 'this chat' };
+  const typed = joined(words.slice(0, at));
+  const target = words.slice(at + 1);
+  if (target.length === 0) throw new GroupRefused('Say for which chat: `/model <name> for 2`.');
+  if (joined(target).toLowerCase() === 'all') return { typed, folder: null, chat: 'all chats' };
+  const named = groupAndRest(context, target);
+  if (named.rest.length > 0) throw new GroupRefused(`No chat is called ${joined(target)}.`);
+  return { typed, folder: named.group.folder, chat: named.group.name };
+}
+
+async function answerTo(context: CommandContext, wish: Wish): Promise<string> {
+  const { models } = context;
+  if (wish.typed === '') return await listText(context, wish);
+  if (wish.typed.toLowerCase() === 'default') {
+    models.choose(wish.folder, null);
+    return `Back to the default. ${chatLine(context, wish)}`;
+  }
+  const found = await findModel(models, wish.typed);
+  if (found.kind === 'none') return found.text;
+  if (found.kind === 'several') return severalText(context, wish.typed, found.names);
+  models.choose(wish.folder, found.name);
+  return `${chatLine(context, wish)}${found.note}`;
+}
+
+function chatLine({ models }: CommandContext, { folder, chat }: Wish): string {
+  const model = models.of(folder);
+  const numbers = numbersText(models.numbersOf(model.name));
+  const origin = model.from === 'chat' ? '' : `, ${originText(model)}`;
+  const head = `${chat[0]?.toUpperCase()}${chat.slice(1)}`;
+  return `${head}: \`${model.name}\`${origin} (${numbers}).`;
+}
+
+async function listText(context: CommandContext, wish: Wish): Promise<string> {
+  const lists = await context.models.lists();
+  const sections = lists.flatMap(({ provider, names, problem }) => [
+    '',
+    `**${provider}**`,
+    ...(problem === null ? modelLines(context, names, SHOWN) : [problem]),
+    ...(names.length > SHOWN ? [`… and ${names.length - SHOWN} more: \`/model ${provider}\``] : []),
+  ]);
+  return [
+    chatLine(context, wish),
+    ...otherChats(context),
+    ...sections,
+    '',
+    'Prices are for a million tokens. Say `/model <name>` for this chat, with `for <chat>` or `for all` for others, `/model default` to go back. A part of a name searches.',
+  ].join('\n');
+}
+
+/** Other chats with a model of their own: shown where only the owner reads. */
+function otherChats({ models, store, group }: CommandContext): readonly string[] {
+  if (!group.isMain) return [];
+  return store.groups
+    .all()
+    .filter(({ folder }) => folder !== group.folder && models.of(folder).from === 'chat')
+    .map(({ folder, name }) => `${name}: \`${models.of(folder).name}\``);
+}
+
+function severalText(context: CommandContext, typed: string, names: readonly string[]): string {
+  const more = names.length > FOUND ? [`… and ${names.length - FOUND} more`] : [];
+  return [
+    `${names.length === 1 ? 'One model fits' : `${names.length} models fit`} “${typed}”. Say the whole name of one:`,
+    ...modelLines(context, names, FOUND),
+    ...more,
+  ].join('\n');
+}
+
+function modelLines(
+  { models }: CommandContext,
+  names: readonly string[],
+  most: number,
+): readonly string[] {
+  return names
+    .slice(0, most)
+    .map((name) => `- \`${name}\`: ${numbersText(models.numbersOf(name))}`);
+}

@@ -1,0 +1,71 @@
+import type { Price } from '../../config.ts';
+import type { Catalog } from '../../model/catalog.ts';
+import { completeOnce } from '../../model/completion.ts';
+import type { HostModels } from '../../model/model.ts';
+import type { StorePort } from '../contracts/ports.ts';
+
+/** The model of a chat, and who has named it: the owner for this chat or for all, or the settings. */
+export type ChatModel = { readonly name: string; readonly from: 'chat' | 'all' | 'settings' };
+
+/** Facts about a model, for people. */
+export type ModelNumbers = {
+  readonly contextTokens: number;
+  /** Null where it is not known. */
+  readonly price: Price | null;
+};
+
+/** The models of the chats: which each has, and which there are. */
+export interface ChatModels extends Catalog {
+  /** Returns the model of a folder's chats; with null, of those that have none of their own. */
+  of(folder: string | null): ChatModel;
+  /** Chooses a model for a folder's chats, or with null for all; without a name the choice is taken back. */
+  choose(folder: string | null, name: string | null): void;
+  /** Returns what is known of a model; null where no provider here has it. */
+  numbersOf(name: string): ModelNumbers | null;
+  /** Asks a model for one word. @returns one sentence about why it cannot answer; null where it can */
+  tryOut(name: string): Promise<string | null>;
+}
+
+export type ChatModelsOptions = StorePort & {
+  readonly models: HostModels;
+  readonly catalog: Catalog;
+};
+
+const SMALL_CALL = { inputTokens: 1, outputTokens: 1, cacheWriteTokens: 0, cacheReadTokens: 0 };
+
+/** Opens the owner's choices, which are kept in the store with what was known of each model. */
+export function openChatModels({ store, models, catalog }: ChatModelsOptions): ChatModels {
+  const { modelChoices } = store;
+  for (const folder of [null, ...store.groups.all().map((group) => group.folder)]) {
+    const choice = modelChoices.of(folder);
+    if (choice !== null) models.learn([{ ...choice, id: choice.name }]);
+  }
+
+  function numbersOf(name: string): ModelNumbers | null {
+    const model = models.find(name);
+    if (model === null) return null;
+    return { contextTokens: model.contextTokens, price: model.priceOf(SMALL_CALL) };
+  }
+
+  return {
+    ...catalog,
+    numbersOf,
+    of(folder) {
+      const own = folder === null ? null : modelChoices.of(folder);
+      if (own !== null) return { name: own.name, from: 'chat' };
+      const all = modelChoices.of(null);
+      if (all !== null) return { name: all.name, from: 'all' };
+      return { name: models.configuredName, from: 'settings' };
+    },
+    choose(folder, name) {
+      const numbers = name === null ? null : numbersOf(name);
+      modelChoices.set(folder, name === null || numbers === null ? null : { name, ...numbers });
+    },
+    async tryOut(name) {
+      const model = models.find(name);
+      if (model === null) return 'No provider here has it.';
+      const tried = await completeOnce(model);
+      return tried.ok ? null : tried.message;
+    },
+  };
+}

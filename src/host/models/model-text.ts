@@ -1,0 +1,30 @@
+import type { ChatModel, ModelNumbers } from './chat-models.ts';
+
+/** Returns price and window of a model as part of a line: `$3 read, $15 written; 200,000 tokens`. */
+export function numbersText(numbers: ModelNumbers | null): string {
+  if (numbers === null) return 'no provider here has it';
+  const { price, contextTokens } = numbers;
+  const cost =
+    price === null
+      ? 'price not known'
+      : price.input === 0 && price.output === 0
+        ? 'costs nothing'
+        : `${dollars(price.input)} read, ${dollars(price.output)} written`;
+  return `${cost}; ${contextTokens.toLocaleString('en')} tokens of context`;
+}
+
+/** Says who has named the model of a chat. */
+export function originText({ from }: ChatModel): string {
+  return {
+    chat: 'chosen for this chat',
+    all: 'chosen for all chats',
+    settings: 'from the settings',
+  }[from];
+}
+
+/** Money for a million tokens: `$3`, `$0.0375`. */
+function dollars(microUsd: number): string {
+  const amount = microUsd / 1_000_000;
+  const digits = Number.isInteger(amount) ? 0 : Number.isInteger(amount * 100) ? 2 : 4;
+  return `$${amount.toFixed(digits)}`;
+}

@@ -1,0 +1,14 @@
+import type { TurnOutcome } from '../../sandbox/sandbox.ts';
+import type { ChatModels } from './chat-models.ts';
+
+/** Returns a sentence on what to take in place of a model that its server does not know; empty for nothing. */
+export async function successorHint(
+  models: Pick<ChatModels, 'look'>,
+  { reason, model }: Extract<TurnOutcome, { kind: 'failed' }>,
+): Promise<string> {
+  if (reason !== 'unknown-model' || model === undefined) return '';
+  const found = await models.look(model);
+  return found.kind === 'missing' && found.nearest !== null
+    ? ` Its nearest successor there is \`${found.nearest}\`: the owner chooses it by \`/model ${found.nearest}\`.`
+    : ' The owner chooses another by `/model`.';
+}
