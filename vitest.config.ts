@@ -23,7 +23,7 @@ export default defineConfig({
     setupFiles: ['./test/patience.ts'],
     pool: 'forks',
     // Most tests wait for processes that they started: one worker for each core would idle.
-    maxWorkers: Math.max(4, availableParallelism()),
+    maxWorkers: Math.max(6, availableParallelism()),
     sequence: { sequencer: LongestFirst },
   },
 });
