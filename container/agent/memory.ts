@@ -1,29 +1,18 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { listMarkdown } from './markdown-files.ts';
+import type { Places } from './prompt-section.ts';
 import { readHead } from './read-head.ts';
 
-const GROUP = '/workspace/group';
-const GLOBAL = '/workspace/global';
-const NOTES = '/home/node/.claude/memory';
 /** The limits of one CLAUDE.md, and of all notes together. */
 const MAX_MEMORY_BYTES = 32_768;
 const MAX_NOTES_BYTES = 16_384;
 const MAX_LISTED = 50;
 
-export type MemoryPlaces = {
-  readonly group: string;
-  readonly global: string;
-  readonly notes: string;
-};
+type MemoryPlaces = Pick<Places, 'group' | 'global' | 'notes'>;
 
-const PLACES: MemoryPlaces = { group: GROUP, global: GLOBAL, notes: NOTES };
-
-/**
- * Writes the system prompt: who the assistant is, as the host says, where it works, and what it remembers. It
- * is read again for each turn, so that the owner's edits count at once.
- */
-export async function systemPrompt(identity: string, places = PLACES): Promise<string> {
+/** Returns what the agent remembers. It is read again for each turn, so that the owner's edits count at once. */
+export async function memorySection(places: MemoryPlaces): Promise<string> {
   const [mayWriteGlobal, global, group, notes, files] = await Promise.all([
     isWritable(places.global),
     memoryFile(places.global, 'Memory shared by all groups'),
@@ -31,16 +20,9 @@ export async function systemPrompt(identity: string, places = PLACES): Promise<s
     ownNotes(places.notes),
     otherFiles(places.group),
   ]);
-  const parts = [identity, PLACE, layersOf(places, mayWriteGlobal), global, group, notes, files];
+  const parts = [layersOf(places, mayWriteGlobal), global, group, notes, files];
   return parts.filter((part) => part !== '').join('\n\n');
 }
-
-const PLACE =
-  'You work in a container without a network. /workspace/group is your folder and your current ' +
-  'directory; what you write there stays. ' +
-  '/workspace/media holds the files that get_attachment has fetched, for reading. ' +
-  '/workspace/extra holds what the owner shares with this group, where there is anything. ' +
-  '/tmp is emptied when the container ends.';
 
 function layersOf({ group, global, notes }: MemoryPlaces, mayWriteGlobal: boolean): string {
   return [

@@ -11,15 +11,23 @@ import type { AgentTool } from './agent-tool.ts';
 import { GuardedTools } from './guarded-tools.ts';
 import { HostTools } from './host-tools.ts';
 import { countProcesses } from './processes.ts';
+import type { AgentSection } from './prompt-section.ts';
 import { Questions } from './questions.ts';
+import { createPromptWriter } from './system-prompt.ts';
 import { runTurn } from './turn.ts';
 
 /**
  * Runs turns, as the host's frames say, until the host is gone.
  *
  * @param tools those of `container/agent/tools/`, listed by the bundle's entry
+ * @param sections those of `container/agent/prompt/`, likewise
  */
-export function serveTurns(stream: Duplex, tools: readonly AgentTool[]): void {
+export function serveTurns(
+  stream: Duplex,
+  tools: readonly AgentTool[],
+  sections: readonly AgentSection[],
+): void {
+  const prompts = createPromptWriter(sections);
   const ownProcesses = countProcesses();
   const hostTools = new HostTools((frame) => link.send(frame));
   const guardedTools = new GuardedTools((frame) => link.send(frame), hostTools);
@@ -54,6 +62,7 @@ export function serveTurns(stream: Duplex, tools: readonly AgentTool[]): void {
       guardedTools,
       questions,
       steering,
+      prompts,
       ownProcesses,
       send,
     });

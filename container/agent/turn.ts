@@ -11,12 +11,12 @@ import { MAX_FRAME_BYTES } from '../../src/sandbox/protocol/protocol.ts';
 import { ContextWindow } from './context-window.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { toolsWithLoops } from './loop.ts';
-import { systemPrompt } from './memory.ts';
 import { languageModel } from './model.ts';
 import { modelFault } from './model-fault.ts';
 import { countProcesses } from './processes.ts';
 import { reported } from './reported-tool.ts';
 import { Session } from './session.ts';
+import type { PromptWriter } from './system-prompt.ts';
 import type { ToolParts } from './toolset.ts';
 
 const SESSIONS_DIR = '/home/node/.claude/sessions';
@@ -29,6 +29,7 @@ export type TurnParts = ToolParts & {
   readonly ownProcesses: number;
   /** Brings in what is said in the chat while the turn runs. */
   readonly steering: Steering;
+  readonly prompts: PromptWriter;
 };
 
 /** Runs one turn to its `done` or `failed`. Never rejects. */
@@ -60,11 +61,12 @@ async function answer(frame: TurnFrame, parts: TurnParts): Promise<void> {
   const model = languageModel(frame.model);
   const window = new ContextWindow({ model, contextTokens, session });
   const tookIn = (id: string) => parts.send({ type: 'took', turn: frame.id, id });
+  const tools = frame.model.callsTools ? toolsWithLoops(frame, parts, model) : {};
   const result = streamText({
     model: window.model,
-    instructions: await systemPrompt(frame.system),
+    instructions: await parts.prompts.forTurn({ frame, tools: Object.keys(tools) }),
     messages: [...session.messages, asked],
-    tools: frame.model.callsTools ? toolsWithLoops(frame, parts, model) : {},
+    tools,
     experimental_steering: parts.steering,
     stopWhen: isStepCount(frame.maxRounds),
     // Failures arrive in the stream, where they end the turn: no need to print them.

@@ -5,7 +5,7 @@ import { WarmAgent } from './agent/warm-agent.ts';
 import type { Engine } from './engines/engine.ts';
 import { GroupContainer, SHUTTING_DOWN } from './group.ts';
 import { extraMounts } from './mounts/extra-mounts.ts';
-import { type GroupPlaces, groupMounts, writableFolders } from './mounts/mounts.ts';
+import { type GroupPlaces, groupMounts, sharedMounts, writableFolders } from './mounts/mounts.ts';
 import { type AgentUser, giveFolder } from './mounts/ownership.ts';
 import type { TurnFrame } from './protocol/frames.ts';
 import { makeSocketFolder, removePrivateFolder } from './protocol/socket-folder.ts';
@@ -62,6 +62,7 @@ export class GroupSandbox implements Sandbox {
         id: request.id,
         session: request.session,
         system: request.system,
+        sections: { ...request.sections },
         prompt: request.prompt,
         model: modelOf(request),
         tools: request.tools.map((tool) => ({ ...tool, inputSchema: { ...tool.inputSchema } })),
@@ -142,7 +143,11 @@ export class GroupSandbox implements Sandbox {
     return WarmAgent.start({
       engine,
       folder,
-      mounts: [...groupMounts(places, await plainEntries(projectDir)), ...extra.mounts],
+      mounts: [
+        ...groupMounts(places, await plainEntries(projectDir)),
+        ...(await sharedMounts(projectDir)),
+        ...extra.mounts,
+      ],
       socketDir,
       user,
       modelTimeoutMs: options.modelTimeoutMs ?? DEFAULT_MODEL_TIMEOUT_MS,

@@ -26,6 +26,8 @@ export type TurnRequest = {
   /** The models that may answer, best first, all of one protocol. */
   readonly models: readonly [Model, ...Model[]];
   readonly system: string;
+  /** Facts for the sections of the system prompt that the container writes, by the section's name. */
+  readonly sections?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly prompt: string;
   /** The host's tools that this turn is offered; calls of any other are refused. */
   readonly tools: readonly HostTool[];

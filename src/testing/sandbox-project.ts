@@ -67,6 +67,7 @@ type TurnOver = {
   readonly onOwnTool: TurnEvents['onOwnTool'];
   readonly onOwnToolRun: TurnEvents['onOwnToolRun'];
   readonly guardedOwnTools: TurnRequest['guardedOwnTools'];
+  readonly sections: NonNullable<TurnRequest['sections']>;
   readonly onTool: (call: { folder: string; name: string; input: unknown }) => Promise<{
     ok: boolean;
     value: unknown;
@@ -113,6 +114,7 @@ export async function sandboxProject(parts: SandboxProjectParts): Promise<Sandbo
       onOwnTool,
       onOwnToolRun,
       guardedOwnTools,
+      sections = {},
       onTool = async () => ({ ok: false, value: 'none' }),
     } = over;
     const request = {
@@ -122,6 +124,7 @@ export async function sandboxProject(parts: SandboxProjectParts): Promise<Sandbo
       session,
       models: [model] as const,
       system: 'You are Andy.',
+      sections,
       prompt,
       tools: parts.tools ?? [],
       guardedOwnTools,

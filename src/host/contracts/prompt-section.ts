@@ -27,10 +27,34 @@ export type PromptTurn = {
   readonly prompt: string;
   /** True if an earlier conversation ended before this turn. */
   readonly beginsAnew: boolean;
+  /** The name of the channel on which the turn is answered. */
+  readonly channel: string;
+  /** Names of the models that may answer, best first, as `MODEL` has them. */
+  readonly models: readonly string[];
+  /** Senders of the turn's messages, each once, the newest last; none in a task. */
+  readonly senders: readonly PromptSender[];
+  /** The number of turns of other chats in which an agent works now. */
+  readonly othersAtWork: number;
 };
 
+/** A person whose message is part of a turn. */
+export type PromptSender = {
+  /** The channel's own id of them. */
+  readonly id: string;
+  readonly name: string | null;
+  readonly isOwner: boolean;
+};
+
+/**
+ * Facts for a section that only the container can write, since what it reads is there: the file of the same
+ * name in `container/agent/prompt/` gets them.
+ */
+export type ForAgent = { readonly forAgent: Readonly<Record<string, unknown>> };
+
+type Written = string | ForAgent | null;
+
 /** Writes a section for a turn; null leaves it out. */
-export type PromptSection = (turn: PromptTurn) => string | null | Promise<string | null>;
+export type PromptSection = (turn: PromptTurn) => Written | Promise<Written>;
 
 /** The export `section` of a file in `src/prompt/`. Its `create` returns null where nothing is set for it. */
 export type PromptContribution = Contribution<PromptContext, PromptSection | null> & {

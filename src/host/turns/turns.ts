@@ -111,6 +111,8 @@ export function openTurns(options: TurnsOptions): Turns {
     chatModels,
     systemPrompt,
     budgets,
+    channelOf,
+    atWork: () => running.agents().length,
   };
   const { tools, guards, fetchAttachment } = options;
   const toolParts = {

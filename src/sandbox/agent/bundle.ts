@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import type { BuildOptions } from 'esbuild';
 
 /** Libraries that end up in the bundle, and the one that makes it: another version is another bundle. */
-const BUNDLED = ['ai', '@ai-sdk/anthropic', '@ai-sdk/openai-compatible', 'esbuild', 'zod'];
+const BUNDLED = ['ai', '@ai-sdk/anthropic', '@ai-sdk/openai-compatible', 'esbuild', 'yaml', 'zod'];
 
 /** Files that the agent shares with the host, beside its own folder. */
 export const SHARED = [
@@ -19,8 +19,8 @@ export const SHARED = [
  * Bundles the agent, unless its sources are those of the last time: into `agent.mjs`, which connects
  * and is there at once, and `turns.mjs` with all that a turn needs, which that loads after.
  *
- * The tools are the files of `container/agent/tools/`: the entry that lists them is written here, so
- * that adding a tool is adding a file.
+ * The tools are the files of `container/agent/tools/`, and the sections of its prompt those of
+ * `container/agent/prompt/`: the entry that lists them is written here, so that adding one is adding a file.
  *
  * @returns the folder of both, `<data>/cache/agent-<digest>`
  */
@@ -78,16 +78,28 @@ const ENTRY = `
   import { runAgent } from './main.ts';
   await runAgent(() => import('./turns.mjs'));`;
 
-/** Returns a module that gives every tool file's `tool` to the agent. */
+/** Returns a module that gives every tool file's `tool` and every section file's `section` to the agent. */
 function turnsEntry(sources: readonly string[]): string {
-  const tools = sources.filter((name) => name.startsWith('tools/'));
-  const imports = tools.map((name, at) => `import { tool as tool${at} } from './${name}';`);
-  const names = tools.map((_, at) => `tool${at}`);
+  const tools = namedExports(sources, { folder: 'tools', name: 'tool' });
+  const sections = namedExports(sources, { folder: 'prompt', name: 'section' });
   return [
     `import { serveTurns } from './serve.ts';`,
-    ...imports,
-    `export const serve = (stream) => serveTurns(stream, [${names.join(', ')}]);`,
+    ...tools.imports,
+    ...sections.imports,
+    `export const serve = (stream) => serveTurns(stream, [${tools.names}], [${sections.names}]);`,
   ].join('\n');
+}
+
+/** Returns imports of one export of each file of a folder, and the names that they get. */
+function namedExports(
+  sources: readonly string[],
+  { folder, name }: { readonly folder: string; readonly name: string },
+): { readonly imports: readonly string[]; readonly names: string } {
+  const files = sources.filter(
+    (path) => path.split('/').length === 2 && path.startsWith(`${folder}/`),
+  );
+  const imports = files.map((path, at) => `import { ${name} as ${name}${at} } from './${path}';`);
+  return { imports, names: files.map((_, at) => `${name}${at}`).join(', ') };
 }
 
 async function build(agentDir: string, sources: readonly string[], path: string): Promise<void> {

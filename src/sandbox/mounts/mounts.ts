@@ -1,3 +1,4 @@
+import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Mount } from '../engines/engine.ts';
 import { MEDIA_DIR, mediaFolder } from '../sandbox.ts';
@@ -39,6 +40,18 @@ export function writableFolders(places: GroupPlaces): { group: string; session: 
     group: join(places.projectDir, 'groups', places.folder),
     session: join(places.dataDir, 'sessions', places.folder, '.claude'),
   };
+}
+
+/**
+ * Returns the mount of `container/shared/`, files of the code that agents of every group may read; none where
+ * no such folder is there.
+ */
+export async function sharedMounts(projectDir: string): Promise<readonly Mount[]> {
+  const source = join(projectDir, 'container/shared');
+  const found = await lstat(source).catch(() => null);
+  // A link may lead anywhere.
+  if (found?.isDirectory() !== true) return [];
+  return [{ source, target: '/workspace/shared', isWritable: false }];
 }
 
 /**

@@ -6,7 +6,7 @@
  * send frames: one JSON object a line, at most {@link MAX_FRAME_BYTES} with its newline.
  *
  *     agent  → ready {protocol, followUps}
- *     host   → turn {id, session, system, prompt, model, tools, maxRounds, guarded}
+ *     host   → turn {id, session, system, sections, prompt, model, tools, maxRounds, guarded}
  *     agent  → text {turn, delta}                          any number of times
  *     agent  → tool_call {id, turn, name, input}           a tool of the host
  *     host   → tool_result {id, ok, value}
@@ -56,6 +56,8 @@ const TurnFrame = z.strictObject({
   id: Id,
   session: SessionId.nullable(),
   system: z.string(),
+  /** Facts for sections of the system prompt that the agent's side writes, by the section's name. */
+  sections: z.record(z.string(), z.record(z.string(), z.unknown())).optional(),
   prompt: z.string(),
   model: z.strictObject({
     protocol: z.enum(['messages', 'chat-completions']),

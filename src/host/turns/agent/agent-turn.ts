@@ -1,6 +1,7 @@
 import type { ChooseModels } from '../../../model/routing.ts';
 import type { TurnEvents, TurnOutcome, TurnRequest } from '../../../sandbox/sandbox.ts';
 import type { Group, Turn } from '../../../store/store.ts';
+import type { ChannelOf } from '../../address-book.ts';
 import type { Budgets } from '../../budget/budgets.ts';
 import { overBudget } from '../../budget/over-budget.ts';
 import type { ToolTurn } from '../../contracts/guard.ts';
@@ -11,6 +12,7 @@ import type {
   StorePort,
   TimeZonePort,
 } from '../../contracts/ports.ts';
+import type { ForAgent, PromptTurn } from '../../contracts/prompt-section.ts';
 import type { ChatModels } from '../../models/chat-models.ts';
 import { successorHint } from '../../models/successor-hint.ts';
 import { silently } from '../../scheduler/task-result.ts';
@@ -18,7 +20,7 @@ import { type TaskTurn, taskOfTurn, taskPrompt } from '../../scheduler/task-turn
 import type { TurnRecord } from '../record/turn-record.ts';
 import { answered, failed, type TurnResult, unregistered } from '../turn-result.ts';
 import type { LazySandbox } from './lazy-sandbox.ts';
-import { conversationOf, promptOf } from './prompt.ts';
+import { conversationOf, type PromptParts, promptOf } from './prompt.ts';
 import type { SystemPrompt } from './system-prompt.ts';
 import { conversationOfTurn, nextConversation } from './turn-conversation.ts';
 import { turnMessages } from './turn-messages.ts';
@@ -34,6 +36,9 @@ export type AgentTurnOptions = StorePort &
     readonly chatModels: Pick<ChatModels, 'look'>;
     readonly systemPrompt: SystemPrompt;
     readonly budgets: Budgets;
+    readonly channelOf: ChannelOf;
+    /** Returns the number of turns in which an agent works. */
+    readonly atWork: () => number;
   };
 
 /** The ways of one turn's agent to the host. */
@@ -63,7 +68,9 @@ export async function runAgentTurn(
   const task = taskOfTurn(store, turn);
   if (task?.task.state === 'cancelled') return silently('skipped', 'cancelled before it began');
   const isTask = task !== null;
-  const prompt = promptFor(options, turn, task);
+  const range = { jid: turn.jid, from: turn.fromSeq, upto: turn.uptoSeq };
+  const messages = turnMessages(store, range, options.timeZone);
+  const prompt = task === null ? promptOf(messages) : taskPrompt(task, conversationOf(messages));
   const route = await options.chooseModels({ group, isTask, prompt });
   if (route.kind === 'none') return failed('NO_MODEL', `${route.message} Then ask again.`);
   if (options.budgets.isUsedUp(group.folder)) return overBudget(options.budgets, group, { isTask });
@@ -72,6 +79,23 @@ export async function runAgentTurn(
   store.taskRuns.start(turn.id, options.now());
   const conversation = conversationOfTurn(options, group, task);
   const { beginsAnew } = conversation;
+  const sections: Record<string, ForAgent['forAgent']> = {};
+  const system = await options.systemPrompt(
+    {
+      group,
+      isTask,
+      now: options.now(),
+      prompt,
+      beginsAnew,
+      channel: options.channelOf(turn.jid)?.name ?? 'gone',
+      models: route.models.map(({ id }) => id),
+      senders: isTask ? [] : sendersOf(messages),
+      othersAtWork: Math.max(0, options.atWork() - 1),
+    },
+    (section, facts) => {
+      sections[section] = facts;
+    },
+  );
   const outcome = await opened.sandbox.runTurn(
     {
       id: turn.id,
@@ -79,7 +103,8 @@ export async function runAgentTurn(
       isMain: group.isMain,
       session: conversation.session,
       models: route.models,
-      system: await options.systemPrompt({ group, isTask, now: options.now(), prompt, beginsAnew }),
+      system,
+      sections,
       prompt,
       tools: callbacks.toolsFor({ isMain: group.isMain, isTask }),
       guardedOwnTools: callbacks.guardedOwnTools,
@@ -114,14 +139,14 @@ export async function runAgentTurn(
   return answered(textOf(outcome), session);
 }
 
-function promptFor(
-  { store, timeZone }: AgentTurnOptions,
-  turn: Turn,
-  task: TaskTurn | null,
-): string {
-  const range = { jid: turn.jid, from: turn.fromSeq, upto: turn.uptoSeq };
-  const parts = turnMessages(store, range, timeZone);
-  return task === null ? promptOf(parts) : taskPrompt(task, conversationOf(parts));
+/** Returns the senders of messages, each once, the newest last. */
+function sendersOf({ messages }: PromptParts): PromptTurn['senders'] {
+  const newest = new Map<string, PromptTurn['senders'][number]>();
+  for (const { sender: id, senderName: name, isOwner } of messages) {
+    newest.delete(id);
+    newest.set(id, { id, name, isOwner });
+  }
+  return [...newest.values()];
 }
 
 function failedResult(

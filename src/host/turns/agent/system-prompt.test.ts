@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { ContributionFolder } from '../../../testing/contributions.ts';
+import { promptTurn } from '../../../testing/prompt-turn.ts';
 import { discoverPromptSections } from '../../contracts/prompt-section.ts';
 import { openSystemPrompt } from './system-prompt.ts';
 
@@ -16,13 +17,10 @@ const context = {
   timeZone: 'Europe/Berlin',
   log: { info() {}, warn() {}, error: (_: string, data: unknown) => failures.push(data) },
 };
-const turn = {
+const turn = promptTurn({
   group: { name: 'Family', folder: 'family', isMain: false },
-  isTask: false,
-  now: Date.UTC(2026, 10, 21, 12),
   prompt: 'Rain?',
-  beginsAnew: false,
-};
+});
 
 test('the core’s sections tell who, where, when, and what the agent may do', async () => {
   const { systemPrompt } = openSystemPrompt(await discoverPromptSections(), {}, context);
@@ -51,6 +49,7 @@ test('a skill’s section stands by its order, sees its turn and settings, and h
     ),
     'first.ts': sectionFile('first', 20, `create: () => () => 'First.'`),
     'nothing.ts': sectionFile('nothing', 30, 'create: () => () => null'),
+    'facts.ts': sectionFile('facts', 40, 'create: () => () => ({ forAgent: { days: 3 } })'),
     'broken.ts': sectionFile('broken', 10, `create: () => () => { throw new Error('inside'); }`),
   });
   const careless = { ...context, store: {}, claw() {} };
@@ -61,7 +60,10 @@ test('a skill’s section stands by its order, sees its turn and settings, and h
   );
   expect(silent).toEqual([]);
   const given = { ...turn, group: { ...turn.group, jid: 'chat:family' } };
-  const [first, mood = '', ...more] = (await systemPrompt(given)).split('\n\n');
+  const facts: unknown[] = [];
+  const prompt = await systemPrompt(given, (...each) => void facts.push(each));
+  const [first, mood = '', ...more] = prompt.split('\n\n');
+  expect(facts).toEqual([['facts', { days: 3 }]]);
   expect([first, more]).toEqual(['First.', []]);
   expect(JSON.parse(mood)).toEqual({
     made: ['assistantName', 'dataDir', 'log', 'settings', 'timeZone'],

@@ -1,13 +1,21 @@
 import { openContributions, type Silent } from '../../../lib/contribution.ts';
 import type { Environment } from '../../../lib/settings.ts';
 import type {
+  ForAgent,
   PromptContext,
   PromptContribution,
   PromptTurn,
 } from '../../contracts/prompt-section.ts';
 
-/** Writes the system prompt of a turn. Never rejects. */
-export type SystemPrompt = (turn: PromptTurn) => Promise<string>;
+/**
+ * Writes the system prompt of a turn. Never rejects.
+ *
+ * @param onFacts called with what a section gives for the one of its name that the container writes
+ */
+export type SystemPrompt = (
+  turn: PromptTurn,
+  onFacts?: (section: string, facts: ForAgent['forAgent']) => void,
+) => Promise<string>;
 
 /** Opens the sections of this tree, in their order. One that cannot be written is left out and logged. */
 export function openSystemPrompt(
@@ -24,7 +32,7 @@ export function openSystemPrompt(
   async function written(
     { name, value: write }: (typeof made)[number],
     turn: PromptTurn,
-  ): Promise<string | null> {
+  ): Promise<string | ForAgent | null> {
     try {
       return await write(turn);
     } catch (error) {
@@ -35,10 +43,27 @@ export function openSystemPrompt(
 
   return {
     silent,
-    async systemPrompt({ group: { name, folder, isMain }, isTask, now, prompt, beginsAnew }) {
-      const turn = { group: { name, folder, isMain }, isTask, now, prompt, beginsAnew };
-      const sections = await Promise.all(made.map((section) => written(section, turn)));
-      return sections.filter((text) => text !== null && text !== '').join('\n\n');
+    async systemPrompt(given, onFacts = () => {}) {
+      const turn = { ...plain(given), group: plainGroup(given) };
+      const texts = await Promise.all(
+        made.map(async (section) => {
+          const result = await written(section, turn);
+          if (result === null || typeof result === 'string') return result;
+          onFacts(section.name, result.forAgent);
+          return null;
+        }),
+      );
+      return texts.filter((text) => text !== null && text !== '').join('\n\n');
     },
   };
+}
+
+/** Copies what the type names and nothing more: the turn comes from parts of the host that know more. */
+function plain(turn: PromptTurn): Omit<PromptTurn, 'group'> {
+  const { isTask, now, prompt, beginsAnew, channel, models, senders, othersAtWork } = turn;
+  return { isTask, now, prompt, beginsAnew, channel, models, senders, othersAtWork };
+}
+
+function plainGroup({ group: { name, folder, isMain } }: PromptTurn): PromptTurn['group'] {
+  return { name, folder, isMain };
 }

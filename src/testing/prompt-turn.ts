@@ -1,0 +1,17 @@
+import type { PromptTurn } from '../host/contracts/prompt-section.ts';
+
+/** Makes the turn of a prompt: the owner's in the terminal. What turns gain later is here then. */
+export function promptTurn(over: Partial<PromptTurn> = {}): PromptTurn {
+  return {
+    group: { name: 'Terminal', folder: 'main', isMain: true },
+    isTask: false,
+    now: Date.UTC(2026, 10, 21, 12),
+    prompt: 'hello',
+    beginsAnew: false,
+    channel: 'terminal',
+    models: ['anthropic/claude-sonnet-4-5'],
+    senders: [{ id: 'owner', name: 'Ada', isOwner: true }],
+    othersAtWork: 0,
+    ...over,
+  };
+}
