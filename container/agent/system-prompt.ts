@@ -1,13 +1,5 @@
 import type { TurnFrame } from '../../src/sandbox/protocol/frames.ts';
-import { memorySection } from './memory.ts';
 import { type AgentSection, PLACES, type SectionTurn } from './prompt-section.ts';
-
-const PLACE =
-  'You work in a container without a network. /workspace/group is your folder and your current ' +
-  'directory; what you write there stays. ' +
-  '/workspace/media holds the files that get_attachment has fetched, for reading. ' +
-  '/workspace/extra holds what the owner shares with this group, where there is anything. ' +
-  '/tmp is emptied when the container ends.';
 
 /** The parts of a turn that its prompt needs. */
 export type PromptParts = {
@@ -18,7 +10,7 @@ export type PromptParts = {
 
 /** Writes the prompts of an agent's turns. Neither function rejects. */
 export type PromptWriter = {
-  /** Returns who the assistant is, as the host says, where it works, and what it remembers. */
+  /** Returns what the host says, and the sections after it: where the agent works, what it remembers. */
   forTurn(parts: PromptParts): Promise<string>;
   /** Returns the sections for a loop of its own; often empty. */
   forLoop(parts: PromptParts): Promise<string>;
@@ -52,14 +44,8 @@ export function createPromptWriter(
 
   return {
     async forTurn(parts) {
-      const [memory, ours] = await Promise.all([memorySection(places), all(parts, false)]);
-      const texts = [
-        { order: 0, name: '', text: parts.frame.system },
-        { order: 700, name: 'place', text: PLACE },
-        { order: 800, name: 'memory', text: memory },
-        ...ours,
-      ];
-      return joined(texts);
+      const sections = joined(await all(parts, false));
+      return sections === '' ? parts.frame.system : `${parts.frame.system}\n\n${sections}`;
     },
     forLoop: async (parts) => joined(await all(parts, true)),
   };

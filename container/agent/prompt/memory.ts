@@ -1,0 +1,12 @@
+import { memorySection } from '../memory.ts';
+import { defineSection } from '../prompt-section.ts';
+
+/** Shows what the agent remembers. */
+export const section = defineSection({
+  name: 'memory',
+  order: 800,
+  create:
+    () =>
+    async ({ places, isLoop }) =>
+      isLoop ? null : await memorySection(places),
+});
