@@ -1,7 +1,6 @@
 import type { ChooseModels } from '../../../model/routing.ts';
 import type { TurnEvents, TurnOutcome, TurnRequest } from '../../../sandbox/sandbox.ts';
 import type { Group, Turn } from '../../../store/store.ts';
-import type { ChannelOf } from '../../address-book.ts';
 import type { Budgets } from '../../budget/budgets.ts';
 import { overBudget } from '../../budget/over-budget.ts';
 import type { ToolTurn } from '../../contracts/guard.ts';
@@ -12,7 +11,6 @@ import type {
   StorePort,
   TimeZonePort,
 } from '../../contracts/ports.ts';
-import type { ForAgent, PromptTurn } from '../../contracts/prompt-section.ts';
 import type { ChatModels } from '../../models/chat-models.ts';
 import { successorHint } from '../../models/successor-hint.ts';
 import { silently } from '../../scheduler/task-result.ts';
@@ -20,25 +18,22 @@ import { type TaskTurn, taskOfTurn, taskPrompt } from '../../scheduler/task-turn
 import type { TurnRecord } from '../record/turn-record.ts';
 import { answered, failed, type TurnResult, unregistered } from '../turn-result.ts';
 import type { LazySandbox } from './lazy-sandbox.ts';
-import { conversationOf, type PromptParts, promptOf } from './prompt.ts';
-import type { SystemPrompt } from './system-prompt.ts';
+import { conversationOf, promptOf } from './prompt.ts';
 import { conversationOfTurn, nextConversation } from './turn-conversation.ts';
 import { turnMessages } from './turn-messages.ts';
+import { type TurnPromptOptions, turnPrompt } from './turn-prompt.ts';
 
 /** Parts that every turn of an agent runs with. */
 export type AgentTurnOptions = StorePort &
   SettingsPort &
   ClockPort &
   TimeZonePort &
-  LogPort & {
+  LogPort &
+  TurnPromptOptions & {
     readonly sandbox: LazySandbox;
     readonly chooseModels: ChooseModels;
     readonly chatModels: Pick<ChatModels, 'look'>;
-    readonly systemPrompt: SystemPrompt;
     readonly budgets: Budgets;
-    readonly channelOf: ChannelOf;
-    /** Returns the number of turns in which an agent works. */
-    readonly atWork: () => number;
   };
 
 /** The ways of one turn's agent to the host. */
@@ -79,32 +74,24 @@ export async function runAgentTurn(
   store.taskRuns.start(turn.id, options.now());
   const conversation = conversationOfTurn(options, group, task);
   const { beginsAnew } = conversation;
-  const sections: Record<string, ForAgent['forAgent']> = {};
-  const system = await options.systemPrompt(
-    {
-      group,
-      isTask,
-      now: options.now(),
-      prompt,
-      beginsAnew,
-      channel: options.channelOf(turn.jid)?.name ?? 'gone',
-      models: route.models.map(({ id }) => id),
-      senders: isTask ? [] : sendersOf(messages),
-      othersAtWork: Math.max(0, options.atWork() - 1),
-    },
-    (section, facts) => {
-      sections[section] = facts;
-    },
-  );
+  const { models } = route;
+  const written = await turnPrompt(options, {
+    turn,
+    group,
+    isTask,
+    prompt,
+    beginsAnew,
+    models,
+    messages,
+  });
   const outcome = await opened.sandbox.runTurn(
     {
       id: turn.id,
       folder: group.folder,
       isMain: group.isMain,
       session: conversation.session,
-      models: route.models,
-      system,
-      sections,
+      models,
+      ...written,
       prompt,
       tools: callbacks.toolsFor({ isMain: group.isMain, isTask }),
       guardedOwnTools: callbacks.guardedOwnTools,
@@ -137,16 +124,6 @@ export async function runAgentTurn(
     return silently('silent', outcome.text, session);
   }
   return answered(textOf(outcome), session);
-}
-
-/** Returns the senders of messages, each once, the newest last. */
-function sendersOf({ messages }: PromptParts): PromptTurn['senders'] {
-  const newest = new Map<string, PromptTurn['senders'][number]>();
-  for (const { sender: id, senderName: name, isOwner } of messages) {
-    newest.delete(id);
-    newest.set(id, { id, name, isOwner });
-  }
-  return [...newest.values()];
 }
 
 function failedResult(

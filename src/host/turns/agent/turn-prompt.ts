@@ -1,0 +1,59 @@
+import type { Model } from '../../../model/model.ts';
+import type { TurnRequest } from '../../../sandbox/sandbox.ts';
+import type { Group, Turn } from '../../../store/store.ts';
+import type { ChannelOf } from '../../address-book.ts';
+import type { ClockPort } from '../../contracts/ports.ts';
+import type { ForAgent, PromptTurn } from '../../contracts/prompt-section.ts';
+import type { PromptParts } from './prompt.ts';
+import type { SystemPrompt } from './system-prompt.ts';
+
+export type TurnPromptOptions = ClockPort & {
+  readonly systemPrompt: SystemPrompt;
+  readonly channelOf: ChannelOf;
+  /** Returns the number of turns in which an agent works. */
+  readonly atWork: () => number;
+};
+
+/** Writes the host's part of the system prompt, and the facts for the part that the container writes. */
+export async function turnPrompt(
+  { systemPrompt, channelOf, atWork, now }: TurnPromptOptions,
+  work: {
+    readonly turn: Turn;
+    readonly group: Group;
+    readonly isTask: boolean;
+    readonly prompt: string;
+    readonly beginsAnew: boolean;
+    readonly models: readonly Model[];
+    readonly messages: PromptParts;
+  },
+): Promise<Pick<TurnRequest, 'system' | 'sections'>> {
+  const { turn, group, isTask, prompt, beginsAnew, models, messages } = work;
+  const sections: Record<string, ForAgent['forAgent']> = {};
+  const system = await systemPrompt(
+    {
+      group,
+      isTask,
+      now: now(),
+      prompt,
+      beginsAnew,
+      channel: channelOf(turn.jid)?.name ?? 'gone',
+      models: models.map(({ id }) => id),
+      senders: isTask ? [] : sendersOf(messages),
+      othersAtWork: Math.max(0, atWork() - 1),
+    },
+    (section, facts) => {
+      sections[section] = facts;
+    },
+  );
+  return { system, sections };
+}
+
+/** Returns the senders of messages, each once, the newest last. */
+function sendersOf({ messages }: PromptParts): PromptTurn['senders'] {
+  const newest = new Map<string, PromptTurn['senders'][number]>();
+  for (const { sender: id, senderName: name, isOwner } of messages) {
+    newest.delete(id);
+    newest.set(id, { id, name, isOwner });
+  }
+  return [...newest.values()];
+}
