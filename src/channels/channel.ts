@@ -11,6 +11,7 @@ import type {
   ChoiceOutcome,
   FetchedAttachment,
   InboundMessage,
+  OutboundDraft,
   OutboundMessage,
 } from './message.ts';
 
@@ -21,6 +22,7 @@ export type {
   FetchedAttachment,
   InboundMessage,
   OutboundChoices,
+  OutboundDraft,
   OutboundFile,
   OutboundMessage,
   RepliedTo,
@@ -58,6 +60,16 @@ export type ChannelCapabilities = {
   readonly reactions?: true;
   /** It changes the text of what it sent. Otherwise each line of progress is a message. */
   readonly edits?: true;
+  /**
+   * It shows an answer while it is written, by `draft`. Otherwise the chat shows that the assistant is typing, and
+   * after a while one message says what it does.
+   */
+  readonly drafts?: {
+    /** The least time from one step to the next in a chat: a second, where each is an edit at the far end. */
+    readonly everyMs: number;
+    /** A draft is shown below whatever comes meanwhile. Otherwise it then gives way to one further down. */
+    readonly staysLast?: true;
+  };
 };
 
 export type ChannelStatus = {
@@ -129,6 +141,14 @@ export interface Channel {
    * harmless rejects as for a refusal.
    */
   send(message: OutboundMessage): Promise<void>;
+  /**
+   * Shows what an answer has become, in the message that began under the same id. The host calls it for one
+   * draft of a chat at a time, and never while it sends there. A message with `replaces` is the end of it. Rejects as
+   * `send` does; a later step has all of the text again. Present with the capability `drafts`.
+   */
+  draft?(draft: OutboundDraft): Promise<void>;
+  /** Takes a draft away; nothing for one that is not known. Present with the capability `drafts`. */
+  takeBack?(jid: string, id: string): Promise<void>;
   setTyping(jid: string, isTyping: boolean): Promise<void>;
   ownsJid(jid: string): boolean;
   /** The chat or sender that the owner means by what they typed, such as a phone number; null for none. */

@@ -13,6 +13,17 @@ export type PrintedAbout = {
   readonly answersTo: readonly string[];
   /** True for progress of a command, which answers nothing yet. */
   readonly isProgress: boolean;
+  /** The id of the draft that this text is the end of. */
+  readonly replaces?: string;
+};
+
+/** What an answer has become that is still being written. */
+export type ConsoleDraft = {
+  readonly id: string;
+  readonly text: string;
+  /** What the assistant does now, in a few words; null for nothing to tell. */
+  readonly activity: string | null;
+  readonly answersTo: readonly string[];
 };
 
 /**
@@ -27,6 +38,10 @@ export interface ConsolePort {
    * with these ids; without such a reader, to all who are connected. Progress is shown apart from answers.
    */
   print(markdown: string, about: PrintedAbout): Promise<void>;
+  /** Shows a draft. Resolves when the owner of the terminal has it. */
+  draft(draft: ConsoleDraft): Promise<void>;
+  /** The draft with this id will not go on. */
+  dropDraft(id: string): Promise<void>;
   /** Asks for input; lines are handed over from here on, in order. */
   open(prompt: string, onLine: (line: ConsoleLine) => void): void;
   close(): void;

@@ -94,8 +94,17 @@ export type OutboundMessage = {
   readonly choices?: OutboundChoices;
   /** The message on which the text, an emoji, is put. */
   readonly reactsTo?: RepliedTo;
-  /** The `id` of an earlier message, a few minutes old at most, which gets this text in place of its own. */
+  /** The `id` of an earlier message or draft, a few minutes old at most, which gets this text in place of its own. */
   readonly replaces?: string;
+};
+
+/** An answer that is being written, as it is so far. The fields of a capability are as in a message. */
+export type OutboundDraft = Pick<
+  OutboundMessage,
+  'id' | 'jid' | 'text' | 'answersTo' | 'replyTo' | 'thread'
+> & {
+  /** What the assistant does now, in a few words: `reading files`. Null for nothing to tell. */
+  readonly activity: string | null;
 };
 
 /** A press that answers a question, and who pressed, as a message of theirs would say it. */

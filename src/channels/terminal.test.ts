@@ -15,6 +15,8 @@ function farEnd(over: Partial<ConsolePort> = {}) {
       void seen.push(
         `${isProgress ? 'progress' : 'print'} ${text}${answersTo.length > 0 ? ` for ${answersTo}` : ''}`,
       ),
+    draft: async ({ id, text, activity }) => void seen.push(`draft ${id} ${text} ${activity}`),
+    dropDraft: async (id) => void seen.push(`dropped ${id}`),
     open(prompt, listener) {
       seen.push(`open ${prompt}`);
       onLine = listener;

@@ -1,10 +1,18 @@
-import { type Channel, type ChannelEvents, type ChannelStatus, defineChannel } from './channel.ts';
+import {
+  type Channel,
+  type ChannelCapabilities,
+  type ChannelEvents,
+  type ChannelStatus,
+  defineChannel,
+} from './channel.ts';
 import type { ConsoleLine, ConsolePort } from './console-port.ts';
 
 /** The owner's own chat. */
 export const TERMINAL_JID = 'terminal:main';
 
 const PROMPT = '> ';
+/** Often enough for words to flow, and no more than a terminal can draw. */
+const CAPABILITIES: ChannelCapabilities = { drafts: { everyMs: 60, staysLast: true } };
 
 /** The terminal that the assistant was started in; absent when it runs without one. */
 export const channel = defineChannel({
@@ -52,8 +60,12 @@ function terminalChannel(
       await storing;
       status = { state: 'stopped', detail: null };
     },
-    send: ({ text, answersTo = [], isProgress = false }) =>
-      port.print(text, { answersTo, isProgress }),
+    capabilities: CAPABILITIES,
+    send: ({ text, answersTo = [], isProgress = false, replaces }) =>
+      port.print(text, { answersTo, isProgress, ...(replaces === undefined ? {} : { replaces }) }),
+    draft: ({ id, text, activity, answersTo = [] }) =>
+      port.draft({ id, text, activity, answersTo }),
+    takeBack: (_jid, id) => port.dropDraft(id),
     // Where a line waits for an answer, the terminal shows that by itself, and does not forget.
     async setTyping() {},
     ownsJid: (jid) => jid.startsWith('terminal:'),

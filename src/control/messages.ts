@@ -13,7 +13,16 @@ const AssistantMessageSchema = z.discriminatedUnion('kind', [
   /** First of all: who is there. */
   z.object({ kind: z.literal('welcome'), name: z.string() }),
   /** An answer to this shell; for one that watches, also messages that it did not ask for. */
-  z.object({ kind: z.literal('answer'), text: z.string() }),
+  z.object({
+    kind: z.literal('answer'),
+    text: z.string(),
+    /** The id of what was `growing`, and has this text now that it is whole. */
+    replaces: z.string().nullable().optional(),
+  }),
+  /** An answer that is being written: its first `from` characters stay, and this comes after them. */
+  z.object({ kind: z.literal('growing'), id: z.string(), from: z.int(), text: z.string() }),
+  /** What was growing will not go on. */
+  z.object({ kind: z.literal('dropped') }),
   /** The progress of this shell's command; its answer comes later. */
   z.object({ kind: z.literal('progress'), text: z.string() }),
   /** A notice, which answers nothing. */

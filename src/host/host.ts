@@ -44,11 +44,12 @@ export function openHost(options: HostOptions): Host {
     mainChat,
     now,
     newId,
+    setTimer,
     log,
     timeouts,
     channelOf,
   });
-  const { outgoing, outgoingFiles, acknowledging, delivery } = outbound;
+  const { outgoing, outgoingFiles, acknowledging, delivery, live } = outbound;
   const toOwner = { queue: outgoing.queueForOwner, onQueued: delivery.wake };
 
   // Beside the path: tasks and services, which queue turns.
@@ -153,6 +154,7 @@ export function openHost(options: HostOptions): Host {
       if (result.kind === 'suspended') options.requestRestart();
       else acknowledging.ended(turn);
       asking.wake();
+      live.sweep();
     },
   });
   const { turnQueue, followUps } = turns;
@@ -182,7 +184,10 @@ export function openHost(options: HostOptions): Host {
       // After the channel has acknowledged: it must know of the message before it hears of its end.
       setImmediate(() => jids.forEach(acknowledging.check));
     },
-    onSendable: delivery.wake,
+    onSendable() {
+      delivery.wake();
+      live.sweep();
+    },
   });
 
   return {
@@ -212,6 +217,7 @@ export function openHost(options: HostOptions): Host {
       const servicesEnded = services.stop().then(http.close);
       asking.stop();
       inbound.stop();
+      live.stop();
       await Promise.all([
         servicesEnded,
         shutdown({ channels, sandbox, log, timeouts, turnQueue, delivery, graceMs }),

@@ -40,6 +40,8 @@ export type NewOutbound = {
   readonly threadOf?: string | null;
   /** For channels that show choices to press; `text` names them for all others. */
   readonly choices?: KeptChoices | null;
+  /** The draft that gets this text in place of its own. */
+  readonly replaces?: string | null;
 };
 
 /** A message on its way out. `attempts` counts refusals, `repeats` sends of unknown outcome. */
@@ -51,6 +53,7 @@ export type Outbound = Omit<NewOutbound, 'replyTo' | 'threadOf'> & {
   /** Null where it answers nothing, or where that is not stored any more. */
   readonly replyTo: { readonly id: string; readonly sender: string; readonly text: string } | null;
   readonly choices: KeptChoices | null;
+  readonly replaces: string | null;
   /** The thread of what was asked last in its turn; null without a turn, or where there are no threads. */
   readonly thread: string | null;
   readonly seq: number;
@@ -73,6 +76,7 @@ const Row = z
     next_try_at: z.int(),
     attachments: z.string(),
     choices: z.string().nullable(),
+    replaces: z.string().nullable(),
     thread: z.string().nullable(),
     reply_id: z.string().nullable(),
     reply_sender: z.string().nullable(),
@@ -91,6 +95,7 @@ const Row = z
     nextTryAt: row.next_try_at,
     attachments: parseFiles(row.attachments),
     choices: row.choices === null ? null : parseChoices(row.choices),
+    replaces: row.replaces,
     thread: row.thread,
     replyTo:
       row.reply_id === null || row.reply_sender === null

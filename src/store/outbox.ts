@@ -49,15 +49,16 @@ const Files = z.object({ attachments: z.string() });
 export function openOutbox(database: Database): Outbox {
   const insert = database.prepare(`
     INSERT INTO outbox (message_id, jid, text, turn_id, is_progress, is_reaction, reply_to, attachments, choices,
-      thread, state, created_at)
+      replaces, thread, state, created_at)
     VALUES (:messageId, ${CURRENT_JID}, :text, :turnId, :isProgress, :isReaction, :replyTo, :attachments, :choices,
+      :replaces,
       (SELECT messages.thread FROM turns JOIN messages ON messages.seq = turns.upto_seq
        WHERE turns.id = :threadOf AND turns.jid = ${CURRENT_JID}
        AND (turns.kind = 'command' OR turns.payload IS NULL)),
       'queued', :now)`);
   const heads = database.prepare(`
     SELECT outbox.seq, message_id, outbox.jid, outbox.text, turn_id, is_progress, is_reaction, attempts,
-      repeats, next_try_at, attachments, choices, outbox.thread, messages.id AS reply_id,
+      repeats, next_try_at, attachments, choices, replaces, outbox.thread, messages.id AS reply_id,
       messages.sender AS reply_sender, messages.text AS reply_text
     FROM outbox LEFT JOIN messages ON messages.jid = outbox.jid AND messages.id = outbox.reply_to
     WHERE outbox.seq IN
@@ -104,9 +105,10 @@ export function openOutbox(database: Database): Outbox {
   return {
     add({ messageId, jid, text, turnId = null, replyTo = null, threadOf = turnId, ...rest }, now) {
       const { isProgress = false, isReaction = false, attachments = [], choices = null } = rest;
+      const { replaces = null } = rest;
       throughIndex(() =>
         insert.run({
-          ...{ messageId, jid, text, turnId, replyTo, threadOf, now },
+          ...{ messageId, jid, text, turnId, replyTo, threadOf, replaces, now },
           isProgress: Number(isProgress),
           isReaction: Number(isReaction),
           attachments: JSON.stringify(attachments),

@@ -10,6 +10,7 @@ import { openSenders, type Senders } from './chats/senders.ts';
 import { openSessions, type Sessions } from './chats/sessions.ts';
 import { openStrangers, type Strangers } from './chats/strangers.ts';
 import { openDatabase } from './database.ts';
+import { type Drafts, openDrafts } from './drafts.ts';
 import { type Engines, openEngines } from './engines.ts';
 import { type Attachments, openAttachments } from './messages/attachments.ts';
 import { type DroppedMessages, openDroppedMessages } from './messages/dropped-messages.ts';
@@ -55,6 +56,7 @@ export interface Store {
   readonly attachments: Attachments;
   readonly budgets: Budgets;
   readonly chats: Chats;
+  readonly drafts: Drafts;
   readonly droppedMessages: DroppedMessages;
   readonly engines: Engines;
   readonly folders: Folders;
@@ -120,6 +122,7 @@ export function openStore({ path, migrationsDir, now }: StoreOptions): Store {
     attachments: openAttachments(database),
     budgets: openStoredBudgets(database),
     chats,
+    drafts: openDrafts(database),
     droppedMessages: openDroppedMessages(database),
     engines: openEngines(meta),
     folders,

@@ -17,6 +17,7 @@ function conversation() {
       isWatching,
       print: (text) => void seen.push(`${name}: ${text}`),
       progress: (text) => void seen.push(`${name} on the way: ${text}`),
+      grow: (piece) => void seen.push(`${name} sees ${piece?.text ?? 'it dropped'}`),
       notice: () => {},
       setActivity: (activity) => void seen.push(`${name} sees ${activity}`),
       acknowledged: () => {},

@@ -1,3 +1,4 @@
+import type { GrowingText } from '../terminal/live-markdown.ts';
 import type { Listener } from '../terminal/owner-console.ts';
 import type { Lines, Speaker } from './lines.ts';
 
@@ -15,6 +16,14 @@ export type Printed = {
   readonly text: string;
   readonly answersTo: readonly string[];
   readonly isProgress: boolean;
+  /** The draft that it is the end of. */
+  readonly replaces?: string | null;
+};
+
+/** A piece of an answer that is being written, and what the assistant does meanwhile. */
+export type Drafted = GrowingText & {
+  readonly activity: string | null;
+  readonly answersTo: readonly string[];
 };
 
 /** All clients, and the choice who of them sees which message. */
@@ -23,6 +32,10 @@ export interface Clients {
   leave(client: Client): void;
   /** Shows a text to those who said the lines that it is about; with none of them, to all who watch. */
   print(printed: Printed): void;
+  /** Shows an answer that is being written to those who will see it. */
+  draft(drafted: Drafted): void;
+  /** The draft with this id will not go on; without one, none will: the assistant has ended. */
+  dropDraft(id?: string): void;
   name(): string;
   /** Sets the assistant's name, shown while it is typing. */
   setName(name: string): void;
@@ -36,15 +49,29 @@ export function openClients(lines: () => Lines): Clients {
   const shown = new Map<Client, string | null>();
   let name = 'The assistant';
   let phase: string | null = null;
+  /** By client, the draft that it sees, and what the assistant does meanwhile. */
+  const drafts = new Map<Client, { readonly id: string; readonly activity: string | null }>();
 
   function refresh(): void {
     for (const [client, before] of shown) {
-      const working = lines().isIdle(client) ? null : `${name} is typing`;
+      const doing = drafts.get(client)?.activity ?? 'typing';
+      const working = lines().isIdle(client) ? null : `${name} is ${doing}`;
       const activity = phase ?? working;
       if (activity === before) continue;
       shown.set(client, activity);
       client.setActivity(activity);
     }
+  }
+
+  /**
+   * Finds those who said lines. A client who asked may have left: then all who watch see the answer, and it is not
+   * lost.
+   */
+  function audienceOf(answersTo: readonly string[]): readonly Client[] {
+    const asking = new Set<Speaker>(lines().speakersOf(answersTo));
+    const everybody = [...shown.keys()];
+    const present = everybody.filter((client) => asking.has(client));
+    return present.length > 0 ? present : everybody.filter(({ isWatching }) => isWatching);
   }
 
   return {
@@ -53,15 +80,34 @@ export function openClients(lines: () => Lines): Clients {
       shown.set(client, null);
       refresh();
     },
-    leave: (client) => void shown.delete(client),
-    print({ text, answersTo, isProgress }) {
-      const asking = new Set<Speaker>(lines().speakersOf(answersTo));
-      const everybody = [...shown.keys()];
-      const present = everybody.filter((client) => asking.has(client));
-      // The client who asked may have left: then all who watch see the answer, and it is not lost.
-      const shownTo =
-        present.length > 0 ? present : everybody.filter(({ isWatching }) => isWatching);
-      for (const client of shownTo) client[isProgress ? 'progress' : 'print'](text);
+    leave(client) {
+      shown.delete(client);
+      drafts.delete(client);
+    },
+    print({ text, answersTo, isProgress, replaces = null }) {
+      for (const client of audienceOf(answersTo)) {
+        if (isProgress) {
+          client.progress(text);
+          continue;
+        }
+        if (drafts.get(client)?.id === replaces) drafts.delete(client);
+        client.print(text, replaces);
+      }
+    },
+    draft({ id, from, text, activity, answersTo }) {
+      for (const client of audienceOf(answersTo)) {
+        drafts.set(client, { id, activity });
+        if (text !== '') client.grow({ id, from, text });
+      }
+      refresh();
+    },
+    dropDraft(id) {
+      for (const [client, draft] of drafts) {
+        if (id !== undefined && draft.id !== id) continue;
+        drafts.delete(client);
+        client.grow(null);
+      }
+      refresh();
     },
     name: () => name,
     setName(given) {

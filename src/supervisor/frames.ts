@@ -13,7 +13,20 @@ const ChildFrameSchema = z.discriminatedUnion('kind', [
     answersTo: z.array(z.string()).default([]),
     /** It says how far a command is, and answers nothing yet. */
     isProgress: z.boolean().default(false),
+    /** The draft that it is the end of. */
+    replaces: z.string().nullable().default(null),
   }),
+  /** An answer that is being written: its first `from` characters stay, and this comes after them. */
+  z.object({
+    kind: z.literal('draft'),
+    id: z.string(),
+    from: z.int(),
+    text: z.string(),
+    activity: z.string().nullable(),
+    answersTo: z.array(z.string()),
+  }),
+  /** That answer will not go on. */
+  z.object({ kind: z.literal('draft-dropped'), id: z.string() }),
   /** A notice for the owner, which answers nothing. */
   z.object({ kind: z.literal('notice'), text: z.string() }),
   z.object({ kind: z.literal('stored'), number: z.int() }),

@@ -64,6 +64,12 @@ export function runAssistant(options: RunOptions): Run {
       case 'print':
         clients.print(frame);
         return;
+      case 'draft':
+        clients.draft(frame);
+        return;
+      case 'draft-dropped':
+        clients.dropDraft(frame.id);
+        return;
       case 'notice':
         ownerConsole.notice(frame.text);
         return;
@@ -128,6 +134,7 @@ export function runAssistant(options: RunOptions): Run {
       clearTimeout(deadline);
       liveness.stop();
       lines.detach();
+      clients.dropDraft();
       return { ...end, wantsRestart, wasHealthy, isLate, isHung };
     }),
   };

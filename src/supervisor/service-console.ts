@@ -13,6 +13,7 @@ export function serviceConsole(output: Writable, errors: Writable): OwnerConsole
     isInteractive: true,
     open: () => {},
     print: (markdown) => void output.write(`${printable(markdown)}\n`),
+    grow: () => {},
     notice: (text) => void errors.write(`${printable(text)}\n`),
     setActivity: () => {},
     acknowledged: () => {},

@@ -12,7 +12,9 @@ export function admitShell(shell: Shell, { lines, clients }: ShellParts): ShellE
   const client: Client = {
     isOneByOne: false,
     isWatching: false,
-    print: (text) => shell.send({ kind: 'answer', text }),
+    print: (text, replaces = null) => shell.send({ kind: 'answer', text, replaces }),
+    grow: (piece) =>
+      shell.send(piece === null ? { kind: 'dropped' } : { kind: 'growing', ...piece }),
     progress: (text) => shell.send({ kind: 'progress', text }),
     notice: (text) => shell.send({ kind: 'notice', text }),
     setActivity: (text) => shell.send({ kind: 'activity', text }),

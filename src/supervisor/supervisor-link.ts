@@ -1,4 +1,4 @@
-import type { ConsoleLine, ConsolePort } from '../channels/console-port.ts';
+import type { ConsoleDraft, ConsoleLine, ConsolePort } from '../channels/console-port.ts';
 import { type ChildFrame, parseSupervisorFrame, type StartFrame } from './frames.ts';
 
 /** The assistant's end of the channel to its supervisor. */
@@ -40,6 +40,16 @@ export function connectSupervisor(process: ProcessWithChannel): SupervisorLink {
       process.send(frame, undefined, undefined, (error) => (error ? reject(error) : resolve()));
     });
   }
+  /** The draft that was sent last: of the next one, only what is new is sent. */
+  let drafted = { id: '', text: '' };
+
+  async function sendDraft({ id, text, activity, answersTo }: ConsoleDraft): Promise<void> {
+    const from = drafted.id === id && text.startsWith(drafted.text) ? drafted.text.length : 0;
+    drafted = { id, text };
+    const added = text.slice(from);
+    await send({ kind: 'draft', id, from, text: added, activity, answersTo: [...answersTo] });
+  }
+
   const tell = (frame: ChildFrame): void => {
     // Only a supervisor that is gone takes no frames, and then `disconnect` has ended this process.
     send(frame).catch(() => {});
@@ -53,8 +63,10 @@ export function connectSupervisor(process: ProcessWithChannel): SupervisorLink {
       get awaiting() {
         return start?.awaiting ?? null;
       },
-      print: (text, { answersTo, isProgress }) =>
-        send({ kind: 'print', text, answersTo: [...answersTo], isProgress }),
+      print: (text, { answersTo, isProgress, replaces = null }) =>
+        send({ kind: 'print', text, answersTo: [...answersTo], isProgress, replaces }),
+      draft: sendDraft,
+      dropDraft: (id) => send({ kind: 'draft-dropped', id }),
       open(prompt, listener) {
         onLine = listener;
         tell({ kind: 'prompt', text: prompt });

@@ -15,9 +15,16 @@ import { interactiveConsole } from ${JSON.stringify(CONSOLE)};
 const { stdin: input, stdout: output } = process;
 const history = { size: 10, read: () => [], add() {} };
 const screen = interactiveConsole({ input, output, history, isStyled: false });
+const answer = '# Title\\n\\nSome **words** that are longer than a row.\\n\\n- one\\n- two\\n\\nEnd';
+const grow = (from) => {
+  if (from >= answer.length) return void screen.print(answer, 'd');
+  screen.grow({ id: 'd', from, text: answer.slice(from, from + 9) });
+  setImmediate(grow, from + 9);
+};
 screen.open('> ', {
   onLine(text) {
     screen.print('said ' + JSON.stringify(text));
+    if (text === 'grow') grow(0);
     if (text === 'work') screen.setActivity('Andy is typing');
     if (text !== 'later') return;
     input.once('data', () => setImmediate(() => screen.print('one two three four five six seven')));
@@ -99,5 +106,61 @@ test('the mark of typing stays while other things arrive', async () => {
   await terminal.sees('said "more"');
   const before = terminal.raw().length;
   await vi.waitFor(() => expect(terminal.raw().slice(before)).toMatch(/[⠙⠹⠸⠼⠴⠦⠧⠇⠏]/));
+  await terminal.end();
+});
+
+/** Returns what is on a terminal of 24 columns after all that was written to it: enough of one for these tests. */
+function screenAfter(raw: string): string {
+  const rows: string[][] = [[]];
+  let [row, column] = [0, 0];
+  const put = (character: string): void => {
+    if (column === 24) [row, column] = [row + 1, 0];
+    while (rows.length <= row) rows.push([]);
+    const line = rows[row] ?? [];
+    while (line.length < column) line.push(' ');
+    line[column] = character;
+    column += 1;
+  };
+  for (const [piece, parameter = '', kind] of raw.matchAll(/\u001b\[([?\d;]*)([A-Za-z])|[\s\S]/g)) {
+    const count = Number(parameter || 1);
+    if (kind === 'A') row = Math.max(0, row - count);
+    else if (kind === 'B') row += count;
+    else if (kind === 'C') column += count;
+    else if (kind === 'D') column -= count;
+    else if (kind === 'G') column = count - 1;
+    else if (kind === 'J') rows.splice(row, rows.length, (rows[row] ?? []).slice(0, column));
+    else if (kind === 'K') rows[row] = (rows[row] ?? []).slice(0, column);
+    else if (piece === '\r') column = 0;
+    else if (piece === '\n') row += 1;
+    else if (kind === undefined) put(piece);
+  }
+  return rows.map((line) => line.join('').trimEnd()).join('\n');
+}
+
+test('an answer that grows is on the screen once at its end, with what was typed meanwhile', async () => {
+  const terminal = open();
+  await terminal.isReady();
+  terminal.type('grow\r');
+  await terminal.sees('End\n> ');
+  terminal.type('more\r');
+  await terminal.sees('said "more"');
+  expect(screenAfter(terminal.raw())).toBe(
+    [
+      '> grow',
+      'said "grow"',
+      '# Title',
+      '',
+      'Some **words** that are',
+      'longer than a row.',
+      '',
+      '- one',
+      '- two',
+      '',
+      'End',
+      '> more',
+      'said "more"',
+      '>',
+    ].join('\n'),
+  );
   await terminal.end();
 });

@@ -2,6 +2,7 @@ import { createInterface, type Interface } from 'node:readline';
 import type { ReadStream, WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
 import type { History } from './history.ts';
+import { openLiveAnswer } from './live-answer.ts';
 import { renderMarkdown } from './markdown.ts';
 import { openMessage } from './message.ts';
 import { type ConsoleEvents, isLeaving, type OwnerConsole } from './owner-console.ts';
@@ -18,6 +19,8 @@ export type TerminalStreams = {
 const SECOND_CTRL_C_MS = 2_000;
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const FRAME_MS = 100;
+/** Rows for the typed line and what is above the tail. */
+const KEPT_ROWS = 5;
 const CONTINUED = '… ';
 /** Asks the terminal to say where a paste begins and ends, and to stop doing so. */
 const MARK_PASTES = '\u001b[?2004h';
@@ -30,19 +33,51 @@ export function interactiveConsole(streams: TerminalStreams): OwnerConsole {
   let editor: Interface | null = null;
   let prompt = '';
   let spinner: NodeJS.Timeout | undefined;
+  /** The last part of an answer that is being written: lines above the prompt, each of one row. */
+  let tail: readonly string[] = [];
+  /** Rows of it that are on the screen. */
+  let tailRows = 0;
+  /** The tail while a line is being ended. */
+  let tailBelow: readonly string[] = [];
 
-  function writeAbove(text: string): void {
+  const writeAbove = (text: string): void => show([text], tail);
+
+  /** Writes texts above the line that is being typed, and between the two the tail. */
+  function show(texts: readonly string[], nextTail: readonly string[]): void {
+    const lines = [...texts, ...(editor === null ? [] : nextTail)]
+      .map((text) => `${text}\n`)
+      .join('');
+    tail = nextTail;
     if (editor === null) {
-      output.write(`${text}\n`);
+      output.write(lines);
       return;
     }
-    output.moveCursor(0, -editor.getCursorPos().rows);
+    // In one piece: a terminal that draws half of it would flicker.
+    output.cork();
+    output.moveCursor(0, -editor.getCursorPos().rows - tailRows);
     output.cursorTo(0);
     output.clearScreenDown();
-    output.write(`${text}\n`);
+    output.write(lines);
+    tailRows = nextTail.length;
     setDrawnRows(editor, 0);
     editor.prompt(true);
+    output.uncork();
   }
+
+  const render = (markdown: string): string =>
+    isStyled
+      ? renderMarkdown(markdown, widthOf(output))
+      : wrap(printable(markdown), widthOf(output));
+  const dimmed = (text: string): string => {
+    const lines = wrap(printable(text), widthOf(output));
+    return isStyled ? styleText('dim', lines, { validateStream: false }) : lines;
+  };
+  const answer = openLiveAnswer({
+    show: (texts, rendered) => show(texts, lastRows(rendered, output)),
+    render,
+    remark: dimmed,
+    separatesBlocks: isStyled,
+  });
 
   function redraw(text: string): void {
     if (editor === null) return;
@@ -55,6 +90,8 @@ export function interactiveConsole(streams: TerminalStreams): OwnerConsole {
 
   function onLine(line: string, events: ConsoleEvents): void {
     if (editor === null) return;
+    const kept = tailBelow;
+    tailBelow = [];
     const said = message.add(line);
     if (said !== null && isLeaving(said)) {
       editor.close();
@@ -63,6 +100,7 @@ export function interactiveConsole(streams: TerminalStreams): OwnerConsole {
     if (said !== null && said.trim() !== '') events.onLine(said);
     if (spinner === undefined) editor.setPrompt(ownPrompt());
     editor.prompt();
+    if (kept.length > 0) show([], kept);
   }
 
   function onKey(key?: { readonly name?: string }): void {
@@ -70,6 +108,11 @@ export function interactiveConsole(streams: TerminalStreams): OwnerConsole {
     setDrawnRows(editor, editor.getCursorPos().rows);
     if (key?.name === 'paste-start') message.beginPaste();
     if (key?.name === 'paste-end') message.endPaste();
+    // What is said stays above the tail of an answer, which goes on below it.
+    if (key?.name === 'return' && tail.length > 0) {
+      tailBelow = tail;
+      show([], []);
+    }
     // A finished line stays on the screen as typed, without the spinner of that moment.
     if (spinner !== undefined && key?.name === 'return') redraw(ownPrompt());
   }
@@ -109,16 +152,9 @@ export function interactiveConsole(streams: TerminalStreams): OwnerConsole {
       });
       editor.prompt();
     },
-    print: (markdown) =>
-      writeAbove(
-        isStyled
-          ? renderMarkdown(markdown, widthOf(output))
-          : wrap(printable(markdown), widthOf(output)),
-      ),
-    notice(text) {
-      const lines = wrap(printable(text), widthOf(output));
-      writeAbove(isStyled ? styleText('dim', lines, { validateStream: false }) : lines);
-    },
+    print: (markdown, replaces = null) => answer.print(markdown, replaces),
+    grow: (piece) => (piece === null ? answer.drop() : answer.grow(piece)),
+    notice: (text) => writeAbove(dimmed(text)),
     setActivity(activity) {
       clearInterval(spinner);
       spinner = undefined;
@@ -149,6 +185,13 @@ export function interactiveConsole(streams: TerminalStreams): OwnerConsole {
 
 function widthOf({ columns }: WriteStream): number {
   return columns > 0 ? columns : 80;
+}
+
+/** Returns the rows of a text that there is room for above the typed line: the cursor cannot go up beyond the screen. */
+function lastRows(text: string, output: WriteStream): readonly string[] {
+  if (text === '') return [];
+  const room = Math.max((output.rows > 0 ? output.rows : 24) - KEPT_ROWS, 1);
+  return wrap(text, widthOf(output)).split('\n').slice(-room);
 }
 
 /** Leaves the activity out on a narrow terminal, where the typed line needs the room. */

@@ -1,3 +1,5 @@
+import type { GrowingText } from './live-markdown.ts';
+
 /** The owner's input at the terminal. */
 export type ConsoleEvents = {
   readonly onLine: (text: string) => void;
@@ -7,8 +9,10 @@ export type ConsoleEvents = {
 
 /** A display for answers. */
 export interface Listener {
-  /** Shows an answer, in Markdown. */
-  print(markdown: string): void;
+  /** Shows an answer, in Markdown. Of one that replaces what `grow` has shown, only the rest is printed. */
+  print(markdown: string, replaces?: string | null): void;
+  /** Shows what an answer has become that is still being written; null where it will not go on. */
+  grow(piece: GrowingText | null): void;
   /** Shows a notice, which answers nothing. */
   notice(text: string): void;
   /** Shows the work that the owner waits for; null for none. */

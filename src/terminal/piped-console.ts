@@ -64,6 +64,8 @@ export function pipedConsole({ input, output, errors }: PipedStreams): OwnerCons
         leavePrompt();
         output.write(`${printable(markdown)}\n`);
       }),
+    // Whoever reads a pipe wants the text once, when it is whole.
+    grow: () => {},
     notice: (text) => interject(() => void errors.write(`${printable(text)}\n`)),
     setActivity: () => {},
     acknowledged() {

@@ -11,6 +11,7 @@ import type {
   ChoiceOutcome,
   InboundMessage,
   KnownChat,
+  OutboundDraft,
   OutboundMessage,
   Pairing,
 } from '../channels/channel.ts';
@@ -54,6 +55,11 @@ export class TestChannel implements Channel {
   readonly acknowledged: string[] = [];
   /** Errors for the next messages, taken from the front; while the list is empty, messages go through. */
   readonly failures: Error[] = [];
+  /** Answers as they were shown while they were written. */
+  readonly drafts: OutboundDraft[] = [];
+  readonly takenBack: string[] = [];
+  /** Errors for the next steps of drafts. */
+  readonly draftFailures: Error[] = [];
   state: ChannelStatus = CONNECTED;
   /** Set by tests whose far end has files. */
   fetchAttachment?: NonNullable<Channel['fetchAttachment']>;
@@ -83,6 +89,18 @@ export class TestChannel implements Channel {
     const failure = this.failures.shift();
     if (failure !== undefined) throw failure;
     this.sent.push({ ...message });
+  }
+
+  async draft(draft: OutboundDraft): Promise<void> {
+    const failure = this.draftFailures.shift();
+    if (failure !== undefined) throw failure;
+    this.drafts.push(draft);
+  }
+
+  async takeBack(_jid: string, id: string): Promise<void> {
+    const failure = this.draftFailures.shift();
+    if (failure !== undefined) throw failure;
+    this.takenBack.push(id);
   }
 
   async setTyping(_jid: string, _isTyping: boolean): Promise<void> {}
@@ -180,6 +198,8 @@ export type AssistantParts = {
   readonly agent?: AgentScript;
   readonly environment?: Readonly<Record<string, string>>;
   readonly over?: Partial<HostOptions>;
+  /** The terminal's. */
+  readonly capabilities?: ChannelCapabilities;
 };
 
 /** A project in a temporary folder, on which one assistant after the other can be started. */
@@ -219,6 +239,7 @@ export async function startAssistant(
   const databases = openOwnDatabases({ dataDir: join(dir, 'data'), now: Date.now });
   const terminal = new TestChannel('terminal');
   const chat = new TestChannel('chat');
+  if (parts.capabilities !== undefined) terminal.capabilities = parts.capabilities;
   const withKey = { ANTHROPIC_API_KEY: 'sk-test', ...environment };
   const settings = readSettings(withKey, dir);
   const [commandFiles, toolFiles] = await Promise.all([discoverCommands(), discoverTools()]);

@@ -34,6 +34,7 @@ export async function chatOnTerminal({ root, signal }: Invocation): Promise<CliR
   });
   const view = {
     onAnswer: screen.print,
+    onGrowing: screen.grow,
     onProgress: screen.notice,
     onActivity: screen.setActivity,
     onWelcome: (name: string) =>

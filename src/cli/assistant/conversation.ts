@@ -1,12 +1,15 @@
 import { connectControl } from '../../control/client.ts';
 import type { AssistantMessage } from '../../control/messages.ts';
 import { ClawError } from '../../engine/commands.ts';
+import type { GrowingText } from '../../terminal/live-markdown.ts';
 import { CliError, type CommandError } from '../cli-error.ts';
 
 /** Callbacks through which a shell shows a conversation. */
 export type ConversationView = {
-  /** An answer, in Markdown. */
-  readonly onAnswer: (markdown: string) => void;
+  /** An answer, in Markdown. `replaces` names what was growing, and is whole now. */
+  readonly onAnswer: (markdown: string, replaces: string | null) => void;
+  /** An answer that is being written; null where it will not go on. */
+  readonly onGrowing?: (piece: GrowingText | null) => void;
   /** The progress of a command, or a notice; never an answer. */
   readonly onProgress: (text: string) => void;
   /** The assistant's name, once connected. */
@@ -53,7 +56,13 @@ export async function openConversation(
   function onMessage(message: AssistantMessage): void {
     switch (message.kind) {
       case 'answer':
-        view.onAnswer(message.text);
+        view.onAnswer(message.text, message.replaces ?? null);
+        return;
+      case 'growing':
+        view.onGrowing?.(message);
+        return;
+      case 'dropped':
+        view.onGrowing?.(null);
         return;
       case 'progress':
       case 'notice':

@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { openLiveAnswer } from '../../terminal/live-answer.ts';
 import { renderMarkdown } from '../../terminal/markdown.ts';
 import { printable } from '../../terminal/printable.ts';
 import { wrap } from '../../terminal/wrap.ts';
@@ -14,6 +15,9 @@ export type CollectingView = ConversationView & {
   /** Removes the sign that work goes on. */
   end(): void;
 };
+
+/** Rows that stay above an answer that is drawn again: the cursor cannot go up beyond the screen. */
+const KEPT_ROWS = 3;
 
 /**
  * Prints answers on stdout and everything else on stderr, and keeps the answers.
@@ -32,16 +36,35 @@ export function collectingView({ isQuiet }: { readonly isQuiet: boolean }): Coll
     drawn = '';
   }
 
+  const width = columns ?? Number.POSITIVE_INFINITY;
+  /** Rows of an answer that is being written, which are drawn again as it grows. */
+  let tailRows = 0;
+  const answer = openLiveAnswer({
+    show(texts, rendered) {
+      clear();
+      const room = Math.max((process.stdout.rows ?? 24) - KEPT_ROWS, 1);
+      const tail = rendered === '' ? [] : wrap(rendered, width).split('\n').slice(-room);
+      const back = tailRows > 0 ? `\u001b[${tailRows}A\r\u001b[J` : '';
+      tailRows = tail.length;
+      process.stdout.write(back + [...texts, ...tail].map((text) => `${text}\n`).join(''));
+    },
+    render: (markdown) =>
+      hasColours ? renderMarkdown(markdown, width) : wrap(printable(markdown), width),
+    remark: (text) => (hasColours ? styleText('dim', text, { validateStream: false }) : text),
+    separatesBlocks: hasColours,
+  });
+
   return {
     answers,
-    onAnswer(markdown) {
-      clear();
+    onAnswer(markdown, replaces) {
       answers.push(markdown);
-      if (isQuiet) return;
-      const text = hasColours
-        ? renderMarkdown(markdown, columns ?? Number.POSITIVE_INFINITY)
-        : wrap(printable(markdown), columns ?? Number.POSITIVE_INFINITY);
-      process.stdout.write(`${text}\n`);
+      if (!isQuiet) answer.print(markdown, replaces);
+    },
+    onGrowing(piece) {
+      // Whoever reads a pipe wants the text once, when it is whole.
+      if (isQuiet || columns === null) return;
+      if (piece === null) answer.drop();
+      else answer.grow(piece);
     },
     onProgress(text) {
       clear();

@@ -85,6 +85,7 @@ export const DEFAULT_TIMEOUTS: Timeouts = {
   retryMs: 1_000,
   typingMs: 4_000,
   progressMs: 1_000,
+  activityMs: 20_000,
   consentMs: 600_000,
   flushMs: 1_500,
   closeMs: 1_500,

@@ -46,6 +46,8 @@ export type Timeouts = {
   readonly retryMs: number;
   readonly typingMs: number;
   readonly progressMs: number;
+  /** A turn that takes longer says what it does. */
+  readonly activityMs: number;
   /** The owner's time to answer an agent's question in the middle of a turn. */
   readonly consentMs: number;
   /** Time at the assistant's end for messages on their way out, and then for channels and containers. */

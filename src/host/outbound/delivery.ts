@@ -35,6 +35,8 @@ export type DeliveryOptions = StorePort &
   LogPort &
   TimeoutsPort & {
     readonly outgoingFiles: OutgoingFiles;
+    /** Resolves when no part of an answer is on its way to a chat, which could overtake the answer; null for none. */
+    readonly quiet: (jid: string) => Promise<void> | null;
     /** A message of this chat left the outbox, one way or the other. */
     readonly onDelivered: (jid: string) => void;
     /** A message is not sent again, and was perhaps never taken. */
@@ -69,6 +71,9 @@ export function openDelivery(options: DeliveryOptions): Delivery {
 
   async function deliver(channel: Channel, message: Outbound): Promise<void> {
     const { messageId, jid } = message;
+    const quiet = options.quiet(jid);
+    if (quiet !== null) await quiet;
+    if (isStopped) return;
     await note(() => store.outbox.markSending(messageId));
     if (isStopped) return;
     const failure = await failureOf(channel, message);

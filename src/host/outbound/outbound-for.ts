@@ -22,6 +22,7 @@ export function outboundFor(
   if (message.isReaction && can.reactions && replyTo !== null) {
     return { id, jid, text: message.text, reactsTo: replyTo };
   }
+  const draft = can.drafts === undefined ? null : message.replaces;
   const earlier = message.isProgress && can.edits ? progressBefore(message) : null;
   const attachments: OutboundFile[] = [];
   const lines: string[] = [];
@@ -41,6 +42,7 @@ export function outboundFor(
     text,
     ...(message.isProgress ? { isProgress: true } : {}),
     ...(earlier === null ? {} : { replaces: earlier.messageId }),
+    ...(draft === null ? {} : { replaces: draft }),
     ...(attachments.length > 0 ? { attachments } : {}),
     ...(can.replyTo && replyTo !== null ? { replyTo } : {}),
     ...(can.thread && thread !== null ? { thread } : {}),

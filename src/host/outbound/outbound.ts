@@ -10,10 +10,12 @@ import type {
   SettingsPort,
   StorePort,
   TimeoutsPort,
+  TimerPort,
 } from '../contracts/ports.ts';
 import { type Acknowledging, openAcknowledging } from './acknowledge.ts';
 import { type Delivery, openDelivery } from './delivery.ts';
 import { type GivenUp, openGivenUpNotices } from './given-up.ts';
+import { type LiveAnswers, openLiveAnswers } from './live/live-answers.ts';
 import { type Outgoing, openOutgoing } from './outgoing.ts';
 import { type OutgoingFiles, openOutgoingFiles } from './outgoing-files.ts';
 
@@ -25,6 +27,8 @@ export type Outbound = {
   /** A message of this chat left the outbox, one way or the other. */
   readonly delivered: Signal<string>;
   readonly acknowledging: Acknowledging;
+  /** Answers that chats see while they are written. */
+  readonly live: LiveAnswers;
   readonly tellGivenUp: (message: GivenUp) => void;
 };
 
@@ -35,13 +39,14 @@ export type OutboundOptions = StorePort &
   MainChatPort &
   ClockPort &
   IdPort &
+  TimerPort &
   LogPort &
   TimeoutsPort & { readonly channelOf: ChannelOf };
 
 /** Opens the way of messages out. */
 export function openOutbound(options: OutboundOptions): Outbound {
   const { store, settings, channels, projectDir, mainChat } = options;
-  const { now, newId, log, timeouts, channelOf } = options;
+  const { now, newId, setTimer, log, timeouts, channelOf } = options;
   // Delivery itself queues a notice for the owner where it gives a message up.
   const queued = createSignal();
   const onQueued = queued.emit;
@@ -56,6 +61,17 @@ export function openOutbound(options: OutboundOptions): Outbound {
   const acknowledging = openAcknowledging({ store, channelOf });
   const delivered = createSignal<string>();
   delivered.on(acknowledging.check);
+  const live = openLiveAnswers({
+    store,
+    now,
+    newId,
+    setTimer,
+    log,
+    timeouts,
+    channelOf,
+    say: (jid, text, turnId) => outgoing.say(jid, text, { turnId, isProgress: true }),
+  });
+  delivered.on(live.delivered);
   const tellGivenUp = openGivenUpNotices({ store, channels, now, newId, onQueued });
   const delivery = openDelivery({
     store,
@@ -64,9 +80,10 @@ export function openOutbound(options: OutboundOptions): Outbound {
     log,
     timeouts,
     outgoingFiles,
+    quiet: live.quiet,
     onDelivered: delivered.emit,
     onGivenUp: tellGivenUp,
   });
   queued.on(delivery.wake);
-  return { outgoing, outgoingFiles, delivery, delivered, acknowledging, tellGivenUp };
+  return { outgoing, outgoingFiles, delivery, delivered, acknowledging, live, tellGivenUp };
 }

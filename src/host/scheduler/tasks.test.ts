@@ -201,7 +201,7 @@ test('a task that is cancelled while it waits for its turn does not run', async 
   turns[0]?.();
   await isIdle(assistant);
   expect(turns).toHaveLength(1);
-  expect(textsOf(assistant.chat)).toEqual(['ok']);
+  expect(textsOf(assistant.chat)).toEqual(['… thinking', 'ok']);
   expect(assistant.store.taskRuns.last(1, 1)).toMatchObject([{ outcome: 'skipped' }]);
   await assistant.stop();
 });

@@ -7,6 +7,7 @@ const TIMEOUTS = {
   ...QUICK,
   typingMs: 4_000,
   consentMs: 600_000,
+  activityMs: 20_000,
   progressMs: 10,
   flushMs: 100,
   closeMs: 100,

@@ -135,6 +135,7 @@ export function openTurns(options: TurnsOptions): Turns {
     asking,
     followUps,
     typing,
+    live: options.outbound.live,
     runTurn: (turn, callbacks) => runAgentTurn(agent, turn, callbacks),
     openTools: (work) => openTurnTools(toolParts, work),
   });

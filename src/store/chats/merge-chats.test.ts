@@ -106,6 +106,7 @@ test('every table that names chats or people is known to the merge', () => {
     'messages',
     'outbox',
     'questions',
+    'reactions',
     'strangers',
     'turns',
   ]);

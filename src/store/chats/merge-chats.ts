@@ -159,7 +159,7 @@ export function createChatMerger(
     for (const table of ['asks', 'held_messages']) {
       run(`UPDATE ${table} SET sender = :to WHERE sender = :from`, { from, to });
     }
-    for (const table of ['group_senders', 'channel_senders', 'strangers']) {
+    for (const table of ['group_senders', 'channel_senders', 'reactions', 'strangers']) {
       run(`UPDATE OR IGNORE ${table} SET sender = :to WHERE sender = :from`, { from, to });
       run(`DELETE FROM ${table} WHERE sender = :from`, { from });
     }

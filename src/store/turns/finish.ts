@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
 import type { Asks, NewAsk } from '../asks.ts';
 import type { NextSession, Sessions } from '../chats/sessions.ts';
+import { EDITABLE_MS, IS_LAST } from '../drafts.ts';
 import { PRESS } from '../messages/messages.ts';
 import type { Outbox } from '../outbox.ts';
 import type { KeptChoices } from '../outbox-message.ts';
@@ -28,6 +29,7 @@ export type TurnEnd = {
 };
 
 const Asked = z.object({ id: z.string() });
+const Drafted = z.object({ message_id: z.string() });
 
 type Tables = {
   readonly asks: Asks;
@@ -38,7 +40,8 @@ type Tables = {
 
 /**
  * Writes the end of a turn in one transaction: its state, the messages to send, the session, the run of its
- * task. A crash therefore leaves either a turn that runs again or one whose answer will arrive.
+ * task. A crash therefore leaves either a turn that runs again or one whose answer will arrive. The first message
+ * replaces the draft that the chat shows last; another draft stays noted, to be taken away.
  *
  * @returns false, with nothing written, when the turn is gone or no longer its owner's
  */
@@ -57,13 +60,28 @@ export function createFinisher(
     WHERE turns.id = ? AND (turns.kind = 'command' OR turns.payload IS NULL)
     AND messages.id NOT GLOB '${PRESS}*' AND EXISTS (SELECT 1 FROM messages AS later
                 WHERE later.jid = turns.jid AND later.seq > turns.upto_seq)`);
+  const lastDraft = database.prepare(`
+    SELECT message_id FROM drafts JOIN turns ON turns.id = drafts.turn_id
+    WHERE turns.id = :id AND ${IS_LAST}`);
+  const dropDraft = database.prepare('DELETE FROM drafts WHERE turn_id = ?');
+
+  /** Returns the draft that a turn's first message replaces. A question comes with what is pressed, as its own message. */
+  function takeDraft(id: string, { messages: [first] }: TurnEnd, now: number): string | null {
+    if (first === undefined || (first.choices ?? null) !== null) return null;
+    const draft = Drafted.optional().parse(lastDraft.get({ id, since: now - EDITABLE_MS }));
+    if (draft === undefined) return null;
+    dropDraft.run(id);
+    return draft.message_id;
+  }
+
   return database.transaction((end: TurnEnd, now: number) => {
     const { id, owner, state, error } = end;
     if (close.run({ id, owner, state, error }).changes === 0) return false;
     const asked = Asked.optional().parse(laterOf.get(id))?.id ?? null;
+    const draft = takeDraft(id, end, now);
     for (const [index, message] of end.messages.entries()) {
-      const replyTo = index === 0 ? asked : null;
-      outbox.add({ ...message, jid: end.jid, turnId: id, replyTo }, now);
+      const place = index === 0 ? { replyTo: asked, replaces: draft } : {};
+      outbox.add({ ...message, ...place, jid: end.jid, turnId: id }, now);
     }
     if (end.session !== null) sessions.replace(end.session, now);
     if (end.question !== null) asks.open(end.question, now);

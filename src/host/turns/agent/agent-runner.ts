@@ -3,6 +3,7 @@ import { questionOfAgent } from '../../asking/agent-question.ts';
 import type { AskedAbout, Asking } from '../../asking/asking.ts';
 import type { AskQuestion } from '../../contracts/ask.ts';
 import type { StorePort } from '../../contracts/ports.ts';
+import type { LiveAnswers } from '../../outbound/live/live-answers.ts';
 import { taskOfTurn } from '../../scheduler/task-turn.ts';
 import type { CommandContexts } from '../commands/command-contexts.ts';
 import type { TurnRecords } from '../record/turn-records.ts';
@@ -22,13 +23,14 @@ export type AgentRunnerOptions = StorePort & {
   readonly asking: Asking;
   readonly followUps: FollowUps;
   readonly typing: Typing;
+  readonly live: LiveAnswers;
 };
 
 /** Creates what runs an agent's turn: its tools, its questions, and what is said to it meanwhile. */
 export function createAgentRunner(
   options: AgentRunnerOptions,
 ): (turn: Turn) => Promise<TurnResult> {
-  const { store, runTurn, openTools, contexts, asking, followUps, typing } = options;
+  const { store, runTurn, openTools, contexts, asking, followUps, typing, live } = options;
   const unstoppable = new AbortController().signal;
 
   async function run(turn: Turn): Promise<TurnResult> {
@@ -37,7 +39,12 @@ export function createAgentRunner(
     const isTask = taskOfTurn(store, turn) !== null;
     const { context } = contexts(turn, group, unstoppable);
     const commands = openAgentCommands({ context, jid: turn.jid });
-    const ask = (question: AskQuestion, to: AskedAbout['to']) => asking.ask(question, { turn, to });
+    // Nothing of a scheduled turn is shown before its end: perhaps it has nothing to say.
+    const answer = isTask ? null : live.open(turn);
+    const ask = async (question: AskQuestion, to: AskedAbout['to']) => {
+      const end = answer?.beginQuestion();
+      return await asking.ask(question, { turn, to }).finally(() => end?.());
+    };
     const tools = openTools({ turn, group, isTask, ask, ownerCommand: commands.call });
     const record = options.records.begin(turn);
     const callbacks: AgentCallbacks = {
@@ -51,10 +58,18 @@ export function createAgentRunner(
     };
     // Scheduled turns show no typing indicator and take no follow-ups; a message that arrives meanwhile
     // gets its own turn.
-    if (isTask) return commands.withQuestion(await runTurn(turn, callbacks));
+    if (answer === null) return commands.withQuestion(await runTurn(turn, callbacks));
+    const seen: AgentCallbacks = {
+      ...callbacks,
+      onText: answer.addText,
+      followUps: followUps.eventsOf(turn),
+    };
     const result = await typing
-      .during(turn.jid, () => runTurn(turn, { ...callbacks, followUps: followUps.eventsOf(turn) }))
-      .finally(() => followUps.close(turn));
+      .during(turn.jid, () => runTurn(turn, seen))
+      .finally(() => {
+        followUps.close(turn);
+        answer.close();
+      });
     return commands.withQuestion(result);
   }
 

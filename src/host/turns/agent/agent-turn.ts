@@ -38,6 +38,7 @@ export type AgentTurnOptions = StorePort &
 
 /** The ways of one turn's agent to the host. */
 export type AgentCallbacks = {
+  readonly onText?: TurnEvents['onText'];
   readonly onTool: TurnEvents['onTool'];
   readonly onAsk: TurnEvents['onAsk'];
   readonly onOwnTool: TurnEvents['onOwnTool'];
@@ -97,6 +98,7 @@ export async function runAgentTurn(
       guardedOwnTools: callbacks.guardedOwnTools,
     },
     {
+      ...(callbacks.onText === undefined ? {} : { onText: callbacks.onText }),
       onTool: callbacks.onTool,
       onAsk: callbacks.onAsk,
       onOwnTool: callbacks.onOwnTool,

@@ -1,0 +1,60 @@
+import { lexer } from 'marked';
+import { unlessNested } from '../lib/markdown-guard.ts';
+
+/** A piece of a text that grows: what comes at this place of it. */
+export type GrowingText = {
+  readonly id: string;
+  /** Characters that stay as they were. */
+  readonly from: number;
+  readonly text: string;
+};
+
+/** A longer block is not looked at while it grows: reading it again and again would take all the time. */
+const LONGEST_OPEN = 50_000;
+
+/**
+ * Splits Markdown that is still being written before its last block. The blocks before it stay as they are,
+ * whatever comes; a line that has not ended decides nothing.
+ */
+export function splitWhole(text: string): { readonly whole: string; readonly open: string } {
+  const ended = text.slice(0, text.lastIndexOf('\n') + 1);
+  const undecided = { whole: '', open: text };
+  if (ended.length > LONGEST_OPEN) return undecided;
+  return unlessNested(
+    ended,
+    (markdown) => {
+      const tokens = lexer(markdown);
+      const last = tokens.findLastIndex(({ type }) => type !== 'space' && type !== 'def');
+      const length = tokens
+        .slice(0, Math.max(last, 0))
+        .reduce((sum, { raw }) => sum + raw.length, 0);
+      // The lexer writes tabs and line ends its own way: then no place in its text is one in ours.
+      const isSame = tokens.map(({ raw }) => raw).join('') === markdown;
+      return isSame ? { whole: text.slice(0, length), open: text.slice(length) } : undecided;
+    },
+    () => undecided,
+  );
+}
+
+/** Closes what a text has begun in its last paragraph, so that bold words do not show as stars until they end. */
+export function closeOpenMarks(text: string): string {
+  if (isInFence(text)) return text;
+  const start = text.lastIndexOf('\n\n') + 1;
+  // Marks after a space begin something of which there is nothing yet.
+  const last = text.slice(start).replace(/(^|\s)[*_`~]+$/, '$1');
+  const open = openMark(last);
+  const whole = (
+    text.slice(0, start) + (open === '' ? last : last.replace(/[*_`~]+$/, ''))
+  ).trimEnd();
+  return whole === '' ? '' : whole + open;
+}
+
+function openMark(paragraph: string): string {
+  const plain = paragraph.replace(/\\./g, '').replace(/`[^`]*`/g, '');
+  if (plain.includes('`')) return '`';
+  return (plain.match(/\*\*/g)?.length ?? 0) % 2 === 1 ? '**' : '';
+}
+
+function isInFence(text: string): boolean {
+  return (text.match(/^ {0,3}(```|~~~)/gm)?.length ?? 0) % 2 === 1;
+}
