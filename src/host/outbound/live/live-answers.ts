@@ -209,10 +209,12 @@ class Steps {
 
   #changed(): void {
     if (this.#isClosed) return;
-    if (this.#drafts() === undefined) return this.#tellOnce();
-    if (this.#text.trim() === '' && !this.#isSlow) return;
-    this.#isChanged = true;
-    this.#schedule();
+    if (this.#drafts() === undefined) {
+      this.#tellOnce();
+    } else if (this.#text.trim() !== '' || this.#isSlow) {
+      this.#isChanged = true;
+      this.#schedule();
+    }
   }
 
   #drafts() {
