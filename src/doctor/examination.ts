@@ -74,12 +74,19 @@ const Schema = z.custom<Examination>(
   'must be an Examination: { area, order, examine }',
 );
 
-/** Returns all that this tree's examinations find, at once. Never rejects. */
+/** Finds the examinations of this tree. Rejects where a file cannot be loaded. */
+export function discoverExaminations(
+  folder: string = import.meta.dirname,
+): Promise<readonly Examination[]> {
+  return discoverExports(folder, 'examination', Schema);
+}
+
+/** Returns all that the examinations find, at once. Never rejects. */
 export async function examineAssistant(
   subject: Subject,
-  folder: string = import.meta.dirname,
+  examinations: Promise<readonly Examination[]> = discoverExaminations(),
 ): Promise<readonly Finding[]> {
-  const found = await discoverExports(folder, 'examination', Schema).catch((error: unknown) =>
+  const found = await examinations.catch((error: unknown) =>
     String(error instanceof Error ? error.message : error),
   );
   if (typeof found === 'string') {

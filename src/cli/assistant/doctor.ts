@@ -36,18 +36,15 @@ async function assistant(
   if (realpathSync(root) !== realpathSync(home)) return [];
   onProgress({ kind: 'step', text: 'Looking at the code and at the assistant' });
   const environment = environmentOf(root);
-  return await examineAssistant(
-    {
-      projectDir: root,
-      dataDir: dataDirOf(environment, root),
-      homeDir: homedir(),
-      environment,
-      settings: settingsOrNull(environment, root),
-      isOffline,
-      now: () => now().getTime(),
-    },
-    resolve(home, 'src/doctor'),
-  );
+  return await examineAssistant({
+    projectDir: root,
+    dataDir: dataDirOf(environment, root),
+    homeDir: homedir(),
+    environment,
+    settings: settingsOrNull(environment, root),
+    isOffline,
+    now: () => now().getTime(),
+  });
 }
 
 /** Reads the settings; null where they do not parse, for which there is an examination of its own. */
