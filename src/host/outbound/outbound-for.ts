@@ -35,7 +35,7 @@ export function outboundFor(
   const choices = choicesFor(can, message);
   const own = choices === null || can.choices?.isBesideText ? message.text : choices.text;
   const said = earlier === null ? own : `${earlier.text}\n${own}`;
-  const text = [said, ...(lines.length === 0 ? [] : [lines.join('\n')])].join('\n\n');
+  const text = [said, lines.join('\n')].filter((part) => part !== '').join('\n\n');
   return {
     id,
     jid,

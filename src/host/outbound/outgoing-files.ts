@@ -7,6 +7,9 @@ import type { IdPort, StorePort } from '../contracts/ports.ts';
 import type { FolderPlaces } from '../groups/group-folder.ts';
 import { plainName } from '../groups/plain-name.ts';
 
+/** Copies that are kept until they are released, or for as long as a message names them. */
+export type HeldFiles = { readonly files: readonly KeptFile[]; release(): void };
+
 /** Files on their way out: copies, so that what is sent is what was there when it was asked for. */
 export interface OutgoingFiles {
   /**
@@ -19,6 +22,8 @@ export interface OutgoingFiles {
     paths: readonly string[],
     queue: (files: readonly KeptFile[]) => void,
   ): Promise<void>;
+  /** Copies files of a group's folder, for a message that is queued later. @throws Error as `take` does */
+  hold(folder: string, paths: readonly string[]): Promise<HeldFiles>;
   pathOf(file: KeptFile): string;
   /** Deletes the copies that no message waits for. */
   sweep(): void;
@@ -73,21 +78,36 @@ export function openOutgoingFiles(options: OutgoingFilesOptions): OutgoingFiles 
     }
   }
 
+  async function hold(folder: string, paths: readonly string[]): Promise<HeldFiles> {
+    const wanted = paths.map((path) => ({ path, id: newId() }));
+    const release = () => {
+      for (const { id } of wanted) underWay.delete(id);
+    };
+    for (const { id } of wanted) underWay.add(id);
+    try {
+      const files: KeptFile[] = [];
+      for (const { path, id } of wanted) files.push(await copy(folder, path, id));
+      return { files, release };
+    } catch (error) {
+      release();
+      for (const { id } of wanted) rmSync(join(shelf, id), { force: true });
+      throw error;
+    }
+  }
+
   return {
     async take(folder, paths, queue) {
-      const wanted = paths.map((path) => ({ path, id: newId() }));
-      for (const { id } of wanted) underWay.add(id);
+      const { files, release } = await hold(folder, paths);
       try {
-        const files: KeptFile[] = [];
-        for (const { path, id } of wanted) files.push(await copy(folder, path, id));
         queue(files);
       } catch (error) {
-        for (const { id } of wanted) rmSync(join(shelf, id), { force: true });
+        for (const { copy: id } of files) rmSync(join(shelf, id), { force: true });
         throw error;
       } finally {
-        for (const { id } of wanted) underWay.delete(id);
+        release();
       }
     },
+    hold,
     pathOf: ({ copy: id }) => join(shelf, id),
     sweep,
   };

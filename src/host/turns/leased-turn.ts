@@ -61,6 +61,15 @@ export function createLeasedRunner(options: LeasedRunnerOptions): LeasedRunner {
       return failed('BROKEN', `Something went wrong: ${reasonOf(error)}`);
     });
     clearInterval(renewal);
+    try {
+      await storeEnd(work, came, startedAt);
+    } finally {
+      if (came.kind === 'ended') came.held?.release();
+    }
+  }
+
+  async function storeEnd(work: RunningTurn, came: TurnResult, startedAt: number): Promise<void> {
+    const { turn, folder } = work;
     if (work.isLost) return;
     // A signal that ends the assistant may have ended its agents too: that failure is not the turn's.
     if (isDraining() && came.kind === 'ended' && came.error === 'AGENT_DIED') return release(work);

@@ -25,7 +25,12 @@ export function storeTurnEnd(options: StoreEndOptions, turn: Turn, result: TurnR
   const { id, jid } = turn;
   return store.transaction(() => {
     const put = putClosing(options, turn, result.question);
-    const texts = result.texts.map((text) => ({ messageId: newId(), text, choices: null }));
+    const texts = result.texts.map((text, index) => ({
+      messageId: newId(),
+      text,
+      choices: null,
+      attachments: index === 0 ? (result.held?.files ?? []) : [],
+    }));
     const messages = [...texts, ...(put === null ? [] : [put.message])];
     const question = put?.ask ?? null;
     const isMine = store.finishTurn(

@@ -1,5 +1,6 @@
 import type { NextSession, RunEnd } from '../../store/store.ts';
 import type { ClosingQuestion } from '../asking/question.ts';
+import type { HeldFiles } from '../outbound/outgoing-files.ts';
 
 /** Result of running a turn. */
 export type TurnResult =
@@ -8,6 +9,8 @@ export type TurnResult =
       readonly state: 'answered' | 'failed' | 'gave_up';
       readonly error: string | null;
       readonly texts: readonly string[];
+      /** Files that go along with the first text. */
+      readonly held?: HeldFiles | null;
       readonly session: NextSession | null;
       /** Put after the texts. */
       readonly question: ClosingQuestion | null;

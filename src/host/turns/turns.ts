@@ -134,6 +134,7 @@ export function openTurns(options: TurnsOptions): Turns {
     contexts,
     asking,
     followUps,
+    outgoingFiles,
     typing,
     live: options.outbound.live,
     runTurn: (turn, callbacks) => runAgentTurn(agent, turn, callbacks),

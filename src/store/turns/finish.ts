@@ -5,7 +5,7 @@ import type { NextSession, Sessions } from '../chats/sessions.ts';
 import { EDITABLE_MS, IS_LAST } from '../drafts.ts';
 import { PRESS } from '../messages/messages.ts';
 import type { Outbox } from '../outbox.ts';
-import type { KeptChoices } from '../outbox-message.ts';
+import type { KeptChoices, KeptFile } from '../outbox-message.ts';
 import type { RunEnd, TaskRuns } from './task-runs.ts';
 
 /** The end of a claimed turn, and the messages to its chat. */
@@ -20,6 +20,7 @@ export type TurnEnd = {
     readonly messageId: string;
     readonly text: string;
     readonly choices?: KeptChoices | null;
+    readonly attachments?: readonly KeptFile[];
   }[];
   readonly session: NextSession | null;
   /** The question that the last message asks; null when it asks none. */

@@ -1,9 +1,11 @@
-import type { Turn } from '../../../store/store.ts';
+import type { Group, Turn } from '../../../store/store.ts';
 import { questionOfAgent } from '../../asking/agent-question.ts';
 import type { AskedAbout, Asking } from '../../asking/asking.ts';
 import type { AskQuestion } from '../../contracts/ask.ts';
 import type { StorePort } from '../../contracts/ports.ts';
+import { answerWithFiles } from '../../outbound/answer-files.ts';
 import type { LiveAnswers } from '../../outbound/live/live-answers.ts';
+import type { OutgoingFiles } from '../../outbound/outgoing-files.ts';
 import { taskOfTurn } from '../../scheduler/task-turn.ts';
 import type { CommandContexts } from '../commands/command-contexts.ts';
 import type { TurnRecords } from '../record/turn-records.ts';
@@ -22,6 +24,7 @@ export type AgentRunnerOptions = StorePort & {
   readonly contexts: CommandContexts;
   readonly asking: Asking;
   readonly followUps: FollowUps;
+  readonly outgoingFiles: Pick<OutgoingFiles, 'hold'>;
   readonly typing: Typing;
   readonly live: LiveAnswers;
 };
@@ -58,7 +61,9 @@ export function createAgentRunner(
     };
     // Scheduled turns show no typing indicator and take no follow-ups; a message that arrives meanwhile
     // gets its own turn.
-    if (answer === null) return commands.withQuestion(await runTurn(turn, callbacks));
+    if (answer === null) {
+      return await withFiles(commands.withQuestion(await runTurn(turn, callbacks)), group);
+    }
     const seen: AgentCallbacks = {
       ...callbacks,
       onText: answer.addText,
@@ -70,7 +75,16 @@ export function createAgentRunner(
         followUps.close(turn);
         answer.close();
       });
-    return commands.withQuestion(result);
+    return await withFiles(commands.withQuestion(result), group);
+  }
+
+  /** Sends pictures of the group's folder along that the answer shows. */
+  async function withFiles(result: TurnResult, { folder }: Group): Promise<TurnResult> {
+    if (result.kind !== 'ended' || result.state !== 'answered') return result;
+    const [first, ...others] = result.texts;
+    if (first === undefined) return result;
+    const { text, held } = await answerWithFiles(options.outgoingFiles, folder, first);
+    return { ...result, texts: [text, ...others], held };
   }
 
   return (turn) => run(turn).finally(() => asking.abandon(turn.id));
