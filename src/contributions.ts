@@ -13,7 +13,13 @@ import {
 } from './host/contracts/prompt-section.ts';
 import { discoverServices, type ServiceContribution } from './host/contracts/service.ts';
 import { discoverTools, type ToolContribution } from './host/contracts/tool.ts';
-import { discoverProviders, modelSetting, type ProviderContribution } from './model/provider.ts';
+import type { Environment } from './lib/settings.ts';
+import {
+  discoverProviders,
+  modelSetting,
+  type ProviderContribution,
+  withOwnPrefixes,
+} from './model/provider.ts';
 import { discoverRouters, type RouterContribution } from './model/router.ts';
 import { refuseTwinAgentTools } from './sandbox/agent/tool-names.ts';
 import {
@@ -81,12 +87,12 @@ export async function discoverContributions(): Promise<Contributions> {
  * Returns settings of the core that take names of contributions: what the owner may write there is known
  * only with these.
  */
-export function choicesOf({
-  engines,
-  providers,
-}: Pick<Contributions, 'engines' | 'providers'>): readonly WithSettings[] {
+export function choicesOf(
+  { engines, providers }: Pick<Contributions, 'engines' | 'providers'>,
+  environment: Environment,
+): readonly WithSettings[] {
   return [
-    { name: 'model', settings: modelSetting(providers) },
+    { name: 'model', settings: modelSetting(withOwnPrefixes(providers, environment)) },
     { name: 'sandbox', settings: engineSetting(engines) },
   ];
 }

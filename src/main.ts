@@ -14,6 +14,7 @@ import { openHost } from './host/host.ts';
 import { realTimer } from './host/scheduler/alarm.ts';
 import { openLoopback } from './http/open.ts';
 import { TreeFault } from './lib/tree-fault.ts';
+import { openLiveEnvironment } from './live-environment.ts';
 import { keysOfProviders } from './model/provider.ts';
 import { openParts, unusableParts } from './parts.ts';
 import { StoreError, unusable } from './store/error.ts';
@@ -56,7 +57,7 @@ const log = await openLog({
   now: Date.now,
 });
 const contributions = await discoverContributions().catch(exitWith);
-const choices = choicesOf(contributions);
+const choices = choicesOf(contributions, process.env);
 const wrong = [
   ...findWrongSettings(process.env, projectDir),
   ...findWrongOwnSettings(choices, process.env, projectDir),
@@ -85,6 +86,7 @@ const parts = orExit(() =>
     settings,
     timeZone,
     databases,
+    currentEnvironment: openLiveEnvironment(process.env, projectDir),
     chosenFor: (folder) => chosenModel(store.modelChoices, folder),
     ownerConsole: link.ownerConsole ?? null,
     log,

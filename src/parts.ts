@@ -41,6 +41,8 @@ export type PartsOptions = {
   readonly settings: Settings;
   readonly timeZone: string;
   readonly databases: OwnDatabases;
+  /** Returns `.env` and the environment over it as they are at that moment. */
+  readonly currentEnvironment?: () => Environment;
   /** The model that the owner has chosen for the chats of a folder; none by default. */
   readonly chosenFor?: (folder: string) => string | null;
   readonly ownerConsole: ConsolePort | null;
@@ -64,7 +66,11 @@ export function openParts(options: PartsOptions): Parts {
   );
   const promptContext = { assistantName, dataDir, timeZone, log };
   const prompt = openSystemPrompt(contributions.sections, environment, promptContext);
-  const models = openModels(contributions.providers, environment, { settings });
+  const models = openModels(contributions.providers, environment, {
+    settings,
+    now,
+    currentEnvironment: options.currentEnvironment,
+  });
   const catalog = openCatalog({ models, now });
   const routing = openRouting(contributions.routers, environment, {
     models,

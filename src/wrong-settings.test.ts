@@ -27,7 +27,7 @@ test.each([
   '%s=%s is refused by what the engines and providers of this tree take',
   async (name, value, problem) => {
     const contributions = await discoverContributions();
-    const all = [...choicesOf(contributions), ...Object.values(contributions).flat()];
+    const all = [...choicesOf(contributions, {}), ...Object.values(contributions).flat()];
     const problems = findWrongOwnSettings(all, { [name]: value }, '/nowhere');
     expect(problems).toEqual([expect.stringMatching(problem)]);
     expect(problems[0]).toContain(`${name} in the environment must be`);

@@ -108,7 +108,7 @@ function nextEnvironment(outside: Environment, projectDir: string): Environment 
 }
 
 /** Returns the environment without the values that `.env` has brought. */
-function withoutEnvFile(environment: Environment, projectDir: string): Environment {
+export function withoutEnvFile(environment: Environment, projectDir: string): Environment {
   const file = envFileOrNone(projectDir);
   return Object.fromEntries(
     Object.entries(environment).filter(([name, value]) => file[name] !== value),

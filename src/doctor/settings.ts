@@ -25,7 +25,7 @@ async function whetherTheyParse({ environment, projectDir }: Subject): Promise<r
   const contributions = await discoverContributions();
   const problems = [
     ...findWrongSettings(environment, projectDir),
-    ...findWrongOwnSettings(choicesOf(contributions), environment, projectDir),
+    ...findWrongOwnSettings(choicesOf(contributions, environment), environment, projectDir),
   ];
   if (problems.length > 0) {
     const advice = 'Fix that and say `/restart`; until then no agent runs.';

@@ -114,7 +114,7 @@ async function send(
     const answer = await fetch(modelUrl(model, model.protocol.paths[0]), {
       method: 'POST',
       headers: await modelHeaders(model, { 'content-type': 'application/json' }),
-      body: JSON.stringify({ model: model.name, ...request }),
+      body: JSON.stringify(model.adapt({ model: model.name, ...request })),
       signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]),
     });
     onHeaders?.(answer.headers);

@@ -17,7 +17,15 @@ export type FailureReason = 'key' | 'unknown-model';
 /** As much of a model as tells where it is. */
 type OfServer = { readonly server: Pick<Model['server'], 'baseUrl'> };
 
-const ErrorBody = z.object({ error: z.object({ message: z.string() }) });
+const Said = z.object({ message: z.string() }).transform(({ message }) => message);
+const InError = z.object({ error: z.union([Said, z.string()]) }).transform(({ error }) => error);
+/** The forms in which servers word an error; Google puts it into a list. */
+const ErrorBody = z.union([
+  InError,
+  z.tuple([InError], z.unknown()).transform(([error]) => error),
+  Said,
+  z.object({ detail: z.string() }).transform(({ detail }) => detail),
+]);
 
 /** Returns the failure, in words for the owner, after the model's server refused a request. */
 export function httpFailure(model: Model, status: number, body: string): ModelFailure {
@@ -30,16 +38,19 @@ export function httpFailure(model: Model, status: number, body: string): ModelFa
   };
 }
 
+/** Some servers refuse a key as they refuse any other mistake. */
+const WRONG_KEY = /(incorrect|invalid|wrong) api key|api key (is )?(not valid|invalid|expired)/i;
+
 function reasonOf(status: number, detail: string): FailureReason | null {
-  if (status === 401 || status === 403) return 'key';
+  if (status === 401 || status === 403 || (status === 400 && WRONG_KEY.test(detail))) return 'key';
   // Without a word of the server's, it is the address that is wrong.
   return status === 404 && detail !== '' ? 'unknown-model' : null;
 }
 
 function httpSentence(model: Model, status: number, body: string): string {
   const detail = detailOf(body);
-  if (status === 401 || status === 403) {
-    return `The model's server refused the API key (${status}). Set another with \`claw setup\`.`;
+  if (reasonOf(status, detail) === 'key') {
+    return `The model's server at ${host(model)} refused the API key (${status}). Set another with \`claw setup\`.`;
   }
   if (status === 404 && detail === '') {
     const { usualEnd } = model.protocol;
@@ -128,7 +139,7 @@ function errorCode(error: unknown): string {
 function detailOf(body: string): string {
   try {
     const parsed = ErrorBody.safeParse(JSON.parse(body));
-    return parsed.success ? `: ${oneLine(parsed.data.error.message)}` : '';
+    return parsed.success ? `: ${oneLine(parsed.data)}` : '';
   } catch {
     // Not JSON, so most likely a proxy's HTML page; the status says enough.
     return '';

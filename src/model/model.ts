@@ -11,6 +11,7 @@ import {
   findProvider,
   type ModelServer,
   type ProviderContribution,
+  withOwnPrefixes,
 } from './provider.ts';
 import type { TokenCounts } from './tokens.ts';
 
@@ -25,6 +26,8 @@ export type Model = {
   /** The calls that an agent may make, as paths on its socket. */
   readonly paths: readonly string[];
   readonly countsIn: Protocol['countsIn'];
+  /** Returns a request as its server takes it. */
+  adapt(request: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>;
   readonly contextTokens: number;
   readonly abilities: Abilities;
   /** Returns what tokens cost in such a call; null where that is not known. */
@@ -92,13 +95,27 @@ export type HostModels = Pick<
 /** The settings that tell of the model: its name, and what the owner knows of it. */
 export type OfTheModel = Pick<Settings, 'model' | 'modelContext' | 'modelPrice'>;
 
+export type ModelsOptions = {
+  readonly settings: OfTheModel;
+  readonly now?: () => number;
+  /** Returns `.env` and the environment over it as they are at that moment; by default as they were. */
+  readonly currentEnvironment?: (() => Environment) | undefined;
+};
+
 /** Opens the providers of this tree, each with its own settings, and finds the model of the settings. */
 export function openModels(
-  providers: readonly ProviderContribution[],
+  installed: readonly ProviderContribution[],
   environment: Environment,
-  { settings, now = Date.now }: { readonly settings: OfTheModel; readonly now?: () => number },
+  { settings, now = Date.now, currentEnvironment = () => environment }: ModelsOptions,
 ): Models {
-  const { made, silent } = openContributions(providers, environment, () => ({ now }));
+  const providers = withOwnPrefixes(installed, environment);
+  const contextOf = (name: string) => {
+    const own = providers.find((provider) => provider.name === name)?.settings.shape ?? {};
+    const read = (setting: string): string | undefined =>
+      Object.hasOwn(own, setting) ? currentEnvironment()[setting] || undefined : undefined;
+    return { now, read };
+  };
+  const { made, silent } = openContributions(providers, environment, contextOf);
   const servers = new Map(made.map(({ name, value }) => [name, value]));
   const told = new Map<string, ListedModel>();
   const configuredName = settings.model ?? defaultModelOf(providers) ?? '';
@@ -155,6 +172,7 @@ function modelOf({ id, provider, model: name, server, own, told }: Parts): Model
     server,
     paths,
     countsIn,
+    adapt: (request) => provider.adapt?.(request) ?? request,
     contextTokens:
       own.modelContext ??
       told?.contextTokens ??

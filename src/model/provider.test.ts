@@ -44,8 +44,8 @@ test('a provider is a file: its context holds its own settings, and its key is a
   expect(await completeOnce(configured)).toEqual({ ok: true });
   expect(await completeOnce(configured)).toEqual({ ok: true });
   expect(server.requests.map(({ headers }) => [headers.authorization, headers['x-made']])).toEqual([
-    ['Bearer k1', 'now,settings'],
-    ['Bearer k2', 'now,settings'],
+    ['Bearer k1', 'now,read,settings'],
+    ['Bearer k2', 'now,read,settings'],
   ]);
   expect(server.requests[0]?.body.model).toBe('one');
   expect(configured).toMatchObject({
@@ -56,6 +56,39 @@ test('a provider is a file: its context holds its own settings, and its key is a
   expect(configured.abilities).toEqual({ vision: true, tools: true, reasoning: true });
   const counts = { inputTokens: 1, outputTokens: 1, cacheWriteTokens: 0, cacheReadTokens: 0 };
   expect(costOf(configured, { ...counts, inputTokens: 1_000_000 })).toBe(3);
+});
+
+test('a provider reads its own settings as they are now, has prefixes by them, and rewrites requests', async () => {
+  await using server = await openAi();
+  const own = ACME.replace(
+    "'Bearer ' + context.settings.ACME_KEY + ++asked",
+    "'Bearer ' + context.read('ACME_KEY') + context.read('OPENAI_API_KEY')",
+  ).replace(
+    "prefixes: ['acme/'],",
+    "prefixes: ['acme/'], prefixesIn: ({ ACME_PREFIX }) => [ACME_PREFIX, 'openai/'], adapt: ({ messages, model }) => ({ model, messages, top_k: 3 }),",
+  );
+  using folder = new ContributionFolder({ 'acme.ts': own });
+  let environment = {
+    ...SET,
+    ACME_URL: `${server.url}/v1`,
+    ACME_PREFIX: 'lab/',
+    OPENAI_API_KEY: 'x',
+  };
+  const models = openModels(
+    [...(await discoverProviders(folder.dir)), ...(await discoverProviders())],
+    environment,
+    {
+      settings: { model: 'lab/one', modelContext: null, modelPrice: null },
+      currentEnvironment: () => environment,
+    },
+  );
+  environment = { ...environment, ACME_KEY: 'renewed' };
+  if (models.configured === null) throw new Error('not found');
+  expect(await completeOnce(models.configured)).toEqual({ ok: true });
+  expect(server.requests[0]?.headers.authorization).toBe('Bearer renewedundefined');
+  expect(server.requests[0]?.body).toMatchObject({ model: 'one', top_k: 3 });
+  // A prefix of another provider stays with that.
+  expect(models.find('openai/one')?.server.baseUrl).toBe('https://api.openai.com/v1');
 });
 
 test('the longest prefix that fits a name names the provider, whatever their order', async () => {

@@ -13,7 +13,11 @@ import type { Protocol } from './protocol.ts';
 import type { TokenCounts } from './tokens.ts';
 
 /** Services that a provider works with, beside its own settings. */
-export type ProviderContext = { readonly now: () => number };
+export type ProviderContext = {
+  readonly now: () => number;
+  /** Reads one of its own settings as `.env` has it at that moment, such as a key; undefined where it is empty. */
+  readonly read: (setting: string) => string | undefined;
+};
 
 /** A provider's server, as its settings name it. */
 export type ModelServer = {
@@ -68,12 +72,19 @@ type ProviderFacts = {
   readonly order: number;
   /** Beginnings of its models' names in MODEL, such as `acme/`. The longest that fits a name counts. */
   readonly prefixes: readonly [string, ...string[]];
+  /** Further prefixes, by the owner's settings. */
+  prefixesIn?(environment: Environment): readonly string[];
   readonly protocol: Protocol;
   readonly setup: ProviderSetup;
   /** Its model where none is named, without the prefix. */
   readonly defaultModel?: string;
   /** Paths of the protocol that agents may call; all of them by default. */
   readonly paths?: readonly string[];
+  /**
+   * Rewrites a request, where its servers refuse or miss something in one of the protocol. It is the agent's
+   * request after all checks, so that it can ask for nothing else.
+   */
+  adapt?(request: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>;
   /** Reads token counts, where its servers tell them otherwise than the protocol says. */
   readonly countsIn?: Protocol['countsIn'];
   /** Reads its list of models, where its servers write it otherwise than the protocol says. */
@@ -115,6 +126,22 @@ export async function discoverProviders(
   return found.toSorted(
     (one, other) => one.order - other.order || (one.name < other.name ? -1 : 1),
   );
+}
+
+/**
+ * Returns the providers with the prefixes that the owner's settings give them. A prefix that another provider
+ * has stays with that.
+ */
+export function withOwnPrefixes(
+  providers: readonly ProviderContribution[],
+  environment: Environment,
+): readonly ProviderContribution[] {
+  const taken = new Set(providers.flatMap(({ prefixes }) => prefixes));
+  return providers.map((provider) => {
+    const own = (provider.prefixesIn?.(environment) ?? []).filter((prefix) => !taken.has(prefix));
+    for (const prefix of own) taken.add(prefix);
+    return own.length === 0 ? provider : { ...provider, prefixes: [...provider.prefixes, ...own] };
+  });
 }
 
 function refuseTwinPrefixes(found: readonly ProviderContribution[]): void {

@@ -56,7 +56,7 @@ export function checkCall({ name, protocol }: Model, body: Buffer): CheckedCall 
       outputTokens: maxTokens * (request.n ?? 1),
     },
     isStream,
-    bodyFor: (model) => Buffer.from(JSON.stringify({ ...counted, model: model.name })),
+    bodyFor: (model) => Buffer.from(JSON.stringify(model.adapt({ ...counted, model: model.name }))),
   };
 }
 

@@ -9,6 +9,7 @@ import {
   discoverProviders,
   findProvider,
   type ProviderContribution,
+  withOwnPrefixes,
 } from '../../model/provider.ts';
 import { environmentOf } from '../environment.ts';
 import type { Invocation } from '../verb.ts';
@@ -35,7 +36,7 @@ export async function setUpModel(
   options: SetupOptions,
 ): Promise<ModelSetUp> {
   const { root, ui } = invocation;
-  const providers = await discoverProviders();
+  const providers = withOwnPrefixes(await discoverProviders(), environmentOf(root));
   const given = givenIn(options, providers);
   if (process.stdin.isTTY !== true) {
     const result = await tryOut(invocation, providers, await readPiped(given, providers));

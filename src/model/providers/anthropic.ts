@@ -23,13 +23,19 @@ export const provider = defineProvider({
     proposedAddress: null,
   },
   prices: priceList(`${import.meta.dirname}/anthropic-prices.yaml`),
-  create: ({ settings: { ANTHROPIC_API_KEY: key, ANTHROPIC_BASE_URL: baseUrl } }) => ({
-    baseUrl,
-    headers: (): Record<string, string> => (key === undefined ? {} : { 'x-api-key': key }),
-    secrets: () => (key === undefined ? [] : [key]),
-    problem: () =>
-      key === undefined
-        ? 'There is no key for the model yet. Add one with `npx claw setup`.'
-        : null,
-  }),
+  create({ settings: { ANTHROPIC_BASE_URL: baseUrl }, read }) {
+    const key = () => read('ANTHROPIC_API_KEY');
+    return {
+      baseUrl,
+      headers(): Record<string, string> {
+        const now = key();
+        return now === undefined ? {} : { 'x-api-key': now };
+      },
+      secrets: () => [key()].filter((each) => each !== undefined),
+      problem: () =>
+        key() === undefined
+          ? 'There is no key for the model yet. Add one with `npx claw setup`.'
+          : null,
+    };
+  },
 });

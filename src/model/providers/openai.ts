@@ -24,13 +24,18 @@ export const provider = defineProvider({
     proposedAddress: OWN_ADDRESS,
   },
   prices: priceList(`${import.meta.dirname}/openai-prices.yaml`),
-  create: ({ settings: { OPENAI_API_KEY: key, OPENAI_BASE_URL: baseUrl } }) => ({
-    baseUrl,
-    headers: (): Record<string, string> =>
-      key === undefined ? {} : { authorization: `Bearer ${key}` },
-    secrets: () => (key === undefined ? [] : [key]),
-    isSetUp: () => key !== undefined || baseUrl !== OWN_ADDRESS,
-    // A server of the owner's own may need none.
-    problem: () => null,
-  }),
+  create({ settings: { OPENAI_BASE_URL: baseUrl }, read }) {
+    const key = () => read('OPENAI_API_KEY');
+    return {
+      baseUrl,
+      headers(): Record<string, string> {
+        const now = key();
+        return now === undefined ? {} : { authorization: `Bearer ${now}` };
+      },
+      secrets: () => [key()].filter((each) => each !== undefined),
+      isSetUp: () => key() !== undefined || baseUrl !== OWN_ADDRESS,
+      // A server of the owner's own may need none.
+      problem: () => null,
+    };
+  },
 });
