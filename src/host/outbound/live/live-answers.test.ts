@@ -327,6 +327,8 @@ test('a crash while the answer replaces its draft repeats that once, as the same
   };
   turn.end(answers('abc'));
   await sending.promise;
+  // The turn has ended when its answer is on the way; nothing of it runs on a closed store.
+  await setImmediate();
   store.close();
   const { now, setTimer } = first.clock;
   const second = await project.start({ capabilities: EDITS, over: { now, setTimer } });
