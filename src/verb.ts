@@ -1,3 +1,4 @@
+import type { Readable, Writable } from 'node:stream';
 import type { z } from 'zod';
 import {
   type Contribution,
@@ -24,6 +25,9 @@ export type VerbCall = {
   readonly isJson: boolean;
   /** Aborted by Ctrl-C and its like. */
   readonly signal: AbortSignal;
+  /** The process's own, for a verb that speaks a protocol with a program: it returns no `lines`, nor says anything. */
+  readonly stdin: Readable;
+  readonly stdout: Writable;
   /** Tells whether an assistant runs on this data folder and can be talked to. */
   isAssistantRunning(): Promise<boolean>;
   /** Says something in the owner's chat, prints the answers as they come, and returns them. */

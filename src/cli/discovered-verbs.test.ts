@@ -44,6 +44,8 @@ test('a verb is a file: it gets its words, its options and its own settings, and
         'progress',
         'say',
         'signal',
+        'stdin',
+        'stdout',
         'words',
       ],
       own: { PORT_FEE: '5' },

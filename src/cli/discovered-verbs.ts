@@ -143,6 +143,8 @@ async function carryOut(
     options: command.opts(),
     isJson: options.json === true,
     signal,
+    stdin: process.stdin,
+    stdout: process.stdout,
     async isAssistantRunning() {
       const { isAssistantRunning } = await import('./assistant/running.ts');
       return isAssistantRunning(dataDir);

@@ -67,6 +67,14 @@ export function openHost(options: HostOptions): Host {
     log,
     timeouts,
     outgoing,
+    projectDir,
+    sandbox,
+    // Services start when the host does: turns are open by then.
+    calls: {
+      ask: (question, signal) => turns.serviceCalls.ask(question, signal),
+      offered: (folder) => turns.serviceCalls.offered(folder),
+      call: (call, signal) => turns.serviceCalls.call(call, signal),
+    },
     onQueued: turnsQueued.emit,
   });
 

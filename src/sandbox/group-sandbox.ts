@@ -1,8 +1,9 @@
 import { lstat, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Program, ProgramSpec } from '../lib/program.ts';
 import { unaskable } from '../model/failure.ts';
 import { WarmAgent } from './agent/warm-agent.ts';
-import type { Engine } from './engines/engine.ts';
+import { DEFAULT_LIMITS, type Engine, type Mount } from './engines/engine.ts';
 import { GroupContainer, SHUTTING_DOWN } from './group.ts';
 import { extraMounts } from './mounts/extra-mounts.ts';
 import { type GroupPlaces, groupMounts, sharedMounts, writableFolders } from './mounts/mounts.ts';
@@ -39,6 +40,7 @@ export class GroupSandbox implements Sandbox {
   readonly description: string;
   readonly #parts: GroupSandboxParts;
   readonly #groups = new Map<string, GroupContainer>();
+  readonly #programs = new Set<Program>();
   #isClosed = false;
 
   constructor(parts: GroupSandboxParts) {
@@ -77,13 +79,39 @@ export class GroupSandbox implements Sandbox {
     await this.#groups.get(folder)?.stop();
   }
 
+  async startProgram(spec: ProgramSpec): Promise<Program> {
+    const { engine, options, user } = this.#parts;
+    if (this.#isClosed) throw new Error('The assistant is shutting down.');
+    if (engine.startProgram === undefined) {
+      throw new Error(`${engine.name} runs agents, and no other programs.`);
+    }
+    if (!FOLDER_NAME.test(spec.name)) throw new Error(`"${spec.name}" cannot name a program.`);
+    const { name, command, environment, hasNetwork } = spec;
+    const program = await engine.startProgram({
+      name,
+      command,
+      environment,
+      hasNetwork,
+      mounts: await programMounts(spec, options, user),
+      limits: DEFAULT_LIMITS,
+    });
+    this.#programs.add(program);
+    void program.ended.then(() => this.#programs.delete(program));
+    // It was closed while the engine worked, and stops no more programs.
+    if (this.#isClosed) await program.stop();
+    return program;
+  }
+
   warm(): number {
     return [...this.#groups.values()].filter((group) => group.isWarm).length;
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await Promise.all([...this.#groups.values()].map((group) => group.close()));
+    await Promise.all([
+      ...[...this.#groups.values()].map((group) => group.close()),
+      ...[...this.#programs].map((program) => program.stop()),
+    ]);
     await removePrivateFolder(this.#parts.options.settings.dataDir);
   }
 
@@ -164,6 +192,25 @@ function modelOf({ models }: TurnRequest): TurnFrame['model'] {
     contextTokens: Math.min(...models.map(({ contextTokens }) => contextTokens)),
     callsTools: models.every(({ abilities }) => abilities.tools),
   };
+}
+
+/** A program's own folders, and what the owner's list shares with it by its name there. */
+async function programMounts(
+  { sharedAs, filesDir, homeDir: ownHome }: ProgramSpec,
+  { projectDir, homeDir, settings, onProgress }: SandboxOptions,
+  user: AgentUser,
+): Promise<readonly Mount[]> {
+  await giveFolder(ownHome, user);
+  const mounts = [{ source: ownHome, target: '/home/node', isWritable: true }];
+  if (filesDir !== null) {
+    await giveFolder(filesDir, user);
+    mounts.push({ source: filesDir, target: '/opt/program', isWritable: false });
+  }
+  const { mountsFile, dataDir } = settings;
+  const places = { mountsFile, homeDir, projectDir, dataDir };
+  const extra = await extraMounts({ ...places, folder: sharedAs });
+  for (const refusal of extra.refusals) onProgress(refusal);
+  return [...mounts, ...extra.mounts];
 }
 
 async function giveFolders(places: GroupPlaces, user: AgentUser): Promise<void> {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Settings } from '../config.ts';
+import type { StartProgram } from '../lib/program.ts';
 import type { Environment } from '../lib/settings.ts';
 import type { FailureReason, ModelFailure } from '../model/failure.ts';
 import type { Model } from '../model/model.ts';
@@ -114,7 +115,8 @@ export type OwnToolRun =
 export type TurnEvents = {
   /** A part of the answer, as the model writes it; all parts joined are the answer. */
   readonly onText?: (delta: string) => void;
-  readonly onTool: (call: HostToolCall) => Promise<HostToolResult>;
+  /** The signal is aborted when the turn is over: no one waits for the result any more. */
+  readonly onTool: (call: HostToolCall, signal?: AbortSignal) => Promise<HostToolResult>;
   /** Asked before a guarded tool of the agent's own runs. An error refuses the call, as does its absence. */
   readonly onOwnTool?: ((call: HostToolCall) => Promise<OwnToolVerdict>) | undefined;
   readonly onOwnToolRun?: ((run: OwnToolRun) => void) | undefined;
@@ -143,6 +145,8 @@ export interface Sandbox {
   runTurn(request: TurnRequest, events: TurnEvents): Promise<TurnOutcome>;
   /** Ends the group's container; the next turn starts a new one. */
   stop(folder: string): Promise<void>;
+  /** Starts a program that is no agent, in a container of its own. Rejects with a sentence where that cannot be. */
+  startProgram: StartProgram;
   /** Returns the number of containers. */
   warm(): number;
   close(): Promise<void>;

@@ -178,6 +178,7 @@ function testSandbox(script: AgentScript): Sandbox {
     engine: 'bubblewrap',
     description: 'test engine',
     runTurn: script,
+    startProgram: () => Promise.reject(new Error('The test engine runs no programs.')),
     stop: async () => {},
     warm: () => 0,
     close: async () => {},

@@ -3,9 +3,12 @@ import type { Route } from '../../http/route.ts';
 import { type Contribution, contributionOf, contributionSchema } from '../../lib/contribution.ts';
 import { discoverExports } from '../../lib/discover.ts';
 import type { OpenDatabase } from '../../lib/own-database.ts';
+import type { StartProgram } from '../../lib/program.ts';
+import type { HostTool, HostToolCall, HostToolResult } from '../../sandbox/sandbox.ts';
 import type { Store } from '../../store/store.ts';
 import type { SetTimer } from '../scheduler/alarm.ts';
 import type { DueTasks } from '../scheduler/due-tasks.ts';
+import type { Ask, AskQuestion, AskReply } from './ask.ts';
 import type { HostLog } from './log.ts';
 
 /** The part of the store that a service reads. Nothing of it writes. */
@@ -28,6 +31,20 @@ export type QueuedTurn = {
   /** The conversation that it sees: the group's, or one of its own, which is the default. */
   readonly context?: 'group' | 'isolated';
 };
+
+/** The host's tools, for a service that lets others call them. Rights and guards are those of the group's agent. */
+export type ServiceTools = {
+  /** Describes the tools that the agent of a folder would be offered; none for a folder without a group. */
+  offered(folder: string): readonly HostTool[];
+  /** Calls a tool in the name of that group, outside of any turn. A refusal is a result. Never rejects. */
+  call(call: HostToolCall, signal: AbortSignal): Promise<HostToolResult>;
+};
+
+/** Questions and calls of host tools that come from services, outside of any turn. */
+export interface ServiceCalls extends ServiceTools {
+  /** Asks the owner. At the abort the question is withdrawn. */
+  ask(question: AskQuestion, signal: AbortSignal): Promise<AskReply>;
+}
 
 /** Services of the host for a service, from its start to its stop. */
 export type ServiceContext = {
@@ -52,6 +69,16 @@ export type ServiceContext = {
   readonly route: (route: Route) => Promise<{ readonly url: string }>;
   readonly openDatabase: OpenDatabase;
   readonly dueTasks: DueTasks;
+  /** Asks the owner, in the chat where they wrote last. The question is withdrawn when the service ends. */
+  readonly ask: Ask;
+  readonly tools: ServiceTools;
+  /** Starts a program in a container of its own. It is stopped with the service, if it still runs then. */
+  readonly startProgram: StartProgram;
+  /**
+   * Reads a text file below a group's folder, such as `['CLAUDE.md']`, and follows no link. Null where there is
+   * none, or it is no plain file of at most a megabyte.
+   */
+  readonly readGroupFile: (folder: string, path: readonly string[]) => Promise<string | null>;
   /** Tells that the service does not work any more: it is stopped, and started again after a pause. */
   readonly crash: (error: unknown) => void;
 };

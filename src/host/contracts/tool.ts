@@ -61,6 +61,8 @@ export type ToolCall = {
   readonly ownerCommand: (text: string) => Promise<string>;
   /** Ends the turn without a message; null in a turn that answers a message. */
   readonly staySilent: (() => void) | null;
+  /** Aborted when the turn is over, also when it was stopped: the result is not waited for any more. */
+  readonly signal: AbortSignal;
 };
 
 /** Something agents can ask the host for, without its name. */

@@ -14,7 +14,7 @@ export type BackgroundOptions = Omit<ServicesOptions, 'dueTasks'> & {
 /** Opens the tasks and makes the services ready; none is started. */
 export function openBackground(options: BackgroundOptions): Background {
   const { store, settings, now, setTimer, timeZone, newId, log, timeouts, onQueued } = options;
-  const { outgoing, http, databases } = options;
+  const { outgoing, http, databases, projectDir, sandbox, calls } = options;
   const dueTasks = openDueTasks({
     store,
     now,
@@ -34,6 +34,9 @@ export function openBackground(options: BackgroundOptions): Background {
   const services = runServices({
     services: options.services,
     databases,
+    projectDir,
+    sandbox,
+    calls,
     store,
     settings,
     http,

@@ -60,6 +60,7 @@ test('a service holds its own settings and what its contract names, and nothing 
   const assistant = await project.start({ over: { services } });
   const [context] = seen.contexts;
   expect(Object.keys(context ?? {}).toSorted()).toEqual([
+    'ask',
     'assistantName',
     'crash',
     'dataDir',
@@ -69,12 +70,15 @@ test('a service holds its own settings and what its contract names, and nothing 
     'now',
     'openDatabase',
     'queueTurn',
+    'readGroupFile',
     'route',
     'setTimer',
     'settings',
     'signal',
+    'startProgram',
     'store',
     'timeZone',
+    'tools',
   ]);
   expect(context?.settings).toEqual({ PLAIN_WORD: 'yes' });
   const reads = Object.values(context?.store ?? {}).flatMap((part) => Object.keys(part));

@@ -1,11 +1,15 @@
+import { join } from 'node:path';
 import type { Loopback, Route } from '../../http/route.ts';
 import { type Named, openContributions, type Silent } from '../../lib/contribution.ts';
+import { openBeneath } from '../../lib/open-beneath.ts';
 import type { OwnDatabases } from '../../lib/own-database.ts';
+import type { Program, ProgramSpec } from '../../lib/program.ts';
 import type { Environment } from '../../lib/settings.ts';
 import type {
   ClockPort,
   IdPort,
   LogPort,
+  ProjectPort,
   SettingsPort,
   StorePort,
   TimeoutsPort,
@@ -14,6 +18,7 @@ import type {
 } from '../contracts/ports.ts';
 import type {
   QueuedTurn,
+  ServiceCalls,
   ServiceContext,
   ServiceContribution,
   ServiceStore,
@@ -21,6 +26,7 @@ import type {
 } from '../contracts/service.ts';
 import type { DueTasks } from '../scheduler/due-tasks.ts';
 import { queueRun } from '../scheduler/fire.ts';
+import type { LazySandbox } from '../turns/agent/lazy-sandbox.ts';
 import { type ServiceState, superviseService } from './supervise.ts';
 
 /** A service as the owner is told of it. */
@@ -41,6 +47,7 @@ export type ServicesOptions = StorePort & { readonly services: readonly Named<St
   readonly http: Loopback;
   readonly databases: OwnDatabases;
 } & SettingsPort &
+  ProjectPort &
   TimeZonePort &
   ClockPort &
   IdPort &
@@ -48,6 +55,8 @@ export type ServicesOptions = StorePort & { readonly services: readonly Named<St
   TimeoutsPort &
   LogPort & {
     readonly dueTasks: DueTasks;
+    readonly sandbox: Pick<LazySandbox, 'open'>;
+    readonly calls: ServiceCalls;
     /** A turn was queued. */
     readonly onQueued: () => void;
   };
@@ -129,8 +138,51 @@ function contextOf(
       realign: dueTasks.realign,
       onChanged: dueTasks.onChanged,
     },
+    ask: (question) => options.calls.ask(question, signal),
+    tools: { offered: options.calls.offered, call: options.calls.call },
+    startProgram: (spec) => startProgram(options, spec, signal),
+    readGroupFile: (folder, path) => readGroupFile(options, folder, path),
     crash,
   };
+}
+
+async function startProgram(
+  { sandbox }: ServicesOptions,
+  spec: ProgramSpec,
+  signal: AbortSignal,
+): Promise<Program> {
+  const opened = await sandbox.open();
+  if (opened.kind === 'unavailable') throw new Error(opened.advice);
+  signal.throwIfAborted();
+  const program = await opened.sandbox.startProgram(spec);
+  const stop = (): void => void program.stop();
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop, { once: true });
+  void program.ended.then(() => signal.removeEventListener('abort', stop));
+  return program;
+}
+
+const MAX_FILE_BYTES = 1_048_576;
+
+async function readGroupFile(
+  { store, projectDir }: ServicesOptions,
+  folder: string,
+  path: readonly string[],
+): Promise<string | null> {
+  const isKnown = folder === 'global' || store.groups.byFolder(folder) !== null;
+  if (!isKnown) return null;
+  try {
+    const file = await openBeneath(join(projectDir, 'groups', folder), path);
+    try {
+      const stats = await file.stat();
+      const isText = stats.isFile() && stats.size <= MAX_FILE_BYTES;
+      return isText ? await file.readFile('utf8') : null;
+    } finally {
+      await file.close();
+    }
+  } catch {
+    return null; // Not there, or a link: either way there is no such file.
+  }
 }
 
 async function registerRoute(

@@ -119,7 +119,8 @@ test('the agent of a chat that is gone is stopped, and its answer dropped', asyn
   const stop = async (folder: string) => void stopped.push(folder);
   const rest = { stop, warm: () => 1, close: async () => {} };
   const runTurn = () => turn.promise.then(() => answers('pong'));
-  const engine = { engine: 'bubblewrap' as const, description: 'test', runTurn };
+  const startProgram = () => Promise.reject(new Error('no programs'));
+  const engine = { engine: 'bubblewrap' as const, description: 'test', runTurn, startProgram };
   const ready = { kind: 'ready' as const, sandbox: { ...engine, ...rest } };
   const assistant = await project.start({
     over: {

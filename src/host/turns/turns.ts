@@ -11,6 +11,7 @@ import type {
   TimeoutsPort,
   TimeZonePort,
 } from '../contracts/ports.ts';
+import type { ServiceCalls } from '../contracts/service.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 import { taskResult } from '../scheduler/task-result.ts';
 import { createAgentRunner } from './agent/agent-runner.ts';
@@ -25,6 +26,7 @@ import { type CommandRunner, openCommandRunner } from './commands/command-runner
 import { openRunningCommand } from './commands/running-command.ts';
 import { openTurnRecords } from './record/turn-records.ts';
 import { openRunningTurns } from './running-turns.ts';
+import { openServiceCalls } from './tool-calls/service-calls.ts';
 import { openTurnTools, type TurnToolsOptions } from './tool-calls/turn-tools.ts';
 import { openTurnQueue, type TurnQueue, type TurnQueueOptions } from './turn-queue.ts';
 import { openTyping } from './typing.ts';
@@ -34,6 +36,7 @@ export type Turns = {
   readonly turnQueue: TurnQueue;
   readonly commandRunner: CommandRunner;
   readonly followUps: FollowUps;
+  readonly serviceCalls: ServiceCalls;
 };
 
 export type TurnsOptions = StorePort &
@@ -155,7 +158,8 @@ export function openTurns(options: TurnsOptions): Turns {
     toTell: (turn, result) => taskResult(store, turn, result),
     onEnded: options.onEnded,
   });
-  return { turnQueue, commandRunner, followUps };
+  const serviceCalls = openServiceCalls({ toolParts, asking, newId, mainChat });
+  return { turnQueue, commandRunner, followUps, serviceCalls };
 }
 
 /** Queues again what has failed; returns how many turns that were. */

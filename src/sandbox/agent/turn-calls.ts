@@ -112,10 +112,10 @@ export class TurnCalls {
   }
 
   async #callTool(id: string, name: string, input: unknown): Promise<void> {
-    const { folder, events, toolNames } = this.#options;
+    const { folder, events, toolNames, signal } = this.#options;
     await this.#answer(id, async () =>
       toolNames.has(name)
-        ? await events.onTool({ folder, name, input })
+        ? await events.onTool({ folder, name, input }, signal)
         : { ok: false, value: `There is no tool "${name}".` },
     );
   }

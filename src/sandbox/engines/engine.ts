@@ -6,6 +6,7 @@ import {
   contributionSchema,
 } from '../../lib/contribution.ts';
 import { discoverExports } from '../../lib/discover.ts';
+import type { Program, ProgramSpec } from '../../lib/program.ts';
 import type { AgentUser } from '../mounts/ownership.ts';
 import type { Endpoint } from '../protocol/endpoint.ts';
 
@@ -40,6 +41,15 @@ export type Container = {
   stop(): Promise<void>;
 };
 
+/** Contents of a program's container, whichever engine makes it. */
+export type ProgramContainerSpec = Pick<
+  ProgramSpec,
+  'name' | 'command' | 'environment' | 'hasNetwork'
+> & {
+  readonly mounts: readonly Mount[];
+  readonly limits: ContainerLimits;
+};
+
 /**
  * The way of an agent's frames and model calls to the host: a Unix socket that is mounted, or TCP with a
  * token, where files of the host cannot be mounted or a socket does not pass.
@@ -56,6 +66,8 @@ export interface Engine {
   /** A socket by default. */
   readonly transport?: Transport;
   startContainer(spec: ContainerSpec): Promise<Container>;
+  /** Starts a program that is no agent; left out where the engine runs agents alone. */
+  startProgram?(spec: ProgramContainerSpec): Promise<Program>;
 }
 
 /** Services that an engine works with, beside its own settings. */

@@ -21,6 +21,7 @@ test('an engine that comes up later is found by the next question', async () => 
         session: 's1',
         isTruncated: false,
       }),
+      startProgram: () => Promise.reject(new Error('no programs')),
       stop: async () => {},
       warm: () => 0,
       close: async () => {},

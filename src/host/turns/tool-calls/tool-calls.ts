@@ -10,7 +10,7 @@ import type { Tool, ToolCall } from '../../contracts/tool.ts';
 import type { AskOwner, Guards } from './guarded-calls.ts';
 import { describeTool } from './toolbox.ts';
 
-export type ToolCallOptions = Omit<ToolCall, 'caller'> & {
+export type ToolCallOptions = Omit<ToolCall, 'caller' | 'signal'> & {
   readonly tools: readonly Tool[];
   /** The chat whose turn the agent works on. */
   readonly jid: string;
@@ -39,6 +39,7 @@ export function offerOf(
 export async function callTool(
   options: ToolCallOptions,
   call: HostToolCall,
+  signal: AbortSignal = new AbortController().signal,
 ): Promise<HostToolResult> {
   const tool = options.tools.find((candidate) => candidate.name === call.name);
   if (tool === undefined) return refusal(`There is no host tool ${call.name}.`);
@@ -59,7 +60,7 @@ export async function callTool(
   // The owner may have taken the chat out while they were asked.
   const stillCaller = callerOf(options, call);
   if (stillCaller === null) return refusal('This chat is not registered.');
-  const result = await run(tool, contextOf(options, stillCaller), input.data);
+  const result = await run(tool, contextOf(options, stillCaller, signal), input.data);
   return await options.guards.resultOf(guarded, result);
 }
 
@@ -126,7 +127,7 @@ function callerOf(
 }
 
 /** Field by field: a tool holds what the contract names, and nothing that the host has beside it. */
-function contextOf(options: ToolCallOptions, caller: Group): ToolCall {
+function contextOf(options: ToolCallOptions, caller: Group, signal: AbortSignal): ToolCall {
   const { store, send, ask, reachOf, capabilitiesOf, registry, tasks } = options;
   const { fetchAttachment, timeZone, ownerCommand, staySilent } = options;
   return {
@@ -142,6 +143,7 @@ function contextOf(options: ToolCallOptions, caller: Group): ToolCall {
     timeZone,
     ownerCommand,
     staySilent,
+    signal,
   };
 }
 

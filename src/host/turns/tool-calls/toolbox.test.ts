@@ -110,6 +110,7 @@ test('a tool gets its own settings, and exactly what the contract names, at its 
           'reachOf',
           'registry',
           'send',
+          'signal',
           'staySilent',
           'store',
           'tasks',

@@ -26,7 +26,7 @@ import type { Toolbox } from './toolbox.ts';
 export interface TurnTools {
   /** Describes those that are offered. What a turn is offered it can call, whatever becomes of a list meanwhile. */
   offer(turn: ToolTurn): TurnRequest['tools'];
-  call(call: HostToolCall): Promise<HostToolResult>;
+  call(call: HostToolCall, signal?: AbortSignal): Promise<HostToolResult>;
   /** The agent's own tools that guards look at, which answer by `check`. */
   readonly guardedOwnTools: OwnTools;
   check(call: HostToolCall): Promise<OwnToolVerdict>;
@@ -49,7 +49,8 @@ export type TurnToolsOptions = StorePort &
 
 /** The turn, and what its agent may ask. */
 export type ToolsOfTurn = {
-  readonly turn: Turn;
+  /** Not stored where a service calls, and not an agent: then no message belongs to it. */
+  readonly turn: Pick<Turn, 'id' | 'jid'> & { readonly isStored?: boolean };
   readonly group: Group;
   readonly isTask: boolean;
   readonly ask: (question: AskQuestion, to: AskedAbout['to']) => Promise<AskReply>;
@@ -93,7 +94,7 @@ export function openTurnTools(
   };
   return {
     offer: (kind) => offerOf(tools, guards, kind),
-    call: (call) => callTool(callOptions, call),
+    call: (call, signal) => callTool(callOptions, call, signal),
     guardedOwnTools: guards.ownTools,
     check: (call) => checkOwnTool(callOptions, call),
     isSilent: () => isSilent,
@@ -106,7 +107,8 @@ function senderFor(
   { turn, group, isTask }: Pick<ToolsOfTurn, 'turn' | 'group' | 'isTask'>,
 ): ToolCall['send'] {
   return async (jid, text, { attachments: paths = [], isReaction = false } = {}) => {
-    const turnId = !isTask && jid === turn.jid ? turn.id : null;
+    const isIts = turn.isStored !== false && !isTask && jid === turn.jid;
+    const turnId = isIts ? turn.id : null;
     const replyTo = isReaction ? findLastAsked(store, turnId) : null;
     const about = { turnId, replyTo, isReaction };
     if (paths.length === 0) return say(jid, text, about);

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { lstat, readlink } from 'node:fs/promises';
 import { execa } from 'execa';
+import type { Program } from '../../../lib/program.ts';
 import { EXTRA } from '../../mounts/extra-mounts.ts';
 import type { AgentUser } from '../../mounts/ownership.ts';
 import { endpointVariables } from '../../protocol/endpoint.ts';
@@ -10,6 +11,7 @@ import {
   type ContainerSpec,
   type Engine,
   EngineUnusable,
+  type ProgramContainerSpec,
 } from '../engine.ts';
 
 /** bwrap and what it starts are looked up here; the agent's own environment is made from nothing. */
@@ -18,6 +20,9 @@ const NODE = '/opt/claw/node';
 /** Folders that only hold mounts; bwrap would make them for root alone where a file is mounted. */
 const PARENTS = ['/etc', '/opt/claw', '/home/node', '/run', '/workspace', '/workspace/project'];
 const TMP_BYTES = 64 * 1_048_576;
+const BASIC_VARIABLES = { HOME: '/home/node', PATH: `/opt/claw:${SYSTEM_PATH}` };
+/** Files by which programs find other machines, and know which of them to trust. */
+const NETWORK_FILES = ['/etc/resolv.conf', '/etc/hosts', '/etc/nsswitch.conf', '/etc/ssl'];
 
 export type BubblewrapParts = {
   readonly user: AgentUser;
@@ -45,11 +50,19 @@ export async function openBubblewrap(parts: BubblewrapParts): Promise<Engine> {
     ...(hasLimits ? limits(spec, parts) : []),
     ...isolated.identity,
   ];
+  const prepareProgram = (spec: ProgramContainerSpec) => [
+    ...(spec.hasNetwork ? withNetwork(isolated.namespaces) : isolated.namespaces),
+    ...system,
+    ...programFilesystem(spec, parts.nodePath),
+    ...(hasLimits ? limits(spec, parts) : []),
+    ...isolated.identity,
+  ];
   return {
     name: 'bubblewrap',
     description: `bubblewrap ${version}, ${hasLimits ? 'limits per process only' : 'without limits'}`,
     startContainer: async (spec) =>
       startBwrap([...prepare(spec), NODE, ...AGENT_NODE_FLAGS, '/opt/claw/agent.mjs']),
+    startProgram: (spec) => startProgram([...prepareProgram(spec), ...spec.command]),
   };
 }
 
@@ -135,25 +148,51 @@ async function systemMounts(): Promise<string[]> {
 }
 
 function filesystem(spec: ContainerSpec, nodePath: string): string[] {
-  const hasExtra = spec.mounts.some(({ target }) => target.startsWith(EXTRA));
-  const mounts = spec.mounts.flatMap(({ source, target, isWritable }) => [
-    isWritable ? '--bind' : '--ro-bind',
-    source,
-    target,
-  ]);
   return [
-    ...['--perms', '1777', '--size', String(TMP_BYTES), '--tmpfs', '/tmp'],
-    ...(hasExtra ? ['--dir', EXTRA] : []),
-    ...mounts,
-    ...['--ro-bind', nodePath, NODE],
-    ...['--remount-ro', '/'],
-    ...['--setenv', 'HOME', '/home/node', '--setenv', 'PATH', `/opt/claw:${SYSTEM_PATH}`],
-    ...Object.entries(endpointVariables(spec.endpoint)).flatMap((pair) => ['--setenv', ...pair]),
+    ...files(spec.mounts, nodePath),
+    ...variables({ ...BASIC_VARIABLES, ...endpointVariables(spec.endpoint) }),
     ...['--chdir', '/workspace/group'],
   ];
 }
 
-function limits(spec: ContainerSpec, { isRoot }: BubblewrapParts): string[] {
+function programFilesystem(spec: ProgramContainerSpec, nodePath: string): string[] {
+  const network = spec.hasNetwork ? NETWORK_FILES : [];
+  return [
+    ...network.flatMap((path) => ['--ro-bind-try', path, path]),
+    ...files(spec.mounts, nodePath),
+    ...variables({ ...spec.environment, ...BASIC_VARIABLES }),
+    ...['--chdir', '/home/node'],
+  ];
+}
+
+function files(mounts: ContainerSpec['mounts'], nodePath: string): string[] {
+  const hasExtra = mounts.some(({ target }) => target.startsWith(EXTRA));
+  return [
+    ...['--perms', '1777', '--size', String(TMP_BYTES), '--tmpfs', '/tmp'],
+    ...(hasExtra ? ['--dir', EXTRA] : []),
+    ...mounts.flatMap(({ source, target, isWritable }) => [
+      isWritable ? '--bind' : '--ro-bind',
+      source,
+      target,
+    ]),
+    ...['--ro-bind', nodePath, NODE],
+    ...['--remount-ro', '/'],
+  ];
+}
+
+function variables(named: Readonly<Record<string, string>>): string[] {
+  return Object.entries(named).flatMap((pair) => ['--setenv', ...pair]);
+}
+
+/** Leaves the network of the machine to a program that may reach it. */
+function withNetwork(namespaces: readonly string[]): string[] {
+  return namespaces.flatMap((option) => {
+    if (option === '--unshare-net') return [];
+    return option === '--unshare-all' ? [option, '--share-net'] : [option];
+  });
+}
+
+function limits(spec: Pick<ContainerSpec, 'limits'>, { isRoot }: BubblewrapParts): string[] {
   // Without a user namespace the kernel counts all processes of that user, ours or not.
   const processes = isRoot ? spec.limits.processes * 8 : spec.limits.processes;
   return ['prlimit', `--nproc=${processes}`, `--data=${spec.limits.memoryBytes}`, '--core=0'];
@@ -185,6 +224,42 @@ function startBwrap(args: readonly string[]): Promise<Container> {
       }),
     );
   });
+}
+
+function startProgram(args: readonly string[]): Promise<Program> {
+  // In a group of its own: killed before it has set --die-with-parent inside, bwrap would leave a child behind.
+  const options = { env: { PATH: SYSTEM_PATH }, stdio: 'pipe', detached: true } as const;
+  const child = spawn('bwrap', args, options);
+  const ended = endOf(child);
+  // A program that is gone reads nothing more, which its end tells.
+  child.stdin.on('error', () => {});
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('spawn', () =>
+      resolve({
+        stdin: child.stdin,
+        stdout: child.stdout,
+        stderr: child.stderr,
+        ended,
+        async stop() {
+          killGroup(child);
+          // Unread output would keep the end back.
+          child.stdout.destroy();
+          child.stderr.destroy();
+          await ended;
+        },
+      }),
+    );
+  });
+}
+
+function killGroup({ pid, exitCode, signalCode }: ChildProcess): void {
+  if (pid === undefined || exitCode !== null || signalCode !== null) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended since, which is what was wanted.
+  }
 }
 
 /** Waits for the end of a process; the last line on stderr explains an end that was not asked for. */

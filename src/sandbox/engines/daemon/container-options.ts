@@ -1,9 +1,14 @@
 import type { ContainerCreateOptions } from 'dockerode';
 import { endpointVariables } from '../../protocol/endpoint.ts';
-import { AGENT_NODE_FLAGS, type ContainerSpec } from '../engine.ts';
+import {
+  AGENT_NODE_FLAGS,
+  type ContainerSpec,
+  type Mount,
+  type ProgramContainerSpec,
+} from '../engine.ts';
 
-export type ContainerParts = {
-  readonly spec: ContainerSpec;
+export type ContainerParts<Spec = ContainerSpec> = {
+  readonly spec: Spec;
   readonly image: string;
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -22,19 +27,58 @@ export type ContainerParts = {
 /** Returns a hardened container with the agent as its only process, as Docker's API wants it. */
 export function containerOptions(parts: ContainerParts): ContainerCreateOptions {
   const { spec } = parts;
-  const { memoryBytes } = spec.limits;
   const variables = Object.entries(endpointVariables(spec.endpoint)).map(
     ([name, value]) => `${name}=${value}`,
   );
   return {
-    name: parts.name,
-    Image: parts.image,
-    Labels: { ...parts.labels },
+    ...hardened(parts),
     Entrypoint: ['node', ...AGENT_NODE_FLAGS, '/opt/claw/agent.mjs'],
     Cmd: [],
     Env: ['HOME=/home/node', ...variables],
-    User: parts.user,
     WorkingDir: '/workspace/group',
+  };
+}
+
+/** Returns a container with a program as its only process, whose streams are attached to. */
+export function programOptions(
+  parts: ContainerParts<ProgramContainerSpec>,
+): ContainerCreateOptions {
+  const { command, environment, hasNetwork } = parts.spec;
+  const options = hardened(parts);
+  const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
+  return {
+    ...options,
+    Entrypoint: [...command],
+    Cmd: [],
+    Env: [...variables, 'HOME=/home/node'],
+    WorkingDir: '/home/node',
+    OpenStdin: true,
+    StdinOnce: true,
+    AttachStdin: true,
+    AttachStdout: true,
+    AttachStderr: true,
+    HostConfig: {
+      ...options.HostConfig,
+      ...(hasNetwork ? { NetworkMode: 'bridge' } : {}),
+      // Its output is read as it comes, and may be long.
+      LogConfig: { Type: 'none', Config: {} },
+    },
+  };
+}
+
+type Hardened = {
+  readonly limits: ContainerSpec['limits'];
+  readonly mounts: readonly Mount[];
+};
+
+function hardened(parts: ContainerParts<Hardened>): ContainerCreateOptions {
+  const { spec } = parts;
+  const { memoryBytes } = spec.limits;
+  return {
+    name: parts.name,
+    Image: parts.image,
+    Labels: { ...parts.labels },
+    User: parts.user,
     HostConfig: {
       CapDrop: ['ALL'],
       SecurityOpt: ['no-new-privileges:true', ...parts.securityOptions],

@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { type Duplex, PassThrough } from 'node:stream';
 import Docker, { type DockerOptions } from 'dockerode';
+import type { Program } from '../../../lib/program.ts';
 import { TIMED_OUT, withTimeout } from '../../../lib/timeout.ts';
 import type { AgentUser } from '../../mounts/ownership.ts';
-import type { Container, ContainerSpec, Engine } from '../engine.ts';
+import type { Container, ContainerSpec, Engine, ProgramContainerSpec } from '../engine.ts';
 import { EngineUnusable } from '../engine.ts';
-import { containerOptions } from './container-options.ts';
+import { containerOptions, programOptions } from './container-options.ts';
 import { ensureImage, IMAGE_NAME } from './image.ts';
 
 const PING_TIMEOUT_MS = 3_000;
@@ -49,26 +51,29 @@ export async function openDocker(parts: DockerParts): Promise<Engine> {
   let image = await ensureImage(docker, parts);
   await removeAll(docker, left);
 
-  const start = (spec: ContainerSpec): Promise<Container> =>
-    startContainer(docker, spec, (folder) => ({
-      ...placement,
-      image,
-      name: `patchclaw-${instanceId}-${folder}-${randomBytes(3).toString('hex')}`,
-      labels: { [INSTANCE_LABEL]: instanceId, [GROUP_LABEL]: folder },
-    }));
+  const naming: Naming = (folder) => ({
+    ...placement,
+    image,
+    name: `patchclaw-${instanceId}-${folder}-${randomBytes(3).toString('hex')}`,
+    labels: { [INSTANCE_LABEL]: instanceId, [GROUP_LABEL]: folder },
+  });
+
+  /** Starts once more with a new image where there is none: no container keeps it from being removed. */
+  async function withImage<T>(start: () => Promise<T>): Promise<T> {
+    try {
+      return await start();
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      image = await ensureImage(docker, parts);
+      return await start();
+    }
+  }
+
   return {
     name,
     description: `${name} ${Version}, image ${IMAGE_NAME}`,
-    async startContainer(spec) {
-      try {
-        return await start(spec);
-      } catch (error) {
-        if (!isMissing(error)) throw error;
-        // The owner may have cleared up: between two turns, no container keeps an image from being removed.
-        image = await ensureImage(docker, parts);
-        return await start(spec);
-      }
-    },
+    startContainer: (spec) => withImage(() => startContainer(docker, spec, naming)),
+    startProgram: (spec) => withImage(() => startProgram(docker, spec, naming)),
   };
 }
 
@@ -154,6 +159,42 @@ async function startContainer(
       return stopped;
     },
   };
+}
+
+/** Attaches to the program's streams before it runs, so that none of its words is lost. */
+async function startProgram(
+  docker: Docker,
+  spec: ProgramContainerSpec,
+  naming: Naming,
+): Promise<Program> {
+  const container = await docker.createContainer(programOptions({ spec, ...naming(spec.name) }));
+  try {
+    const way = { stream: true, stdin: true, stdout: true, stderr: true, hijack: true };
+    const attached = await container.attach(way);
+    const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+    docker.modem.demuxStream(attached, stdout, stderr);
+    // The daemon closes the stream with the program, whose end tells the reason.
+    attached.on('error', () => {});
+    attached.once('close', () => {
+      stdout.end();
+      stderr.end();
+    });
+    await container.start();
+    let stopped: Promise<void> | null = null;
+    return {
+      stdin: attached as Duplex,
+      stdout,
+      stderr,
+      ended: endOf(container),
+      stop() {
+        stopped ??= removeContainer(container);
+        return stopped;
+      },
+    };
+  } catch (error) {
+    await removeContainer(container);
+    throw error;
+  }
 }
 
 async function endOf(container: Docker.Container): Promise<string> {

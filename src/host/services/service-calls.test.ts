@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import type { Program } from '../../lib/program.ts';
+import { answers, startAssistant, TestProject, textsOf } from '../../testing/assistant.ts';
+import { startWithFamily } from '../../testing/tasks.ts';
+import type { ServiceContext, StartService } from '../contracts/service.ts';
+import { defineTool } from '../contracts/tool.ts';
+import { lazySandbox } from '../turns/agent/lazy-sandbox.ts';
+import { openTools } from '../turns/tool-calls/toolbox.ts';
+
+/** A service that hands its context out. */
+function openService() {
+  const { promise, resolve } = Promise.withResolvers<ServiceContext>();
+  const start: StartService = (context) => {
+    resolve(context);
+    return { stop() {}, status: () => null };
+  };
+  return { context: promise, services: [{ name: 'outside', value: start }] };
+}
+
+const never = new AbortController().signal;
+
+test('a service calls host tools in the name of a group, with the rights of that group', async () => {
+  using project = new TestProject();
+  const { context, services } = openService();
+  const assistant = await startWithFamily(project, async () => answers('-'), undefined, {
+    services,
+  });
+  const { tools } = await context;
+  const offered = (folder: string) => tools.offered(folder).map(({ name }) => name);
+  expect(offered('main')).toContain('register_group');
+  expect(offered('family')).toContain('list_tasks');
+  expect(offered('family')).not.toContain('register_group');
+  expect(offered('nobody')).toEqual([]);
+  const call = (folder: string, name: string, input: unknown) =>
+    tools.call({ folder, name, input }, never);
+  expect(await call('family', 'send_message', { text: 'from outside' })).toMatchObject({
+    ok: true,
+  });
+  await vi.waitFor(() => expect(textsOf(assistant.chat)).toEqual(['from outside']));
+  expect(await call('family', 'register_group', { group: 'x' })).toMatchObject({ ok: false });
+  expect(await call('nobody', 'list_tasks', {})).toEqual({
+    ok: false,
+    value: 'No chat is registered with the folder nobody.',
+  });
+  expect(await call('main', 'stay_silent', {})).toMatchObject({ ok: false });
+  expect(await call('main', 'owner_command', { command: '/status' })).toMatchObject({
+    value: 'Owner commands are said in a chat.',
+  });
+  await assistant.stop();
+});
+
+test('a service asks the owner, and what it asks is withdrawn when its call is aborted', async () => {
+  using project = new TestProject();
+  const { context, services } = openService();
+  const slow = defineTool({
+    name: 'slow',
+    create: () => ({
+      description: 'Asks.',
+      isMainOnly: false,
+      input: z.object({}),
+      async run({ ask, signal }) {
+        const { word } = await ask({ text: 'And this?' });
+        return `${word}, ${signal.aborted ? 'aborted' : 'waited for'}`;
+      },
+    }),
+  });
+  const given = { assistantName: 'Andy', dataDir: project.dir, timeZone: 'UTC', log: console };
+  const { tools } = openTools([slow], {}, { ...given, now: Date.now, newId: randomUUID });
+  const assistant = await project.start({ over: { services, tools } });
+  const { terminal } = assistant;
+  const { ask } = await context;
+  const asked = ask({ text: 'May it?', what: 'the thing' });
+  await vi.waitFor(() => expect(textsOf(terminal).at(-1)).toContain('May it?'));
+  await terminal.say('yes');
+  expect(await asked).toMatchObject({ word: 'yes', isAnswered: true });
+  const leaving = new AbortController();
+  const call = { folder: 'main', name: 'slow', input: {} };
+  const left = (await context).tools.call(call, leaving.signal);
+  await vi.waitFor(() => expect(textsOf(terminal).join()).toContain('And this?'));
+  leaving.abort();
+  expect(await left).toEqual({ ok: true, value: 'no, aborted' });
+  await assistant.stop();
+});
+
+test('a service reads files of groups, and follows no link out of them', async () => {
+  using project = new TestProject();
+  const { context, services } = openService();
+  const assistant = await startWithFamily(project, async () => answers('-'), undefined, {
+    services,
+  });
+  const folder = join(project.dir, 'groups/family');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'CLAUDE.md'), 'No fish for Bob.');
+  symlinkSync('/etc/hostname', join(folder, 'linked.md'));
+  const { readGroupFile } = await context;
+  expect(await readGroupFile('family', ['CLAUDE.md'])).toBe('No fish for Bob.');
+  expect(await readGroupFile('family', ['linked.md'])).toBeNull();
+  expect(await readGroupFile('family', ['..', 'main', 'CLAUDE.md'])).toBeNull();
+  expect(await readGroupFile('nobody', ['CLAUDE.md'])).toBeNull();
+  await assistant.stop();
+});
+
+test('a program of a service ends with it', async () => {
+  using project = new TestProject();
+  const { context, services } = openService();
+  const { promise: ended, resolve: end } = Promise.withResolvers<string>();
+  const stop = vi.fn(async () => end('stopped'));
+  const streams = {
+    stdin: new PassThrough(),
+    stdout: new PassThrough(),
+    stderr: new PassThrough(),
+  };
+  const startProgram = async (): Promise<Program> => ({ ...streams, ended, stop });
+  const sandbox = lazySandbox(async () => ({
+    kind: 'ready',
+    sandbox: {
+      engine: 'bubblewrap',
+      description: 'test',
+      runTurn: async () => answers('-'),
+      startProgram,
+      stop: async () => {},
+      warm: () => 0,
+      close: async () => {},
+    },
+  }));
+  const assistant = await startAssistant(project.dir, { over: { services, sandbox } });
+  const given = await context;
+  await given.startProgram({
+    name: 'one',
+    sharedAs: 'test:one',
+    command: ['true'],
+    environment: {},
+    filesDir: null,
+    homeDir: project.dir,
+    hasNetwork: false,
+  });
+  expect(stop).not.toHaveBeenCalled();
+  await assistant.stop();
+  expect(await ended).toBe('stopped');
+});
