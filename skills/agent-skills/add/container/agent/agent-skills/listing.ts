@@ -1,0 +1,72 @@
+import { join } from 'node:path';
+import { cutText } from '../../../src/lib/cut-text.ts';
+import type { SkillFile } from './front-matter.ts';
+import type { FoundSkill } from './scan.ts';
+import { SKILL_FILE } from './skill-folder.ts';
+
+/** Limits of what each turn pays for: skills in the list, its bytes, and the bodies of those always shown. */
+const MAX_LISTED = 100;
+const MAX_LIST_BYTES = 49_152;
+const MAX_BODY_BYTES = 8_192;
+
+const INTRODUCTION = [
+  '# Abilities',
+  '',
+  'Instructions for certain kinds of work, each a folder with a SKILL.md. Where a task fits one, read its SKILL.md with read_file before you begin, and follow it. Paths in it are relative to its folder; its scripts run with `shell`, here in the container. One with available="false" lacks what `requires` names: say so instead of trying. They are not the skills of your own code, which owner_command lists.',
+].join('\n');
+
+/** Writes the section: the skills as XML, and after them the bodies that are always shown; null for none. */
+export function skillListing(found: readonly FoundSkill[]): string | null {
+  if (found.length === 0) return null;
+  const isShown = ({ folder, missing }: FoundSkill): boolean =>
+    folder.kind === 'read' && folder.file.always && missing.length === 0;
+  const bodies = found
+    .filter(isShown)
+    .flatMap(({ folder, path }) => (folder.kind === 'read' ? [bodyOf(folder.file, path)] : []));
+  const listed = found.filter((skill) => !isShown(skill));
+  const xml = listed.slice(0, MAX_LISTED).map(inXml);
+  let bytes = 0;
+  const fitting = xml.filter((one) => {
+    bytes += Buffer.byteLength(one);
+    return bytes <= MAX_LIST_BYTES;
+  });
+  const more = listed.length - fitting.length;
+  const rest =
+    more === 0
+      ? []
+      : [`(${more} more are not shown: list the folders with list_files, or take some out.)`];
+  const list =
+    fitting.length === 0 ? [] : [['<skills>', ...fitting, '</skills>', ...rest].join('\n')];
+  return [INTRODUCTION, ...list, ...bodies].join('\n\n');
+}
+
+function inXml({ name, path, folder, missing }: FoundSkill): string {
+  const location = join(path, SKILL_FILE);
+  const isAvailable = folder.kind === 'read' && missing.length === 0;
+  const lines =
+    folder.kind === 'left-out'
+      ? [element('name', name), element('requires', `Left out: ${folder.reason}`)]
+      : [
+          element('name', name),
+          element('description', folder.file.description),
+          ...(folder.file.compatibility === null
+            ? []
+            : [element('compatibility', folder.file.compatibility)]),
+          element('location', location),
+          ...(missing.length === 0 ? [] : [element('requires', missing.join(', '))]),
+        ];
+  return [`<skill available="${isAvailable}">`, ...lines, '</skill>'].join('\n');
+}
+
+function element(name: string, text: string): string {
+  const escaped = text.replace(/[&<>]/g, (sign) => ENTITIES[sign] ?? '');
+  return `  <${name}>${escaped}</${name}>`;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+
+function bodyOf({ name, body }: SkillFile, path: string): string {
+  const { text, isTruncated } = cutText(body, MAX_BODY_BYTES);
+  const more = isTruncated ? `\n\n[cut here; the whole is in ${join(path, SKILL_FILE)}]` : '';
+  return `## Ability: ${name}\n\n${text}${more}`;
+}

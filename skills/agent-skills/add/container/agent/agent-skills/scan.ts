@@ -1,0 +1,103 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Places } from '../prompt-section.ts';
+import { type Here, missingHere } from './missing.ts';
+import { SKILL_FILE, type SkillFolder, type SkillReader } from './skill-folder.ts';
+
+/** The most folders that are looked into below one root. */
+const MAX_FOLDERS = 2_000;
+
+/** A folder of skills, and a word for where it is. */
+export type SkillRoot = { readonly path: string; readonly source: string };
+
+/** One skill that was found. */
+export type FoundSkill = {
+  readonly name: string;
+  readonly source: string;
+  /** The skill's folder. */
+  readonly path: string;
+  readonly folder: SkillFolder;
+  /** What it needs and is not here. */
+  readonly missing: readonly string[];
+  /** Sources of skills of the same name that it is used in place of. */
+  readonly shadows: readonly string[];
+};
+
+/** Returns where skills are looked for; of two with one name, the earlier is used. */
+export function skillRoots(places: Places, extra: readonly string[]): readonly SkillRoot[] {
+  return [
+    ...extra.map((name) => ({ path: join(places.extra, name), source: `shared as ${name}` })),
+    { path: join(places.group, 'skills'), source: 'this chat' },
+    { path: join(places.global, 'skills'), source: 'all chats' },
+    { path: join(places.shared, 'agent-skills'), source: 'bundled' },
+  ];
+}
+
+/** Finds the skills of all roots, each name once, those that are left out last. */
+export async function scanSkills(
+  roots: readonly SkillRoot[],
+  {
+    reader,
+    here,
+    off,
+  }: { readonly reader: SkillReader; readonly here: Here; readonly off: readonly string[] },
+): Promise<readonly FoundSkill[]> {
+  const found = (await Promise.all(roots.map((root) => skillsBelow(root, reader)))).flat();
+  reader.keepOnly(new Set(found.map(({ path }) => path)));
+  const named = new Map<string, FoundSkill>();
+  const leftOut: FoundSkill[] = [];
+  for (const skill of found.filter(({ name }) => !off.includes(name))) {
+    const first = named.get(skill.name);
+    if (skill.folder.kind === 'left-out') leftOut.push(skill);
+    else if (first === undefined)
+      named.set(skill.name, await withMissing(skill, skill.folder, here));
+    else named.set(skill.name, { ...first, shadows: [...first.shadows, skill.source] });
+  }
+  return [...named.values(), ...leftOut];
+}
+
+type Read = Extract<SkillFolder, { kind: 'read' }>;
+
+async function withMissing(skill: FoundSkill, { file }: Read, here: Here): Promise<FoundSkill> {
+  return { ...skill, missing: await missingHere(file.requires, here) };
+}
+
+async function skillsBelow(root: SkillRoot, reader: SkillReader): Promise<readonly FoundSkill[]> {
+  const folders = await skillFolders(root.path);
+  return await Promise.all(
+    folders.map(async ({ path, name }) => {
+      const folder = await reader.read(path, root.path);
+      return {
+        name: folder.kind === 'read' ? folder.file.name : name,
+        source: root.source,
+        path,
+        folder,
+        missing: [],
+        shadows: [],
+      };
+    }),
+  );
+}
+
+/** Lists the folders that hold a skill: of the root, and of folders in it that only sort them. */
+async function skillFolders(
+  root: string,
+  depth = 1,
+): Promise<readonly { readonly path: string; readonly name: string }[]> {
+  const entries = await readdir(root, { withFileTypes: true }).catch(() => []);
+  const names = entries
+    .filter((entry) => entry.isDirectory() || entry.isSymbolicLink())
+    .map(({ name }) => name)
+    .filter((name) => !name.startsWith('.') && name !== 'node_modules')
+    .sort()
+    .slice(0, MAX_FOLDERS);
+  const lists = await Promise.all(
+    names.map(async (name) => {
+      const path = join(root, name);
+      const inside = await readdir(path).catch((): string[] => []);
+      if (inside.includes(SKILL_FILE)) return [{ path, name }];
+      return depth === 1 ? await skillFolders(path, 2) : [];
+    }),
+  );
+  return lists.flat().slice(0, MAX_FOLDERS);
+}

@@ -1,0 +1,115 @@
+import { open, readdir, realpath, stat } from 'node:fs/promises';
+import { dirname, join, relative, sep } from 'node:path';
+import { parseSkillFile, type SkillFile } from './front-matter.ts';
+
+export const SKILL_FILE = 'SKILL.md';
+/** A longer `SKILL.md` is a mistake: the model would have to read it whole. */
+const MAX_BYTES = 1_048_576;
+/** Read of each file: more than any front matter, and than the body of an `always` skill that is shown. */
+const READ_BYTES = 65_536;
+/** Files of one folder that are looked at for links. */
+const MAX_LOOKED_AT = 500;
+const MAX_DEPTH = 5;
+
+/** A folder of a skill, read; or the reason why it is left out. */
+export type SkillFolder =
+  | { readonly kind: 'read'; readonly file: SkillFile }
+  | { readonly kind: 'left-out'; readonly reason: string };
+
+/** Reads folders of skills, and keeps what it has read until path, size or time of change differ. */
+export class SkillReader {
+  readonly #kept = new Map<string, { readonly key: string; readonly folder: SkillFolder }>();
+
+  /** @param root the folder of skills that it is in, which its links may not leave */
+  async read(path: string, root: string): Promise<SkillFolder> {
+    try {
+      const [file, folder] = await Promise.all([stat(join(path, SKILL_FILE)), stat(path)]);
+      const key = `${file.mtimeMs} ${file.size} ${folder.mtimeMs}`;
+      const kept = this.#kept.get(path);
+      if (kept?.key === key) return kept.folder;
+      const read = await readFolder(path, root);
+      this.#kept.set(path, { key, folder: read });
+      return read;
+    } catch (error) {
+      return leftOut(reasonOf(error));
+    }
+  }
+
+  /** Forgets the folders that are not there any more. */
+  keepOnly(paths: ReadonlySet<string>): void {
+    for (const path of this.#kept.keys()) if (!paths.has(path)) this.#kept.delete(path);
+  }
+}
+
+async function readFolder(path: string, root: string): Promise<SkillFolder> {
+  const [real, realRoot] = await Promise.all([realpath(path), realpath(root)]);
+  if (!isWithin(real, realRoot)) return leftOut(`it is a link to ${real}, outside ${root}`);
+  const astray = await linkOutOf(real);
+  if (astray !== null) return leftOut(astray);
+  const text = await headOf(join(real, SKILL_FILE));
+  try {
+    return { kind: 'read', file: parseSkillFile(text, path.slice(dirname(path).length + 1)) };
+  } catch (error) {
+    return leftOut(reasonOf(error));
+  }
+}
+
+/** Finds a link in a folder that leads out of it. */
+async function linkOutOf(folder: string): Promise<string | null> {
+  const waiting = [{ path: folder, depth: 1 }];
+  let seen = 0;
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    for (const entry of await readdir(next.path, { withFileTypes: true })) {
+      seen += 1;
+      if (seen > MAX_LOOKED_AT) return null;
+      const path = join(next.path, entry.name);
+      if (entry.isDirectory() && next.depth < MAX_DEPTH) {
+        waiting.push({ path, depth: next.depth + 1 });
+      } else if (entry.isSymbolicLink()) {
+        const to = await realpath(path).catch(() => null);
+        if (to !== null && !isWithin(to, folder)) {
+          return `${relative(folder, path)} is a link to ${to}, outside its folder`;
+        }
+      }
+    }
+  }
+  return null;
+}
+
+async function headOf(path: string): Promise<string> {
+  // Asked before it is opened: a pipe would never end.
+  const found = await stat(path);
+  if (!found.isFile()) throw new Error(`its ${SKILL_FILE} is no file`);
+  if (found.size > MAX_BYTES) {
+    const size = (found.size / 1_048_576).toFixed(1);
+    throw new Error(
+      `its ${SKILL_FILE} has ${size} MB; 1 MB is the most, details belong in files beside it`,
+    );
+  }
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(READ_BYTES), 0, READ_BYTES, 0);
+    const text = buffer.subarray(0, bytesRead).toString();
+    if (text.includes('\0')) throw new Error(`its ${SKILL_FILE} is no text`);
+    return text;
+  } finally {
+    await file.close();
+  }
+}
+
+function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+}
+
+function leftOut(reason: string): SkillFolder {
+  return { kind: 'left-out', reason };
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'EACCES') return 'it may not be read';
+  if (code === 'ELOOP') return 'its links lead in a circle';
+  if (code === 'ENOENT') return `its ${SKILL_FILE} is a link to something that is not here`;
+  return error.message;
+}
