@@ -59,6 +59,7 @@ export function openHost(options: HostOptions): Host {
     databases: options.databases,
     store,
     settings,
+    projectDir,
     http,
     now,
     setTimer,
@@ -67,7 +68,6 @@ export function openHost(options: HostOptions): Host {
     log,
     timeouts,
     outgoing,
-    projectDir,
     sandbox,
     // Services start when the host does: turns are open by then.
     calls: {
@@ -117,6 +117,7 @@ export function openHost(options: HostOptions): Host {
     log,
     timeouts,
     sandbox,
+    services,
     chooseModels: options.chooseModels,
     systemPrompt: options.systemPrompt,
     models: options.models,

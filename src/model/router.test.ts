@@ -8,6 +8,7 @@ import { openRouting } from './routing.ts';
 const TURN: RoutedTurn = {
   group: { name: 'Family', folder: 'family', isMain: false },
   isTask: true,
+  taskType: 'task',
   prompt: 'Water the plants',
 };
 

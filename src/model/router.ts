@@ -32,6 +32,8 @@ export type RouterContext = {
 export type RoutedTurn = {
   readonly group: { readonly name: string; readonly folder: string; readonly isMain: boolean };
   readonly isTask: boolean;
+  /** The kind of work: `chat` answers a message, `task` is scheduled; a service's turn has a kind of its own. */
+  readonly taskType: string;
   /** The prompt of the turn. */
   readonly prompt: string;
 };

@@ -85,10 +85,10 @@ export function openRouting(
 
   return {
     silent,
-    async chooseModels({ group: { name, folder, isMain }, isTask, prompt }) {
+    async chooseModels({ group: { name, folder, isMain }, isTask, taskType, prompt }) {
       const chosen: Model[] = [];
       const left: { readonly name: string; readonly problem: string }[] = [];
-      const names = await namesFor({ group: { name, folder, isMain }, isTask, prompt });
+      const names = await namesFor({ group: { name, folder, isMain }, isTask, taskType, prompt });
       for (const one of new Set(names)) {
         const model = await usable(one, chosen[0]);
         if (typeof model !== 'string') {

@@ -44,7 +44,7 @@ export type { StoredMessage } from './messages/messages.ts';
 export type { KeptChoices, KeptFile, NewOutbound, Outbound } from './outbox-message.ts';
 export type { TurnEnd } from './turns/finish.ts';
 export type { Task, TaskSchedule } from './turns/task.ts';
-export type { RunEnd, TaskRun } from './turns/task-runs.ts';
+export type { RunEnd, RunOutcome, TaskRun } from './turns/task-runs.ts';
 export type { Turn } from './turns/turn.ts';
 export type { NewTurnRun, TurnRun, TurnStep } from './turns/turn-runs.ts';
 export { MESSAGES_SHOWN } from './turns/turns.ts';

@@ -5,6 +5,7 @@ export function promptTurn(over: Partial<PromptTurn> = {}): PromptTurn {
   return {
     group: { name: 'Terminal', folder: 'main', isMain: true },
     isTask: false,
+    taskType: 'chat',
     now: Date.UTC(2026, 10, 21, 12),
     prompt: 'hello',
     beginsAnew: false,

@@ -21,6 +21,8 @@ export type PromptContext = {
 export type PromptTurn = {
   readonly group: { readonly name: string; readonly folder: string; readonly isMain: boolean };
   readonly isTask: boolean;
+  /** The kind of work: `chat` answers a message, `task` is scheduled; a service's turn has a kind of its own. */
+  readonly taskType: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
   /** The prompt of the turn. */

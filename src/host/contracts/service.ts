@@ -5,7 +5,7 @@ import { discoverExports } from '../../lib/discover.ts';
 import type { OpenDatabase } from '../../lib/own-database.ts';
 import type { StartProgram } from '../../lib/program.ts';
 import type { HostTool, HostToolCall, HostToolResult } from '../../sandbox/sandbox.ts';
-import type { Store } from '../../store/store.ts';
+import type { RunOutcome, Store } from '../../store/store.ts';
 import type { SetTimer } from '../scheduler/alarm.ts';
 import type { DueTasks } from '../scheduler/due-tasks.ts';
 import type { Ask, AskQuestion, AskReply } from './ask.ts';
@@ -30,6 +30,8 @@ export type QueuedTurn = {
   readonly prompt: string;
   /** The conversation that it sees: the group's, or one of its own, which is the default. */
   readonly context?: 'group' | 'isolated';
+  /** The kind of its work, for whoever chooses the model or writes the prompt; the service's name by default. */
+  readonly taskType?: string;
 };
 
 /** The host's tools, for a service that lets others call them. Rights and guards are those of the group's agent. */
@@ -45,6 +47,22 @@ export interface ServiceCalls extends ServiceTools {
   /** Asks the owner. At the abort the question is withdrawn. */
   ask(question: AskQuestion, signal: AbortSignal): Promise<AskReply>;
 }
+
+/** A turn of a service's that has ended, before anything of it reaches the chat. */
+export type EndedTurn = {
+  /** As `queueTurn` returned it. */
+  readonly id: string;
+  readonly folder: string;
+  /** `silent` is a turn without an answer, `skipped` one that did not begin, such as for its budget. */
+  readonly outcome: RunOutcome;
+  /** The answer, or the reason of a failure in words for the chat; empty where there is neither. */
+  readonly text: string;
+};
+
+/** The decision on what the chat gets of a turn: its text, another one, or nothing. The log of turns keeps the end. */
+export type Delivery =
+  | { readonly kind: 'send'; readonly text?: string }
+  | { readonly kind: 'silent' };
 
 /** Services of the host for a service, from its start to its stop. */
 export type ServiceContext = {
@@ -89,6 +107,12 @@ export type RunningService = {
   stop(): void | Promise<void>;
   /** Returns one line for the owner on what it does now; null for nothing to tell. */
   status(): string | null;
+  /**
+   * Decides what the chat gets of a turn that this service has queued, also in an earlier process. It is called
+   * again for the same turn where the process ends before that is stored. Without it, where it throws, or while
+   * the service does not run, the chat gets what the turn says.
+   */
+  onTurnEnd?(turn: EndedTurn): Delivery;
 };
 
 /** Starts a service. A rejection, or 30 seconds without an end, is a failed start. */

@@ -39,14 +39,17 @@ export function fireTask({ store, now, newId }: FireOptions, task: Task): Fired 
   });
 }
 
+type RunOfTask = { readonly jid: string; readonly dueAt: number; readonly queuedBy?: object };
+
 /** Makes a turn of a task and notes it as its run. Belongs into a transaction. */
 export function queueRun(
   { store, now, newId }: FireOptions,
   { id: taskId, context }: Task,
-  { jid, dueAt }: { readonly jid: string; readonly dueAt: number },
+  { jid, dueAt, queuedBy }: RunOfTask,
 ): void {
   const turnId = newId();
-  store.turns.queueTask({ id: turnId, jid, taskId, seesChat: context === 'group' }, now());
+  const seesChat = context === 'group';
+  store.turns.queueTask({ id: turnId, jid, taskId, seesChat, queuedBy }, now());
   store.taskRuns.fire({ taskId, dueAt, turnId }, now());
 }
 

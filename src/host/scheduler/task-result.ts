@@ -1,4 +1,4 @@
-import type { NextSession, RunEnd, Store, Turn } from '../../store/store.ts';
+import type { NextSession, RunEnd, RunOutcome, Store, Turn } from '../../store/store.ts';
 import type { TurnResult } from '../turns/turn-result.ts';
 import { localTime } from './local-time.ts';
 import { oneLine } from './one-line.ts';
@@ -17,11 +17,11 @@ export function taskResult(store: Store, turn: Turn, result: TurnResult): TurnRe
   const found = taskOfTurn(store, turn);
   if (result.kind === 'suspended' || found === null) return result;
   const [text = ''] = result.texts;
-  const summary = oneLine(text, SUMMARY_LENGTH);
   if (result.run !== null) return result;
-  if (result.state === 'answered') return { ...result, run: { outcome: 'answered', summary } };
+  const run = runEnd(result.state, text);
+  if (result.state === 'answered') return { ...result, run };
   const texts = hasFailedBefore(store, found) ? [] : [failureText(store, found, text)];
-  return { ...result, texts, run: { outcome: result.state, summary } };
+  return { ...result, texts, run };
 }
 
 /** Returns the end of a task's turn that says nothing in the chat. */
@@ -30,7 +30,6 @@ export function silently(
   said: string,
   session: NextSession | null = null,
 ): TurnResult {
-  const run: RunEnd = { outcome, summary: oneLine(said, SUMMARY_LENGTH) };
   return {
     kind: 'ended',
     state: 'answered',
@@ -38,8 +37,13 @@ export function silently(
     texts: [],
     session,
     question: null,
-    run,
+    run: runEnd(outcome, said),
   };
+}
+
+/** Returns the entry for the log of a task. */
+export function runEnd(outcome: RunOutcome, said: string): RunEnd {
+  return { outcome, summary: oneLine(said, SUMMARY_LENGTH) };
 }
 
 function hasFailedBefore(store: Store, { task }: TaskTurn): boolean {

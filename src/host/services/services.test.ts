@@ -1,10 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
+import type { ChooseModels } from '../../model/routing.ts';
+import type { TurnOutcome } from '../../sandbox/sandbox.ts';
 import { answers, TestProject, textsOf } from '../../testing/assistant.ts';
 import { TestClock } from '../../testing/clock.ts';
 import { ContributionFolder } from '../../testing/contributions.ts';
+import { testModel } from '../../testing/model/test-model.ts';
 import { isIdle, startWithFamily } from '../../testing/tasks.ts';
-import { discoverServices, type ServiceContext } from '../contracts/service.ts';
+import { discoverServices, type EndedTurn, type ServiceContext } from '../contracts/service.ts';
 import { openServices } from './services.ts';
 
 const IMPORTS = `import { z } from 'zod';
@@ -23,7 +26,12 @@ async function servicesOf(
   return openServices([...(await discoverServices()), ...own], environment);
 }
 
-const seen = { starts: 0, stops: 0, contexts: [] as (ServiceContext & { settings: object })[] };
+const seen = {
+  starts: 0,
+  stops: 0,
+  contexts: [] as (ServiceContext & { settings: object })[],
+  ended: [] as EndedTurn[],
+};
 Object.assign(globalThis, { serviceTest: seen });
 
 /** Fails as often as told, then runs, and crashes where its timer throws. */
@@ -50,7 +58,7 @@ const PLAIN = serviceFile(
 );
 
 function reset(): void {
-  Object.assign(seen, { starts: 0, stops: 0, contexts: [] });
+  Object.assign(seen, { starts: 0, stops: 0, contexts: [], ended: [] });
 }
 
 test('a service holds its own settings and what its contract names, and nothing else', async () => {
@@ -205,6 +213,71 @@ test('a turn that a service queues runs once in its group, and its log is kept',
   expect(() => context?.queueTurn({ folder: 'nobody', prompt: 'x' })).toThrow(
     'No chat is registered with the folder nobody.',
   );
+  await assistant.stop();
+});
+
+const JUDGE = serviceFile(
+  'judge',
+  `start: (context) => {
+    const seen = globalThis.serviceTest;
+    seen.contexts.push(context);
+    const onTurnEnd = (turn) => {
+      seen.ended.push(turn);
+      if (turn.text === 'break') throw new Error('no idea');
+      if (turn.outcome === 'failed') return { kind: 'send', text: 'it went wrong' };
+      return turn.text === 'all well' ? { kind: 'silent' } : { kind: 'send' };
+    };
+    return { stop() {}, status: () => null, onTurnEnd };
+  }`,
+);
+
+test('a service decides what the chat gets of its turn, also of one that an earlier process began', async () => {
+  reset();
+  using project = new TestProject();
+  const { services } = await servicesOf({ 'judge.ts': JUDGE });
+  const routed: string[] = [];
+  const dies = Promise.withResolvers<void>();
+  const stuck = await startWithFamily(
+    project,
+    async () => {
+      dies.resolve();
+      return await new Promise(() => {});
+    },
+    undefined,
+    { services },
+  );
+  const turn = seen.contexts[0]?.queueTurn({ folder: 'family', prompt: 'all well' });
+  await dies.promise;
+  await stuck.stop();
+  const agent = async ({ prompt }: { readonly prompt: string }): Promise<TurnOutcome> => {
+    const [, said = ''] = /The task:\n(.*)$/s.exec(prompt) ?? [];
+    if (said === 'fail')
+      return { kind: 'failed', code: 'MODEL_FAILED', message: 'The model is gone.' };
+    return answers(said);
+  };
+  const chooseModels: ChooseModels = async ({ taskType }) => {
+    routed.push(taskType);
+    return { kind: 'models', models: [testModel()] };
+  };
+  const assistant = await startWithFamily(project, agent, undefined, { services, chooseModels });
+  await isIdle(assistant);
+  expect(seen.ended).toEqual([
+    { id: turn, folder: 'family', outcome: 'answered', text: 'all well' },
+  ]);
+  expect(assistant.store.taskRuns.ofTurn(turn ?? '')).toMatchObject({
+    outcome: 'silent',
+    summary: 'all well',
+  });
+  const context = seen.contexts.at(-1);
+  for (const prompt of ['all well', 'a leak', 'fail', 'break']) {
+    context?.queueTurn({ folder: 'family', prompt, taskType: 'watch' });
+    await isIdle(assistant);
+  }
+  expect(textsOf(assistant.chat)).toEqual(['a leak', 'it went wrong', 'break']);
+  expect(seen.ended.map(({ outcome }) => outcome)).toEqual([
+    ...['answered', 'answered', 'answered', 'failed', 'answered'],
+  ]);
+  expect(routed).toEqual(['judge', 'watch', 'watch', 'watch', 'watch']);
   await assistant.stop();
 });
 

@@ -17,7 +17,8 @@ import type {
   TimeZonePort,
 } from '../contracts/ports.ts';
 import type {
-  QueuedTurn,
+  Delivery,
+  EndedTurn,
   ServiceCalls,
   ServiceContext,
   ServiceContribution,
@@ -25,8 +26,8 @@ import type {
   StartService,
 } from '../contracts/service.ts';
 import type { DueTasks } from '../scheduler/due-tasks.ts';
-import { queueRun } from '../scheduler/fire.ts';
 import type { LazySandbox } from '../turns/agent/lazy-sandbox.ts';
+import { queueTurn } from './queued-turn.ts';
 import { type ServiceState, superviseService } from './supervise.ts';
 
 /** A service as the owner is told of it. */
@@ -40,6 +41,8 @@ export type ServiceReport = {
 export interface Services {
   start(): void;
   report(): readonly ServiceReport[];
+  /** Asks a service what becomes of a turn that it has queued. */
+  turnEnded(service: string, turn: EndedTurn): Delivery;
   stop(): Promise<void>;
 }
 
@@ -108,6 +111,8 @@ export function runServices(options: ServicesOptions): Services {
         state: service.state(),
         detail: service.detail(),
       })),
+    turnEnded: (name, turn) =>
+      all.find((service) => service.name === name)?.turnEnded(turn) ?? { kind: 'send' },
     stop: async () => void (await Promise.all(all.map((service) => service.stop()))),
   };
 }
@@ -221,30 +226,4 @@ function readable({
     turns: { counts: turns.counts, isOpen: turns.isOpen },
     usage: { byFolder: usage.byFolder, of: usage.of, total: usage.total },
   };
-}
-
-/**
- * Queues a turn of a service as the one run of a task that is done: it survives a crash, and its log is
- * kept.
- */
-function queueTurn(
-  { store, now, newId, timeZone, onQueued }: ServicesOptions,
-  name: string,
-  { folder, prompt, context = 'isolated' }: QueuedTurn,
-): string {
-  const group = store.groups.byFolder(folder);
-  if (group === null) throw new Error(`No chat is registered with the folder ${folder}.`);
-  const at = now();
-  const turnId = newId();
-  store.transaction(() => {
-    const schedule = { kind: 'at', text: `by ${name}`, timeZone, anchor: at } as const;
-    const asked = { folder, prompt, schedule, context, ifMissed: 'run-once' } as const;
-    const id = store.tasks.add({ ...asked, nextRun: at, createdBy: name }, at);
-    store.tasks.advance(id, { from: at, to: null });
-    const task = store.tasks.byId(id);
-    if (task === null) throw new Error(`Task ${id} is gone.`);
-    queueRun({ store, now, newId: () => turnId }, task, { jid: group.jid, dueAt: at });
-  });
-  onQueued();
-  return turnId;
 }

@@ -1,6 +1,12 @@
 import { TIMED_OUT, withTimeout } from '../../lib/timeout.ts';
 import type { HostLog } from '../contracts/log.ts';
-import type { RunningService, ServiceContext, StartService } from '../contracts/service.ts';
+import type {
+  Delivery,
+  EndedTurn,
+  RunningService,
+  ServiceContext,
+  StartService,
+} from '../contracts/service.ts';
 import type { SetTimer } from '../scheduler/alarm.ts';
 
 /** The state of a service. */
@@ -14,6 +20,8 @@ export interface SupervisedService {
   state(): ServiceState;
   /** Returns what the service says of itself; null for nothing. */
   detail(): string | null;
+  /** Asks the service what becomes of its turn; null where it does not say. */
+  turnEnded(turn: EndedTurn): Delivery | null;
   /** Ends it for good, in a bounded time. */
   stop(): Promise<void>;
 }
@@ -148,6 +156,14 @@ export function superviseService(options: SuperviseOptions): SupervisedService {
         return current?.service?.status() ?? null;
       } catch (error) {
         return `its status cannot be told: ${String(error)}`;
+      }
+    },
+    turnEnded(turn) {
+      try {
+        return current?.service?.onTurnEnd?.(turn) ?? null;
+      } catch (error) {
+        log.error('a service broke on the end of a turn', { service: name, error: String(error) });
+        return null;
       }
     },
     async stop() {

@@ -14,6 +14,8 @@ import type {
 import type { ServiceCalls } from '../contracts/service.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 import { taskResult } from '../scheduler/task-result.ts';
+import type { Services } from '../services/services.ts';
+import { deliveredResult } from '../services/turn-delivery.ts';
 import { createAgentRunner } from './agent/agent-runner.ts';
 import { type AgentTurnOptions, runAgentTurn } from './agent/agent-turn.ts';
 import { type FollowUps, openFollowUps } from './agent/follow-ups.ts';
@@ -54,6 +56,8 @@ export type TurnsOptions = StorePort &
   Pick<TurnQueueOptions, 'onEnded'> & {
     readonly asking: Asking;
     readonly outbound: Outbound;
+    /** Asked what becomes of the turns that services have queued. */
+    readonly services: Pick<Services, 'turnEnded'>;
     /** Services of an owner's command, but for those that end or repeat turns. */
     readonly commandServices: Omit<
       CommandServices,
@@ -155,7 +159,8 @@ export function openTurns(options: TurnsOptions): Turns {
     records,
     runAgent,
     runCommand: commandRunner.run,
-    toTell: (turn, result) => taskResult(store, turn, result),
+    toTell: (turn, result) =>
+      taskResult(store, turn, deliveredResult({ store, services: options.services }, turn, result)),
     onEnded: options.onEnded,
   });
   const serviceCalls = openServiceCalls({ toolParts, asking, newId, mainChat });

@@ -11,6 +11,8 @@ export type NewTaskTurn = {
   readonly taskId: number;
   /** True if it covers the messages in the chat without owing an answer. */
   readonly seesChat: boolean;
+  /** Notes of the part of the host that queued it, kept with the turn; none by default. */
+  readonly queuedBy?: object | undefined;
 };
 
 export interface Turns {
@@ -128,8 +130,8 @@ export function openStoredTurns(database: Database): Turns {
     },
     queueCommand: ({ id, jid, seq }, payload, now) =>
       void insert.run({ id, jid, kind: 'command', seq, payload: asText(payload), now }),
-    queueTask({ id, jid, taskId, seesChat }, now) {
-      const payload = asText({ task: taskId });
+    queueTask({ id, jid, taskId, seesChat, queuedBy }, now) {
+      const payload = asText({ task: taskId, queuedBy });
       insertTask.run({ id, jid, seesChat: Number(seesChat), payload, now });
     },
     claimNext: claim,

@@ -15,6 +15,7 @@ import type { ChatModels } from '../../models/chat-models.ts';
 import { successorHint } from '../../models/successor-hint.ts';
 import { silently } from '../../scheduler/task-result.ts';
 import { type TaskTurn, taskOfTurn, taskPrompt } from '../../scheduler/task-turn.ts';
+import { taskTypeOf } from '../../services/queued-turn.ts';
 import type { TurnRecord } from '../record/turn-record.ts';
 import { answered, failed, type TurnResult, unregistered } from '../turn-result.ts';
 import type { LazySandbox } from './lazy-sandbox.ts';
@@ -64,10 +65,11 @@ export async function runAgentTurn(
   const task = taskOfTurn(store, turn);
   if (task?.task.state === 'cancelled') return silently('skipped', 'cancelled before it began');
   const isTask = task !== null;
+  const taskType = taskTypeOf(turn, { isTask });
   const range = { jid: turn.jid, from: turn.fromSeq, upto: turn.uptoSeq };
   const messages = turnMessages(store, range, options.timeZone);
   const prompt = task === null ? promptOf(messages) : taskPrompt(task, conversationOf(messages));
-  const route = await options.chooseModels({ group, isTask, prompt });
+  const route = await options.chooseModels({ group, isTask, taskType, prompt });
   if (route.kind === 'none') return failed('NO_MODEL', `${route.message} Then ask again.`);
   if (options.budgets.isUsedUp(group.folder)) return overBudget(options.budgets, group, { isTask });
   const opened = await sandbox.open();
@@ -80,6 +82,7 @@ export async function runAgentTurn(
     turn,
     group,
     isTask,
+    taskType,
     prompt,
     beginsAnew,
     models,

@@ -60,8 +60,9 @@ export function openSystemPrompt(
 
 /** Copies what the type names and nothing more: the turn comes from parts of the host that know more. */
 function plain(turn: PromptTurn): Omit<PromptTurn, 'group'> {
-  const { isTask, now, prompt, beginsAnew, channel, models, senders, othersAtWork } = turn;
-  return { isTask, now, prompt, beginsAnew, channel, models, senders, othersAtWork };
+  const { isTask, taskType, now, prompt, beginsAnew, channel, models, senders, othersAtWork } =
+    turn;
+  return { isTask, taskType, now, prompt, beginsAnew, channel, models, senders, othersAtWork };
 }
 
 function plainGroup({ group: { name, folder, isMain } }: PromptTurn): PromptTurn['group'] {

@@ -21,18 +21,20 @@ export async function turnPrompt(
     readonly turn: Turn;
     readonly group: Group;
     readonly isTask: boolean;
+    readonly taskType: string;
     readonly prompt: string;
     readonly beginsAnew: boolean;
     readonly models: readonly Model[];
     readonly messages: PromptParts;
   },
 ): Promise<Pick<TurnRequest, 'system' | 'sections'>> {
-  const { turn, group, isTask, prompt, beginsAnew, models, messages } = work;
+  const { turn, group, isTask, taskType, prompt, beginsAnew, models, messages } = work;
   const sections: Record<string, ForAgent['forAgent']> = {};
   const system = await systemPrompt(
     {
       group,
       isTask,
+      taskType,
       now: now(),
       prompt,
       beginsAnew,
