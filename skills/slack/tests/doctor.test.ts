@@ -2,13 +2,16 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { readSettings } from '../../../src/config.ts';
-import { examineAssistant, type Finding } from '../../../src/doctor/examination.ts';
+import {
+  discoverExaminations,
+  examineAssistant,
+  type Finding,
+} from '../../../src/doctor/examination.ts';
 import { APP_TOKEN, BOT_TOKEN, settingsOf, slackExamination, startWorkspace } from './fixtures.ts';
 
 type Given = { readonly env: Readonly<Record<string, string>>; readonly online?: boolean };
 
 function subjectOf({ env, online = true }: Given) {
-  // Nothing else is asked: there is no such engine and no key.
   const environment = { CLAW_SANDBOX: 'podman', ...env };
   return {
     projectDir: '/nowhere',
@@ -23,10 +26,11 @@ function subjectOf({ env, online = true }: Given) {
 
 /** Returns the findings of `claw doctor` about Slack, as it prints them. */
 async function found(given: Given): Promise<readonly Finding[]> {
-  const findings = await examineAssistant(subjectOf(given));
+  const own = discoverExaminations().then((all) => all.filter(({ area }) => area === 'slack'));
+  const findings = await examineAssistant(subjectOf(given), own);
   expect(JSON.stringify(findings)).not.toContain(BOT_TOKEN);
   expect(JSON.stringify(findings)).not.toContain(APP_TOKEN);
-  return findings.filter(({ area }) => area === 'slack');
+  return findings;
 }
 
 test('the app is named after Slack has taken both tokens; nothing is connected', async () => {

@@ -2,7 +2,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { readSettings } from '../../../src/config.ts';
-import { examineAssistant, type Finding } from '../../../src/doctor/examination.ts';
+import {
+  discoverExaminations,
+  examineAssistant,
+  type Finding,
+} from '../../../src/doctor/examination.ts';
 import { startBotApi } from './botApi.ts';
 import { ADA, TOKEN, telegramExamination } from './fixtures.ts';
 
@@ -22,13 +26,16 @@ function subjectOf({ env, online = true }: Given) {
 
 /** Returns the findings of `claw doctor` about Telegram, as it prints them. */
 async function found(given: Given): Promise<readonly Finding[]> {
-  const findings = await examineAssistant(subjectOf({ ...given, online: given.online ?? true }));
+  const own = discoverExaminations().then((all) => all.filter(({ area }) => area === 'telegram'));
+  const findings = await examineAssistant(
+    subjectOf({ ...given, online: given.online ?? true }),
+    own,
+  );
   expect(JSON.stringify(findings)).not.toContain(TOKEN);
-  return findings.filter(({ area }) => area === 'telegram');
+  return findings;
 }
 
 const environmentOf = (url: string) => ({
-  // Nothing else is asked: there is no such engine and no key.
   CLAW_SANDBOX: 'podman',
   TELEGRAM_BOT_TOKEN: TOKEN,
   TELEGRAM_ALLOW_FROM: String(ADA.id),
