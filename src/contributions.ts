@@ -21,7 +21,7 @@ import {
   withOwnPrefixes,
 } from './model/provider.ts';
 import { discoverRouters, type RouterContribution } from './model/router.ts';
-import { refuseTwinAgentTools } from './sandbox/agent/tool-names.ts';
+import { namesOfAgentTools } from './sandbox/agent/tool-names.ts';
 import {
   discoverEngines,
   type EngineContribution,
@@ -45,7 +45,7 @@ export type Contributions = {
 
 /** Finds the contributions of this tree, each kind in its folder. */
 export async function discoverContributions(): Promise<Contributions> {
-  refuseTwinAgentTools(resolve(import.meta.dirname, '..'));
+  namesOfAgentTools(resolve(import.meta.dirname, '..'));
   const [
     channels,
     commands,

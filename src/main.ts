@@ -17,6 +17,7 @@ import { TreeFault } from './lib/tree-fault.ts';
 import { openLiveEnvironment } from './live-environment.ts';
 import { keysOfProviders } from './model/provider.ts';
 import { openParts, unusableParts } from './parts.ts';
+import { namesOfAgentTools } from './sandbox/agent/tool-names.ts';
 import { StoreError, unusable } from './store/error.ts';
 import { chosenModel } from './store/model-choices.ts';
 import { openOwnDatabases } from './store/own-databases.ts';
@@ -104,6 +105,7 @@ const host = openHost({
   store,
   ...parts,
   engines: contributions.engines,
+  ownTools: namesOfAgentTools(projectDir),
   databases,
   http: openLoopback({ dataDir: settings.dataDir, setTimer: realTimer, log }),
   sandbox,

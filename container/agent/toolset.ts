@@ -33,7 +33,8 @@ export function toolSet(
     }
     return await hostTools.call(frame.id, called, input);
   };
-  const own = tools.map(({ name, description, input, run }) => [
+  const offered = tools.filter(({ name }) => !frame.without?.includes(name));
+  const own = offered.map(({ name, description, input, run }) => [
     name,
     tool({
       description,

@@ -14,6 +14,7 @@ import { openBackground } from './services/background.ts';
 import { shutdown } from './shutdown.ts';
 import { startHost } from './start.ts';
 import { describeChannel, describeSandbox } from './turns/commands/command-contexts.ts';
+import { knownTools } from './turns/tool-calls/toolbox.ts';
 import { openTurns } from './turns/turns.ts';
 
 export interface Host {
@@ -123,6 +124,7 @@ export function openHost(options: HostOptions): Host {
     models: options.models,
     chatModels,
     tools: options.tools,
+    ownTools: options.ownTools,
     guards: options.guards,
     drawsCodes: options.drawsCodes,
     budgets,
@@ -135,6 +137,7 @@ export function openHost(options: HostOptions): Host {
       settings,
       projectDir,
       commands,
+      tools: () => knownTools(options.tools.list(), options.ownTools),
       addressOf,
       registry,
       budgets,

@@ -70,6 +70,7 @@ export class GroupSandbox implements Sandbox {
         tools: request.tools.map((tool) => ({ ...tool, inputSchema: { ...tool.inputSchema } })),
         maxRounds: MAX_TOOL_ROUNDS,
         ...guardedOf(request),
+        ...withoutOf(request),
       },
       limits: { timeoutMs: settings.turnTimeoutMs, idleMs: settings.idleMs },
     });
@@ -236,6 +237,10 @@ async function plainEntries(projectDir: string): Promise<ReadonlySet<string>> {
 
 function noEngine(message: string): TurnOutcome {
   return { kind: 'failed', code: 'NO_ENGINE', message };
+}
+
+function withoutOf({ ownToolsOff = [] }: TurnRequest): Pick<TurnFrame, 'without'> {
+  return ownToolsOff.length === 0 ? {} : { without: [...ownToolsOff] };
 }
 
 function guardedOf({ guardedOwnTools = [] }: TurnRequest): Pick<TurnFrame, 'guarded'> {

@@ -46,6 +46,23 @@ await describeWithEngine('bubblewrap', 'a tool of the agent’s own that a guard
   });
 });
 
+await describeWithEngine('bubblewrap', 'a tool of the agent’s own that is off', () => {
+  test('is not there in that turn, and is in the next', async () => {
+    const offered: string[][] = [];
+    await using project = await sandboxProject({
+      engine: 'bubblewrap',
+      script({ body: { tools = [] } }) {
+        offered.push(tools.map(({ name }) => name));
+        return [{ type: 'text', text: 'well' }];
+      },
+    });
+    await project.answer('go', { ownToolsOff: ['shell', 'write_file'] });
+    await project.answer('go again');
+    const [without = [], all = []] = offered;
+    expect(all.filter((name) => !without.includes(name)).sort()).toEqual(['shell', 'write_file']);
+  });
+});
+
 const REQUEST = {
   id: 't1',
   folder: 'family',

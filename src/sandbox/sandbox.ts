@@ -34,6 +34,8 @@ export type TurnRequest = {
   readonly tools: readonly HostTool[];
   /** The agent's own tools of which each call is asked about by `onOwnTool` before it runs; none if left out. */
   readonly guardedOwnTools?: readonly string[] | 'all' | undefined;
+  /** The agent's own tools that it does not have in this turn; none if left out. */
+  readonly ownToolsOff?: readonly string[] | undefined;
 };
 
 /** A call of a host tool by the agent; whose it is was decided by the socket it came through. */

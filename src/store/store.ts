@@ -25,6 +25,7 @@ import { discoverMigrations } from './migrations.ts';
 import { type ModelChoices, openModelChoices } from './model-choices.ts';
 import { type Outbox, openOutbox } from './outbox.ts';
 import { openServiceStates, type ServiceStates } from './services.ts';
+import { openToolSwitches, type ToolSwitches } from './tool-switches.ts';
 import { createFinisher, type TurnEnd } from './turns/finish.ts';
 import { openTaskRuns, type TaskRuns } from './turns/task-runs.ts';
 import { openTasks, type Tasks } from './turns/tasks.ts';
@@ -75,6 +76,7 @@ export interface Store {
   readonly strangers: Strangers;
   readonly tasks: Tasks;
   readonly taskRuns: TaskRuns;
+  readonly toolSwitches: ToolSwitches;
   readonly turnRuns: TurnRuns;
   readonly meta: Meta;
   readonly usage: UsageTable;
@@ -114,7 +116,7 @@ export function openStore({ path, migrationsDir, now }: StoreOptions): Store {
   const taskRuns = openTaskRuns(database);
   const finish = createFinisher(database, { asks, outbox, sessions, taskRuns });
   const mergeChats = createChatMerger(database, { chats, groups });
-  const removeGroup = createGroupRemover(database, { chats, folders, groups, messages });
+  const removeGroup = createGroupRemover(database, { chats, folders, groups, messages, meta });
   const batch = createBatch(database);
   const throughIndex = createThroughIndex(database);
   return {
@@ -132,6 +134,7 @@ export function openStore({ path, migrationsDir, now }: StoreOptions): Store {
     lateMessages: openLateMessages(database),
     messages,
     modelChoices: openModelChoices(meta),
+    toolSwitches: openToolSwitches(meta),
     turns: openStoredTurns(database),
     outbox,
     search: openSearch(database),

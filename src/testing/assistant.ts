@@ -39,6 +39,7 @@ import { openModels } from '../model/model.ts';
 import { discoverProviders } from '../model/provider.ts';
 import { discoverRouters } from '../model/router.ts';
 import { openRouting } from '../model/routing.ts';
+import { namesOfAgentTools } from '../sandbox/agent/tool-names.ts';
 import { discoverEngines } from '../sandbox/engines/engine.ts';
 import type { Sandbox, TurnEvents, TurnOutcome, TurnRequest } from '../sandbox/sandbox.ts';
 import { chosenModel } from '../store/model-choices.ts';
@@ -290,6 +291,7 @@ export async function startAssistant(
     guards,
     filters,
     engines: await discoverEngines(),
+    ownTools: namesOfAgentTools(REPOSITORY),
     models,
     catalog,
     chooseModels,

@@ -67,6 +67,7 @@ type TurnOver = {
   readonly onOwnTool: TurnEvents['onOwnTool'];
   readonly onOwnToolRun: TurnEvents['onOwnToolRun'];
   readonly guardedOwnTools: TurnRequest['guardedOwnTools'];
+  readonly ownToolsOff: TurnRequest['ownToolsOff'];
   readonly sections: NonNullable<TurnRequest['sections']>;
   readonly onTool: (call: { folder: string; name: string; input: unknown }) => Promise<{
     ok: boolean;
@@ -114,6 +115,7 @@ export async function sandboxProject(parts: SandboxProjectParts): Promise<Sandbo
       onOwnTool,
       onOwnToolRun,
       guardedOwnTools,
+      ownToolsOff,
       sections = {},
       onTool = async () => ({ ok: false, value: 'none' }),
     } = over;
@@ -128,6 +130,7 @@ export async function sandboxProject(parts: SandboxProjectParts): Promise<Sandbo
       prompt,
       tools: parts.tools ?? [],
       guardedOwnTools,
+      ownToolsOff,
     };
     const charge = (counts: TokenCounts | null) => void charges.push({ folder, counts });
     const onModelCall = async () => ({ kind: 'admitted', charge }) as const;

@@ -44,6 +44,13 @@ export type CancelledCommand = {
 /** A sandbox engine as the owner is told of it, and how far it holds agents to their limits. */
 export type KnownEngine = { readonly name: string; readonly limits: 'container' | 'process' };
 
+/** A tool as the owner is told of it. */
+export type KnownTool = {
+  readonly name: string;
+  readonly runsIn: 'host' | 'container';
+  readonly isMainOnly: boolean;
+};
+
 /** Services for an owner's command. */
 export type CommandContext = {
   readonly store: Store;
@@ -62,6 +69,8 @@ export type CommandContext = {
   /** The chat in which it was said. */
   readonly group: Group;
   readonly commands: readonly Command[];
+  /** The tools there are for agents, as they are now. */
+  readonly tools: () => readonly KnownTool[];
   readonly channels: () => readonly {
     readonly name: string;
     readonly status: ChannelStatus;

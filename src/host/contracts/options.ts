@@ -49,6 +49,8 @@ export type HostOptions = StorePort &
     readonly silentParts?: readonly SilentPart[];
     readonly commands: readonly Command[];
     readonly tools: Toolbox;
+    /** Names of the tools that agents have in their container. */
+    readonly ownTools: readonly string[];
     readonly guards: Guards;
     readonly filters: InboundFilters;
     /** The model of the settings: its name, and whether it can be asked. */

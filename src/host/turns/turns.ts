@@ -51,7 +51,7 @@ export type TurnsOptions = StorePort &
   LogPort &
   TimeoutsPort &
   Pick<AgentTurnOptions, 'sandbox' | 'chooseModels' | 'chatModels' | 'systemPrompt' | 'budgets'> &
-  Pick<TurnToolsOptions, 'tools' | 'guards' | 'fetchAttachment' | 'channelOf'> &
+  Pick<TurnToolsOptions, 'tools' | 'ownTools' | 'guards' | 'fetchAttachment' | 'channelOf'> &
   Pick<CommandContextOptions, 'models' | 'drawsCodes'> &
   Pick<TurnQueueOptions, 'onEnded'> & {
     readonly asking: Asking;
@@ -121,11 +121,12 @@ export function openTurns(options: TurnsOptions): Turns {
     channelOf,
     atWork: () => running.agents().length,
   };
-  const { tools, guards, fetchAttachment } = options;
+  const { tools, ownTools, guards, fetchAttachment } = options;
   const toolParts = {
     store,
     timeZone,
     tools,
+    ownTools,
     guards,
     registry,
     tasks,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { TreeFault } from '../../lib/tree-fault.ts';
-import { refuseTwinAgentTools } from './tool-names.ts';
+import { namesOfAgentTools } from './tool-names.ts';
 
 const define = (name: string) =>
   `import { defineTool } from '../agent-tool.ts';\nexport const tool = defineTool({\n  name: '${name}',\n});\n`;
@@ -15,10 +15,10 @@ test('two of the agent’s own tools with one name refuse the start, and both fi
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'one.ts'), define('count'));
     writeFileSync(join(folder, 'two.ts'), define('weigh'));
-    refuseTwinAgentTools(project);
+    namesOfAgentTools(project);
     writeFileSync(join(folder, 'two.ts'), define('count'));
-    expect(() => refuseTwinAgentTools(project)).toThrow(TreeFault);
-    expect(() => refuseTwinAgentTools(project)).toThrow(
+    expect(() => namesOfAgentTools(project)).toThrow(TreeFault);
+    expect(() => namesOfAgentTools(project)).toThrow(
       /one\.ts and .*two\.ts are both called "count"/,
     );
   } finally {
@@ -27,5 +27,5 @@ test('two of the agent’s own tools with one name refuse the start, and both fi
 });
 
 test('those of this tree are told apart', () => {
-  refuseTwinAgentTools(resolve(import.meta.dirname, '../../..'));
+  expect(namesOfAgentTools(resolve(import.meta.dirname, '../../..'))).toContain('read_file');
 });

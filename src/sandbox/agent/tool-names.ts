@@ -6,13 +6,14 @@ import { TreeFault } from '../../lib/tree-fault.ts';
 const NAME = /\bdefineTool\(\s*\{\s*name:\s*(['"`])([^'"`]+)\1/;
 
 /**
- * Refuses two of the agent's own tools that have one name: of two, only the last would be there.
+ * Returns the names of the agent's own tools. Refuses two that have one name: of two, only the last would be
+ * there.
  *
  * @throws TreeFault naming both files
  */
-export function refuseTwinAgentTools(projectDir: string): void {
+export function namesOfAgentTools(projectDir: string): readonly string[] {
   const folder = join(projectDir, 'container/agent/tools');
-  if (!existsSync(folder)) return;
+  if (!existsSync(folder)) return [];
   const holders = new Map<string, string>();
   for (const file of readdirSync(folder).sort()) {
     if (!file.endsWith('.ts') || file.endsWith('.test.ts')) continue;
@@ -25,4 +26,5 @@ export function refuseTwinAgentTools(projectDir: string): void {
     }
     holders.set(name, path);
   }
+  return [...holders.keys()].sort();
 }

@@ -6,7 +6,7 @@
  * send frames: one JSON object a line, at most {@link MAX_FRAME_BYTES} with its newline.
  *
  *     agent  → ready {protocol, followUps}
- *     host   → turn {id, session, system, sections, prompt, model, tools, maxRounds, guarded}
+ *     host   → turn {id, session, system, sections, prompt, model, tools, maxRounds, guarded, without}
  *     agent  → text {turn, delta}                          any number of times
  *     agent  → tool_call {id, turn, name, input}           a tool of the host
  *     host   → tool_result {id, ok, value}
@@ -70,6 +70,8 @@ const TurnFrame = z.strictObject({
   maxRounds: z.number().int().positive(),
   /** The agent's own tools of which the host is asked before each call; none if left out. */
   guarded: z.union([z.literal('all'), z.array(z.string())]).optional(),
+  /** The agent's own tools that it has not in this turn; none if left out. */
+  without: z.array(z.string()).optional(),
 });
 
 const MessageFrame = z.strictObject({

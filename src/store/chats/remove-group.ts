@@ -1,5 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import type { Messages } from '../messages/messages.ts';
+import type { Meta } from '../meta.ts';
+import { choiceKey } from '../model-choices.ts';
+import { switchesKey } from '../tool-switches.ts';
 import type { Chats } from './chats.ts';
 import type { Folders } from './folders.ts';
 import type { Groups } from './groups.ts';
@@ -9,6 +12,7 @@ type Tables = {
   readonly folders: Folders;
   readonly groups: Groups;
   readonly messages: Messages;
+  readonly meta: Meta;
 };
 
 /**
@@ -19,12 +23,14 @@ type Tables = {
  * half-filled pages, and the log of changes is emptied. With a million messages that takes seconds.
  */
 export function createGroupRemover(database: Database, tables: Tables): (jid: string) => void {
-  const { chats, folders, groups, messages } = tables;
+  const { chats, folders, groups, messages, meta } = tables;
   const remove = database.transaction((jid: string) => {
     groups.unregister(jid);
     messages.removeOf(jid);
     for (let folder = folders.of(jid); folder !== null; folder = folders.of(jid)) {
       folders.forget(folder);
+      // The folder may be another chat's one day.
+      for (const key of [choiceKey(folder), switchesKey(folder)]) meta.remove(key);
     }
     chats.dismiss(jid);
   });

@@ -55,6 +55,7 @@ export function createAgentRunner(
       onTool: (call) => record.called(call, () => tools.call(call)),
       onOwnTool: (call) => record.checked(call, () => tools.check(call)),
       guardedOwnTools: tools.guardedOwnTools,
+      ownToolsOff: tools.ownToolsOff,
       onAsk: async (question) => await ask(questionOfAgent(question, group), 'owner'),
       toolsFor: tools.offer,
       isSilent: tools.isSilent,

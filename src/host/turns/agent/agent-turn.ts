@@ -44,6 +44,7 @@ export type AgentCallbacks = {
   readonly onAsk: TurnEvents['onAsk'];
   readonly onOwnTool: TurnEvents['onOwnTool'];
   readonly guardedOwnTools: TurnRequest['guardedOwnTools'];
+  readonly ownToolsOff: TurnRequest['ownToolsOff'];
   readonly record: TurnRecord;
   /** The tools that an agent is offered, by whose turn it is. */
   readonly toolsFor: (turn: ToolTurn) => TurnRequest['tools'];
@@ -99,6 +100,7 @@ export async function runAgentTurn(
       prompt,
       tools: callbacks.toolsFor({ isMain: group.isMain, isTask }),
       guardedOwnTools: callbacks.guardedOwnTools,
+      ownToolsOff: callbacks.ownToolsOff,
     },
     {
       ...(callbacks.onText === undefined ? {} : { onText: callbacks.onText }),

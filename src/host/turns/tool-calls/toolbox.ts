@@ -3,6 +3,7 @@ import { type Named, openContributions, type Silent } from '../../../lib/contrib
 import { NO_DATABASES, type OwnDatabases } from '../../../lib/own-database.ts';
 import type { Environment } from '../../../lib/settings.ts';
 import type { HostTool } from '../../../sandbox/sandbox.ts';
+import type { KnownTool } from '../../contracts/command.ts';
 import type { HostLog } from '../../contracts/log.ts';
 import {
   isToolName,
@@ -16,6 +17,18 @@ import {
 export interface Toolbox {
   /** Returns the tools as they are now, each name once. */
   list(): readonly Tool[];
+}
+
+/** Describes all tools for the owner, by name: the host's, and the agent's own. */
+export function knownTools(
+  tools: readonly Tool[],
+  ownTools: readonly string[],
+): readonly KnownTool[] {
+  const host = tools.map(({ name, isMainOnly }) => ({ name, runsIn: 'host', isMainOnly }) as const);
+  const own = ownTools
+    .filter((name) => !tools.some((tool) => tool.name === name))
+    .map((name) => ({ name, runsIn: 'container', isMainOnly: false }) as const);
+  return [...host, ...own].sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
 /**

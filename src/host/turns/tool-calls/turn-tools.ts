@@ -5,6 +5,7 @@ import type {
   TurnRequest,
 } from '../../../sandbox/sandbox.ts';
 import type { Group, Turn } from '../../../store/store.ts';
+import { isSwitchedOff } from '../../../store/tool-switches.ts';
 import type { ChannelOf } from '../../address-book.ts';
 import type { AskedAbout } from '../../asking/asking.ts';
 import type { FetchAttachment } from '../../attachments/attachments.ts';
@@ -29,6 +30,8 @@ export interface TurnTools {
   call(call: HostToolCall, signal?: AbortSignal): Promise<HostToolResult>;
   /** The agent's own tools that guards look at, which answer by `check`. */
   readonly guardedOwnTools: OwnTools;
+  /** Those that the owner has switched off in this chat. */
+  readonly ownToolsOff: readonly string[];
   check(call: HostToolCall): Promise<OwnToolVerdict>;
   /** Tells whether the agent has asked to end this turn without a message. */
   isSilent(): boolean;
@@ -38,6 +41,8 @@ export interface TurnTools {
 export type TurnToolsOptions = StorePort &
   TimeZonePort & {
     readonly tools: Toolbox;
+    /** Names of the agent's own tools. */
+    readonly ownTools: readonly string[];
     readonly guards: Guards;
     readonly registry: Registry;
     readonly tasks: TaskBook;
@@ -66,7 +71,8 @@ export function openTurnTools(
   { turn, group, isTask, ask, ownerCommand }: ToolsOfTurn,
 ): TurnTools {
   const { store, guards, registry, tasks, fetchAttachment, timeZone, channelOf } = options;
-  const tools = options.tools.list();
+  const off = store.toolSwitches.offIn(group.folder);
+  const tools = options.tools.list().filter(({ name }) => !isSwitchedOff(off, name));
   let isSilent = false;
 
   const callOptions: ToolCallOptions = {
@@ -96,6 +102,7 @@ export function openTurnTools(
     offer: (kind) => offerOf(tools, guards, kind),
     call: (call, signal) => callTool(callOptions, call, signal),
     guardedOwnTools: guards.ownTools,
+    ownToolsOff: options.ownTools.filter((name) => isSwitchedOff(off, name)),
     check: (call) => checkOwnTool(callOptions, call),
     isSilent: () => isSilent,
   };
