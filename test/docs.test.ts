@@ -16,6 +16,7 @@ const OTHERS = [
   'faults.md',
   'groups.md',
   'memory.md',
+  'models.md',
   'performance.md',
   'running.md',
   'service.md',
