@@ -199,13 +199,13 @@ export default {
     only(
       'doctor',
       '^src/doctor/',
-      `^src/((doctor|http|sandbox|model|store|channels|supervisor)/|(contributions|parts)\\.ts$)|${LEAVES}`,
+      `^src/((doctor|http|sandbox|model|store|channels|tools|guards|inbound|supervisor)/|(contributions|parts)\\.ts$)|${LEAVES}`,
       'an examination looks at any part of the assistant, and changes none.',
     ),
     only(
       'setup',
       '^src/setup/',
-      `^src/((setup|channels)/|terminal/terminal-code\\.ts$)|${LEAVES}`,
+      `^src/((setup|channels|tools)/|terminal/terminal-code\\.ts$)|${LEAVES}`,
       'a set-up step prepares one part of the assistant, and knows no other.',
     ),
     {
