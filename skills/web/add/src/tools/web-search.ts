@@ -1,0 +1,3 @@
+import { webSearch } from './web/search-tool.ts';
+
+export const tool = webSearch();

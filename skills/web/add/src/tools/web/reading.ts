@@ -1,0 +1,96 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { z } from 'zod';
+import { decodeText } from './charset.ts';
+import type { FetchedPage } from './client.ts';
+import { PageRefused } from './page-address.ts';
+import type { Readable } from './readable-html.ts';
+
+const MEMORY_MB = 512;
+
+const Result = z.object({ title: z.string().nullable(), text: z.string() });
+
+type Task = { readonly kind: 'html' | 'pdf'; readonly url: string; readonly body: string | Buffer };
+
+/**
+ * Returns the readable text of a page: an article of HTML, the text of a PDF file, and anything else that is
+ * text as it is.
+ *
+ * @throws PageRefused where it holds no text
+ */
+export async function readPage(page: FetchedPage, limitMs: number): Promise<Readable> {
+  const { url, body } = page;
+  switch (kindOf(page)) {
+    case 'pdf':
+      return await readApart({ kind: 'pdf', url, body }, limitMs);
+    case 'html':
+      return await readApart({ kind: 'html', url, body: textOf(page) }, limitMs);
+    case 'text':
+      return { title: null, text: textOf(page) };
+    default:
+      throw new PageRefused(`${url} is no text (${page.contentType}), so it cannot be read.`);
+  }
+}
+
+/**
+ * Returns the text of a page as its server gave it.
+ *
+ * @throws PageRefused where it is no text
+ */
+export function rawText(page: FetchedPage): Readable {
+  if (kindOf(page) === null || kindOf(page) === 'pdf') {
+    const type = page.contentType || 'unknown';
+    throw new PageRefused(`${page.url} is no text (${type}), so it cannot be shown as it is.`);
+  }
+  return { title: null, text: textOf(page) };
+}
+
+function textOf({ body, contentType }: FetchedPage): string {
+  return decodeText(body, contentType);
+}
+
+function kindOf({ contentType, body }: FetchedPage): 'html' | 'pdf' | 'text' | null {
+  const type = (contentType.split(';')[0] ?? '').trim().toLowerCase();
+  const isUnsaid = type === '' || type === 'application/octet-stream';
+  if (type === 'application/pdf' || (isUnsaid && body.subarray(0, 5).equals(PDF_MARK)))
+    return 'pdf';
+  if (type === 'text/html' || type === 'application/xhtml+xml') return 'html';
+  if (isUnsaid) return body.includes(0) ? null : 'text';
+  const isText =
+    /^text\/|[/+](?:json|xml|yaml|toml)$|javascript|ecmascript|x-ndjson|x-sh$|sql$/.test(type);
+  return isText ? 'text' : null;
+}
+
+const PDF_MARK = Buffer.from('%PDF-');
+
+/**
+ * Reads a page in a thread of its own: a page may be made to take minutes or gigabytes, and then ends alone.
+ */
+async function readApart(task: Task, limitMs: number): Promise<Readable> {
+  const worker = new Worker(new URL('./reading-worker.ts', import.meta.url), {
+    workerData: task,
+    env: {},
+    execArgv: [],
+    stdout: true,
+    stderr: true,
+    resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB, stackSizeMb: 8 },
+  });
+  try {
+    const [result] = await once(worker, 'message', { signal: AbortSignal.timeout(limitMs) });
+    return Result.parse(result);
+  } catch (cause) {
+    const why = reasonOf(cause, limitMs);
+    const advice = task.kind === 'html' ? ' Its source can be had with the format raw.' : '';
+    throw new PageRefused(`${task.url} could not be read: ${why}.${advice}`, { cause });
+  } finally {
+    await worker.terminate();
+  }
+}
+
+function reasonOf(error: unknown, limitMs: number): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.name === 'AbortError') return `it takes longer than ${limitMs / 1_000} s`;
+  if ('code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY')
+    return 'it takes too much memory';
+  return error.message.replace(/\.$/, '');
+}

@@ -1,0 +1,49 @@
+import { parseHTML } from 'linkedom';
+import { askServer, type Found, failure, plainText, type Search, SearchFailed } from './server.ts';
+
+const SINCE = { day: 'd', week: 'w', month: 'm', year: 'y' } as const;
+
+/** Searches by DuckDuckGo's page for browsers without scripts, which needs no key and may refuse programs. */
+export function duckduckgo(address: string): Search {
+  return async ({ query, count, since }, signal) => {
+    const form = new URLSearchParams({ q: query, kl: 'wt-wt' });
+    if (since !== null) form.set('df', SINCE[since]);
+    const { status, text } = await askServer({
+      server: 'DuckDuckGo',
+      url: new URL('/html/', address),
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' },
+      body: form.toString(),
+      signal,
+    });
+    // Whom it takes for a robot is shown pictures of ducks, with 202 or 200.
+    if (status === 202 || text.includes('anomaly-modal')) {
+      throw new SearchFailed(
+        'DuckDuckGo takes this for a robot and gives no results for now. A search server with a key is more reliable: `claw setup web`.',
+      );
+    }
+    if (status !== 200) throw failure('DuckDuckGo', status);
+    return resultsIn(text).slice(0, count);
+  };
+}
+
+function resultsIn(html: string): readonly Found[] {
+  const { document } = parseHTML(html);
+  return [...document.querySelectorAll('.result:not(.result--ad)')].flatMap((result): Found[] => {
+    const link = result.querySelector('a.result__a');
+    const url = addressIn(link?.getAttribute('href') ?? '');
+    if (link === null || url === null) return [];
+    const snippet = result.querySelector('.result__snippet')?.textContent ?? '';
+    return [
+      { title: plainText(link.textContent ?? ''), url, snippet: plainText(snippet), date: null },
+    ];
+  });
+}
+
+/** Links lead by way of DuckDuckGo, which knows then what was chosen: `//duckduckgo.com/l/?uddg=…`. */
+function addressIn(href: string): string | null {
+  const url = URL.parse(href, 'https://duckduckgo.com');
+  const target = url?.searchParams.get('uddg') ?? url?.href ?? '';
+  // y.js is the way to advertisements.
+  return /^https?:\/\//.test(target) && !/duckduckgo\.com\/y\.js/.test(target) ? target : null;
+}
