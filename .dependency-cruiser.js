@@ -205,7 +205,7 @@ export default {
     only(
       'setup',
       '^src/setup/',
-      `^src/((setup|channels|tools)/|terminal/terminal-code\\.ts$)|${LEAVES}`,
+      `^src/((setup|channels|tools)/|model/embeddings\\.ts$|terminal/terminal-code\\.ts$)|${LEAVES}`,
       'a set-up step prepares one part of the assistant, and knows no other.',
     ),
     {

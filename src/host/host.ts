@@ -9,6 +9,7 @@ import type { HostOptions } from './contracts/options.ts';
 import { openRegistry } from './groups/registry.ts';
 import { openInbound } from './inbound-path/inbound.ts';
 import { openChatModels } from './models/chat-models.ts';
+import { openEmbedding } from './models/embedding.ts';
 import { openOutbound } from './outbound/outbound.ts';
 import { openBackground } from './services/background.ts';
 import { shutdown } from './shutdown.ts';
@@ -53,11 +54,14 @@ export function openHost(options: HostOptions): Host {
   const { outgoing, outgoingFiles, acknowledging, delivery, live } = outbound;
   const toOwner = { queue: outgoing.queueForOwner, onQueued: delivery.wake };
 
+  const budgets = openBudgets({ store, settings, now, newId, timeZone, log, ...toOwner });
+
   // Beside the path: tasks and services, which queue turns.
   const turnsQueued = createSignal();
   const { tasks, services } = openBackground({
     services: options.services,
     databases: options.databases,
+    embed: openEmbedding({ models: options.models, budgets }),
     store,
     settings,
     projectDir,
@@ -94,7 +98,6 @@ export function openHost(options: HostOptions): Host {
   });
   const fetchAttachment = attachmentFetcher({ store, settings, now, channelOf });
   const chatModels = openChatModels({ store, models: options.models, catalog: options.catalog });
-  const budgets = openBudgets({ store, settings, now, newId, timeZone, log, ...toOwner });
   const asking = openAsking({
     store,
     channels,

@@ -1,6 +1,7 @@
 import { connectionFailure } from './failure.ts';
 import type { ListedModel } from './listed-model.ts';
 import type { ModelServer, ProviderContribution } from './provider.ts';
+import { readText } from './read-text.ts';
 
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 8_388_608;
@@ -39,7 +40,7 @@ export async function askForList(
       await answer.body?.cancel();
       return refusal(where, answer.status);
     }
-    const text = await readText(answer);
+    const text = await readText(answer, MAX_BYTES);
     if (text === null) return none(`The list of models of ${where} is longer than 8 MB.`);
     const models = (provider.modelsIn ?? provider.protocol.modelsIn)(parseJson(text));
     return models === null
@@ -70,18 +71,6 @@ function refusal(where: string, status: number): ModelList {
 
 function none(message: string): ModelList {
   return { kind: 'none', message, isUnknown: false };
-}
-
-/** Reads a body; null when it is too long. */
-async function readText(answer: Response): Promise<string | null> {
-  const chunks: Uint8Array[] = [];
-  let sizeBytes = 0;
-  for await (const chunk of answer.body ?? []) {
-    sizeBytes += chunk.length;
-    if (sizeBytes > MAX_BYTES) return null;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
 }
 
 function parseJson(text: string): unknown {

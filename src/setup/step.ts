@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { discoverExports } from '../lib/discover.ts';
+import type { Embed } from '../lib/embed.ts';
 import { type Environment, parseWhatFits } from '../lib/settings.ts';
+import { embedBy } from '../model/embeddings.ts';
 
 /** Services that a step works with, beside its own settings. */
 export type SetupContext = {
@@ -62,7 +64,13 @@ export type SetupDefinition<S extends z.ZodRawShape> = {
   /** Words after the step's name that set it up once more, such as `--again`. */
   readonly again?: readonly string[];
   /** @throws SetupRefused with words for the owner; everything is then as before */
-  run(context: SetupContext & OwnSettings<S>): Promise<SetupOutcome>;
+  run(
+    context: SetupContext &
+      OwnSettings<S> & {
+        /** Turns texts into vectors, by the providers as they are set now: for a try. */
+        readonly embed: Embed;
+      },
+  ): Promise<SetupOutcome>;
 };
 
 /** One thing to set up, by `claw setup <name>`: what a file in `src/setup/` exports as `setup`. */
@@ -90,7 +98,8 @@ export function defineSetup<S extends z.ZodRawShape>(definition: SetupDefinition
     again,
     currentState: (environment, dataDir) =>
       definition.currentState?.({ ...own(environment), dataDir }) ?? null,
-    run: (environment, context) => definition.run({ ...context, ...own(environment) }),
+    run: (environment, context) =>
+      definition.run({ ...context, ...own(environment), embed: embedBy(environment) }),
   };
 }
 

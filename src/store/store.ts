@@ -18,6 +18,7 @@ import { type FollowUps, openStoredFollowUps } from './messages/follow-ups.ts';
 import { type HeldMessages, openHeldMessages } from './messages/held-messages.ts';
 import { type LateMessages, openLateMessages } from './messages/late-messages.ts';
 import { type Messages, openMessages } from './messages/messages.ts';
+import { openSaid, type Said } from './messages/said.ts';
 import { openSearch, type Search } from './messages/search.ts';
 import { createThroughIndex } from './messages/search-index.ts';
 import { type Meta, openMeta } from './meta.ts';
@@ -69,6 +70,7 @@ export interface Store {
   readonly modelChoices: ModelChoices;
   readonly turns: Turns;
   readonly outbox: Outbox;
+  readonly said: Said;
   readonly search: Search;
   readonly senders: Senders;
   readonly services: ServiceStates;
@@ -137,6 +139,7 @@ export function openStore({ path, migrationsDir, now }: StoreOptions): Store {
     toolSwitches: openToolSwitches(meta),
     turns: openStoredTurns(database),
     outbox,
+    said: openSaid(database),
     search: openSearch(database),
     senders: openSenders(database),
     services: openServiceStates(meta),

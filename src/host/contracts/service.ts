@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Route } from '../../http/route.ts';
 import { type Contribution, contributionOf, contributionSchema } from '../../lib/contribution.ts';
 import { discoverExports } from '../../lib/discover.ts';
+import type { EmbedForGroup } from '../../lib/embed.ts';
 import type { OpenDatabase } from '../../lib/own-database.ts';
 import type { StartProgram } from '../../lib/program.ts';
 import type { HostTool, HostToolCall, HostToolResult } from '../../sandbox/sandbox.ts';
@@ -15,6 +16,7 @@ import type { HostLog } from './log.ts';
 export type ServiceStore = {
   readonly groups: Pick<Store['groups'], 'all' | 'byFolder' | 'byJid' | 'main'>;
   readonly messages: Pick<Store['messages'], 'between' | 'countBetween'>;
+  readonly said: Store['said'];
   readonly search: Pick<Store['search'], 'find'>;
   readonly tasks: Pick<Store['tasks'], 'byId' | 'open'>;
   readonly taskRuns: Pick<Store['taskRuns'], 'last'>;
@@ -69,6 +71,11 @@ export type ServiceContext = {
   readonly assistantName: string;
   /** Absolute path of the folder for what a service keeps. */
   readonly dataDir: string;
+  /**
+   * Absolute path of the folder that holds the folder of each group, for their names. Agents write there and
+   * may put links: a file is read by `readGroupFile`.
+   */
+  readonly groupsDir: string;
   readonly timeZone: string;
   readonly log: HostLog;
   readonly now: () => number;
@@ -86,6 +93,8 @@ export type ServiceContext = {
    */
   readonly route: (route: Route) => Promise<{ readonly url: string }>;
   readonly openDatabase: OpenDatabase;
+  /** Turns texts into vectors, by the embedding model of any provider. */
+  readonly embed: EmbedForGroup;
   readonly dueTasks: DueTasks;
   /** Asks the owner, in the chat where they wrote last. The question is withdrawn when the service ends. */
   readonly ask: Ask;

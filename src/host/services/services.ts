@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Loopback, Route } from '../../http/route.ts';
 import { type Named, openContributions, type Silent } from '../../lib/contribution.ts';
+import type { EmbedForGroup } from '../../lib/embed.ts';
 import { openBeneath } from '../../lib/open-beneath.ts';
 import type { OwnDatabases } from '../../lib/own-database.ts';
 import type { Program, ProgramSpec } from '../../lib/program.ts';
@@ -49,6 +50,7 @@ export interface Services {
 export type ServicesOptions = StorePort & { readonly services: readonly Named<StartService>[] } & {
   readonly http: Loopback;
   readonly databases: OwnDatabases;
+  readonly embed: EmbedForGroup;
 } & SettingsPort &
   ProjectPort &
   TimeZonePort &
@@ -127,6 +129,7 @@ function contextOf(
   return {
     assistantName: settings.assistantName,
     dataDir: settings.dataDir,
+    groupsDir: join(options.projectDir, 'groups'),
     timeZone,
     log,
     now,
@@ -136,6 +139,7 @@ function contextOf(
     store: readable(options.store),
     queueTurn: (turn) => queueTurn(options, name, turn),
     openDatabase: options.databases.of('service', name),
+    embed: options.embed,
     route: (route) => registerRoute(options, name, signal, route),
     dueTasks: {
       fire: dueTasks.fire,
@@ -206,6 +210,7 @@ async function registerRoute(
 function readable({
   groups,
   messages,
+  said,
   search,
   tasks,
   taskRuns,
@@ -220,6 +225,7 @@ function readable({
       main: groups.main,
     },
     messages: { between: messages.between, countBetween: messages.countBetween },
+    said: { after: said.after, extent: said.extent },
     search: { find: search.find },
     tasks: { byId: tasks.byId, open: tasks.open },
     taskRuns: { last: taskRuns.last },

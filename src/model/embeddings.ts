@@ -1,0 +1,143 @@
+import { z } from 'zod';
+import type { Embed, Embedded } from '../lib/embed.ts';
+import type { Environment } from '../lib/settings.ts';
+import { connectionFailure, httpFailure, timeoutFailure, withoutKey } from './failure.ts';
+import { type Model, type Models, openModels } from './model.ts';
+import { discoverProviders } from './provider.ts';
+import { readText } from './read-text.ts';
+import { Count, type TokenCounts } from './tokens.ts';
+import { modelHeaders } from './upstream-request.ts';
+
+const PATH = '/v1/embeddings';
+const MAX_BYTES = 67_108_864;
+const MAX_DIMENSIONS = 16_384;
+
+const Answer = z.object({
+  data: z.array(z.object({ index: z.int().nonnegative(), embedding: z.array(z.number()).min(1) })),
+  usage: z.object({ prompt_tokens: Count }).nullish().catch(null),
+});
+
+type Wish = {
+  readonly texts: readonly string[];
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+};
+
+type Failed = Extract<Embedded, { kind: 'failed' }>;
+
+/** Vectors and the tokens they took, as the server told or estimated. */
+export type CountedVectors =
+  | Failed
+  | (Extract<Embedded, { kind: 'embedded' }> & { readonly counts: TokenCounts });
+
+/** Creates the way to embeddings by the settings of an environment, without a budget: for a try by the owner. */
+export function embedBy(environment: Environment): Embed {
+  return async ({ model: name, ...wish }) => {
+    const settings = { model: null, modelContext: null, modelPrice: null };
+    const models = openModels(await discoverProviders(), environment, { settings });
+    const found = embeddingModel(models, name);
+    return 'kind' in found ? found : await embedTexts(found, wish);
+  };
+}
+
+/** Finds a model whose server has an address for embeddings, or says why it cannot be asked. */
+export function embeddingModel(models: Pick<Models, 'find'>, name: string): Model | Failed {
+  const model = models.find(name);
+  if (model === null) return failed(`No model provider here has "${name}".`);
+  if (model.protocol.name !== 'chat-completions') {
+    return failed(
+      `The provider of ${name} makes no embeddings. Choose a model of a server that speaks the OpenAI protocol.`,
+    );
+  }
+  const problem = model.server.problem();
+  return problem === null ? model : failed(problem);
+}
+
+/**
+ * Asks a model's server for the vectors of texts, in OpenAI's protocol and with the key of its provider.
+ * An answer with another number of vectors, of unequal length or with what is no number is refused whole.
+ */
+export async function embedTexts(model: Model, wish: Wish): Promise<CountedVectors> {
+  const { texts, timeoutMs, signal } = wish;
+  try {
+    const answer = await fetch(urlOf(model), {
+      method: 'POST',
+      headers: await modelHeaders(model, { 'content-type': 'application/json' }),
+      body: JSON.stringify({ model: model.name, input: texts, encoding_format: 'float' }),
+      // Another host would be shown the key.
+      redirect: 'manual',
+      signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]),
+    });
+    const body = await readText(answer, MAX_BYTES);
+    if (body === null) return failed(`${whereOf(model)} answered with more than 64 MB.`);
+    if (!answer.ok) {
+      const isRefused = answer.status === 400 || answer.status === 413 || answer.status === 422;
+      const { message } = httpFailure(model, answer.status, withoutKey(model, body));
+      return { kind: 'failed', message, isRefused };
+    }
+    return vectorsIn(body, model, texts);
+  } catch (error) {
+    if (error instanceof Error && error.name === 'TimeoutError') {
+      return failed(timeoutFailure(model, timeoutMs).message);
+    }
+    const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+    return failed(connectionFailure(model, cause).message);
+  }
+}
+
+function urlOf({ server, protocol }: Model): URL {
+  return server.url?.(PATH) ?? protocol.urlOf(server.baseUrl, PATH);
+}
+
+function vectorsIn(body: string, model: Model, texts: readonly string[]): CountedVectors {
+  const parsed = Answer.safeParse(parseJson(body));
+  if (!parsed.success) return failed(`${whereOf(model)} answered with no embeddings.`);
+  const { data, usage } = parsed.data;
+  const rows = data.toSorted((one, other) => one.index - other.index);
+  if (rows.length !== texts.length || rows.some(({ index }, at) => index !== at)) {
+    return failed(
+      `${whereOf(model)} answered with ${rows.length} embeddings for ${texts.length} texts.`,
+    );
+  }
+  const vectors = rows.map(({ embedding }) => Float32Array.from(embedding));
+  const [{ length } = new Float32Array()] = vectors;
+  if (length > MAX_DIMENSIONS || vectors.some((vector) => vector.length !== length)) {
+    return failed(`${whereOf(model)} answered with embeddings of lengths that do not fit.`);
+  }
+  if (vectors.some((vector) => !(normOf(vector) > 0))) {
+    return failed(`${whereOf(model)} answered with an embedding that is no direction.`);
+  }
+  return { kind: 'embedded', vectors, counts: tokensOf(usage?.prompt_tokens ?? estimate(texts)) };
+}
+
+/** Returns the length of a vector; NaN or infinite where a number of it is, or overflows. */
+function normOf(vector: Float32Array): number {
+  const sum = vector.reduce((total, each) => total + each * each, 0);
+  return Number.isFinite(sum) ? Math.sqrt(sum) : Number.NaN;
+}
+
+/** Counts the tokens of texts to be read and nothing written. */
+export function tokensOf(inputTokens: number): TokenCounts {
+  return { inputTokens, cacheWriteTokens: 0, cacheReadTokens: 0, outputTokens: 0 };
+}
+
+function estimate(texts: readonly string[]): number {
+  return Math.ceil(texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) / 4);
+}
+
+function whereOf({ server }: Model): string {
+  return new URL(server.baseUrl).host;
+}
+
+function failed(message: string): Failed {
+  return { kind: 'failed', message, isRefused: false };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The schema refuses it, as anything else that is none.
+    return null;
+  }
+}
