@@ -13,6 +13,7 @@ import { greetingOf } from './host/greeting.ts';
 import { openHost } from './host/host.ts';
 import { realTimer } from './host/scheduler/alarm.ts';
 import { openLoopback } from './http/open.ts';
+import { readStarterSet } from './lib/starter-set.ts';
 import { TreeFault } from './lib/tree-fault.ts';
 import { openLiveEnvironment } from './live-environment.ts';
 import { keysOfProviders } from './model/provider.ts';
@@ -150,6 +151,7 @@ const greeting = await greetingOf({
   settings,
   models: parts.models,
   sandbox: isFirstStart ? sandbox : null,
+  starterSet: readStarterSet(projectDir),
   hints: parts.channels.flatMap(({ greetingHint = [] }) => greetingHint),
 });
 link.send({ kind: 'hello', name: settings.assistantName, greeting });

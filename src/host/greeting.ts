@@ -1,4 +1,5 @@
 import type { Settings } from '../config.ts';
+import type { StarterSet } from '../lib/starter-set.ts';
 import type { Models } from '../model/model.ts';
 import type { LazySandbox } from './turns/agent/lazy-sandbox.ts';
 
@@ -9,6 +10,8 @@ export type GreetingParts = {
   readonly sandbox: LazySandbox | null;
   /** The channels' parts of it: `/pair links WhatsApp`. */
   readonly hints: readonly string[];
+  /** Skills to begin with; named while none of them is in. */
+  readonly starterSet: StarterSet;
 };
 
 const WORDS = ['/help lists the commands', '/skills what I can learn'];
@@ -25,18 +28,28 @@ export async function greetingOf({
   models,
   sandbox,
   hints,
+  starterSet,
 }: GreetingParts): Promise<string> {
   const modelLine =
     models.problem() !== null
       ? 'No model yet: `npx claw setup` adds a key.'
       : `Model: ${models.configuredName}.`;
+  const { all, applied } = starterSet;
+  const starter =
+    all.length === 0 || applied.length > 0
+      ? []
+      : [`A good start: \`/add-${all.join(' ')}\` adds what most people want.`];
   if (sandbox === null) {
-    return `${assistantName} is here. /help lists what you can say. ${modelLine}`;
+    return [
+      `${assistantName} is here. /help lists what you can say. ${modelLine}`,
+      ...starter,
+    ].join('\n');
   }
   const lines = [
     `Hello, I am ${assistantName}, your assistant.`,
     await describeSandbox(sandbox),
     modelLine,
+    ...starter,
     `Say anything to talk to me; ${[...WORDS, ...hints].join(', ')}.`,
   ];
   return lines.join('\n');

@@ -1,11 +1,13 @@
 import { discoverProviders } from '../../model/provider.ts';
 import { discoverSetupSteps } from '../../setup/step.ts';
+import { STARTER } from './starter.ts';
 
 /** Returns the lines that say what `claw setup` can set up, for its help. */
 export async function setupNames(): Promise<string> {
   const [steps, providers] = await Promise.all([discoverSetupSteps(), discoverProviders()]);
   const rows = [
     { name: 'model', help: 'what answers, by a key of its provider' },
+    STARTER,
     ...steps.map(({ name, usage, help }) => ({ name: `${name} ${usage}`.trim(), help })),
     { name: 'service', help: 'the system starts the assistant and keeps it running' },
   ];

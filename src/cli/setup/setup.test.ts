@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test, vi } from 'vitest';
-import { temporaryCodebase } from '../../testing/codebase.ts';
+import { addSkill, temporaryCodebase } from '../../testing/codebase.ts';
 import { startAnthropicServer } from '../../testing/model/anthropic.ts';
 import { listOf, startOpenAiServer } from '../../testing/model/openai.ts';
 import { TestConversation, TestTree } from '../../testing/supervised-project.ts';
@@ -88,7 +88,7 @@ test('a set-up that is not there is named, beside those that are', async () => {
   await using codebase = temporaryCodebase({ 'a.txt': '' });
   const run = await setup(codebase.root, '', 'nonsense');
   expect(run).toMatchObject({ code: 2, json: { error: { code: 'USAGE' } } });
-  expect(run.json.error.message).toContain('model, whatsapp, service');
+  expect(run.json.error.message).toContain('model, starter, whatsapp, service');
 });
 
 test('the service is set up under the name that the walk shows, and takes no options', async () => {
@@ -150,6 +150,35 @@ test('on a terminal, without a name, it walks through everything and takes a no'
   expect(terminal.seen()).toContain('service: not set up; `claw setup service` does it');
   expect(terminal.seen()).toContain('Nothing was changed.');
   expect(codebase.read('.env')).toBe('ANTHROPIC_API_KEY=sk-test-key\n');
+});
+
+test('the starter set is offered, and one yes applies it; it is named in the tree that has it', async () => {
+  await using codebase = temporaryCodebase({
+    '.env': 'ANTHROPIC_API_KEY=sk-test-key\n',
+    'skills/starter-set.json': '["loud", "quiet", "gone"]',
+  });
+  addSkill(codebase, 'loud', { add: { 'loud.txt': 'LOUD\n' } });
+  addSkill(codebase, 'quiet', { add: { 'quiet.txt': 'quiet\n' } });
+  const terminal = onTerminal(codebase.root);
+  await terminal.sees('with a key. Do it again?');
+  terminal.type('n');
+  await terminal.sees(
+    'starter: the skills that most people want: loud, quiet. Not set up. Do it now?',
+  );
+  terminal.type('y');
+  await terminal.sees('In: loud, quiet.');
+  for (const question of ['whatsapp: link', 'service: the system']) {
+    await terminal.sees(question);
+    terminal.type('n');
+  }
+  expect(await terminal.code).toBe(0);
+  expect(terminal.seen()).toContain('starter: set up, loud, quiet');
+  expect(codebase.read('quiet.txt')).toBe('quiet\n');
+  const again = await setup(codebase.root, '', 'starter');
+  expect(again).toMatchObject({
+    code: 0,
+    json: { data: { summary: expect.stringContaining('In: loud, quiet.') } },
+  });
 });
 
 test('a refused key is asked for again, and what is typed answers no other question', async () => {

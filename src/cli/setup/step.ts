@@ -13,6 +13,7 @@ import { type CliResult, ended } from '../result.ts';
 import type { Invocation } from '../verb.ts';
 import { setInDotenv } from './dotenv.ts';
 import { createAsk } from './question.ts';
+import { STARTER, setUpStarterSet } from './starter.ts';
 
 /** Time after which the process ends in spite of timers that a step's library left running. */
 const LINGER_MS = 500;
@@ -34,10 +35,13 @@ export async function runSetupStep(
   { name, args, restart }: NamedStep,
 ): Promise<CliResult<'setup'>> {
   if (name === 'service') return await setUpService(invocation, args);
+  if (name === STARTER.name) return await setUpStarterSet(invocation, restart);
   const steps = await discoverSetupSteps();
   const step = steps.find((candidate) => candidate.name === name);
   if (step === undefined) {
-    const names = ['model', ...steps.map((known) => known.name), 'service'].join(', ');
+    const names = ['model', STARTER.name, ...steps.map((known) => known.name), 'service'].join(
+      ', ',
+    );
     throw new ClawError('USAGE', `There is no set-up "${name}". There are: ${names}.`);
   }
   try {

@@ -7,6 +7,7 @@ import type { Invocation } from '../verb.ts';
 import { dropTyped } from './ask.ts';
 import { modelsIn, settingsOf } from './settings.ts';
 import { setUpModel } from './setup.ts';
+import { applyStarterSet, STARTER, starterState } from './starter.ts';
 import { endSoon, runStep } from './step.ts';
 
 /** One thing to set up, as the walk asks for it. */
@@ -34,6 +35,7 @@ export async function setUpEverything(
   if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) throw sayWhat(steps);
   const stages = [
     modelStage(invocation),
+    ...starterStages(invocation),
     ...steps.map((step) => stepStage(invocation, step)),
     serviceStage(),
   ];
@@ -133,6 +135,24 @@ function modelStage(invocation: Invocation): Stage {
   };
 }
 
+/** Returns the offer of the starter set; none in a tree that has no such set. */
+function starterStages(invocation: Invocation): readonly Stage[] {
+  const { all } = starterState(invocation.root);
+  if (all.length === 0) return [];
+  return [
+    {
+      name: STARTER.name,
+      help: `${STARTER.help}: ${all.join(', ')}`,
+      currentState() {
+        const { missing } = starterState(invocation.root);
+        const applied = all.filter((name) => !missing.includes(name));
+        return applied.length === 0 ? null : applied.join(', ');
+      },
+      run: () => applyStarterSet(invocation),
+    },
+  ];
+}
+
 function stepStage(invocation: Invocation, step: SetupStep): Stage {
   const currentState = (): string | null => {
     const environment = environmentOf(invocation.root);
@@ -177,6 +197,7 @@ function reasonOf(error: unknown): string {
 function sayWhat(steps: readonly SetupStep[]): ClawError {
   const ways = [
     'claw setup model < file-with-the-key',
+    'claw setup starter',
     ...steps.map(({ name }) => `claw setup ${name}`),
     'claw setup service',
   ];

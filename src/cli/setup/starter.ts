@@ -1,0 +1,45 @@
+import { apply } from '../../engine/commands.ts';
+import { readStarterSet } from '../../lib/starter-set.ts';
+import { restartedText, restartRunning } from '../assistant/restart.ts';
+import { createContext } from '../engine/invocation.ts';
+import { type CliResult, ended } from '../result.ts';
+import type { Invocation } from '../verb.ts';
+
+export const STARTER = { name: 'starter', help: 'the skills that most people want' } as const;
+
+/** Names the skills of the starter set: those that are in, and those that are not. */
+export function starterState(root: string): {
+  readonly all: readonly string[];
+  readonly missing: readonly string[];
+} {
+  const { all, applied } = readStarterSet(root);
+  return { all, missing: all.filter((name) => !applied.includes(name)) };
+}
+
+/**
+ * Applies what is missing of the starter set, in one operation, without another question.
+ *
+ * @returns a sentence on what is in
+ * @throws ClawError as `claw apply`, with the tree as it was
+ */
+export async function applyStarterSet(invocation: Invocation): Promise<string> {
+  const { all, missing } = starterState(invocation.root);
+  if (all.length === 0) return 'This tree has no starter set.';
+  if (missing.length > 0) {
+    const result = await apply({ ...createContext(invocation), confirm: null }, missing);
+    if (result.outcome !== 'done') {
+      return `Nothing was changed: \`claw apply ${missing.join(' ')}\` says why.`;
+    }
+  }
+  return `In: ${all.join(', ')}. \`claw remove\` takes any of them out again.`;
+}
+
+/** Applies the set by its own name, and lets a running assistant take it up. */
+export async function setUpStarterSet(
+  invocation: Invocation,
+  restart: boolean,
+): Promise<CliResult<'setup'>> {
+  const summary = await applyStarterSet(invocation);
+  const rest = restart ? restartedText(await restartRunning(invocation)) : '';
+  return ended('setup', { summary: `${summary} ${rest}`.trim() });
+}
