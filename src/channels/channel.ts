@@ -13,6 +13,8 @@ import type {
   InboundMessage,
   OutboundDraft,
   OutboundMessage,
+  Reaction,
+  ReactionOutcome,
 } from './message.ts';
 
 export type {
@@ -25,6 +27,8 @@ export type {
   OutboundDraft,
   OutboundFile,
   OutboundMessage,
+  Reaction,
+  ReactionOutcome,
   RepliedTo,
 } from './message.ts';
 
@@ -67,6 +71,8 @@ export type ChannelCapabilities = {
   readonly drafts?: {
     /** The least time from one step to the next in a chat: a second, where each is an edit at the far end. */
     readonly everyMs: number;
+    /** The same in groups, where a far end allows less. */
+    readonly everyMsInGroup?: number;
     /** A draft is shown below whatever comes meanwhile. Otherwise it then gives way to one further down. */
     readonly staysLast?: true;
   };
@@ -98,6 +104,11 @@ export type ChannelEvents = {
   readonly onStranger?: (sender: string) => Promise<void>;
   /** Resolves when the answer is on disk. */
   readonly onChoice?: (choice: Choice) => Promise<ChoiceOutcome>;
+  /**
+   * A person has put an emoji on a message of the assistant's, or has taken it away. Resolves when that is on disk, or
+   * means nothing.
+   */
+  readonly onReaction?: (reaction: Reaction) => Promise<ReactionOutcome>;
   readonly onStatus: (status: ChannelStatus) => void;
 };
 

@@ -119,3 +119,14 @@ export type Choice = Pick<InboundMessage, 'jid' | 'sender' | 'isOwner'> & {
  * it is not open any more.
  */
 export type ChoiceOutcome = 'noted' | 'not-asked' | 'closed';
+
+/** The emoji that a person has on a message of the assistant's now, and who that is. */
+export type Reaction = Pick<InboundMessage, 'jid' | 'sender' | 'isOwner'> & {
+  /** The `id` under which the host sent the message, or a draft of it. */
+  readonly messageId: string;
+  /** Null where it was taken away. */
+  readonly emoji: string | null;
+};
+
+/** Result of a reaction: it answered the question that it is on; it is kept; or it means nothing here. */
+export type ReactionOutcome = 'answered' | 'kept' | 'ignored';

@@ -25,6 +25,7 @@ import { type Meta, openMeta } from './meta.ts';
 import { discoverMigrations } from './migrations.ts';
 import { type ModelChoices, openModelChoices } from './model-choices.ts';
 import { type Outbox, openOutbox } from './outbox.ts';
+import { openReactions, type Reactions } from './reactions.ts';
 import { openServiceStates, type ServiceStates } from './services.ts';
 import { openToolSwitches, type ToolSwitches } from './tool-switches.ts';
 import { createFinisher, type TurnEnd } from './turns/finish.ts';
@@ -45,6 +46,7 @@ export type { LateCount } from './messages/late-messages.ts';
 export type { StoredMessage } from './messages/messages.ts';
 export type { KeptChoices, KeptFile, NewOutbound, Outbound } from './outbox-message.ts';
 export type { TurnEnd } from './turns/finish.ts';
+export type { KeptReaction } from './reactions.ts';
 export type { Task, TaskSchedule } from './turns/task.ts';
 export type { RunEnd, RunOutcome, TaskRun } from './turns/task-runs.ts';
 export type { Turn } from './turns/turn.ts';
@@ -71,6 +73,7 @@ export interface Store {
   readonly turns: Turns;
   readonly outbox: Outbox;
   readonly said: Said;
+  readonly reactions: Reactions;
   readonly search: Search;
   readonly senders: Senders;
   readonly services: ServiceStates;
@@ -140,6 +143,7 @@ export function openStore({ path, migrationsDir, now }: StoreOptions): Store {
     turns: openStoredTurns(database),
     outbox,
     said: openSaid(database),
+    reactions: openReactions(database),
     search: openSearch(database),
     senders: openSenders(database),
     services: openServiceStates(meta),

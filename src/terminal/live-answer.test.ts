@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import { openLiveAnswer } from './live-answer.ts';
-import { closeOpenMarks, splitWhole } from './live-markdown.ts';
+import { splitWhole } from './live-markdown.ts';
 import { renderMarkdown } from './markdown.ts';
 
 /** A screen as a reader sees it: what stays, and the tail below. */
@@ -103,18 +103,4 @@ test('what would take minutes to read is not read before it is whole', () => {
   expect(splitWhole(deep)).toEqual({ whole: '', open: deep });
   const long = `${'word '.repeat(20_000)}\n\nnext\n`;
   expect(splitWhole(long)).toEqual({ whole: '', open: long });
-});
-
-test.each([
-  ['one', 'one'],
-  ['one **two', 'one **two**'],
-  ['one **two*', 'one **two**'],
-  ['one **two**', 'one **two**'],
-  ['one `two', 'one `two`'],
-  ['one `two**`', 'one `two**`'],
-  ['one *', 'one'],
-  ['**one\n\ntwo', '**one\n\ntwo'],
-  ['```\n**a', '```\n**a'],
-])('%j is closed as %j while it grows', (text, closed) => {
-  expect(closeOpenMarks(text)).toBe(closed);
 });

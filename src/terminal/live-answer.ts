@@ -1,4 +1,5 @@
-import { closeOpenMarks, type GrowingText, splitWhole } from './live-markdown.ts';
+import { closeOpenMarks } from '../lib/open-marks.ts';
+import { type GrowingText, splitWhole } from './live-markdown.ts';
 
 /** The lines of a display: those that stay, and below them some that are drawn again. */
 export type LiveScreen = {

@@ -35,26 +35,3 @@ export function splitWhole(text: string): { readonly whole: string; readonly ope
     () => undecided,
   );
 }
-
-/** Closes what a text has begun in its last paragraph, so that bold words do not show as stars until they end. */
-export function closeOpenMarks(text: string): string {
-  if (isInFence(text)) return text;
-  const start = text.lastIndexOf('\n\n') + 1;
-  // Marks after a space begin something of which there is nothing yet.
-  const last = text.slice(start).replace(/(^|\s)[*_`~]+$/, '$1');
-  const open = openMark(last);
-  const whole = (
-    text.slice(0, start) + (open === '' ? last : last.replace(/[*_`~]+$/, ''))
-  ).trimEnd();
-  return whole === '' ? '' : whole + open;
-}
-
-function openMark(paragraph: string): string {
-  const plain = paragraph.replace(/\\./g, '').replace(/`[^`]*`/g, '');
-  if (plain.includes('`')) return '`';
-  return (plain.match(/\*\*/g)?.length ?? 0) % 2 === 1 ? '**' : '';
-}
-
-function isInFence(text: string): boolean {
-  return (text.match(/^ {0,3}(```|~~~)/gm)?.length ?? 0) % 2 === 1;
-}

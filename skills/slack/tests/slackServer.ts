@@ -193,6 +193,11 @@ export class SlackServer {
     });
   }
 
+  /** The time stamp of the message of the app's at that place. */
+  stampOf(at: number): string {
+    return this.#stamps[at] ?? '';
+  }
+
   #send(type: string, payload: Fields): void {
     const pending = { type, payload, attempts: 0 };
     this.pending.push(pending);
@@ -373,6 +378,13 @@ export class SlackServer {
         }
         if (message === undefined) return { ok: false, error: 'message_not_found' };
         message.blocks = blocksIn(fields);
+        return { ok: true };
+      }
+      case 'chat.delete': {
+        const at = this.#stamps.indexOf(String(fields['ts']));
+        if (this.posted[at] === undefined) return { ok: false, error: 'message_not_found' };
+        this.posted.splice(at, 1);
+        this.#stamps.splice(at, 1);
         return { ok: true };
       }
       case 'chat.postEphemeral': {

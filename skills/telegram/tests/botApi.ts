@@ -54,6 +54,7 @@ const METHODS = [
   'setWebhook',
   'sendMessage',
   'editMessageText',
+  'deleteMessage',
   'sendDocument',
   'setMessageReaction',
   'sendChatAction',
@@ -156,6 +157,26 @@ export class BotApi {
     return this.push({ callback_query: pressed });
   }
 
+  /** Somebody has these emojis on a message of the bot's now. */
+  reactTo(
+    user: BotApiUser,
+    { message_id, chatId }: Pick<SentMessage, 'message_id' | 'chatId'>,
+    ...emojis: readonly string[]
+  ): number {
+    const of = (emoji: string) => ({ type: 'emoji', emoji });
+    const chat = this.#chats.get(chatId);
+    return this.push({
+      message_reaction: {
+        chat,
+        message_id,
+        user: { is_bot: false, ...user },
+        date: 1,
+        old_reaction: [],
+        new_reaction: emojis.map(of),
+      },
+    });
+  }
+
   /** Any update: `{ edited_message }`, `{ my_chat_member }`. */
   push(update: Payload): number {
     const update_id = this.#nextUpdate++;
@@ -251,6 +272,8 @@ export class BotApi {
         return this.#chatOf(payload) ?? { result: true };
       case 'editMessageText':
         return this.#chatOf(payload) ?? this.#editMessage(payload);
+      case 'deleteMessage':
+        return this.#chatOf(payload) ?? this.#deleteMessage(payload);
       case 'sendDocument':
         return this.#chatOf(payload) ?? this.#sendDocument(payload);
       case 'setMessageReaction':
@@ -291,6 +314,13 @@ export class BotApi {
       this.sent[index] = { ...edited, message_id: earlier.message_id };
     }
     return made;
+  }
+
+  #deleteMessage(payload: Payload): { result: unknown } | BotApiError {
+    const index = this.sent.findIndex(({ message_id: id }) => id === Number(payload['message_id']));
+    if (index === -1) return fault(400, 'Bad Request: message to delete not found');
+    this.sent.splice(index, 1);
+    return { result: true };
   }
 
   #sendDocument(payload: Payload): { result: unknown } | BotApiError {

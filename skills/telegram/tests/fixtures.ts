@@ -6,10 +6,13 @@ import type {
   ChannelStatus,
   InboundMessage,
   KnownChat,
+  Reaction,
+  ReactionOutcome,
 } from '../../../src/channels/channel.ts';
 import { pause } from '../../../src/channels/kit/backoff.ts';
 import { channel } from '../../../src/channels/telegram.ts';
-import { NO_DATABASES } from '../../../src/lib/own-database.ts';
+import type { OpenDatabase } from '../../../src/lib/own-database.ts';
+import { openMemoryDatabases } from '../../../src/store/own-databases.ts';
 import type { BotApi, BotApiChat, BotApiUser } from './botApi.ts';
 
 // What the skill brings is reached through here: the files are there once it is applied.
@@ -35,6 +38,7 @@ export class Inbox implements ChannelEvents {
   readonly messages: InboundMessage[] = [];
   readonly chats: KnownChat[] = [];
   readonly strangers: string[] = [];
+  readonly reactions: Reaction[] = [];
   readonly statuses: ChannelStatus[] = [];
   readonly log: { message: string; data: unknown }[] = [];
 
@@ -48,6 +52,11 @@ export class Inbox implements ChannelEvents {
 
   onStranger = async (sender: string): Promise<void> => {
     this.strangers.push(sender);
+  };
+
+  onReaction = async (reaction: Reaction): Promise<ReactionOutcome> => {
+    this.reactions.push(reaction);
+    return 'kept';
   };
 
   onStatus = (status: ChannelStatus): void => {
@@ -72,15 +81,20 @@ export function stoppedClock(): ChannelClock & { readonly pauses: readonly numbe
   };
 }
 
+/** Returns a database that ends with the process; one that is shared is the disk between two of them. */
+export function inMemory(): OpenDatabase {
+  return openMemoryDatabases({ now: () => 0 }).of('channel', 'telegram');
+}
+
 /** The channel as `.env` would make it, or null when it stays silent. */
 export function createChannel(
   env: Readonly<Record<string, string>>,
   inbox: Inbox,
   clock: ChannelClock = REAL_CLOCK,
+  openDatabase: OpenDatabase = inMemory(),
 ): Channel | null {
   const write = (message: string, data?: unknown) => inbox.log.push({ message, data });
   const log = { info: write, warn: write };
-  const openDatabase = NO_DATABASES.of('channel', 'telegram');
   const context = {
     assistantName: 'Andy',
     dataDir: '/project/data',
@@ -99,6 +113,7 @@ export async function connectChannel(
   api: BotApi,
   env: Readonly<Record<string, string>> = {},
   clock: ChannelClock = REAL_CLOCK,
+  openDatabase: OpenDatabase = inMemory(),
 ): Promise<{ channel: Channel; inbox: Inbox } & AsyncDisposable> {
   const inbox = new Inbox();
   const settings = {
@@ -107,7 +122,7 @@ export async function connectChannel(
     TELEGRAM_API_ROOT: api.url,
     ...env,
   };
-  const created = createChannel(settings, inbox, clock);
+  const created = createChannel(settings, inbox, clock, openDatabase);
   if (created === null) throw new Error('the channel stayed silent although it has a token');
   await created.connect(inbox);
   return { channel: created, inbox, [Symbol.asyncDispose]: () => created.disconnect() };

@@ -5,6 +5,8 @@ import type {
   InboundMessage,
 } from '../../channels/channel.ts';
 import { takeChoice } from '../asking/answers.ts';
+import { takeReaction } from '../asking/reacting.ts';
+import type { KeptReaction } from '../../store/store.ts';
 import type { Command } from '../contracts/command.ts';
 import type { HostLog } from '../contracts/log.ts';
 import type {
@@ -40,6 +42,8 @@ export type ChannelEventParts = StorePort &
     /** A stranger may have written. */
     readonly onStranger: () => void;
     readonly tellOwner: (text: string) => void;
+    /** A person has put an emoji on a message of the assistant's, or taken it away. */
+    readonly onReaction: (reaction: KeptReaction) => void;
     /** A message came too late to be answered. */
     readonly onLate: () => void;
     readonly onStatus: (channel: Channel, status: ChannelStatus) => void;
@@ -142,6 +146,22 @@ function eventsOf(
       );
       if (outcome === 'noted') parts.onStored(new Set([jid]));
       return outcome;
+    },
+    async onReaction(reaction) {
+      const jid = store.chats.current(reaction.jid);
+      const group = store.groups.byJid(jid);
+      if (group === null) return 'ignored';
+      const here = { ...reaction, jid };
+      const answered = takeReaction(parts, here, (seq, after) =>
+        queueAnswered(parts, group, seq, after),
+      );
+      if (answered === 'answered') parts.onStored(new Set([jid]));
+      if (answered !== null) return answered;
+      if (!here.isOwner && !store.senders.mayCall(jid, here.sender)) return 'ignored';
+      const kept = store.reactions.note(here, now());
+      if (kept === null) return 'ignored';
+      parts.onReaction(kept);
+      return 'kept';
     },
     onStatus(status) {
       parts.onStatus(channel, status);

@@ -1,4 +1,5 @@
 import type { Channel } from '../../channels/channel.ts';
+import type { KeptReaction } from '../../store/store.ts';
 import type { Command } from '../contracts/command.ts';
 import type {
   ChannelsPort,
@@ -42,6 +43,8 @@ export type InboundOptions = StorePort &
     readonly outgoing: Outgoing;
     /** Something new is stored in these chats: there may be turns to run and messages to send. */
     readonly onStored: (jids: ReadonlySet<string>) => void;
+    /** A reaction to a message of the assistant's was kept. */
+    readonly onReaction: (reaction: KeptReaction) => void;
     /** A message waits in the outbox, or a channel may be able to send one now. */
     readonly onSendable: () => void;
   };
@@ -69,6 +72,7 @@ export function openInbound(options: InboundOptions): Inbound {
     onStored,
     onStranger: strangers.wake,
     tellOwner: outgoing.tellOwner,
+    onReaction: options.onReaction,
     onLate: late.wake,
     onStatus: watch.note,
     onReady: onSendable,

@@ -223,7 +223,7 @@ class Steps {
 
   #schedule(): void {
     const { now, setTimer } = this.#options;
-    const everyMs = this.#drafts()?.everyMs;
+    const everyMs = this.#everyMs();
     if (this.#isClosed || this.#isUnderWay || this.#cancelStep !== null) return;
     if (everyMs === undefined || this.#failures >= MAX_FAILURES) return;
     const isFirst = this.#lastStep === Number.NEGATIVE_INFINITY;
@@ -236,6 +236,14 @@ class Steps {
       this.#cancelStep = null;
       void this.#step();
     });
+  }
+
+  /** Returns the least time from one step to the next; undefined where there are none. */
+  #everyMs(): number | undefined {
+    const drafts = this.#drafts();
+    if (drafts?.everyMsInGroup === undefined) return drafts?.everyMs;
+    const chat = this.#options.store.chats.byJid(this.#turn.jid);
+    return chat?.isDirect === false ? drafts.everyMsInGroup : drafts.everyMs;
   }
 
   async #step(): Promise<void> {

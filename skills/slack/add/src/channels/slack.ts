@@ -4,10 +4,12 @@ import {
   type ChannelEvents,
   type ChannelStatus,
   defineChannel,
+  type OutboundDraft,
   type OutboundMessage,
 } from './channel.ts';
+import { openSentMessages, type SentMessages } from './kit/sent-messages.ts';
 import { settingsProblem } from './slack/access.ts';
-import { CAPABILITIES } from './slack/delivery.ts';
+import { CAPABILITIES, messageOf } from './slack/delivery.ts';
 import { SlackError } from './slack/failure.ts';
 import { isSlackJid } from './slack/jid.ts';
 import { appOf, SlackEnvironment, type SlackSettings } from './slack/settings.ts';
@@ -18,13 +20,17 @@ export const channel = defineChannel({
   name: 'slack',
   needs: ['SLACK_BOT_TOKEN', 'SLACK_APP_TOKEN'],
   settings: SlackEnvironment,
-  create({ settings, assistantName, log, clock }) {
+  create({ settings, assistantName, log, clock, openDatabase }) {
     const app = appOf(settings);
-    return app === null ? null : new SlackChannel(app, { assistantName, log, clock });
+    if (app === null) return null;
+    const sent = openSentMessages(openDatabase, clock.now);
+    return new SlackChannel(app, { assistantName, log, clock, sent });
   },
 });
 
-type Parts = Pick<ChannelContext, 'assistantName' | 'log' | 'clock'>;
+type Parts = Pick<ChannelContext, 'assistantName' | 'log' | 'clock'> & {
+  readonly sent: SentMessages;
+};
 
 /**
  * `refused` stays until the owner has changed a setting and restarted; in `connecting` and `failed`
@@ -77,11 +83,21 @@ class SlackChannel implements Channel {
   }
 
   async send(message: OutboundMessage): Promise<void> {
-    if (this.#workspace === null) {
-      throw new SlackError('NOT_CONNECTED', 'Slack is not connected; the message was not sent.');
-    }
-    const { delivery } = await this.#workspace;
+    const { delivery } = await this.#connected();
     await delivery.send(message);
+  }
+
+  draft(draft: OutboundDraft): Promise<void> {
+    return this.send(messageOf(draft));
+  }
+
+  async takeBack(jid: string, id: string): Promise<void> {
+    const { takeBack } = await this.#connected();
+    await takeBack(jid, id);
+  }
+
+  forgetChat(jid: string): void {
+    this.#parts.sent.forgetChat(jid);
   }
 
   /** Slack has no typing indicator for apps in socket mode, so there is nothing to show. */
@@ -93,6 +109,11 @@ class SlackChannel implements Channel {
 
   status(): ChannelStatus {
     return this.#status;
+  }
+
+  async #connected(): Promise<Workspace> {
+    if (this.#workspace !== null) return await this.#workspace;
+    throw new SlackError('NOT_CONNECTED', 'Slack is not connected; the message was not sent.');
   }
 
   #report(events: ChannelEvents, status: ChannelStatus): void {

@@ -6,17 +6,27 @@ import {
   type ChannelEvents,
   type ChannelStatus,
   defineChannel,
+  type OutboundDraft,
   type OutboundMessage,
 } from './channel.ts';
 import { isAllowed } from './kit/allow-list.ts';
 import type { PartDelivery } from './kit/part-delivery.ts';
 import { allowListProblem } from './telegram/access.ts';
-import { CAPABILITIES, createDelivery, type Sending, showTyping } from './telegram/delivery.ts';
+import { openSentMessages, type SentMessages } from './kit/sent-messages.ts';
+import {
+  CAPABILITIES,
+  createDelivery,
+  messageOf,
+  type Sending,
+  showTyping,
+  takeBack,
+} from './telegram/delivery.ts';
 import { TelegramError } from './telegram/failure.ts';
 import { isTelegramJid, jidOf } from './telegram/jid.ts';
 import { chatNameOf, readMessage } from './telegram/message.ts';
 import { pollUpdates } from './telegram/polling.ts';
 import { choiceIn, showOutcome } from './telegram/press.ts';
+import { reactionIn } from './telegram/reaction.ts';
 import { botOf, TelegramEnvironment, type TelegramSettings } from './telegram/settings.ts';
 
 /** A request is given up a little after the far end should have closed the longest poll. */
@@ -30,13 +40,15 @@ export const channel = defineChannel({
   name: 'telegram',
   needs: ['TELEGRAM_BOT_TOKEN'],
   settings: TelegramEnvironment,
-  create({ settings, log, clock }) {
+  create({ settings, log, clock, openDatabase }) {
     const bot = botOf(settings);
-    return bot === null ? null : new TelegramChannel(bot, { log, clock });
+    if (bot === null) return null;
+    const sent = openSentMessages(openDatabase, clock.now);
+    return new TelegramChannel(bot, { log, clock, sent });
   },
 });
 
-type Parts = Pick<ChannelContext, 'log' | 'clock'>;
+type Parts = Pick<ChannelContext, 'log' | 'clock'> & { readonly sent: SentMessages };
 
 /** The connection, from `connect` to `disconnect`. */
 type Connection = {
@@ -75,7 +87,7 @@ class TelegramChannel implements Channel {
     }
     this.#report(events, { state: 'connecting', detail: null });
     const { token, apiRoot } = this.#settings;
-    const { log, clock } = this.#parts;
+    const { log, clock, sent } = this.#parts;
     const api = new Api(token, { apiRoot, timeoutSeconds: REQUEST_SECONDS });
     const uploads = new Api(token, { apiRoot, timeoutSeconds: UPLOAD_SECONDS });
     const stop = new AbortController();
@@ -92,7 +104,7 @@ class TelegramChannel implements Channel {
         resolve();
       },
     });
-    const delivery = createDelivery({ api, uploads, clock });
+    const delivery = createDelivery({ api, uploads, clock, sent });
     this.#connection = { events, stop, polling, api, delivery };
     // Also where the far end is given up before it has said anything.
     polling.then(resolve);
@@ -110,13 +122,22 @@ class TelegramChannel implements Channel {
   }
 
   async send(message: OutboundMessage): Promise<void> {
-    if (this.#connection === null) {
-      throw new TelegramError(
-        'NOT_CONNECTED',
-        'Telegram is not connected; the message was not sent.',
-      );
-    }
+    if (this.#connection === null) throw notConnected();
     await this.#connection.delivery.send(message);
+  }
+
+  draft(draft: OutboundDraft): Promise<void> {
+    return this.send(messageOf(draft));
+  }
+
+  async takeBack(jid: string, id: string): Promise<void> {
+    if (this.#connection === null) throw notConnected();
+    const { api, delivery } = this.#connection;
+    await takeBack({ api, sent: this.#parts.sent }, { jid, id }, delivery.signal);
+  }
+
+  forgetChat(jid: string): void {
+    this.#parts.sent.forgetChat(jid);
   }
 
   /** Telegram shows it for five seconds, or until the next message; there is no way to take it back. */
@@ -151,8 +172,10 @@ class TelegramChannel implements Channel {
       await events.onChat(known);
       reported.set(known.jid, known.name);
     };
-    return async ({ message, my_chat_member: membership, callback_query: press }, me) => {
-      const from = message?.from ?? membership?.from ?? press?.from;
+    return async (update, me) => {
+      const { message, my_chat_member: membership, callback_query: press } = update;
+      const from =
+        message?.from ?? membership?.from ?? press?.from ?? update.message_reaction?.user;
       if (from === undefined || from.is_bot) return;
       if (!isAllowed(allowFrom, from.id)) {
         if (message?.chat.type === 'private') await events.onStranger?.(String(from.id));
@@ -162,6 +185,8 @@ class TelegramChannel implements Channel {
         const { status } = membership.new_chat_member;
         if (status !== 'left' && status !== 'kicked') await reportChat(membership.chat);
       }
+      const reaction = reactionIn(update.message_reaction, this.#parts.sent);
+      if (reaction !== null) await events.onReaction?.(reaction);
       const choice = press === undefined ? null : choiceIn(press);
       if (press !== undefined && choice !== null) {
         const outcome = (await events.onChoice?.(choice)) ?? 'closed';
@@ -181,4 +206,9 @@ class TelegramChannel implements Channel {
     this.#status = status;
     events.onStatus(status);
   }
+}
+
+function notConnected(): TelegramError {
+  const text = 'Telegram is not connected; the message was not sent.';
+  return new TelegramError('NOT_CONNECTED', text);
 }

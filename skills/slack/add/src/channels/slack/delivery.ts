@@ -2,10 +2,14 @@ import type { webApi } from '@slack/bolt';
 import type {
   ChannelCapabilities,
   ChannelClock,
+  OutboundDraft,
   OutboundFile,
   OutboundMessage,
 } from '../channel.ts';
+import { draftText } from '../kit/draft-text.ts';
+import { editedParts } from '../kit/edited-parts.ts';
 import { PartDelivery } from '../kit/part-delivery.ts';
+import type { SentMessages } from '../kit/sent-messages.ts';
 import { emojiName } from './emoji.ts';
 import { explainSendFailure, readFailure, SlackError } from './failure.ts';
 import { formatParts } from './format.ts';
@@ -20,37 +24,32 @@ export const CAPABILITIES: ChannelCapabilities = {
   thread: true,
   reactions: true,
   edits: true,
+  // Slack takes some fifty changes a minute from an app, of all its channels together.
+  drafts: { everyMs: 1_500, everyMsInGroup: 3_000 },
 };
 
 /** One step of those that a message becomes. */
 export type Sending =
-  | { readonly kind: 'text'; readonly part: SlackPart; readonly isFirst: boolean }
+  | { readonly kind: 'send'; readonly part: SlackPart; readonly at: number }
+  | { readonly kind: 'edit'; readonly part: SlackPart; readonly at: number; readonly farId: string }
   | { readonly kind: 'file'; readonly file: OutboundFile }
-  | { readonly kind: 'edit'; readonly text: string; readonly ts: string }
+  | { readonly kind: 'remove'; readonly farId: string }
   | { readonly kind: 'reaction'; readonly emoji: string; readonly ts: string };
 
-/** Messages that may still be edited: those of a few minutes. */
-const KEPT_IDS = 200;
+export type DeliveryOptions = {
+  readonly web: webApi.WebClient;
+  readonly clock: ChannelClock;
+  readonly sent: SentMessages;
+};
 
 /** Sends messages through an app. What fails is a SlackError, or an UnknownDelivery. */
-export function createDelivery(web: webApi.WebClient, clock: ChannelClock): PartDelivery<Sending> {
-  const sent = new Map<string, string>();
-
-  function remember({ id }: OutboundMessage, ts: string): void {
-    const [oldest] = sent.keys();
-    if (sent.size >= KEPT_IDS && oldest !== undefined) sent.delete(oldest);
-    sent.set(id, ts);
-  }
-
+export function createDelivery({ web, clock, sent }: DeliveryOptions): PartDelivery<Sending> {
   return new PartDelivery<Sending>({
     partsOf: (message) => {
       channelIn(message.jid);
-      return sendingsOf(message, sent.get(message.replaces ?? '') ?? null);
+      return sendingsOf(message, sent.partsOf(message.id, message.replaces));
     },
-    async send(message, sending, signal) {
-      const ts = await carryOut({ web, message, signal }, sending);
-      if (ts !== null) remember(message, ts);
-    },
+    send: (message, sending, signal) => carryOut({ web, message, signal, sent }, sending),
     pauseMs: (error) => {
       const failure = readFailure(error);
       return failure.kind === 'rate-limited' ? failure.waitMs : null;
@@ -60,45 +59,88 @@ export function createDelivery(web: webApi.WebClient, clock: ChannelClock): Part
   });
 }
 
-/** @param earlier the time stamp of the message that this one replaces; null for none that is known */
+/** Makes a message of a draft: the same one at each step, with what there is by then. */
+export function messageOf({ activity, ...draft }: OutboundDraft): OutboundMessage {
+  return { ...draft, text: draftText({ text: draft.text, activity }) };
+}
+
+/** Takes a message away, all parts of it. @throws SlackError, UnknownDelivery */
+export async function takeBack(
+  { web, sent }: Pick<DeliveryOptions, 'web' | 'sent'>,
+  message: Pick<OutboundMessage, 'jid' | 'id'>,
+): Promise<void> {
+  try {
+    for (const farId of sent.partsOf(message.id)) {
+      if (farId !== undefined) await remove({ web, sent, message }, farId);
+    }
+  } catch (error) {
+    throw error instanceof SlackError ? error : explainSendFailure(error);
+  }
+}
+
+/** @param known the time stamps of the messages that are there of it, or of what it replaces */
 function sendingsOf(
   { text, choices, attachments = [], reactsTo }: OutboundMessage,
-  earlier: string | null,
+  known: readonly (string | undefined)[],
 ): readonly Sending[] {
   if (reactsTo !== undefined) return [{ kind: 'reaction', emoji: text.trim(), ts: reactsTo.id }];
-  const parts = withButtons(formatParts(text), choices);
-  const [only, ...more] = parts;
-  if (earlier !== null && only?.blocks === undefined && only !== undefined && more.length === 0) {
-    return [{ kind: 'edit', text: only.text, ts: earlier }];
-  }
-  return [
-    ...parts.map((part, at) => ({ kind: 'text', part, isFirst: at === 0 }) as const),
-    ...attachments.map((file) => ({ kind: 'file', file }) as const),
-  ];
+  const steps = editedParts(withButtons(formatParts(text), choices), known);
+  const files = attachments.map((file) => ({ kind: 'file', file }) as const);
+  const isNeedless = ({ kind }: Sending) => kind === 'remove';
+  return [...steps.filter((step) => !isNeedless(step)), ...files, ...steps.filter(isNeedless)];
 }
 
 type Request = {
   readonly web: webApi.WebClient;
   readonly message: OutboundMessage;
   readonly signal: AbortSignal;
+  readonly sent: SentMessages;
 };
 
-/** @returns the time stamp of the message by which this one can be edited; null for another */
-async function carryOut(request: Request, sending: Sending): Promise<string | null> {
+async function carryOut(request: Request, sending: Sending): Promise<void> {
   switch (sending.kind) {
-    case 'text': {
-      const ts = await post(request, sending.part);
-      return sending.isFirst ? ts : null;
-    }
+    case 'send':
     case 'edit':
-      return await edit(request, sending);
+      return await bringTo(request, sending);
+    case 'remove':
+      return await remove(request, sending.farId);
     case 'file':
-      await sendFile(request, sending.file);
-      return null;
+      return await sendFile(request, sending.file);
     case 'reaction':
-      await react(request, sending);
-      return null;
+      return await react(request, sending);
   }
+}
+
+/** Sends a part, or has the message that is there show it. */
+async function bringTo(
+  request: Request,
+  sending: Extract<Sending, { kind: 'send' | 'edit' }>,
+): Promise<void> {
+  const { message, sent } = request;
+  const { jid } = message;
+  const { part, at } = sending;
+  const text = JSON.stringify(part);
+  const shown = sending.kind === 'edit' && sent.shows({ jid, farId: sending.farId, text });
+  const farId =
+    sending.kind === 'send'
+      ? await post(request, part)
+      : shown
+        ? sending.farId
+        : await edit(request, part, sending.farId);
+  if (farId !== null) sent.note({ id: message.id, at, jid, farId, text });
+}
+
+/** Takes one message away. It stays where Slack does not allow that, as by a rule of the workspace. */
+async function remove(
+  { web, message: { jid }, sent }: Pick<Request, 'web' | 'sent'> & { readonly message: { readonly jid: string } },
+  farId: string,
+): Promise<void> {
+  try {
+    await web.chat.delete({ channel: channelIn(jid), ts: farId });
+  } catch (error) {
+    if (refusalIn(error) === null) throw error;
+  }
+  sent.remove({ jid, farId });
 }
 
 async function post({ web, message }: Request, { text, blocks }: SlackPart) {
@@ -112,17 +154,17 @@ async function post({ web, message }: Request, { text, blocks }: SlackPart) {
 }
 
 /** Edits a message. One that cannot be edited any more, such as a deleted one, is sent once more. */
-async function edit(
-  request: Request,
-  { text, ts }: { readonly text: string; readonly ts: string },
-): Promise<string | null> {
+async function edit(request: Request, part: SlackPart, ts: string): Promise<string | null> {
   const { web, message } = request;
+  const { text, blocks } = part;
+  // Without blocks Slack leaves those that are there.
+  const shown = { text, blocks: [...(blocks ?? [])] };
   try {
-    await web.chat.update({ channel: channelIn(message.jid), ts, text });
+    await web.chat.update({ channel: channelIn(message.jid), ts, ...shown });
     return ts;
   } catch (error) {
     if (refusalIn(error) === null) throw error;
-    return await post(request, { text });
+    return await post(request, part);
   }
 }
 

@@ -47,3 +47,14 @@ export function emojiName(emoji: string): string | null {
   const plain = emoji.trim().replace(/\ufe0f|[\u{1f3fb}-\u{1f3ff}]/gu, '');
   return Object.hasOwn(NAMES, plain) ? (NAMES[plain] ?? null) : null;
 }
+
+const EMOJIS = new Map(Object.entries(NAMES).map(([emoji, name]) => [name, emoji]));
+
+/** Returns the emoji of a name of Slack's, without the colour of its skin; one that has none here stays a name. */
+export function emojiOf(name: string): string {
+  const plain = name.split('::', 1)[0] ?? name;
+  return EMOJIS.get(plain) ?? OTHER_NAMES[plain] ?? `:${plain}:`;
+}
+
+/** Names that Slack gives to what has another one as well. */
+const OTHER_NAMES: Readonly<Record<string, string>> = { thumbsup: '👍', thumbsdown: '👎' };

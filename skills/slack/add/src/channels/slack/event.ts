@@ -24,6 +24,14 @@ export type SlackEvent =
       readonly channel: string;
       readonly user: string;
       readonly inviter: string | null;
+    }
+  /** Somebody put an emoji on a message, or took it away; `name` is Slack's name of it, null for none. */
+  | {
+      readonly kind: 'reacted';
+      readonly channel: string;
+      readonly user: string;
+      readonly ts: string;
+      readonly name: string | null;
     };
 
 /** Subtypes under which people say something; under all others something happened. */
@@ -48,12 +56,28 @@ const Joined = z.looseObject({
   inviter: z.string().optional(),
 });
 
-const Body = z.looseObject({ event: z.discriminatedUnion('type', [Message, Joined]) });
+const Reacted = z.looseObject({
+  type: z.literal('reaction_added'),
+  user: z.string(),
+  reaction: z.string(),
+  item: z.looseObject({ type: z.literal('message'), channel: z.string(), ts: z.string() }),
+});
+
+const TookBack = Reacted.extend({ type: z.literal('reaction_removed') });
+
+const Body = z.looseObject({
+  event: z.discriminatedUnion('type', [Message, Joined, Reacted, TookBack]),
+});
 
 /** Reads the body of an events_api envelope; null for everything that nobody said, and for bots. */
 export function readEvent(body: unknown): SlackEvent | null {
   const event = Body.safeParse(body).data?.event;
   if (event === undefined) return null;
+  if (event.type === 'reaction_added' || event.type === 'reaction_removed') {
+    const { channel, ts } = event.item;
+    const name = event.type === 'reaction_added' ? event.reaction : null;
+    return { kind: 'reacted', channel, user: event.user, ts, name };
+  }
   const { channel, user } = event;
   if (event.type === 'member_joined_channel') {
     return { kind: 'joined', channel, user, inviter: event.inviter ?? null };

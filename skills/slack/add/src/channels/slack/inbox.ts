@@ -1,5 +1,7 @@
 import type { ChannelEvents, ChoiceOutcome, InboundMessage } from '../channel.ts';
 import { isAllowed } from '../kit/allow-list.ts';
+import type { SentMessages } from '../kit/sent-messages.ts';
+import { emojiOf } from './emoji.ts';
 import { readEvent, type SlackEvent, type SlackMessage } from './event.ts';
 import { isDirectChannel, jidOf } from './jid.ts';
 import type { Names } from './names.ts';
@@ -37,6 +39,7 @@ export class Inbox {
     if (event === null) return;
     if (!this.#isWelcome(event)) return this.#turnAway(event);
     if (this.#isClosed) throw new Error('the channel is being disconnected');
+    if (event.kind === 'reacted') return this.#inOrder(() => this.#react(event));
     if (event.kind === 'joined') return this.#inOrder(() => this.#reportChat(event.channel, ''));
     // A mention comes twice, as `message` and as `app_mention`, and all comes again unless
     // acknowledged in three seconds.
@@ -77,6 +80,9 @@ export class Inbox {
       const { user } = event.message;
       return user !== this.#botUserId && isAllowed(allowFrom, user);
     }
+    if (event.kind === 'reacted') {
+      return event.user !== this.#botUserId && isAllowed(allowFrom, event.user);
+    }
     const { user, inviter } = event;
     return user === this.#botUserId && inviter !== null && isAllowed(allowFrom, inviter);
   }
@@ -100,6 +106,15 @@ export class Inbox {
     const { channel, user } = message;
     await this.#reportChat(channel, user);
     await this.#options.events.onMessage(await this.#read(message));
+  }
+
+  /** Hands a reaction to a message of the app's over. */
+  async #react({ channel, user, ts, name }: Extract<SlackEvent, { kind: 'reacted' }>) {
+    const jid = jidOf(channel);
+    const messageId = this.#options.sent.idOf(jid, ts);
+    if (messageId === null) return;
+    const emoji = name === null ? null : emojiOf(name);
+    await this.#options.events.onReaction?.({ jid, sender: user, isOwner: false, messageId, emoji });
   }
 
   async #reportChat(channel: string, user: string): Promise<void> {
@@ -144,6 +159,7 @@ export type InboxOptions = {
   readonly assistantName: string;
   readonly events: ChannelEvents;
   readonly names: Names;
+  readonly sent: Pick<SentMessages, 'idOf'>;
   /** Shows what became of a press. Never rejects. */
   readonly showOutcome: (press: Press, outcome: ChoiceOutcome) => Promise<void>;
 };

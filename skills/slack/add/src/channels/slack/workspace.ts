@@ -1,7 +1,8 @@
 import { webApi } from '@slack/bolt';
 import type { ChannelClock, ChannelEvents, ChannelLog, ChannelStatus } from '../channel.ts';
 import type { PartDelivery } from '../kit/part-delivery.ts';
-import { createDelivery, type Sending } from './delivery.ts';
+import type { SentMessages } from '../kit/sent-messages.ts';
+import { createDelivery, type Sending, takeBack } from './delivery.ts';
 import { Inbox } from './inbox.ts';
 import { boltLogger } from './logger.ts';
 import { Names } from './names.ts';
@@ -23,6 +24,7 @@ export type WorkspaceOptions = {
   readonly assistantName: string;
   readonly log: ChannelLog;
   readonly clock: ChannelClock;
+  readonly sent: SentMessages;
   readonly events: ChannelEvents;
   readonly report: (status: ChannelStatus) => void;
 };
@@ -30,6 +32,7 @@ export type WorkspaceOptions = {
 /** The connection, from `connect` to `disconnect`. */
 export type Workspace = {
   readonly delivery: PartDelivery<Sending>;
+  readonly takeBack: (jid: string, id: string) => Promise<void>;
   /** Resolves with the first connection, or the first reason why there is none. */
   readonly firstOutcome: Promise<void>;
   readonly close: () => Promise<void>;
@@ -37,7 +40,7 @@ export type Workspace = {
 
 /** Connects to Slack, and stays connected until closed or refused. */
 export function openWorkspace(options: WorkspaceOptions): Workspace {
-  const { log, clock, report } = options;
+  const { log, clock, report, sent } = options;
   const stop = new AbortController();
   const clientOptions = {
     slackApiUrl: options.apiUrl,
@@ -50,7 +53,7 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
   };
   const web = new webApi.WebClient(options.botToken, clientOptions);
   const lookUp = new webApi.WebClient(options.botToken, { ...clientOptions, timeout: LOOK_UP_MS });
-  const delivery = createDelivery(web, clock);
+  const delivery = createDelivery({ web, clock, sent });
   const inbox = new Inbox({
     ...options,
     names: new Names(lookUp, log),
@@ -80,6 +83,7 @@ export function openWorkspace(options: WorkspaceOptions): Workspace {
   }).then(resolve);
   return {
     delivery,
+    takeBack: (jid, id) => takeBack({ web, sent }, { jid, id }),
     firstOutcome,
     async close() {
       // What is in hand is stored and acknowledged before the line is closed.

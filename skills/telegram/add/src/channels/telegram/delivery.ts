@@ -3,11 +3,15 @@ import type { InlineKeyboardMarkup, ReactionTypeEmoji } from 'grammy/types';
 import type {
   ChannelCapabilities,
   ChannelClock,
+  OutboundDraft,
   OutboundFile,
   OutboundMessage,
 } from '../channel.ts';
+import { draftText } from '../kit/draft-text.ts';
+import { editedParts } from '../kit/edited-parts.ts';
 import { PartDelivery } from '../kit/part-delivery.ts';
 import type { Part } from '../kit/render-parts.ts';
+import type { SentMessages } from '../kit/sent-messages.ts';
 import { explainSendFailure, retryAfterMs, TelegramError } from './failure.ts';
 import { formatParts } from './format.ts';
 import { chatIdOf } from './jid.ts';
@@ -22,6 +26,8 @@ export const CAPABILITIES: ChannelCapabilities = {
   thread: true,
   reactions: true,
   edits: true,
+  // In a group a bot may do twenty things a minute.
+  drafts: { everyMs: 1_000, everyMsInGroup: 4_000 },
 };
 
 /** The text of one message of Telegram's; buttons are below the last one. */
@@ -29,9 +35,10 @@ type Words = Part & { readonly keyboard?: InlineKeyboardMarkup };
 
 /** One request of those that a message becomes. */
 export type Sending =
-  | { readonly kind: 'text'; readonly part: Words; readonly isFirst: boolean }
+  | { readonly kind: 'send'; readonly part: Words; readonly at: number }
+  | { readonly kind: 'edit'; readonly part: Words; readonly at: number; readonly farId: string }
   | { readonly kind: 'file'; readonly file: OutboundFile; readonly isFirst: boolean }
-  | { readonly kind: 'edit'; readonly part: Part; readonly messageId: number }
+  | { readonly kind: 'remove'; readonly farId: string }
   | { readonly kind: 'reaction'; readonly emoji: string };
 
 export type DeliveryOptions = {
@@ -39,35 +46,45 @@ export type DeliveryOptions = {
   /** The same, with time for a large file. */
   readonly uploads: Api;
   readonly clock: ChannelClock;
+  readonly sent: SentMessages;
 };
 
-/** Messages that may still be edited: those of a few minutes. */
-const KEPT_IDS = 200;
-
 /** Sends messages through a bot. What fails is a TelegramError, or an UnknownDelivery. */
-export function createDelivery({ api, uploads, clock }: DeliveryOptions): PartDelivery<Sending> {
-  const sent = new Map<string, number>();
-
-  function remember({ id }: OutboundMessage, messageId: number): void {
-    const [oldest] = sent.keys();
-    if (sent.size >= KEPT_IDS && oldest !== undefined) sent.delete(oldest);
-    sent.set(id, messageId);
-  }
-
+export function createDelivery(options: DeliveryOptions): PartDelivery<Sending> {
+  const { api, uploads, clock, sent } = options;
   return new PartDelivery({
     partsOf: (message) => {
       chatIn(message.jid);
-      return sendingsOf(message, sent.get(message.replaces ?? '') ?? null);
+      return sendingsOf(message, sent.partsOf(message.id, message.replaces));
     },
     async send(message, sending, signal) {
-      const request = { api: sending.kind === 'file' ? uploads : api, message, signal };
-      const messageId = await carryOut(request, sending);
-      if (messageId !== null) remember(message, messageId);
+      const request = { api: sending.kind === 'file' ? uploads : api, message, signal, sent };
+      await carryOut(request, sending);
     },
     pauseMs: (error) => (isTooMany(error) ? retryAfterMs(error) : null),
     pause: clock.pause,
     explain: (error) => (error instanceof TelegramError ? error : explainSendFailure(error)),
   });
+}
+
+/** Makes a message of a draft: the same one at each step, with what there is by then. */
+export function messageOf({ activity, ...draft }: OutboundDraft): OutboundMessage {
+  return { ...draft, text: draftText({ text: draft.text, activity }) };
+}
+
+/** Takes a message away, all parts of it. */
+export async function takeBack(
+  { api, sent }: Pick<DeliveryOptions, 'api' | 'sent'>,
+  message: Pick<OutboundMessage, 'jid' | 'id'>,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    for (const farId of sent.partsOf(message.id)) {
+      if (farId !== undefined) await remove({ api, sent, message, signal }, farId);
+    }
+  } catch (error) {
+    throw error instanceof TelegramError ? error : explainSendFailure(error);
+  }
 }
 
 /** @throws TelegramError, UnknownDelivery */
@@ -79,23 +96,19 @@ export async function showTyping(api: Api, jid: string, signal: AbortSignal): Pr
   }
 }
 
-/** @param earlier Telegram's id of the message that this one replaces; null for none that is known */
+/** @param known Telegram's ids of the messages that are there of it, or of what it replaces */
 function sendingsOf(
   { text, choices, attachments = [], reactsTo }: OutboundMessage,
-  earlier: number | null,
+  known: readonly (string | undefined)[],
 ): readonly Sending[] {
   if (reactsTo !== undefined) return [{ kind: 'reaction', emoji: text.trim() }];
   const parts = withButtons(formatParts(text), choices);
-  const [only, ...more] = parts;
-  if (earlier !== null && only !== undefined && more.length === 0) {
-    return [{ kind: 'edit', part: only, messageId: earlier }];
-  }
-  return [
-    ...parts.map((part, at) => ({ kind: 'text', part, isFirst: at === 0 }) as const),
-    ...attachments.map((file, at) => {
-      return { kind: 'file', file, isFirst: parts.length === 0 && at === 0 } as const;
-    }),
-  ];
+  const steps = editedParts(parts, known);
+  const files = attachments.map((file, at) => {
+    return { kind: 'file', file, isFirst: parts.length === 0 && at === 0 } as const;
+  });
+  const isNeedless = ({ kind }: Sending) => kind === 'remove';
+  return [...steps.filter((step) => !isNeedless(step)), ...files, ...steps.filter(isNeedless)];
 }
 
 function withButtons(
@@ -107,31 +120,55 @@ function withButtons(
   return [...parts.slice(0, -1), { ...last, keyboard: keyboardOf(choices) }];
 }
 
-type Request = {
+type Request<M = OutboundMessage> = {
   readonly api: Api;
-  readonly message: OutboundMessage;
+  readonly message: M;
   readonly signal: AbortSignal;
+  readonly sent: SentMessages;
 };
 
-/** @returns Telegram's id of the message by which this one can be edited; null for another */
-async function carryOut(request: Request, sending: Sending): Promise<number | null> {
+async function carryOut(request: Request, sending: Sending): Promise<void> {
+  const { message, sent } = request;
   switch (sending.kind) {
-    case 'text': {
-      const messageId = await sendText(request, sending.part, sending.isFirst);
-      return sending.isFirst ? messageId : null;
+    case 'send':
+    case 'edit': {
+      const { part, at } = sending;
+      const known = sending.kind === 'edit' ? sending.farId : null;
+      const text = `${part.text}${JSON.stringify(part.keyboard ?? '')}`;
+      const isShown = known !== null && sent.shows({ jid: message.jid, farId: known, text });
+      const farId =
+        known === null
+          ? await sendText(request, part, at === 0)
+          : isShown
+            ? known
+            : await editText(request, part, { messageId: known, isFirst: at === 0 });
+      sent.note({ id: message.id, at, jid: message.jid, farId, text });
+      return;
     }
-    case 'edit':
-      return await editText(request, sending.part, sending.messageId);
+    case 'remove':
+      return await remove(request, sending.farId);
     case 'file':
-      await sendFile(request, sending.file, sending.isFirst);
-      return null;
+      return await sendFile(request, sending.file, sending.isFirst);
     case 'reaction':
       await react(request, sending.emoji);
-      return null;
   }
 }
 
-async function sendText(request: Request, part: Words, isFirst: boolean): Promise<number> {
+/** Takes one message away. It stays where Telegram does not allow that, as after two days. */
+async function remove(
+  { api, message: { jid }, signal, sent }: Request<Pick<OutboundMessage, 'jid'>>,
+  farId: string,
+): Promise<void> {
+  try {
+    await api.deleteMessage(chatIn(jid), Number(farId), forGrammy(signal));
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+  }
+  sent.remove({ jid, farId });
+}
+
+/** @returns Telegram's id of the message */
+async function sendText(request: Request, part: Words, isFirst: boolean): Promise<string> {
   const { api, message, signal } = request;
   const buttons = part.keyboard === undefined ? {} : { reply_markup: part.keyboard };
   const place = { ...placeOf(message, isFirst), ...buttons };
@@ -143,26 +180,31 @@ async function sendText(request: Request, part: Words, isFirst: boolean): Promis
       forGrammy(signal),
     ),
   );
-  return messageId;
+  return String(messageId);
 }
 
 /** Edits a message. One that cannot be edited any more, such as a deleted one, is sent once more. */
-async function editText(request: Request, part: Part, messageId: number): Promise<number> {
+async function editText(
+  request: Request,
+  part: Words,
+  { messageId, isFirst }: { readonly messageId: string; readonly isFirst: boolean },
+): Promise<string> {
   const { api, message, signal } = request;
+  const buttons = part.keyboard === undefined ? {} : { reply_markup: part.keyboard };
   try {
     await formatted(part, (content, format) =>
       api.editMessageText(
         chatIn(message.jid),
-        messageId,
+        Number(messageId),
         content,
-        { ...format, ...QUIETLY },
+        { ...format, ...QUIETLY, ...buttons },
         forGrammy(signal),
       ),
     );
     return messageId;
   } catch (error) {
     if (!isRefused(error)) throw error;
-    return isUnchanged(error) ? messageId : await sendText(request, part, true);
+    return isUnchanged(error) ? messageId : await sendText(request, part, isFirst);
   }
 }
 

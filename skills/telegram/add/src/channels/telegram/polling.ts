@@ -23,6 +23,9 @@ export type Polling = {
  */
 const QUIET_POLL_MS = 1_000;
 
+/** The kinds of updates that Telegram is asked for. Reactions in a group come only to a bot that is its administrator. */
+const UPDATES = ['message', 'my_chat_member', 'callback_query', 'message_reaction'] as const;
+
 /** A last word to Telegram must not keep a restart waiting. */
 const CONFIRM_MS = 2_000;
 
@@ -91,7 +94,7 @@ async function fetchUpdates(
 ): Promise<readonly Update[]> {
   const { offset } = cursor;
   const updates = await api.getUpdates(
-    { offset, timeout, allowed_updates: ['message', 'my_chat_member', 'callback_query'] },
+    { offset, timeout, allowed_updates: UPDATES },
     forGrammy(signal),
   );
   cursor.confirmed = offset;
