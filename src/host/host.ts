@@ -199,6 +199,7 @@ export function openHost(options: HostOptions): Host {
       // After the channel has acknowledged: it must know of the message before it hears of its end.
       setImmediate(() => jids.forEach(acknowledging.check));
     },
+    onReaction: services.reacted,
     onSendable() {
       delivery.wake();
       live.sweep();

@@ -14,6 +14,8 @@ import type {
   OutboundDraft,
   OutboundMessage,
   Pairing,
+  Reaction,
+  ReactionOutcome,
 } from '../channels/channel.ts';
 import { readSettings } from '../config.ts';
 import { clawRunner } from '../host/contracts/claw.ts';
@@ -149,6 +151,11 @@ export class TestChannel implements Channel {
   /** Presses a choice of a question. */
   async press(choice: Choice): Promise<ChoiceOutcome | undefined> {
     return await this.#events?.onChoice?.(choice);
+  }
+
+  /** Puts an emoji on what was sent. */
+  async react(reaction: Reaction): Promise<ReactionOutcome | undefined> {
+    return await this.#events?.onReaction?.(reaction);
   }
 
   async meet(jid: string, name: string, over: Partial<KnownChat> = {}): Promise<void> {

@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest';
-import { ADA, connectChannel, EVE, GENERAL, inMemory, startWorkspace, stoppedClock } from './fixtures.ts';
+import {
+  ADA,
+  connectChannel,
+  EVE,
+  GENERAL,
+  inMemory,
+  startWorkspace,
+  stoppedClock,
+} from './fixtures.ts';
 
 const JID = `slack:${GENERAL}`;
 const DRAFT = { id: 'd1', jid: JID, activity: null };

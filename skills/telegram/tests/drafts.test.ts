@@ -1,14 +1,6 @@
 import { expect, test } from 'vitest';
 import { startBotApi } from './botApi.ts';
-import {
-  ADA,
-  ADA_DIRECT,
-  connectChannel,
-  EVE,
-  inMemory,
-  stoppedClock,
-  TOKEN,
-} from './fixtures.ts';
+import { ADA, ADA_DIRECT, connectChannel, EVE, inMemory, stoppedClock, TOKEN } from './fixtures.ts';
 
 const JID = 'telegram:1001';
 const DRAFT = { id: 'd1', jid: JID, activity: null };
@@ -51,13 +43,13 @@ test.concurrent('a long answer is as many messages as it needs, each there once'
   await using chat = await answering();
   const { api, channel, texts } = chat;
   const page = (word: string) => `${word} `.repeat(500).trim();
-  const text = ['alpha', 'beta', 'gamma'].map(page).join('\n\n');
+  const text = ['alpha', 'bravo', 'gamma'].map(page).join('\n\n');
   await channel.draft?.({ ...DRAFT, text: page('alpha') });
-  await channel.draft?.({ ...DRAFT, text: text.slice(0, 7_000) });
-  expect(texts().map((each) => each.split(' ', 1)[0])).toEqual(['alpha', 'beta', 'gamma']);
+  await channel.draft?.({ ...DRAFT, text: text.slice(0, 8_000) });
+  expect(texts().map((each) => each.split(' ', 1)[0])).toEqual(['alpha', 'bravo', 'gamma']);
   expect(texts().at(-1)).toMatch(/ …$/);
   const before = api.calls.length;
-  await channel.draft?.({ ...DRAFT, text: text.slice(0, 7_100) });
+  await channel.draft?.({ ...DRAFT, text: text.slice(0, 8_100) });
   // Of what has not changed, nothing is asked of Telegram.
   const since = api.calls.slice(before).filter(({ method }) => method !== 'getUpdates');
   expect(since.map(({ method }) => method)).toEqual(['editMessageText']);

@@ -54,7 +54,9 @@ export function openSentMessages(openDatabase: OpenDatabase, now: () => number):
      ON CONFLICT (id, at) DO UPDATE SET far_id = excluded.far_id, sent_at = excluded.sent_at`,
   );
   const remove = database.prepare('DELETE FROM sent WHERE jid = :jid AND far_id = :farId');
-  const owner = database.prepare('SELECT id FROM sent WHERE jid = :jid AND far_id = :farId ORDER BY seq DESC LIMIT 1');
+  const owner = database.prepare(
+    'SELECT id FROM sent WHERE jid = :jid AND far_id = :farId ORDER BY seq DESC LIMIT 1',
+  );
   const forget = database.prepare('DELETE FROM sent WHERE jid = ?');
   const forgetOld = database.prepare('DELETE FROM sent WHERE sent_at < ?');
   const texts = new Map<string, string>();

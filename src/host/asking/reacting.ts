@@ -22,7 +22,9 @@ export function takeReaction(
   const word = wordOf(emoji);
   if (!isOpenFor(options.store, question, word)) return null;
   if (word === null) return 'ignored';
-  return takeChoice(options, { ...who, question, word }, queue) === 'noted' ? 'answered' : 'ignored';
+  return takeChoice(options, { ...who, question, word }, queue) === 'noted'
+    ? 'answered'
+    : 'ignored';
 }
 
 function wordOf(emoji: string | null): 'yes' | 'no' | null {

@@ -6,7 +6,7 @@ import type { EmbedForGroup } from '../../lib/embed.ts';
 import type { OpenDatabase } from '../../lib/own-database.ts';
 import type { StartProgram } from '../../lib/program.ts';
 import type { HostTool, HostToolCall, HostToolResult } from '../../sandbox/sandbox.ts';
-import type { RunOutcome, Store } from '../../store/store.ts';
+import type { KeptReaction, RunOutcome, Store } from '../../store/store.ts';
 import type { SetTimer } from '../scheduler/alarm.ts';
 import type { DueTasks } from '../scheduler/due-tasks.ts';
 import type { Ask, AskQuestion, AskReply } from './ask.ts';
@@ -17,6 +17,7 @@ export type ServiceStore = {
   readonly groups: Pick<Store['groups'], 'all' | 'byFolder' | 'byJid' | 'main'>;
   readonly messages: Pick<Store['messages'], 'between' | 'countBetween'>;
   readonly said: Store['said'];
+  readonly reactions: Pick<Store['reactions'], 'since'>;
   readonly search: Pick<Store['search'], 'find'>;
   readonly tasks: Pick<Store['tasks'], 'byId' | 'open'>;
   readonly taskRuns: Pick<Store['taskRuns'], 'last'>;
@@ -122,6 +123,11 @@ export type RunningService = {
    * the service does not run, the chat gets what the turn says.
    */
   onTurnEnd?(turn: EndedTurn): Delivery;
+  /**
+   * A person has put an emoji on a message of the assistant's that is no question, or has taken it away: feedback on
+   * the answer of that turn. What was put while the service did not run is in `store.reactions`.
+   */
+  onReaction?(reaction: KeptReaction): void;
 };
 
 /** Starts a service. A rejection, or 30 seconds without an end, is a failed start. */

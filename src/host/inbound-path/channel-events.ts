@@ -4,9 +4,9 @@ import type {
   ChannelStatus,
   InboundMessage,
 } from '../../channels/channel.ts';
+import type { KeptReaction } from '../../store/store.ts';
 import { takeChoice } from '../asking/answers.ts';
 import { takeReaction } from '../asking/reacting.ts';
-import type { KeptReaction } from '../../store/store.ts';
 import type { Command } from '../contracts/command.ts';
 import type { HostLog } from '../contracts/log.ts';
 import type {

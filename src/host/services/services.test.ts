@@ -93,7 +93,7 @@ test('a service holds its own settings and what its contract names, and nothing 
   expect(context?.settings).toEqual({ PLAIN_WORD: 'yes' });
   const reads = Object.values(context?.store ?? {}).flatMap((part) => Object.keys(part));
   expect(reads.toSorted()).toEqual(
-    `after all between byFolder byFolder byId byJid counts countBetween extent find isOpen last main of open total`
+    `after all between byFolder byFolder byId byJid counts countBetween extent find isOpen last main of open since total`
       .split(' ')
       .toSorted(),
   );

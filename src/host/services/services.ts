@@ -6,6 +6,7 @@ import { openBeneath } from '../../lib/open-beneath.ts';
 import type { OwnDatabases } from '../../lib/own-database.ts';
 import type { Program, ProgramSpec } from '../../lib/program.ts';
 import type { Environment } from '../../lib/settings.ts';
+import type { KeptReaction } from '../../store/store.ts';
 import type {
   ClockPort,
   IdPort,
@@ -44,6 +45,8 @@ export interface Services {
   report(): readonly ServiceReport[];
   /** Asks a service what becomes of a turn that it has queued. */
   turnEnded(service: string, turn: EndedTurn): Delivery;
+  /** A person has reacted to a message of the assistant's. */
+  reacted(reaction: KeptReaction): void;
   stop(): Promise<void>;
 }
 
@@ -115,6 +118,9 @@ export function runServices(options: ServicesOptions): Services {
       })),
     turnEnded: (name, turn) =>
       all.find((service) => service.name === name)?.turnEnded(turn) ?? { kind: 'send' },
+    reacted(reaction) {
+      for (const service of all) service.reacted(reaction);
+    },
     stop: async () => void (await Promise.all(all.map((service) => service.stop()))),
   };
 }
@@ -211,6 +217,7 @@ function readable({
   groups,
   messages,
   said,
+  reactions,
   search,
   tasks,
   taskRuns,
@@ -226,6 +233,7 @@ function readable({
     },
     messages: { between: messages.between, countBetween: messages.countBetween },
     said: { after: said.after, extent: said.extent },
+    reactions: { since: reactions.since },
     search: { find: search.find },
     tasks: { byId: tasks.byId, open: tasks.open },
     taskRuns: { last: taskRuns.last },

@@ -1,4 +1,5 @@
 import { TIMED_OUT, withTimeout } from '../../lib/timeout.ts';
+import type { KeptReaction } from '../../store/store.ts';
 import type { HostLog } from '../contracts/log.ts';
 import type {
   Delivery,
@@ -22,6 +23,8 @@ export interface SupervisedService {
   detail(): string | null;
   /** Asks the service what becomes of its turn; null where it does not say. */
   turnEnded(turn: EndedTurn): Delivery | null;
+  /** Tells the service of a reaction. */
+  reacted(reaction: KeptReaction): void;
   /** Ends it for good, in a bounded time. */
   stop(): Promise<void>;
 }
@@ -164,6 +167,13 @@ export function superviseService(options: SuperviseOptions): SupervisedService {
       } catch (error) {
         log.error('a service broke on the end of a turn', { service: name, error: String(error) });
         return null;
+      }
+    },
+    reacted(reaction) {
+      try {
+        current?.service?.onReaction?.(reaction);
+      } catch (error) {
+        log.error('a service broke on a reaction', { service: name, error: String(error) });
       }
     },
     async stop() {

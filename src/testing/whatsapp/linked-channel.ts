@@ -8,6 +8,8 @@ import type {
   Choice,
   InboundMessage,
   KnownChat,
+  Reaction,
+  ReactionOutcome,
 } from '../../channels/channel.ts';
 import { pause } from '../../channels/kit/backoff.ts';
 import type { DeliveryPace } from '../../channels/whatsapp/outbound/delivery.ts';
@@ -55,6 +57,9 @@ export class LinkedChannel {
   readonly messages: InboundMessage[] = [];
   readonly chats: KnownChat[] = [];
   readonly choices: Choice[] = [];
+  readonly reactions: Reaction[] = [];
+  /** The host's answer to the next reactions. */
+  reactionOutcome: ReactionOutcome = 'kept';
   readonly merged: { readonly from: string; readonly to: string }[] = [];
   /** Runs before two chats count as one; may reject. */
   beforeMerged: () => Promise<void> = async () => {};
@@ -118,6 +123,11 @@ export class LinkedChannel {
         await this.beforeMerged();
         this.merged.push({ from, to });
         this.#wake();
+      },
+      onReaction: async (reaction) => {
+        this.reactions.push(reaction);
+        this.#wake();
+        return this.reactionOutcome;
       },
       onChoice: async (choice) => {
         await this.beforeChosen();

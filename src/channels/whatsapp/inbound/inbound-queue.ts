@@ -1,11 +1,11 @@
 import type { WAMessage } from '@whiskeysockets/baileys';
-import type { ChannelClock, ChannelEvents, ChannelLog, Choice } from '../../channel.ts';
+import type { ChannelClock, ChannelEvents, ChannelLog, Choice, Reaction } from '../../channel.ts';
 import type { Inbox } from './inbox.ts';
 import type { Media } from './media.ts';
 import { type Reader, type ReadMessage, readMessage } from './message.ts';
 
 export type ArrivalsOptions = {
-  readonly events: Pick<ChannelEvents, 'onMessage' | 'onChoice'>;
+  readonly events: Pick<ChannelEvents, 'onMessage' | 'onChoice' | 'onReaction'>;
   /** Makes those chats one that turned out to be. Rejects while the host cannot. */
   readonly mergeChats: () => Promise<void>;
   readonly inbox: Inbox;
@@ -13,6 +13,8 @@ export type ArrivalsOptions = {
   readonly reader: () => Reader;
   /** Reads a vote on a poll of the assistant's; null for every other message. */
   readonly voteIn: (raw: WAMessage) => Choice | null;
+  /** Reads a reaction to a message of the assistant's; null for every other message. */
+  readonly reactionIn: (raw: WAMessage) => Reaction | null;
   /** The phone number's address of a LID, where Baileys has learnt it. */
   readonly phoneOf: (lid: string) => Promise<string | null>;
   readonly clock: Pick<ChannelClock, 'now' | 'pause'>;
@@ -59,11 +61,14 @@ export class InboundQueue {
       await this.#learnAddress(raw);
       const vote = isForPeople(raw) ? this.#options.voteIn(raw) : null;
       if (vote !== null) return this.#takeVote(vote, raw);
+      const reaction = isForPeople(raw) ? this.#options.reactionIn(raw) : null;
       const read = isForPeople(raw) ? readMessage(raw, reader()) : null;
       if (read === null) return inbox.acknowledge(raw.key);
       if (reader().addresses.merges().length > 0) await this.#mergeChats();
       this.#inItsTurn(read.message.jid, async () => {
-        if (await this.#handOver(read, raw)) inbox.acknowledge(raw.key);
+        const isAnswer = reaction !== null && (await this.#answers(reaction));
+        // To the agent it is something to know; an answer to a question of the host's is not.
+        if (isAnswer || (await this.#handOver(read, raw))) inbox.acknowledge(raw.key);
       });
     } catch (error) {
       // A message that cannot be read must not hold up later ones; it stays in the inbox.
@@ -77,6 +82,16 @@ export class InboundQueue {
     this.#inItsTurn(vote.jid, async () => {
       if (await this.#stored(async () => await events.onChoice?.(vote))) inbox.acknowledge(key);
     });
+  }
+
+  /** Tells the host of a reaction. Returns whether it was the answer to a question. */
+  async #answers(reaction: Reaction): Promise<boolean> {
+    const { events } = this.#options;
+    let outcome: string | undefined;
+    const isTold = await this.#stored(async () => {
+      outcome = await events.onReaction?.(reaction);
+    });
+    return isTold && outcome === 'answered';
   }
 
   #inItsTurn(jid: string, work: () => Promise<void>): void {

@@ -90,21 +90,26 @@ export class Delivery {
     const [only = text, ...more] = formatParts(text);
     const change = more.length > 0 ? null : this.#changeIn(message, only);
     if (change !== null) {
-      return await this.#sendOnce(messageIdOf(id, 0), { jid, text: only }, (messageId, socket) =>
-        socket.sendMessage(jid, change, { messageId }),
+      return await this.#sendOnce(
+        messageIdOf(id, 0),
+        { jid, text: only, of: id },
+        (messageId, socket) => socket.sendMessage(jid, change, { messageId }),
       );
     }
     for (const [index, part] of formatParts(text).entries()) {
       const quoted = index === 0 ? quotationIn(message) : {};
       const content: AnyMessageContent = { text: part, linkPreview: null };
-      await this.#sendOnce(messageIdOf(id, index), { jid, text: part }, (messageId, socket) =>
-        // A preview would make us fetch an address that the model chose.
-        socket.sendMessage(jid, content, { messageId, ...quoted }),
+      await this.#sendOnce(
+        messageIdOf(id, index),
+        { jid, text: part, of: id },
+        (messageId, socket) =>
+          // A preview would make us fetch an address that the model chose.
+          socket.sendMessage(jid, content, { messageId, ...quoted }),
       );
     }
     if (choices !== undefined && fitsPoll(choices)) await this.#sendPoll(id, jid, choices);
     for (const [index, file] of attachments.entries()) {
-      const said = { jid, text: `[${file.name}]` };
+      const said = { jid, text: `[${file.name}]`, of: id };
       await this.#sendOnce(messageIdOf(id, `file ${index}`), said, async (messageId, socket) => {
         const { baileys, sent } = this.#options;
         const made = await uploadedFile({ baileys, socket, sent }, { jid, id: messageId, file });
@@ -115,7 +120,7 @@ export class Delivery {
 
   /** A poll goes below the text, which can be answered by apps that show none. */
   async #sendPoll(id: string, jid: string, choices: OutboundChoices): Promise<void> {
-    const said = { jid, text: nameOf(choices) };
+    const said = { jid, text: nameOf(choices), of: id };
     await this.#sendOnce(messageIdOf(id, 'poll'), said, async (messageId, socket) => {
       const parts = { ...this.#options, socket };
       const made = await pollMessage(parts, { jid, id: messageId, choices });
@@ -140,7 +145,7 @@ export class Delivery {
   /** Sends what WhatsApp has not taken yet. */
   async #sendOnce(
     id: string,
-    said: { readonly jid: string; readonly text: string },
+    said: { readonly jid: string; readonly text: string; readonly of: string },
     send: (id: string, socket: WASocket) => Promise<unknown>,
   ): Promise<void> {
     if (this.#options.sent.begin({ id, ...said })) return;

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { LinkDatabase } from '../session/link-database.ts';
 
 const Row = z.object({ jid: z.string(), text: z.string(), is_taken: z.int() });
+const PartRow = z.object({ message: z.string() });
 const FileRow = z.object({ message: z.instanceof(Uint8Array) });
 
 /** A message as it went out: its words, or of a file or poll the encoded message. */
@@ -13,7 +14,15 @@ export type SentContent =
 /** The assistant's messages, each stored before it is sent. */
 export interface Sent {
   /** Notes what is about to go out. @returns whether WhatsApp has taken it already, before a crash */
-  begin(part: { readonly id: string; readonly jid: string; readonly text: string }): boolean;
+  begin(part: {
+    readonly id: string;
+    readonly jid: string;
+    readonly text: string;
+    /** The host's message that it is a part of. */
+    readonly of: string;
+  }): boolean;
+  /** Returns the host's message to which one of that chat belongs; null for one of somebody else's. */
+  messageOf(jid: string, id: string): string | null;
   markTaken(id: string): void;
   /** Returns the text of a message in any chat; for use in the assistant only. */
   textOf(id: string): string | null;
@@ -31,6 +40,10 @@ export function openSent({ database, now }: LinkDatabase): Sent {
   const insert = database.prepare(
     'INSERT OR IGNORE INTO sent (id, jid, text, sent_at) VALUES (?, ?, ?, ?)',
   );
+  const insertPart = database.prepare(
+    'INSERT OR IGNORE INTO sent_parts (id, message) VALUES (?, ?)',
+  );
+  const findPart = database.prepare('SELECT message FROM sent_parts WHERE id = ?');
   const find = database.prepare('SELECT jid, text, is_taken FROM sent WHERE id = ?');
   const taken = database.prepare('UPDATE sent SET is_taken = 1 WHERE id = ?');
   const insertFile = database.prepare(
@@ -40,9 +53,14 @@ export function openSent({ database, now }: LinkDatabase): Sent {
   const fileOf = (id: string) => FileRow.optional().parse(findFile.get(id))?.message ?? null;
   const row = (id: string) => (database.open ? Row.optional().parse(find.get(id)) : undefined);
   return {
-    begin({ id, jid, text }) {
+    begin({ id, jid, text, of }) {
       insert.run(id, jid, text, now());
+      insertPart.run(id, of);
       return row(id)?.is_taken === 1;
+    },
+    messageOf(jid, id) {
+      if (row(id)?.jid !== jid) return null;
+      return PartRow.optional().parse(findPart.get(id))?.message ?? null;
     },
     markTaken(id) {
       if (database.open) taken.run(id);

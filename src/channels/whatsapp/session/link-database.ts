@@ -36,6 +36,10 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS polls (
     id TEXT PRIMARY KEY REFERENCES sent (id) ON DELETE CASCADE, question TEXT NOT NULL, words TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
+  -- Of what goes out: the host's message that it is a part of.
+  CREATE TABLE IF NOT EXISTS sent_parts (
+    id TEXT PRIMARY KEY REFERENCES sent (id) ON DELETE CASCADE, message TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS media (
     jid TEXT NOT NULL, id TEXT NOT NULL, json TEXT NOT NULL, seen_at INTEGER NOT NULL,
     PRIMARY KEY (jid, id)

@@ -13,6 +13,7 @@ import { type Media, openMedia } from '../inbound/media.ts';
 import { chatMerger } from '../inbound/merge-chats.ts';
 import type { Reader } from '../inbound/message.ts';
 import { Names } from '../inbound/names.ts';
+import { readReaction } from '../inbound/reaction.ts';
 import { readVote } from '../inbound/vote.ts';
 import type { CommitBeforeSend } from '../outbound/commit-before-send.ts';
 import { Delivery } from '../outbound/delivery.ts';
@@ -112,6 +113,7 @@ export class WhatsAppSession implements Link {
       mergeChats: this.#mergeChats,
       media: this.#media,
       reader: () => this.#reader(),
+      reactionIn: (raw) => readReaction(raw, this.#reader(), this.#sent),
       voteIn: (raw) => readVote(raw, this.#voteReader()),
       phoneOf: (lid) => this.#phoneOf(lid),
       clock,

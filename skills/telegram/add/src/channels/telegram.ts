@@ -11,8 +11,8 @@ import {
 } from './channel.ts';
 import { isAllowed } from './kit/allow-list.ts';
 import type { PartDelivery } from './kit/part-delivery.ts';
-import { allowListProblem } from './telegram/access.ts';
 import { openSentMessages, type SentMessages } from './kit/sent-messages.ts';
+import { allowListProblem } from './telegram/access.ts';
 import {
   CAPABILITIES,
   createDelivery,

@@ -132,7 +132,11 @@ async function bringTo(
 
 /** Takes one message away. It stays where Slack does not allow that, as by a rule of the workspace. */
 async function remove(
-  { web, message: { jid }, sent }: Pick<Request, 'web' | 'sent'> & { readonly message: { readonly jid: string } },
+  {
+    web,
+    message: { jid },
+    sent,
+  }: Pick<Request, 'web' | 'sent'> & { readonly message: { readonly jid: string } },
   farId: string,
 ): Promise<void> {
   try {

@@ -114,7 +114,13 @@ export class Inbox {
     const messageId = this.#options.sent.idOf(jid, ts);
     if (messageId === null) return;
     const emoji = name === null ? null : emojiOf(name);
-    await this.#options.events.onReaction?.({ jid, sender: user, isOwner: false, messageId, emoji });
+    await this.#options.events.onReaction?.({
+      jid,
+      sender: user,
+      isOwner: false,
+      messageId,
+      emoji,
+    });
   }
 
   async #reportChat(channel: string, user: string): Promise<void> {
