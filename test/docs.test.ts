@@ -21,6 +21,7 @@ const OTHERS = [
   'running.md',
   'service.md',
   'shell.md',
+  'skills.md',
   'tasks.md',
   'whatsapp.md',
 ];

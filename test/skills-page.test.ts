@@ -1,0 +1,72 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { readStarterSet } from '../src/lib/starter-set.ts';
+
+const HOME = join(import.meta.dirname, '..');
+const PAGE = join(HOME, 'docs/skills.md');
+
+const Manifest = z.object({
+  skill: z.string(),
+  version: z.string(),
+  description: z.string(),
+  modifies: z.array(z.string()).default([]),
+  depends: z.array(z.string()).default([]),
+  structured: z
+    .object({
+      npm_dependencies: z.record(z.string(), z.string()).default({}),
+      env_additions: z.array(z.union([z.string(), z.object({ name: z.string() })])).default([]),
+    })
+    .prefault({}),
+});
+type Manifest = z.output<typeof Manifest>;
+
+/** Returns the skills of this repository by name. */
+function readManifests(): readonly Manifest[] {
+  const folder = join(HOME, 'skills');
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) =>
+      Manifest.parse(parse(readFileSync(join(folder, name, 'manifest.yaml'), 'utf8'))),
+    )
+    .sort((one, other) => (one.skill < other.skill ? -1 : 1));
+}
+
+/** Returns the page's table, a row for each skill. */
+function tableOf(skills: readonly Manifest[]): string {
+  const rows = skills.map(({ skill, version, description, modifies, depends, structured }) => {
+    const packages = Object.keys(structured.npm_dependencies).map((name) => `\`${name}\``);
+    const changes = modifies.map((path) => `\`${path}\``);
+    const needs = [...depends, ...packages];
+    const cells = [
+      `[${skill}](../skills/${skill}/SKILL.md) ${version}`,
+      description,
+      needs.join(', ') || 'nothing',
+      String(structured.env_additions.length),
+      changes.join(', ') || 'no file of the core',
+    ];
+    return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  });
+  return [
+    '| skill | what it does | needs | settings | changes |',
+    '|---|---|---|---|---|',
+    ...rows,
+  ].join('\n');
+}
+
+test('docs/skills.md has a row for each skill, as its manifest says it', () => {
+  const table = tableOf(readManifests());
+  const page = readFileSync(PAGE, 'utf8');
+  const brought = page.replace(/^\| skill [\s\S]*?(?=\n\n)/m, () => table);
+  if (process.env['UPDATE_DOCS'] === '1') writeFileSync(PAGE, brought);
+  else expect(page, 'UPDATE_DOCS=1 npx vitest run test/skills-page.test.ts').toBe(brought);
+  expect(brought).toContain(table);
+});
+
+test('the starter set names skills that are here', () => {
+  const { all } = readStarterSet(HOME);
+  const read: unknown = JSON.parse(readFileSync(join(HOME, 'skills/starter-set.json'), 'utf8'));
+  expect(all).toEqual(read);
+});
