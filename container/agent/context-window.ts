@@ -16,6 +16,8 @@ type Streamed = Awaited<ReturnType<StreamCall['doStream']>>;
 
 export type WindowParts = {
   readonly model: CallableModel;
+  /** The model that writes summaries. */
+  readonly summariser: CallableModel;
   /** The size of the model's window, in tokens. */
   readonly contextTokens: number;
   readonly session: Session;
@@ -112,13 +114,17 @@ export class ContextWindow {
 
   /** Puts a summary in the place of the oldest messages. Returns false when that is not possible. */
   async #shorten(messages: Prompt, isRefused: boolean): Promise<boolean> {
-    const { model, contextTokens, session } = this.#parts;
+    const { summariser, contextTokens, session } = this.#parts;
     const from = this.#summary?.from ?? 0;
     const to = cutOf(messages, from, isRefused ? null : contextTokens / 2);
     if (to === null) return false;
     try {
       const older = messages.slice(from, to);
-      const text = await summaryOf({ model, older, before: this.#summary?.text ?? null });
+      const text = await summaryOf({
+        model: summariser,
+        older,
+        before: this.#summary?.text ?? null,
+      });
       this.#summary = { text, from: to };
     } catch {
       // The model's own error is the one that is told, if the turn cannot go on without a summary.

@@ -1,6 +1,7 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import type { LanguageModel } from 'ai';
+import { APICallError, type LanguageModel, wrapLanguageModel } from 'ai';
+import { ASK_NEXT_RUN, RUN_HEADER, WORK_HEADER } from '../../src/lib/model-call.ts';
 import { endpointIn } from '../../src/sandbox/protocol/endpoint.ts';
 import type { TurnFrame } from '../../src/sandbox/protocol/frames.ts';
 import { HOST_SOCKET } from '../../src/sandbox/protocol/protocol.ts';
@@ -12,12 +13,59 @@ const BASE_URL = 'http://model.invalid/v1';
 /** A model as the libraries make it: with its methods, not by its name. */
 export type CallableModel = Exclude<LanguageModel, string>;
 
-/** Returns the model of a turn. Its calls go to the host, which knows the address and adds the key. */
-export function languageModel({ protocol, model }: TurnFrame['model']): CallableModel {
+/** A model as the two libraries of protocols make it. */
+type ProtocolModel = ReturnType<ReturnType<typeof createAnthropic>>;
+type Run = NonNullable<TurnFrame['model']['next']>[number];
+type Side = keyof NonNullable<TurnFrame['model']['side']>;
+
+/**
+ * Returns the model of a turn, or that for a part of its work. Its calls go to the host, which knows the addresses
+ * and adds the keys. Where none of the models of one protocol answers, the host says so, and those of the next
+ * protocol are asked.
+ */
+export function languageModel(turn: TurnFrame['model'], work: Side | null = null): CallableModel {
+  const own = work === null ? undefined : turn.side?.[work];
+  const runs: readonly Run[] = own ?? [turn, ...(turn.next ?? [])];
+  const [first, ...others] = runs.map((run, at) => modelOfRun(run, { work, at }));
+  if (first === undefined) throw new TypeError('The turn has no model.');
+  return others.length === 0 ? first : inTurn([first, ...others]);
+}
+
+function modelOfRun(
+  { protocol, model }: Run,
+  { work, at }: { readonly work: Side | null; readonly at: number },
+): ProtocolModel {
   const endpoint = endpointIn(process.env);
   const fetch = socketFetch(endpoint.kind === 'tcp' ? endpoint : HOST_SOCKET);
+  const headers = {
+    ...(work === null ? {} : { [WORK_HEADER]: work }),
+    ...(at === 0 ? {} : { [RUN_HEADER]: String(at) }),
+  };
   // The libraries want a key; the host drops this one.
-  const settings = { baseURL: BASE_URL, apiKey: 'added-by-the-host', fetch };
+  const settings = { baseURL: BASE_URL, apiKey: 'added-by-the-host', fetch, headers };
   if (protocol === 'messages') return createAnthropic(settings)(model);
   return createOpenAICompatible({ ...settings, name: 'openai', includeUsage: true })(model);
+}
+
+/** Asks one model after the other, until the host does not say that the next is to be asked. */
+function inTurn(models: readonly [ProtocolModel, ...ProtocolModel[]]): CallableModel {
+  const [first] = models;
+  async function ask<T>(call: (model: ProtocolModel) => PromiseLike<T>): Promise<T> {
+    for (const model of models.slice(0, -1)) {
+      try {
+        return await call(model);
+      } catch (error) {
+        if (!APICallError.isInstance(error) || error.statusCode !== ASK_NEXT_RUN) throw error;
+      }
+    }
+    return await call(models.at(-1) ?? first);
+  }
+  return wrapLanguageModel({
+    model: first,
+    middleware: {
+      specificationVersion: 'v4',
+      wrapStream: ({ params }) => ask((model) => model.doStream(params)),
+      wrapGenerate: ({ params }) => ask((model) => model.doGenerate(params)),
+    },
+  });
 }

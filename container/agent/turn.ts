@@ -59,9 +59,16 @@ async function answer(frame: TurnFrame, parts: TurnParts): Promise<void> {
   const text = new StreamedText(frame.id, parts.send);
   const { contextTokens } = frame.model;
   const model = languageModel(frame.model);
-  const window = new ContextWindow({ model, contextTokens, session });
+  const window = new ContextWindow({
+    model,
+    summariser: languageModel(frame.model, 'summary'),
+    contextTokens,
+    session,
+  });
   const tookIn = (id: string) => parts.send({ type: 'took', turn: frame.id, id });
-  const tools = frame.model.callsTools ? toolsWithLoops(frame, parts, model) : {};
+  const tools = frame.model.callsTools
+    ? toolsWithLoops(frame, parts, languageModel(frame.model, 'subagent'))
+    : {};
   const result = streamText({
     model: window.model,
     instructions: await parts.prompts.forTurn({ frame, tools: Object.keys(tools) }),

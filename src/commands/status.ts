@@ -32,6 +32,9 @@ export const command = defineCommand({
       ...pagesLine(context),
       `- sandbox: ${sandbox}`,
       `- model: ${describeModel(context)}`,
+      ...context.store.keyTroubles.all().map(({ provider, since, message }) => {
+        return `- key of ${provider}: refused since ${localTime(since, context.tasks.timeZone)} (${message})`;
+      }),
       `- budget: ${budgetLine(context.budgets.report())}`,
       `- groups: ${describeGroups(context)}`,
       `- queue: ${describeQueue(context)}`,

@@ -4,6 +4,7 @@ import { openModels } from '../model/model.ts';
 import { type Abilities, discoverProviders } from '../model/provider.ts';
 import { type Examination, type Finding, ok, problem } from './examination.ts';
 import { adviceFor, examineChosen } from './model/chosen.ts';
+import { examineRefusedKeys } from './model/refused-keys.ts';
 
 const TIMEOUT_MS = 20_000;
 const ADVICE = '`claw setup` sets key and model; until then no agent answers.';
@@ -19,7 +20,10 @@ export const examination: Examination = {
     if (settings === null) return [];
     const models = openModels(await discoverProviders(), environment, { settings, now });
     const catalog = openCatalog({ models, now: Date.now });
-    const chosen = await examineChosen(subject, { models, catalog });
+    const chosen = [
+      ...(await examineChosen(subject, { models, catalog })),
+      ...examineRefusedKeys(subject.dataDir),
+    ];
     const { configured: model, configuredName: name } = models;
     // Which setting is wrong is said with the settings.
     if (model === null) return [...chosen, ...clock(null)];

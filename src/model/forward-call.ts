@@ -62,7 +62,7 @@ export async function forwardCall(
     const failure = brokenBy(error);
     if (!response.headersSent) return failedBy(failure);
     // The agent has a part of the answer: another model would begin it again.
-    if (!call.signal.aborted) call.turn.onModel(failure);
+    if (!call.signal.aborted) call.turn.onModel(failure, call.model);
     response.destroy();
   }
   return null;
@@ -129,7 +129,7 @@ function begin(
   response: http.ServerResponse,
   call: ForwardedCall,
 ): void {
-  call.turn.onModel(null);
+  call.turn.onModel(null, call.model);
   response.writeHead(answer.statusCode ?? 200, answerHeaders(answer));
 }
 

@@ -31,6 +31,8 @@ export type Protocol = {
   problemOf(request: Request): string | null;
   /** Returns the request with what makes the server tell its token counts. */
   withCounts(request: Request): Request;
+  /** Returns the request for a model that cannot call tools, or may not. */
+  withoutTools(request: Request): Request;
   /** Returns a request without its model's name: one question of the host's own. */
   question(prompt: { readonly system?: string; readonly user: string }): Request;
   /** The shortest question, for whether a model answers at all. */

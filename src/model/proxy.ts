@@ -1,5 +1,7 @@
 import type * as http from 'node:http';
+import { ASK_NEXT_RUN, RUN_HEADER, WORK_HEADER } from '../lib/model-call.ts';
 import { openCallMeter } from './call-meter.ts';
+import { type ModelsOfRun, modelsOfRun, SIDE_WORK } from './candidates.ts';
 import { forwardCall, type NoAnswer, refuse } from './forward-call.ts';
 import type { Model } from './model.ts';
 import type { PayingTurn } from './paying-turn.ts';
@@ -20,7 +22,8 @@ export type ModelProxyParts = {
  *
  * Only the model's paths are passed on, only while a turn runs, and only what the turn's budget admits.
  * Where a model gives no answer, the next of the turn's models is asked; once the agent has the first
- * byte of an answer, no other is. The agent gets status, type and body; of an error's body at most 64 KB,
+ * byte of an answer, no other is. Where the next one speaks another protocol, the agent is told to ask again in
+ * that (421). The agent gets status, type and body; of an error's body at most 64 KB,
  * with the key blotted out in case the far end repeats it. Failures of the connection come back as 424
  * and a budget that is used up as 402, which no client retries.
  */
@@ -31,7 +34,9 @@ export async function proxyModelCall(
 ): Promise<void> {
   const { turn, timeoutMs, now } = parts;
   if (turn === null) return refuse(response, 409, 'The model answers only during a turn.');
-  const [first] = turn.models;
+  const run = runOf(turn, request.headers);
+  if (run === null) return refuse(response, 400, 'There is no such run of models.');
+  const [first] = run.models;
   const path = callPath(first, request.method, request.url);
   if (path === null) return refuse(response, 403, 'Only the model can be called here.');
   const given = await readBody(request);
@@ -40,16 +45,25 @@ export async function proxyModelCall(
   const checked = checkCall(first, given);
   if (typeof checked === 'string') return refuse(response, 400, checked);
   const call = { turn, timeoutMs, now, signal, path, checked, headers: request.headers };
-  for (const [index, model] of turn.models.entries()) {
+  for (const [index, model] of run.models.entries()) {
     const failed = await askModel(response, { ...call, model });
     if (failed === null) return;
     if (signal.aborted) return void response.destroy();
-    if (index === turn.models.length - 1) {
-      turn.onModel(failed.failure);
+    if (run.isLast && index === run.models.length - 1) {
+      turn.onModel(failed.failure, model);
       return void failed.reply();
     }
     turn.onPassedOver?.(model, failed.failure);
   }
+  refuse(response, ASK_NEXT_RUN, 'Ask the next model, in its protocol.', 'claw_ask_next');
+}
+
+/** Returns the models that a call is for, as its headers say; null where there are none. */
+function runOf(turn: PayingTurn, headers: http.IncomingHttpHeaders): ModelsOfRun | null {
+  const work = SIDE_WORK.find((one) => one === headers[WORK_HEADER]);
+  const models = (work === undefined ? undefined : turn.sideModels?.[work]) ?? turn.models;
+  const run = Number(headers[RUN_HEADER] ?? 0);
+  return Number.isInteger(run) ? modelsOfRun(models, run) : null;
 }
 
 /** A call, as one of the turn's models is asked. */
@@ -77,7 +91,7 @@ async function askModel(response: http.ServerResponse, call: ModelCall): Promise
     // The agent has stopped waiting, which says nothing about the budget.
     if (signal.aborted) response.destroy();
     else {
-      turn.onModel({ code: 'BUDGET', message: admission.message });
+      turn.onModel({ code: 'BUDGET', message: admission.message }, model);
       refuse(response, 402, admission.message, 'billing_error');
     }
     return null;

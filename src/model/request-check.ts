@@ -56,7 +56,10 @@ export function checkCall({ name, protocol }: Model, body: Buffer): CheckedCall 
       outputTokens: maxTokens * (request.n ?? 1),
     },
     isStream,
-    bodyFor: (model) => Buffer.from(JSON.stringify(model.adapt({ ...counted, model: model.name }))),
+    bodyFor(model) {
+      const taken = model.abilities.tools ? counted : protocol.withoutTools(counted);
+      return Buffer.from(JSON.stringify(model.adapt({ ...taken, model: model.name })));
+    },
   };
 }
 

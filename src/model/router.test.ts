@@ -58,20 +58,40 @@ test('a router is a file: it names models, best first, or leaves the turn to the
 
 test('models that cannot answer are left out, and the log says why', async () => {
   const { chooseModels, logged } = await routing({
-    ROUTE: 'acme/x,anthropic/keyless,openai/one,anthropic/other',
+    ROUTE: 'acme/x,anthropic/keyless,openai/one,openai/other',
   });
-  expect(await ids(chooseModels(TURN))).toEqual(['openai/one']);
+  expect(await ids(chooseModels(TURN))).toEqual(['openai/one', 'openai/other']);
   expect(logged.slice(1)).toEqual([
     [expect.any(String), { model: 'acme/x', problem: 'no provider here has it' }],
     [
       expect.any(String),
       { model: 'anthropic/keyless', problem: expect.stringContaining('no key') },
     ],
-    [
-      expect.any(String),
-      { model: 'anthropic/other', problem: 'it does not speak the protocol of openai/one' },
-    ],
   ]);
+});
+
+test('a router adds headers to a model or takes its tools away, and hears what became of it', async () => {
+  const { chooseModels } = await routing(
+    { ANTHROPIC_API_KEY: 'k', OPENAI_API_KEY: 'o' },
+    `
+    import { defineRouter } from 'src/model/router.ts';
+    export const router = defineRouter({
+      name: 'rich', order: 50,
+      create: () => ({ taskType }) => ({
+        models: [{ name: 'anthropic/a', headers: { 'x-type': taskType } }, { name: 'openai/b', isTextOnly: true }],
+        onPassedOver: (name, { message }) => name + ' is down: ' + message,
+      }),
+    });`,
+  );
+  const route = await chooseModels(TURN);
+  if (route.kind === 'none') throw new Error(route.message);
+  const [first, second] = route.models;
+  expect(await first.server.headers()).toEqual({ 'x-api-key': 'k', 'x-type': 'task' });
+  expect(first.abilities.tools).toBe(true);
+  expect(second).toMatchObject({ id: 'openai/b', abilities: { tools: false } });
+  expect(route.onPassedOver?.('anthropic/a', { code: 'MODEL_FAILED', message: 'gone' })).toBe(
+    'anthropic/a is down: gone',
+  );
 });
 
 test('where none can answer, the turn is told why', async () => {
@@ -96,8 +116,8 @@ test('a router that throws, or whose setting is wrong, leaves the choice to the 
   expect(await ids(wrong.chooseModels(TURN))).toEqual(['anthropic/claude-sonnet-4-5']);
 });
 
-async function routing(environment: Readonly<Record<string, string>>) {
-  using folder = new ContributionFolder({ 'cheap.ts': CHEAP });
+async function routing(environment: Readonly<Record<string, string>>, file = CHEAP) {
+  using folder = new ContributionFolder({ 'cheap.ts': file });
   const definitions = [...(await discoverRouters(folder.dir)), ...(await discoverRouters())];
   const settings = { model: null, modelContext: null, modelPrice: null };
   const logged: unknown[][] = [];

@@ -6,6 +6,7 @@ import {
   contributionSchema,
 } from '../lib/contribution.ts';
 import { discoverExports } from '../lib/discover.ts';
+import type { ModelFailure } from './failure.ts';
 import type { Model } from './model.ts';
 
 /** As much of a log as models need. */
@@ -32,19 +33,45 @@ export type RouterContext = {
 export type RoutedTurn = {
   readonly group: { readonly name: string; readonly folder: string; readonly isMain: boolean };
   readonly isTask: boolean;
-  /** The kind of work: `chat` answers a message, `task` is scheduled; a service's turn has a kind of its own. */
+  /**
+   * The kind of work: `chat` answers a message, `task` is scheduled; a service's turn has a kind of its own. Beside
+   * its own kind, each turn is asked about once as `summary`, which shortens the conversation, and as `subagent`,
+   * the loop of a tool.
+   */
   readonly taskType: string;
   /** The prompt of the turn. */
   readonly prompt: string;
 };
 
+/** A model that a router has chosen, with more than its name. */
+export type ChosenModel = {
+  /** Its name with the prefix. */
+  readonly name: string;
+  /** Headers beside those of its provider. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** True lets it answer in words alone: it is offered no tools. */
+  readonly isTextOnly?: boolean;
+};
+
+/** Models that a router has chosen, and its part in what becomes of them. */
+export type Routed = {
+  /** Best first. */
+  readonly models: readonly (string | ChosenModel)[];
+  /**
+   * Called where one of them gave no answer and the next is asked. Returns a line that the chat gets before the
+   * answer; null for none.
+   */
+  onPassedOver?(name: string, failure: ModelFailure): string | null;
+  /** Called where one of them began to answer. */
+  onAnswer?(name: string): void;
+};
+
 /**
- * Returns names of the models for a turn, best first, with their prefixes; null leaves it
+ * Returns the models for a turn, best first, by their names with the prefixes or with more; null leaves it
  * to the next router.
  */
-export type Router = (
-  turn: RoutedTurn,
-) => readonly string[] | null | Promise<readonly string[] | null>;
+export type Router = (turn: RoutedTurn) => RouterAnswer | Promise<RouterAnswer>;
+type RouterAnswer = readonly string[] | Routed | null;
 
 /**
  * The export `router` of a file in `src/model/routers/`. Its `create` returns null where nothing is set for

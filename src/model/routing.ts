@@ -1,13 +1,17 @@
 import { openContributions, type Silent } from '../lib/contribution.ts';
 import type { Environment } from '../lib/settings.ts';
+import type { Candidates } from './candidates.ts';
 import type { Catalog } from './catalog.ts';
 import type { Model, Models } from './model.ts';
 import { hasPrice } from './price.ts';
-import type { ModelLog, RoutedTurn, RouterContribution } from './router.ts';
+import type { ChosenModel, ModelLog, Routed, RoutedTurn, RouterContribution } from './router.ts';
 
-/** The models that may answer a turn, best first, all of one protocol; or why none can. */
+/** The models that may answer a turn, best first; or why none can. */
 export type Route =
-  | { readonly kind: 'models'; readonly models: readonly [Model, ...Model[]] }
+  | ({ readonly kind: 'models'; readonly models: Candidates } & Pick<
+      Routed,
+      'onPassedOver' | 'onAnswer'
+    >)
   | { readonly kind: 'none'; readonly message: string };
 
 /** Chooses the models of a turn. Never rejects. */
@@ -26,8 +30,7 @@ type Parts = {
 /**
  * Opens the routers of this tree, in their order.
  *
- * A model is left out where no provider here has it, where it cannot be asked now, and where it does not
- * speak the protocol of the first: the agent has begun its request in that one. The log says so.
+ * A model is left out where no provider here has it, and where it cannot be asked now. The log says so.
  */
 export function openRouting(
   definitions: readonly RouterContribution[],
@@ -47,24 +50,22 @@ export function openRouting(
   const contextOf = () => ({ configuredName, chosenFor, find, log, now });
   const { made, silent } = openContributions(inOrder, environment, contextOf);
 
-  async function namesFor(turn: RoutedTurn): Promise<readonly string[]> {
+  async function routedFor(turn: RoutedTurn): Promise<Routed> {
     for (const { name, value: route } of made) {
       try {
-        const names = await route(turn);
-        if (names !== null && names.length > 0) return names;
+        const answer = await route(turn);
+        const routed = isNames(answer) ? { models: answer } : answer;
+        if (routed !== null && routed.models.length > 0) return routed;
       } catch (error) {
         log.warn('a router failed, the next one chooses', { router: name, error: String(error) });
       }
     }
-    return [];
+    return { models: [] };
   }
 
-  async function usable(name: string, first: Model | undefined): Promise<Model | string> {
+  async function usable(name: string): Promise<Model | string> {
     const model = models.find(name);
     if (model === null) return 'no provider here has it';
-    if (first !== undefined && model.protocol.name !== first.protocol.name) {
-      return `it does not speak the protocol of ${first.id}`;
-    }
     const problem = model.server.problem();
     if (problem !== null) return problem;
     if (catalog === undefined || !model.listsPrices || hasPrice(model)) return model;
@@ -88,19 +89,49 @@ export function openRouting(
     async chooseModels({ group: { name, folder, isMain }, isTask, taskType, prompt }) {
       const chosen: Model[] = [];
       const left: { readonly name: string; readonly problem: string }[] = [];
-      const names = await namesFor({ group: { name, folder, isMain }, isTask, taskType, prompt });
-      for (const one of new Set(names)) {
-        const model = await usable(one, chosen[0]);
+      const turn = { group: { name, folder, isMain }, isTask, taskType, prompt };
+      const { models: wanted, onPassedOver, onAnswer } = await routedFor(turn);
+      const byName = new Map(wanted.map((one) => [nameOf(one), one]));
+      for (const [wantedName, one] of byName) {
+        const model = await usable(wantedName);
         if (typeof model !== 'string') {
-          chosen.push(model);
+          chosen.push(typeof one === 'string' ? model : chosenModel(model, one));
           continue;
         }
-        log.warn('a model that was chosen is left out', { model: one, problem: model });
-        left.push({ name: one, problem: model });
+        log.warn('a model that was chosen is left out', { model: wantedName, problem: model });
+        left.push({ name: wantedName, problem: model });
       }
       const [first, ...others] = chosen;
-      if (first !== undefined) return { kind: 'models', models: [first, ...others] };
+      if (first !== undefined) {
+        return {
+          kind: 'models',
+          models: [first, ...others],
+          ...(onPassedOver && { onPassedOver }),
+          ...(onAnswer && { onAnswer }),
+        };
+      }
       return { kind: 'none', message: refusalOf(left) };
     },
+  };
+}
+
+function isNames(answer: readonly string[] | Routed | null): answer is readonly string[] {
+  return Array.isArray(answer);
+}
+
+function nameOf(one: string | ChosenModel): string {
+  return typeof one === 'string' ? one : one.name;
+}
+
+/** Returns the model as a router wants it asked. */
+function chosenModel(model: Model, { headers, isTextOnly }: ChosenModel): Model {
+  const { server, abilities } = model;
+  return {
+    ...model,
+    abilities: isTextOnly === true ? { ...abilities, tools: false } : abilities,
+    server:
+      headers === undefined
+        ? server
+        : { ...server, headers: async () => ({ ...(await server.headers()), ...headers }) },
   };
 }

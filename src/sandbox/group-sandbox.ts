@@ -1,6 +1,7 @@
 import { lstat, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Program, ProgramSpec } from '../lib/program.ts';
+import { runsOf } from '../model/candidates.ts';
 import { unaskable } from '../model/failure.ts';
 import { WarmAgent } from './agent/warm-agent.ts';
 import { DEFAULT_LIMITS, type Engine, type Mount } from './engines/engine.ts';
@@ -184,14 +185,20 @@ export class GroupSandbox implements Sandbox {
   }
 }
 
-/** Returns what the agent knows of its models. A conversation has to fit any of them, and so do its tools. */
-function modelOf({ models }: TurnRequest): TurnFrame['model'] {
-  const [first] = models;
+/** Returns what the agent knows of its models. A conversation has to fit any of them. */
+function modelOf({ models, sideModels }: TurnRequest): TurnFrame['model'] {
+  const [first, ...next] = runsOf(models);
+  const { summary, subagent } = sideModels ?? {};
   return {
-    protocol: first.protocol.name,
-    model: first.name,
+    ...first,
+    ...(next.length === 0 ? {} : { next }),
+    side: {
+      ...(summary && { summary: [...runsOf(summary)] }),
+      ...(subagent && { subagent: [...runsOf(subagent)] }),
+    },
     contextTokens: Math.min(...models.map(({ contextTokens }) => contextTokens)),
-    callsTools: models.every(({ abilities }) => abilities.tools),
+    // One that cannot is asked without them.
+    callsTools: models.some(({ abilities }) => abilities.tools),
   };
 }
 

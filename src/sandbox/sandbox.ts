@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Settings } from '../config.ts';
 import type { StartProgram } from '../lib/program.ts';
 import type { Environment } from '../lib/settings.ts';
+import type { Candidates, SideWork } from '../model/candidates.ts';
 import type { FailureReason, ModelFailure } from '../model/failure.ts';
 import type { Model } from '../model/model.ts';
 import type { PaidCall } from '../model/paying-turn.ts';
@@ -24,8 +25,10 @@ export type TurnRequest = {
   readonly isMain: boolean;
   /** Resumes this conversation; null begins a new one. */
   readonly session: string | null;
-  /** The models that may answer, best first, all of one protocol. */
-  readonly models: readonly [Model, ...Model[]];
+  /** The models that may answer, best first. */
+  readonly models: Candidates;
+  /** Those for work of the turn that has models of its own. */
+  readonly sideModels?: Readonly<Partial<Record<SideWork, Candidates>>> | undefined;
   readonly system: string;
   /** Facts for the sections of the system prompt that the container writes, by the section's name. */
   readonly sections?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -135,6 +138,8 @@ export type TurnEvents = {
    * aborted when the agent stops waiting. Without it every call is let through and none is charged.
    */
   readonly onModelCall?: (call: PaidCall, signal: AbortSignal) => Promise<Admission>;
+  /** A model began to answer. */
+  readonly onModelAnswer?: ((model: Model) => void) | undefined;
   /** A model gave no answer, and the next one is asked. */
   readonly onModelPassedOver?: (model: Model, failure: ModelFailure) => void;
 };

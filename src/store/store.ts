@@ -12,6 +12,7 @@ import { openStrangers, type Strangers } from './chats/strangers.ts';
 import { openDatabase } from './database.ts';
 import { type Drafts, openDrafts } from './drafts.ts';
 import { type Engines, openEngines } from './engines.ts';
+import { type KeyTroubles, openKeyTroubles } from './key-troubles.ts';
 import { type Attachments, openAttachments } from './messages/attachments.ts';
 import { type DroppedMessages, openDroppedMessages } from './messages/dropped-messages.ts';
 import { type FollowUps, openStoredFollowUps } from './messages/follow-ups.ts';
@@ -69,6 +70,7 @@ export interface Store {
   readonly heldMessages: HeldMessages;
   readonly lateMessages: LateMessages;
   readonly messages: Messages;
+  readonly keyTroubles: KeyTroubles;
   readonly modelChoices: ModelChoices;
   readonly turns: Turns;
   readonly outbox: Outbox;
@@ -138,6 +140,7 @@ export function openStore({ path, migrationsDir, now }: StoreOptions): Store {
     heldMessages: openHeldMessages(database),
     lateMessages: openLateMessages(database),
     messages,
+    keyTroubles: openKeyTroubles(meta),
     modelChoices: openModelChoices(meta),
     toolSwitches: openToolSwitches(meta),
     turns: openStoredTurns(database),

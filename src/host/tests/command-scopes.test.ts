@@ -194,6 +194,7 @@ test('an owner’s command holds what its contract names, and not the host’s o
     'silentParts',
     'store',
     'tasks',
+    'tools',
     'version',
   ]);
   await assistant.stop();

@@ -107,6 +107,7 @@ export function openTurns(options: TurnsOptions): Turns {
     cancelTurns: running.cancel,
   });
   const { chooseModels, chatModels, systemPrompt, budgets } = options;
+  const { tellOwner } = options.outbound.outgoing;
   const agent = {
     store,
     settings,
@@ -116,6 +117,7 @@ export function openTurns(options: TurnsOptions): Turns {
     sandbox,
     chooseModels,
     chatModels,
+    tellOwner,
     systemPrompt,
     budgets,
     channelOf,

@@ -78,6 +78,9 @@ export const chatCompletions: Protocol = {
     ...request,
     stream_options: { ...StreamOptions.parse(request['stream_options']), include_usage: true },
   }),
+  withoutTools({ tools: _, tool_choice: __, parallel_tool_calls: ___, messages, ...request }) {
+    return { ...request, messages: Array.isArray(messages) ? messages.map(asText) : messages };
+  },
   question: ({ system, user }) => ({
     messages: [
       ...(system === undefined ? [] : [{ role: 'system', content: system }]),
@@ -101,3 +104,24 @@ export const chatCompletions: Protocol = {
     };
   },
 };
+
+const Message = z.looseObject({
+  role: z.string(),
+  content: z.unknown(),
+  tool_calls: z.array(z.unknown()).optional(),
+});
+
+/** Returns calls of tools and their results as text: servers of models without tools refuse them. */
+function asText(message: unknown): unknown {
+  const said = Message.safeParse(message).data;
+  if (said === undefined) return message;
+  const { role, content, tool_calls: calls, tool_call_id: _, ...rest } = said;
+  if (role === 'tool') return { role: 'user', content: `[A tool gave: ${textOf(content)}]` };
+  if (calls === undefined) return message;
+  return { ...rest, role, content: `${textOf(content)}[I called ${JSON.stringify(calls)}]` };
+}
+
+function textOf(content: unknown): string {
+  if (content === null || content === undefined) return '';
+  return typeof content === 'string' ? content : JSON.stringify(content);
+}

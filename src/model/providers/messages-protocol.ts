@@ -122,6 +122,9 @@ export const messages: Protocol = {
   },
   problemOf: problemBy(NAMES, Plain),
   withCounts: (request) => request,
+  // The declarations stay: the server refuses calls in the conversation that it finds none for.
+  withoutTools: (request) =>
+    request['tools'] === undefined ? request : { ...request, tool_choice: { type: 'none' } },
   question: ({ system, user }) => ({
     max_tokens: MAX_ANSWER_TOKENS,
     ...(system === undefined ? {} : { system }),

@@ -13,6 +13,7 @@ export const SHARED = [
   'src/sandbox/protocol/frame-link.ts',
   'src/sandbox/protocol/protocol.ts',
   'src/lib/cut-text.ts',
+  'src/lib/model-call.ts',
 ];
 
 /**

@@ -80,14 +80,19 @@ export class AgentTurn implements PayingTurn {
     return this.#parts.request.models;
   }
 
+  get sideModels(): PayingTurn['sideModels'] {
+    return this.#parts.request.sideModels;
+  }
+
   readonly admit = async (call: PaidCall, signal: AbortSignal): Promise<Admission> =>
     (await this.#parts.events.onModelCall?.(call, signal)) ?? FREE;
 
   readonly onPassedOver = (model: Model, failure: ModelFailure): void =>
     this.#parts.events.onModelPassedOver?.(model, failure);
 
-  readonly onModel = (failure: ModelFailure | null): void => {
+  readonly onModel = (failure: ModelFailure | null, model: Model): void => {
     this.#modelFailure = failure;
+    if (failure === null) this.#parts.events.onModelAnswer?.(model);
   };
 
   /** Takes a frame of the agent's. Returns what is wrong with it, or null. */

@@ -51,6 +51,12 @@ const ToolDeclaration = z.strictObject({
   inputSchema: z.record(z.string(), z.unknown()),
 });
 
+/** Models of one protocol that follow each other, by the name of the first. */
+const ModelRun = z.strictObject({
+  protocol: z.enum(['messages', 'chat-completions']),
+  model: z.string(),
+});
+
 const TurnFrame = z.strictObject({
   type: z.literal('turn'),
   id: Id,
@@ -62,6 +68,15 @@ const TurnFrame = z.strictObject({
   model: z.strictObject({
     protocol: z.enum(['messages', 'chat-completions']),
     model: z.string(),
+    /** Runs of models in other protocols, which are asked where none before answers. */
+    next: z.array(ModelRun).optional(),
+    /** Runs for work that has models of its own. */
+    side: z
+      .strictObject({
+        summary: z.array(ModelRun).min(1).optional(),
+        subagent: z.array(ModelRun).min(1).optional(),
+      })
+      .optional(),
     contextTokens: z.number().int().positive(),
     /** False for a model that cannot call tools; it is offered none. */
     callsTools: z.boolean(),

@@ -22,6 +22,7 @@ import type { LazySandbox } from './lazy-sandbox.ts';
 import { conversationOf, promptOf } from './prompt.ts';
 import { conversationOfTurn, nextConversation } from './turn-conversation.ts';
 import { turnMessages } from './turn-messages.ts';
+import { chooseTurnModels } from './turn-models.ts';
 import { type TurnPromptOptions, turnPrompt } from './turn-prompt.ts';
 
 /** Parts that every turn of an agent runs with. */
@@ -33,6 +34,7 @@ export type AgentTurnOptions = StorePort &
   TurnPromptOptions & {
     readonly sandbox: LazySandbox;
     readonly chooseModels: ChooseModels;
+    readonly tellOwner: (text: string) => void;
     readonly chatModels: Pick<ChatModels, 'look'>;
     readonly budgets: Budgets;
   };
@@ -70,15 +72,15 @@ export async function runAgentTurn(
   const range = { jid: turn.jid, from: turn.fromSeq, upto: turn.uptoSeq };
   const messages = turnMessages(store, range, options.timeZone);
   const prompt = task === null ? promptOf(messages) : taskPrompt(task, conversationOf(messages));
-  const route = await options.chooseModels({ group, isTask, taskType, prompt });
-  if (route.kind === 'none') return failed('NO_MODEL', `${route.message} Then ask again.`);
+  const chosen = await chooseTurnModels(options, { group, isTask, taskType, prompt });
+  if (typeof chosen === 'string') return failed('NO_MODEL', `${chosen} Then ask again.`);
   if (options.budgets.isUsedUp(group.folder)) return overBudget(options.budgets, group, { isTask });
   const opened = await sandbox.open();
   if (opened.kind === 'unavailable') return failed('NO_ENGINE', opened.advice);
   store.taskRuns.start(turn.id, options.now());
   const conversation = conversationOfTurn(options, group, task);
   const { beginsAnew } = conversation;
-  const { models } = route;
+  const { models, sideModels } = chosen;
   const written = await turnPrompt(options, {
     turn,
     group,
@@ -96,6 +98,7 @@ export async function runAgentTurn(
       isMain: group.isMain,
       session: conversation.session,
       models,
+      sideModels,
       ...written,
       prompt,
       tools: callbacks.toolsFor({ isMain: group.isMain, isTask }),
@@ -110,8 +113,10 @@ export async function runAgentTurn(
       onOwnToolRun: callbacks.record.ownTool,
       onModelCall: (call, signal) =>
         callbacks.record.admitted(call, () => options.budgets.admit(group.folder, call, signal)),
+      onModelAnswer: chosen.answered,
       onModelPassedOver(model, failure) {
         callbacks.record.passedOver(model, failure);
+        chosen.passedOver(model, failure);
         const { message } = failure;
         log.warn('a model gave no answer, the next one is asked', { model: model.id, message });
       },
@@ -130,7 +135,7 @@ export async function runAgentTurn(
   if (task !== null && (isEmpty || callbacks.isSilent())) {
     return silently('silent', outcome.text, session);
   }
-  return answered(textOf(outcome), session);
+  return answered([...chosen.notices(), textOf(outcome)].join('\n\n'), session);
 }
 
 function failedResult(

@@ -1,0 +1,83 @@
+import { type Candidates, SIDE_WORK, type SideWork } from '../../../model/candidates.ts';
+import type { ModelFailure } from '../../../model/failure.ts';
+import type { Model } from '../../../model/model.ts';
+import type { RoutedTurn } from '../../../model/router.ts';
+import type { ChooseModels, Route } from '../../../model/routing.ts';
+import type { ClockPort, StorePort } from '../../contracts/ports.ts';
+
+export type TurnModelsOptions = StorePort &
+  ClockPort & {
+    readonly chooseModels: ChooseModels;
+    /** Tells the owner in their own chat. */
+    readonly tellOwner: (text: string) => void;
+  };
+
+/** The models of one turn, and what becomes of them. */
+export type TurnModels = {
+  readonly models: Candidates;
+  readonly sideModels: Readonly<Partial<Record<SideWork, Candidates>>>;
+  passedOver(model: Model, failure: ModelFailure): void;
+  answered(model: Model): void;
+  /** Returns lines that the chat gets before the answer. */
+  notices(): readonly string[];
+};
+
+/** Chooses the models of a turn, and those for its work aside. @returns a sentence where none can be asked */
+export async function chooseTurnModels(
+  options: TurnModelsOptions,
+  turn: RoutedTurn,
+): Promise<TurnModels | string> {
+  const main = await options.chooseModels(turn);
+  if (main.kind === 'none') return main.message;
+  const side = new Map<SideWork, Route & { kind: 'models' }>();
+  for (const work of SIDE_WORK) {
+    const route = await options.chooseModels({ ...turn, taskType: work });
+    if (route.kind === 'models' && !isSame(route.models, main.models)) side.set(work, route);
+  }
+  const routes = [main, ...side.values()];
+  const notices = new Set<string>();
+  const routesOf = ({ id }: Model) =>
+    routes.filter(({ models }) => models.some((model) => model.id === id));
+  return {
+    models: main.models,
+    sideModels: Object.fromEntries([...side].map(([work, { models }]) => [work, models])),
+    passedOver(model, failure) {
+      noteKey(options, model, failure);
+      for (const route of routesOf(model)) {
+        const notice = route.onPassedOver?.(model.id, failure) ?? null;
+        if (notice !== null) notices.add(notice);
+      }
+    },
+    answered(model) {
+      options.store.keyTroubles.forget(providerOf(model));
+      for (const route of routesOf(model)) route.onAnswer?.(model.id);
+    },
+    notices: () => [...notices],
+  };
+}
+
+/** Warns of a key that is refused, once: another model answers, so nothing else would tell. */
+function noteKey(
+  { store, now, tellOwner }: TurnModelsOptions,
+  model: Model,
+  failure: ModelFailure,
+) {
+  if (failure.reason !== 'key') return;
+  const trouble = { provider: providerOf(model), since: now(), message: failure.message };
+  if (!store.keyTroubles.note(trouble)) return;
+  tellOwner(
+    `${failure.message} Until then other models answer in place of those of ${trouble.provider}.`,
+  );
+}
+
+function providerOf({ id }: Model): string {
+  return id.split('/', 1)[0] ?? id;
+}
+
+/** Tells whether the same models are asked in the same way; what a router adds to one makes it another. */
+function isSame(one: Candidates, other: Candidates): boolean {
+  return (
+    one.length === other.length &&
+    one.every((model, at) => model.id === other[at]?.id && model.server === other[at]?.server)
+  );
+}
