@@ -43,6 +43,8 @@ export type ToolContext = {
   readonly signal: AbortSignal;
   /** The group's folder, absolute: what is written there stays. */
   readonly groupFolder: string;
+  /** Returns the facts of this turn that a section of the host's prompt gives to its part in the container. */
+  readonly factsOf: (section: string) => Readonly<Record<string, unknown>>;
   /**
    * Calls a tool of the host as the model would: with the same rights, the same limit of calls and the same
    * guards, which may ask the owner.

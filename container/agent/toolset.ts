@@ -45,6 +45,7 @@ export function toolSet(
             await run(given, {
               signal,
               groupFolder: GROUP_FOLDER,
+              factsOf: (section) => frame.sections?.[section] ?? {},
               ask: (question) => questions.ask(frame.id, question),
               callHost,
               runLoop: loopFor({ tool: name, signal }),

@@ -23,7 +23,8 @@ export const tool = defineTool({
   async run(_, context) {
     const wrong = await context.callHost('no_such_tool', {}).catch((error) => error.message);
     const time = await context.callHost('tide', { at: 'noon' });
-    return JSON.stringify({ keys: Object.keys(context).sort(), folder: context.groupFolder, time, wrong });
+    const facts = [context.factsOf('tides'), context.factsOf('none')];
+    return JSON.stringify({ keys: Object.keys(context).sort(), folder: context.groupFolder, facts, time, wrong });
   },
 });`;
 
@@ -50,8 +51,10 @@ await describeWithEngine('bubblewrap', 'a tool of the agent’s own', () => {
       calls.push([call.name, call.input]);
       return { ok: true, value: 'high' };
     };
-    expect(JSON.parse(await project.answer('show it', { onTool }))).toEqual({
-      keys: ['ask', 'callHost', 'groupFolder', 'runLoop', 'signal'],
+    const sections = { tides: { port: 'Lisbon' } };
+    expect(JSON.parse(await project.answer('show it', { onTool, sections }))).toEqual({
+      keys: ['ask', 'callHost', 'factsOf', 'groupFolder', 'runLoop', 'signal'],
+      facts: [{ port: 'Lisbon' }, {}],
       folder: '/workspace/group',
       time: 'high',
       wrong: 'The host has no tool no_such_tool in this turn.',

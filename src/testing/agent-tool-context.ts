@@ -11,6 +11,7 @@ export function agentToolContext(over: Partial<ToolContext> = {}): ToolContext {
   return {
     signal: new AbortController().signal,
     groupFolder: '/workspace/group',
+    factsOf: () => ({}),
     ask: async () => ({ word: 'no', isAnswered: false }),
     callHost: notHere,
     runLoop: notHere,
