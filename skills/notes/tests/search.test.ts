@@ -1,0 +1,70 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { searchParagraphs } from '../../../container/agent/notes/paragraphs.ts';
+import { tool } from '../../../container/agent/tools/search-notes.ts';
+import { agentToolContext } from '../../../src/testing/agent-tool-context.ts';
+
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'claw-search-notes-'));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+function put(path: string, text: string): void {
+  mkdirSync(dirname(join(dir, path)), { recursive: true });
+  writeFileSync(join(dir, path), text);
+}
+async function find(query: string): Promise<readonly string[]> {
+  const found = await searchParagraphs({ files: [], folders: [dir, join(dir, 'notes')] }, query);
+  return found.map(({ path, line, text }) => `${path.slice(dir.length + 1)}:${line} ${text}`);
+}
+
+test('paragraphs with the most of the words come first, then those of the newest day', async () => {
+  put('HISTORY.md', '# A\n\nThe boiler\nof Müller.\n\nNothing here.\n');
+  put('notes/2026-11-20.md', '- boiler broken\n- tea\n');
+  put('notes/2026-11-21.md', '- the BOILER again\n  with details\n1. Muller calls\n');
+  expect(await find('muller boiler')).toEqual([
+    'HISTORY.md:1 # A\nThe boiler\nof Müller.',
+    'notes/2026-11-21.md:3 1. Muller calls',
+    'notes/2026-11-21.md:1 - the BOILER again\n  with details',
+    'notes/2026-11-20.md:1 - boiler broken',
+  ]);
+  expect(await find('büro')).toEqual([]);
+  expect(await find('?!')).toEqual([]);
+});
+
+test('line ends of other systems, links, pipes of bytes and huge files do not stop it', async () => {
+  put('a.md', 'one fish\r\n\r\ntwo fish\r\n');
+  put('b.txt', 'three fish');
+  symlinkSync('/etc/passwd', join(dir, 'c.md'));
+  put('d.md', `${'x'.repeat(5_000_000)}\n\nlast fish\n`);
+  put('e.md', `fish ${'long '.repeat(1_000)}`);
+  const found = await find('fish');
+  expect(found.map((one) => one.slice(0, 20))).toEqual([
+    'a.md:3 two fish',
+    'a.md:1 one fish',
+    'd.md:3 last fish',
+    expect.stringMatching(/^e\.md:1 fish long/),
+  ]);
+  expect(found.at(-1)?.length).toBeLessThan(750);
+});
+
+test('the tool names file and line, and how many more there are', async () => {
+  put('CLAUDE.md', '- Bob eats no fish\n');
+  put('notes/2026-11-20.md', '- fish for Bob\n- fish for Eve\n');
+  const context = agentToolContext({ groupFolder: dir });
+  expect(await tool.run({ query: 'bob fish', limit: 2 }, context)).toBe(
+    `${dir}/notes/2026-11-20.md:1\n- fish for Bob\n\n${dir}/CLAUDE.md:1\n- Bob eats no fish\n\n(and 1 more; use more words)`,
+  );
+  expect(await tool.run({ query: 'nowhere' }, context)).toContain('Nothing was found.');
+});
+
+test('4,000 days of notes are searched', async () => {
+  for (let at = 0; at < 4_000; at += 1) {
+    const day = new Date(Date.UTC(2015, 0, 1 + at)).toISOString().slice(0, 10);
+    put(`notes/${day}.md`, `- note ${at}\n- ${at === 3 ? 'the needle' : 'hay'}\n`);
+  }
+  expect(await find('needle')).toEqual(['notes/2015-01-04.md:2 - the needle']);
+});
