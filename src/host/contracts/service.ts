@@ -58,11 +58,16 @@ export type EndedTurn = {
   readonly folder: string;
   /** `silent` is a turn without an answer, `skipped` one that did not begin, such as for its budget. */
   readonly outcome: RunOutcome;
+  /** The code of a failure, such as `CANCELLED` where the owner stopped it; null where it was answered. */
+  readonly error: string | null;
   /** The answer, or the reason of a failure in words for the chat; empty where there is neither. */
   readonly text: string;
 };
 
-/** The decision on what the chat gets of a turn: its text, another one, or nothing. The log of turns keeps the end. */
+/**
+ * The decision on what the chat gets of a turn: its text, another one, or nothing. The log of turns keeps the end.
+ * A silent turn does not count as one of the chat's conversation, which silence ends.
+ */
 export type Delivery =
   | { readonly kind: 'send'; readonly text?: string }
   | { readonly kind: 'silent' };

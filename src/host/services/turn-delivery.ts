@@ -17,10 +17,11 @@ export function deliveredResult(
   const text = result.texts.join('\n\n');
   const outcome: RunOutcome = result.run?.outcome ?? result.state;
   const folder = store.groups.byJid(jid)?.folder ?? '';
-  const delivery = services.turnEnded(queuedBy.service, { id, folder, outcome, text });
+  const { error } = result;
+  const delivery = services.turnEnded(queuedBy.service, { id, folder, outcome, error, text });
   if (delivery.kind === 'send') return sent(result, delivery.text ?? null);
   const run = result.run ?? runEnd(outcome === 'answered' ? 'silent' : outcome, text);
-  return { ...result, texts: [], run };
+  return { ...result, texts: [], session: null, run };
 }
 
 type Ended = Extract<TurnResult, { kind: 'ended' }>;
