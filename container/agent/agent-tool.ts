@@ -9,6 +9,8 @@ import type { z } from 'zod';
 export type AgentTool<Input = unknown> = {
   readonly name: string;
   readonly description: string;
+  /** Tells those who wait what it does, in a few words: `reading files`. Made of its name by default. */
+  readonly doing?: string;
   readonly input: z.ZodType<Input>;
   readonly run: (input: Input, context: ToolContext) => Promise<string>;
 };

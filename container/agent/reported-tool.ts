@@ -13,7 +13,8 @@ export function reported(
     ...tool,
     run: async (input, context) => {
       const id = randomUUID();
-      send({ type: 'tool_began', id, turn, name: tool.name });
+      const { name, doing } = tool;
+      send({ type: 'tool_began', id, turn, name, ...(doing === undefined ? {} : { doing }) });
       try {
         const result = await tool.run(input, context);
         send({ type: 'tool_ended', id, turn, ok: true });

@@ -21,6 +21,8 @@ await describeWithEngine('bubblewrap', 'the record of an agent’s own tools', (
     const names = new Map(
       runs.flatMap((run) => (run.kind === 'began' ? [[run.id, run.name]] : [])),
     );
+    const doing = runs.flatMap((run) => (run.kind === 'began' ? [run.doing] : []));
+    expect(doing.sort()).toEqual(['reading files', 'running a command']);
     expect([...names.values()].sort()).toEqual(['read_file', 'shell']);
     const ended = runs.flatMap((run) =>
       run.kind === 'ended' ? [[names.get(run.id), run.error]] : [],

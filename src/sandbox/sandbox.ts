@@ -112,7 +112,13 @@ export type FollowUp = { readonly id: string; readonly text: string };
 
 /** A tool of the agent's own runs, or has ended. The agent says so itself, for the record and no decision. */
 export type OwnToolRun =
-  | { readonly kind: 'began'; readonly id: string; readonly name: string }
+  | {
+      readonly kind: 'began';
+      readonly id: string;
+      readonly name: string;
+      /** Its own words for what it does; undefined for none. */
+      readonly doing?: string | undefined;
+    }
   /** `error` is null where it went well. */
   | { readonly kind: 'ended'; readonly id: string; readonly error: string | null };
 

@@ -14,6 +14,7 @@ export const tool = defineTool({
   create: () => ({
     description:
       'Fetches a file (image, voice, document …) that came with a message of this chat, up to 20 MB, and returns its path below /workspace/media; the file name shows its type.',
+    doing: 'fetching a file',
     isMainOnly: false,
     input: Input,
     run({ caller, fetchAttachment }, input) {

@@ -22,6 +22,7 @@ export const tool = defineTool({
   create: () => ({
     description:
       'Schedules something for you to do later, once or again and again. When it is due you are given the prompt, and your answer is sent to the chat.',
+    doing: 'scheduling',
     isMainOnly: false,
     input: Input,
     async run(toolContext, wish) {

@@ -11,6 +11,7 @@ export const tool = defineTool({
   create: () => ({
     description:
       'Sends a file of your own /workspace/group to this chat at once, up to 20 MB: a picture as a picture, anything else as a document. To show a picture within your answer, write it there as Markdown: ![what it shows](chart.png).',
+    doing: 'sending a file',
     isMainOnly: false,
     input: Input,
     async run({ caller, send, reachOf, capabilitiesOf }, { path, caption }) {

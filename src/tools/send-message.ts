@@ -26,6 +26,7 @@ export const tool = defineTool({
   create: () => ({
     description:
       'Sends a message to this chat at once, before the answer, with files of yours where you name them. The main chat may name any registered chat.',
+    doing: 'sending a message',
     isMainOnly: false,
     input: Input,
     async run(context, input) {

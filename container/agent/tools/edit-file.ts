@@ -4,6 +4,7 @@ import { defineTool } from '../agent-tool.ts';
 
 export const tool = defineTool({
   name: 'edit_file',
+  doing: 'writing files',
   description: 'Replaces a piece of a text file. The old text must be there exactly once.',
   input: z.object({
     path: z.string().describe('Absolute, or relative to /workspace/group'),

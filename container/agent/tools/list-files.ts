@@ -7,6 +7,7 @@ const MAX_ENTRIES = 1_000;
 
 export const tool = defineTool({
   name: 'list_files',
+  doing: 'looking through files',
   description: 'Lists a folder. Folders end in a slash; links are not followed.',
   input: z.object({
     path: z.string().default('.').describe('Absolute, or relative to /workspace/group'),

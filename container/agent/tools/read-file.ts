@@ -4,6 +4,7 @@ import { defineTool } from '../agent-tool.ts';
 
 export const tool = defineTool({
   name: 'read_file',
+  doing: 'reading files',
   description: 'Reads a text file. Long ones are cut at 64 KB: read on from a later line.',
   input: z.object({
     path: z.string().describe('Absolute, or relative to /workspace/group'),

@@ -11,6 +11,7 @@ const FILES = {
 
 export const tool = defineTool({
   name: 'remember',
+  doing: 'taking a note',
   description:
     'Adds a line to a memory that is shown to you in every turn from now on. To change or take out what is there, edit the file.',
   input: z.object({

@@ -7,6 +7,7 @@ const MAX_OUTPUT_BYTES = 65_536;
 
 export const tool = defineTool({
   name: 'shell',
+  doing: 'running a command',
   description:
     'Runs a shell command in /workspace/group and returns its output. Ends after 120 s; output is cut at 64 KB.',
   input: z.object({ command: z.string() }),

@@ -5,6 +5,7 @@ import { defineTool } from '../agent-tool.ts';
 
 export const tool = defineTool({
   name: 'write_file',
+  doing: 'writing files',
   description: 'Writes a text file, replacing what was there. Missing folders are made.',
   input: z.object({
     path: z.string().describe('Absolute, or relative to /workspace/group'),

@@ -68,6 +68,8 @@ export type ToolCall = {
 /** Something agents can ask the host for, without its name. */
 export type ToolBody<I extends z.ZodType = z.ZodType> = {
   readonly description: string;
+  /** Tells those who wait what it does, in a few words: `searching the web`. Made of its name by default. */
+  readonly doing?: string;
   readonly isMainOnly: boolean;
   /** Offered in scheduled tasks and nowhere else. False by default. */
   readonly isTaskOnly?: boolean;

@@ -36,14 +36,21 @@ export async function answerWithFiles(
       problems.set(path, error instanceof Error ? error.message : String(error));
     }
   }
-  const said = text.replaceAll(CODE_OR_PICTURE, (...match) => {
+  return { text: withPictureWords(text, problems), held: joined(held) };
+}
+
+/** Writes pictures that go along as their words in brackets, and one that does not as the problem with its path. */
+export function withPictureWords(
+  text: string,
+  problems: ReadonlyMap<string, string> = new Map(),
+): string {
+  return text.replaceAll(CODE_OR_PICTURE, (...match) => {
     const found: readonly (string | undefined)[] = match.slice(0, 4);
     const [path] = localPathIn(found);
     const [whole = '', words = ''] = found;
     if (path === undefined) return whole;
     return `[${problems.get(path) ?? (words.trim() || basename(path))}]`;
   });
-  return { text: said, held: joined(held) };
 }
 
 /** Returns the path of a picture in the group's folder; none for code, and for what is elsewhere. */

@@ -104,7 +104,12 @@ export class AgentTurn implements PayingTurn {
       case 'alive':
         return null;
       case 'tool_began':
-        this.#parts.events.onOwnToolRun?.({ kind: 'began', id: frame.id, name: frame.name });
+        this.#parts.events.onOwnToolRun?.({
+          kind: 'began',
+          id: frame.id,
+          name: frame.name,
+          doing: frame.doing,
+        });
         return null;
       case 'tool_ended':
         this.#parts.events.onOwnToolRun?.({

@@ -19,7 +19,7 @@
  *     host   → decision {id, word, isAnswered, text}       the owner's word; `no` without an answer
  *     host   → message {turn, id, text}                    said in the chat since the turn began
  *     agent  → took {turn, id}                             the next step's model call holds that message
- *     agent  → tool_began {id, turn, name}                 a tool of its own runs, and has ended: for the record
+ *     agent  → tool_began {id, turn, name, doing}          a tool of its own runs, and has ended: for the record
  *     agent  → tool_ended {id, turn, ok, error}
  *     agent  → alive {turn}                                while a tool of its own runs, each second
  *     agent  → done {turn, text, session, leftBehind}
@@ -164,7 +164,14 @@ export const AgentFrame = z.discriminatedUnion('type', [
     ok: z.boolean(),
     value: z.string(),
   }),
-  z.strictObject({ type: z.literal('tool_began'), id: Id, turn: Id, name: z.string().max(64) }),
+  z.strictObject({
+    type: z.literal('tool_began'),
+    id: Id,
+    turn: Id,
+    name: z.string().max(64),
+    /** A few words for those who wait. */
+    doing: z.string().max(200).optional(),
+  }),
   z.strictObject({
     type: z.literal('tool_ended'),
     id: Id,

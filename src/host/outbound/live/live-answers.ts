@@ -10,6 +10,7 @@ import type {
   TimeoutsPort,
   TimerPort,
 } from '../../contracts/ports.ts';
+import { withPictureWords } from '../answer-files.ts';
 import { createActivities } from './activities.ts';
 
 /** The answer of one turn, on its way to the chat. */
@@ -292,7 +293,7 @@ class Steps {
     await channel?.draft?.({
       id,
       jid,
-      text: this.#text,
+      text: withPictureWords(this.#text),
       activity,
       ...(channel.answered === undefined ? {} : { answersTo: store.turns.asked(turnId) }),
       ...(can.replyTo && replyTo !== null ? { replyTo } : {}),

@@ -4,7 +4,8 @@ import type { AskedAbout, Asking } from '../../asking/asking.ts';
 import type { AskQuestion } from '../../contracts/ask.ts';
 import type { StorePort } from '../../contracts/ports.ts';
 import { answerWithFiles } from '../../outbound/answer-files.ts';
-import type { LiveAnswers } from '../../outbound/live/live-answers.ts';
+import type { LiveAnswer, LiveAnswers } from '../../outbound/live/live-answers.ts';
+import { toolLine } from '../../outbound/live/tool-line.ts';
 import type { OutgoingFiles } from '../../outbound/outgoing-files.ts';
 import { taskOfTurn } from '../../scheduler/task-turn.ts';
 import type { CommandContexts } from '../commands/command-contexts.ts';
@@ -52,7 +53,7 @@ export function createAgentRunner(
     const record = options.records.begin(turn);
     const callbacks: AgentCallbacks = {
       record,
-      onTool: (call) => record.called(call, () => tools.call(call)),
+      onTool: (call, signal) => record.called(call, () => tools.call(call, signal)),
       onOwnTool: (call) => record.checked(call, () => tools.check(call)),
       guardedOwnTools: tools.guardedOwnTools,
       ownToolsOff: tools.ownToolsOff,
@@ -67,6 +68,7 @@ export function createAgentRunner(
     }
     const seen: AgentCallbacks = {
       ...callbacks,
+      ...shownTools(answer, callbacks, tools.doing),
       onText: answer.addText,
       followUps: followUps.eventsOf(turn),
     };
@@ -89,4 +91,23 @@ export function createAgentRunner(
   }
 
   return (turn) => run(turn).finally(() => asking.abandon(turn.id));
+}
+
+/** Has the chat see what the tools of a turn do, if it takes long. */
+function shownTools(
+  answer: LiveAnswer,
+  { onTool }: Pick<AgentCallbacks, 'onTool'>,
+  doing: (name: string) => string | undefined,
+): Pick<AgentCallbacks, 'onTool' | 'onOwnToolRun'> {
+  const own = new Map<string, () => void>();
+  return {
+    onTool(call, signal) {
+      const end = answer.begin(toolLine(call.name, doing(call.name)));
+      return onTool(call, signal).finally(end);
+    },
+    onOwnToolRun(run) {
+      if (run.kind === 'began') own.set(run.id, answer.begin(toolLine(run.name, run.doing)));
+      else own.get(run.id)?.();
+    },
+  };
 }

@@ -1,5 +1,5 @@
 import type { ChooseModels } from '../../../model/routing.ts';
-import type { TurnEvents, TurnOutcome, TurnRequest } from '../../../sandbox/sandbox.ts';
+import type { OwnToolRun, TurnEvents, TurnOutcome, TurnRequest } from '../../../sandbox/sandbox.ts';
 import type { Group, Turn } from '../../../store/store.ts';
 import type { Budgets } from '../../budget/budgets.ts';
 import { overBudget } from '../../budget/over-budget.ts';
@@ -44,6 +44,7 @@ export type AgentCallbacks = {
   readonly onText?: TurnEvents['onText'];
   readonly onTool: TurnEvents['onTool'];
   readonly onAsk: TurnEvents['onAsk'];
+  readonly onOwnToolRun?: (run: OwnToolRun) => void;
   readonly onOwnTool: TurnEvents['onOwnTool'];
   readonly guardedOwnTools: TurnRequest['guardedOwnTools'];
   readonly ownToolsOff: TurnRequest['ownToolsOff'];
@@ -110,7 +111,10 @@ export async function runAgentTurn(
       onTool: callbacks.onTool,
       onAsk: callbacks.onAsk,
       onOwnTool: callbacks.onOwnTool,
-      onOwnToolRun: callbacks.record.ownTool,
+      onOwnToolRun(run) {
+        callbacks.record.ownTool(run);
+        callbacks.onOwnToolRun?.(run);
+      },
       onModelCall: (call, signal) =>
         callbacks.record.admitted(call, () => options.budgets.admit(group.folder, call, signal)),
       onModelAnswer: chosen.answered,

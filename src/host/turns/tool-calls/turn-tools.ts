@@ -28,6 +28,8 @@ export interface TurnTools {
   /** Describes those that are offered. What a turn is offered it can call, whatever becomes of a list meanwhile. */
   offer(turn: ToolTurn): TurnRequest['tools'];
   call(call: HostToolCall, signal?: AbortSignal): Promise<HostToolResult>;
+  /** Returns the tool's own words for what it does; undefined for none. */
+  doing(name: string): string | undefined;
   /** The agent's own tools that guards look at, which answer by `check`. */
   readonly guardedOwnTools: OwnTools;
   /** Those that the owner has switched off in this chat. */
@@ -99,6 +101,7 @@ export function openTurnTools(
       : null,
   };
   return {
+    doing: (called) => tools.find(({ name }) => name === called)?.doing,
     offer: (kind) => offerOf(tools, guards, kind),
     call: (call, signal) => callTool(callOptions, call, signal),
     guardedOwnTools: guards.ownTools,

@@ -42,6 +42,7 @@ export function webFetch(internet: Internet, readingMs = 15_000) {
       return {
         description:
           'Reads a page of the public web: articles as Markdown, PDF files as text. It sees no page that needs a login, and no address of this machine or its network.',
+        doing: 'reading a web page',
         isMainOnly: false,
         input: Input,
         async run({ caller: { folder } }, { url, format, from, length }) {

@@ -33,6 +33,7 @@ export function webSearch(addresses?: ServerAddresses) {
       return {
         description:
           'Searches the web. Returns titles, addresses and a few lines of each page; web_fetch reads a page.',
+        doing: 'searching the web',
         isMainOnly: false,
         input: Input,
         async run({ caller: { folder } }, { query, count, since = null }) {

@@ -1,0 +1,18 @@
+const LONGEST = 60;
+
+/**
+ * Makes the line that tells what a tool does: its own words, or some of its name. They may come from a container or
+ * from another's server, so nothing in them reads as Markdown or as a line of its own.
+ */
+export function toolLine(name: string, doing: string | undefined): string {
+  const line = plain(doing ?? '');
+  return line === '' ? `using ${plain(name.replace('__', ': ').replaceAll('_', ' '))}` : line;
+}
+
+function plain(text: string): string {
+  const words = text
+    .replace(/[\p{C}\p{Z}\s]+/gu, ' ')
+    .replace(/[*_`~[\]<>#|\\]/g, '')
+    .trim();
+  return words.length > LONGEST ? `${words.slice(0, LONGEST - 1).trimEnd()}…` : words;
+}
