@@ -1,0 +1,88 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { z } from 'zod';
+import { type Codebase, commitAll, temporaryCodebase } from '../src/testing/codebase.ts';
+
+const HOME = join(import.meta.dirname, '..');
+const NAMES = readdirSync(join(HOME, 'skills'), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name)
+  .sort();
+
+const Manifest = z.object({ depends: z.array(z.string()).default([]) });
+
+const Config = z.looseObject({
+  check: z.unknown(),
+  keep: z.unknown(),
+  related: z.unknown(),
+  test: z.string(),
+});
+
+/** This repository without its checks and tests, which are proved by the matrix: here it is about texts. */
+function repository(): Codebase {
+  const codebase = temporaryCodebase({});
+  const listed = execFileSync('git', ['ls-files', '-z', '-co', '--exclude-standard'], {
+    cwd: HOME,
+    encoding: 'utf8',
+  });
+  for (const path of listed
+    .split('\0')
+    .filter((one) => one !== '' && existsSync(join(HOME, one)))) {
+    cpSync(join(HOME, path), codebase.path(path));
+  }
+  const { check, keep, related, ...config } = Config.parse(
+    parse(codebase.read('claw.config.yaml')),
+  );
+  expect([check, keep, related].every((one) => one !== undefined)).toBe(true);
+  codebase.write({ 'claw.config.yaml': stringify({ ...config, test: 'true' }) });
+  codebase.git('init', '--quiet', '--initial-branch=main');
+  commitAll(codebase, 'the release');
+  codebase.git('tag', 'v0.1.0');
+  return codebase;
+}
+
+/** Puts what a skill needs before it. */
+function afterNeeds(codebase: Codebase, order: readonly string[]): readonly string[] {
+  const sorted: string[] = [];
+  const add = (name: string): void => {
+    if (sorted.includes(name)) return;
+    const manifest = Manifest.parse(parse(codebase.read(`skills/${name}/manifest.yaml`)));
+    for (const need of manifest.depends) add(need.split('@')[0] ?? need);
+    sorted.push(name);
+  };
+  order.forEach(add);
+  return sorted;
+}
+
+async function change(codebase: Codebase, verb: 'apply' | 'remove', names: readonly string[]) {
+  const run = await codebase.claw(verb, ...names, '--no-install');
+  expect(run.json.error, `${verb} ${names.join(' ')}`).toBeNull();
+  expect(run.json.conflicts).toEqual([]);
+}
+
+test('all skills together are one tree in three orders, and removed in another they leave nothing', async () => {
+  await using codebase = repository();
+  const released = codebase.tree();
+  await change(codebase, 'apply', NAMES);
+  const together = codebase.tree();
+  expect(together).not.toEqual(released);
+
+  const backwards = afterNeeds(codebase, NAMES.toReversed());
+  const oddFirst = afterNeeds(
+    codebase,
+    NAMES.toSorted((one, other) => (one.length % 2) - (other.length % 2)),
+  );
+  for (const order of [backwards, oddFirst]) {
+    // What others need goes last.
+    for (const name of order.toReversed()) await change(codebase, 'remove', [name]);
+    expect(codebase.tree()).toEqual(released);
+    for (const name of order) await change(codebase, 'apply', [name]);
+    expect(codebase.tree()).toEqual(together);
+  }
+  await change(codebase, 'remove', NAMES);
+  expect(codebase.tree()).toEqual(released);
+  expect(codebase.git('status', '--porcelain')).not.toMatch(/^( M| D|\?\? (?!\.claw))/m);
+});
