@@ -27,11 +27,13 @@ export const command = defineCommand({
   },
   async propose(context, argument) {
     const given = readArguments(argument);
-    return given === null ? null : await proposeChange(context, wishOf(given.words, []));
+    return given === null ? null : await proposeChange(context, requestOf(given.words, []));
   },
   confirm(context, data) {
-    const wish = PreviewedRequest.parse(data);
-    return carryOutChange(context, wish, (note) => show(context, wish.args, wish.allow, note));
+    const request = PreviewedRequest.parse(data);
+    return carryOutChange(context, request, (note) =>
+      show(context, request.args, request.allow, note),
+    );
   },
   resume: reportChange,
 });
@@ -42,10 +44,10 @@ function show(
   allow: readonly string[],
   note: string,
 ): Promise<CommandResult> {
-  return previewChange(context, wishOf(skills, allow), note);
+  return previewChange(context, requestOf(skills, allow), note);
 }
 
-function wishOf(skills: readonly string[], allow: readonly string[]): Previewed {
+function requestOf(skills: readonly string[], allow: readonly string[]): Previewed {
   const named = skills.join(' ');
   return {
     verb: 'apply',

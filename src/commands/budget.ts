@@ -20,9 +20,9 @@ export const command = defineCommand({
       const { group, rest } = groupAndRest(context, words);
       const { budgets } = context;
       if (rest.length > 0) {
-        const wish = wishOf(joined(rest), budgets.limitsOf(group.folder));
+        const limits = readLimits(joined(rest), budgets.limitsOf(group.folder));
         const wasUsedUp = budgets.isUsedUp(group.folder);
-        budgets.set(group.folder, wish === 'default' ? null : wish);
+        budgets.set(group.folder, limits === 'default' ? null : limits);
         const isBack = wasUsedUp && !budgets.isUsedUp(group.folder);
         const retry = isBack ? ' Say `/retry` for what was not answered.' : '';
         return { kind: 'answer', text: `${lineOf(context, group.folder)}${retry}` };
@@ -36,7 +36,7 @@ export const command = defineCommand({
  *
  * @throws GroupRefused with the usage
  */
-function wishOf(typed: string, before: Limits): Limits | 'default' {
+function readLimits(typed: string, before: Limits): Limits | 'default' {
   const said = typed.toLowerCase();
   if (said === 'default') return 'default';
   if (said === 'none') return { microUsd: null, tokens: null };

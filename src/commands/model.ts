@@ -18,12 +18,12 @@ export const command = defineCommand({
   run: (context, argument) =>
     answerOrRefusal(async () => ({
       kind: 'answer',
-      text: await answerTo(context, wishOf(context, wordsOf(argument))),
+      text: await answerTo(context, requestOf(context, wordsOf(argument))),
     })),
 });
 
 /** The model that was typed, if any, and the chats that it is for. */
-type Wish = {
+type ModelRequest = {
   readonly typed: string;
   /** Null for all chats. */
   readonly folder: string | null;
@@ -31,7 +31,7 @@ type Wish = {
 };
 
 /** @throws GroupRefused where the words after `for` name no chat */
-function wishOf(context: CommandContext, words: readonly Word[]): Wish {
+function requestOf(context: CommandContext, words: readonly Word[]): ModelRequest {
   const at = words.findIndex(({ text, isQuoted }) => text.toLowerCase() === 'for' && !isQuoted);
   const { group } = context;
   if (at === -1) return { typed: joined(words), folder: group.folder, chat: 'this chat' };
@@ -44,21 +44,21 @@ function wishOf(context: CommandContext, words: readonly Word[]): Wish {
   return { typed, folder: named.group.folder, chat: named.group.name };
 }
 
-async function answerTo(context: CommandContext, wish: Wish): Promise<string> {
+async function answerTo(context: CommandContext, request: ModelRequest): Promise<string> {
   const { models } = context;
-  if (wish.typed === '') return await listText(context, wish);
-  if (wish.typed.toLowerCase() === 'default') {
-    models.choose(wish.folder, null);
-    return `Back to the default. ${chatLine(context, wish)}`;
+  if (request.typed === '') return await listText(context, request);
+  if (request.typed.toLowerCase() === 'default') {
+    models.choose(request.folder, null);
+    return `Back to the default. ${chatLine(context, request)}`;
   }
-  const found = await findModel(models, wish.typed);
+  const found = await findModel(models, request.typed);
   if (found.kind === 'none') return found.text;
-  if (found.kind === 'several') return severalText(context, wish.typed, found.names);
-  models.choose(wish.folder, found.name);
-  return `${chatLine(context, wish)}${found.note}`;
+  if (found.kind === 'several') return severalText(context, request.typed, found.names);
+  models.choose(request.folder, found.name);
+  return `${chatLine(context, request)}${found.note}`;
 }
 
-function chatLine({ models }: CommandContext, { folder, chat }: Wish): string {
+function chatLine({ models }: CommandContext, { folder, chat }: ModelRequest): string {
   const model = models.of(folder);
   const numbers = numbersText(models.numbersOf(model.name));
   const origin = model.from === 'chat' ? '' : `, ${originText(model)}`;
@@ -66,7 +66,7 @@ function chatLine({ models }: CommandContext, { folder, chat }: Wish): string {
   return `${head}: \`${model.name}\`${origin} (${numbers}).`;
 }
 
-async function listText(context: CommandContext, wish: Wish): Promise<string> {
+async function listText(context: CommandContext, request: ModelRequest): Promise<string> {
   const lists = await context.models.lists();
   const sections = lists.flatMap(({ provider, names, problem }) => [
     '',
@@ -75,7 +75,7 @@ async function listText(context: CommandContext, wish: Wish): Promise<string> {
     ...(names.length > SHOWN ? [`… and ${names.length - SHOWN} more: \`/model ${provider}\``] : []),
   ]);
   return [
-    chatLine(context, wish),
+    chatLine(context, request),
     ...otherChats(context),
     ...sections,
     '',

@@ -26,26 +26,29 @@ export const command = defineCommand({
   help: 'takes part in a chat: its number or name, `as` a folder, `trigger` a word, or `always`',
   run: (context, argument) =>
     answerOrRefusal(async () => {
-      const { chat, options } = wishOf(context, wordsOf(argument));
+      const { chat, options } = readWords(context, wordsOf(argument));
       return register(context, { chat, ...options });
     }, `register ${argument}`),
   confirm: (context, data) =>
     answerOrRefusal(async () => {
-      const { jid, ...wish } = Asked.parse(data);
+      const { jid, ...wanted } = Asked.parse(data);
       const chat = context.store.chats.byJid(jid);
       if (chat === null) throw new GroupRefused('That chat is not known any more.');
-      return answer(context, context.registry.register({ chat, ...wish, mayTakeOver: true }));
+      return answer(context, context.registry.register({ chat, ...wanted, mayTakeOver: true }));
     }),
 });
 
 type Options = { readonly folder: string | null; readonly trigger: Trigger | null };
 
-function register(context: CommandContext, wish: Options & { readonly chat: Chat }): CommandResult {
+function register(
+  context: CommandContext,
+  wanted: Options & { readonly chat: Chat },
+): CommandResult {
   try {
-    return answer(context, context.registry.register({ ...wish, mayTakeOver: false }));
+    return answer(context, context.registry.register({ ...wanted, mayTakeOver: false }));
   } catch (error) {
     if (!(error instanceof FolderLeft)) throw error;
-    const { chat, trigger } = wish;
+    const { chat, trigger } = wanted;
     const { folder } = error;
     const name = chat.name ?? chat.jid;
     return {
@@ -69,7 +72,7 @@ function answer(
 }
 
 /** Reads the longest beginning that is a chat and leaves options that can be read. */
-function wishOf(
+function readWords(
   { registry }: CommandContext,
   words: readonly Word[],
 ): { readonly chat: Chat; readonly options: Options } {

@@ -43,7 +43,7 @@ export const command = defineCommand({
     const present = coreVersion ?? (await readTree(context)).coreVersion;
     const found = await releaseOf(context, wanted, present);
     if (found.kind === 'none') return answer(found.text);
-    return await previewChange(context, wishOf({ ref: found.ref, ...given }));
+    return await previewChange(context, requestOf({ ref: found.ref, ...given }));
   },
   async propose(context, argument) {
     const given = readArguments(argument, OPTIONS);
@@ -54,13 +54,13 @@ export const command = defineCommand({
     if (given === null || more !== undefined || !isKnown) return null;
     const found = await releaseOf(context, wanted, coreVersion);
     if (found.kind === 'none') return null;
-    return await proposeChange(context, wishOf({ ref: found.ref, ...given }));
+    return await proposeChange(context, requestOf({ ref: found.ref, ...given }));
   },
   confirm(context, data) {
-    const wish = PreviewedRequest.parse(data);
-    const [ref = ''] = wish.args;
-    return carryOutChange(context, wish, (note) =>
-      previewChange(context, wishOf({ ...wish, ref }), note),
+    const request = PreviewedRequest.parse(data);
+    const [ref = ''] = request.args;
+    return carryOutChange(context, request, (note) =>
+      previewChange(context, requestOf({ ...request, ref }), note),
     );
   },
   resume: reportChange,
@@ -83,7 +83,7 @@ async function releaseOf(
     : { kind: 'found', ref: wanted };
 }
 
-function wishOf({ ref, options, allow }: Wanted): Previewed {
+function requestOf({ ref, options, allow }: Wanted): Previewed {
   const said = options.map((option) => option.replace(/^--/, ''));
   const typed = ['/update', ref, ...said].join(' ');
   return {

@@ -30,11 +30,13 @@ export const command = defineCommand({
     const given = readArguments(argument);
     const { applied } = await readTree(context);
     if (given === null || applied.length === 0) return null;
-    return await proposeChange(context, wishOf(given.words, [], applied));
+    return await proposeChange(context, requestOf(given.words, [], applied));
   },
   confirm(context, data) {
-    const wish = PreviewedRequest.parse(data);
-    return carryOutChange(context, wish, (note) => show(context, wish.args, wish.allow, note));
+    const request = PreviewedRequest.parse(data);
+    return carryOutChange(context, request, (note) =>
+      show(context, request.args, request.allow, note),
+    );
   },
   resume: reportChange,
 });
@@ -48,10 +50,14 @@ async function show(
   const { applied } = await readTree(context);
   if (applied.length === 0)
     return answer('There is no skill in the code yet: `/skills` lists what can be added.');
-  return await previewChange(context, wishOf(skills, allow, applied), note);
+  return await previewChange(context, requestOf(skills, allow, applied), note);
 }
 
-function wishOf(skills: readonly string[], allow: readonly string[], applied: Applied): Previewed {
+function requestOf(
+  skills: readonly string[],
+  allow: readonly string[],
+  applied: Applied,
+): Previewed {
   const typed = ['/upgrade', ...skills].join(' ');
   return {
     verb: 'upgrade',

@@ -17,7 +17,7 @@ const Answer = z.object({
   usage: z.object({ prompt_tokens: Count }).nullish().catch(null),
 });
 
-type Wish = {
+type EmbeddingRequest = {
   readonly texts: readonly string[];
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
@@ -32,11 +32,11 @@ export type CountedVectors =
 
 /** Creates the way to embeddings by the settings of an environment, without a budget: for a try by the owner. */
 export function embedBy(environment: Environment): Embed {
-  return async ({ model: name, ...wish }) => {
+  return async ({ model: name, ...request }) => {
     const settings = { model: null, modelContext: null, modelPrice: null };
     const models = openModels(await discoverProviders(), environment, { settings });
     const found = embeddingModel(models, name);
-    return 'kind' in found ? found : await embedTexts(found, wish);
+    return 'kind' in found ? found : await embedTexts(found, request);
   };
 }
 
@@ -57,8 +57,8 @@ export function embeddingModel(models: Pick<Models, 'find'>, name: string): Mode
  * Asks a model's server for the vectors of texts, in OpenAI's protocol and with the key of its provider.
  * An answer with another number of vectors, of unequal length or with what is no number is refused whole.
  */
-export async function embedTexts(model: Model, wish: Wish): Promise<CountedVectors> {
-  const { texts, timeoutMs, signal } = wish;
+export async function embedTexts(model: Model, request: EmbeddingRequest): Promise<CountedVectors> {
+  const { texts, timeoutMs, signal } = request;
   try {
     const answer = await fetch(urlOf(model), {
       method: 'POST',

@@ -68,8 +68,8 @@ export function toolCaller() {
 }
 
 /** Has the main chat's agent schedule something in the other group. */
-export async function scheduleInFamily(assistant: TestAssistant, wish: object): Promise<void> {
-  await assistant.terminal.say(`schedule ${JSON.stringify({ ...wish, group: 'family' })}`);
+export async function scheduleInFamily(assistant: TestAssistant, wanted: object): Promise<void> {
+  await assistant.terminal.say(`schedule ${JSON.stringify({ ...wanted, group: 'family' })}`);
   await isIdle(assistant);
 }
 

@@ -31,8 +31,8 @@ export const tool = defineTool({
           `No chat is called ${typed}. list_groups shows those that are known.`,
         );
       }
-      const wish = { chat, folder, trigger: trigger === undefined ? null : readTrigger(trigger) };
-      const group = registry.register({ ...wish, mayTakeOver: false });
+      const wanted = { chat, folder, trigger: trigger === undefined ? null : readTrigger(trigger) };
+      const group = registry.register({ ...wanted, mayTakeOver: false });
       return `${group.name} is registered, with the folder groups/${group.folder}.`;
     },
   }),

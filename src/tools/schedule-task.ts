@@ -25,15 +25,15 @@ export const tool = defineTool({
     doing: 'scheduling',
     isMainOnly: false,
     input: Input,
-    async run(toolContext, wish) {
+    async run(toolContext, input) {
       const { caller, tasks } = toolContext;
       const group = namedGroup(
         toolContext,
-        wish.group,
+        input.group,
         'This chat may schedule tasks for itself only.',
       );
       const task = tasks.schedule(
-        { ...wish, timeZone: wish.time_zone, ifMissed: wish.if_missed },
+        { ...input, timeZone: input.time_zone, ifMissed: input.if_missed },
         group,
         caller.folder,
       );

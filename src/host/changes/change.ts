@@ -49,11 +49,11 @@ export type Ended =
  */
 export async function carryOut(
   context: CommandContext,
-  wish: ChangeRequest,
-  by: readonly string[] = [wish.verb, ...wish.args, ...(wish.options ?? [])],
+  request: ChangeRequest,
+  by: readonly string[] = [request.verb, ...request.args, ...(request.options ?? [])],
 ): Promise<Ended> {
-  const begun = await beginChange(context, wish);
-  const { allow = [], plan = null, seen = [] } = wish;
+  const begun = await beginChange(context, request);
+  const { allow = [], plan = null, seen = [] } = request;
   const result = await runClawWithProgress(context, [
     ...by,
     '--yes',

@@ -24,37 +24,37 @@ export type Previewed = ChangeRequest & {
 /** Plans a change, shows what it would do, and asks whether to go on. What is blocked is taken up. */
 export async function previewChange(
   context: CommandContext,
-  wish: Previewed,
+  request: Previewed,
   note = '',
 ): Promise<CommandResult> {
-  const { verb, args, allow = [], options = [], asks } = wish;
+  const { verb, args, allow = [], options = [], asks } = request;
   const named = allow.flatMap((path) => ['--allow', path]);
   const plan = await context.claw(['plan', verb, ...args, ...options, ...named]);
-  const first = wish.asksFirst?.(plan) ?? null;
+  const first = request.asksFirst?.(plan) ?? null;
   if (first !== null) return first;
   if (isBlocked(plan)) return await carryOutChange(context, { verb, args, options, allow });
   const refusal = refusalOf(plan);
   if (refusal !== null) return answer(refusal);
   const consent = consentFor(plan);
-  const lines = linesOf(context, wish, plan, note);
-  if (consent.length > 0) return answer(`${lines}\n\n${consentText(consent, wish.typed)}`);
+  const lines = linesOf(context, request, plan, note);
+  if (consent.length > 0) return answer(`${lines}\n\n${consentText(consent, request.typed)}`);
   if (asks === 'never' || (await isIdle(context, verb, plan))) {
     if (plan.changes.length > 0) context.say(lines);
     return await carryOutChange(context, { verb, args, options, allow });
   }
-  return questionOf(context, wish, plan, note);
+  return questionOf(context, request, plan, note);
 }
 
 function questionOf(
   context: CommandContext,
-  wish: Previewed,
+  request: Previewed,
   plan: ClawResult,
   note = '',
 ): CommandQuestion {
-  const { verb, args, options = [], allow = [], question, declined } = wish;
+  const { verb, args, options = [], allow = [], question, declined } = request;
   return {
     kind: 'ask',
-    text: `${linesOf(context, wish, plan, note)}\n\n${question}`,
+    text: `${linesOf(context, request, plan, note)}\n\n${question}`,
     data: { verb, args, options, allow, plan: planIn(plan), seen: plan.warnings },
     declined,
   };
@@ -77,15 +77,15 @@ function linesOf(
  */
 export async function proposeChange(
   context: CommandContext,
-  wish: Previewed,
+  request: Previewed,
 ): Promise<CommandQuestion | null> {
-  const { verb, args, options = [], asks } = wish;
+  const { verb, args, options = [], asks } = request;
   const plan = await context.claw(['plan', verb, ...args, ...options]);
-  const first = wish.asksFirst?.(plan) ?? null;
+  const first = request.asksFirst?.(plan) ?? null;
   if (first !== null) return first;
   if (isBlocked(plan) || refusalOf(plan) !== null || asks === 'never') return null;
   const isSilent = consentFor(plan).length > 0 || (await isIdle(context, verb, plan));
-  return isSilent ? null : questionOf(context, wish, plan);
+  return isSilent ? null : questionOf(context, request, plan);
 }
 
 /**
@@ -115,10 +115,10 @@ export const PreviewedRequest = z.object({
  */
 export async function carryOutChange(
   context: CommandContext,
-  wish: ChangeRequest,
+  request: ChangeRequest,
   again: ((note: string) => Promise<CommandResult>) | null = null,
 ): Promise<CommandResult> {
-  const ended = await carryOut(context, wish);
+  const ended = await carryOut(context, request);
   if (ended.kind === 'restart') return ended;
   if (ended.kind === 'blocked') return await resumeOperation(context, { isFresh: true });
   if (ended.code === 'PLAN_CHANGED' && again !== null) {

@@ -26,8 +26,8 @@ export interface Registry {
   list(): ChatList;
   /** @throws SeveralFit when it fits more than one */
   find(typed: string, among: 'registered' | 'known'): Chat | null;
-  /** @throws GroupRefused saying what is wrong with the wish; FolderLeft when only the owner can allow it */
-  register(wish: Registration): Group;
+  /** @throws GroupRefused saying what is wrong with it; FolderLeft when only the owner can allow it */
+  register(wanted: Registration): Group;
   /** Takes a chat out. Its folder and what was said stay for the day it comes back. */
   unregister(group: Group): Promise<void>;
   /** Deletes all that is known of a chat, registered or not, its folder included. */

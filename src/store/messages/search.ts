@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { createThroughIndex } from './search-index.ts';
 import { parseSearch } from './search-query.ts';
 
-export type SearchWish = {
+export type SearchQuery = {
   /** In which chats. */
   readonly jids: readonly string[];
   /** The typed words; the empty text means everything. */
@@ -25,7 +25,7 @@ export type Hit = {
 
 export interface Search {
   /** Finds messages and answers of the assistant in some chats, the newest first. */
-  find(wish: SearchWish): readonly Hit[];
+  find(query: SearchQuery): readonly Hit[];
 }
 
 const Row = z
@@ -80,10 +80,10 @@ export function openSearch(database: Database): Search {
 
   const throughIndex = createThroughIndex(database);
   return {
-    find: (wish) => throughIndex(() => find(wish)),
+    find: (query) => throughIndex(() => find(query)),
   };
 
-  function find({ jids, text, ...range }: SearchWish): readonly Hit[] {
+  function find({ jids, text, ...range }: SearchQuery): readonly Hit[] {
     bringUpToDate();
     const { match, pieces } = parseSearch(text, jids);
     // Nothing but signs, of which no message is made.

@@ -74,11 +74,11 @@ export function openAgentCommands({ context, jid }: AgentCommandsOptions): Agent
     withQuestion(result) {
       if (proposed === null || result.kind !== 'ended' || result.state !== 'answered')
         return result;
-      const wish = `${settings.assistantName} wants to run \`${proposed}\`, which changes its own code.`;
+      const proposal = `${settings.assistantName} wants to run \`${proposed}\`, which changes its own code.`;
       if (question !== null) {
-        return { ...result, question: { ...question, text: `${wish} ${question.text}` } };
+        return { ...result, question: { ...question, text: `${proposal} ${question.text}` } };
       }
-      const asked = { command: proposed, data: null, text: `${wish} Run it?`, run: proposed };
+      const asked = { command: proposed, data: null, text: `${proposal} Run it?`, run: proposed };
       return { ...result, question: { ...asked, declined: `\`${proposed}\` was not run.` } };
     },
   };
