@@ -210,10 +210,9 @@ async function programMounts(
 ): Promise<readonly Mount[]> {
   await giveFolder(ownHome, user);
   const mounts = [{ source: ownHome, target: '/home/node', isWritable: true }];
-  if (filesDir !== null) {
-    await giveFolder(filesDir, user);
+  // Not given away: it may be the owner's own, and is only read.
+  if (filesDir !== null)
     mounts.push({ source: filesDir, target: '/opt/program', isWritable: false });
-  }
   const { mountsFile, dataDir } = settings;
   const places = { mountsFile, homeDir, projectDir, dataDir };
   const extra = await extraMounts({ ...places, folder: sharedAs });

@@ -73,6 +73,8 @@ export type ToolBody<I extends z.ZodType = z.ZodType> = {
   readonly isMainOnly: boolean;
   /** Offered in scheduled tasks and nowhere else. False by default. */
   readonly isTaskOnly?: boolean;
+  /** Offered in the groups with these folders and nowhere else. In all by default. */
+  readonly folders?: readonly string[];
   readonly input: I;
   /** The JSON schema that the model is shown; made of `input` by default. */
   readonly inputSchema?: Readonly<Record<string, unknown>>;

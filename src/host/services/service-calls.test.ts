@@ -62,6 +62,7 @@ test('a service asks the owner, and what it asks is withdrawn when its call is a
     create: () => ({
       description: 'Asks.',
       isMainOnly: false,
+      folders: ['main'],
       input: z.object({}),
       async run({ ask, signal }) {
         const { word } = await ask({ text: 'And this?' });
@@ -71,7 +72,13 @@ test('a service asks the owner, and what it asks is withdrawn when its call is a
   });
   const given = { assistantName: 'Andy', dataDir: project.dir, timeZone: 'UTC', log: console };
   const { tools } = openTools([slow], {}, { ...given, now: Date.now, newId: randomUUID });
-  const assistant = await project.start({ over: { services, tools } });
+  const assistant = await startWithFamily(project, async () => answers('-'), undefined, {
+    services,
+    tools,
+  });
+  // It is for the owner's own chats alone.
+  expect((await context).tools.offered('main').map(({ name }) => name)).toEqual(['slow']);
+  expect((await context).tools.offered('family')).toEqual([]);
   const { terminal } = assistant;
   const { ask } = await context;
   const asked = ask({ text: 'May it?', what: 'the thing' });

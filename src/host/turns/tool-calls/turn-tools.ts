@@ -74,7 +74,10 @@ export function openTurnTools(
 ): TurnTools {
   const { store, guards, registry, tasks, fetchAttachment, timeZone, channelOf } = options;
   const off = store.toolSwitches.offIn(group.folder);
-  const tools = options.tools.list().filter(({ name }) => !isSwitchedOff(off, name));
+  const tools = options.tools
+    .list()
+    .filter(({ name }) => !isSwitchedOff(off, name))
+    .filter(({ folders }) => folders === undefined || folders.includes(group.folder));
   let isSilent = false;
 
   const callOptions: ToolCallOptions = {
