@@ -1,0 +1,40 @@
+import type { HttpServer } from './config.ts';
+
+/** What a server at an address says to a first message. */
+export type Probe =
+  | { readonly kind: 'answers' }
+  | { readonly kind: 'login' }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+/** Says hello to a server as a client does, and keeps no session. Never rejects. */
+export async function probe({ url, headers }: HttpServer, timeoutMs: number): Promise<Probe> {
+  const hello = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      clientInfo: { name: 'patchclaw', version: '1.0.0' },
+    },
+  };
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        ...headers,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
+      body: JSON.stringify(hello),
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    await response.body?.cancel();
+    if (response.ok) return { kind: 'answers' };
+    if (response.status === 401) return { kind: 'login' };
+    return { kind: 'failed', reason: `it answered ${response.status}` };
+  } catch (error) {
+    const { message, cause } = error as Error;
+    return { kind: 'failed', reason: cause instanceof Error ? cause.message : message };
+  }
+}

@@ -1,0 +1,61 @@
+import { mkdirSync, watch } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { defineService } from '../host/contracts/service.ts';
+import { readMcpConfig } from '../lib/mcp/config.ts';
+import { callbackPage } from './mcp/callback-page.ts';
+import { announce, McpServers } from './mcp/servers.ts';
+
+const SETTLED_MS = 300;
+
+/** Keeps the connections to the owner's MCP servers, which `src/tools/mcp.ts` offers to agents. */
+export const service = defineService({
+  name: 'mcp',
+  // The owner's list names settings as `${NAME}`: which, is not known before it is read.
+  settings: z.looseObject({}),
+  async start(context) {
+    const { dataDir, assistantName, log, now, setTimer, startProgram, signal, settings } = context;
+    mkdirSync(join(dataDir, 'mcp'), { recursive: true, mode: 0o700 });
+    let address: Promise<{ readonly url: string }> | null = null;
+    const servers = new McpServers({
+      dataDir,
+      assistantName,
+      log,
+      now,
+      setTimer,
+      startProgram,
+      readConfig: () => readMcpConfig(dataDir, settings),
+      async redirectUrl() {
+        address ??= context.route({
+          method: 'GET',
+          path: '/callback',
+          access: 'own',
+          handle: ({ query }) => callbackPage(() => servers.finishLogin(query)),
+        });
+        return (await address).url;
+      },
+    });
+    let cancel = (): void => {};
+    const watcher = watch(join(dataDir, 'mcp'), (_event, file) => {
+      if (file !== 'mcp.json' || signal.aborted) return;
+      cancel();
+      // An editor writes in several steps.
+      cancel = setTimer(SETTLED_MS, () => servers.reload());
+    });
+    const withdraw = announce(dataDir, servers);
+    await servers.reload();
+    return {
+      async stop() {
+        withdraw();
+        watcher.close();
+        await servers.stop();
+      },
+      status() {
+        const states = servers.states();
+        if (states.length === 0) return servers.problems[0] ?? null;
+        const connected = states.filter(({ state }) => state === 'connected').length;
+        return `${connected} of ${states.length} servers connected, ${servers.tools.length} tools`;
+      },
+    };
+  },
+});

@@ -1,0 +1,273 @@
+import { UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import {
+  ElicitRequestSchema,
+  ErrorCode,
+  McpError,
+  ToolListChangedNotificationSchema,
+} from '@modelcontextprotocol/sdk/types.js';
+import type { z } from 'zod';
+import type { Ask } from '../../host/contracts/ask.ts';
+import type { HostLog } from '../../host/contracts/log.ts';
+import type { ServerState } from '../../lib/mcp/board.ts';
+import type { McpServer } from '../../lib/mcp/config.ts';
+import { elicit } from './elicitation.ts';
+import { listRemoteTools, type RemoteTool } from './remote-tools.ts';
+import { CallResult } from './result.ts';
+
+const CONNECT_MS = 30_000;
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 60_000;
+/** A connection that lasted so long was no part of a row of failures. */
+const STABLE_MS = 60_000;
+const LONGEST_CALL_MS = 3_600_000;
+const CLIENT = { name: 'patchclaw', version: '1.0.0' };
+
+/** A way to a server that can say why it ended. */
+export type ServerTransport = {
+  readonly transport: Transport;
+  /** Why the connection ended, as the rest of a sentence; null where it does not know. */
+  readonly end: () => string | null;
+  /** Trades the browser's answer for tokens; null where the server has no login. */
+  readonly finishLogin: ((code: string) => Promise<void>) | null;
+};
+
+export type ConnectionOptions = {
+  readonly server: McpServer;
+  readonly open: () => ServerTransport;
+  readonly setTimer: (delayMs: number, callback: () => void) => () => void;
+  readonly now: () => number;
+  readonly log: HostLog;
+  /** Its state or its tools are others now. */
+  readonly onChange: () => void;
+};
+
+/** One call of a server's tool. */
+export type RemoteCall = {
+  readonly tool: string;
+  readonly input: unknown;
+  readonly signal: AbortSignal;
+  /** Asks the owner where the server wants to know something meanwhile. */
+  readonly ask: Ask;
+};
+
+/** The connection to one server: made, kept, and made again after a pause where it ends. */
+export class ServerConnection {
+  readonly server: McpServer;
+  readonly #options: ConnectionOptions;
+  readonly #stopped = new AbortController();
+  #client: Client | null = null;
+  #opened: ServerTransport | null = null;
+  #state: Pick<ServerState, 'state' | 'detail'> = { state: 'starting', detail: null };
+  #tools: readonly RemoteTool[] = [];
+  #failures = 0;
+  #connectedAt = 0;
+  #cancelRetry = (): void => {};
+  /** Questions of the calls under way, the newest last. */
+  #asks: readonly Ask[] = [];
+  #loginPage: URL | null = null;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    this.server = options.server;
+  }
+
+  /** Tools as the server listed them last; those of a server that is started again stay. */
+  get tools(): readonly RemoteTool[] {
+    return this.#tools;
+  }
+
+  state(): ServerState {
+    const { name, groups } = this.server;
+    return { name, ...this.#state, tools: this.#tools.length, groups: [...groups] };
+  }
+
+  /** The page on which the owner has to agree; null where there is nothing to agree to. */
+  get loginPage(): URL | null {
+    return this.#loginPage;
+  }
+
+  /** Notes the page of a login that the server wants. */
+  readonly wantsLogin = (page: URL): void => {
+    this.#loginPage = page;
+  };
+
+  /** Connects, or connects again at once. Never rejects: the state tells how it went. */
+  async connect(): Promise<void> {
+    this.#cancelRetry();
+    await this.#leave();
+    if (this.#stopped.signal.aborted) return;
+    this.#loginPage = null;
+    this.#become('starting', null);
+    const opened = this.#options.open();
+    const client = this.#createClient();
+    this.#opened = opened;
+    this.#client = client;
+    const { signal } = this.#stopped;
+    try {
+      await client.connect(opened.transport, { timeout: CONNECT_MS, signal });
+      await this.#list(client);
+      if (this.#client !== client) return;
+      this.#connectedAt = this.#options.now();
+      // From here on its end is a loss; before, it is the reason why this failed.
+      client.onclose = () => this.#lost(client, opened.end() ?? 'closed the connection');
+      if (opened.end() !== null) this.#lost(client, opened.end() ?? '');
+    } catch (error) {
+      if (this.#client !== client) return;
+      if (error instanceof UnauthorizedError) return this.#needsLogin();
+      this.#lost(client, opened.end() ?? `cannot be reached: ${sentence(error)}`);
+    }
+  }
+
+  /** Ends a login with the code that the browser brought, and connects. */
+  async finishLogin(code: string): Promise<void> {
+    const finish = this.#opened?.finishLogin ?? null;
+    if (finish === null) throw new Error(`${this.server.name} asks for no login now.`);
+    await finish(code);
+    await this.connect();
+  }
+
+  /**
+   * Calls a tool.
+   *
+   * @throws Error in words for the agent
+   */
+  async call({ tool, input, signal, ask }: RemoteCall): Promise<z.output<typeof CallResult>> {
+    const { timeout } = this.server;
+    const client = this.#client;
+    if (client === null || this.#state.state !== 'connected') throw new Error(this.#offText());
+    this.#asks = [...this.#asks, ask];
+    try {
+      const params = { name: tool, arguments: input };
+      return await client.request({ method: 'tools/call', params }, CallResult, {
+        signal,
+        timeout: timeout * 1_000,
+        resetTimeoutOnProgress: true,
+        maxTotalTimeout: LONGEST_CALL_MS,
+        // The token that it needs to tell of progress is sent only where progress is listened to.
+        onprogress: () => {},
+      });
+    } catch (error) {
+      if (signal.aborted) throw new Error('The turn was stopped, and the call with it.');
+      throw new Error(this.#failureOf(client, error));
+    } finally {
+      this.#asks = this.#asks.filter((one) => one !== ask);
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    this.#cancelRetry();
+    await this.#leave();
+    this.#become('off', null);
+  }
+
+  #createClient(): Client {
+    const { name } = this.server;
+    const client = new Client(CLIENT, { capabilities: { elicitation: { form: {} } } });
+    client.setRequestHandler(ElicitRequestSchema, async ({ params }) => {
+      const ask = this.#asks.at(-1);
+      return ask === undefined ? { action: 'decline' } : await elicit(name, params, ask);
+    });
+    client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
+      this.#list(client).catch((error: unknown) =>
+        this.#options.log.warn('an MCP server does not list its tools', {
+          server: name,
+          error: sentence(error),
+        }),
+      );
+    });
+    // A line that is no message is counted by the transport.
+    client.onerror = () => {};
+    return client;
+  }
+
+  async #list(client: Client): Promise<void> {
+    const options = { timeout: CONNECT_MS, signal: this.#stopped.signal };
+    const has = client.getServerCapabilities()?.tools !== undefined;
+    const { tools, leftOut } = has
+      ? await listRemoteTools(client, this.server.tools, options)
+      : { tools: [], leftOut: null };
+    if (this.#client !== client) return;
+    this.#tools = tools;
+    if (leftOut !== null)
+      this.#options.log.warn('tools of an MCP server are left out', {
+        server: this.server.name,
+        leftOut,
+      });
+    this.#become('connected', leftOut);
+  }
+
+  /** Ends the present connection without a word of it. */
+  async #leave(): Promise<void> {
+    const client = this.#client;
+    this.#client = null;
+    if (client === null) return;
+    client.onclose = () => {};
+    await client.close().catch(() => {
+      // What cannot be closed is gone already.
+    });
+  }
+
+  #lost(client: Client, reason: string): void {
+    if (this.#client !== client || this.#stopped.signal.aborted) return;
+    const { now, setTimer, log } = this.#options;
+    const lastedMs = this.#connectedAt === 0 ? 0 : now() - this.#connectedAt;
+    this.#connectedAt = 0;
+    this.#failures = lastedMs >= STABLE_MS ? 1 : this.#failures + 1;
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (this.#failures - 1), LONGEST_PAUSE_MS);
+    log.warn('an MCP server is gone and is connected again', {
+      server: this.server.name,
+      reason,
+      pauseMs,
+    });
+    void this.#leave();
+    this.#become('waiting', `${reason}; tried again in ${pauseMs / 1_000} s`);
+    this.#cancelRetry = setTimer(pauseMs, () => void this.connect());
+  }
+
+  #needsLogin(): void {
+    this.#become('login', `say \`/mcp login ${this.server.name}\``);
+  }
+
+  #failureOf(client: Client, error: unknown): string {
+    const { name, kind, timeout } = this.server;
+    if (error instanceof UnauthorizedError) {
+      this.#needsLogin();
+      return `${name} wants the owner to log in: they say /mcp login ${name}.`;
+    }
+    const end = this.#client === client ? (this.#opened?.end() ?? null) : null;
+    if (end !== null || this.#state.state !== 'connected') return this.#offText();
+    if (!(error instanceof McpError)) {
+      if (Array.isArray(Object(error).issues))
+        return `${name} answered with something that is no result of a tool.`;
+      if (kind === 'http') this.#lost(client, `cannot be reached: ${sentence(error)}`);
+      return `${name} did not answer: ${sentence(error)}`;
+    }
+    if (error.code === ErrorCode.RequestTimeout)
+      return `${name} gave no sign of life for ${timeout} s, so the call was given up.`;
+    if (error.code === ErrorCode.ConnectionClosed) return this.#offText();
+    return `${name} refused the call: ${sentence(error)}`;
+  }
+
+  #offText(): string {
+    const { state, detail } = this.#state;
+    const why = this.#opened?.end() ?? detail;
+    if (state === 'login')
+      return `${this.server.name} wants the owner to log in: they say /mcp login ${this.server.name}.`;
+    return `The tool server ${this.server.name} does not work now${why === null ? '' : `: it ${why}`}. It is started again by itself; do something else, or try once more later.`;
+  }
+
+  #become(state: ServerState['state'], detail: string | null): void {
+    this.#state = { state, detail };
+    this.#options.onChange();
+  }
+}
+
+function sentence(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  const cause =
+    error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';
+  return `${text}${cause}`.replace(/\s+/g, ' ').slice(0, 300);
+}

@@ -1,0 +1,116 @@
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
+import type { Program } from '../../lib/program.ts';
+
+/** A longer message ends the connection: no model could be shown it, and memory is limited. */
+export const MAX_MESSAGE_BYTES = 16 * 1_048_576;
+/** Servers print a banner at times; one that goes on so speaks another protocol. */
+const MAX_GARBAGE_LINES = 20;
+const LAST_WORDS_BYTES = 2_000;
+
+/** The messages of a server on its standard streams, one JSON text a line. */
+export class ProgramTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  readonly #start: () => Promise<Program>;
+  #program: Program | null = null;
+  #chunks: Buffer[] = [];
+  #sizeBytes = 0;
+  #garbage = 0;
+  #lastWords = '';
+  #end: string | null = null;
+
+  constructor(start: () => Promise<Program>) {
+    this.#start = start;
+  }
+
+  /** Why the connection ended, as the rest of a sentence; null while it lasts. */
+  get end(): string | null {
+    return this.#end;
+  }
+
+  async start(): Promise<void> {
+    const program = await this.#start();
+    this.#program = program;
+    program.stdout.on('data', (chunk: Buffer) => this.#take(chunk));
+    program.stderr.on('data', (chunk: Buffer) => {
+      this.#lastWords = `${this.#lastWords}${chunk}`.slice(-LAST_WORDS_BYTES);
+    });
+    void program.ended.then((reason) => this.#ended(`ended: ${this.#withWords(reason)}`));
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    const stdin = this.#program?.stdin;
+    if (stdin === undefined || this.#end !== null) throw new Error('The server does not run.');
+    const line = `${JSON.stringify(message)}\n`;
+    await new Promise<void>((resolve, reject) =>
+      stdin.write(line, (error) => (error ? reject(error) : resolve())),
+    );
+  }
+
+  async close(): Promise<void> {
+    this.#ended('was closed');
+    await this.#program?.stop();
+  }
+
+  #take(chunk: Buffer): void {
+    if (this.#end !== null) return;
+    let from = 0;
+    for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, from)) {
+      this.#add(chunk.subarray(from, at));
+      from = at + 1;
+      const line = Buffer.concat(this.#chunks).toString();
+      this.#chunks = [];
+      this.#sizeBytes = 0;
+      this.#takeLine(line);
+    }
+    this.#add(chunk.subarray(from));
+  }
+
+  #add(part: Buffer): void {
+    this.#sizeBytes += part.length;
+    if (this.#sizeBytes <= MAX_MESSAGE_BYTES) this.#chunks.push(part);
+    else this.#break('sent a message longer than 16 MB, and was stopped');
+  }
+
+  #takeLine(line: string): void {
+    if (this.#end !== null || line.trim() === '') return;
+    const message = parse(line);
+    if (message !== null) {
+      this.onmessage?.(message);
+      return;
+    }
+    this.#garbage += 1;
+    if (this.#garbage > MAX_GARBAGE_LINES) {
+      this.#break(
+        `does not speak MCP, and was stopped; it said ${JSON.stringify(line.slice(0, 80))}`,
+      );
+    }
+  }
+
+  #break(reason: string): void {
+    this.#chunks = [];
+    this.#ended(reason);
+    void this.#program?.stop();
+  }
+
+  #ended(reason: string): void {
+    if (this.#end !== null) return;
+    this.#end = reason;
+    this.onclose?.();
+  }
+
+  #withWords(reason: string): string {
+    const last = this.#lastWords.trim().split('\n').at(-1)?.slice(0, 200) ?? '';
+    return last === '' || reason.includes(last) ? reason : `${reason}, ${last}`;
+  }
+}
+
+function parse(line: string): JSONRPCMessage | null {
+  try {
+    return JSONRPCMessageSchema.parse(JSON.parse(line));
+  } catch {
+    return null; // A banner, or half a message: it is counted.
+  }
+}

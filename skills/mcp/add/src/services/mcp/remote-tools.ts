@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { z } from 'zod';
+
+/** More of one server cost more than they help: each description is part of every call of the model. */
+export const MAX_TOOLS = 128;
+const MAX_PAGES = 100;
+const MAX_SCHEMA_BYTES = 32_768;
+const MAX_DESCRIPTION = 2_000;
+
+const RemoteTool = z.looseObject({
+  name: z.string().min(1).max(256),
+  description: z.string().optional(),
+  inputSchema: z.looseObject({ type: z.literal('object') }),
+});
+
+const Page = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
+
+/** A tool of a server, by the server's own name. */
+export type RemoteTool = {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+};
+
+/** The tools of a server that agents are offered, and a sentence about those that they are not. */
+export type RemoteTools = {
+  readonly tools: readonly RemoteTool[];
+  readonly leftOut: string | null;
+};
+
+/** Asks a server for its tools. Of those that are too many or cannot be used, none takes another with it. */
+export async function listRemoteTools(
+  client: Client,
+  wanted: readonly string[] | undefined,
+  options: { readonly timeout: number; readonly signal: AbortSignal },
+): Promise<RemoteTools> {
+  const tools = new Map<string, RemoteTool>();
+  let [wrong, more] = [0, 0];
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const params = cursor === undefined ? {} : { cursor };
+    const listed = await client.request({ method: 'tools/list', params }, Page, options);
+    for (const one of listed.tools) {
+      const tool = usable(one);
+      if (tool === null) wrong += 1;
+      else if (wanted !== undefined && !wanted.includes(tool.name)) continue;
+      else if (tools.size >= MAX_TOOLS) more += 1;
+      else tools.set(tool.name, tool);
+    }
+    cursor = listed.nextCursor;
+    if (cursor === undefined || tools.size >= MAX_TOOLS) break;
+  }
+  const notes = [
+    ...(wrong === 0 ? [] : [`${wrong} tools have a description or a schema that cannot be used`]),
+    ...(more === 0 && cursor === undefined
+      ? []
+      : [
+          `it has more than ${MAX_TOOLS} tools; name those that you want under "tools" in mcp.json`,
+        ]),
+  ];
+  return { tools: [...tools.values()], leftOut: notes.length === 0 ? null : notes.join('; ') };
+}
+
+function usable(one: unknown): RemoteTool | null {
+  const { data } = RemoteTool.safeParse(one);
+  if (data === undefined) return null;
+  const { name, description = '', inputSchema } = data;
+  if (JSON.stringify(inputSchema).length > MAX_SCHEMA_BYTES) return null;
+  return { name, description: description.slice(0, MAX_DESCRIPTION), inputSchema };
+}
+
+const MAX_NAME = 63;
+
+/** Returns the name under which agents are offered a tool: `server__tool`, in letters that every model takes. */
+export function offeredName(server: string, tool: string): string {
+  const name = `${server}__${tool.replace(/[^A-Za-z0-9_-]/g, '_')}`;
+  if (name.length <= MAX_NAME) return name;
+  const digest = createHash('sha256').update(tool).digest('hex').slice(0, 8);
+  return `${name.slice(0, MAX_NAME - 9)}_${digest}`;
+}
