@@ -61,8 +61,8 @@ test('the tool names file and line, and how many more there are', async () => {
   expect(await tool.run({ query: 'nowhere' }, context)).toContain('Nothing was found.');
 });
 
-test('4,000 days of notes are searched', async () => {
-  for (let at = 0; at < 4_000; at += 1) {
+test('a thousand days of notes are searched', async () => {
+  for (let at = 0; at < 1_000; at += 1) {
     const day = new Date(Date.UTC(2015, 0, 1 + at)).toISOString().slice(0, 10);
     put(`notes/${day}.md`, `- note ${at}\n- ${at === 3 ? 'the needle' : 'hay'}\n`);
   }

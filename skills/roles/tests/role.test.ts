@@ -79,18 +79,22 @@ test('a role that is not there is named with the nearest, and nothing changes', 
 });
 
 test('one role holds in all chats, and over a restart', async () => {
-  const { terminal, chat, store } = assistant;
+  const { chat } = assistant;
   await chat.meet('chat:family', 'Family');
   await said('/register Family always');
   await said('/role coder');
   expect(await said('hello')).toBe('role coder');
   await chat.say('hello', { jid: 'chat:family', isDirect: false });
   await vi.waitFor(() => expect(textsOf(chat)).toContain('role coder'), LIMIT);
-  expect(store.groups.byJid('chat:family')).not.toBeNull();
-  expect(terminal.sent.length).toBeGreaterThan(0);
+  // The owner changes it from any chat, and it is another in all of them.
+  const before = chat.sent.length;
+  await chat.say('/role head-gardener', { jid: 'chat:family', isDirect: false, isOwner: true });
+  await vi.waitFor(() => expect(chat.sent.length).toBeGreaterThan(before), LIMIT);
+  expect(textsOf(chat).at(-1)).toBe('head-gardener in all chats, from the next message on.');
+  expect(await said('hello')).toBe('role head-gardener');
   await assistant.stop();
   assistant = await project.start({ agent });
-  expect(await said('hello again')).toBe('role coder');
+  expect(await said('hello again')).toBe('role head-gardener');
 });
 
 test('while an agent works, a choice is queued until none does; the turn under way ends as it began', async () => {
