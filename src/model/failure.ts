@@ -11,8 +11,8 @@ export type ModelFailure = {
   readonly model?: string;
 };
 
-/** The server refused the key, or does not know the model. */
-export type FailureReason = 'key' | 'unknown-model';
+/** The server refused the key, does not know the model, or cannot be reached at all. */
+export type FailureReason = 'key' | 'unknown-model' | 'down';
 
 /** As much of a model as tells where it is. */
 type OfServer = { readonly server: Pick<Model['server'], 'baseUrl'> };
@@ -43,6 +43,8 @@ const WRONG_KEY = /(incorrect|invalid|wrong) api key|api key (is )?(not valid|in
 
 function reasonOf(status: number, detail: string): FailureReason | null {
   if (status === 401 || status === 403 || (status === 400 && WRONG_KEY.test(detail))) return 'key';
+  // What stands before a server says so where it cannot be reached.
+  if (status === 502 || status === 503 || status === 504) return 'down';
   // Without a word of the server's, it is the address that is wrong.
   return status === 404 && detail !== '' ? 'unknown-model' : null;
 }
@@ -88,6 +90,7 @@ export function connectionFailure({ server }: OfServer, error: unknown): ModelFa
     }[code] ?? code;
   return {
     code: 'MODEL_FAILED',
+    reason: 'down',
     message: `The model at ${host({ server })} cannot be reached: ${why}.`,
   };
 }
@@ -95,6 +98,7 @@ export function connectionFailure({ server }: OfServer, error: unknown): ModelFa
 export function timeoutFailure(model: Model, timeoutMs: number): ModelFailure {
   return {
     code: 'MODEL_TIMEOUT',
+    reason: 'down',
     message: `The model at ${host(model)} said nothing for ${Math.round(timeoutMs / 1000)} s.`,
   };
 }

@@ -49,14 +49,20 @@ export type ChosenModel = {
   readonly name: string;
   /** Headers beside those of its provider. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** True lets it answer in words alone: it is offered no tools. */
-  readonly isTextOnly?: boolean;
+  /** Tells whether it is to answer in words alone; asked before each call. Then it is offered no tools. */
+  readonly isTextOnly?: () => boolean;
+  /** The size of its window in tokens, in place of what is known of it. */
+  readonly contextTokens?: number;
+  /** The longest answer, in tokens. */
+  readonly maxTokens?: number;
 };
 
 /** Models that a router has chosen, and its part in what becomes of them. */
 export type Routed = {
   /** Best first. */
   readonly models: readonly (string | ChosenModel)[];
+  /** A line that the chat gets before the answer. */
+  readonly notice?: string | null;
   /**
    * Called where one of them gave no answer and the next is asked. Returns a line that the chat gets before the
    * answer; null for none.

@@ -10,7 +10,7 @@ import type { ChosenModel, ModelLog, Routed, RoutedTurn, RouterContribution } fr
 export type Route =
   | ({ readonly kind: 'models'; readonly models: Candidates } & Pick<
       Routed,
-      'onPassedOver' | 'onAnswer'
+      'notice' | 'onPassedOver' | 'onAnswer'
     >)
   | { readonly kind: 'none'; readonly message: string };
 
@@ -90,7 +90,7 @@ export function openRouting(
       const chosen: Model[] = [];
       const left: { readonly name: string; readonly problem: string }[] = [];
       const turn = { group: { name, folder, isMain }, isTask, taskType, prompt };
-      const { models: wanted, onPassedOver, onAnswer } = await routedFor(turn);
+      const { models: wanted, notice = null, onPassedOver, onAnswer } = await routedFor(turn);
       const byName = new Map(wanted.map((one) => [nameOf(one), one]));
       for (const [wantedName, one] of byName) {
         const model = await usable(wantedName);
@@ -106,6 +106,7 @@ export function openRouting(
         return {
           kind: 'models',
           models: [first, ...others],
+          notice,
           ...(onPassedOver && { onPassedOver }),
           ...(onAnswer && { onAnswer }),
         };
@@ -124,14 +125,26 @@ function nameOf(one: string | ChosenModel): string {
 }
 
 /** Returns the model as a router wants it asked. */
-function chosenModel(model: Model, { headers, isTextOnly }: ChosenModel): Model {
+function chosenModel(model: Model, chosen: ChosenModel): Model {
+  const { headers, isTextOnly, contextTokens, maxTokens } = chosen;
   const { server, abilities } = model;
   return {
     ...model,
-    abilities: isTextOnly === true ? { ...abilities, tools: false } : abilities,
+    contextTokens: contextTokens ?? model.contextTokens,
+    get abilities() {
+      return isTextOnly?.() === true ? { ...abilities, tools: false } : abilities;
+    },
+    adapt: (request) => model.adapt(maxTokens === undefined ? request : capped(request, maxTokens)),
     server:
       headers === undefined
         ? server
         : { ...server, headers: async () => ({ ...(await server.headers()), ...headers }) },
   };
+}
+
+/** Returns the request with a limit of its answer, by the name that it uses already. */
+function capped(request: Readonly<Record<string, unknown>>, most: number) {
+  const name = 'max_completion_tokens' in request ? 'max_completion_tokens' : 'max_tokens';
+  const asked = request[name];
+  return { ...request, [name]: typeof asked === 'number' ? Math.min(asked, most) : most };
 }

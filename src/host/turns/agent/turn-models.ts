@@ -35,7 +35,7 @@ export async function chooseTurnModels(
     if (route.kind === 'models' && !isSame(route.models, main.models)) side.set(work, route);
   }
   const routes = [main, ...side.values()];
-  const notices = new Set<string>();
+  const notices = new Set<string>(routes.flatMap(({ notice }) => notice ?? []));
   const routesOf = ({ id }: Model) =>
     routes.filter(({ models }) => models.some((model) => model.id === id));
   return {
