@@ -55,7 +55,7 @@ await describeWithEngine('bubblewrap', 'a turn whose model fails', () => {
   test('names the address where nothing listens', async () => {
     await using project = await sandboxProject({ engine: 'bubblewrap' });
     await project.server.close();
-    expect(await project.turn('hello')).toEqual({
+    expect(await project.turn('hello')).toMatchObject({
       kind: 'failed',
       code: 'MODEL_FAILED',
       message: expect.stringMatching(/127\.0\.0\.1:\d+ cannot be reached: nothing listens there/),
