@@ -51,6 +51,11 @@ export type Guard = {
   /** Tells whether a tool is offered at all in such a turn; `before` has to deny a tool that is not. */
   isOffered?(tool: GuardedTool, turn: ToolTurn): boolean;
   before?(call: GuardedCall): Verdict | Promise<Verdict>;
+  /**
+   * Told of every call that it looks at, once all guards and the owner have decided: the reason why it does not run,
+   * or null where it runs now. An error that it throws refuses the call.
+   */
+  decided?(call: GuardedCall, refusal: string | null): void;
   /** Returns the result that the agent gets, or that the next guard sees. */
   after?(call: GuardedCall, result: HostToolResult): HostToolResult | Promise<HostToolResult>;
 };

@@ -113,6 +113,55 @@ test('guards stand around a call in their order, see who calls what, and hold no
   await assistant.stop();
 });
 
+test('each guard is told once what became of a call, after the owner was asked', async () => {
+  using project = new TestProject();
+  using folder = new ContributionFolder({
+    'careful.ts': ASKS,
+    'notes.ts': guardFile(
+      'notes',
+      100,
+      `create({ log }) {
+        const seen = new WeakSet();
+        return {
+          before(call) { seen.add(call); return { kind: 'allow' }; },
+          decided(call, refusal) {
+            if (call.input.text === 'break') throw new Error('the disk is full');
+            log.info('decided', { isTheSame: seen.has(call), text: call.input.text, refusal });
+          },
+        };
+      }`,
+    ),
+  });
+  const told: unknown[] = [];
+  const log = {
+    ...context.log,
+    info: (message: string, data?: object) => void (message === 'decided' && told.push(data)),
+  };
+  const { guards } = openGuards(await discoverGuards(folder.dir), {}, { ...context, log });
+  const family = await familyCalls(project, { guards }, [message('one')]);
+  await question(family);
+  expect(told).toEqual([]);
+  await family.terminal.say('no');
+  await isIdle(family);
+  const reason = 'The owner did not allow this call.';
+  expect(told).toEqual([{ isTheSame: true, text: 'one', refusal: reason }]);
+  const tool = { name: 'look', isMainOnly: false };
+  const group = { name: 'Main', folder: 'main', isMain: true };
+  const refusalOf = (text: string, otherwise?: string) => {
+    const call = { tool, group, isTask: false, runsIn: 'host' as const, input: { text } };
+    return guards.refusalOf(call, async () => null, otherwise);
+  };
+  expect(await refusalOf('two')).toBeNull();
+  expect(await refusalOf('three', 'Not here.')).toBe('Not here.');
+  expect(told.slice(1)).toEqual([
+    { isTheSame: true, text: 'two', refusal: null },
+    { isTheSame: true, text: 'three', refusal: 'Not here.' },
+  ]);
+  // What cannot be noted does not run.
+  expect(await refusalOf('break')).toContain('The guard notes could not look at this call');
+  await family.stop();
+});
+
 test('a guard that denies, breaks, or has wrong settings lets no call through', async () => {
   using folder = new ContributionFolder({
     'denies.ts': guardFile(

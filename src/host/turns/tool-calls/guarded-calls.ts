@@ -19,8 +19,12 @@ export interface Guards {
   readonly ownTools: OwnTools;
   /** Tells whether some guard looks at the result of such a call. */
   seesResult(call: GuardedCall): boolean;
-  /** Returns why a call does not run, in words for the agent; null lets it run. */
-  refusalOf(call: GuardedCall, ask: AskOwner): Promise<string | null>;
+  /**
+   * Returns why a call does not run, in words for the agent; null lets it run.
+   *
+   * @param otherwise the reason where no guard has one, for a call that cannot run anyway
+   */
+  refusalOf(call: GuardedCall, ask: AskOwner, otherwise?: string | null): Promise<string | null>;
   resultOf(call: GuardedCall, result: HostToolResult): Promise<HostToolResult>;
 }
 
@@ -78,6 +82,19 @@ function asOne(guards: readonly NamedGuard[], log: HostLog): Guards {
     return await ask(call, verdict.reason);
   }
 
+  /** Returns the decision, once all guards are told of it. */
+  function tellAll(call: GuardedCall, refusal: string | null): string | null {
+    let decision = refusal;
+    for (const { name, value } of lookingAt(call)) {
+      try {
+        value.decided?.(call, decision);
+      } catch (error) {
+        decision ??= failed(name, error);
+      }
+    }
+    return decision;
+  }
+
   const lookingAt = ({ tool, runsIn }: GuardedCall) =>
     runsIn === 'container'
       ? guards.filter(({ ownTools }) => ownTools === 'all' || ownTools.includes(tool.name))
@@ -89,14 +106,14 @@ function asOne(guards: readonly NamedGuard[], log: HostLog): Guards {
       : guards.flatMap(({ ownTools }) => ownTools),
     seesResult: (call) => lookingAt(call).some(({ value }) => value.after !== undefined),
     isOffered: (tool, turn) => guards.every(({ value }) => value.isOffered?.(tool, turn) ?? true),
-    async refusalOf(call, ask) {
+    async refusalOf(call, ask, otherwise = null) {
       for (const guard of lookingAt(call)) {
         const refusal = await verdictOf(guard, call, ask).catch((error: unknown) =>
           failed(guard.name, error),
         );
-        if (refusal !== null) return refusal;
+        if (refusal !== null) return tellAll(call, refusal);
       }
-      return null;
+      return tellAll(call, otherwise);
     },
     async resultOf(call, result) {
       let seen = result;

@@ -92,7 +92,7 @@ async function whyNotOffered(
 ): Promise<string> {
   const reason = `This chat may not use ${tool.name}.`;
   const call = guardedCallOf(tool, caller, { isTask, runsIn: 'host', input });
-  return (await guards.refusalOf(call, () => Promise.resolve(reason))) ?? reason;
+  return (await guards.refusalOf(call, () => Promise.resolve(reason), reason)) ?? reason;
 }
 
 async function run(tool: Tool, context: ToolCall, input: unknown): Promise<HostToolResult> {
