@@ -1,0 +1,95 @@
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fchmodSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+
+const LARGEST_BYTES = 5_000_000;
+const MOST_FILES = 6;
+
+/** A line of the audit log: one call of a tool, when it was decided. */
+export const AuditEntry = z.object({
+  time: z.string(),
+  /** The folder of the chat. */
+  chat: z.string(),
+  tool: z.string(),
+  runsIn: z.enum(['host', 'container']),
+  isTask: z.boolean(),
+  decision: z.enum(['run', 'refused']),
+  /** True if this guard had the owner asked. */
+  asked: z.boolean(),
+  confidence: z.number().nullable(),
+  reason: z.string().nullable(),
+  /** The input, with secrets masked and long texts cut. */
+  input: z.unknown(),
+});
+
+export type AuditEntry = z.output<typeof AuditEntry>;
+
+/** Returns the path of the audit log; older files have a number: `audit.1.jsonl`. */
+export function auditPath(dataDir: string, age = 0): string {
+  return join(dataDir, 'guard', age === 0 ? 'audit.jsonl' : `audit.${age}.jsonl`);
+}
+
+/**
+ * Adds a line, which is on its way to disk when this returns. Only the owner's account can read the file.
+ *
+ * @param largestBytes after which the file gets a number, and the oldest goes
+ */
+export function addEntry(dataDir: string, entry: AuditEntry, largestBytes = LARGEST_BYTES): void {
+  mkdirSync(join(dataDir, 'guard'), { recursive: true, mode: 0o700 });
+  const path = auditPath(dataDir);
+  const { O_APPEND, O_CREAT, O_WRONLY, O_NOFOLLOW } = constants;
+  const file = openSync(path, O_APPEND | O_CREAT | O_WRONLY | O_NOFOLLOW, 0o600);
+  try {
+    fchmodSync(file, 0o600);
+    writeSync(file, `${JSON.stringify(entry)}\n`);
+    if (fstatSync(file).size > largestBytes) rotate(dataDir);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function rotate(dataDir: string): void {
+  for (let age = MOST_FILES - 1; age >= 1; age -= 1) {
+    const younger = auditPath(dataDir, age - 1);
+    if (existsSync(younger)) renameSync(younger, auditPath(dataDir, age));
+  }
+}
+
+/** Returns the last entries that fit, the newest first. A line that was cut off by a crash is left out. */
+export function lastEntries(
+  dataDir: string,
+  fits: (entry: AuditEntry) => boolean,
+  most: number,
+): readonly AuditEntry[] {
+  const found: AuditEntry[] = [];
+  for (let age = 0; age < MOST_FILES && found.length < most; age += 1) {
+    const path = auditPath(dataDir, age);
+    if (!existsSync(path)) continue;
+    for (const line of readFileSync(path, 'utf8').split('\n').reverse()) {
+      const entry = entryIn(line);
+      if (entry !== null && fits(entry)) found.push(entry);
+      if (found.length === most) break;
+    }
+  }
+  return found;
+}
+
+function entryIn(line: string): AuditEntry | null {
+  if (line === '') return null;
+  try {
+    return AuditEntry.safeParse(JSON.parse(line)).data ?? null;
+  } catch {
+    return null; // Half a line, of a crash: the call that it was about did not run.
+  }
+}

@@ -1,0 +1,183 @@
+import type { Call } from './outputs.ts';
+import { type Trace, traceShell } from './trace.ts';
+import type { Value } from './values.ts';
+
+/** Something that is never run, or only with the owner's word. */
+export type Danger = {
+  readonly kind: 'block' | 'ask';
+  /** Name of the pattern, as the agent and the owner are told it. */
+  readonly pattern: string;
+  /** What it does, as a sentence. */
+  readonly why: string;
+  readonly instead: string;
+};
+
+/** Returns everything dangerous in what a text would run, the worst first. */
+export function dangersIn(trace: Trace): readonly Danger[] {
+  const found = [
+    ...trace.bombs.map((): Danger => FORK_BOMB),
+    ...trace.piped.map((how) => (how === 'download' ? DOWNLOAD_TO_SHELL : UNPACKED_TO_SHELL)),
+    ...trace.written.filter(isDevice).map((): Danger => DEVICE),
+    ...trace.calls.flatMap(dangersOfCall),
+    ...trace.code.flatMap(({ text }) => dangersOfCode(text)),
+  ];
+  return found.toSorted((one, other) => Number(one.kind === 'ask') - Number(other.kind === 'ask'));
+}
+
+const FORK_BOMB: Danger = {
+  kind: 'block',
+  pattern: 'fork bomb',
+  why: 'It starts itself again and again, until the machine stands still.',
+  instead: 'Start as many processes as you need, one by one.',
+};
+const DOWNLOAD_TO_SHELL: Danger = {
+  kind: 'block',
+  pattern: 'curl | sh',
+  why: 'It runs what a site sends, unseen.',
+  instead: 'Save it as a file, read it, and tell the owner what it does before it runs.',
+};
+const UNPACKED_TO_SHELL: Danger = {
+  kind: 'block',
+  pattern: 'hidden text | sh',
+  why: 'It runs a text that cannot be read before.',
+  instead: 'Write the commands as they are.',
+};
+const DEVICE: Danger = {
+  kind: 'block',
+  pattern: 'writing to a device',
+  why: 'It overwrites a disk.',
+  instead: 'Write to a file in the folder of this chat.',
+};
+const REMOVAL: Danger = {
+  kind: 'block',
+  pattern: 'rm -rf',
+  why: 'It deletes everything below a folder without a question.',
+  instead: 'Name the files: `rm <file>`. For one folder, `rm -r <folder>` asks the owner first.',
+};
+const WIDE_REMOVAL: Danger = {
+  ...REMOVAL,
+  pattern: 'rm -r of everything',
+  why: 'It deletes all that is there.',
+};
+const FOLDER_REMOVAL: Danger = {
+  kind: 'ask',
+  pattern: 'rm -r',
+  why: 'It deletes a folder with all that is in it.',
+  instead: 'Name the files: `rm <file>`.',
+};
+const SHUTDOWN: Danger = {
+  kind: 'block',
+  pattern: 'shutdown',
+  why: 'It stops the machine.',
+  instead: 'The owner can say /restart.',
+};
+const PASSWORD: Danger = {
+  kind: 'block',
+  pattern: 'passwd',
+  why: 'It changes a password.',
+  instead: 'Passwords are changed by the owner.',
+};
+
+const loses = (pattern: string, why: string): Danger => ({
+  kind: 'ask',
+  pattern,
+  why,
+  instead: 'Keep a copy first, or do it for one file.',
+});
+
+function dangersOfCall({ program, args }: Call): readonly Danger[] {
+  if (program === null) return [];
+  const has = (...words: readonly RegExp[]) =>
+    words.every((word) => args.some((arg) => arg !== null && word.test(arg)));
+  switch (true) {
+    case program === 'rm':
+      return dangersOfRm(args);
+    case /^(?:mkfs|mke2fs|mkswap|wipefs|blkdiscard)(?:\..*)?$/.test(program):
+      return [{ ...DEVICE, pattern: 'mkfs', why: 'It makes a new file system where one is.' }];
+    case /^format(?:\.com)?$/i.test(program) && has(/^[a-z]:/i):
+      return [{ ...DEVICE, pattern: 'format c:', why: 'It empties a disk.' }];
+    case program === 'dd' && has(/^(?:if|of)=/):
+      return [{ ...DEVICE, pattern: 'dd if=', instead: 'Copy files with `cp`.' }];
+    case /^(?:shutdown|reboot|halt|poweroff)$/.test(program):
+    case /^(?:init|telinit)$/.test(program) && has(/^[06]$/):
+    case program === 'systemctl' && has(/^(?:reboot|poweroff|halt|kexec|suspend|hibernate)$/):
+      return [{ ...SHUTDOWN, pattern: program === 'systemctl' ? 'shutdown' : program }];
+    case /^(?:passwd|chpasswd)$/.test(program):
+    case program === 'usermod' && has(/^(?:-p|--password)/):
+      return [PASSWORD];
+    case program === 'find' && has(/^-delete$/):
+      return [loses('find -delete', 'It deletes every file that it finds.')];
+    case program === 'git' && has(/^clean$/, /^-\w*[fdx]/):
+    case program === 'git' && has(/^reset$/, /^--hard$/):
+    case program === 'git' && has(/^(?:checkout|restore)$/, /^\.$/):
+      return [loses('git reset', 'It throws changes away that are not committed.')];
+    case program === 'git' && has(/^push$/, /^(?:-f|--force|--mirror|--delete)$/):
+      return [loses('git push --force', 'It overwrites what others have.')];
+    case /^(?:shred|srm)$/.test(program):
+      return [loses(program, 'What it deletes cannot be brought back.')];
+    case /^(?:chmod|chown|chgrp)$/.test(program) &&
+      has(/^-\w*R|^--recursive$/) &&
+      args.some(isWide):
+      return [loses(program, 'It changes the rights of everything.')];
+    case /^(?:kill|killall|pkill)$/.test(program) && has(/^-1$/):
+      return [loses('kill -1', 'It ends every process.')];
+    case program === 'crontab' && has(/^-r$/):
+      return [loses('crontab -r', 'It deletes all of its tasks.')];
+    default:
+      return [];
+  }
+}
+
+function dangersOfRm(args: readonly Value[]): readonly Danger[] {
+  const end = args.indexOf('--');
+  const options = (end === -1 ? args : args.slice(0, end)).filter((arg) => arg?.startsWith('-'));
+  const targets = args.filter((arg) => arg === null || !arg.startsWith('-'));
+  const isRecursive = options.some((one) => /^-\w*[rR]|^--rec/.test(one ?? ''));
+  const isForced = options.some((one) => /^-\w*f|^--fo/.test(one ?? ''));
+  if (isRecursive && isForced) return [REMOVAL];
+  if (isRecursive) return [targets.some(isWide) ? WIDE_REMOVAL : FOLDER_REMOVAL];
+  if (targets.includes(null)) {
+    return [loses('rm', 'What it deletes is known only when it runs.')];
+  }
+  const isAll = targets.some((target) => target !== null && /(?:^|\/)\*$/.test(target));
+  return isAll ? [loses('rm *', 'It deletes every file of a folder.')] : [];
+}
+
+/** Tells whether a path is the root, a home, the whole folder of the chat, or not known. */
+function isWide(path: Value): boolean {
+  if (path === null) return true;
+  const plain = path
+    .replace(/\/+/g, '/')
+    .replace(/(?:\/\.)+(?=\/|$)/g, '')
+    .replace(/(.)\/$/, '$1');
+  return (
+    /^(?:\/?\*|\.{1,2}|\.\/\*|~|~\/\*|\/|\/\*)$/.test(plain) ||
+    plain.split('/').includes('..') ||
+    /^\/(?:workspace(?:\/group)?|home|root|usr|etc|var|bin|lib|opt|boot|dev|proc|sys|srv|mnt|media)(?:\/\*?)?$/.test(
+      plain,
+    )
+  );
+}
+
+function isDevice(path: Value): boolean {
+  return (
+    path !== null &&
+    /^\/dev\/(?:sd|hd|vd|xvd|nvme|mmcblk|disk|mapper|loop|dm-|mem$|kmem$)/.test(path)
+  );
+}
+
+/** Texts in a program of another language, which it may give to a shell, and its own ways to delete. */
+function dangersOfCode(code: string): readonly Danger[] {
+  const quoted = [...code.matchAll(/"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|`((?:[^`\\]|\\.)*)`/g)];
+  const texts = quoted.map(([, double, single, back]) => double ?? single ?? back ?? '');
+  // A list of words, such as ["rm", "-rf", "/"], is a command as well.
+  const joined = texts.length > 1 && texts.length < 40 ? [texts.join(' '), texts.join('')] : [];
+  const inShell = [...texts.filter((text) => /\s/.test(text)), ...joined].flatMap((text) =>
+    dangersIn(traceShell(text)).filter(({ kind }) => kind === 'block'),
+  );
+  const removes =
+    /\b(?:rmtree|rimraf|remove_tree|rm_rf|rmSync|rmdirSync|FileUtils\.rm_r|fs\.rm)\b/.test(code);
+  const forks =
+    /\bfork\b\W+while\W+\bfork\b|while\W+(?:True|1|true)\b[^\n]*\n?\s*[^\n]*\bfork\s*\(/.test(code);
+  return [...(forks ? [FORK_BOMB] : []), ...inShell, ...(removes ? [FOLDER_REMOVAL] : [])];
+}

@@ -1,0 +1,35 @@
+import type { Node } from 'unbash';
+
+/** Shells. */
+export const SHELL = /^(?:sh|bash|dash|ash|zsh|ksh|mksh|fish)$/;
+/** Programs that write what a site sends. */
+export const DOWNLOAD = /^(?:curl|wget|fetch|lynx|aria2c)$/;
+/** Programs that make another text of what they read. */
+export const UNPACK = /^(?:base64|base32|xxd|openssl|gunzip|zcat|gzip|xz|uudecode|rev|tr|gpg)$/;
+/** Programs that run a language of their own. */
+export const INTERPRETER = /^(python|perl|ruby|node|nodejs|php|lua|awk|gawk|mawk|deno|bun)[\d.]*$/;
+/** Options with a program as their word. */
+export const CODE_OPTION = /^(?:-[ceEpr]|--eval|--print|--command|eval)$/;
+/** Words of the shell that set variables. */
+export const DECLARES = /^(?:export|declare|typeset|local|readonly)$/;
+/** Words of the shell that set variables to what they read. */
+export const READS = /^(?:read|mapfile|readarray|getopts)$/;
+
+/** Tells whether programs only show a file: to run that is to run the file. */
+export function isReadFromFile(from: readonly string[]): boolean {
+  return from.length === 0 || from.every((program) => /^(?:cat|head|tail|sed)$/.test(program));
+}
+
+/** Tells whether a function calls itself twice over, or beside itself. */
+export function isBomb(name: string, body: Node): boolean {
+  const text = JSON.stringify(body, (key, value: unknown) =>
+    key === 'pos' || key === 'end' ? undefined : value,
+  );
+  const calls = text.split(`"type":"Command","name":{"text":${JSON.stringify(name)}`).length - 1;
+  return calls >= 2 || (calls === 1 && text.includes('"background":true'));
+}
+
+/** Returns a path as it is compared: `./x` is `x`. */
+export function plainPath(path: string): string {
+  return path.replace(/^(?:\.\/)+/, '');
+}

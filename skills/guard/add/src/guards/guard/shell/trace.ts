@@ -1,0 +1,395 @@
+import { type Command, type Node, type ParsedScript, parse, type Redirect } from 'unbash';
+import {
+  CODE_OPTION,
+  DECLARES,
+  DOWNLOAD,
+  INTERPRETER,
+  isBomb,
+  isReadFromFile,
+  plainPath,
+  READS,
+  SHELL,
+  UNPACK,
+} from './kinds.ts';
+import { type Call, outputOf } from './outputs.ts';
+import { type Scope, type Value, valuesOf, wholeValue } from './values.ts';
+import { setParameters, setVariables } from './variables.ts';
+import { executedByFind, isWrapper, wrapped } from './wrappers.ts';
+
+/** Everything that a text would run, as far as it can be told before. */
+export type Trace = {
+  readonly calls: readonly Call[];
+  /** Files that are written to; null for one that is not known. */
+  readonly written: readonly Value[];
+  /** Text for an interpreter of another language. */
+  readonly code: readonly { readonly language: string; readonly text: string }[];
+  /** Words for what is decided only when it runs. */
+  readonly unknown: readonly string[];
+  /** A download, or a text that is unpacked, goes to a shell. */
+  readonly piped: readonly ('download' | 'unpacked')[];
+  /** Functions that call themselves twice over, beside each other. */
+  readonly bombs: readonly string[];
+  /** Names of functions and aliases of the text. */
+  readonly own: ReadonlySet<string>;
+  /** Errors of the text as a shell's. */
+  readonly faults: readonly string[];
+};
+
+const DEEPEST = 12;
+const MOST_STEPS = 20_000;
+
+/** What a command reads: its text, or what wrote it. */
+type Input = { readonly text: Value; readonly from: readonly string[] };
+
+const NO_INPUT: Input = { text: null, from: [] };
+
+/** Follows a text through the shell without running it. */
+export function traceShell(text: string): Trace {
+  const trace = new ShellTrace();
+  trace.follow(text);
+  return trace;
+}
+
+/** A shell that notes what it would run, with the variables, functions and files that the text makes. */
+class ShellTrace implements Trace {
+  readonly calls: Call[] = [];
+  readonly written: Value[] = [];
+  readonly code: { language: string; text: string }[] = [];
+  readonly unknown: string[] = [];
+  readonly piped: ('download' | 'unpacked')[] = [];
+  readonly bombs: string[] = [];
+  readonly own = new Set<string>();
+  readonly faults: string[] = [];
+  readonly #aliases = new Map<string, string>();
+  readonly #functions = new Map<string, Node>();
+  readonly #uncalled = new Set<Node>();
+  /** Files that this text writes, with what is in them. */
+  readonly #files = new Map<string, Value>();
+  readonly #downloaded = new Set<string>();
+  readonly #scope: Scope = {
+    variables: new Map(),
+    outputOf: (script) => this.#runScript(script, NO_INPUT),
+  };
+  #depth = 0;
+  #steps = 0;
+
+  follow(text: string): void {
+    this.#runText(text);
+    for (const body of this.#uncalled) this.#runFunction(body, [null], NO_INPUT);
+  }
+
+  /** Follows a text that a shell is given. */
+  #runText(given: string, input: Input = NO_INPUT): Value {
+    if (this.#depth >= DEEPEST) {
+      this.unknown.push('a command inside many others');
+      return null;
+    }
+    const script = parse(given);
+    this.faults.push(...(script.errors ?? []).map(({ message }) => message));
+    return this.#runScript(script, input);
+  }
+
+  #runScript(script: ParsedScript, input: Input): Value {
+    this.#depth += 1;
+    const outputs = script.commands.map((one) => this.#runNode(one, input));
+    this.#depth -= 1;
+    return outputs.some((one) => one === null) ? null : outputs.join('\n');
+  }
+
+  #runAll(nodes: readonly (Node | undefined)[], input: Input): Value {
+    const outputs = nodes.flatMap((one) => (one === undefined ? [] : [this.#runNode(one, input)]));
+    return outputs.some((one) => one === null) ? null : outputs.join('\n');
+  }
+
+  #runNode(node: Node, input: Input): Value {
+    this.#steps += 1;
+    if (this.#steps > MOST_STEPS) {
+      if (this.#steps === MOST_STEPS + 1) this.unknown.push('what it does after so many steps');
+      return null;
+    }
+    switch (node.type) {
+      case 'Statement':
+        return this.#runNode(node.command, this.#inputFrom(node.redirects, input));
+      case 'Command':
+        return this.#runCommand(node, input);
+      case 'Pipeline':
+        return this.#runPipeline(node.commands, input);
+      case 'AndOr':
+      case 'CompoundList':
+        return this.#runAll(node.commands, input);
+      case 'Subshell':
+      case 'BraceGroup':
+      case 'Coproc':
+        return this.#runNode(node.body, input);
+      case 'If':
+        return this.#runAll([node.clause, node.then, node.else], input);
+      case 'While':
+        return this.#runAll([node.clause, node.body], input);
+      case 'For':
+      case 'Select':
+        for (const word of node.wordlist) {
+          for (const value of valuesOf(word, this.#scope)) {
+            this.#scope.variables.set(node.name.value, value);
+            this.#runNode(node.body, input);
+          }
+        }
+        this.#scope.variables.set(
+          node.name.value,
+          node.wordlist.length === 0 ? null : (this.#scope.variables.get(node.name.value) ?? null),
+        );
+        return node.wordlist.length === 0 ? this.#runNode(node.body, input) : null;
+      case 'ArithmeticFor':
+        return this.#runNode(node.body, input);
+      case 'Case':
+        return this.#runAll(
+          node.items.map(({ body }) => body),
+          input,
+        );
+      case 'Function':
+        this.own.add(node.name.value);
+        this.#defineFunction(node.name.value, node.body);
+        if (isBomb(node.name.value, node.body)) this.bombs.push(node.name.value);
+        return '';
+      default:
+        return null; // Tests and sums run nothing.
+    }
+  }
+
+  #runPipeline(commands: readonly Node[], input: Input): Value {
+    let before = input;
+    for (const command of commands) {
+      const from = this.calls.length;
+      const text = this.#runNode(command, before);
+      const ran = this.calls.slice(from).map(({ program }) => program ?? '');
+      before = { text, from: [...before.from, ...ran] };
+    }
+    return before.text;
+  }
+
+  #runCommand(command: Command, given: Input): Value {
+    for (const { name, value, array } of command.prefix) {
+      if (name === undefined) continue;
+      const isKnown = array === undefined && value !== undefined;
+      this.#scope.variables.set(
+        name,
+        isKnown ? wholeValue(value, this.#scope) : value === undefined ? '' : null,
+      );
+    }
+    const input = this.#inputFrom(command.redirects, given);
+    if (command.name === undefined) return '';
+    const fromProcess = this.#processesIn(command);
+    const words = [command.name, ...command.suffix].flatMap((word) => valuesOf(word, this.#scope));
+    if (DOWNLOAD.test(words[0]?.replace(/^.*\//, '') ?? '')) {
+      for (const { operator, target } of command.redirects) {
+        if (operator.startsWith('>') && target !== undefined) {
+          this.#downloaded.add(wholeValue(target, this.#scope) ?? '');
+        }
+      }
+    }
+    const output = this.#run(
+      words,
+      fromProcess.length === 0 ? input : { text: null, from: fromProcess },
+    );
+    this.#noteFiles(command.redirects, output);
+    return output;
+  }
+
+  #noteFiles(redirects: readonly Redirect[], text: Value): void {
+    for (const { operator, target } of redirects) {
+      const path = target === undefined ? null : wholeValue(target, this.#scope);
+      if (path !== null && /^(?:>|>>|>\||&>)$/.test(operator))
+        this.#files.set(plainPath(path), text);
+    }
+  }
+
+  /** Runs words: the first is the program. */
+  #run(words: readonly Value[], input: Input): Value {
+    const [first, ...args] = words;
+    if (first === undefined) return '';
+    const program =
+      first === null || /[*?[]/.test(first.replace(/^\[{1,2}$/, ''))
+        ? null
+        : first.replace(/^.*\//, '');
+    this.calls.push({ program, args });
+    if (first === null || program === null) {
+      this.unknown.push('the program itself');
+      return null;
+    }
+    if (this.#downloaded.has(first) || this.#downloaded.has(program)) this.piped.push('download');
+    const alias = this.#aliases.get(program);
+    if (alias !== undefined) {
+      this.#aliases.delete(program);
+      const output = this.#runText(`${alias} ${args.map((arg) => arg ?? '"$@"').join(' ')}`, input);
+      this.#aliases.set(program, alias);
+      return output;
+    }
+    const body = this.#functions.get(program);
+    if (body !== undefined) return this.#runFunction(body, args, input);
+    const script = this.#files.get(plainPath(first));
+    if (typeof script === 'string') return this.#runText(script, input);
+    return this.#runKnown(program, args, input);
+  }
+
+  /** A body is followed where it is called, with its words; one that never is, at the end. */
+  #defineFunction(name: string, body: Node): void {
+    const earlier = this.#functions.get(name);
+    if (earlier !== undefined && this.#uncalled.has(earlier))
+      this.#runFunction(earlier, [null], NO_INPUT);
+    this.#functions.set(name, body);
+    this.#uncalled.add(body);
+  }
+
+  #runFunction(body: Node, args: readonly Value[], input: Input): Value {
+    this.#uncalled.delete(body);
+    if (this.#depth >= DEEPEST) return null; // It calls itself.
+    this.#depth += 1;
+    setParameters(this.#scope.variables, args);
+    const output = this.#runNode(body, input);
+    for (const name of ['@', '*', ...'123456789']) this.#scope.variables.delete(name);
+    this.#depth -= 1;
+    return output;
+  }
+
+  #runKnown(program: string, args: readonly Value[], input: Input): Value {
+    this.#noteDownload(program, args);
+    if (DECLARES.test(program) || READS.test(program))
+      setVariables(this.#scope.variables, program, args);
+    if (program === 'set' && args.includes('--'))
+      setParameters(this.#scope.variables, args.slice(args.indexOf('--') + 1));
+    if (SHELL.test(program)) return this.#runShell(args, input);
+    if (/^(?:su|runuser|script)$/.test(program) && args.includes('-c'))
+      return this.#runShell(args, input);
+    if (program === 'eval')
+      return args.some((arg) => arg === null)
+        ? this.#unknownText()
+        : this.#runText(args.join(' '), input);
+    if (program === 'source' || program === '.') return this.#runFile(args[0] ?? null, input);
+    if (program === 'trap') return typeof args[0] === 'string' ? this.#runText(args[0]) : null;
+    if (program === 'alias') return this.#defineAliases(args);
+    if (program === 'find') {
+      for (const words of executedByFind(args)) this.#run(words, NO_INPUT);
+      return null;
+    }
+    if (isWrapper(program)) {
+      const words = wrapped(program, args);
+      if (program === 'watch' || program === 'ssh' || (program === 'env' && args.includes('-S'))) {
+        const text = words.filter((one) => one !== '-S').map((one) => one ?? '"$unknown"');
+        return text.some((one) => one === null)
+          ? this.#unknownText()
+          : this.#runText(text.join(' '), input);
+      }
+      return words.length === 0 ? null : this.#run(words, input);
+    }
+    const interpreter = INTERPRETER.exec(program)?.[1];
+    if (interpreter !== undefined) return this.#runInterpreter(interpreter, args, input);
+    return outputOf({ program, args }, input.text);
+  }
+
+  #runShell(args: readonly Value[], input: Input): Value {
+    const at = args.findIndex((arg) => arg !== null && /^-[a-z]*c[a-z]*$/.test(arg));
+    if (at !== -1) {
+      const text = args[at + 1] ?? null;
+      return text === null ? this.#unknownText() : this.#runText(text, input);
+    }
+    const file = args.find((arg) => arg === null || !/^[-+]/.test(arg));
+    if (file !== undefined && !args.includes('-s')) return this.#runFile(file, input);
+    return input.text === null ? this.#runUnknownInput(input) : this.#runText(input.text);
+  }
+
+  /** A file of the folder was written before, and can be read by the owner; a process writes what it likes. */
+  #runFile(file: Value, input: Input): Value {
+    if (file === null) return this.#runUnknownInput(input);
+    if (/^\/dev\/(?:stdin|fd\/0)$/.test(file))
+      return input.text === null ? this.#runUnknownInput(input) : this.#runText(input.text);
+    const text = this.#files.get(plainPath(file));
+    if (typeof text === 'string') return this.#runText(text, input);
+    if (this.#downloaded.has(file) || this.#downloaded.has(file.replace(/^.*\//, '')))
+      this.piped.push('download');
+    return null;
+  }
+
+  #runUnknownInput({ from }: Input): Value {
+    if (from.some((program) => DOWNLOAD.test(program))) this.piped.push('download');
+    else if (from.some((program) => UNPACK.test(program))) this.piped.push('unpacked');
+    else if (!isReadFromFile(from)) this.#unknownText();
+    return null;
+  }
+
+  #unknownText(): null {
+    this.unknown.push('the text that a shell is given');
+    return null;
+  }
+
+  #runInterpreter(language: string, args: readonly Value[], input: Input): Value {
+    if (/awk$/.test(language)) {
+      const text = args.find((arg) => arg !== null && !arg.startsWith('-'));
+      if (typeof text === 'string') this.code.push({ language, text });
+      return null;
+    }
+    const at = args.findIndex((arg) => arg !== null && CODE_OPTION.test(arg));
+    const text = at === -1 ? null : (args[at + 1] ?? null);
+    if (at !== -1 && text === null) return this.#unknownText();
+    if (text !== null) this.code.push({ language, text });
+    else if (args.length === 0 || args[0] === '-') {
+      if (input.text !== null) this.code.push({ language, text: input.text });
+      else if (input.from.length > 0) return this.#runUnknownInput(input);
+    }
+    return null;
+  }
+
+  #defineAliases(args: readonly Value[]): Value {
+    for (const arg of args) {
+      const [, name = '', text = ''] = /^([^=]+)=([\s\S]*)$/.exec(arg ?? '') ?? [];
+      if (name === '') continue;
+      this.own.add(name);
+      this.#aliases.set(name, text);
+      this.#runText(text);
+    }
+    return '';
+  }
+
+  #inputFrom(redirects: readonly Redirect[], input: Input): Input {
+    let read = input;
+    for (const { operator, target, body, content, heredocQuoted } of redirects) {
+      if (/^(?:>|>>|>\||&>|&>>|<>)$/.test(operator) && target !== undefined) {
+        this.written.push(wholeValue(target, this.#scope));
+      } else if (operator === '<<<' && target !== undefined) {
+        read = { text: wholeValue(target, this.#scope), from: [] };
+      } else if (operator.startsWith('<<')) {
+        const isPlain = heredocQuoted === true || body === undefined;
+        read = { text: isPlain ? (content ?? '') : wholeValue(body, this.#scope), from: [] };
+      } else if (operator === '<') read = { text: null, from: this.#processesInWords([target]) };
+    }
+    return read;
+  }
+
+  /** Programs whose output a word like `<(…)` is. */
+  #processesIn({ name, suffix }: Command): readonly string[] {
+    return this.#processesInWords([name, ...suffix]);
+  }
+
+  #processesInWords(words: readonly (Command['name'] | undefined)[]): readonly string[] {
+    return words.flatMap((word) =>
+      (word?.parts ?? []).flatMap((part) => {
+        if (part.type !== 'ProcessSubstitution' || part.script === undefined) return [];
+        const from = this.calls.length;
+        this.#runScript(part.script, NO_INPUT);
+        return this.calls.slice(from).map(({ program }) => program ?? '');
+      }),
+    );
+  }
+
+  #noteDownload(program: string, args: readonly Value[]): void {
+    if (!DOWNLOAD.test(program)) return;
+    args.forEach((arg, index) => {
+      const next = args[index + 1];
+      if (/^-(?:o|O|-output|-output-document)$/.test(arg ?? '') && typeof next === 'string') {
+        this.#downloaded.add(next);
+      }
+      if (program === 'wget' || args.includes('-O'))
+        this.#downloaded.add((arg ?? '').replace(/^.*\//, ''));
+    });
+    this.#downloaded.delete('');
+    this.#downloaded.delete('-');
+  }
+}

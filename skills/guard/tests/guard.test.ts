@@ -1,0 +1,332 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { examination } from '../../../src/doctor/guard.ts';
+import { addEntry, auditPath, lastEntries } from '../../../src/guards/guard/audit-log.ts';
+import { guard } from '../../../src/guards/guard.ts';
+import { openGuards } from '../../../src/host/turns/tool-calls/guarded-calls.ts';
+import type { OwnToolVerdict } from '../../../src/sandbox/sandbox.ts';
+import { type AgentScript, answers, TestProject, textsOf } from '../../../src/testing/assistant.ts';
+import { commands, FAMILY, isIdle, startWithFamily } from '../../../src/testing/tasks.ts';
+
+const LOG = { info() {}, warn() {}, error() {} };
+const KEY = 'sk-ant-api03-abcdefghijklmnopqrstuvwxyz';
+
+function open(dataDir: string, environment: Readonly<Record<string, string>> = {}) {
+  const context = { dataDir, timeZone: 'UTC', log: LOG, newId: () => 'id' };
+  const now = () => Date.UTC(2026, 10, 22, 9, 30);
+  return openGuards([guard], environment, { ...context, now });
+}
+
+type Input = Readonly<Record<string, unknown>>;
+
+/** Calls as the guard sees them, with an owner who answers at once. */
+function caller(environment: Readonly<Record<string, string>> = {}, isAllowed = true) {
+  const project = new TestProject();
+  const dataDir = join(project.dir, 'data');
+  const { guards } = open(dataDir, environment);
+  const asked: string[] = [];
+  const callOf = (name: string, input: Input, folder = 'family', runsIn = 'container') => ({
+    tool: { name, isMainOnly: false },
+    group: { name: 'Family', folder, isMain: folder === 'main' },
+    isTask: false,
+    runsIn: runsIn as 'host' | 'container',
+    input,
+  });
+  const refusalOf = (...call: Parameters<typeof callOf>) =>
+    guards.refusalOf(callOf(...call), async (_call, reason) => {
+      asked.push(reason);
+      return isAllowed ? null : 'The owner did not allow this call.';
+    });
+  const lines = () =>
+    readFileSync(auditPath(dataDir), 'utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line));
+  return {
+    dataDir,
+    guards,
+    asked,
+    callOf,
+    refusalOf,
+    lines,
+    [Symbol.dispose]: () => project[Symbol.dispose](),
+  };
+}
+
+test('commands of the agent’s own shell are blocked, asked about, or run, and each is noted once', async () => {
+  using project = new TestProject();
+  const dataDir = join(project.dir, 'data');
+  const { guards } = open(dataDir);
+  expect(guards.ownTools).toBe('all');
+  const verdicts: (OwnToolVerdict | undefined)[] = [];
+  const agent: AgentScript = async ({ folder }, { onOwnTool }) => {
+    if (folder !== 'family') return answers('of course');
+    for (const command of ['ls -la', 'rm -rf /', 'terraform apply', 'terraform destroy']) {
+      verdicts.push(await onOwnTool?.({ folder, name: 'shell', input: { command } }));
+    }
+    return answers('done');
+  };
+  const assistant = await startWithFamily(project, agent, undefined, { guards });
+  const { terminal, chat } = assistant;
+  const isAsked = (count: number) =>
+    vi.waitFor(() => {
+      const questions = textsOf(terminal).filter((text) => text.includes('wants to call `shell`'));
+      expect(questions).toHaveLength(count);
+      return questions.at(-1) ?? '';
+    });
+  await chat.say('@Andy go', { jid: FAMILY, isDirect: false });
+  const question = await isAsked(1);
+  expect(question).toContain('The agent of Family wants to call `shell`.');
+  expect(question).toContain('`terraform` is no program that is known here');
+  expect(question).toContain('terraform apply');
+  await terminal.say('yes');
+  await isAsked(2);
+  await terminal.say('no');
+  await isIdle(assistant);
+  expect(verdicts).toMatchObject([
+    { kind: 'allowed' },
+    {
+      kind: 'refused',
+      reason: expect.stringMatching(/^Blocked \(rm -rf\): .* asks the owner first\.$/),
+    },
+    { kind: 'allowed' },
+    { kind: 'refused', reason: 'The owner did not allow this call.' },
+  ]);
+  const entries = lastEntries(dataDir, () => true, 10).toReversed();
+  expect(entries).toMatchObject([
+    { tool: 'shell', chat: 'family', decision: 'run', asked: false, confidence: 1, reason: null },
+    { decision: 'refused', asked: false, confidence: null, input: { command: 'rm -rf /' } },
+    { decision: 'run', asked: true, confidence: 0.8, input: { command: 'terraform apply' } },
+    { decision: 'refused', asked: true, reason: 'The owner did not allow this call.' },
+  ]);
+  await assistant.stop();
+});
+
+test('the owner reads the log in the chat, by chat, tool and decision', async () => {
+  using project = new TestProject();
+  const dataDir = join(project.dir, 'data');
+  const { guards } = open(dataDir);
+  const assistant = await startWithFamily(project, undefined, undefined, { guards });
+  expect(await commands(assistant, '/audit')).toContain('No call of a tool was noted yet.');
+  const entry = { time: '2026-11-21T12:00:00.000Z', runsIn: 'host', isTask: false } as const;
+  const ran = { ...entry, decision: 'run', confidence: 1, reason: null } as const;
+  addEntry(dataDir, {
+    ...ran,
+    chat: 'family',
+    tool: 'shell',
+    asked: true,
+    input: { command: 'ls `x`' },
+  });
+  addEntry(dataDir, { ...ran, chat: 'main', tool: 'web_fetch', asked: false, input: { url: 'a' } });
+  addEntry(dataDir, {
+    ...entry,
+    chat: 'main',
+    tool: 'shell',
+    decision: 'refused',
+    asked: false,
+    confidence: 0.3,
+    reason: 'Blocked: not whole.',
+    input: { command: 'x'.repeat(500) },
+  });
+  const all = await commands(assistant, '/audit');
+  expect(all.split('\n')).toHaveLength(4);
+  expect(all).toMatch(
+    /main `shell` `\{"command":"x{50,}…` refused: Blocked: not whole\. \(confidence 0\.3\)/,
+  );
+  expect(all).toMatch(
+    /family `shell` `\{"command":"ls 'x'"\}` ran, you allowed it \(confidence 1\)/,
+  );
+  expect((await commands(assistant, '/audit 1')).split('\n')).toHaveLength(2);
+  expect(await commands(assistant, '/audit refused')).not.toContain('web_fetch');
+  expect(await commands(assistant, '/audit family shell')).not.toContain('main');
+  expect(await commands(assistant, '/audit nothing')).toContain(
+    'No call that fits nothing was noted yet.',
+  );
+  await assistant.stop();
+});
+
+test('what the owner denies a chat is refused there, what they want to be asked about is asked', async () => {
+  using family = caller({
+    GUARD_DENY: 'family:web_*, club:*',
+    GUARD_ASK: 'send_message kids:shell',
+  });
+  expect(await family.refusalOf('web_fetch', { url: 'x' }, 'family', 'host')).toBe(
+    'The owner does not let this chat use web_fetch.',
+  );
+  expect(await family.refusalOf('web_fetch', { url: 'x' }, 'main', 'host')).toBeNull();
+  expect(await family.refusalOf('read_file', { path: 'x' }, 'club')).toContain('does not let');
+  expect(family.asked).toEqual([]);
+  expect(await family.refusalOf('send_message', { text: 'x' }, 'main', 'host')).toBeNull();
+  expect(await family.refusalOf('shell', { command: 'ls' }, 'kids')).toBeNull();
+  expect(family.asked).toEqual(Array(2).fill('You want to be asked about that.'));
+  expect(family.lines().map(({ decision }) => decision)).toEqual([
+    'refused',
+    'run',
+    'refused',
+    'run',
+    'run',
+  ]);
+});
+
+test('a rule that cannot be read lets no call through, and the setting is named', async () => {
+  using project = new TestProject();
+  const { guards, silent } = open(project.dir, { GUARD_DENY: 'kids:she!!' });
+  expect(silent).toMatchObject([{ name: 'guard', wrong: [{ name: 'GUARD_DENY' }] }]);
+  const group = { name: 'Main', folder: 'main', isMain: true };
+  const call = {
+    tool: { name: 'shell', isMainOnly: false },
+    group,
+    isTask: false,
+    runsIn: 'container' as const,
+    input: {},
+  };
+  expect(await guards.refusalOf(call, async () => null)).toContain(
+    'the settings of the guard guard are wrong',
+  );
+});
+
+test('tools of other skills that run something are looked at too, and no others', async () => {
+  using chat = caller({ GUARD_PROGRAMS: 'hugo, terraform' });
+  expect(
+    await chat.refusalOf('box__run_command', { command: 'rm -rf /' }, 'main', 'host'),
+  ).toContain('Blocked');
+  expect(
+    await chat.refusalOf(
+      'python_run',
+      { code: 'import os; os.system("rm -rf /")' },
+      'main',
+      'host',
+    ),
+  ).toContain('Blocked');
+  expect(
+    await chat.refusalOf('execute', { language: 'bash', code: 'reboot' }, 'main', 'host'),
+  ).toContain('Blocked');
+  expect(await chat.refusalOf('owner_command', { command: '/skills' }, 'main', 'host')).toBeNull();
+  expect(await chat.refusalOf('write_file', { path: 'x.md', content: 'rm -rf /' })).toBeNull();
+  expect(await chat.refusalOf('shell', { command: 'hugo new post' })).toBeNull();
+  expect(await chat.refusalOf('shell', {})).toBeNull();
+  expect(chat.asked).toEqual([]);
+});
+
+test('secrets stay out of the log, and long inputs are cut', async () => {
+  using chat = caller();
+  await chat.refusalOf('shell', {
+    command: `curl -H "Authorization: Bearer abcdefghijkl" https://ada:pw1@x.example`,
+  });
+  await chat.refusalOf('shell', {
+    command: `export API_KEY=hunter22 PASSWORD='two words'; echo ${KEY}`,
+  });
+  await chat.refusalOf('shell', { command: 'mysql --password=hunter22 -u a' });
+  await chat.refusalOf(
+    'send',
+    { token: 'hunter22', nested: [{ apiKey: 'hunter22' }], text: 'hello' },
+    'main',
+    'host',
+  );
+  await chat.refusalOf('write_file', {
+    path: 'k',
+    content: '-----BEGIN PRIVATE KEY-----\nhunter22\n-----END PRIVATE KEY-----',
+  });
+  await chat.refusalOf('write_file', { path: 'long', content: 'word '.repeat(50_000) });
+  const text = readFileSync(auditPath(chat.dataDir), 'utf8');
+  expect(text).not.toMatch(/hunter22|abcdefghijkl|pw1|two words/);
+  expect(text).toContain('"text":"hello"');
+  expect(text).toContain('(250000 characters)');
+  expect(text.length).toBeLessThan(8_000);
+});
+
+test('the log is the owner’s alone, and its files are followed by new ones, of which the oldest goes', () => {
+  using project = new TestProject();
+  const entry = {
+    time: '2026-11-22T09:30:00.000Z',
+    chat: 'main',
+    tool: 'shell',
+    runsIn: 'container',
+    isTask: false,
+    decision: 'run',
+    asked: false,
+    confidence: 1,
+    reason: null,
+    input: {},
+  } as const;
+  for (let count = 0; count < 60; count += 1) {
+    addEntry(project.dir, { ...entry, chat: `chat${count}` }, 1_000);
+  }
+  expect(statSync(auditPath(project.dir, 1)).mode & 0o777).toBe(0o600);
+  expect(statSync(join(project.dir, 'guard')).mode & 0o777).toBe(0o700);
+  const chats = lastEntries(project.dir, () => true, 100).map(({ chat }) => chat);
+  expect(chats.slice(0, 3)).toEqual(['chat59', 'chat58', 'chat57']);
+  expect(chats.length).toBeGreaterThan(20);
+  expect(chats.length).toBeLessThan(60);
+  writeFileSync(auditPath(project.dir), '{"time": "cut off by a cra', { flag: 'a' });
+  expect(lastEntries(project.dir, () => true, 1)).toMatchObject([{ chat: 'chat59' }]);
+});
+
+test('results lose signs for a terminal, those of the host their keys, and files of an agent nothing', async () => {
+  using chat = caller();
+  const { guards, callOf } = chat;
+  const resultOf = async (name: string, runsIn: string, value: unknown) =>
+    (await guards.resultOf(callOf(name, {}, 'main', runsIn), { ok: true, value })).value;
+  const coloured = '\u001b[31mred\u001b[0m \u001b]0;title\u0007x\u0000\b\tend\r\n';
+  expect(await resultOf('shell', 'container', coloured)).toBe('red x\tend\r\n');
+  expect(await resultOf('read_file', 'container', `${coloured}${KEY}`)).toBe(`${coloured}${KEY}`);
+  expect(await resultOf('shell', 'container', KEY)).toBe(KEY);
+  expect(await resultOf('look', 'host', { a: [`x ${KEY} y`], n: 1, none: null })).toEqual({
+    a: ['x *** y'],
+    n: 1,
+    none: null,
+  });
+});
+
+test('a result that is made for it takes no longer to clean than its length', async () => {
+  using chat = caller();
+  for (const text of [
+    'a-',
+    'a.',
+    'sk-',
+    'eyJ-',
+    '\u001b]',
+    'password',
+    'token=',
+    '://a:',
+    '-----BEGIN PRIVATE KEY',
+  ]) {
+    const value = text.repeat(65_536 / text.length);
+    await chat.guards.resultOf(chat.callOf('look', {}, 'main', 'host'), { ok: true, value });
+  }
+});
+
+test('the doctor tells what was decided, and that others can read the log', async () => {
+  using chat = caller({}, false);
+  const subject = {
+    projectDir: '/',
+    homeDir: '/',
+    environment: {},
+    settings: null,
+    isOffline: true,
+  };
+  const doctor = () => examination.examine({ ...subject, dataDir: chat.dataDir, now: () => 0 });
+  expect(await doctor()).toMatchObject([{ ok: true, message: 'has looked at no call yet' }]);
+  await chat.refusalOf('shell', { command: 'ls' });
+  await chat.refusalOf('shell', { command: 'rm -rf /' });
+  await chat.refusalOf('shell', { command: 'rm -r x' });
+  expect(await doctor()).toMatchObject([
+    { ok: true, message: 'of the last 3 calls of tools, 2 were refused and 1 asked about' },
+  ]);
+});
+
+test('a log that cannot be written lets no call through', async () => {
+  using project = new TestProject({ 'data/guard': 'a file where the folder should be' });
+  const { guards } = open(join(project.dir, 'data'));
+  const group = { name: 'Main', folder: 'main', isMain: true };
+  const tool = { name: 'shell', isMainOnly: false };
+  const call = {
+    tool,
+    group,
+    isTask: false,
+    runsIn: 'container' as const,
+    input: { command: 'ls' },
+  };
+  expect(await guards.refusalOf(call, async () => null)).toContain('could not look at this call');
+});

@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest';
+import { reviewCode, reviewShell } from '../../../src/guards/guard/review.ts';
+import { ASKED, BLOCKED, EVERYDAY, UNCLEAR } from './commands.ts';
+
+const NONE = new Set<string>();
+const kindOf = (text: string) => reviewShell(text, NONE).kind;
+
+/** A command inside twenty others, each of which is known only from the one before. */
+const nested = (depth: number) =>
+  Array.from({ length: depth }, (_, at) => `a${at + 1}='eval "$a${at}"'`)
+    .concat(`eval "$a${depth}"`)
+    .join('; ')
+    .replace(/^/, "a0='rm -rf /'; ");
+
+test('dangerous commands are blocked in every disguise, by the pattern that they hide', () => {
+  const missed = Object.entries(BLOCKED).flatMap(([pattern, texts]) =>
+    texts.flatMap((text) => {
+      const { kind, reason } = reviewShell(text, NONE);
+      return kind === 'block' && reason.includes(`Blocked (${pattern})`)
+        ? []
+        : [[pattern, text, kind, reason]];
+    }),
+  );
+  expect(missed).toEqual([]);
+  expect(Object.values(BLOCKED).flat().length).toBeGreaterThan(150);
+});
+
+test('commands of every day run unasked', () => {
+  const stopped = EVERYDAY.flatMap((text) => {
+    const { kind, reason } = reviewShell(text, NONE);
+    return kind === 'run' ? [] : [[text, kind, reason]];
+  });
+  expect(stopped).toEqual([]);
+  expect(EVERYDAY.length).toBeGreaterThan(120);
+});
+
+test('what may lose work, or is not known, is asked about', () => {
+  expect(ASKED.filter((text) => kindOf(text) !== 'ask')).toEqual([]);
+});
+
+test('what is known only when it runs, is not whole, or is no command is blocked', () => {
+  expect(UNCLEAR.filter((text) => kindOf(text) !== 'block')).toEqual([]);
+  expect(reviewShell('"$0" x', NONE)).toMatchObject({
+    confidence: 0.3,
+    reason: expect.stringContaining('the program itself is known only when it runs'),
+  });
+});
+
+test('the confidence is that of the language and the shape, with the limits of the ruling', () => {
+  expect(reviewShell('ls', NONE)).toEqual({ kind: 'run', confidence: 1, reason: '' });
+  expect(reviewShell('ls > /opt/x', NONE)).toEqual({ kind: 'run', confidence: 0.9, reason: '' });
+  expect(reviewShell('frobnicate', NONE)).toEqual({
+    kind: 'ask',
+    confidence: 0.8,
+    reason: 'Confidence 0.8: `frobnicate` is no program that is known here.',
+  });
+  expect(reviewShell('frobnicate > /opt/x', NONE)).toMatchObject({ kind: 'ask', confidence: 0.7 });
+  expect(reviewShell('Please delete the files.', NONE)).toMatchObject({
+    kind: 'block',
+    confidence: 0.3,
+  });
+  expect(reviewShell('frobnicate', new Set(['frobnicate']))).toMatchObject({ kind: 'run' });
+});
+
+test('programs in other languages are reviewed as well', () => {
+  const kinds = (language: string, code: string) => reviewCode(language, code, NONE).kind;
+  expect(kinds('python', 'import csv\nfor row in csv.reader(open("x")):\n    print(row)')).toBe(
+    'run',
+  );
+  expect(kinds('rust', 'fn main() { println!("{}", 1 + 1); }')).toBe('run');
+  expect(kinds('bash', 'rm -rf /')).toBe('block');
+  expect(kinds('python', 'rm -rf /')).toBe('block');
+  expect(kinds('python', 'import os\nos.system("rm -rf " + "/")')).toBe('block');
+  expect(kinds('python', 'import subprocess\nsubprocess.run(["ls"])')).toBe('run');
+  expect(kinds('python', 'exec(base64.b64decode("x")); os.system("ls")')).toBe('ask');
+  expect(kinds('text', 'please remove everything')).toBe('block');
+  expect(kinds('cobol', 'DISPLAY "HELLO".')).toBe('block');
+});
+
+test('a reason names the pattern, what it does and another way', () => {
+  expect(reviewShell('rm -rf x', NONE)).toEqual({
+    kind: 'block',
+    confidence: null,
+    reason:
+      'Blocked (rm -rf): It deletes everything below a folder without a question. Name the files: `rm <file>`. For one folder, `rm -r <folder>` asks the owner first.',
+  });
+});
+
+test('a command that is made to take long or to confuse ends, and does not run', () => {
+  for (const text of [
+    '('.repeat(5_000),
+    '$('.repeat(2_000),
+    '"'.repeat(9_999),
+    `eval ${"'".repeat(999)}`,
+    'x'.repeat(200_000),
+    nested(20),
+    `x=${'a'.repeat(100)}; ${'x="$x$x"; '.repeat(60)} $x`,
+    `${'for i in 1 2 3 4 5 6 7 8 9; do '.repeat(12)} y=1; ${'done; '.repeat(12)}`,
+    `a0='ls'; ${Array.from({ length: 30 }, (_, at) => `a${at + 1}='eval "$a${at}"; eval "$a${at}"'`).join('; ')}; eval "$a30"`,
+  ]) {
+    expect(kindOf(text), text.slice(0, 20)).not.toBe('run');
+  }
+  expect(kindOf(`echo ${'word '.repeat(5_000)}`)).toBe('run');
+});
