@@ -91,7 +91,8 @@ export function toolCaller(
   const tool: Tool = opened.value.tool;
   async function call(input: unknown, folder = 'main'): Promise<string> {
     const caller = { folder } as ToolCall['caller'];
-    return String(await tool.run({ caller } as ToolCall, tool.input.parse(input)));
+    const { signal } = new AbortController();
+    return String(await tool.run({ caller, signal } as ToolCall, tool.input.parse(input)));
   }
   return { call, time, tool };
 }

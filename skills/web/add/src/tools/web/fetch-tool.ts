@@ -26,6 +26,13 @@ const Input = z.object({
   length: z.number().int().min(100).max(MOST_CHARACTERS).default(20_000),
 });
 
+type Reading = {
+  readonly format: 'readable' | 'raw';
+  readonly checkSite: (url: URL) => void;
+  /** Aborted with the turn, and at the end of its time. */
+  readonly signal: AbortSignal;
+};
+
 /**
  * Defines the tool that reads pages of a net: of the internet, or of a test's own.
  *
@@ -45,7 +52,7 @@ export function webFetch(internet: Internet, readingMs = 15_000) {
         doing: 'reading a web page',
         isMainOnly: false,
         input: Input,
-        async run({ caller: { folder } }, { url, format, from, length }) {
+        async run({ caller: { folder }, signal }, { url, format, from, length }) {
           const checkSite = (one: URL) => {
             const refusal = refusalOfSite({ allow, deny }, { folder, host: hostOf(one) });
             if (refusal !== null) throw new PageRefused(refusal);
@@ -54,13 +61,13 @@ export function webFetch(internet: Internet, readingMs = 15_000) {
           const known = cache.get(key);
           // Another chat may have read it, which may read more.
           for (const one of known?.way ?? []) checkSite(one);
-          const page = known ?? (await read(url, format, checkSite));
+          const limit = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+          const page = known ?? (await read(url, { format, checkSite, signal: limit }));
           return shown(page, { from, length, nonce: newId() });
         },
       };
 
-      async function read(url: string, format: 'readable' | 'raw', checkSite: (one: URL) => void) {
-        const signal = AbortSignal.timeout(TIMEOUT_MS);
+      async function read(url: string, { format, checkSite, signal }: Reading) {
         const fetched = await fetchPage(url, {
           internet,
           signal,

@@ -36,9 +36,9 @@ export function webSearch(addresses?: ServerAddresses) {
         doing: 'searching the web',
         isMainOnly: false,
         input: Input,
-        async run({ caller: { folder } }, { query, count, since = null }) {
-          const signal = AbortSignal.timeout(TIMEOUT_MS);
-          const found = await search({ query, count, since }, signal);
+        async run({ caller: { folder }, signal }, { query, count, since = null }) {
+          const limit = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+          const found = await search({ query, count, since }, limit);
           const mayRead = ({ url }: Found) => {
             const parsed = URL.parse(url);
             const rules = { allow, deny };
