@@ -221,7 +221,8 @@ test('it has a prompt, a conversation and a model of its own where they are set'
     return answers(prompt === 'hello' ? 'hi' : 'HEARTBEAT_OK');
   };
   const chooseModels: ChooseModels = async ({ taskType, prompt }) => {
-    routed.push(`${taskType}: ${prompt}`);
+    // Each turn asks for its work aside as well.
+    if (!['summary', 'subagent'].includes(taskType)) routed.push(`${taskType}: ${prompt}`);
     return { kind: 'models', models: [testModel()] };
   };
   const own = { HEARTBEAT_PROMPT: 'Guard the house.' };
