@@ -80,6 +80,7 @@ export function openHost(options: HostOptions): Host {
       offered: (folder) => turns.serviceCalls.offered(folder),
       call: (call, signal) => turns.serviceCalls.call(call, signal),
     },
+    stopTurn: (id) => turns.stopTurn(id),
     onQueued: turnsQueued.emit,
   });
 
@@ -90,7 +91,7 @@ export function openHost(options: HostOptions): Host {
     projectDir,
     now,
     addressOf,
-    stopAgent: sandbox.stop,
+    stopAgent: (folder) => sandbox.stop(folder),
     forgetChat(jid) {
       outgoingFiles.sweep();
       channelOf(jid)?.forgetChat?.(jid);

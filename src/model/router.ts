@@ -39,6 +39,8 @@ export type RoutedTurn = {
    * the loop of a tool.
    */
   readonly taskType: string;
+  /** The pool of models that it asks for by name; undefined for none. */
+  readonly pool?: string | undefined;
   /** The prompt of the turn. */
   readonly prompt: string;
 };

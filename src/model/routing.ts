@@ -86,10 +86,10 @@ export function openRouting(
 
   return {
     silent,
-    async chooseModels({ group: { name, folder, isMain }, isTask, taskType, prompt }) {
+    async chooseModels({ group: { name, folder, isMain }, isTask, taskType, pool, prompt }) {
       const chosen: Model[] = [];
       const left: { readonly name: string; readonly problem: string }[] = [];
-      const turn = { group: { name, folder, isMain }, isTask, taskType, prompt };
+      const turn = { group: { name, folder, isMain }, isTask, taskType, pool, prompt };
       const { models: wanted, notice = null, onPassedOver, onAnswer } = await routedFor(turn);
       const byName = new Map(wanted.map((one) => [nameOf(one), one]));
       for (const [wantedName, one] of byName) {

@@ -5,7 +5,7 @@ import { runsOf } from '../model/candidates.ts';
 import { unaskable } from '../model/failure.ts';
 import { WarmAgent } from './agent/warm-agent.ts';
 import { DEFAULT_LIMITS, type Engine, type Mount } from './engines/engine.ts';
-import { GroupContainer, SHUTTING_DOWN } from './group.ts';
+import { GroupContainer, type GroupTurn, SHUTTING_DOWN } from './group.ts';
 import { extraMounts } from './mounts/extra-mounts.ts';
 import { type GroupPlaces, groupMounts, sharedMounts, writableFolders } from './mounts/mounts.ts';
 import { type AgentUser, giveFolder } from './mounts/ownership.ts';
@@ -41,6 +41,8 @@ export class GroupSandbox implements Sandbox {
   readonly description: string;
   readonly #parts: GroupSandboxParts;
   readonly #groups = new Map<string, GroupContainer>();
+  /** The containers of turns that run beside others, by folder and turn. */
+  readonly #beside = new Map<string, Map<string, GroupContainer>>();
   readonly #programs = new Set<Program>();
   #isClosed = false;
 
@@ -54,7 +56,7 @@ export class GroupSandbox implements Sandbox {
     const { settings } = this.#parts.options;
     const refusal = this.#refusal(request);
     if (refusal !== null) return refusal;
-    return this.#group(request).run({
+    const work: GroupTurn = {
       parts: {
         request,
         events,
@@ -74,11 +76,18 @@ export class GroupSandbox implements Sandbox {
         ...withoutOf(request),
       },
       limits: { timeoutMs: settings.turnTimeoutMs, idleMs: settings.idleMs },
-    });
+    };
+    return request.isBeside === true
+      ? await this.#runBeside(request, work)
+      : await this.#group(request).run(work);
   }
 
-  async stop(folder: string): Promise<void> {
-    await this.#groups.get(folder)?.stop();
+  async stop(folder: string, turn?: string): Promise<void> {
+    const beside = this.#beside.get(folder);
+    const own = turn === undefined ? undefined : beside?.get(turn);
+    if (own !== undefined) return await own.stop();
+    const all = turn === undefined ? [...(beside?.values() ?? [])] : [];
+    await Promise.all([this.#groups.get(folder), ...all].map((group) => group?.stop()));
   }
 
   async startProgram(spec: ProgramSpec): Promise<Program> {
@@ -105,13 +114,13 @@ export class GroupSandbox implements Sandbox {
   }
 
   warm(): number {
-    return [...this.#groups.values()].filter((group) => group.isWarm).length;
+    return this.#containers().filter((group) => group.isWarm).length;
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all([
-      ...[...this.#groups.values()].map((group) => group.close()),
+      ...this.#containers().map((group) => group.close()),
       ...[...this.#programs].map((program) => program.stop()),
     ]);
     await removePrivateFolder(this.#parts.options.settings.dataDir);
@@ -127,16 +136,37 @@ export class GroupSandbox implements Sandbox {
     return null;
   }
 
+  #containers(): readonly GroupContainer[] {
+    const beside = [...this.#beside.values()].flatMap((turns) => [...turns.values()]);
+    return [...this.#groups.values(), ...beside];
+  }
+
   #group(request: TurnRequest): GroupContainer {
-    const { folder, isMain } = request;
-    let group = this.#groups.get(folder);
-    if (group === undefined) {
-      const { settings, elapsed } = this.#parts.options;
-      const startAgent = () => this.#startAgent(folder, isMain);
-      group = new GroupContainer({ startAgent, idleMs: settings.idleMs, elapsed });
-      this.#groups.set(folder, group);
-    }
+    const { folder } = request;
+    const group = this.#groups.get(folder) ?? this.#container(request, folder);
+    this.#groups.set(folder, group);
     return group;
+  }
+
+  /** @param name tells the group's containers apart */
+  #container({ folder, isMain }: TurnRequest, name: string): GroupContainer {
+    const { settings, elapsed } = this.#parts.options;
+    const startAgent = () => this.#startAgent({ folder, isMain, name });
+    return new GroupContainer({ startAgent, idleMs: settings.idleMs, elapsed });
+  }
+
+  /** Such a turn has the group's folders and none of its time. */
+  async #runBeside(request: TurnRequest, work: GroupTurn): Promise<TurnOutcome> {
+    const { folder, id } = request;
+    const turns = this.#beside.get(folder) ?? new Map<string, GroupContainer>();
+    const container = this.#container(request, `${folder}\0${id}`);
+    this.#beside.set(folder, turns.set(id, container));
+    try {
+      return await container.run(work);
+    } finally {
+      turns.delete(id);
+      await container.close();
+    }
   }
 
   #makeRoom(folder: string): void {
@@ -147,14 +177,14 @@ export class GroupSandbox implements Sandbox {
     for (const group of groupsToRetire(others, limit)) group.retire();
   }
 
-  async #startAgent(folder: string, isMain: boolean): Promise<WarmAgent> {
+  async #startAgent({ folder, isMain, name }: Started): Promise<WarmAgent> {
     const { engine, options, user, bundle } = this.#parts;
     const { projectDir, settings, homeDir } = options;
     const { dataDir } = settings;
     this.#makeRoom(folder);
     const socketDir = await makeSocketFolder({
       dataDir,
-      folder,
+      folder: name,
       socketDir: settings.socketDir,
       user,
     });
@@ -184,6 +214,9 @@ export class GroupSandbox implements Sandbox {
     });
   }
 }
+
+/** A container to start; its name is the folder's, but for one beside it. */
+type Started = Pick<TurnRequest, 'folder' | 'isMain'> & { readonly name: string };
 
 /** Returns what the agent knows of its models. A conversation has to fit any of them. */
 function modelOf({ models, sideModels }: TurnRequest): TurnFrame['model'] {

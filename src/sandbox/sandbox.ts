@@ -23,6 +23,8 @@ export type TurnRequest = {
   /** The group's folder under `groups/`, which decides mounts, socket and session. */
   readonly folder: string;
   readonly isMain: boolean;
+  /** It runs beside the group's other turns, in a container of its own that ends with it. */
+  readonly isBeside?: boolean | undefined;
   /** Resumes this conversation; null begins a new one. */
   readonly session: string | null;
   /** The models that may answer, best first. */
@@ -156,8 +158,8 @@ export interface Sandbox {
   /** One line for the greeting and `/status`, such as "docker 28.2, image patchclaw-agent". */
   readonly description: string;
   runTurn(request: TurnRequest, events: TurnEvents): Promise<TurnOutcome>;
-  /** Ends the group's container; the next turn starts a new one. */
-  stop(folder: string): Promise<void>;
+  /** Ends the group's containers, or the one in which a turn runs; the next turn starts a new one. */
+  stop(folder: string, turn?: string): Promise<void>;
   /** Starts a program that is no agent, in a container of its own. Rejects with a sentence where that cannot be. */
   startProgram: StartProgram;
   /** Returns the number of containers. */

@@ -181,7 +181,8 @@ export function answers(text: string): TurnOutcome {
   return { kind: 'answered', text, session: 's1', isTruncated: false };
 }
 
-function testSandbox(script: AgentScript): Sandbox {
+/** Returns a sandbox whose agent is the test's. */
+export function testSandbox(script: AgentScript): Sandbox {
   return {
     engine: 'bubblewrap',
     description: 'test engine',
@@ -197,7 +198,7 @@ function testSandbox(script: AgentScript): Sandbox {
 export function borrowed(sandbox: Sandbox): LazySandbox {
   return {
     open: async () => ({ kind: 'ready', sandbox }),
-    stop: (folder) => sandbox.stop(folder),
+    stop: (folder, turn) => sandbox.stop(folder, turn),
     warm: () => sandbox.warm(),
     close: async () => {},
   };

@@ -60,6 +60,7 @@ type TurnOver = {
   readonly folder: string;
   readonly isMain: boolean;
   readonly session: string | null;
+  readonly isBeside: boolean;
   readonly onText: (delta: string) => void;
   readonly onReady: (send: (followUp: FollowUp) => boolean) => void;
   readonly onAccepted: (id: string) => void;
@@ -106,7 +107,7 @@ export async function sandboxProject(parts: SandboxProjectParts): Promise<Sandbo
   let turns = 0;
   const turn: SandboxProject['turn'] = (prompt, over = {}) => {
     turns += 1;
-    const { folder = 'family', isMain = false, session = null } = over;
+    const { folder = 'family', isMain = false, session = null, isBeside = false } = over;
     const {
       onText = () => {},
       onReady = () => {},
@@ -124,6 +125,7 @@ export async function sandboxProject(parts: SandboxProjectParts): Promise<Sandbo
       folder,
       isMain,
       session,
+      isBeside,
       models: [model] as const,
       system: 'You are Andy.',
       sections,

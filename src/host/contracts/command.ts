@@ -25,6 +25,7 @@ import type { Ask } from './ask.ts';
 import type { Claw } from './claw.ts';
 import type { Git } from './git.ts';
 import type { Choice, Reply } from './question.ts';
+import type { CallService } from './service.ts';
 
 /** A tool or the like that stays silent: its kind is a word for the owner. */
 export type SilentPart = Silent & {
@@ -104,6 +105,7 @@ export type CommandContext = {
   readonly sayProgress: (text: string) => void;
   /** Asks the owner in this chat, and waits while the command goes on. */
   readonly ask: Ask;
+  readonly callService: CallService;
   /** Keeps what `resume` needs, in case the process ends before the command does. */
   readonly keep: (data: unknown) => void;
   /** Takes turns out of the failed state and runs them again. */

@@ -35,6 +35,19 @@ export type QueuedTurn = {
   readonly context?: 'group' | 'isolated';
   /** The kind of its work, for whoever chooses the model or writes the prompt; the service's name by default. */
   readonly taskType?: string;
+  /** The pool of models that it asks for by name, for a router that has pools. */
+  readonly pool?: string;
+  /** The chat of that folder which gets what it says; the one that was written in last by default. */
+  readonly jid?: string;
+  /**
+   * Runs it beside the turns of the chat, in a container of its own on the same folders: neither waits for the
+   * other, and `/stop` does not end it. As many run at once as other agents may.
+   */
+  readonly isBeside?: boolean;
+  /** The whole system prompt, in place of the sections; the prompt is then given as it is. */
+  readonly system?: string;
+  /** Tools of the host's and of the agent's own, by their names: only these, or all without these. */
+  readonly tools?: { readonly only?: readonly string[]; readonly without?: readonly string[] };
 };
 
 /** The host's tools, for a service that lets others call them. Rights and guards are those of the group's agent. */
@@ -93,6 +106,8 @@ export type ServiceContext = {
   readonly store: ServiceStore;
   /** Queues a turn and returns its id. Throws where no group has that folder. */
   readonly queueTurn: (turn: QueuedTurn) => string;
+  /** Ends a turn that this service has queued, or sees to it that it never begins. False where it is over. */
+  readonly stopTurn: (id: string) => boolean;
   /**
    * Registers an address below the service's name on the HTTP server of this machine, and resolves with it.
    * It is gone with the end of the service.
@@ -116,6 +131,19 @@ export type ServiceContext = {
   readonly crash: (error: unknown) => void;
 };
 
+/** The chat in which a tool or a command calls a service. */
+export type ServiceCaller = {
+  readonly folder: string;
+  readonly jid: string;
+  /** The agent's turn; null for a command. */
+  readonly turn: string | null;
+  /** Aborted when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+};
+
+/** Calls a service of the tree by its name. @throws Error in words for the owner where it is not running */
+export type CallService = (service: string, request: unknown) => Promise<unknown>;
+
 /** A service that runs. */
 export type RunningService = {
   /** Ends it. The signal is aborted before. */
@@ -128,6 +156,11 @@ export type RunningService = {
    * the service does not run, the chat gets what the turn says.
    */
   onTurnEnd?(turn: EndedTurn): Delivery;
+  /**
+   * Answers a tool or an owner's command, which calls it by the service's name (`callService`). What it throws is
+   * theirs to tell. The request is what another file has made: check it.
+   */
+  onCall?(request: unknown, caller: ServiceCaller): unknown;
   /**
    * A person has put an emoji on a message of the assistant's that is no question, or has taken it away: feedback on
    * the answer of that turn. What was put while the service did not run is in `store.reactions`.

@@ -14,6 +14,7 @@ import type { Registry } from '../groups/registry.ts';
 import type { TaskBook } from '../scheduler/task-book.ts';
 import type { Ask, AskQuestion } from './ask.ts';
 import type { HostLog } from './log.ts';
+import type { CallService } from './service.ts';
 
 /** Services that a tool works with, beside its own settings. */
 export type ToolContext = {
@@ -59,6 +60,7 @@ export type ToolCall = {
   readonly timeZone: string;
   /** Calls an owner's command as far as an agent may: it looks, or proposes it to the owner. */
   readonly ownerCommand: (text: string) => Promise<string>;
+  readonly callService: CallService;
   /** Ends the turn without a message; null in a turn that answers a message. */
   readonly staySilent: (() => void) | null;
   /** Aborted when the turn is over, also when it was stopped: the result is not waited for any more. */

@@ -39,17 +39,22 @@ export function fireTask({ store, now, newId }: FireOptions, task: Task): Fired 
   });
 }
 
-type RunOfTask = { readonly jid: string; readonly dueAt: number; readonly queuedBy?: object };
+type RunOfTask = {
+  readonly jid: string;
+  readonly dueAt: number;
+  readonly queuedBy?: object;
+  readonly isBeside?: boolean;
+};
 
 /** Makes a turn of a task and notes it as its run. Belongs into a transaction. */
 export function queueRun(
   { store, now, newId }: FireOptions,
   { id: taskId, context }: Task,
-  { jid, dueAt, queuedBy }: RunOfTask,
+  { jid, dueAt, queuedBy, isBeside }: RunOfTask,
 ): void {
   const turnId = newId();
   const seesChat = context === 'group';
-  store.turns.queueTask({ id: turnId, jid, taskId, seesChat, queuedBy }, now());
+  store.turns.queueTask({ id: turnId, jid, taskId, seesChat, queuedBy, isBeside }, now());
   store.taskRuns.fire({ taskId, dueAt, turnId }, now());
 }
 

@@ -14,7 +14,7 @@ export type BackgroundOptions = Omit<ServicesOptions, 'dueTasks'> & {
 /** Opens the tasks and makes the services ready; none is started. */
 export function openBackground(options: BackgroundOptions): Background {
   const { store, settings, now, setTimer, timeZone, newId, log, timeouts, onQueued } = options;
-  const { outgoing, http, databases, projectDir, sandbox, calls, embed } = options;
+  const { outgoing, http, databases, projectDir, sandbox, calls, stopTurn, embed } = options;
   const dueTasks = openDueTasks({
     store,
     now,
@@ -37,6 +37,7 @@ export function openBackground(options: BackgroundOptions): Background {
     projectDir,
     sandbox,
     calls,
+    stopTurn,
     embed,
     store,
     settings,

@@ -4,24 +4,35 @@ import type { ClockPort, IdPort, StorePort, TimeZonePort } from '../contracts/po
 import type { QueuedTurn } from '../contracts/service.ts';
 import { queueRun } from '../scheduler/fire.ts';
 
-/** Notes that a turn of a service keeps: they outlive the process that queued it. */
-export type QueuedBy = {
-  readonly service: string;
-  readonly taskType: string;
-};
+const Names = z.array(z.string()).readonly();
 
-const Payload = z.object({
-  queuedBy: z.object({ service: z.string(), taskType: z.string() }),
+const Notes = z.object({
+  service: z.string(),
+  taskType: z.string(),
+  pool: z.string().optional(),
+  system: z.string().optional(),
+  tools: z.object({ only: Names.optional(), without: Names.optional() }).optional(),
 });
 
+/** Notes that a turn of a service keeps: they outlive the process that queued it. */
+export type QueuedBy = z.output<typeof Notes>;
+
+const Payload = z.object({ queuedBy: Notes });
+
 /** Returns who queued a turn; null for one that no service asked for. */
-export function queuedByOf({ kind, payload }: Turn): QueuedBy | null {
+export function queuedByOf({ kind, payload }: Pick<Turn, 'kind' | 'payload'>): QueuedBy | null {
   return kind === 'agent' ? (Payload.safeParse(payload).data?.queuedBy ?? null) : null;
 }
 
 /** Returns the kind of a turn's work, by which routers and sections of the prompt can tell turns apart. */
 export function taskTypeOf(turn: Turn, { isTask }: { readonly isTask: boolean }): string {
   return queuedByOf(turn)?.taskType ?? (isTask ? 'task' : 'chat');
+}
+
+/** Tells whether a turn may have a tool, as far as the service that queued it decides that. */
+export function hasTool(turn: Pick<Turn, 'kind' | 'payload'>, name: string): boolean {
+  const { only, without } = queuedByOf(turn)?.tools ?? {};
+  return (only === undefined || only.includes(name)) && without?.includes(name) !== true;
 }
 
 type QueueOptions = StorePort &
@@ -36,13 +47,15 @@ type QueueOptions = StorePort &
 export function queueTurn(
   { store, now, newId, timeZone, onQueued }: QueueOptions,
   service: string,
-  { folder, prompt, context = 'isolated', taskType = service }: QueuedTurn,
+  turn: QueuedTurn,
 ): string {
-  const group = store.groups.byFolder(folder);
-  if (group === null) throw new Error(`No chat is registered with the folder ${folder}.`);
+  const { folder, prompt, context = 'isolated', taskType = service, jid } = turn;
+  const { pool, system, tools, isBeside = false } = turn;
+  const group = jid === undefined ? store.groups.byFolder(folder) : store.groups.byJid(jid);
+  if (group?.folder !== folder) throw new Error(`No chat is registered with the folder ${folder}.`);
   const at = now();
   const turnId = newId();
-  const queuedBy: QueuedBy = { service, taskType };
+  const queuedBy = { service, taskType, pool, system, tools };
   store.transaction(() => {
     const schedule = { kind: 'at', text: `by ${service}`, timeZone, anchor: at } as const;
     const asked = { folder, prompt, schedule, context, ifMissed: 'run-once' } as const;
@@ -50,9 +63,22 @@ export function queueTurn(
     store.tasks.advance(id, { from: at, to: null });
     const task = store.tasks.byId(id);
     if (task === null) throw new Error(`Task ${id} is gone.`);
-    const run = { jid: group.jid, dueAt: at, queuedBy };
+    const run = { jid: group.jid, dueAt: at, queuedBy, isBeside };
     queueRun({ store, now, newId: () => turnId }, task, run);
   });
   onQueued();
   return turnId;
+}
+
+/**
+ * Sees to it that a turn of a service never begins.
+ *
+ * @returns false where the service has none of this id, or it is over
+ */
+export function withdrawTurn({ store }: StorePort, service: string, id: string): boolean {
+  const run = store.taskRuns.ofTurn(id);
+  const task = run === null ? null : store.tasks.byId(run.taskId);
+  if (run === null || task?.createdBy !== service || run.finishedAt !== null) return false;
+  store.tasks.save({ ...task, state: 'cancelled' });
+  return true;
 }

@@ -1,13 +1,24 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
+import { z } from 'zod';
 import type { ChooseModels } from '../../model/routing.ts';
-import type { TurnOutcome } from '../../sandbox/sandbox.ts';
-import { answers, TestProject, textsOf } from '../../testing/assistant.ts';
+import type { TurnOutcome, TurnRequest } from '../../sandbox/sandbox.ts';
+import {
+  type AgentScript,
+  answers,
+  borrowed,
+  TestProject,
+  testSandbox,
+  textsOf,
+} from '../../testing/assistant.ts';
 import { TestClock } from '../../testing/clock.ts';
 import { ContributionFolder } from '../../testing/contributions.ts';
 import { testModel } from '../../testing/model/test-model.ts';
 import { isIdle, startWithFamily } from '../../testing/tasks.ts';
+import { defineCommand, openCommands } from '../contracts/command.ts';
 import { discoverServices, type EndedTurn, type ServiceContext } from '../contracts/service.ts';
+import { defineTool } from '../contracts/tool.ts';
+import { openTools } from '../turns/tool-calls/toolbox.ts';
 import { openServices } from './services.ts';
 
 const IMPORTS = `import { z } from 'zod';
@@ -59,6 +70,8 @@ const PLAIN = serviceFile(
    }`,
 );
 
+const isSideWork = (taskType: string) => ['summary', 'subagent'].includes(taskType);
+
 function reset(): void {
   Object.assign(seen, { starts: 0, stops: 0, contexts: [], ended: [] });
 }
@@ -88,6 +101,7 @@ test('a service holds its own settings and what its contract names, and nothing 
     'settings',
     'signal',
     'startProgram',
+    'stopTurn',
     'store',
     'timeZone',
     'tools',
@@ -260,7 +274,7 @@ test('a service decides what the chat gets of its turn, also of one that an earl
     return answers(said);
   };
   const chooseModels: ChooseModels = async ({ taskType }) => {
-    routed.push(taskType);
+    if (!isSideWork(taskType)) routed.push(taskType);
     return { kind: 'models', models: [testModel()] };
   };
   const assistant = await startWithFamily(project, agent, undefined, { services, chooseModels });
@@ -282,6 +296,160 @@ test('a service decides what the chat gets of its turn, also of one that an earl
     ...['answered', 'answered', 'answered', 'failed', 'answered'],
   ]);
   expect(routed).toEqual(['judge', 'watch', 'watch', 'watch', 'watch']);
+  await assistant.stop();
+});
+
+const CREW = serviceFile(
+  'crew',
+  `start: (context) => {
+    const seen = globalThis.serviceTest;
+    seen.contexts.push(context);
+    const onTurnEnd = (turn) => {
+      seen.ended.push(turn);
+      return { kind: 'send' };
+    };
+    const onCall = (request, { folder, turn }) => folder + ' ' + (turn === null) + ' ' + request;
+    return { stop() {}, status: () => null, onTurnEnd, onCall };
+  }`,
+);
+
+test('a turn beside those of its chat waits for none of them, and has its own prompt and tools', async () => {
+  reset();
+  using project = new TestProject();
+  const { services } = await servicesOf({ 'crew.ts': CREW });
+  const long = Promise.withResolvers<void>();
+  const requests: TurnRequest[] = [];
+  const pools: (string | undefined)[] = [];
+  const agent: AgentScript = async (request) => {
+    requests.push(request);
+    if (request.prompt === 'a long story') await long.promise;
+    return answers(`done: ${request.prompt.slice(0, 20)}`);
+  };
+  const chooseModels: ChooseModels = async ({ taskType, pool }) => {
+    if (!isSideWork(taskType)) pools.push(pool);
+    return { kind: 'models', models: [testModel()] };
+  };
+  const over = { services, chooseModels, ownTools: ['shell', 'read_file'] };
+  // One agent at a time: turns beside have a limit of their own.
+  const assistant = await project.start({ agent, over, environment: { CLAW_MAX_AGENTS: '1' } });
+  const { terminal } = assistant;
+  await terminal.say('a long story');
+  await vi.waitFor(() => expect(requests).toHaveLength(1));
+  const [context] = seen.contexts;
+  context?.queueTurn({
+    folder: 'main',
+    prompt: 'look it up',
+    system: 'You look things up.',
+    pool: 'cheap',
+    tools: { only: ['read_file', 'search_history', 'send_message'], without: ['send_message'] },
+    isBeside: true,
+  });
+  await vi.waitFor(() => expect(textsOf(terminal)).toEqual(['done: look it up']));
+  expect(requests[1]).toMatchObject({
+    prompt: 'look it up',
+    system: 'You look things up.',
+    isBeside: true,
+    session: null,
+    ownToolsOff: ['shell'],
+  });
+  expect(requests[1]?.tools.map(({ name }) => name)).toEqual(['search_history']);
+  expect(pools).toEqual([undefined, 'cheap']);
+  long.resolve();
+  await isIdle(assistant);
+  expect(textsOf(terminal)).toEqual(['done: look it up', 'done: a long story']);
+  await assistant.stop();
+});
+
+test('a service ends its turn, at work or not begun; `/stop` in the chat ends none that runs beside', async () => {
+  reset();
+  using project = new TestProject();
+  const { services } = await servicesOf({ 'crew.ts': CREW });
+  const atWork = new Map<string, (outcome: TurnOutcome) => void>();
+  const stopped: (string | undefined)[] = [];
+  const died: TurnOutcome = { kind: 'failed', code: 'AGENT_DIED', message: 'It was stopped.' };
+  const sandbox = {
+    ...testSandbox(
+      ({ id }) =>
+        new Promise((resolve) => {
+          atWork.set(id, resolve);
+        }),
+    ),
+    stop: async (_folder: string, turn?: string) => {
+      stopped.push(turn);
+      atWork.get(turn ?? '')?.(died);
+    },
+  };
+  const over = { services, sandbox: borrowed(sandbox) };
+  const assistant = await project.start({ over, environment: { CLAW_MAX_AGENTS: '1' } });
+  const [context] = seen.contexts;
+  const beside = () =>
+    context?.queueTurn({ folder: 'main', prompt: 'x', system: 'y', isBeside: true }) ?? '';
+  const first = beside();
+  await vi.waitFor(() => expect([...atWork.keys()]).toEqual([first]));
+  const second = beside();
+  await assistant.terminal.say('/stop');
+  await vi.waitFor(() =>
+    expect(textsOf(assistant.terminal)).toEqual(['The agent is not at work here.']),
+  );
+  expect(stopped).toEqual([]);
+  expect(context?.stopTurn(second)).toBe(true);
+  expect(context?.stopTurn('another')).toBe(false);
+  expect(context?.stopTurn(first)).toBe(true);
+  await isIdle(assistant);
+  expect(stopped).toEqual([first]);
+  expect(seen.ended).toMatchObject([
+    { id: first, outcome: 'gave_up', error: 'CANCELLED' },
+    { id: second, outcome: 'skipped' },
+  ]);
+  expect(context?.stopTurn(first)).toBe(false);
+  await assistant.stop();
+});
+
+test('a tool and a command call a service by its name, and are told where there is none', async () => {
+  reset();
+  using project = new TestProject();
+  const { services } = await servicesOf({ 'crew.ts': CREW });
+  const tool = defineTool({
+    name: 'ask_crew',
+    create: () => ({
+      description: 'Asks.',
+      isMainOnly: false,
+      input: z.object({ whom: z.string() }),
+      run: ({ callService }, { whom }) => callService(whom, 'from a tool'),
+    }),
+  });
+  const command = defineCommand({
+    scope: 'owner',
+    name: 'crew',
+    help: 'asks the crew',
+    run: async ({ callService }) => ({
+      kind: 'answer',
+      text: String(await callService('crew', 'from a command')),
+    }),
+  });
+  const results: unknown[] = [];
+  const agent: AgentScript = async ({ folder }, { onTool }) => {
+    for (const whom of ['crew', 'scheduler', 'nobody']) {
+      results.push(await onTool({ folder, name: 'ask_crew', input: { whom } }));
+    }
+    return answers('asked');
+  };
+  const none = () => {};
+  const log = { info: none, warn: none, error: none };
+  const parts = { assistantName: 'Andy', dataDir: project.dir, timeZone: 'UTC', log };
+  const { tools } = openTools([tool], {}, { ...parts, now: Date.now, newId: () => 'x' });
+  const { commands } = openCommands([command], {});
+  const assistant = await project.start({ agent, over: { services, tools, commands } });
+  await assistant.terminal.say('ask');
+  await isIdle(assistant);
+  await assistant.terminal.say('/crew');
+  await isIdle(assistant);
+  expect(results).toEqual([
+    { ok: true, value: 'main false from a tool' },
+    { ok: false, value: 'The service scheduler does not run now.' },
+    { ok: false, value: 'There is no service nobody that is switched on.' },
+  ]);
+  expect(textsOf(assistant.terminal)).toEqual(['asked', 'main true from a command']);
   await assistant.stop();
 });
 

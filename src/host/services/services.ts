@@ -21,6 +21,7 @@ import type {
 import type {
   Delivery,
   EndedTurn,
+  ServiceCaller,
   ServiceCalls,
   ServiceContext,
   ServiceContribution,
@@ -29,7 +30,7 @@ import type {
 } from '../contracts/service.ts';
 import type { DueTasks } from '../scheduler/due-tasks.ts';
 import type { LazySandbox } from '../turns/agent/lazy-sandbox.ts';
-import { queueTurn } from './queued-turn.ts';
+import { queueTurn, withdrawTurn } from './queued-turn.ts';
 import { type ServiceState, superviseService } from './supervise.ts';
 
 /** A service as the owner is told of it. */
@@ -45,6 +46,8 @@ export interface Services {
   report(): readonly ServiceReport[];
   /** Asks a service what becomes of a turn that it has queued. */
   turnEnded(service: string, turn: EndedTurn): Delivery;
+  /** Lets a service answer a tool or a command. */
+  call(service: string, request: unknown, caller: ServiceCaller): Promise<unknown>;
   /** A person has reacted to a message of the assistant's. */
   reacted(reaction: KeptReaction): void;
   stop(): Promise<void>;
@@ -65,6 +68,8 @@ export type ServicesOptions = StorePort & { readonly services: readonly Named<St
     readonly dueTasks: DueTasks;
     readonly sandbox: Pick<LazySandbox, 'open'>;
     readonly calls: ServiceCalls;
+    /** Ends the agent of a turn, where it is at work. */
+    readonly stopTurn: (id: string) => void;
     /** A turn was queued. */
     readonly onQueued: () => void;
   };
@@ -118,6 +123,12 @@ export function runServices(options: ServicesOptions): Services {
       })),
     turnEnded: (name, turn) =>
       all.find((service) => service.name === name)?.turnEnded(turn) ?? { kind: 'send' },
+    async call(name, request, caller) {
+      const service = all.find((one) => one.name === name);
+      if (service === undefined)
+        throw new Error(`There is no service ${name} that is switched on.`);
+      return await service.call(request, caller);
+    },
     reacted(reaction) {
       for (const service of all) service.reacted(reaction);
     },
@@ -144,6 +155,11 @@ function contextOf(
     signal,
     store: readable(options.store),
     queueTurn: (turn) => queueTurn(options, name, turn),
+    stopTurn(id) {
+      const isOpen = withdrawTurn(options, name, id);
+      if (isOpen) options.stopTurn(id);
+      return isOpen;
+    },
     openDatabase: options.databases.of('service', name),
     embed: options.embed,
     route: (route) => registerRoute(options, name, signal, route),

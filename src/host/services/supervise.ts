@@ -5,6 +5,7 @@ import type {
   Delivery,
   EndedTurn,
   RunningService,
+  ServiceCaller,
   ServiceContext,
   StartService,
 } from '../contracts/service.ts';
@@ -23,6 +24,8 @@ export interface SupervisedService {
   detail(): string | null;
   /** Asks the service what becomes of its turn; null where it does not say. */
   turnEnded(turn: EndedTurn): Delivery | null;
+  /** Lets the service answer. @throws Error where it does not run, or takes no calls */
+  call(request: unknown, caller: ServiceCaller): unknown;
   /** Tells the service of a reaction. */
   reacted(reaction: KeptReaction): void;
   /** Ends it for good, in a bounded time. */
@@ -160,6 +163,11 @@ export function superviseService(options: SuperviseOptions): SupervisedService {
       } catch (error) {
         return `its status cannot be told: ${String(error)}`;
       }
+    },
+    call(request, caller) {
+      const service = current?.service;
+      if (service?.onCall === undefined) throw new Error(`The service ${name} does not run now.`);
+      return service.onCall(request, caller);
     },
     turnEnded(turn) {
       try {

@@ -1,4 +1,4 @@
-import type { Turn } from '../../store/store.ts';
+import { runsBeside, type Turn } from '../../store/store.ts';
 
 /** A turn that this process works on. */
 export type RunningTurn = {
@@ -19,19 +19,32 @@ export interface RunningTurns {
   all(): readonly RunningTurn[];
   /** Returns the turns of agents. */
   agents(): readonly RunningTurn[];
+  /** Returns those of agents that run beside the turns of their chat. */
+  beside(): readonly RunningTurn[];
   /** Ends a turn's agent, if it has one: the turn is over without it. */
   stopAgent(running: RunningTurn): void;
-  /** Ends the agent's turns of a folder, at the owner's word; how many there were. */
+  /** Ends the agent's turns of a folder, at the owner's word, but for those beside; how many there were. */
   cancel(folder: string): number;
+  /** Ends one agent's turn. */
+  cancelTurn(id: string): void;
 }
 
-/** @param stopAgent ends the agent of a folder */
-export function openRunningTurns(stopAgent: (folder: string) => Promise<void>): RunningTurns {
+/** @param stopAgent ends the agent of a folder that works on this turn */
+export function openRunningTurns(
+  stopAgent: (folder: string, turn: string) => Promise<void>,
+): RunningTurns {
   const all = new Set<RunningTurn>();
   const agents = () => [...all].filter(({ turn }) => turn.kind === 'agent');
 
   function stop({ turn, folder }: RunningTurn): void {
-    if (turn.kind === 'agent' && folder !== undefined) void stopAgent(folder);
+    if (turn.kind === 'agent' && folder !== undefined) void stopAgent(folder, turn.id);
+  }
+
+  function cancel(meant: readonly RunningTurn[]): void {
+    for (const running of meant) {
+      running.isCancelled = true;
+      stop(running);
+    }
   }
 
   return {
@@ -39,14 +52,13 @@ export function openRunningTurns(stopAgent: (folder: string) => Promise<void>): 
     remove: (running) => void all.delete(running),
     all: () => [...all],
     agents,
+    beside: () => agents().filter(({ turn }) => runsBeside(turn)),
     stopAgent: stop,
     cancel(folder) {
-      const meant = agents().filter((running) => running.folder === folder);
-      for (const running of meant) {
-        running.isCancelled = true;
-        stop(running);
-      }
+      const meant = agents().filter(({ turn, ...it }) => it.folder === folder && !runsBeside(turn));
+      cancel(meant);
       return meant.length;
     },
+    cancelTurn: (id) => cancel(agents().filter(({ turn }) => turn.id === id)),
   };
 }

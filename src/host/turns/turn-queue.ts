@@ -26,8 +26,8 @@ export type TurnQueueOptions = Omit<LeasedRunnerOptions, 'isDraining'> &
   };
 
 /**
- * Runs turns: one agent and one command per group at a time, so many agents in all as the settings say. Quick
- * commands wait for no other turn.
+ * Runs turns: one agent and one command per group at a time, so many agents in all as the settings say, and so many
+ * more that run beside others. Quick commands wait for no other turn.
  * A turn is under a lease while it runs; its end is written only by the holder of the lease.
  */
 export function openTurnQueue(options: TurnQueueOptions): TurnQueue {
@@ -65,11 +65,15 @@ export function openTurnQueue(options: TurnQueueOptions): TurnQueue {
   function startAll(): void {
     for (;;) {
       if (isDraining) return;
+      const beside = running.beside().length;
+      const mayRun = (atWork: number) => atWork < settings.maxAgents;
       const turn =
         store.turns.claimNext('command', lease()) ??
-        (running.agents().length < settings.maxAgents
+        (mayRun(running.agents().length - beside)
           ? store.turns.claimNext('agent', lease())
-          : null);
+          : null) ??
+        // They have a limit of their own: a turn that waits for one of them cannot keep it from running.
+        (mayRun(beside) ? store.turns.claimBeside(lease()) : null);
       if (turn === null) return;
       start(turn, turn.kind === 'agent' ? options.runAgent : options.runCommand);
     }

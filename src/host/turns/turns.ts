@@ -39,6 +39,8 @@ export type Turns = {
   readonly commandRunner: CommandRunner;
   readonly followUps: FollowUps;
   readonly serviceCalls: ServiceCalls;
+  /** Ends the agent of a turn, where it is at work. */
+  readonly stopTurn: (id: string) => void;
 };
 
 export type TurnsOptions = StorePort &
@@ -56,8 +58,8 @@ export type TurnsOptions = StorePort &
   Pick<TurnQueueOptions, 'onEnded'> & {
     readonly asking: Asking;
     readonly outbound: Outbound;
-    /** Asked what becomes of the turns that services have queued. */
-    readonly services: Pick<Services, 'turnEnded'>;
+    /** Asked what becomes of the turns that services have queued, and called by tools and commands. */
+    readonly services: Pick<Services, 'turnEnded' | 'call'>;
     /** Services of an owner's command, but for those that end or repeat turns. */
     readonly commandServices: Omit<
       CommandServices,
@@ -90,6 +92,7 @@ export function openTurns(options: TurnsOptions): Turns {
     instance,
     mainChat,
     asking,
+    callService: options.services.call,
     say,
   });
   const commandRunner = openCommandRunner({
@@ -135,6 +138,7 @@ export function openTurns(options: TurnsOptions): Turns {
     outgoingFiles,
     fetchAttachment,
     channelOf,
+    callService: options.services.call,
     say,
   };
   const records = openTurnRecords({ store, now, log });
@@ -167,7 +171,8 @@ export function openTurns(options: TurnsOptions): Turns {
     onEnded: options.onEnded,
   });
   const serviceCalls = openServiceCalls({ toolParts, asking, newId, mainChat });
-  return { turnQueue, commandRunner, followUps, serviceCalls };
+  const stopTurn = running.cancelTurn;
+  return { turnQueue, commandRunner, followUps, serviceCalls, stopTurn };
 }
 
 /** Queues again what has failed; returns how many turns that were. */

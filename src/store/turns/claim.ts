@@ -16,6 +16,12 @@ export function isQuickSql(table: string): string {
   return `coalesce(json_extract(${table}.payload, '$.isQuick'), 0)`;
 }
 
+/** Returns the SQL that tells whether an agent's turn runs beside the others of its group. */
+function isBesideSql(table: string): string {
+  return `coalesce(json_extract(${table}.payload, '$.isBeside'), 0)`;
+}
+
+const Seq = z.object({ seq: z.int() });
 const Next = z.object({ seq: z.int(), folder: z.string(), is_task: z.int() });
 
 /**
@@ -25,18 +31,22 @@ const Next = z.object({ seq: z.int(), folder: z.string(), is_task: z.int() });
  * turn began longest ago is next, so no group is served twice while another waits. Within a group, people and
  * tasks take turns where both wait; otherwise the oldest turn is first.
  *
- * A turn whose payload says `isQuick` waits for no other, and no other waits for it.
+ * A turn whose payload says `isQuick` waits for no other, and no other waits for it. Those that say `isBeside` are
+ * claimed apart, the oldest first.
  */
-export function createClaimer(database: Database): (kind: TurnKind, lease: Lease) => Turn | null {
+export function createClaimer(database: Database): {
+  readonly claimNext: (kind: TurnKind, lease: Lease) => Turn | null;
+  readonly claimBeside: (lease: Lease) => Turn | null;
+} {
   const next = database.prepare(`
     SELECT waiting.seq, groups.folder, waiting.payload IS NOT NULL AS is_task
     FROM turns AS waiting JOIN groups ON groups.jid = waiting.jid
     LEFT JOIN served ON served.folder = groups.folder AND served.kind = waiting.kind
-    WHERE waiting.state = 'queued' AND waiting.kind = :kind AND (
+    WHERE waiting.state = 'queued' AND waiting.kind = :kind AND NOT ${isBesideSql('waiting')} AND (
       ${isQuickSql('waiting')} OR NOT EXISTS (
       SELECT 1 FROM turns AS busy JOIN groups AS its ON its.jid = busy.jid
       WHERE busy.kind = waiting.kind AND busy.state IN ('claimed', 'resuming')
-      AND its.folder = groups.folder AND NOT ${isQuickSql('busy')}))
+      AND its.folder = groups.folder AND NOT ${isQuickSql('busy')} AND NOT ${isBesideSql('busy')}))
     ORDER BY coalesce(served.number, 0),
       coalesce((waiting.payload IS NOT NULL) = served.was_task, 0), waiting.seq
     LIMIT 1`);
@@ -53,11 +63,19 @@ export function createClaimer(database: Database): (kind: TurnKind, lease: Lease
     INSERT INTO served (folder, kind, number, was_task)
     VALUES (:folder, :kind, 1 + coalesce((SELECT max(number) FROM served), 0), :isTask)
     ON CONFLICT (folder, kind) DO UPDATE SET number = excluded.number, was_task = excluded.was_task`);
-  return database.transaction((kind: TurnKind, lease: Lease) => {
+  const beside = database.prepare(`
+    SELECT seq FROM turns AS waiting
+    WHERE state = 'queued' AND kind = 'agent' AND ${isBesideSql('waiting')} ORDER BY seq LIMIT 1`);
+  const claimBeside = database.transaction((lease: Lease) => {
+    const found = Seq.optional().parse(beside.get());
+    return found === undefined ? null : parseTurn(claim.get({ ...found, ...lease }));
+  });
+  const claimNext = database.transaction((kind: TurnKind, lease: Lease) => {
     const found = next.get({ kind });
     if (found === undefined) return null;
     const { seq, folder, is_task: isTask } = Next.parse(found);
     serve.run({ folder, kind, isTask });
     return parseTurn(claim.get({ seq, ...lease }));
   });
+  return { claimNext, claimBeside };
 }

@@ -39,3 +39,10 @@ export function parseTurn(row: unknown): Turn {
   const { from_seq: fromSeq, upto_seq: uptoSeq, payload, ...rest } = Row.parse(row);
   return { ...rest, fromSeq, uptoSeq, payload: payload === null ? null : JSON.parse(payload) };
 }
+
+const Beside = z.object({ isBeside: z.literal(true) });
+
+/** Tells whether a turn runs beside the others of its group. */
+export function runsBeside({ kind, payload }: Pick<Turn, 'kind' | 'payload'>): boolean {
+  return kind === 'agent' && Beside.safeParse(payload).success;
+}

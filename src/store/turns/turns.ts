@@ -13,6 +13,8 @@ export type NewTaskTurn = {
   readonly seesChat: boolean;
   /** Notes of the part of the host that queued it, kept with the turn; none by default. */
   readonly queuedBy?: object | undefined;
+  /** It runs beside the other turns of its group: neither waits for the other. False by default. */
+  readonly isBeside?: boolean | undefined;
 };
 
 export interface Turns {
@@ -23,6 +25,8 @@ export interface Turns {
   queueTask(turn: NewTaskTurn, now: number): void;
   /** Claims the next turn whose group has none of its kind under way; null when there is none. */
   claimNext(kind: TurnKind, lease: Lease): Turn | null;
+  /** Claims the oldest agent's turn that runs beside others; null when there is none. */
+  claimBeside(lease: Lease): Turn | null;
   /** Renews a lease. False when the turn is gone or another's; the holder must then drop its work. */
   renew(id: string, lease: Lease): boolean;
   /** Gives a claimed turn back as if it had never been claimed. */
@@ -80,7 +84,7 @@ export function openStoredTurns(database: Database): Turns {
          (SELECT max(done.upto_seq) FROM turns AS done WHERE done.jid = :jid
           AND done.kind = 'agent' AND done.state IN ('answered', 'gave_up')), 0)),
       (SELECT max(seq) FROM messages WHERE jid = :jid), 0) END, :payload, :now)`);
-  const claim = createClaimer(database);
+  const { claimNext, claimBeside } = createClaimer(database);
   const mine = `WHERE id = :id AND state = 'claimed' AND lease_owner = :owner`;
   const renew = database.prepare(`UPDATE turns SET lease_until = :until ${mine}`);
   const release = database.prepare(`
@@ -130,11 +134,12 @@ export function openStoredTurns(database: Database): Turns {
     },
     queueCommand: ({ id, jid, seq }, payload, now) =>
       void insert.run({ id, jid, kind: 'command', seq, payload: asText(payload), now }),
-    queueTask({ id, jid, taskId, seesChat, queuedBy }, now) {
-      const payload = asText({ task: taskId, queuedBy });
+    queueTask({ id, jid, taskId, seesChat, queuedBy, isBeside }, now) {
+      const payload = asText({ task: taskId, queuedBy, ...(isBeside === true && { isBeside }) });
       insertTask.run({ id, jid, seesChat: Number(seesChat), payload, now });
     },
-    claimNext: claim,
+    claimNext,
+    claimBeside,
     renew: (id, lease) => renew.run({ id, ...lease }).changes > 0,
     release: (id, owner) => void release.run({ id, owner }),
     keep: (id, owner, payload) => void keep.run({ id, owner, payload: asText(payload) }),

@@ -8,6 +8,7 @@ import type { LiveAnswer, LiveAnswers } from '../../outbound/live/live-answers.t
 import { toolLine } from '../../outbound/live/tool-line.ts';
 import type { OutgoingFiles } from '../../outbound/outgoing-files.ts';
 import { taskOfTurn } from '../../scheduler/task-turn.ts';
+import { hasTool } from '../../services/queued-turn.ts';
 import type { CommandContexts } from '../commands/command-contexts.ts';
 import type { TurnRecords } from '../record/turn-records.ts';
 import { openAgentCommands } from '../tool-calls/agent-command.ts';
@@ -49,7 +50,8 @@ export function createAgentRunner(
       const end = answer?.beginQuestion();
       return await asking.ask(question, { turn, to }).finally(() => end?.());
     };
-    const tools = openTools({ turn, group, isTask, ask, ownerCommand: commands.call });
+    const allows = (tool: string) => hasTool(turn, tool);
+    const tools = openTools({ turn, group, isTask, ask, ownerCommand: commands.call, allows });
     const record = options.records.begin(turn);
     const callbacks: AgentCallbacks = {
       record,

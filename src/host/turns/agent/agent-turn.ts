@@ -1,6 +1,6 @@
 import type { ChooseModels } from '../../../model/routing.ts';
 import type { OwnToolRun, TurnEvents, TurnOutcome, TurnRequest } from '../../../sandbox/sandbox.ts';
-import type { Group, Turn } from '../../../store/store.ts';
+import { type Group, runsBeside, type Turn } from '../../../store/store.ts';
 import type { Budgets } from '../../budget/budgets.ts';
 import { overBudget } from '../../budget/over-budget.ts';
 import type { ToolTurn } from '../../contracts/guard.ts';
@@ -15,11 +15,11 @@ import type { ChatModels } from '../../models/chat-models.ts';
 import { successorHint } from '../../models/successor-hint.ts';
 import { silently } from '../../scheduler/task-result.ts';
 import { type TaskTurn, taskOfTurn, taskPrompt } from '../../scheduler/task-turn.ts';
-import { taskTypeOf } from '../../services/queued-turn.ts';
+import { queuedByOf, taskTypeOf } from '../../services/queued-turn.ts';
 import type { TurnRecord } from '../record/turn-record.ts';
 import { answered, failed, type TurnResult, unregistered } from '../turn-result.ts';
 import type { LazySandbox } from './lazy-sandbox.ts';
-import { conversationOf, promptOf } from './prompt.ts';
+import { conversationOf, type PromptParts, promptOf } from './prompt.ts';
 import { conversationOfTurn, nextConversation } from './turn-conversation.ts';
 import { turnMessages } from './turn-messages.ts';
 import { chooseTurnModels } from './turn-models.ts';
@@ -72,8 +72,10 @@ export async function runAgentTurn(
   const taskType = taskTypeOf(turn, { isTask });
   const range = { jid: turn.jid, from: turn.fromSeq, upto: turn.uptoSeq };
   const messages = turnMessages(store, range, options.timeZone);
-  const prompt = task === null ? promptOf(messages) : taskPrompt(task, conversationOf(messages));
-  const chosen = await chooseTurnModels(options, { group, isTask, taskType, prompt });
+  const queuedBy = queuedByOf(turn);
+  const { system, pool } = queuedBy ?? {};
+  const prompt = promptFor(task, messages, system);
+  const chosen = await chooseTurnModels(options, { group, isTask, taskType, pool, prompt });
   if (typeof chosen === 'string') return failed('NO_MODEL', `${chosen} Then ask again.`);
   if (options.budgets.isUsedUp(group.folder)) return overBudget(options.budgets, group, { isTask });
   const opened = await sandbox.open();
@@ -82,21 +84,25 @@ export async function runAgentTurn(
   const conversation = conversationOfTurn(options, group, task);
   const { beginsAnew } = conversation;
   const { models, sideModels } = chosen;
-  const written = await turnPrompt(options, {
-    turn,
-    group,
-    isTask,
-    taskType,
-    prompt,
-    beginsAnew,
-    models,
-    messages,
-  });
+  const written =
+    system === undefined
+      ? await turnPrompt(options, {
+          turn,
+          group,
+          isTask,
+          taskType,
+          prompt,
+          beginsAnew,
+          models,
+          messages,
+        })
+      : { system };
   const outcome = await opened.sandbox.runTurn(
     {
       id: turn.id,
       folder: group.folder,
       isMain: group.isMain,
+      isBeside: runsBeside(turn),
       session: conversation.session,
       models,
       sideModels,
@@ -140,6 +146,12 @@ export async function runAgentTurn(
     return silently('silent', outcome.text, session);
   }
   return answered([...chosen.notices(), textOf(outcome)].join('\n\n'), session);
+}
+
+/** A turn with a system prompt of its own gets its prompt as it is. */
+function promptFor(task: TaskTurn | null, messages: PromptParts, system?: string): string {
+  if (task === null) return promptOf(messages);
+  return system === undefined ? taskPrompt(task, conversationOf(messages)) : task.task.prompt;
 }
 
 function failedResult(

@@ -4,8 +4,8 @@ import type { SandboxReady, SandboxUnavailable } from '../../../sandbox/sandbox.
 export interface LazySandbox {
   /** Every call gets the same sandbox. Where there was none, it is looked for again: an engine may come up later. */
   open(): Promise<SandboxReady | SandboxUnavailable>;
-  /** Ends the container of a group, if there is one; opens nothing for that. */
-  stop(folder: string): Promise<void>;
+  /** Ends the containers of a group, or that of one of its turns; opens nothing for that. */
+  stop(folder: string, turn?: string): Promise<void>;
   /** Returns the number of containers. */
   warm(): number;
   /** Closes what was opened, and opens nothing for that. */
@@ -33,9 +33,9 @@ export function lazySandbox(
       return opening;
     },
     warm: () => warm(),
-    async stop(folder) {
+    async stop(folder, turn) {
       const opened = await opening?.catch(() => null);
-      if (opened?.kind === 'ready') await opened.sandbox.stop(folder);
+      if (opened?.kind === 'ready') await opened.sandbox.stop(folder, turn);
     },
     async close() {
       const opened = await opening?.catch(() => null);

@@ -31,7 +31,7 @@ export async function chooseTurnModels(
   if (main.kind === 'none') return main.message;
   const side = new Map<SideWork, Route & { kind: 'models' }>();
   for (const work of SIDE_WORK) {
-    const route = await options.chooseModels({ ...turn, taskType: work });
+    const route = await options.chooseModels({ ...turn, taskType: work, pool: undefined });
     if (route.kind === 'models' && !isSame(route.models, main.models)) side.set(work, route);
   }
   const routes = [main, ...side.values()];

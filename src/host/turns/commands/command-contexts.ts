@@ -5,13 +5,22 @@ import type { Asking } from '../../asking/asking.ts';
 import type { CommandContext } from '../../contracts/command.ts';
 import type { InstancePort, MainChatPort } from '../../contracts/ports.ts';
 import type { Say } from '../../outbound/outgoing.ts';
+import type { Services } from '../../services/services.ts';
 import type { LazySandbox } from '../agent/lazy-sandbox.ts';
 import type { CommandTurnOptions } from './command-turn.ts';
 
 /** Services that every owner's command gets, in whatever turn it runs. Each field is named by its contract. */
 export type CommandServices = Omit<
   CommandContext,
-  'group' | 'model' | 'signal' | 'drawsCodes' | 'say' | 'sayProgress' | 'ask' | 'keep'
+  | 'group'
+  | 'model'
+  | 'signal'
+  | 'drawsCodes'
+  | 'say'
+  | 'sayProgress'
+  | 'ask'
+  | 'keep'
+  | 'callService'
 >;
 
 export type CommandContextOptions = InstancePort &
@@ -22,6 +31,7 @@ export type CommandContextOptions = InstancePort &
     readonly drawsCodes: boolean;
     readonly say: Say;
     readonly asking: Asking;
+    readonly callService: Services['call'];
   };
 
 /** Makes the context of a command that a turn runs, or that its agent may call. */
@@ -29,7 +39,7 @@ export type CommandContexts = (turn: Turn, group: Group, signal: AbortSignal) =>
 
 /** Creates contexts of commands: what all have, and what belongs to one turn. */
 export function createCommandContexts(options: CommandContextOptions): CommandContexts {
-  const { services, models, instance, mainChat, drawsCodes, say, asking } = options;
+  const { services, models, instance, mainChat, drawsCodes, say, asking, callService } = options;
   return (turn, group, signal) => {
     const { id, jid } = turn;
     return {
@@ -41,6 +51,8 @@ export function createCommandContexts(options: CommandContextOptions): CommandCo
         drawsCodes: drawsCodes && jid === mainChat.jid,
         say: (text) => say(jid, text, { turnId: id }),
         sayProgress: (text) => say(jid, text, { turnId: id, isProgress: true }),
+        callService: (service, request) =>
+          callService(service, request, { folder: group.folder, jid, turn: null, signal }),
         ask: (question) => asking.ask(question, { turn, to: { jid, sender: null } }),
       },
       keep: (payload) => services.store.turns.keep(id, instance, payload),

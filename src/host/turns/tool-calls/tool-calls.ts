@@ -10,7 +10,12 @@ import type { Tool, ToolCall } from '../../contracts/tool.ts';
 import type { AskOwner, Guards } from './guarded-calls.ts';
 import { describeTool } from './toolbox.ts';
 
-export type ToolCallOptions = Omit<ToolCall, 'caller' | 'signal'> & {
+export type ToolCallOptions = Omit<ToolCall, 'caller' | 'signal' | 'callService'> & {
+  readonly callService: (
+    service: string,
+    request: unknown,
+    signal: AbortSignal,
+  ) => Promise<unknown>;
   readonly tools: readonly Tool[];
   /** The chat whose turn the agent works on. */
   readonly jid: string;
@@ -142,6 +147,7 @@ function contextOf(options: ToolCallOptions, caller: Group, signal: AbortSignal)
     fetchAttachment,
     timeZone,
     ownerCommand,
+    callService: (service, request) => options.callService(service, request, signal),
     staySilent,
     signal,
   };

@@ -103,6 +103,7 @@ test('a tool gets its own settings, and exactly what the contract names, at its 
         ],
         call: [
           'ask',
+          'callService',
           'caller',
           'capabilitiesOf',
           'fetchAttachment',

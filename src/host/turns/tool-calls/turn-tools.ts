@@ -17,6 +17,7 @@ import type { Registry } from '../../groups/registry.ts';
 import type { Say } from '../../outbound/outgoing.ts';
 import type { OutgoingFiles } from '../../outbound/outgoing-files.ts';
 import type { TaskBook } from '../../scheduler/task-book.ts';
+import type { Services } from '../../services/services.ts';
 import { askAboutCall } from './ask-about-call.ts';
 import type { Guards } from './guarded-calls.ts';
 import { upToLimit } from './message-limit.ts';
@@ -51,6 +52,7 @@ export type TurnToolsOptions = StorePort &
     readonly outgoingFiles: OutgoingFiles;
     readonly fetchAttachment: FetchAttachment;
     readonly channelOf: ChannelOf;
+    readonly callService: Services['call'];
     readonly say: Say;
   };
 
@@ -60,6 +62,8 @@ export type ToolsOfTurn = {
   readonly turn: Pick<Turn, 'id' | 'jid'> & { readonly isStored?: boolean };
   readonly group: Group;
   readonly isTask: boolean;
+  /** Tells whether the turn may have a tool; all by default. */
+  readonly allows?: (tool: string) => boolean;
   readonly ask: (question: AskQuestion, to: AskedAbout['to']) => Promise<AskReply>;
   readonly ownerCommand: ToolCall['ownerCommand'];
 };
@@ -70,13 +74,14 @@ export type OpenTurnTools = (work: ToolsOfTurn) => TurnTools;
 /** Opens the tools for one turn of an agent. */
 export function openTurnTools(
   options: TurnToolsOptions,
-  { turn, group, isTask, ask, ownerCommand }: ToolsOfTurn,
+  { turn, group, isTask, ask, ownerCommand, allows = () => true }: ToolsOfTurn,
 ): TurnTools {
   const { store, guards, registry, tasks, fetchAttachment, timeZone, channelOf } = options;
   const off = store.toolSwitches.offIn(group.folder);
+  const isOff = (name: string) => isSwitchedOff(off, name) || !allows(name);
   const tools = options.tools
     .list()
-    .filter(({ name }) => !isSwitchedOff(off, name))
+    .filter(({ name }) => !isOff(name))
     .filter(({ folders }) => folders === undefined || folders.includes(group.folder));
   let isSilent = false;
 
@@ -97,6 +102,13 @@ export function openTurnTools(
     reachOf: (jid) => reachOf(channelOf, jid),
     capabilitiesOf: (jid) => channelOf(jid)?.capabilities ?? {},
     ownerCommand,
+    callService: (service, request, signal) =>
+      options.callService(service, request, {
+        folder: group.folder,
+        jid: turn.jid,
+        turn: turn.id,
+        signal,
+      }),
     staySilent: isTask
       ? () => {
           isSilent = true;
@@ -108,7 +120,7 @@ export function openTurnTools(
     offer: (kind) => offerOf(tools, guards, kind),
     call: (call, signal) => callTool(callOptions, call, signal),
     guardedOwnTools: guards.ownTools,
-    ownToolsOff: options.ownTools.filter((name) => isSwitchedOff(off, name)),
+    ownToolsOff: options.ownTools.filter(isOff),
     check: (call) => checkOwnTool(callOptions, call),
     isSilent: () => isSilent,
   };
