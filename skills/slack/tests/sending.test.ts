@@ -317,3 +317,17 @@ test.concurrent('an emoji is put on the message, once; one that Slack has no nam
   await channel.send({ id: 'r4', jid: JID, text: '🦥', reactsTo });
   expect(shown(slack)).toEqual(['🦥']);
 });
+
+test.concurrent('where others have talked on, an answer begins a thread at what it answers, seen in the channel', async () => {
+  await using workspace = await connectedWorkspace();
+  const { slack, channel } = workspace;
+  const replyTo = { id: THREAD, sender: 'U0ADA', text: 'hello' };
+  await channel.send({ id: 'a1', jid: JID, text: 'One', replyTo });
+  expect(slack.threads.get('One')).toBe(THREAD);
+  expect(slack.broadcasts).toEqual(['One']);
+  await channel.send({ id: 'a2', jid: JID, text: 'Two', replyTo, thread: '1700000000.000777' });
+  expect(slack.threads.get('Two')).toBe('1700000000.000777');
+  await channel.draft?.({ id: 'd1', jid: JID, text: 'Three', activity: null, replyTo });
+  expect(slack.threads.has('Three …')).toBe(false);
+  expect(slack.broadcasts).toEqual(['One']);
+});

@@ -51,6 +51,8 @@ export class SlackServer {
   readonly botUserId = 'U0BOT';
   readonly posted: PostedMessage[] = [];
   readonly withBlocks: PostedBlocks[] = [];
+  /** Texts in threads that are shown in their channel as well. */
+  readonly broadcasts: string[] = [];
   /** Threads of the messages in `posted`, by their time stamps. */
   readonly threads = new Map<string, string>();
   readonly files: SharedFile[] = [];
@@ -364,6 +366,7 @@ export class SlackServer {
         const ts = this.#nextTs();
         this.posted.push({ channel: channel.id, text });
         this.#stamps.push(ts);
+        if (String(fields['reply_broadcast']) === 'true') this.broadcasts.push(text);
         if (fields['thread_ts'] !== undefined) this.threads.set(text, String(fields['thread_ts']));
         const blocks = blocksIn(fields);
         if (blocks.length > 0) this.withBlocks.push({ channel: channel.id, text, ts, blocks });

@@ -17,10 +17,11 @@ import { channelIdOf } from './jid.ts';
 import { BUTTONS, type SlackPart, withButtons } from './press.ts';
 import { uploadFile } from './upload.ts';
 
-/** Abilities of an app. Slack shows no message as answered, but by its thread. */
+/** Abilities of an app. Slack shows which message is answered by its thread. */
 export const CAPABILITIES: ChannelCapabilities = {
   attachments: { maxBytes: 100_000_000 },
   choices: BUTTONS,
+  replyTo: true,
   thread: true,
   reactions: true,
   edits: true,
@@ -60,7 +61,7 @@ export function createDelivery({ web, clock, sent }: DeliveryOptions): PartDeliv
 }
 
 /** Makes a message of a draft: the same one at each step, with what there is by then. */
-export function messageOf({ activity, ...draft }: OutboundDraft): OutboundMessage {
+export function messageOf({ activity, replyTo: _, ...draft }: OutboundDraft): OutboundMessage {
   return { ...draft, text: draftText({ text: draft.text, activity }) };
 }
 
@@ -123,7 +124,7 @@ async function bringTo(
   const shown = sending.kind === 'edit' && sent.shows({ jid, farId: sending.farId, text });
   const farId =
     sending.kind === 'send'
-      ? await post(request, part)
+      ? await post(request, part, at === 0)
       : shown
         ? sending.farId
         : await edit(request, part, sending.farId);
@@ -147,14 +148,24 @@ async function remove(
   sent.remove({ jid, farId });
 }
 
-async function post({ web, message }: Request, { text, blocks }: SlackPart) {
+async function post({ web, message }: Request, { text, blocks }: SlackPart, isFirst = true) {
   // A preview would make Slack fetch an address that the model chose.
   const quietly = { unfurl_links: false, unfurl_media: false };
   const shown = blocks === undefined ? { text } : { text, blocks: [...blocks] };
-  const place = message.thread === undefined ? {} : { thread_ts: message.thread };
+  const place = placeOf(message, isFirst);
   const channel = channelIn(message.jid);
   const { ts } = await web.chat.postMessage({ channel, ...shown, ...quietly, ...place });
   return ts ?? null;
+}
+
+/**
+ * Returns the thread of a message. Where others have talked on in the channel, an answer begins one at the message
+ * that it answers, and is shown in the channel as well. A draft stands below that message in any case.
+ */
+function placeOf({ thread, replyTo }: OutboundMessage, isFirst: boolean) {
+  if (thread !== undefined) return { thread_ts: thread };
+  if (replyTo === undefined) return {};
+  return { thread_ts: replyTo.id, ...(isFirst ? { reply_broadcast: true } : {}) };
 }
 
 /** Edits a message. One that cannot be edited any more, such as a deleted one, is sent once more. */
