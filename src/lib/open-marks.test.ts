@@ -11,6 +11,7 @@ test.each([
   ['one *', 'one'],
   ['**one\n\ntwo', '**one\n\ntwo'],
   ['```\n**a', '```\n**a'],
+  ['```\na\n``', '```\na'],
 ])('%j is closed as %j while it grows', (text, closed) => {
   expect(closeOpenMarks(text)).toBe(closed);
 });

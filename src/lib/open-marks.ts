@@ -1,6 +1,7 @@
 /** Closes what a text has begun in its last paragraph, so that bold words do not show as stars until they end. */
 export function closeOpenMarks(text: string): string {
-  if (isInFence(text)) return text;
+  // The beginning of the fence's end is no code.
+  if (isInFence(text)) return text.replace(/\n {0,3}[`~]{1,2}$/, '');
   const start = text.lastIndexOf('\n\n') + 1;
   // Marks after a space begin something of which there is nothing yet.
   const last = text.slice(start).replace(/(^|\s)[*_`~]+$/, '$1');
