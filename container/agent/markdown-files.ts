@@ -20,6 +20,8 @@ export async function listMarkdown(folder: string): Promise<readonly MarkdownFil
   for (let next = folders.shift(); next !== undefined; next = folders.shift()) {
     const { path, depth } = next;
     const entries = await readdir(join(folder, path), { withFileTypes: true }).catch(() => []);
+    // A folder with a SKILL.md holds instructions, not work in progress.
+    if (path !== '' && entries.some(({ name }) => name === 'SKILL.md')) continue;
     for (const entry of entries) {
       seen += 1;
       if (seen > MAX_SEEN) break;

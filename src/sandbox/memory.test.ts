@@ -91,6 +91,9 @@ await describeWithEngine('docker', 'what an agent remembers', () => {
   test('the Markdown files of its folder are named to it, the newest first', async () => {
     await mkdir(group('issues/.git'), { recursive: true });
     await mkdir(group('node_modules/x'), { recursive: true });
+    await mkdir(group('skills/tea/references'), { recursive: true });
+    for (const name of ['SKILL', 'references/leaves'])
+      await writeFile(group(`skills/tea/${name}.md`), '');
     const files = ['old.md', 'issues/new.md', 'issues/.git/a.md', 'node_modules/x/a.md', 'a\nb.md'];
     for (const path of files) await writeFile(group(path), path);
     await writeFile(group('picture.png'), 'png');
@@ -103,7 +106,7 @@ await describeWithEngine('docker', 'what an agent remembers', () => {
     for (let count = 0; count < 60; count += 1) await writeFile(group(`n${count}.md`), '');
     const prompt = await promptOf();
     expect(prompt).toContain('- and 12 older ones');
-    expect(prompt).not.toMatch(/picture|passwd|root|node_modules|\.git\b|old\.md/);
+    expect(prompt).not.toMatch(/picture|passwd|root|skills|node_modules|\.git\b|old\.md/);
   });
 
   test('a memory without end is cut, and says where to read on', async () => {

@@ -59,6 +59,8 @@ test('each skill is listed with name, description and place, and its text stays 
   put('group/skills/tea/SKILL.md', skill('tea', '', 'Boil <water> & wait.'));
   put('group/skills/sorted/coffee/SKILL.md', skill('coffee', 'compatibility: <v2> & later\n'));
   put('group/skills/sorted/coffee/references/beans.md', 'beans');
+  put('group/skills/repository/skills/document/pdf/SKILL.md', skill('pdf'));
+  put('group/skills/a/b/c/d/e/SKILL.md', skill('too-deep'));
   const text = await shown();
   expect(entry(text, 'tea')).toBe(`<skill available="true">
   <name>tea</name>
@@ -67,6 +69,8 @@ test('each skill is listed with name, description and place, and its text stays 
 </skill>`);
   expect(entry(text, 'coffee')).toContain('<compatibility>&lt;v2&gt; &amp; later</compatibility>');
   expect(entry(text, 'coffee')).toContain('/group/skills/sorted/coffee/SKILL.md');
+  expect(entry(text, 'pdf')).toContain('/skills/repository/skills/document/pdf/SKILL.md');
+  expect(text).not.toContain('too-deep');
   expect(text).not.toContain('Boil');
   // Without a tool to read them, and in a loop, they are not named.
   expect(await shown({}, ['shell'])).toBe('');
@@ -80,6 +84,13 @@ test('a skill that is always shown has its text in the prompt, and no entry', as
   expect(text).toContain('## Ability: rules\n\nBe kind.');
   expect(text).toContain('[cut here; the whole is in ');
   expect(entry(text, 'rules')).toBe('');
+  // However many there are, all together stay small; what does not fit is listed.
+  for (let at = 0; at < 20; at += 1) {
+    put(`group/skills/all${at}/SKILL.md`, skill(`all${at}`, 'always: true\n', 'x'.repeat(9_000)));
+  }
+  const many = await shown();
+  expect(many.match(/^## Ability: /gm)).toHaveLength(3);
+  expect(entry(many, 'all9')).toContain('available="true"');
 });
 
 test('what a skill needs is looked for here, and named where it is missing', async () => {

@@ -4,10 +4,11 @@ import type { SkillFile } from './front-matter.ts';
 import type { FoundSkill } from './scan.ts';
 import { SKILL_FILE } from './skill-folder.ts';
 
-/** Limits of what each turn pays for: skills in the list, its bytes, and the bodies of those always shown. */
+/** Limits of what each turn pays for: skills in the list, its bytes, a body that is always shown, and all of them. */
 const MAX_LISTED = 100;
 const MAX_LIST_BYTES = 49_152;
 const MAX_BODY_BYTES = 8_192;
+const MAX_BODIES_BYTES = 32_768;
 
 const INTRODUCTION = [
   '# Abilities',
@@ -18,12 +19,9 @@ const INTRODUCTION = [
 /** Writes the section: the skills as XML, and after them the bodies that are always shown; null for none. */
 export function skillListing(found: readonly FoundSkill[]): string | null {
   if (found.length === 0) return null;
-  const isShown = ({ folder, missing }: FoundSkill): boolean =>
-    folder.kind === 'read' && folder.file.always && missing.length === 0;
-  const bodies = found
-    .filter(isShown)
-    .flatMap(({ folder, path }) => (folder.kind === 'read' ? [bodyOf(folder.file, path)] : []));
-  const listed = found.filter((skill) => !isShown(skill));
+  const shown = shownAlways(found);
+  const bodies = [...shown.values()];
+  const listed = found.filter((skill) => !shown.has(skill));
   const xml = listed.slice(0, MAX_LISTED).map(inXml);
   let bytes = 0;
   const fitting = xml.filter((one) => {
@@ -38,6 +36,21 @@ export function skillListing(found: readonly FoundSkill[]): string | null {
   const list =
     fitting.length === 0 ? [] : [['<skills>', ...fitting, '</skills>', ...rest].join('\n')];
   return [INTRODUCTION, ...list, ...bodies].join('\n\n');
+}
+
+/** Returns the texts of skills that are in every turn, as far as they fit; the others are listed like any. */
+function shownAlways(found: readonly FoundSkill[]): ReadonlyMap<FoundSkill, string> {
+  const shown = new Map<FoundSkill, string>();
+  let bytes = 0;
+  for (const skill of found) {
+    const { folder, missing, path } = skill;
+    if (folder.kind !== 'read' || !folder.file.always || missing.length > 0) continue;
+    const body = bodyOf(folder.file, path);
+    bytes += Buffer.byteLength(body);
+    if (bytes > MAX_BODIES_BYTES) break;
+    shown.set(skill, body);
+  }
+  return shown;
 }
 
 function inXml({ name, path, folder, missing }: FoundSkill): string {

@@ -6,6 +6,8 @@ import { SKILL_FILE, type SkillFolder, type SkillReader } from './skill-folder.t
 
 /** The most folders that are looked into below one root. */
 const MAX_FOLDERS = 2_000;
+/** A repository of skills, cloned into the folder of skills, has them three or four levels down. */
+const MAX_DEPTH = 4;
 
 /** A folder of skills, and a word for where it is. */
 export type SkillRoot = { readonly path: string; readonly source: string };
@@ -79,25 +81,33 @@ async function skillsBelow(root: SkillRoot, reader: SkillReader): Promise<readon
   );
 }
 
-/** Lists the folders that hold a skill: of the root, and of folders in it that only sort them. */
+/**
+ * Lists the folders that hold a skill: of the root, and of folders in it that only sort them, such as a
+ * repository of skills. It goes folder by folder from the top: the limit cuts off the deepest.
+ */
 async function skillFolders(
   root: string,
-  depth = 1,
 ): Promise<readonly { readonly path: string; readonly name: string }[]> {
-  const entries = await readdir(root, { withFileTypes: true }).catch(() => []);
-  const names = entries
-    .filter((entry) => entry.isDirectory() || entry.isSymbolicLink())
-    .map(({ name }) => name)
-    .filter((name) => !name.startsWith('.') && name !== 'node_modules')
-    .sort()
-    .slice(0, MAX_FOLDERS);
-  const lists = await Promise.all(
-    names.map(async (name) => {
-      const path = join(root, name);
-      const inside = await readdir(path).catch((): string[] => []);
-      if (inside.includes(SKILL_FILE)) return [{ path, name }];
-      return depth === 1 ? await skillFolders(path, 2) : [];
-    }),
-  );
-  return lists.flat().slice(0, MAX_FOLDERS);
+  const found: { path: string; name: string }[] = [];
+  const waiting = [{ path: root, name: '', depth: 0 }];
+  let seen = 0;
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    const { path, name, depth } = next;
+    const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
+    if (depth > 0 && entries.some((entry) => entry.name === SKILL_FILE)) {
+      found.push({ path, name });
+      continue;
+    }
+    if (depth === MAX_DEPTH) continue;
+    const names = entries
+      .filter((entry) => entry.isDirectory() || (entry.isSymbolicLink() && depth === 0))
+      .map((entry) => entry.name)
+      .filter((each) => !each.startsWith('.') && each !== 'node_modules')
+      .sort();
+    for (const each of names.slice(0, MAX_FOLDERS - seen)) {
+      seen += 1;
+      waiting.push({ path: join(path, each), name: each, depth: depth + 1 });
+    }
+  }
+  return found;
 }
