@@ -76,11 +76,23 @@ async function listText(context: CommandContext, request: ModelRequest): Promise
   ]);
   return [
     chatLine(context, request),
+    ...(await routedLine(context, request)),
     ...otherChats(context),
     ...sections,
     '',
     'Prices are for a million tokens. Say `/model <name>` for this chat, with `for <chat>` or `for all` for others, `/model default` to go back. A part of a name searches.',
   ].join('\n');
+}
+
+/** Names the models that answer in turn, where a router has another word than the owner and the settings. */
+async function routedLine(
+  { models, group }: CommandContext,
+  { folder }: ModelRequest,
+): Promise<readonly string[]> {
+  if (folder !== group.folder) return [];
+  const inTurn = await models.inTurn(group);
+  if (inTurn.length === 0 || inTurn.join() === models.of(folder).name) return [];
+  return [`Asked in turn here: ${inTurn.map((name) => `\`${name}\``).join(', ')}.`];
 }
 
 /** Other chats with a model of their own: shown where only the owner reads. */

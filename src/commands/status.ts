@@ -32,6 +32,7 @@ export const command = defineCommand({
       ...pagesLine(context),
       `- sandbox: ${sandbox}`,
       `- model: ${describeModel(context)}`,
+      ...ownModels(context),
       ...context.store.keyTroubles.all().map(({ provider, since, message }) => {
         return `- key of ${provider}: refused since ${localTime(since, context.tasks.timeZone)} (${message})`;
       }),
@@ -89,6 +90,19 @@ function describeModel({ model: { name, isThere, hasKey, problem } }: CommandCon
   const isReady = problem() === null;
   const key = hasKey ? 'key is set' : 'needs no key';
   return `${name} (${isReady ? key : 'no key yet: add one with `npx claw setup`'})`;
+}
+
+/** Chats with a model of their own. */
+function ownModels({ store, models }: CommandContext): readonly string[] {
+  const all = models.of(null);
+  const chosen = store.groups
+    .all()
+    .map(({ name, folder }) => ({ name, model: models.of(folder) }))
+    .filter(({ model }) => model.from === 'chat')
+    .map(({ name, model }) => `${model.name} in ${name}`);
+  const forAll = all.from === 'all' ? [`${all.name} in all other chats`] : [];
+  const lines = [...chosen, ...forAll];
+  return lines.length === 0 ? [] : [`- models by \`/model\`: ${lines.join(', ')}`];
 }
 
 function describeGroups({ store }: CommandContext): string {

@@ -98,7 +98,12 @@ export function openHost(options: HostOptions): Host {
     },
   });
   const fetchAttachment = attachmentFetcher({ store, settings, now, channelOf });
-  const chatModels = openChatModels({ store, models: options.models, catalog: options.catalog });
+  const chatModels = openChatModels({
+    store,
+    models: options.models,
+    catalog: options.catalog,
+    chooseModels: options.chooseModels,
+  });
   const asking = openAsking({
     store,
     channels,

@@ -2,6 +2,8 @@ import type { Price } from '../../config.ts';
 import type { Catalog } from '../../model/catalog.ts';
 import { completeOnce } from '../../model/completion.ts';
 import type { HostModels } from '../../model/model.ts';
+import type { RoutedTurn } from '../../model/router.ts';
+import type { ChooseModels } from '../../model/routing.ts';
 import type { StorePort } from '../contracts/ports.ts';
 
 /** The model of a chat, and who has named it: the owner for this chat or for all, or the settings. */
@@ -18,6 +20,8 @@ export type ModelNumbers = {
 export interface ChatModels extends Catalog {
   /** Returns the model of a folder's chats; with null, of those that have none of their own. */
   of(folder: string | null): ChatModel;
+  /** Returns the models that would answer a message in a chat now, best first; none where none can be asked. */
+  inTurn(group: RoutedTurn['group']): Promise<readonly string[]>;
   /** Chooses a model for a folder's chats, or with null for all; without a name the choice is taken back. */
   choose(folder: string | null, name: string | null): void;
   /** Returns what is known of a model; null where no provider here has it. */
@@ -29,12 +33,14 @@ export interface ChatModels extends Catalog {
 export type ChatModelsOptions = StorePort & {
   readonly models: HostModels;
   readonly catalog: Catalog;
+  readonly chooseModels: ChooseModels;
 };
 
 const SMALL_CALL = { inputTokens: 1, outputTokens: 1, cacheWriteTokens: 0, cacheReadTokens: 0 };
 
 /** Opens the owner's choices, which are kept in the store with what was known of each model. */
-export function openChatModels({ store, models, catalog }: ChatModelsOptions): ChatModels {
+export function openChatModels(options: ChatModelsOptions): ChatModels {
+  const { store, models, catalog, chooseModels } = options;
   const { modelChoices } = store;
   for (const folder of [null, ...store.groups.all().map((group) => group.folder)]) {
     const choice = modelChoices.of(folder);
@@ -56,6 +62,11 @@ export function openChatModels({ store, models, catalog }: ChatModelsOptions): C
       const all = modelChoices.of(null);
       if (all !== null) return { name: all.name, from: 'all' };
       return { name: models.configuredName, from: 'settings' };
+    },
+    async inTurn({ name, folder, isMain }) {
+      const turn = { group: { name, folder, isMain }, isTask: false, taskType: 'chat', prompt: '' };
+      const route = await chooseModels(turn);
+      return route.kind === 'none' ? [] : route.models.map(({ id }) => id);
     },
     choose(folder, name) {
       const numbers = name === null ? null : numbersOf(name);

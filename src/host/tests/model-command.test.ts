@@ -28,6 +28,9 @@ test('/model lists what the servers list, with price and window, and sets one fo
   expect(await here.modelIn(FAMILY)).toEqual(['openai/tiny', 8_000]);
   expect(await here.modelIn('terminal:main')).toEqual(['openai/gpt-5-mini', 400_000]);
   expect(await here.owner('/model')).toContain('\nFamily: `openai/tiny`\n');
+  expect(await here.owner('/status')).toContain(
+    '- models by `/model`: openai/tiny in Family, openai/gpt-5-mini in all other chats',
+  );
   expect(await here.owner('/model default for Family')).toContain(
     'Back to the default. Family: `openai/gpt-5-mini`',
   );
