@@ -41,6 +41,10 @@ await describeWithEngine('bubblewrap', 'a chat with pools and a real agent', () 
     expect(direct.requests[0]?.body).not.toMatchObject({ tool_choice: { type: 'none' } });
     expect(direct.requests[0]?.headers['x-task-type']).toBe('chat');
 
+    expect((await say('/model')).join()).toContain(
+      'Asked in turn here: `openai/large`, `anthropic/claude-test`.',
+    );
+
     refuses = false;
     expect(await say('again')).toEqual(['from the proxy']);
 
