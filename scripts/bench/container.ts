@@ -5,7 +5,7 @@
  *     node scripts/bench/container.ts
  */
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -77,13 +77,15 @@ async function prepare(
   };
   const image = await ensureImage(docker, engineParts);
   const engine = await openDocker({ ...engineParts, docker, name: 'docker', user });
+  const bundle = await bundleAgent(PROJECT, work);
   const places = {
     projectDir: work,
     dataDir: work,
     folder,
     isMain: false,
     socketDir: await makeSocketFolder({ dataDir: work, folder, socketDir: null, user }),
-    bundle: await bundleAgent(PROJECT, work),
+    bundle,
+    bundleFiles: await readdir(bundle),
   };
   const folders = Object.values(writableFolders(places));
   for (const path of [...folders, join(work, 'groups/global')]) await giveFolder(path, user);

@@ -195,6 +195,7 @@ export class GroupSandbox implements Sandbox {
       isMain,
       socketDir,
       bundle,
+      bundleFiles: await readdir(bundle),
     };
     await giveFolders(places, user);
     const { mountsFile } = settings;

@@ -1,17 +1,21 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { defineTool } from '../agent-tool.ts';
+import { isPdf, readPdf } from '../pdf.ts';
 
 export const tool = defineTool({
   name: 'read_file',
   doing: 'reading files',
-  description: 'Reads a text file. Long ones are cut at 64 KB: read on from a later line.',
+  description:
+    'Reads a text file, or the text of a PDF. Long ones are cut at 64 KB: read on from a later line or page.',
   input: z.object({
     path: z.string().describe('Absolute, or relative to /workspace/group'),
     from_line: z.number().int().positive().default(1),
     lines: z.number().int().positive().optional().describe('How many lines; all by default'),
+    pages: z.string().max(20).optional().describe('Pages of a PDF: 3, or 3-7; all by default'),
   }),
-  async run({ path, from_line, lines }) {
+  async run({ path, from_line, lines, pages }, { signal }) {
+    if (await isPdf(path)) return await readPdf(path, pages, signal);
     const text = await readFile(path, 'utf8');
     if (from_line === 1 && lines === undefined) return text;
     const first = from_line - 1;

@@ -2,8 +2,10 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { describeWithEngine } from '../../testing/engine.ts';
+import { lastToolResults } from '../../testing/model/anthropic.ts';
 import { startOpenAiServer } from '../../testing/model/openai.ts';
 import { testModel } from '../../testing/model/test-model.ts';
+import { pdfOf } from '../../testing/pdf.ts';
 import { sandboxProject } from '../../testing/sandbox-project.ts';
 import { bundleAgent, SHARED } from './bundle.ts';
 
@@ -39,6 +41,20 @@ await describeWithEngine('bubblewrap', "the agent's bundle", () => {
       'shell',
       'write_file',
     ]);
+  });
+
+  test('reads files of other people in a process of its own, in the container', async () => {
+    await using project = await sandboxProject({
+      engine: 'bubblewrap',
+      script: (request) => {
+        const [result] = lastToolResults(request);
+        if (result !== undefined) return [{ type: 'text', text: result }];
+        return [{ type: 'tool_use', name: 'read_file', input: { path: 'offer.pdf' } }];
+      },
+    });
+    const pdf = pdfOf({ pages: ['Three apples'] });
+    await writeFile(join(project.dir, 'groups/family/offer.pdf'), pdf);
+    expect(await project.answer('read it')).toContain('Three apples');
   });
 
   test('is made once for the same sources, and again for others', async () => {

@@ -1,10 +1,22 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { BuildOptions } from 'esbuild';
 
 /** Libraries that end up in the bundle, and the one that makes it: another version is another bundle. */
-const BUNDLED = ['ai', '@ai-sdk/anthropic', '@ai-sdk/openai-compatible', 'esbuild', 'yaml', 'zod'];
+const BUNDLED = [
+  'ai',
+  '@ai-sdk/anthropic',
+  '@ai-sdk/openai-compatible',
+  'esbuild',
+  'yaml',
+  'zod',
+  'unpdf',
+  '@silvia-odwyer/photon-node',
+];
+
+/** Files of libraries that a worker reads from its folder. */
+const ASSETS = ['@silvia-odwyer/photon-node/photon_rs_bg.wasm'];
 
 /** Files that the agent shares with the host, beside its own folder. */
 export const SHARED = [
@@ -23,7 +35,9 @@ export const SHARED = [
  * The tools are the files of `container/agent/tools/`, and the sections of its prompt those of
  * `container/agent/prompt/`: the entry that lists them is written here, so that adding one is adding a file.
  *
- * @returns the folder of both, `<data>/cache/agent-<digest>`
+ * The files of `container/agent/workers/` become a file each, which is read only when its work is to be done.
+ *
+ * @returns the folder of all, `<data>/cache/agent-<digest>`
  */
 export async function bundleAgent(projectDir: string, dataDir: string): Promise<string> {
   const agentDir = join(projectDir, 'container/agent');
@@ -115,6 +129,16 @@ async function build(agentDir: string, sources: readonly string[], path: string)
   try {
     await esbuild.build(options(ENTRY, 'agent.mjs'));
     await esbuild.build(options(turnsEntry(sources), 'turns.mjs'));
+    for (const file of sources.filter((name) => name.startsWith('workers/'))) {
+      const name = `worker-${basename(file, '.ts')}.mjs`;
+      await esbuild.build(options(`import './${file}';`, name));
+    }
+    for (const asset of ASSETS) {
+      await copyFile(
+        join(agentDir, '../../node_modules', asset),
+        join(unfinished, basename(asset)),
+      );
+    }
   } finally {
     // Its process would stay for as long as the host, with 70 MB.
     await esbuild.stop();
@@ -133,6 +157,6 @@ const OPTIONS: BuildOptions = {
   logLevel: 'silent',
   // Some libraries still call require for Node's own modules.
   banner: {
-    js: "import { createRequire as claw } from 'node:module'; const require = claw(import.meta.url);",
+    js: "import { createRequire as claw } from 'node:module'; const require = claw(import.meta.url), __dirname = import.meta.dirname;",
   },
 };

@@ -77,6 +77,7 @@ test('a group sees its folders and the socket; main also named entries of the pr
     isMain: false,
     socketDir: '/s',
     bundle: '/d/cache/agent-0',
+    bundleFiles: ['agent.mjs', 'turns.mjs'],
   };
   const present = new Set([
     'src',

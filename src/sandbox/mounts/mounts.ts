@@ -32,6 +32,8 @@ export type GroupPlaces = {
   readonly socketDir: string;
   /** The folder of the agent's bundle. */
   readonly bundle: string;
+  /** Names of its files. */
+  readonly bundleFiles: readonly string[];
 };
 
 /** Returns the folders of a group that its container writes to, made before the container is. */
@@ -71,8 +73,9 @@ export function groupMounts(places: GroupPlaces, present: ReadonlySet<string>): 
     { source: folders.session, target: '/home/node/.claude', isWritable: true },
     { source: mediaFolder(places.dataDir, places.folder), target: MEDIA_DIR, isWritable: false },
     { source: places.socketDir, target: '/run/claw', isWritable: false },
-    { source: join(places.bundle, 'agent.mjs'), target: '/opt/claw/agent.mjs', isWritable: false },
-    { source: join(places.bundle, 'turns.mjs'), target: '/opt/claw/turns.mjs', isWritable: false },
+    ...places.bundleFiles.map((name) => {
+      return { source: join(places.bundle, name), target: `/opt/claw/${name}`, isWritable: false };
+    }),
   ];
   if (!isMain) return mounts;
   for (const entry of PROJECT_ENTRIES.filter((name) => present.has(name))) {

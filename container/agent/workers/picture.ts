@@ -1,0 +1,55 @@
+/** A process that decodes a picture, and makes it as small as a model wants it. */
+import { readFile } from 'node:fs/promises';
+import photon from '@silvia-odwyer/photon-node';
+import { z } from 'zod';
+import { answerParent } from '../in-own-process.ts';
+import type { PictureForModel } from '../picture.ts';
+import { pictureHead } from '../picture-head.ts';
+
+const Input = z.object({ path: z.string(), maxEdge: z.int(), maxBytes: z.int() });
+
+/** Decoded, each pixel takes four bytes, some times over. */
+const MAX_PIXELS = 40_000_000;
+const JPEG_QUALITY = 80;
+
+async function read(input: unknown): Promise<PictureForModel> {
+  const { path, maxEdge, maxBytes } = Input.parse(input);
+  const bytes = await readFile(path);
+  const head = pictureHead(bytes);
+  if (head === null) throw new Refused('it is no JPEG, PNG, WebP or GIF picture');
+  const { width, height, mediaType } = head;
+  if (width * height > MAX_PIXELS || width === 0 || height === 0) {
+    throw new Refused(`it has ${width} x ${height} pixels, and 40 million are the most`);
+  }
+  // Always, even where the file goes on as it is: no model's server is sent one that cannot be decoded.
+  const whole = photon.PhotonImage.new_from_byteslice(bytes);
+  const scale = Math.min(1, maxEdge / Math.max(width, height));
+  if (scale === 1 && bytes.length <= maxBytes) return { mediaType, data: bytes, width, height };
+  const size = [width, height].map((edge) => Math.max(1, Math.round(edge * scale)));
+  const [w = 1, h = 1] = size;
+  const small = photon.resize(whole, w, h, photon.SamplingFilter.Triangle);
+  whole.free();
+  if (mediaType === 'image/png') {
+    const data = small.get_bytes();
+    // Drawings and screens stay sharp, and what is transparent stays so.
+    if (data.length <= maxBytes) return { mediaType, data, width: w, height: h };
+  }
+  const data = small.get_bytes_jpeg(JPEG_QUALITY);
+  return { mediaType: 'image/jpeg', data, width: w, height: h };
+}
+
+/** Why a picture is not decoded, as the end of a sentence. */
+class Refused extends Error {
+  override readonly name = 'Refused';
+}
+
+await answerParent((input) =>
+  read(input).then(
+    (value) => ({ value }),
+    // The decoder ends with a trap that tells nothing.
+    (error: unknown) => ({
+      error:
+        error instanceof Refused ? error.message : 'it is damaged, or too large to be decoded here',
+    }),
+  ),
+);
