@@ -1,4 +1,5 @@
 import { type LanguageModelMiddleware, wrapLanguageModel } from 'ai';
+import { blind, isFile, refusesPictures } from './blind.ts';
 import type { CallableModel } from './model.ts';
 import type { Session } from './session.ts';
 import { type Prompt, type PromptMessage, summaryOf, textOf } from './summary.ts';
@@ -10,6 +11,8 @@ const FULL = 0.75;
 const KEPT = 4;
 /** For what no model has counted yet. English has about four, most other scripts about three. */
 const BYTES_PER_TOKEN = 3;
+/** As long as a picture of the largest size counts, whatever its file. */
+const PICTURE = ' '.repeat(1_600 * BYTES_PER_TOKEN);
 
 type StreamCall = Parameters<NonNullable<LanguageModelMiddleware['wrapStream']>>[0];
 type Streamed = Awaited<ReturnType<StreamCall['doStream']>>;
@@ -39,6 +42,8 @@ export class ContextWindow {
   #measured: { readonly tokens: number; readonly count: number } | null;
   #isKept = true;
   #hasFailed = false;
+  /** The model's server has refused pictures, so that it is sent none any more. */
+  #isBlind = false;
 
   constructor(parts: WindowParts) {
     this.#parts = parts;
@@ -65,8 +70,15 @@ export class ContextWindow {
   async #stream({ params, model }: StreamCall): Promise<Streamed> {
     const messages = params.prompt.filter(({ role }) => role !== 'system');
     const send = async (): Promise<Streamed> => {
-      const sent = { ...params, prompt: this.#promptOf(params.prompt) };
-      return this.#measuring(await model.doStream(sent), messages.length);
+      const prompt = this.#promptOf(params.prompt);
+      const sent = { ...params, prompt: this.#isBlind ? blind(prompt) : prompt };
+      try {
+        return this.#measuring(await model.doStream(sent), messages.length);
+      } catch (error) {
+        if (this.#isBlind || !refusesPictures(error, prompt)) throw error;
+        this.#isBlind = true;
+        return await send();
+      }
     };
     const isFull = this.#lengthOf(params, messages) > FULL * this.#parts.contextTokens;
     // A summary that failed is tried again in the next turn: most conversations still fit.
@@ -182,5 +194,6 @@ function cutOf(messages: Prompt, from: number, maxTokens: number | null): number
 }
 
 function estimate(value: unknown): number {
-  return Math.ceil(Buffer.byteLength(JSON.stringify(value) ?? '') / BYTES_PER_TOKEN);
+  const text = JSON.stringify(value, (_, part) => (isFile(part) ? PICTURE : part)) ?? '';
+  return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
 }

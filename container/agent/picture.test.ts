@@ -51,9 +51,15 @@ test('what is no picture, damaged, a bomb or too large is refused with its reaso
   expect(await refused(pngOf({ width: 30_000, height: 30_000 }, Buffer.alloc(1_000_000)))).toBe(
     'it has 30000 x 30000 pixels, and 40 million are the most',
   );
-  expect(await refused(pngOf({ width: 300, height: 300 }, Buffer.alloc(10)))).toContain('it is damaged');
-  expect(await refused(jpegOf({ width: 300, height: 300 }).subarray(0, 700))).toContain('it is damaged');
-  expect(await refused(webpOf({ width: 300, height: 300 }).subarray(0, 60))).toContain('it is damaged');
+  expect(await refused(pngOf({ width: 300, height: 300 }, Buffer.alloc(10)))).toContain(
+    'it is damaged',
+  );
+  expect(await refused(jpegOf({ width: 300, height: 300 }).subarray(0, 700))).toContain(
+    'it is damaged',
+  );
+  expect(await refused(webpOf({ width: 300, height: 300 }).subarray(0, 60))).toContain(
+    'it is damaged',
+  );
   const path = join(dir, 'large.png');
   await writeFile(path, pngOf({ width: 3, height: 3 }));
   await truncate(path, 50_000_000);

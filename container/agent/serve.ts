@@ -13,6 +13,7 @@ import { HostTools } from './host-tools.ts';
 import { countProcesses } from './processes.ts';
 import type { AgentSection } from './prompt-section.ts';
 import { Questions } from './questions.ts';
+import { messageWith } from './seen-pictures.ts';
 import { createPromptWriter } from './system-prompt.ts';
 import { runTurn } from './turn.ts';
 
@@ -41,7 +42,7 @@ export function serveTurns(
       else if (frame.type === 'tool_result') hostTools.receive(frame);
       else if (frame.type === 'tool_verdict') guardedTools.receive(frame);
       else if (frame.type === 'decision') questions.receive(frame);
-      else if (frame.type === 'message') follow(frame);
+      else if (frame.type === 'message') void follow(frame);
       else void run(frame);
     },
     onGarbage: (reason) => {
@@ -68,8 +69,9 @@ export function serveTurns(
     });
   }
 
-  function follow({ turn, id, text }: MessageFrame): void {
+  async function follow({ turn, id, text, pictures = [] }: MessageFrame): Promise<void> {
+    const message = pictures.length === 0 ? text : await messageWith(text, pictures);
     // One that comes too late stays with the host, which hears nothing of it and asks again.
-    if (turn === running.turn) void running.steering.steer(text, { id });
+    if (turn === running.turn) void running.steering.steer(message, { id });
   }
 }

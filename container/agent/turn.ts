@@ -15,6 +15,7 @@ import { languageModel } from './model.ts';
 import { modelFault } from './model-fault.ts';
 import { countProcesses } from './processes.ts';
 import { reported } from './reported-tool.ts';
+import { messageWith, withoutPictures, withPictures } from './seen-pictures.ts';
 import { Session } from './session.ts';
 import type { PromptWriter } from './system-prompt.ts';
 import type { ToolParts } from './toolset.ts';
@@ -55,7 +56,8 @@ export async function runTurn(frame: TurnFrame, parts: TurnParts): Promise<void>
 
 async function answer(frame: TurnFrame, parts: TurnParts): Promise<void> {
   const session = await Session.open(SESSIONS_DIR, frame.session);
-  const asked: ModelMessage = { role: 'user', content: frame.prompt };
+  const asked: ModelMessage = await messageWith(frame.prompt, frame.pictures ?? []);
+  const before = frame.model.seesPictures ? await withPictures(session.messages) : session.messages;
   const text = new StreamedText(frame.id, parts.send);
   const { contextTokens } = frame.model;
   const model = languageModel(frame.model);
@@ -72,7 +74,7 @@ async function answer(frame: TurnFrame, parts: TurnParts): Promise<void> {
   const result = streamText({
     model: window.model,
     instructions: await parts.prompts.forTurn({ frame, tools: Object.keys(tools) }),
-    messages: [...session.messages, asked],
+    messages: [...before, asked],
     tools,
     experimental_steering: parts.steering,
     stopWhen: isStepCount(frame.maxRounds),
@@ -96,7 +98,7 @@ async function answer(frame: TurnFrame, parts: TurnParts): Promise<void> {
     // host is sent nothing: in a task, that is a way to stay silent.
     said.push({ role: 'assistant', content: '(ended without a word)' });
   }
-  await session.append(said, window.tokens);
+  await session.append(said.map(withoutPictures), window.tokens);
   const done = {
     type: 'done',
     turn: frame.id,

@@ -69,6 +69,7 @@ export class GroupSandbox implements Sandbox {
         system: request.system,
         sections: { ...request.sections },
         prompt: request.prompt,
+        pictures: [...(request.pictures ?? [])],
         model: modelOf(request),
         tools: request.tools.map((tool) => ({ ...tool, inputSchema: { ...tool.inputSchema } })),
         maxRounds: MAX_TOOL_ROUNDS,
@@ -233,6 +234,7 @@ function modelOf({ models, sideModels }: TurnRequest): TurnFrame['model'] {
     contextTokens: Math.min(...models.map(({ contextTokens }) => contextTokens)),
     // One that cannot is asked without them.
     callsTools: models.some(({ abilities }) => abilities.tools),
+    seesPictures: models[0].abilities.vision,
   };
 }
 

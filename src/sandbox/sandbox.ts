@@ -17,6 +17,14 @@ export function mediaFolder(dataDir: string, folder: string): string {
   return join(dataDir, 'media', folder);
 }
 
+/** A picture that came with a message: the file as the agent sees it, or why there is none, as the end of a sentence. */
+export type TurnPicture = {
+  /** The channel's id of the message. */
+  readonly message: string;
+  readonly path: string | null;
+  readonly problem: string | null;
+};
+
 /** One turn of an agent: what it is asked, in which conversation, and what it may use. */
 export type TurnRequest = {
   readonly id: string;
@@ -35,6 +43,8 @@ export type TurnRequest = {
   /** Facts for the sections of the system prompt that the container writes, by the section's name. */
   readonly sections?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly prompt: string;
+  /** Those that came with the prompt's messages; none for a model that is shown no pictures. */
+  readonly pictures?: readonly TurnPicture[];
   /** The host's tools that this turn is offered; calls of any other are refused. */
   readonly tools: readonly HostTool[];
   /** The agent's own tools of which each call is asked about by `onOwnTool` before it runs; none if left out. */
@@ -110,7 +120,11 @@ export type TurnOutcome =
     };
 
 /** A message handed to an agent in the middle of its turn. */
-export type FollowUp = { readonly id: string; readonly text: string };
+export type FollowUp = {
+  readonly id: string;
+  readonly text: string;
+  readonly pictures?: readonly TurnPicture[];
+};
 
 /** A tool of the agent's own runs, or has ended. The agent says so itself, for the record and no decision. */
 export type OwnToolRun =

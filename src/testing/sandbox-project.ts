@@ -61,6 +61,7 @@ type TurnOver = {
   readonly isMain: boolean;
   readonly session: string | null;
   readonly isBeside: boolean;
+  readonly pictures: NonNullable<TurnRequest['pictures']>;
   readonly onText: (delta: string) => void;
   readonly onReady: (send: (followUp: FollowUp) => boolean) => void;
   readonly onAccepted: (id: string) => void;
@@ -107,7 +108,8 @@ export async function sandboxProject(parts: SandboxProjectParts): Promise<Sandbo
   let turns = 0;
   const turn: SandboxProject['turn'] = (prompt, over = {}) => {
     turns += 1;
-    const { folder = 'family', isMain = false, session = null, isBeside = false } = over;
+    const { folder = 'family', isMain = false, session = null } = over;
+    const { isBeside = false, pictures = [] } = over;
     const {
       onText = () => {},
       onReady = () => {},
@@ -130,6 +132,7 @@ export async function sandboxProject(parts: SandboxProjectParts): Promise<Sandbo
       system: 'You are Andy.',
       sections,
       prompt,
+      pictures,
       tools: parts.tools ?? [],
       guardedOwnTools,
       ownToolsOff,

@@ -73,7 +73,9 @@ test('a picture in a group is fetched for its agent, and goes with the group', a
   const jid = '120363000000000001@g.us';
   const family = server.group({ jid, subject: 'Family', addressing: 'lid', members: [anna] });
   const fetched: unknown[] = [];
-  const agent: AgentScript = async ({ folder, prompt }, { onTool }) => {
+  const shown: unknown[] = [];
+  const agent: AgentScript = async ({ folder, prompt, pictures }, { onTool }) => {
+    shown.push(pictures);
     const id = /\[image, 1 kB, id (\w+)\]/.exec(prompt)?.[1] ?? prompt;
     fetched.push(await onTool({ folder, name: 'get_attachment', input: { message_id: id } }));
     return answers('A picture.');
@@ -97,6 +99,7 @@ test('a picture in a group is fetched for its agent, and goes with the group', a
   const shelf = join(project.dir, 'data/media/family');
   const [name = ''] = readdirSync(shelf);
   expect(fetched).toMatchObject([{ value: { path: `/workspace/media/${name}` } }]);
+  expect(shown).toMatchObject([[{ path: `/workspace/media/${name}`, problem: null }]]);
   expect(readFileSync(join(shelf, name))).toEqual(PNG);
   expect(readdirSync(join(linked.dataDir, 'whatsapp/media'))).toEqual([]);
 

@@ -79,7 +79,13 @@ export function openTurns(options: TurnsOptions): Turns {
   const running = openRunningTurns(sandbox.stop);
   const runningCommand = openRunningCommand(commands);
   const typing = openTyping(channelOf, timeouts.typingMs);
-  const followUps = openFollowUps({ store, instance, timeZone, log });
+  const followUps = openFollowUps({
+    store,
+    instance,
+    timeZone,
+    log,
+    fetchAttachment: options.fetchAttachment,
+  });
   const contexts = createCommandContexts({
     services: {
       ...options.commandServices,
@@ -123,6 +129,7 @@ export function openTurns(options: TurnsOptions): Turns {
     tellOwner,
     systemPrompt,
     budgets,
+    fetchAttachment: options.fetchAttachment,
     channelOf,
     atWork: () => running.agents().length,
   };

@@ -131,7 +131,8 @@ async function build(agentDir: string, sources: readonly string[], path: string)
     await esbuild.build(options(turnsEntry(sources), 'turns.mjs'));
     for (const file of sources.filter((name) => name.startsWith('workers/'))) {
       const name = `worker-${basename(file, '.ts')}.mjs`;
-      await esbuild.build(options(`import './${file}';`, name));
+      // These libraries come as small as they get, or are read seldom.
+      await esbuild.build({ ...options(`import './${file}';`, name), minify: false });
     }
     for (const asset of ASSETS) {
       await copyFile(

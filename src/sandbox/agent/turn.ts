@@ -70,10 +70,10 @@ export class AgentTurn implements PayingTurn {
   /** The agent has it, and takes what is said meanwhile. */
   open(): void {
     const { request, events, send } = this.#parts;
-    events.onReady?.(
-      (followUp) =>
-        !this.signal.aborted && send({ type: 'message', turn: request.id, ...followUp }),
-    );
+    events.onReady?.(({ pictures = [], ...followUp }) => {
+      if (this.signal.aborted) return false;
+      return send({ type: 'message', turn: request.id, ...followUp, pictures: [...pictures] });
+    });
   }
 
   get models(): PayingTurn['models'] {

@@ -17,7 +17,7 @@
  *     agent  → permission {id, turn, text, choices, takesText, payload}   a question of a tool of its own:
  *                                                          for consent, or any other
  *     host   → decision {id, word, isAnswered, text}       the owner's word; `no` without an answer
- *     host   → message {turn, id, text}                    said in the chat since the turn began
+ *     host   → message {turn, id, text, pictures}          said in the chat since the turn began
  *     agent  → took {turn, id}                             the next step's model call holds that message
  *     agent  → tool_began {id, turn, name, doing}          a tool of its own runs, and has ended: for the record
  *     agent  → tool_ended {id, turn, ok, error}
@@ -57,6 +57,14 @@ const ModelRun = z.strictObject({
   model: z.string(),
 });
 
+/** A picture that came with a message: the file as the agent sees it, or why there is none. */
+const TurnPicture = z.strictObject({
+  message: Id,
+  path: z.string().nullable(),
+  /** The end of a sentence. */
+  problem: z.string().nullable(),
+});
+
 const TurnFrame = z.strictObject({
   type: z.literal('turn'),
   id: Id,
@@ -65,6 +73,8 @@ const TurnFrame = z.strictObject({
   /** Facts for sections of the system prompt that the agent's side writes, by the section's name. */
   sections: z.record(z.string(), z.record(z.string(), z.unknown())).optional(),
   prompt: z.string(),
+  /** Those that came with the messages of the prompt; only for a model that is shown them. */
+  pictures: z.array(TurnPicture).optional(),
   model: z.strictObject({
     protocol: z.enum(['messages', 'chat-completions']),
     model: z.string(),
@@ -80,6 +90,8 @@ const TurnFrame = z.strictObject({
     contextTokens: z.number().int().positive(),
     /** False for a model that cannot call tools; it is offered none. */
     callsTools: z.boolean(),
+    /** True for a model that is shown pictures. */
+    seesPictures: z.boolean().optional(),
   }),
   tools: z.array(ToolDeclaration),
   maxRounds: z.number().int().positive(),
@@ -94,6 +106,7 @@ const MessageFrame = z.strictObject({
   turn: Id,
   id: Id,
   text: z.string(),
+  pictures: z.array(TurnPicture).optional(),
 });
 
 const ToolResultFrame = z.strictObject({
@@ -208,4 +221,5 @@ export const AgentFrame = z.discriminatedUnion('type', [
 export type HostFrame = z.output<typeof HostFrame>;
 export type AgentFrame = z.output<typeof AgentFrame>;
 export type TurnFrame = z.output<typeof TurnFrame>;
+export type TurnPicture = z.output<typeof TurnPicture>;
 export type MessageFrame = z.output<typeof MessageFrame>;

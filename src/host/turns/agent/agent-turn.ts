@@ -18,11 +18,13 @@ import { type TaskTurn, taskOfTurn, taskPrompt } from '../../scheduler/task-turn
 import { queuedByOf, taskTypeOf } from '../../services/queued-turn.ts';
 import type { TurnRecord } from '../record/turn-record.ts';
 import { answered, failed, type TurnResult, unregistered } from '../turn-result.ts';
+import type { FollowUpEvents } from './follow-ups.ts';
 import type { LazySandbox } from './lazy-sandbox.ts';
 import { conversationOf, type PromptParts, promptOf } from './prompt.ts';
 import { conversationOfTurn, nextConversation } from './turn-conversation.ts';
 import { turnMessages } from './turn-messages.ts';
 import { chooseTurnModels } from './turn-models.ts';
+import { fetchPictures, messagesWithPictures, type TurnPicturesOptions } from './turn-pictures.ts';
 import { type TurnPromptOptions, turnPrompt } from './turn-prompt.ts';
 
 /** Parts that every turn of an agent runs with. */
@@ -31,7 +33,8 @@ export type AgentTurnOptions = StorePort &
   ClockPort &
   TimeZonePort &
   LogPort &
-  TurnPromptOptions & {
+  TurnPromptOptions &
+  TurnPicturesOptions & {
     readonly sandbox: LazySandbox;
     readonly chooseModels: ChooseModels;
     readonly tellOwner: (text: string) => void;
@@ -54,7 +57,7 @@ export type AgentCallbacks = {
   /** True once the agent has asked to end this turn without a message. */
   readonly isSilent: () => boolean;
   /** Absent where nothing that is said meanwhile is for this turn. */
-  readonly followUps?: Pick<TurnEvents, 'onReady' | 'onAccepted'>;
+  readonly followUps?: FollowUpEvents;
 };
 
 /** Lets the group's agent answer the turn's messages or do its task. Never rejects because of model or sandbox. */
@@ -97,6 +100,12 @@ export async function runAgentTurn(
           messages,
         })
       : { system };
+  const seesPictures = models[0].abilities.vision;
+  const isAlone = isTask || system !== undefined;
+  const wanted =
+    seesPictures && !isAlone ? messagesWithPictures(options, turn.jid, messages.messages) : [];
+  const pictures = await fetchPictures(options, group, wanted);
+  const { followUps } = callbacks;
   const outcome = await opened.sandbox.runTurn(
     {
       id: turn.id,
@@ -108,6 +117,7 @@ export async function runAgentTurn(
       sideModels,
       ...written,
       prompt,
+      pictures,
       tools: callbacks.toolsFor({ isMain: group.isMain, isTask }),
       guardedOwnTools: callbacks.guardedOwnTools,
       ownToolsOff: callbacks.ownToolsOff,
@@ -130,7 +140,12 @@ export async function runAgentTurn(
         const { message } = failure;
         log.warn('a model gave no answer, the next one is asked', { model: model.id, message });
       },
-      ...callbacks.followUps,
+      ...(followUps === undefined
+        ? {}
+        : {
+            onReady: (send) => followUps.onReady(send, seesPictures),
+            onAccepted: followUps.onAccepted,
+          }),
     },
   );
   if (outcome.kind === 'failed' && outcome.code === 'BUDGET') {

@@ -1,23 +1,33 @@
-import type { TurnEvents } from '../../../sandbox/sandbox.ts';
+import type { FollowUp, TurnEvents } from '../../../sandbox/sandbox.ts';
 import type { Turn } from '../../../store/store.ts';
 import type { InstancePort, LogPort, StorePort, TimeZonePort } from '../../contracts/ports.ts';
 import { promptOf } from './prompt.ts';
 import { turnMessages } from './turn-messages.ts';
+import { fetchPictures, messagesWithPictures, type TurnPicturesOptions } from './turn-pictures.ts';
 
 export interface FollowUps {
   /** Something was stored in a chat: it may be for the agent that works there. */
   wake(jid: string): void;
   /** Returns the callbacks by which a turn's agent tells that it takes follow-ups, and took one. */
-  eventsOf(turn: Turn): Required<Pick<TurnEvents, 'onReady' | 'onAccepted'>>;
+  eventsOf(turn: Turn): FollowUpEvents;
   /** The turn is over; what its agent has not taken waits for the next one. */
   close(turn: Turn): void;
 }
 
+/** `onReady` is also told whether the turn's model is shown pictures. */
+export type FollowUpEvents = {
+  readonly onReady: (send: Open['send'], seesPictures: boolean) => void;
+  readonly onAccepted: Required<TurnEvents>['onAccepted'];
+};
+
 type Open = {
   readonly turn: Turn;
-  readonly send: Parameters<Required<TurnEvents>['onReady']>[0];
+  readonly send: (followUp: FollowUp) => boolean;
+  readonly seesPictures: boolean;
   /** The message that the agent was sent and has not taken so far. */
   offered: { readonly id: string; readonly upto: number } | null;
+  /** Pictures of the next one are on their way. */
+  isFetching: boolean;
 };
 
 /**
@@ -27,18 +37,35 @@ type Open = {
  * turn from then on. So whatever becomes of agent or host in between, one turn answers it.
  */
 export function openFollowUps(
-  options: StorePort & InstancePort & TimeZonePort & LogPort,
+  options: StorePort & InstancePort & TimeZonePort & LogPort & TurnPicturesOptions,
 ): FollowUps {
   const { store, instance, timeZone, log } = options;
   const openTurns = new Map<string, Open>();
 
   function offer(open: Open): void {
-    if (open.offered !== null) return;
+    if (open.offered !== null || open.isFetching) return;
     const range = store.followUps.waiting(open.turn.id);
     if (range === null) return;
-    const offered = { id: `upto-${range.upto}`, upto: range.upto };
-    const text = promptOf(turnMessages(store, range, timeZone));
-    if (open.send({ id: offered.id, text })) open.offered = offered;
+    const parts = turnMessages(store, range, timeZone);
+    const send = (pictures: FollowUp['pictures']) => {
+      const offered = { id: `upto-${range.upto}`, upto: range.upto };
+      const about = pictures === undefined ? {} : { pictures };
+      if (open.send({ id: offered.id, text: promptOf(parts), ...about })) open.offered = offered;
+    };
+    const group = store.groups.byJid(open.turn.jid);
+    const wanted = open.seesPictures
+      ? messagesWithPictures(options, open.turn.jid, parts.messages)
+      : [];
+    if (wanted.length === 0 || group === null) {
+      send(undefined);
+      return;
+    }
+    open.isFetching = true;
+    void fetchPictures(options, group, wanted).then((pictures) => {
+      open.isFetching = false;
+      // What was said meanwhile comes as the next one.
+      if (openTurns.get(open.turn.jid) === open) send(pictures);
+    });
   }
 
   function take(open: Open, id: string): void {
@@ -61,8 +88,8 @@ export function openFollowUps(
       if (open !== undefined) offer(open);
     },
     eventsOf: (turn) => ({
-      onReady(send) {
-        const open: Open = { turn, send, offered: null };
+      onReady(send, seesPictures) {
+        const open: Open = { turn, send, seesPictures, offered: null, isFetching: false };
         openTurns.set(turn.jid, open);
         offer(open);
       },
