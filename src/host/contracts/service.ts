@@ -9,7 +9,7 @@ import type { HostTool, HostToolCall, HostToolResult } from '../../sandbox/sandb
 import type { KeptReaction, RunOutcome, Store } from '../../store/store.ts';
 import type { SetTimer } from '../scheduler/alarm.ts';
 import type { DueTasks } from '../scheduler/due-tasks.ts';
-import type { Ask, AskQuestion, AskReply } from './ask.ts';
+import type { AskQuestion, AskReply } from './ask.ts';
 import type { HostLog } from './log.ts';
 
 /** The part of the store that a service reads. Nothing of it writes. */
@@ -117,8 +117,11 @@ export type ServiceContext = {
   /** Turns texts into vectors, by the embedding model of any provider. */
   readonly embed: EmbedForGroup;
   readonly dueTasks: DueTasks;
-  /** Asks the owner, in the chat where they wrote last. The question is withdrawn when the service ends. */
-  readonly ask: Ask;
+  /**
+   * Asks the owner, in the chat where they wrote last. The question is withdrawn at the signal, and when the
+   * service ends.
+   */
+  readonly ask: (question: AskQuestion, signal?: AbortSignal) => Promise<AskReply>;
   readonly tools: ServiceTools;
   /** Starts a program in a container of its own. It is stopped with the service, if it still runs then. */
   readonly startProgram: StartProgram;

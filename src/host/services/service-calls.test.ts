@@ -85,6 +85,11 @@ test('a service asks the owner, and what it asks is withdrawn when its call is a
   await vi.waitFor(() => expect(textsOf(terminal).at(-1)).toContain('May it?'));
   await terminal.say('yes');
   expect(await asked).toMatchObject({ word: 'yes', isAnswered: true });
+  const away = new AbortController();
+  const withdrawn = ask({ text: 'Or that?' }, away.signal);
+  await vi.waitFor(() => expect(textsOf(terminal).join()).toContain('Or that?'));
+  away.abort();
+  expect(await withdrawn).toEqual({ word: 'no', isAnswered: false });
   const leaving = new AbortController();
   const call = { folder: 'main', name: 'slow', input: {} };
   const left = (await context).tools.call(call, leaving.signal);

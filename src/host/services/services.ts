@@ -169,7 +169,7 @@ function contextOf(
       realign: dueTasks.realign,
       onChanged: dueTasks.onChanged,
     },
-    ask: (question) => options.calls.ask(question, signal),
+    ask: (question, own = signal) => options.calls.ask(question, AbortSignal.any([signal, own])),
     tools: { offered: options.calls.offered, call: options.calls.call },
     startProgram: (spec) => startProgram(options, spec, signal),
     readGroupFile: (folder, path) => readGroupFile(options, folder, path),
