@@ -95,6 +95,9 @@ export function createAgentRunner(
   return (turn) => run(turn).finally(() => asking.abandon(turn.id));
 }
 
+/** An agent can say that any number of its tools run. */
+const MAX_SHOWN_TOOLS = 32;
+
 /** Has the chat see what the tools of a turn do, if it takes long. */
 function shownTools(
   answer: LiveAnswer,
@@ -108,8 +111,12 @@ function shownTools(
       return onTool(call, signal).finally(end);
     },
     onOwnToolRun(run) {
-      if (run.kind === 'began') own.set(run.id, answer.begin(toolLine(run.name, run.doing)));
-      else own.get(run.id)?.();
+      if (run.kind === 'ended') {
+        own.get(run.id)?.();
+        own.delete(run.id);
+      } else if (own.size < MAX_SHOWN_TOOLS && !own.has(run.id)) {
+        own.set(run.id, answer.begin(toolLine(run.name, run.doing)));
+      }
     },
   };
 }
