@@ -35,7 +35,8 @@ function listOf(head: string, lines: readonly string[]): readonly string[] {
 function lastTurnLine(run: TurnRun): string {
   const { inputTokens, cacheWriteTokens, cacheReadTokens, outputTokens } = run;
   const read = inputTokens + cacheWriteTokens + cacheReadTokens;
-  const cached = cacheReadTokens > 0 ? `, ${tokens(cacheReadTokens)} of them from the cache` : '';
+  const cached =
+    cacheReadTokens > 0 ? `, ${cacheReadTokens.toLocaleString('en')} of them from the cache` : '';
   const money = spent({ ...run, tokens: read + outputTokens });
   const parts = [
     `${money} (${read.toLocaleString('en')} in${cached}, ${outputTokens.toLocaleString('en')} out)`,

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { answerParent } from '../in-own-process.ts';
 import type { PictureForModel } from '../picture.ts';
 import { pictureHead } from '../picture-head.ts';
+import { orientationOf, upright } from '../upright.ts';
 
 const Input = z.object({ path: z.string(), maxEdge: z.int(), maxBytes: z.int() });
 
@@ -24,7 +25,10 @@ async function read(input: unknown): Promise<PictureForModel> {
   // Always, even where the file goes on as it is: no model's server is sent one that cannot be decoded.
   const whole = photon.PhotonImage.new_from_byteslice(bytes);
   const scale = Math.min(1, maxEdge / Math.max(width, height));
-  if (scale === 1 && bytes.length <= maxBytes) return { mediaType, data: bytes, width, height };
+  const orientation = mediaType === 'image/jpeg' ? orientationOf(bytes) : 1;
+  if (scale === 1 && bytes.length <= maxBytes && orientation === 1) {
+    return { mediaType, data: bytes, width, height };
+  }
   const size = [width, height].map((edge) => Math.max(1, Math.round(edge * scale)));
   const [w = 1, h = 1] = size;
   const small = photon.resize(whole, w, h, photon.SamplingFilter.Triangle);
@@ -34,8 +38,12 @@ async function read(input: unknown): Promise<PictureForModel> {
     // Drawings and screens stay sharp, and what is transparent stays so.
     if (data.length <= maxBytes) return { mediaType, data, width: w, height: h };
   }
-  const data = small.get_bytes_jpeg(JPEG_QUALITY);
-  return { mediaType: 'image/jpeg', data, width: w, height: h };
+  const scaled = { data: small.get_raw_pixels(), width: w, height: h };
+  const turned = orientation === 1 ? scaled : upright(scaled, orientation);
+  const drawn = new photon.PhotonImage(turned.data, turned.width, turned.height);
+  const { width: wide, height: high } = turned;
+  const data = drawn.get_bytes_jpeg(JPEG_QUALITY);
+  return { mediaType: 'image/jpeg', data, width: wide, height: high };
 }
 
 /** Why a picture is not decoded, as the end of a sentence. */

@@ -127,13 +127,13 @@ async function build(agentDir: string, sources: readonly string[], path: string)
     outfile: join(unfinished, name),
   });
   try {
-    await esbuild.build(options(ENTRY, 'agent.mjs'));
-    await esbuild.build(options(turnsEntry(sources), 'turns.mjs'));
+    const builds = [options(ENTRY, 'agent.mjs'), options(turnsEntry(sources), 'turns.mjs')];
     for (const file of sources.filter((name) => name.startsWith('workers/'))) {
       const name = `worker-${basename(file, '.ts')}.mjs`;
       // These libraries come as small as they get, or are read seldom.
-      await esbuild.build({ ...options(`import './${file}';`, name), minify: false });
+      builds.push({ ...options(`import './${file}';`, name), minify: false });
     }
+    await Promise.all(builds.map((one) => esbuild.build(one)));
     for (const asset of ASSETS) {
       await copyFile(
         join(agentDir, '../../node_modules', asset),
