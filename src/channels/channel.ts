@@ -55,7 +55,7 @@ export type ChannelCapabilities = {
   /** It shows choices to press, and tells `onChoice`. Otherwise they are numbers in the text. */
   readonly choices?: {
     readonly most: number;
-    /** Characters of a label; any number by default. */
+    /** Characters of a label; any number by default. Longer ones are in the text, and are shown by number and word. */
     readonly longest?: number;
     /** The text numbers them as well, because not every app of the channel shows them. */
     readonly isBesideText?: true;

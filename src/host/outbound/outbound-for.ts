@@ -32,8 +32,8 @@ export function outboundFor(
     if (reason === null) attachments.push({ path, name: file.name, sizeBytes: file.sizeBytes });
     else lines.push(lineFor(file, reason));
   }
-  const choices = choicesFor(can, message);
-  const own = choices === null || can.choices?.isBesideText ? message.text : choices.text;
+  const shown = choicesFor(can, message);
+  const own = shown === null || shown.isBesideText ? message.text : shown.choices.text;
   const said = earlier === null ? own : `${earlier.text}\n${own}`;
   const text = [said, lines.join('\n')].filter((part) => part !== '').join('\n\n');
   return {
@@ -46,16 +46,24 @@ export function outboundFor(
     ...(attachments.length > 0 ? { attachments } : {}),
     ...(can.replyTo && replyTo !== null ? { replyTo } : {}),
     ...(can.thread && thread !== null ? { thread } : {}),
-    ...(choices === null ? {} : { choices }),
+    ...(shown === null ? {} : { choices: shown.choices }),
   };
 }
 
-/** Returns the choices where the channel shows them all; else null, since the text names them. */
+/**
+ * Returns the choices as the channel can show them: whole, or by number and word beside a text that numbers them. Null
+ * where it shows none, or not so many.
+ */
 function choicesFor({ choices: can }: ChannelCapabilities, { choices }: Outbound) {
-  if (can === undefined || choices === null) return null;
-  const { most, longest = Number.POSITIVE_INFINITY } = can;
-  const isShown = choices.options.every(({ label }) => label.length <= longest);
-  return isShown && choices.options.length <= most ? choices : null;
+  if (can === undefined || choices === null || choices.options.length > can.most) return null;
+  const { longest = Number.POSITIVE_INFINITY, isBesideText = false } = can;
+  if (choices.options.every(({ label }) => label.length <= longest)) {
+    return { choices, isBesideText };
+  }
+  const options = choices.options.map(({ word }, at) => {
+    return { word, label: `${at + 1} ${word}`.slice(0, longest) };
+  });
+  return { choices: { ...choices, options }, isBesideText: true };
 }
 
 function whyNotSent(
