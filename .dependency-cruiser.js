@@ -223,6 +223,11 @@ export default {
     // TypeScript 7 is no parser library; swc reads everything but `using`, which only tests and benchmarks use.
     parser: 'swc',
     tsPreCompilationDeps: true,
+    // Packages of skills may be found by `import` alone.
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'require', 'node', 'default'],
+    },
     moduleSystems: ['es6', 'cjs'],
   },
 };
