@@ -56,6 +56,37 @@ test('a router is a file: it names models, best first, or leaves the turn to the
   ]);
 });
 
+const CAUTIOUS = `
+  import { defineRouter } from 'src/model/router.ts';
+  export const router = defineRouter({
+    name: 'cautious',
+    order: 50,
+    create: () => async ({ id, jid, hasPictures }, { next, callService }) => {
+      if (id === undefined) return await next();
+      const first = await callService('adviser', { id, jid, hasPictures });
+      const { models, ...others } = await next();
+      return { ...others, models: [first, ...models], notice: 'asked around' };
+    },
+  });`;
+
+test('a router changes the answer of those after it, and asks a service of the turn', async () => {
+  const { chooseModels, logged } = await routing({ ANTHROPIC_API_KEY: 'k' }, CAUTIOUS);
+  const usual = ['anthropic/claude-sonnet-4-5'];
+  expect(await ids(chooseModels(TURN))).toEqual(usual);
+  const calls: unknown[][] = [];
+  const turn = { ...TURN, id: 't1', jid: 'chat:family', hasPictures: true };
+  const route = await chooseModels(turn, async (...call) => {
+    calls.push(call);
+    return 'anthropic/advised';
+  });
+  expect(calls).toEqual([['adviser', { id: 't1', jid: 'chat:family', hasPictures: true }]]);
+  expect(await ids(Promise.resolve(route))).toEqual(['anthropic/advised', ...usual]);
+  expect(route).toMatchObject({ notice: 'asked around' });
+  // Without the way to a service the router fails, and those after it choose.
+  expect(await ids(chooseModels(turn))).toEqual(usual);
+  expect(logged.at(-1)).toMatchObject([expect.any(String), { router: 'cautious' }]);
+});
+
 test('models that cannot answer are left out, and the log says why', async () => {
   const { chooseModels, logged } = await routing({
     ROUTE: 'acme/x,anthropic/keyless,openai/one,openai/other',

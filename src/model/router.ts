@@ -31,6 +31,10 @@ export type RouterContext = {
 
 /** The turn that a model is chosen for. */
 export type RoutedTurn = {
+  /** Its id; undefined where somebody only looks which models would answer. */
+  readonly id?: string | undefined;
+  /** The chat that it answers in; undefined together with the id. */
+  readonly jid?: string | undefined;
   readonly group: { readonly name: string; readonly folder: string; readonly isMain: boolean };
   readonly isTask: boolean;
   /**
@@ -43,6 +47,16 @@ export type RoutedTurn = {
   readonly pool?: string | undefined;
   /** The prompt of the turn. */
   readonly prompt: string;
+  /** True if pictures came with it, which a model is shown where it sees. */
+  readonly hasPictures?: boolean | undefined;
+};
+
+/** Ways of a router to the others and to the host, for one turn. */
+export type RouterCall = {
+  /** Asks the routers after this one, for a router that changes their answer. No models where none names any. */
+  readonly next: () => Promise<Routed>;
+  /** Calls a service of the tree by its name. @throws Error where it is not running, or for a turn without an id */
+  readonly callService: (service: string, request: unknown) => Promise<unknown>;
 };
 
 /** A model that a router has chosen, with more than its name. */
@@ -78,7 +92,7 @@ export type Routed = {
  * Returns the models for a turn, best first, by their names with the prefixes or with more; null leaves it
  * to the next router.
  */
-export type Router = (turn: RoutedTurn) => RouterAnswer | Promise<RouterAnswer>;
+export type Router = (turn: RoutedTurn, call: RouterCall) => RouterAnswer | Promise<RouterAnswer>;
 type RouterAnswer = readonly string[] | Routed | null;
 
 /**

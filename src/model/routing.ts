@@ -4,7 +4,14 @@ import type { Candidates } from './candidates.ts';
 import type { Catalog } from './catalog.ts';
 import type { Model, Models } from './model.ts';
 import { hasPrice } from './price.ts';
-import type { ChosenModel, ModelLog, Routed, RoutedTurn, RouterContribution } from './router.ts';
+import type {
+  ChosenModel,
+  ModelLog,
+  Routed,
+  RoutedTurn,
+  RouterCall,
+  RouterContribution,
+} from './router.ts';
 
 /** The models that may answer a turn, best first; or why none can. */
 export type Route =
@@ -14,8 +21,11 @@ export type Route =
     >)
   | { readonly kind: 'none'; readonly message: string };
 
-/** Chooses the models of a turn. Never rejects. */
-export type ChooseModels = (turn: RoutedTurn) => Promise<Route>;
+/** Chooses the models of a turn. Never rejects. Without a way to the services, routers choose without them. */
+export type ChooseModels = (
+  turn: RoutedTurn,
+  callService?: RouterCall['callService'],
+) => Promise<Route>;
 
 type Parts = {
   readonly models: Models;
@@ -50,10 +60,16 @@ export function openRouting(
   const contextOf = () => ({ configuredName, chosenFor, find, log, now });
   const { made, silent } = openContributions(inOrder, environment, contextOf);
 
-  async function routedFor(turn: RoutedTurn): Promise<Routed> {
-    for (const { name, value: route } of made) {
+  async function routedFor(
+    turn: RoutedTurn,
+    callService: RouterCall['callService'],
+    from = 0,
+  ): Promise<Routed> {
+    for (const [at, { name, value: route }] of made.entries()) {
+      if (at < from) continue;
+      const next = () => routedFor(turn, callService, at + 1);
       try {
-        const answer = await route(turn);
+        const answer = await route(turn, { next, callService });
         const routed = isNames(answer) ? { models: answer } : answer;
         if (routed !== null && routed.models.length > 0) return routed;
       } catch (error) {
@@ -86,11 +102,15 @@ export function openRouting(
 
   return {
     silent,
-    async chooseModels({ group: { name, folder, isMain }, isTask, taskType, pool, prompt }) {
+    async chooseModels(asked, callService = noServices) {
+      const { id, jid, isTask, taskType, pool, prompt, hasPictures } = asked;
+      const { name, folder, isMain } = asked.group;
       const chosen: Model[] = [];
       const left: { readonly name: string; readonly problem: string }[] = [];
-      const turn = { group: { name, folder, isMain }, isTask, taskType, pool, prompt };
-      const { models: wanted, notice = null, onPassedOver, onAnswer } = await routedFor(turn);
+      const group = { name, folder, isMain };
+      const turn = { id, jid, group, isTask, taskType, pool, prompt, hasPictures };
+      const routed = await routedFor(turn, callService);
+      const { models: wanted, notice = null, onPassedOver, onAnswer } = routed;
       const byName = new Map(wanted.map((one) => [nameOf(one), one]));
       for (const [wantedName, one] of byName) {
         const model = await usable(wantedName);
@@ -114,6 +134,10 @@ export function openRouting(
       return { kind: 'none', message: refusalOf(left) };
     },
   };
+}
+
+async function noServices(service: string): Promise<never> {
+  throw new Error(`The service ${service} cannot be called here.`);
 }
 
 function isNames(answer: readonly string[] | Routed | null): answer is readonly string[] {

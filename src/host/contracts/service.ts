@@ -21,6 +21,8 @@ export type ServiceStore = {
   readonly search: Pick<Store['search'], 'find'>;
   readonly tasks: Pick<Store['tasks'], 'byId' | 'open'>;
   readonly taskRuns: Pick<Store['taskRuns'], 'last'>;
+  /** The record of what agents' turns did and cost. */
+  readonly turnRuns: Pick<Store['turnRuns'], 'newest' | 'ofTurn' | 'stepsOf'>;
   readonly turns: Pick<Store['turns'], 'counts' | 'isOpen'>;
   readonly usage: Pick<Store['usage'], 'byFolder' | 'of' | 'total'>;
 };
@@ -134,11 +136,11 @@ export type ServiceContext = {
   readonly crash: (error: unknown) => void;
 };
 
-/** The chat in which a tool or a command calls a service. */
+/** The chat in which a tool, a command or a model router calls a service. */
 export type ServiceCaller = {
   readonly folder: string;
   readonly jid: string;
-  /** The agent's turn; null for a command. */
+  /** The agent's turn; null for a command. A router calls while the models of a turn are chosen. */
   readonly turn: string | null;
   /** Aborted when nobody waits for the answer any more. */
   readonly signal: AbortSignal;
@@ -160,8 +162,8 @@ export type RunningService = {
    */
   onTurnEnd?(turn: EndedTurn): Delivery;
   /**
-   * Answers a tool or an owner's command, which calls it by the service's name (`callService`). What it throws is
-   * theirs to tell. The request is what another file has made: check it.
+   * Answers a tool, an owner's command or a model router, which calls it by the service's name (`callService`). What it
+   * throws is theirs to tell. The request is what another file has made: check it.
    */
   onCall?(request: unknown, caller: ServiceCaller): unknown;
   /**

@@ -109,7 +109,7 @@ test('a service holds its own settings and what its contract names, and nothing 
   expect(context?.settings).toEqual({ PLAIN_WORD: 'yes' });
   const reads = Object.values(context?.store ?? {}).flatMap((part) => Object.keys(part));
   expect(reads.toSorted()).toEqual(
-    `after all between byFolder byFolder byId byJid counts countBetween extent find isOpen last main of open since total`
+    `after all between byFolder byFolder byId byJid counts countBetween extent find isOpen last main newest of ofTurn open since stepsOf total`
       .split(' ')
       .toSorted(),
   );
@@ -405,7 +405,7 @@ test('a service ends its turn, at work or not begun; `/stop` in the chat ends no
   await assistant.stop();
 });
 
-test('a tool and a command call a service by its name, and are told where there is none', async () => {
+test('a tool, a command and a router call a service by its name, and are told where there is none', async () => {
   reset();
   using project = new TestProject();
   const { services } = await servicesOf({ 'crew.ts': CREW });
@@ -439,7 +439,13 @@ test('a tool and a command call a service by its name, and are told where there 
   const parts = { assistantName: 'Andy', dataDir: project.dir, timeZone: 'UTC', log };
   const { tools } = openTools([tool], {}, { ...parts, now: Date.now, newId: () => 'x' });
   const { commands } = openCommands([command], {});
-  const assistant = await project.start({ agent, over: { services, tools, commands } });
+  const routed: unknown[] = [];
+  const chooseModels: ChooseModels = async ({ id, jid, taskType }, callService) => {
+    if (!isSideWork(taskType)) routed.push(typeof id, jid, await callService?.('crew', 'a router'));
+    return { kind: 'models', models: [testModel()] };
+  };
+  const over = { services, tools, commands, chooseModels };
+  const assistant = await project.start({ agent, over });
   await assistant.terminal.say('ask');
   await isIdle(assistant);
   await assistant.terminal.say('/crew');
@@ -450,6 +456,7 @@ test('a tool and a command call a service by its name, and are told where there 
     { ok: false, value: 'There is no service nobody that is switched on.' },
   ]);
   expect(textsOf(assistant.terminal)).toEqual(['asked', 'main true from a command']);
+  expect(routed).toEqual(['string', 'terminal:main', 'main false a router']);
   await assistant.stop();
 });
 

@@ -237,6 +237,7 @@ function readable({
   search,
   tasks,
   taskRuns,
+  turnRuns,
   turns,
   usage,
 }: ServicesOptions['store']): ServiceStore {
@@ -253,6 +254,7 @@ function readable({
     search: { find: search.find },
     tasks: { byId: tasks.byId, open: tasks.open },
     taskRuns: { last: taskRuns.last },
+    turnRuns: { newest: turnRuns.newest, ofTurn: turnRuns.ofTurn, stepsOf: turnRuns.stepsOf },
     turns: { counts: turns.counts, isOpen: turns.isOpen },
     usage: { byFolder: usage.byFolder, of: usage.of, total: usage.total },
   };

@@ -14,6 +14,7 @@ import type {
 import type { ServiceCalls } from '../contracts/service.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 import { taskResult } from '../scheduler/task-result.ts';
+import { callFromRouter } from '../services/router-calls.ts';
 import type { Services } from '../services/services.ts';
 import { deliveredResult } from '../services/turn-delivery.ts';
 import { createAgentRunner } from './agent/agent-runner.ts';
@@ -58,7 +59,7 @@ export type TurnsOptions = StorePort &
   Pick<TurnQueueOptions, 'onEnded'> & {
     readonly asking: Asking;
     readonly outbound: Outbound;
-    /** Asked what becomes of the turns that services have queued, and called by tools and commands. */
+    /** Asked what becomes of the turns that services have queued, and called by tools, commands and routers. */
     readonly services: Pick<Services, 'turnEnded' | 'call'>;
     /** Services of an owner's command, but for those that end or repeat turns. */
     readonly commandServices: Omit<
@@ -115,7 +116,9 @@ export function openTurns(options: TurnsOptions): Turns {
     say,
     cancelTurns: running.cancel,
   });
-  const { chooseModels, chatModels, systemPrompt, budgets } = options;
+  const { chatModels, systemPrompt, budgets } = options;
+  const chooseModels: typeof options.chooseModels = (turn) =>
+    options.chooseModels(turn, callFromRouter(options.services, turn));
   const { tellOwner } = options.outbound.outgoing;
   const agent = {
     store,

@@ -78,7 +78,18 @@ export async function runAgentTurn(
   const queuedBy = queuedByOf(turn);
   const { system, pool } = queuedBy ?? {};
   const prompt = promptFor(task, messages, system);
-  const chosen = await chooseTurnModels(options, { group, isTask, taskType, pool, prompt });
+  const isAlone = isTask || system !== undefined;
+  const wanted = isAlone ? [] : messagesWithPictures(options, turn.jid, messages.messages);
+  const chosen = await chooseTurnModels(options, {
+    id: turn.id,
+    jid: turn.jid,
+    group,
+    isTask,
+    taskType,
+    pool,
+    prompt,
+    hasPictures: wanted.length > 0,
+  });
   if (typeof chosen === 'string') return failed('NO_MODEL', `${chosen} Then ask again.`);
   if (options.budgets.isUsedUp(group.folder)) return overBudget(options.budgets, group, { isTask });
   const opened = await sandbox.open();
@@ -101,10 +112,7 @@ export async function runAgentTurn(
         })
       : { system };
   const seesPictures = models[0].abilities.vision;
-  const isAlone = isTask || system !== undefined;
-  const wanted =
-    seesPictures && !isAlone ? messagesWithPictures(options, turn.jid, messages.messages) : [];
-  const pictures = await fetchPictures(options, group, wanted);
+  const pictures = await fetchPictures(options, group, seesPictures ? wanted : []);
   const { followUps } = callbacks;
   const outcome = await opened.sandbox.runTurn(
     {
