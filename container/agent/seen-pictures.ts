@@ -1,7 +1,7 @@
 import type { FilePart, ModelMessage, TextPart, UserModelMessage } from 'ai';
 import { z } from 'zod';
 import type { TurnPicture } from '../../src/sandbox/protocol/frames.ts';
-import { readPicture } from './picture.ts';
+import type { ReadPicture } from './kept-pictures.ts';
 
 /** So many of the conversation's newest pictures are shown again in each turn; older ones are paths. */
 const SHOWN_AGAIN = 4;
@@ -12,19 +12,20 @@ const Reference = z.object({ claw: z.object({ picture: z.string() }) });
 export async function messageWith(
   text: string,
   pictures: readonly TurnPicture[],
+  read: ReadPicture,
 ): Promise<UserModelMessage> {
   if (pictures.length === 0) return { role: 'user', content: text };
-  const parts = await Promise.all(pictures.map(partsOf));
+  const parts = await Promise.all(pictures.map((picture) => partsOf(picture, read)));
   return { role: 'user', content: [{ type: 'text', text }, ...parts.flat()] };
 }
 
-async function partsOf(picture: TurnPicture): Promise<(TextPart | FilePart)[]> {
+async function partsOf(picture: TurnPicture, read: ReadPicture): Promise<(TextPart | FilePart)[]> {
   const { message, path, problem } = picture;
   const name = `picture of message ${message}`;
   if (path === null) return [noteOf(`[The ${name} cannot be shown: ${problem}.]`)];
   try {
     const reference = noteOf(`[${name}: ${path}]`);
-    const file = await fileOf(path);
+    const file = await fileOf(path, read);
     return [{ ...reference, providerOptions: { claw: { picture: path } } }, file];
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
@@ -36,8 +37,8 @@ function noteOf(text: string): TextPart {
   return { type: 'text', text };
 }
 
-async function fileOf(path: string): Promise<FilePart> {
-  const { data, mediaType } = await readPicture(path);
+async function fileOf(path: string, read: ReadPicture): Promise<FilePart> {
+  const { data, mediaType } = await read(path);
   return { type: 'file', data, mediaType };
 }
 
@@ -50,6 +51,7 @@ export function withoutPictures(message: ModelMessage): ModelMessage {
 /** Returns a conversation of the session with its newest pictures in their places. */
 export async function withPictures(
   messages: readonly ModelMessage[],
+  read: ReadPicture,
 ): Promise<readonly ModelMessage[]> {
   let left = SHOWN_AGAIN;
   const shown: ModelMessage[] = [];
@@ -62,7 +64,7 @@ export async function withPictures(
     for (const part of message.content.toReversed()) {
       const path = left > 0 ? pathIn(part) : null;
       // A file that is gone since is a path like older ones.
-      const file = path === null ? null : await fileOf(path).catch(() => null);
+      const file = path === null ? null : await fileOf(path, read).catch(() => null);
       if (file !== null) {
         content.push(file);
         left -= 1;

@@ -10,6 +10,8 @@ import {
 import type { AgentTool } from './agent-tool.ts';
 import { GuardedTools } from './guarded-tools.ts';
 import { HostTools } from './host-tools.ts';
+import { keepPictures } from './kept-pictures.ts';
+import { readPicture as readPictureApart } from './picture.ts';
 import { countProcesses } from './processes.ts';
 import type { AgentSection } from './prompt-section.ts';
 import { Questions } from './questions.ts';
@@ -29,6 +31,7 @@ export function serveTurns(
   sections: readonly AgentSection[],
 ): void {
   const prompts = createPromptWriter(sections);
+  const readPicture = keepPictures((path) => readPictureApart(path));
   const ownProcesses = countProcesses();
   const hostTools = new HostTools((frame) => link.send(frame));
   const guardedTools = new GuardedTools((frame) => link.send(frame), hostTools);
@@ -64,13 +67,14 @@ export function serveTurns(
       questions,
       steering,
       prompts,
+      readPicture,
       ownProcesses,
       send,
     });
   }
 
   async function follow({ turn, id, text, pictures = [] }: MessageFrame): Promise<void> {
-    const message = pictures.length === 0 ? text : await messageWith(text, pictures);
+    const message = pictures.length === 0 ? text : await messageWith(text, pictures, readPicture);
     // One that comes too late stays with the host, which hears nothing of it and asks again.
     if (turn === running.turn) void running.steering.steer(message, { id });
   }

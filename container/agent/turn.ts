@@ -10,6 +10,7 @@ import type { AgentFrame, TurnFrame } from '../../src/sandbox/protocol/frames.ts
 import { MAX_FRAME_BYTES } from '../../src/sandbox/protocol/protocol.ts';
 import { ContextWindow } from './context-window.ts';
 import { Heartbeat } from './heartbeat.ts';
+import type { ReadPicture } from './kept-pictures.ts';
 import { toolsWithLoops } from './loop.ts';
 import { languageModel } from './model.ts';
 import { modelFault } from './model-fault.ts';
@@ -31,6 +32,7 @@ export type TurnParts = ToolParts & {
   /** Brings in what is said in the chat while the turn runs. */
   readonly steering: Steering;
   readonly prompts: PromptWriter;
+  readonly readPicture: ReadPicture;
 };
 
 /** Runs one turn to its `done` or `failed`. Never rejects. */
@@ -56,8 +58,14 @@ export async function runTurn(frame: TurnFrame, parts: TurnParts): Promise<void>
 
 async function answer(frame: TurnFrame, parts: TurnParts): Promise<void> {
   const session = await Session.open(SESSIONS_DIR, frame.session);
-  const asked: ModelMessage = await messageWith(frame.prompt, frame.pictures ?? []);
-  const before = frame.model.seesPictures ? await withPictures(session.messages) : session.messages;
+  const asked: ModelMessage = await messageWith(
+    frame.prompt,
+    frame.pictures ?? [],
+    parts.readPicture,
+  );
+  const before = frame.model.seesPictures
+    ? await withPictures(session.messages, parts.readPicture)
+    : session.messages;
   const text = new StreamedText(frame.id, parts.send);
   const { contextTokens } = frame.model;
   const model = languageModel(frame.model);

@@ -1,7 +1,9 @@
 import { expect, test, vi } from 'vitest';
 import { type AgentScript, answers, TestProject, textsOf } from '../../../testing/assistant.ts';
+import { testModel } from '../../../testing/model/test-model.ts';
 import { cents, DOLLAR_A_MILLION } from '../../../testing/spender.ts';
 import { FAMILY, isIdle, commands as says, startWithFamily } from '../../../testing/tasks.ts';
+import { beginRecord } from './turn-record.ts';
 
 const NEVER = new AbortController().signal;
 
@@ -93,6 +95,43 @@ test('a model without a price and a turn that failed are told as they are', asyn
   expect(new Set(runs.map(({ turnId }) => turnId)).size).toBe(1);
   expect(runs).toHaveLength(2);
   await assistant.stop();
+});
+
+test('refusals, models that gave no answer and a clock that is set back are told as they are', async () => {
+  let now = 1_000;
+  const record = beginRecord('t1', () => now);
+  const [first, second] = [testModel({ name: 'one' }), testModel({ name: 'two' })];
+  const call = { folder: 'family', name: 'shell', input: {} };
+  await record.checked(call, async () => ({ kind: 'refused', reason: 'The owner said no.' }));
+  await record.checked(call, async () => ({ kind: 'allowed', after: null }));
+  const admitted = async () => ({ kind: 'admitted', charge() {} }) as const;
+  const asked = await record.admitted({ model: first, atMost: cents(1) }, admitted);
+  now = 3_000;
+  if (asked.kind === 'admitted') asked.charge(null);
+  record.passedOver(first, { code: 'MODEL_FAILED', message: 'It is overloaded.' });
+  now = 2_000;
+  const next = await record.admitted({ model: second, atMost: cents(1) }, admitted);
+  if (next.kind === 'admitted') next.charge(cents(1));
+  const refused = async () => ({ kind: 'refused', message: 'used up' }) as const;
+  await record.admitted({ model: second, atMost: cents(1) }, refused);
+  for (let count = 0; count < 1_000; count += 1) {
+    await record.called(call, async () => ({ ok: true, value: null }));
+  }
+  now = 500;
+  const run = record.ended({ state: 'answered', error: null });
+  expect(run.steps.slice(0, 4)).toMatchObject([
+    { kind: 'own_tool', name: 'shell', error: 'The owner said no.' },
+    { name: 'anthropic/one', error: 'It is overloaded.', durationMs: 2_000 },
+    { name: 'anthropic/two', error: null, startedMs: 1_000, inputTokens: 10_000 },
+    { name: 'anthropic/two', error: 'used up' },
+  ]);
+  expect(run).toMatchObject({
+    model: 'anthropic/two',
+    startedAt: 1_000,
+    endedAt: 1_000,
+    leftOut: 4,
+  });
+  expect(run.steps).toHaveLength(1_000);
 });
 
 test('a record that cannot be stored costs no answer', async () => {
