@@ -1,0 +1,43 @@
+import { LOCAL, MemoryEnvironment } from '../tools/semantic-memory/settings.ts';
+import { defineSetup, SetupRefused } from './step.ts';
+
+const TIMEOUT_MS = 30_000;
+
+/** Chooses what makes the vectors of the memory. */
+export const setup = defineSetup({
+  name: 'semantic-memory',
+  help: 'choose the model by which notes are found by their meaning',
+  settings: MemoryEnvironment.pick({ EMBEDDING_MODEL: true }),
+  currentState: ({ settings: { EMBEDDING_MODEL: model } }) =>
+    model === LOCAL ? null : `embeddings by ${model}`,
+  async run({ ask, say, write, args, settings, embed }) {
+    if (args.length > 0) {
+      throw new SetupRefused('`claw setup semantic-memory` takes no options: it asks.', {
+        isWrongUse: true,
+      });
+    }
+    say(
+      'A server that makes embeddings finds notes in other words than yours. It reads all that is said; `local` asks none, and finds words and parts of words.',
+    );
+    let dimensions: number | null = null;
+    const model = await ask({
+      message: 'The embedding model, such as openai/text-embedding-3-small, or local',
+      initial: settings.EMBEDDING_MODEL,
+      async check(typed) {
+        const wrong = MemoryEnvironment.safeParse({ EMBEDDING_MODEL: typed }).error?.issues[0];
+        if (wrong !== undefined) return `It ${wrong.message}.`;
+        if (typed === LOCAL) return null;
+        const result = await embed({ model: typed, texts: ['hello'], timeoutMs: TIMEOUT_MS });
+        if (result.kind === 'failed') return result.message;
+        dimensions = result.vectors[0]?.length ?? null;
+        return null;
+      },
+    });
+    write({ EMBEDDING_MODEL: model });
+    const size = dimensions === null ? '' : ` It answers with ${dimensions} numbers.`;
+    return {
+      summary: `Notes are found by embeddings of ${model}.${size} Those that are kept are made again where it is another than before.`,
+      data: { model, dimensions },
+    };
+  },
+});

@@ -1,0 +1,85 @@
+import type { EmbedForGroup } from '../../lib/embed.ts';
+import { HASH_EMBEDDER, hashEmbedding } from './hash-embedder.ts';
+import { GLOBAL } from './search.ts';
+import { LOCAL } from './settings.ts';
+
+/** Time that an outage of the server is believed. */
+export const OUTAGE_MS = 60_000;
+
+/** Time for one batch of notes, and for a question that a turn waits for. */
+const BATCH_MS = 60_000;
+const QUESTION_MS = 4_000;
+
+/** Vectors of texts; null for one that the server does not take. `failed` is a sentence. */
+export type Vectors =
+  | { readonly kind: 'made'; readonly vectors: readonly (Float32Array | null)[] }
+  | { readonly kind: 'failed'; readonly message: string };
+
+/** What makes vectors of texts. */
+export type Embedder = {
+  /** Identifies the vectors: those of another embedder cannot be compared with them. */
+  readonly id: string;
+  readonly isLocal: boolean;
+  /** How many texts it takes at once. */
+  readonly batch: number;
+  /** The least likeness at which a note bears on a question, where the owner has not set one. */
+  readonly threshold: number;
+  /** Makes the vectors of notes of a folder, whose budget pays. Never rejects. */
+  ofNotes(folder: string, texts: readonly string[]): Promise<Vectors>;
+  ofQuestion(folder: string, text: string): Promise<Vectors>;
+};
+
+/** Opens the embedder of a setting: the local one, or a model of a server. */
+export function openEmbedder(
+  model: string,
+  { embed, signal }: { readonly embed: EmbedForGroup; readonly signal: AbortSignal },
+): Embedder {
+  if (model === LOCAL) return localEmbedder();
+
+  async function ask(
+    folder: string,
+    texts: readonly string[],
+    timeoutMs: number,
+  ): Promise<Vectors> {
+    // What all see is the owner's.
+    const payer = folder === GLOBAL ? 'main' : folder;
+    const result = await embed({ model, folder: payer, texts, timeoutMs, signal });
+    if (result.kind === 'embedded') return { kind: 'made', vectors: result.vectors };
+    if (!result.isRefused) return result;
+    if (texts.length === 1) {
+      // A server that refuses this too does not refuse the text.
+      const probe = await embed({ model, folder: payer, texts: ['hello'], timeoutMs, signal });
+      return probe.kind === 'embedded' ? { kind: 'made', vectors: [null] } : result;
+    }
+    const middle = Math.ceil(texts.length / 2);
+    const head = await ask(folder, texts.slice(0, middle), timeoutMs);
+    if (head.kind === 'failed') return head;
+    const tail = await ask(folder, texts.slice(middle), timeoutMs);
+    if (tail.kind === 'failed') return tail;
+    return { kind: 'made', vectors: [...head.vectors, ...tail.vectors] };
+  }
+
+  return {
+    id: model,
+    isLocal: false,
+    batch: 64,
+    threshold: 0.35,
+    ofNotes: (folder, texts) => ask(folder, texts, BATCH_MS),
+    ofQuestion: (folder, text) => ask(folder, [text], QUESTION_MS),
+  };
+}
+
+function localEmbedder(): Embedder {
+  const made = (texts: readonly string[]): Vectors => ({
+    kind: 'made',
+    vectors: texts.map(hashEmbedding),
+  });
+  return {
+    id: HASH_EMBEDDER,
+    isLocal: true,
+    batch: 64,
+    threshold: 0.25,
+    ofNotes: async (_folder, texts) => made(texts),
+    ofQuestion: async (_folder, text) => made([text]),
+  };
+}

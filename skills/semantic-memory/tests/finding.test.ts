@@ -1,0 +1,132 @@
+import { expect, test } from 'vitest';
+import { hashEmbedding } from '../../../src/tools/semantic-memory/hash-embedder.ts';
+import { paragraphsOf, piecesOf } from '../../../src/tools/semantic-memory/paragraphs.ts';
+import { codeOf, cosine, toBytes } from '../../../src/tools/semantic-memory/quantise.ts';
+import { tellingWords, wordsOf } from '../../../src/tools/semantic-memory/query-words.ts';
+import { searchNotes } from '../../../src/tools/semantic-memory/search.ts';
+import { noteOf, openTestNotes, realEmbedding } from './fixtures.ts';
+import { NOTES, QUESTIONS } from './labelled-notes.ts';
+import { qualityOf } from './quality.ts';
+
+/** Keeps the labelled notes with vectors of an embedder, and searches them as a turn does. */
+function labelled(embed: (text: string) => Float32Array | null) {
+  const notes = openTestNotes();
+  const source = notes.source('main', 'file', 'a.md');
+  notes.append('main', source, NOTES.map(noteOf));
+  const waiting = notes.waiting('main', NOTES.length);
+  notes.embedded('main', new Map(waiting.map(({ id, text }) => [id, embed(text)])));
+  return (text: string) => {
+    const wish = { folder: 'main', text, vector: embed(text), leastLikeness: 0, leastShare: 0 };
+    return searchNotes(notes, wish).map(({ note }) => note.place);
+  };
+}
+
+test('a real model finds paraphrases that words do not, and loses nothing that words find', async () => {
+  const of = (kind: string) => QUESTIONS.filter((each) => each.kind === kind);
+  const words = labelled(() => null);
+  const both = labelled(realEmbedding);
+  expect((await qualityOf(words, of('paraphrase'))).firstFive).toBeLessThan(0.3);
+  expect((await qualityOf(both, of('paraphrase'))).firstFive).toBeGreaterThan(0.9);
+  expect((await qualityOf(both, of('shared words'))).first).toBe(1);
+});
+
+test('the local embedder finds other forms of a word, which words alone do not, and no paraphrases', async () => {
+  const of = (kind: string) => QUESTIONS.filter((each) => each.kind === kind);
+  const words = labelled(() => null);
+  const hash = labelled(hashEmbedding);
+  expect((await qualityOf(words, of('other form'))).firstFive).toBeLessThan(0.2);
+  expect((await qualityOf(hash, of('other form'))).firstFive).toBeGreaterThan(0.9);
+  expect((await qualityOf(hash, of('shared words'))).first).toBe(1);
+  expect((await qualityOf(hash, of('paraphrase'))).firstFive).toBeLessThan(0.3);
+});
+
+test('a hash embedding has 384 numbers and length 1, is the same each time, and knows no case or accents', () => {
+  const vector = hashEmbedding('Crème brûlée for Zoë');
+  expect(vector).toHaveLength(384);
+  expect(Math.hypot(...vector)).toBeCloseTo(1);
+  expect(hashEmbedding('creme BRULEE for zoe')).toEqual(vector);
+  expect(Math.hypot(...hashEmbedding('…'))).toBe(0);
+  const alike = cosine(hashEmbedding('我们的房子在河边'), toBytes(hashEmbedding('房子在河边吗')));
+  expect(alike).toBeGreaterThan(0.4);
+});
+
+test('the nearest by the codes of 512 bits are the nearest by the vectors', () => {
+  const vectors = NOTES.map(realEmbedding);
+  const distance = (one: Buffer, other: Buffer) =>
+    one.reduce((sum, byte, at) => sum + bitsIn(byte ^ (other[at] ?? 0)), 0);
+  const codes = vectors.map(codeOf);
+  let kept = 0;
+  for (const { text } of QUESTIONS) {
+    const asked = realEmbedding(text);
+    const nearest = (scores: readonly number[], most: number) =>
+      [...scores.keys()]
+        .toSorted((one, other) => (scores[one] ?? 0) - (scores[other] ?? 0))
+        .slice(0, most);
+    const exact = nearest(
+      vectors.map((each) => -cosine(asked, toBytes(each))),
+      3,
+    );
+    const coarse = nearest(
+      codes.map((code) => distance(codeOf(asked), code)),
+      16,
+    );
+    kept += exact.filter((at) => coarse.includes(at)).length;
+  }
+  expect(kept / (QUESTIONS.length * 3)).toBeGreaterThan(0.95);
+});
+
+function bitsIn(byte: number): number {
+  return byte.toString(2).replaceAll('0', '').length;
+}
+
+test('a file is taken apart at blank lines, headings and items; a long text at its sentences', () => {
+  const markdown = '# House #\r\n\r\nThe first paragraph\ngoes on.\n- one item here\n- ok\n';
+  expect(paragraphsOf(markdown)).toEqual([
+    { line: 3, heading: 'House', text: 'The first paragraph\ngoes on.' },
+    { line: 5, heading: 'House', text: '- one item here' },
+  ]);
+  const long = 'A sentence of some words. '.repeat(100);
+  const pieces = piecesOf(long);
+  expect(pieces.every((piece) => piece.length <= 1_000 && piece.endsWith('.'))).toBe(true);
+  expect(pieces.join(' ')).toBe(long.trim());
+  expect(piecesOf('x'.repeat(2_500)).map(({ length }) => length)).toEqual([1_000, 1_000, 500]);
+});
+
+test('a question becomes its words; those that most notes have are left out', () => {
+  expect(wordsOf('Où est le "café" NEAR café? 房子')).toEqual([
+    'ou',
+    'est',
+    'le',
+    'cafe',
+    'near',
+    '房',
+    '子',
+  ]);
+  const words = [
+    { word: 'the', notes: 900 },
+    { word: 'boiler', notes: 3 },
+    { word: 'unknown', notes: 0 },
+    { word: 'house', notes: 90 },
+  ];
+  expect(tellingWords(words, 100)).toEqual(['boiler', 'house']);
+});
+
+test('words that all notes have still find the newest of them', () => {
+  const notes = openTestNotes();
+  const source = notes.source('main', 'file', 'a.md');
+  notes.append(
+    'main',
+    source,
+    Array.from({ length: 5_000 }, (_, at) => noteOf(`common words ${at}`, at)),
+  );
+  const wish = {
+    folder: 'main',
+    text: 'common words',
+    vector: null,
+    leastLikeness: 0,
+    leastShare: 0,
+  };
+  expect(searchNotes(notes, wish).map(({ note }) => note.place)).toContain(4_999);
+  expect(searchNotes(notes, { ...wish, text: '" OR * NEAR( -' })).toEqual([]);
+  notes.close();
+});

@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs';
+import { openMemoryDatabases } from '../../../src/store/own-databases.ts';
+import { loadVectors, MIGRATIONS } from '../../../src/tools/semantic-memory/database.ts';
+import type { NewNote } from '../../../src/tools/semantic-memory/note.ts';
+import { type Notes, openNotes } from '../../../src/tools/semantic-memory/notes.ts';
+
+/** Opens an empty memory's database, which is gone when it is closed. */
+export function openTestNotes(): Notes & { close(): void } {
+  const databases = openMemoryDatabases({ now: () => 0 });
+  const database = databases.of('service', 'semantic-memory')(MIGRATIONS);
+  const problem = loadVectors(database);
+  if (problem !== null) throw new Error(problem);
+  return { ...openNotes(database, true), close: databases.close };
+}
+
+/** Makes a note of a file from its text. */
+export function noteOf(text: string, place = 1): NewNote {
+  return { place, heading: null, who: null, saidAt: null, text };
+}
+
+/** Returns the vector that a real model made of a labelled text; `make-embeddings.ts` writes them. */
+export function realEmbedding(text: string): Float32Array {
+  const bytes = Buffer.from(realEmbeddings[text] ?? '', 'base64');
+  if (bytes.length === 0) throw new Error(`no vector is kept of: ${text}`);
+  return Float32Array.from(new Int8Array(bytes.buffer, bytes.byteOffset, bytes.length));
+}
+
+const realEmbeddings: Readonly<Record<string, string>> = JSON.parse(
+  readFileSync(`${import.meta.dirname}/embeddings.json`, 'utf8'),
+);
