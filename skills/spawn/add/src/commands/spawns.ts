@@ -1,0 +1,25 @@
+import { defineCommand } from '../host/contracts/command.ts';
+import { SpawnEnvironment } from '../lib/spawn/settings.ts';
+
+const OFF = 'Sub-agents are off. Set SPAWN=on in `.env`, then say `/restart`.';
+const USAGE =
+  'Say `/spawns` for the list, `/spawns 3` for the result of one, `/spawns stop 3` to end one.';
+
+/** Lists sub-agents, shows the result of one, or ends one. */
+export const command = defineCommand({
+  scope: 'owner',
+  name: 'spawns',
+  help: 'sub-agents at work and done; a number shows its result, `stop` and a number ends it',
+  settings: SpawnEnvironment,
+  isQuick: true,
+  async run({ own, callService }, argument) {
+    if (own.SPAWN === undefined) return { kind: 'answer', text: OFF };
+    const [, stop, number] = /^(?:(stop)\s+)?#?(\d{1,9})$/i.exec(argument.trim()) ?? [];
+    if (number === undefined && argument.trim() !== '') return { kind: 'answer', text: USAGE };
+    const request =
+      number === undefined
+        ? { kind: 'list' }
+        : { kind: stop === undefined ? 'show' : 'stop', number: Number(number) };
+    return { kind: 'answer', text: String(await callService('spawn', request)) };
+  },
+});
