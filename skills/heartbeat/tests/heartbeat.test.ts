@@ -258,5 +258,7 @@ test.for([
   ['HEARTBEAT_TIME_ZONE', '+02:00', expect.stringContaining('must be the name of a time zone')],
 ] as const)('%s=%s is refused with what it should be', async ([name, value, problem]) => {
   const { silent } = openServices(await discoverServices(), { [name]: value });
-  expect(silent).toMatchObject([{ name: 'heartbeat', wrong: [{ name, problem }] }]);
+  // Other skills may be in the tree, and off.
+  const own = silent.filter((one) => one.name === 'heartbeat');
+  expect(own).toMatchObject([{ wrong: [{ name, problem }] }]);
 });

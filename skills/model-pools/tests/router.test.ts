@@ -14,6 +14,9 @@ test('the default pool answers, each kind of work has its own, and any other the
     expect(await names({ taskType })).toEqual(CHEAP);
   }
   expect(await names({ taskType: 'subagent' })).toEqual(SMART);
+  // A turn may ask for a pool by its name, as the profile of a sub-agent does; an unknown one is nobody's.
+  expect(await names({ taskType: 'subagent', pool: 'cheap' })).toEqual(CHEAP);
+  expect(await names({ taskType: 'subagent', pool: 'tiny' })).toEqual(SMART);
   const other = await routing({ MODEL_POOL_DEFAULT: 'cheap' });
   expect(await other.names()).toEqual(CHEAP);
 });
@@ -47,6 +50,7 @@ test('a model of /model is asked first and falls through within its pool; one of
   const alone = await routing(parts, 'openai/of-my-own');
   expect(await alone.names()).toEqual(['openai/of-my-own']);
   expect(await alone.names({ taskType: 'summary' })).toEqual(['openai/of-my-own']);
+  expect(await alone.names({ taskType: 'subagent', pool: 'cheap' })).toEqual(CHEAP);
 });
 
 test('without pools the model of the settings answers', async () => {

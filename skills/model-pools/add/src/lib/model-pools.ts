@@ -117,10 +117,13 @@ export function unknownPools(settings: PoolSettings): readonly string[] {
   );
 }
 
-/** Returns the pool for a kind of work: its own, else the default, which is the first where none is named. */
-export function poolFor(settings: PoolSettings, work: string): Pool | null {
+/**
+ * Returns the pool for a kind of work: the one that the turn asks for, that of its kind, else the default, which is
+ * the first where none is named.
+ */
+export function poolFor(settings: PoolSettings, work: string, asked?: string): Pool | null {
   const { MODEL_POOLS: pools, MODEL_POOL_DEFAULT: usual, MODEL_POOL_FOR: byWork } = settings;
   const find = (name: string | undefined) => pools.find((pool) => pool.name === name);
   const own = Object.hasOwn(byWork, work) ? byWork[work] : undefined;
-  return find(own) ?? find(usual) ?? pools[0] ?? null;
+  return find(asked) ?? find(own) ?? find(usual) ?? pools[0] ?? null;
 }

@@ -19,15 +19,20 @@ export const router = defineRouter({
     const proxy = watchProxy(proxyPrefix ?? null, now);
 
     /** A model that the owner has chosen and no pool holds is meant alone, for all work of its chat. */
-    function modelsFor({ group: { folder }, taskType }: RoutedTurn): readonly PoolModel[] | null {
+    function modelsFor({
+      group: { folder },
+      taskType,
+      pool: asked,
+    }: RoutedTurn): readonly PoolModel[] | null {
       const chosen = chosenFor(folder);
-      const pool = poolFor(settings, taskType);
+      const pool = poolFor(settings, taskType, asked);
       if (pool === null || chosen === null) return pool?.models ?? null;
       const home = settings.MODEL_POOLS.find(({ models }) =>
         models.some(({ name }) => name === chosen),
       );
-      if (home === undefined) return null;
-      const own = Object.hasOwn(settings.MODEL_POOL_FOR, taskType) ? pool : home;
+      if (home === undefined) return pool.name === asked ? pool.models : null;
+      const isNamed = pool.name === asked || Object.hasOwn(settings.MODEL_POOL_FOR, taskType);
+      const own = isNamed ? pool : home;
       return own.models.toSorted(
         (one, other) => Number(other.name === chosen) - Number(one.name === chosen),
       );
@@ -49,7 +54,7 @@ export const router = defineRouter({
       const tells = taskType === 'chat';
       const models = modelsFor(turn);
       if (models === null) return null;
-      const pool = poolFor(settings, taskType)?.name ?? '';
+      const pool = poolFor(settings, taskType, turn.pool)?.name ?? '';
       const hasHeader = withHeader.includes('*') || withHeader.includes(pool);
       const headers = hasHeader ? { 'x-task-type': taskType } : null;
       const usable = proxy.usable(models, { isSummary: taskType === 'summary' });
