@@ -21,14 +21,14 @@ function start(environment: Readonly<Record<string, string>> = {}) {
     setTimer: () => () => {},
     fetchAttachment: () => Promise.reject(new Error('no file')),
   };
-  const apply = (text: string, isOwner = false) =>
+  const apply = (text: string, isOwner = false, id = 'bob') =>
     filters.apply(
       {
         id: 'm1',
         channel: 'chat',
         group: { name: 'Family', folder: 'family', isMain: false },
         isDirect: false,
-        sender: { id: 'bob', name: 'Bob', isOwner },
+        sender: { id, name: 'Bob', isOwner },
         text,
         sentAt: 0,
         isContext: false,
@@ -82,6 +82,22 @@ test('a limit cuts what others write, between two characters, and says so', () =
   });
   expect(sanitizer.apply('abcd🙂efg', true)).toMatchObject({ text: 'abcd🙂efg', notes: [] });
   expect(sanitizer.apply('abc')).toMatchObject({ text: 'abc', notes: [] });
+});
+
+test('a message whose sender has no possible id is kept out, and others with odd ones are not', () => {
+  using sanitizer = start();
+  const dropped = { kind: 'dropped', filter: 'sanitizer', reason: 'the id of its sender is none' };
+  for (const id of ['', 'a\u0000b', 'a\nb', 'a\tb', 'a\u007f', 'é'.repeat(129)]) {
+    expect(sanitizer.apply('hello', false, id), JSON.stringify(id)).toEqual(dropped);
+  }
+  for (const id of [
+    '@ada:matrix.example',
+    'home/kitchen/button',
+    'ada..b@mail.example',
+    'é'.repeat(128),
+  ]) {
+    expect(sanitizer.apply('hello', false, id), id).toMatchObject({ kind: 'through' });
+  }
 });
 
 test('the doctor tells how many messages were marked, and for what', async () => {

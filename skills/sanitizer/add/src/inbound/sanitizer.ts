@@ -4,6 +4,7 @@ import { wholeNumber } from '../lib/setting-values.ts';
 import { countMarks, MIGRATIONS } from './sanitizer/counts.ts';
 import { examineText } from './sanitizer/examine-text.ts';
 
+const LONGEST_ID_BYTES = 256;
 const PASS: FilterResult = { kind: 'pass' };
 
 /**
@@ -18,7 +19,8 @@ export const filter = defineInboundFilter({
   create({ settings: { SANITIZER_LONGEST: longest }, openDatabase, now }) {
     const database = openDatabase(MIGRATIONS);
     return (message) => {
-      const { isOwner } = message.sender;
+      const { isOwner, id } = message.sender;
+      if (!isId(id)) return { kind: 'drop', reason: 'the id of its sender is none' };
       const isTooLong = longest > 0 && !isOwner && message.text.length > longest;
       const given = isTooLong ? wholeCharacters(message.text.slice(0, longest)) : message.text;
       const { text, kinds, remarks } = examineText(given, isOwner ? 'owner' : 'member');
@@ -31,6 +33,11 @@ export const filter = defineInboundFilter({
     };
   },
 });
+
+/** Tells whether a text can be the id of a person: no channel gives one that is empty, long or has control characters. */
+function isId(id: string): boolean {
+  return id !== '' && Buffer.byteLength(id) <= LONGEST_ID_BYTES && !/\p{Cc}/u.test(id);
+}
 
 function wholeCharacters(text: string): string {
   return /[\uD800-\uDBFF]$/.test(text) ? text.slice(0, -1) : text;
