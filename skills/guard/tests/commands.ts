@@ -289,6 +289,9 @@ export const EVERYDAY: readonly string[] = [
   'pip install requests',
   'pytest -q',
   './run.sh',
+  '/workspace/group/run.sh',
+  '/tmp/x/run.sh --fast',
+  'a/b/run.sh',
   'bash run.sh',
   'sh ./scripts/build.sh --fast',
   'scripts/report.py',
@@ -383,6 +386,10 @@ export const ASKED: readonly string[] = [
   'shred x',
   'python3 -c "import shutil; shutil.rmtree(\'build\')"',
   'apt-get install x',
+  '/usr/sbin/terraform apply',
+  '~/bin/deploy',
+  '../other/run.sh',
+  '/workspace/../opt/x/run',
 ];
 
 /** What cannot be told before it runs, or is no command at all. */

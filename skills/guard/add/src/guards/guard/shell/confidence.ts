@@ -47,13 +47,10 @@ export function confidenceInShell(
   trace: Trace,
   ownPrograms: ReadonlySet<string>,
 ): Confidence {
-  const strange = trace.calls.flatMap(({ program }) =>
-    program === null || trace.own.has(program) || isKnownProgram(program, ownPrograms)
-      ? []
-      : [program],
-  );
-  // A script of the folder is a file that can be read, wherever its name is not known.
-  const unknown = strange.filter((program) => !isScriptPath(text, program));
+  const unknown = trace.calls.flatMap(({ program, path }) => {
+    if (program === null || isOfChat(path)) return [];
+    return trace.own.has(program) || isKnownProgram(program, ownPrograms) ? [] : [program];
+  });
   const isRead = trace.faults.length === 0;
   const isCommand = isRead && trace.unknown.length === 0 && !isProse(text, unknown);
   const outside = trace.written.filter((path) => !isInside(path));
@@ -118,12 +115,13 @@ function isProse(text: string, unknown: readonly string[]): boolean {
   );
 }
 
-function isScriptPath(text: string, program: string): boolean {
-  return text.includes(`./${program}`) || new RegExp(`[\\w.-]+/${escaped(program)}\\b`).test(text);
-}
-
-function escaped(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+/** A script of the chat's folder is a file that can be read, whatever its name. */
+function isOfChat(path: Value): boolean {
+  return (
+    path?.includes('/') === true &&
+    /^(?:\/workspace\/|\/tmp\/|(?![/~]))/.test(path) &&
+    isInside(path)
+  );
 }
 
 function isInside(path: Value): boolean {

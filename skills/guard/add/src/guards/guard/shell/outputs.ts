@@ -4,11 +4,13 @@ import type { Value } from './values.ts';
 export type Call = {
   /** Without its folder; null where it is known only when it runs. */
   readonly program: string | null;
+  /** As it was written; null where it is not known. */
+  readonly path: Value;
   readonly args: readonly Value[];
 };
 
 /** Returns what a program writes for what it reads, where both are known. */
-export function outputOf({ program, args }: Call, input: Value): Value {
+export function outputOf({ program, args }: Omit<Call, 'path'>, input: Value): Value {
   const known = args.filter((arg) => arg !== null);
   if (known.length < args.length) return null;
   switch (program) {

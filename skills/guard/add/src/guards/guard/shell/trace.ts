@@ -210,7 +210,7 @@ class ShellTrace implements Trace {
       first === null || /[*?[]/.test(first.replace(/^\[{1,2}$/, ''))
         ? null
         : first.replace(/^.*\//, '');
-    this.calls.push({ program, args });
+    this.calls.push({ program, path: first, args });
     if (first === null || program === null) {
       this.unknown.push('the program itself');
       return null;
