@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import { z } from 'zod';
 import { defineTool } from '../../host/contracts/tool.ts';
 import { cutText } from '../../lib/cut-text.ts';
@@ -12,6 +13,8 @@ import { refusalOfSite } from './sites.ts';
 import { asUntrusted } from './untrusted.ts';
 
 const TIMEOUT_MS = 45_000;
+/** Pages that are taken apart at once: each may take much memory. */
+const MOST_READ_AT_ONCE = 2;
 const MOST_CHARACTERS = 40_000;
 /** Below the size at which results are cut, so that the end mark is never lost. */
 const MOST_BYTES = 56_000;
@@ -45,6 +48,7 @@ export function webFetch(internet: Internet, readingMs = 15_000) {
     create({ settings, now, newId }) {
       const { WEB_ALLOW: allow, WEB_DENY: deny, WEB_ROBOTS, WEB_CACHE_MINUTES } = settings;
       const cache = openPageCache(WEB_CACHE_MINUTES * 60_000, now);
+      const inTurn = pLimit(MOST_READ_AT_ONCE);
       const robots = WEB_ROBOTS === 'yes' ? openRobots(internet, now) : null;
       return {
         description:
@@ -77,7 +81,7 @@ export function webFetch(internet: Internet, readingMs = 15_000) {
           },
         });
         const { title, text } =
-          format === 'raw' ? rawText(fetched) : await readPage(fetched, readingMs);
+          format === 'raw' ? rawText(fetched) : await inTurn(() => readPage(fetched, readingMs));
         const { way, status, contentType } = fetched;
         const page = { url: fetched.url, way, status, contentType, title, text };
         const key = `${format} ${way[0]?.href}`;
