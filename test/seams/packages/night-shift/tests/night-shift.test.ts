@@ -10,7 +10,11 @@ test('tasks go to the other model first, and talk to the usual one', async () =>
   const models = openModels(await discoverProviders(), environment, { settings });
   const parts = { models, log: { warn() {} }, now: () => 0 };
   const { chooseModels } = openRouting(await discoverRouters(), environment, parts);
-  const turn = { group: { name: 'Main', folder: 'main', isMain: true }, prompt: 'hello' };
+  const turn = {
+    group: { name: 'Main', folder: 'main', isMain: true },
+    taskType: 'chat',
+    prompt: 'hello',
+  };
   const namesFor = async (isTask: boolean) => {
     const route = await chooseModels({ ...turn, isTask });
     return route.kind === 'models' ? route.models.map(({ name }) => name) : route;
