@@ -8,7 +8,15 @@ const context = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}');
 const oauth =
   context.client_id === undefined
     ? {}
-    : { oauth: { clientId: context.client_id, clientSecret: context.client_secret } };
+    : {
+        oauth: {
+          clientId: context.client_id,
+          clientSecret: context.client_secret,
+          ...(scenario.includes('client-credentials') ? { grant: 'client_credentials' } : {}),
+          privateKey: context.private_key_pem,
+          algorithm: context.signing_algorithm,
+        },
+      };
 const server = { url, groups: ['*'], timeout: 10, ...oauth };
 const opened = await openServers(
   { far: server },
@@ -16,19 +24,29 @@ const opened = await openServers(
 );
 const { servers, timers } = opened;
 
+let logins = 0;
+let waits = 0;
+
 /** Waits until the server is connected, logging in where it wants that. */
 async function connected(): Promise<void> {
   for (let round = 0; round < 400; round += 1) {
     const state = servers.find('far')?.state();
     if (state?.state === 'connected') return;
     if (state?.state === 'login') await login();
-    if (state?.state === 'waiting') timers.pass();
+    if (state?.state === 'waiting') {
+      waits += 1;
+      if (waits > 3) throw new Error(`not connected: ${state.detail}`);
+      timers.pass();
+    }
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
   throw new Error(`not connected: ${JSON.stringify(servers.states())}`);
 }
 
 async function login(): Promise<void> {
+  logins += 1;
+  // A person would not go on for ever either: each login is one of theirs.
+  if (logins > 3) throw new Error('logged in three times, and still refused');
   const page = servers.find('far')?.loginPage;
   if (page === null || page === undefined) throw new Error('no page');
   const answer = await fetch(page, { redirect: 'manual' });

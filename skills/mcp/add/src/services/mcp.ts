@@ -42,6 +42,10 @@ export const service = defineService({
       // An editor writes in several steps.
       cancel = setTimer(SETTLED_MS, () => servers.reload());
     });
+    // Without it the list is read at the next start.
+    watcher.on('error', (error) =>
+      log.warn('the list of MCP servers is not watched', { error: String(error) }),
+    );
     const withdraw = announce(dataDir, servers);
     await servers.reload();
     return {

@@ -43,6 +43,13 @@ const HttpServer = z.object({
       clientId: z.string(),
       clientSecret: z.string().optional(),
       scope: z.string().optional(),
+      /** `client_credentials` logs in by the client alone, without a person. */
+      grant: z.enum(['authorization_code', 'client_credentials']),
+      /** A key in PEM in the place of the secret, and what it signs with. */
+      privateKey: z.string(),
+      algorithm: z.string(),
+      /** The authorization server that the client is registered with: no other is shown its secret. */
+      issuer: z.url(),
     })
     .partial()
     .optional(),

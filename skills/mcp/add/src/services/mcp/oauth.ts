@@ -49,7 +49,7 @@ export function openOAuth({
   onLogin,
 }: OAuthOptions): OAuthSession {
   const path = oauthFile(dataDir, server.name);
-  const { clientId, clientSecret, scope } = server.oauth ?? {};
+  const { clientId, clientSecret, scope, issuer } = server.oauth ?? {};
   let kept = read(path, server.url);
   // A client is registered for one address to come back to.
   if (kept.redirect !== redirectUrl)
@@ -84,6 +84,7 @@ export function openOAuth({
       return {
         client_id: clientId,
         ...(clientSecret === undefined ? {} : { client_secret: clientSecret }),
+        ...(issuer === undefined ? {} : { issuer }),
       };
     },
     saveClientInformation: (client) => keep({ client }),

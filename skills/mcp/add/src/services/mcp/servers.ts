@@ -8,6 +8,7 @@ import { launchOf, serverFolder } from '../../lib/mcp/packages.ts';
 import type { StartProgram } from '../../lib/program.ts';
 import { ServerConnection, type ServerTransport } from './connection.ts';
 import { limitedFetch } from './limited-fetch.ts';
+import { machineLogin } from './machine-login.ts';
 import { forgetOAuth, type OAuthSession, openOAuth } from './oauth.ts';
 import { ProgramTransport } from './program-transport.ts';
 import { offeredName, type RemoteTool } from './remote-tools.ts';
@@ -184,13 +185,15 @@ function openHttp(server: HttpServer, oauth: OAuthSession): ServerTransport {
   const hasOwnKey = Object.keys(server.headers).some(
     (name) => name.toLowerCase() === 'authorization',
   );
+  const machine = machineLogin(server);
   const transport = new StreamableHTTPClientTransport(new URL(server.url), {
     requestInit: { headers: server.headers },
     fetch: limitedFetch,
     // A key of the owner's takes the place of a login.
-    ...(hasOwnKey ? {} : { authProvider: oauth }),
+    ...(hasOwnKey ? {} : { authProvider: machine ?? oauth }),
   });
-  const finishLogin = hasOwnKey ? null : (code: string) => transport.finishAuth(code);
+  const finishLogin =
+    hasOwnKey || machine !== null ? null : (code: string) => transport.finishAuth(code);
   return { transport, end: () => null, finishLogin };
 }
 
