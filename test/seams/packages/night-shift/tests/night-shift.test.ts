@@ -16,7 +16,7 @@ test('tasks go to the other model first, and talk to the usual one', async () =>
     prompt: 'hello',
   };
   const namesFor = async (isTask: boolean) => {
-    const route = await chooseModels({ ...turn, isTask });
+    const route = await chooseModels({ ...turn, isTask, taskType: isTask ? 'task' : 'chat' });
     return route.kind === 'models' ? route.models.map(({ name }) => name) : route;
   };
   expect(await namesFor(true)).toEqual(['small', 'large']);
