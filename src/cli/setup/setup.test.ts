@@ -130,21 +130,25 @@ function onTerminal(root: string, ...args: string[]) {
       await vi.waitFor(() => expect(seen).toContain(part));
       seen = seen.slice(seen.indexOf(part) + part.length);
     },
+    /** Says no to every question up to the last, the service: a skill that is applied may bring some. */
+    async refusesTheRest() {
+      for (let name = ''; name !== 'service'; ) {
+        await vi.waitFor(() => expect(seen).toMatch(QUESTION));
+        const [text = '', stage = ''] = QUESTION.exec(seen) ?? [];
+        seen = seen.slice(seen.indexOf(text) + text.length);
+        name = stage;
+        child.stdin.write('n');
+      }
+    },
   };
 }
+
+const QUESTION = /([a-z][\w-]*): [^:]*?Do it (?:now|again)\?/;
 
 test('on a terminal, without a name, it walks through everything and takes a no', async () => {
   await using codebase = temporaryCodebase({ '.env': 'ANTHROPIC_API_KEY=sk-test-key\n' });
   const terminal = onTerminal(codebase.root);
-  const questions = [
-    'with a key. Do it again?',
-    'whatsapp: link the assistant',
-    'service: the system',
-  ];
-  for (const question of questions) {
-    await terminal.sees(question);
-    terminal.type('n');
-  }
+  await terminal.refusesTheRest();
   expect(await terminal.code).toBe(0);
   expect(terminal.seen()).toContain('whatsapp: not set up; `claw setup whatsapp` does it');
   expect(terminal.seen()).toContain('service: not set up; `claw setup service` does it');
@@ -167,10 +171,7 @@ test('the starter set is offered, and one yes applies it; it is named in the tre
   );
   terminal.type('y');
   await terminal.sees('In: loud, quiet.');
-  for (const question of ['whatsapp: link', 'service: the system']) {
-    await terminal.sees(question);
-    terminal.type('n');
-  }
+  await terminal.refusesTheRest();
   expect(await terminal.code).toBe(0);
   expect(terminal.seen()).toContain('starter: set up, loud, quiet');
   expect(codebase.read('quiet.txt')).toBe('quiet\n');
@@ -205,10 +206,7 @@ test('a refused key is asked for again, and what is typed answers no other quest
   await terminal.sees('The key, made in');
   terminal.type('sk-good\r');
   await terminal.sees('The model answers');
-  for (const question of ['whatsapp: link', 'service: the system']) {
-    await terminal.sees(question);
-    terminal.type('n');
-  }
+  await terminal.refusesTheRest();
   expect(await terminal.code).toBe(0);
   await server.close();
   expect(terminal.seen()).toMatch(
