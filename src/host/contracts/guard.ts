@@ -12,7 +12,7 @@ import type { Tool } from './tool.ts';
 
 /** Services that a guard works with, beside its own settings. */
 export type GuardContext = {
-  /** Absolute path of the folder for what a guard keeps. */
+  /** Absolute path of the folder for what a guard keeps; what is below `of-chats/<folder>` goes with that chat. */
   readonly dataDir: string;
   readonly timeZone: string;
   readonly log: HostLog;

@@ -65,6 +65,8 @@ export async function deleteGroupFolder(places: FolderPlaces, folder: string): P
     await removeTree(join(parent, folder));
   }
   await removeTree(mediaFolder(places.dataDir, folder));
+  // What skills keep about this chat, such as a guard's log.
+  await removeTree(join(places.dataDir, 'of-chats', folder));
 }
 
 /** Deletes the conversations of a folder's agent and the files it was shown, which its next chat must not get to read. */

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -163,6 +163,9 @@ await describeWithEngine('docker', 'what survives what', () => {
 
   test('of a group that was deleted no byte is left', async () => {
     await fill('marker9');
+    const notes = join(project.dataDir, 'of-chats/kin');
+    mkdirSync(notes, { recursive: true });
+    writeFileSync(join(notes, 'note-of-a-skill.txt'), 'marker9');
     const task = { prompt: 'say marker9', kind: 'every', schedule: '1h' };
     expect(await call('schedule_task', task)).toContain('Task ');
     clock.pass(3_600_000);
