@@ -2,7 +2,12 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { examination } from '../../../src/doctor/guard.ts';
-import { addEntry, auditPath, lastEntries } from '../../../src/guards/guard/audit-log.ts';
+import {
+  addEntry,
+  auditPath,
+  auditPaths,
+  lastEntries,
+} from '../../../src/guards/guard/audit-log.ts';
 import { guard } from '../../../src/guards/guard.ts';
 import { openGuards } from '../../../src/host/turns/tool-calls/guarded-calls.ts';
 import type { OwnToolVerdict } from '../../../src/sandbox/sandbox.ts';
@@ -39,7 +44,9 @@ function caller(environment: Readonly<Record<string, string>> = {}, isAllowed = 
       return isAllowed ? null : 'The owner did not allow this call.';
     });
   const lines = () =>
-    readFileSync(auditPath(dataDir), 'utf8')
+    auditPaths(dataDir)
+      .map((path) => readFileSync(path, 'utf8'))
+      .join('')
       .split('\n')
       .filter((line) => line !== '')
       .map((line) => JSON.parse(line));
@@ -160,13 +167,12 @@ test('what the owner denies a chat is refused there, what they want to be asked 
   expect(await family.refusalOf('send_message', { text: 'x' }, 'main', 'host')).toBeNull();
   expect(await family.refusalOf('shell', { command: 'ls' }, 'kids')).toBeNull();
   expect(family.asked).toEqual(Array(2).fill('You want to be asked about that.'));
-  expect(family.lines().map(({ decision }) => decision)).toEqual([
-    'refused',
-    'run',
-    'refused',
-    'run',
-    'run',
-  ]);
+  expect(
+    family
+      .lines()
+      .map(({ decision }) => decision)
+      .sort(),
+  ).toEqual(['refused', 'refused', 'run', 'run', 'run']);
 });
 
 test('a rule that cannot be read lets no call through, and the setting is named', async () => {
@@ -229,7 +235,9 @@ test('secrets stay out of the log, and long inputs are cut', async () => {
     content: '-----BEGIN PRIVATE KEY-----\nhunter22\n-----END PRIVATE KEY-----',
   });
   await chat.refusalOf('write_file', { path: 'long', content: 'word '.repeat(50_000) });
-  const text = readFileSync(auditPath(chat.dataDir), 'utf8');
+  const text = auditPaths(chat.dataDir)
+    .map((path) => readFileSync(path, 'utf8'))
+    .join('');
   expect(text).not.toMatch(/hunter22|abcdefghijkl|pw1|two words/);
   expect(text).toContain('"text":"hello"');
   expect(text).toContain('(250000 characters)');
@@ -251,16 +259,16 @@ test('the log is the owner’s alone, and its files are followed by new ones, of
     input: {},
   } as const;
   for (let count = 0; count < 60; count += 1) {
-    addEntry(project.dir, { ...entry, chat: `chat${count}` }, 1_000);
+    addEntry(project.dir, { ...entry, tool: `tool${count}` }, 1_000);
   }
-  expect(statSync(auditPath(project.dir, 1)).mode & 0o777).toBe(0o600);
-  expect(statSync(join(project.dir, 'guard')).mode & 0o777).toBe(0o700);
-  const chats = lastEntries(project.dir, () => true, 100).map(({ chat }) => chat);
-  expect(chats.slice(0, 3)).toEqual(['chat59', 'chat58', 'chat57']);
-  expect(chats.length).toBeGreaterThan(20);
-  expect(chats.length).toBeLessThan(60);
-  writeFileSync(auditPath(project.dir), '{"time": "cut off by a cra', { flag: 'a' });
-  expect(lastEntries(project.dir, () => true, 1)).toMatchObject([{ chat: 'chat59' }]);
+  expect(statSync(auditPath(project.dir, 'main', 1)).mode & 0o777).toBe(0o600);
+  expect(statSync(join(project.dir, 'of-chats/main/guard')).mode & 0o777).toBe(0o700);
+  const tools = lastEntries(project.dir, () => true, 100).map(({ tool }) => tool);
+  expect(tools.slice(0, 3)).toEqual(['tool59', 'tool58', 'tool57']);
+  expect(tools.length).toBeGreaterThan(20);
+  expect(tools.length).toBeLessThan(60);
+  writeFileSync(auditPath(project.dir, 'main'), '{"time": "cut off by a cra', { flag: 'a' });
+  expect(lastEntries(project.dir, () => true, 1)).toMatchObject([{ tool: 'tool59' }]);
 });
 
 test('results lose signs for a terminal, those of the host their keys, and files of an agent nothing', async () => {
@@ -317,7 +325,7 @@ test('the doctor tells what was decided, and that others can read the log', asyn
 });
 
 test('a log that cannot be written lets no call through', async () => {
-  using project = new TestProject({ 'data/guard': 'a file where the folder should be' });
+  using project = new TestProject({ 'data/of-chats': 'a file where the folder should be' });
   const { guards } = open(join(project.dir, 'data'));
   const group = { name: 'Main', folder: 'main', isMain: true };
   const tool = { name: 'shell', isMainOnly: false };

@@ -1,6 +1,6 @@
-import { existsSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { z } from 'zod';
-import { auditPath, lastEntries } from '../guards/guard/audit-log.ts';
+import { auditPaths, lastEntries } from '../guards/guard/audit-log.ts';
 import { defineExamination, ok, problem } from './examination.ts';
 
 const AREA = 'guard';
@@ -12,10 +12,11 @@ export const examination = defineExamination({
   order: 67,
   settings: z.object({}),
   async examine({ dataDir }) {
-    const path = auditPath(dataDir);
-    if (!existsSync(path)) return [ok(AREA, 'has looked at no call yet')];
-    if ((statSync(path).mode & 0o077) !== 0) {
-      return [problem(AREA, 'others can read the audit log', `chmod 600 ${path}`)];
+    const paths = auditPaths(dataDir);
+    if (paths.length === 0) return [ok(AREA, 'has looked at no call yet')];
+    const open = paths.find((path) => (statSync(path).mode & 0o077) !== 0);
+    if (open !== undefined) {
+      return [problem(AREA, 'others can read the audit log', `chmod 600 ${open}`)];
     }
     const entries = lastEntries(dataDir, () => true, LOOKED_AT);
     const refused = entries.filter(({ decision }) => decision === 'refused').length;

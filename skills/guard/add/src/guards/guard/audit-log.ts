@@ -6,11 +6,12 @@ import {
   fstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   writeSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
 
 const LARGEST_BYTES = 5_000_000;
@@ -35,9 +36,10 @@ export const AuditEntry = z.object({
 
 export type AuditEntry = z.output<typeof AuditEntry>;
 
-/** Returns the path of the audit log; older files have a number: `audit.1.jsonl`. */
-export function auditPath(dataDir: string, age = 0): string {
-  return join(dataDir, 'guard', age === 0 ? 'audit.jsonl' : `audit.${age}.jsonl`);
+/** Returns the path of a chat's audit log; older files have a number: `audit.1.jsonl`. It is deleted with the chat. */
+export function auditPath(dataDir: string, chat: string, age = 0): string {
+  const name = age === 0 ? 'audit.jsonl' : `audit.${age}.jsonl`;
+  return join(dataDir, 'of-chats', chat, 'guard', name);
 }
 
 /**
@@ -46,35 +48,57 @@ export function auditPath(dataDir: string, age = 0): string {
  * @param largestBytes after which the file gets a number, and the oldest goes
  */
 export function addEntry(dataDir: string, entry: AuditEntry, largestBytes = LARGEST_BYTES): void {
-  mkdirSync(join(dataDir, 'guard'), { recursive: true, mode: 0o700 });
-  const path = auditPath(dataDir);
+  const path = auditPath(dataDir, entry.chat);
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const { O_APPEND, O_CREAT, O_WRONLY, O_NOFOLLOW } = constants;
   const file = openSync(path, O_APPEND | O_CREAT | O_WRONLY | O_NOFOLLOW, 0o600);
   try {
     fchmodSync(file, 0o600);
     writeSync(file, `${JSON.stringify(entry)}\n`);
-    if (fstatSync(file).size > largestBytes) rotate(dataDir);
+    if (fstatSync(file).size > largestBytes) rotate(dataDir, entry.chat);
   } finally {
     closeSync(file);
   }
 }
 
-function rotate(dataDir: string): void {
+function rotate(dataDir: string, chat: string): void {
   for (let age = MOST_FILES - 1; age >= 1; age -= 1) {
-    const younger = auditPath(dataDir, age - 1);
-    if (existsSync(younger)) renameSync(younger, auditPath(dataDir, age));
+    const younger = auditPath(dataDir, chat, age - 1);
+    if (existsSync(younger)) renameSync(younger, auditPath(dataDir, chat, age));
   }
 }
 
-/** Returns the last entries that fit, the newest first. A line that was cut off by a crash is left out. */
+/** Returns the paths of the newest audit log of each chat. */
+export function auditPaths(dataDir: string): readonly string[] {
+  return chatsIn(dataDir)
+    .map((chat) => auditPath(dataDir, chat))
+    .filter((path) => existsSync(path));
+}
+
+/** Returns the last entries of all chats that fit, the newest first. */
 export function lastEntries(
   dataDir: string,
   fits: (entry: AuditEntry) => boolean,
   most: number,
 ): readonly AuditEntry[] {
+  return chatsIn(dataDir)
+    .flatMap((chat) => lastOfChat(dataDir, chat, { fits, most }))
+    .toSorted((one, other) => (one.time === other.time ? 0 : one.time < other.time ? 1 : -1))
+    .slice(0, most);
+}
+
+function chatsIn(dataDir: string): readonly string[] {
+  const folder = join(dataDir, 'of-chats');
+  return existsSync(folder) ? readdirSync(folder).sort() : [];
+}
+
+type Wanted = { readonly fits: (entry: AuditEntry) => boolean; readonly most: number };
+
+/** A line that was cut off by a crash is left out. */
+function lastOfChat(dataDir: string, chat: string, { fits, most }: Wanted): readonly AuditEntry[] {
   const found: AuditEntry[] = [];
   for (let age = 0; age < MOST_FILES && found.length < most; age += 1) {
-    const path = auditPath(dataDir, age);
+    const path = auditPath(dataDir, chat, age);
     if (!existsSync(path)) continue;
     for (const line of readFileSync(path, 'utf8').split('\n').reverse()) {
       const entry = entryIn(line);
