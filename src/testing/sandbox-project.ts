@@ -1,9 +1,10 @@
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { readSettings, type Settings } from '../config.ts';
 import type { Model } from '../model/model.ts';
 import type { TokenCounts } from '../model/tokens.ts';
+import { bundleAgent } from '../sandbox/agent/bundle.ts';
 import { openSandbox } from '../sandbox/open.ts';
 import type {
   FollowUp,
@@ -82,6 +83,7 @@ export async function sandboxProject(parts: SandboxProjectParts): Promise<Sandbo
   const dir = await mkdtemp(join(tmpdir(), 'claw-sandbox-'));
   const dataDir = parts.settings?.dataDir ?? join(dir, 'data');
   await layOut(dir, dataDir, parts.files ?? {});
+  if (!Object.keys(parts.files ?? {}).some(isOfAgent)) await bringBundle(dir, dataDir);
   const server = await startAnthropicServer(parts.script ?? shellScript);
   const model =
     parts.model ??
@@ -209,6 +211,16 @@ async function layOut(
   }
   await mkdir(dataDir, { recursive: true });
   await writeFile(join(dataDir, 'claw.db'), 'all messages of all groups');
+}
+
+function isOfAgent(path: string): boolean {
+  return /^(container|src)\//.test(path);
+}
+
+/** Bundles the agent of this tree once for all tests of a run, and copies that. */
+async function bringBundle(dir: string, dataDir: string): Promise<void> {
+  const bundle = await bundleAgent(dir, join(tmpdir(), 'claw-agents'));
+  await cp(bundle, join(dataDir, 'cache', basename(bundle)), { recursive: true });
 }
 
 function settings(dataDir: string, parts: SandboxProjectParts): Settings {

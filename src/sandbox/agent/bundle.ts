@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { BuildOptions } from 'esbuild';
@@ -145,7 +146,13 @@ async function build(agentDir: string, sources: readonly string[], path: string)
     await esbuild.stop();
   }
   // Renamed when complete, so that a folder of that name is always a whole bundle.
-  await rename(unfinished, path);
+  try {
+    await rename(unfinished, path);
+  } catch (error) {
+    // Another process has made the same meanwhile.
+    await rm(unfinished, { recursive: true, force: true });
+    if (!existsSync(path)) throw error;
+  }
 }
 
 const OPTIONS: BuildOptions = {
