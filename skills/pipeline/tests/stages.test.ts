@@ -122,7 +122,7 @@ test('a stage is replaced for types of work, and the default serves the others',
     name: 'jokes',
     stage: 'classify',
     for: ['Creative'],
-    run: () => ({ type: 'Chat', complexity: 1 }),
+    run: () => ({ type: 'Chat' as const, complexity: 1 }),
   });
   const stages = registryOf([...DEFAULTS, reviews as Stage, jokes as Stage]);
   expect(stages.of('route', 'CodeReview')).toBe(reviews.run);
