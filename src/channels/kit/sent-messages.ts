@@ -45,9 +45,18 @@ const KEPT_TEXTS = 200;
 const Part = z.object({ at: z.int(), far_id: z.string() });
 const Owner = z.object({ id: z.string() });
 
-/** Opens the list of what a channel has sent, in its own database. */
-export function openSentMessages(openDatabase: OpenDatabase, now: () => number): SentMessages {
-  const database = openDatabase(MIGRATIONS);
+/**
+ * Opens the list of what a channel has sent, in its own database.
+ *
+ * @param others migrations for further tables of the channel, which then has its database by `openDatabase` as well
+ */
+export function openSentMessages(
+  openDatabase: OpenDatabase,
+  now: () => number,
+  others: readonly string[] = [],
+): SentMessages {
+  // This list gets no second entry: one there would take the number of the channel's first.
+  const database = openDatabase([...MIGRATIONS, ...others]);
   const parts = database.prepare('SELECT at, far_id FROM sent WHERE id = ? ORDER BY at');
   const insert = database.prepare(
     `INSERT INTO sent (jid, far_id, id, at, sent_at) VALUES (:jid, :farId, :id, :at, :now)

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { FetchedAttachment } from '../../channel.ts';
+import { dropFetched, keepFetched } from '../../kit/fetched-file.ts';
 import { WhatsAppError } from '../failure.ts';
 import type { Baileys } from '../session/baileys.ts';
 import type { LinkDatabase } from '../session/link-database.ts';
 import type { MediaPart } from './content.ts';
-import { kindOf } from './file-kind.ts';
 
 /** The server of files, and the largest file that is fetched. */
 export type MediaOptions = { readonly url: string; readonly limitBytes: number };
@@ -43,8 +42,7 @@ export function openMedia(
   );
   const find = linkDatabase.database.prepare('SELECT json FROM media WHERE jid = ? AND id = ?');
   const folder = join(linkDatabase.folder, 'media');
-  // Files of an earlier run, which a crash left before they were delivered.
-  rmSync(folder, { recursive: true, force: true });
+  dropFetched(folder);
   return {
     keep(jid, messageId, { attachment: { name, sizeBytes }, source }) {
       const kept = JSON.stringify({ name, sizeBytes, ...source }, BufferJSON.replacer);
@@ -62,11 +60,7 @@ export function openMedia(
       if (kept.fileSha256 !== null && !digest.equals(kept.fileSha256)) {
         throw gone('it is not the file that was sent');
       }
-      const { mimeType, extension } = kindOf(content);
-      const path = join(folder, `${digest.toString('hex')}.${extension}`);
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
-      writeWhole(path, content);
-      return { path, mimeType, sizeBytes: content.length, name: kept.name };
+      return keepFetched(folder, content, kept.name);
     },
   };
 }
@@ -97,18 +91,6 @@ async function download(
     throw error instanceof WhatsAppError ? error : gone('WhatsApp does not give it out', error);
   }
   return Buffer.concat(chunks);
-}
-
-function writeWhole(path: string, content: Uint8Array): void {
-  const temporary = `${path}.new-${process.pid}`;
-  const handle = openSync(temporary, 'w', 0o600);
-  try {
-    writeSync(handle, content);
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
-  renameSync(temporary, path);
 }
 
 function tooLarge(limitBytes: number): WhatsAppError {

@@ -1,8 +1,8 @@
 import { open } from 'node:fs/promises';
 import type { AnyMediaMessageContent, proto, WASocket } from '@whiskeysockets/baileys';
 import type { OutboundFile } from '../../channel.ts';
+import { kindOf } from '../../kit/file-kind.ts';
 import { WhatsAppError } from '../failure.ts';
-import { kindOf } from '../inbound/file-kind.ts';
 import type { Baileys } from '../session/baileys.ts';
 import type { Sent } from './sent.ts';
 
