@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { BotApiFiles, type DownloadFailure } from './botApiFiles.ts';
 import { type Entity, findEntities, HtmlError, parseHtml } from './botApiText.ts';
 
 /** Users, chats and answers have the Bot API's own shapes. */
@@ -44,10 +45,11 @@ export type Button = { readonly text: string; readonly callback_data: string };
 type Payload = Readonly<Record<string, unknown>>;
 type Update = { readonly update_id: number } & Payload;
 type Call = { readonly method: string; readonly payload: Payload };
-type Failure = BotApiError | 'cut' | 'page';
+type Failure = NonNullable<DownloadFailure>;
 type Poll = { readonly answer: (result: readonly Update[] | BotApiError) => void };
 
 const METHODS = [
+  'getFile',
   'getMe',
   'getUpdates',
   'deleteWebhook',
@@ -76,6 +78,8 @@ export class BotApi {
   readonly calls: Call[] = [];
   /** Reactions of the bot, by message. */
   readonly reactions = new Map<number, readonly unknown[]>();
+  /** Files that people have sent. */
+  readonly files = new BotApiFiles();
   /** Updates that the bot has not confirmed. */
   readonly pending: Update[] = [];
   /** An empty answer comes at once, as from a gateway that holds no request back. */
@@ -147,6 +151,12 @@ export class BotApi {
     return message.message_id;
   }
 
+  /** Somebody sends a photo, with a caption or without. */
+  sendPhoto(from: BotApiUser, chat: BotApiChat, content: Uint8Array, caption?: string): number {
+    const photo = this.files.uploadPhoto(content);
+    return this.sendContent(from, chat, { photo, ...(caption === undefined ? {} : { caption }) });
+  }
+
   /** Somebody presses the button with that text below a message of the bot's. */
   press(from: BotApiUser, { message_id, chatId, buttons }: SentMessage, text: string): number {
     const data = buttons.find((button) => button.text === text)?.callback_data;
@@ -195,6 +205,11 @@ export class BotApi {
     this.#failures.push({ method, error: 'page', later: 0 });
   }
 
+  /** The next file that is asked for is said to be at another address. */
+  redirectNextFile(): void {
+    this.#failures.push({ method: 'file', error: 'elsewhere', later: 0 });
+  }
+
   /** The next request of that method is carried out, and the line is cut instead of an answer. */
   loseNext(method: string): void {
     this.#failures.push({ method, error: 'cut', later: 0 });
@@ -219,6 +234,13 @@ export class BotApi {
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname, searchParams } = new URL(request.url ?? '/', this.url);
+    const file = /^\/file\/bot([^/]+)\/(.+)$/.exec(pathname);
+    if (file !== null) {
+      const isKnown = file[1] === this.#token;
+      const failure = isKnown ? this.#failureOf('file') : fault(404, 'Not Found');
+      this.files.give(decodeURIComponent(file[2] ?? ''), response, failure);
+      return;
+    }
     const [, token = '', method = ''] = /^\/bot([^/]+)\/(\w+)$/.exec(pathname) ?? [];
     const payload = { ...Object.fromEntries(searchParams), ...(await readBody(request)) };
     const answer = (outcome: { result: unknown } | BotApiError) => {
@@ -237,7 +259,7 @@ export class BotApi {
       response.writeHead(502, { 'Content-Type': 'text/html' }).end('<h1>Bad Gateway</h1>');
       return;
     }
-    if (failure !== null && failure !== 'cut') return answer(failure);
+    if (typeof failure === 'object' && failure !== null) return answer(failure);
     if (method === 'getUpdates') return this.#getUpdates(payload, response, answer);
     const outcome = this.#perform(method, payload);
     if (failure === 'cut') response.destroy();
@@ -258,6 +280,8 @@ export class BotApi {
         return {
           result: { ...this.bot, can_join_groups: true, can_read_all_group_messages: false },
         };
+      case 'getFile':
+        return this.files.find(String(payload['file_id']));
       case 'setWebhook':
       case 'deleteWebhook':
         this.#webhook = String(payload['url'] ?? '');

@@ -65,7 +65,7 @@ export class Inbox implements ChannelEvents {
 }
 
 /** For tests that wait for a far end and prove nothing about time. */
-const REAL_CLOCK: ChannelClock = { now: Date.now, random: Math.random, pause };
+export const REAL_CLOCK: ChannelClock = { now: Date.now, random: Math.random, pause };
 
 /** A clock that stands still and notes the pauses: none of them takes time. */
 export function stoppedClock(): ChannelClock & { readonly pauses: readonly number[] } {
@@ -92,12 +92,13 @@ export function createChannel(
   inbox: Inbox,
   clock: ChannelClock = REAL_CLOCK,
   openDatabase: OpenDatabase = inMemory(),
+  dataDir = '/nowhere/data',
 ): Channel | null {
   const write = (message: string, data?: unknown) => inbox.log.push({ message, data });
   const log = { info: write, warn: write };
   const context = {
     assistantName: 'Andy',
-    dataDir: '/project/data',
+    dataDir,
     log,
     ownerConsole: null,
     openDatabase,
@@ -114,6 +115,7 @@ export async function connectChannel(
   env: Readonly<Record<string, string>> = {},
   clock: ChannelClock = REAL_CLOCK,
   openDatabase: OpenDatabase = inMemory(),
+  dataDir?: string,
 ): Promise<{ channel: Channel; inbox: Inbox } & AsyncDisposable> {
   const inbox = new Inbox();
   const settings = {
@@ -122,7 +124,7 @@ export async function connectChannel(
     TELEGRAM_API_ROOT: api.url,
     ...env,
   };
-  const created = createChannel(settings, inbox, clock, openDatabase);
+  const created = createChannel(settings, inbox, clock, openDatabase, dataDir);
   if (created === null) throw new Error('the channel stayed silent although it has a token');
   await created.connect(inbox);
   return { channel: created, inbox, [Symbol.asyncDispose]: () => created.disconnect() };

@@ -6,13 +6,16 @@ import {
   type ChannelEvents,
   type ChannelStatus,
   defineChannel,
+  type FetchedAttachment,
   type OutboundDraft,
   type OutboundMessage,
 } from './channel.ts';
 import { isAllowed } from './kit/allow-list.ts';
+import { dropFetched } from './kit/fetched-file.ts';
 import type { PartDelivery } from './kit/part-delivery.ts';
 import { openSentMessages, type SentMessages } from './kit/sent-messages.ts';
 import { allowListProblem } from './telegram/access.ts';
+import { fileOf } from './telegram/content.ts';
 import {
   CAPABILITIES,
   createDelivery,
@@ -22,6 +25,13 @@ import {
   takeBack,
 } from './telegram/delivery.ts';
 import { TelegramError } from './telegram/failure.ts';
+import {
+  FILE_MIGRATIONS,
+  type FileReferences,
+  fetchedFolder,
+  fetchFile,
+  openFileReferences,
+} from './telegram/files.ts';
 import { isTelegramJid, jidOf } from './telegram/jid.ts';
 import { chatNameOf, readMessage } from './telegram/message.ts';
 import { pollUpdates } from './telegram/polling.ts';
@@ -40,15 +50,19 @@ export const channel = defineChannel({
   name: 'telegram',
   needs: ['TELEGRAM_BOT_TOKEN'],
   settings: TelegramEnvironment,
-  create({ settings, log, clock, openDatabase }) {
+  create({ settings, log, clock, dataDir, openDatabase }) {
     const bot = botOf(settings);
     if (bot === null) return null;
-    const sent = openSentMessages(openDatabase, clock.now);
-    return new TelegramChannel(bot, { log, clock, sent });
+    const sent = openSentMessages(openDatabase, clock.now, FILE_MIGRATIONS);
+    const files = openFileReferences(openDatabase, clock.now);
+    return new TelegramChannel(bot, { log, clock, dataDir, sent, files });
   },
 });
 
-type Parts = Pick<ChannelContext, 'log' | 'clock'> & { readonly sent: SentMessages };
+type Parts = Pick<ChannelContext, 'log' | 'clock' | 'dataDir'> & {
+  readonly sent: SentMessages;
+  readonly files: FileReferences;
+};
 
 /** The connection, from `connect` to `disconnect`. */
 type Connection = {
@@ -87,7 +101,8 @@ class TelegramChannel implements Channel {
     }
     this.#report(events, { state: 'connecting', detail: null });
     const { token, apiRoot } = this.#settings;
-    const { log, clock, sent } = this.#parts;
+    const { log, clock, sent, dataDir } = this.#parts;
+    dropFetched(fetchedFolder(dataDir));
     const api = new Api(token, { apiRoot, timeoutSeconds: REQUEST_SECONDS });
     const uploads = new Api(token, { apiRoot, timeoutSeconds: UPLOAD_SECONDS });
     const stop = new AbortController();
@@ -136,8 +151,25 @@ class TelegramChannel implements Channel {
     await takeBack({ api, sent: this.#parts.sent }, { jid, id }, delivery.signal);
   }
 
+  async fetchAttachment(jid: string, messageId: string): Promise<FetchedAttachment> {
+    const { files, dataDir } = this.#parts;
+    const file = files.of(jid, messageId);
+    if (file === null) {
+      const text = `The file of message ${messageId} is not known any more. Ask for it to be sent again.`;
+      throw new TelegramError('FILE_UNKNOWN', text);
+    }
+    if (this.#connection === null) {
+      const text = 'The file could not be fetched: Telegram is not connected.';
+      throw new TelegramError('NOT_CONNECTED', text);
+    }
+    const { api, stop } = this.#connection;
+    const folder = fetchedFolder(dataDir);
+    return await fetchFile({ api, bot: this.#settings, folder, signal: stop.signal }, file);
+  }
+
   forgetChat(jid: string): void {
     this.#parts.sent.forgetChat(jid);
+    this.#parts.files.forgetChat(jid);
   }
 
   /** Telegram shows it for five seconds, or until the next message; there is no way to take it back. */
@@ -195,7 +227,10 @@ class TelegramChannel implements Channel {
       if (message !== undefined) {
         await reportChat(message.chat);
         const inbound = readMessage(message, me);
-        if (inbound !== null) await events.onMessage(inbound);
+        if (inbound === null) return;
+        const file = fileOf(message);
+        if (file !== null) this.#parts.files.keep(inbound.jid, inbound.id, file.reference);
+        await events.onMessage(inbound);
       }
     };
   }

@@ -1,10 +1,17 @@
 import { GrammyError, HttpError } from 'grammy';
 import { type ChannelStatus, UnknownDelivery } from '../channel.ts';
 
-/** Why Telegram has not taken a message. */
+/** Why Telegram has not taken a message, or does not give a file out. */
 export class TelegramError extends Error {
   override readonly name = 'TelegramError';
-  readonly code: 'NOT_CONNECTED' | 'JID_INVALID' | 'REFUSED' | 'UNREACHABLE';
+  readonly code:
+    | 'NOT_CONNECTED'
+    | 'JID_INVALID'
+    | 'REFUSED'
+    | 'UNREACHABLE'
+    | 'FILE_UNKNOWN'
+    | 'FILE_TOO_LARGE'
+    | 'FILE_GONE';
 
   constructor(code: TelegramError['code'], message: string) {
     super(message);

@@ -1,27 +1,22 @@
 import type { Chat, Message, MessageEntity, UserFromGetMe } from 'grammy/types';
 import type { InboundMessage } from '../channel.ts';
+import { fileOf } from './content.ts';
 import { jidOf } from './jid.ts';
 
-/** Words in place of content that is not text. An animation has a `document` too, so it comes first. */
+/** Named in words, because they are neither text nor a file. */
 const KINDS = [
-  'animation',
-  'audio',
   'contact',
   'dice',
-  'document',
   'location',
-  'photo',
   'poll',
   'sticker',
   'story',
-  'video',
-  'video_note',
-  'voice',
 ] as const satisfies readonly (keyof Message)[];
 
 /** Reads a message of a person; null where it has no content, such as "X joined the group". */
 export function readMessage(message: Message, me: UserFromGetMe): InboundMessage | null {
-  const text = textOf(message);
+  const file = fileOf(message);
+  const text = file === null ? textOf(message) : (message.caption ?? '');
   if (text === null || message.from === undefined) return null;
   return {
     id: String(message.message_id),
@@ -34,6 +29,7 @@ export function readMessage(message: Message, me: UserFromGetMe): InboundMessage
     mentionsAssistant: mentions(message, me),
     text,
     sentAt: message.date * 1_000,
+    ...(file === null ? {} : { attachments: [file.attachment] }),
     // Elsewhere Telegram counts the answers to a message as a thread.
     ...(message.is_topic_message && message.message_thread_id !== undefined
       ? { thread: String(message.message_thread_id) }
@@ -56,7 +52,7 @@ function textOf(message: Message): string | null {
   const kind = KINDS.find((name) => message[name] !== undefined);
   if (kind === undefined) return null;
   const words = message.caption ?? message.sticker?.emoji ?? message.poll?.question ?? '';
-  return `[${kind.replace('_', ' ')}] ${words}`.trimEnd();
+  return `[${kind}] ${words}`.trimEnd();
 }
 
 /** By name, by a command addressed to the bot, or by answering one of its messages. */
