@@ -192,13 +192,15 @@ class TelegramChannel implements Channel {
     events: ChannelEvents,
     { api, signal }: { readonly api: Api; readonly signal: AbortSignal },
   ): (update: Update, me: UserFromGetMe) => Promise<void> {
-    const { allowFrom } = this.#settings;
+    const { allowFrom, owner } = this.#settings;
     const reported = new Map<string, string | null>();
     const reportChat = async (chat: Parameters<typeof chatNameOf>[0]) => {
       const known = {
         jid: jidOf(chat.id),
         name: chatNameOf(chat),
         isDirect: chat.type === 'private',
+        // A private chat has its person's id.
+        ...(String(chat.id) === owner ? { isOwners: true } : {}),
       };
       if (reported.get(known.jid) === known.name) return;
       await events.onChat(known);
@@ -217,16 +219,16 @@ class TelegramChannel implements Channel {
         const { status } = membership.new_chat_member;
         if (status !== 'left' && status !== 'kicked') await reportChat(membership.chat);
       }
-      const reaction = reactionIn(update.message_reaction, this.#parts.sent);
+      const reaction = reactionIn(update.message_reaction, this.#parts.sent, owner);
       if (reaction !== null) await events.onReaction?.(reaction);
-      const choice = press === undefined ? null : choiceIn(press);
+      const choice = press === undefined ? null : choiceIn(press, owner);
       if (press !== undefined && choice !== null) {
         const outcome = (await events.onChoice?.(choice)) ?? 'closed';
         await showOutcome(api, press, { outcome, signal });
       }
       if (message !== undefined) {
         await reportChat(message.chat);
-        const inbound = readMessage(message, me);
+        const inbound = readMessage(message, me, owner);
         if (inbound === null) return;
         const file = fileOf(message);
         if (file !== null) this.#parts.files.keep(inbound.jid, inbound.id, file.reference);

@@ -14,7 +14,11 @@ const KINDS = [
 ] as const satisfies readonly (keyof Message)[];
 
 /** Reads a message of a person; null where it has no content, such as "X joined the group". */
-export function readMessage(message: Message, me: UserFromGetMe): InboundMessage | null {
+export function readMessage(
+  message: Message,
+  me: UserFromGetMe,
+  owner: string | null,
+): InboundMessage | null {
   const file = fileOf(message);
   const text = file === null ? textOf(message) : (message.caption ?? '');
   if (text === null || message.from === undefined) return null;
@@ -25,7 +29,7 @@ export function readMessage(message: Message, me: UserFromGetMe): InboundMessage
     isDirect: message.chat.type === 'private',
     sender: String(message.from.id),
     senderName: fullName(message.from.first_name, message.from.last_name),
-    isOwner: false,
+    isOwner: String(message.from.id) === owner,
     mentionsAssistant: mentions(message, me),
     text,
     sentAt: message.date * 1_000,

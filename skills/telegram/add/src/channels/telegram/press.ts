@@ -17,10 +17,14 @@ export function keyboardOf({ question, options }: OutboundChoices): InlineKeyboa
 }
 
 /** Reads a press as the choice that it is; null for a button that is not ours. */
-export function choiceIn({ from, data, message }: CallbackQuery): Choice | null {
+export function choiceIn(
+  { from, data, message }: CallbackQuery,
+  owner: string | null,
+): Choice | null {
   const [, question, word] = /^(.+):(\d{1,2})$/.exec(data ?? '') ?? [];
   if (message === undefined || question === undefined || word === undefined) return null;
-  return { jid: jidOf(message.chat.id), sender: String(from.id), isOwner: false, question, word };
+  const sender = String(from.id);
+  return { jid: jidOf(message.chat.id), sender, isOwner: sender === owner, question, word };
 }
 
 const TOLD: Readonly<Record<ChoiceOutcome, string | null>> = {

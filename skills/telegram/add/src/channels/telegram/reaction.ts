@@ -10,6 +10,7 @@ import { jidOf } from './jid.ts';
 export function reactionIn(
   update: MessageReactionUpdated | undefined,
   sent: Pick<SentMessages, 'idOf'>,
+  owner: string | null,
 ): Reaction | null {
   if (update?.user === undefined) return null;
   const jid = jidOf(update.chat.id);
@@ -18,5 +19,6 @@ export function reactionIn(
   const isPicture = update.new_reaction.length > 0 && emojis.length === 0;
   if (messageId === null || isPicture) return null;
   const emoji = emojis.at(-1) ?? null;
-  return { jid, sender: String(update.user.id), isOwner: false, messageId, emoji };
+  const sender = String(update.user.id);
+  return { jid, sender, isOwner: sender === owner, messageId, emoji };
 }
