@@ -12,9 +12,10 @@ export function judgeDay(
     if (chat.kind === 'unregistered') return heard.map(({ text }) => `${chat.name} heard ${text}`);
     const said = plan.messages.filter((message) => message.chat === chat);
     const tokens = said.map(({ token }) => token);
+    const answers = heard.filter(({ text }) => !isActivity(text));
     return [
-      ...(chat.kind === 'budgeted' ? judgeBudgeted(heard, tokens) : judgeAnswers(heard, said)),
-      ...judgeTasks(heard, tasks.get(chat) ?? null),
+      ...(chat.kind === 'budgeted' ? judgeBudgeted(answers, tokens) : judgeAnswers(answers, said)),
+      ...judgeTasks(answers, tasks.get(chat) ?? null),
     ].map((complaint) => `${chat.name}: ${complaint}`);
   });
   return [...wrong, ...town.heardDirectly().map(({ text }) => `somebody directly heard ${text}`)];
@@ -70,6 +71,9 @@ function judgeTasks(heard: readonly Heard[], task: string | null): string[] {
   const wanted = task === null ? [] : [task];
   return done.join() === wanted.join() ? [] : [`did "${done}" instead of "${wanted}"`];
 }
+
+/** What a turn of more than 20 s says that it does: on a slow machine there are some. */
+const isActivity = (text: string): boolean => /^… [a-z ]+$/.test(text);
 
 /** One answer, or several where somebody said something while the agent was at it. */
 const isAnswer = (text: string): boolean =>
