@@ -19,14 +19,24 @@ type Until = (isSo: () => boolean, timeoutMs?: number) => Promise<void>;
 type Person = { readonly id: number; readonly first_name: string };
 type Chat = { readonly id: number; readonly type: 'private' };
 
+type SentOnTelegram = {
+  readonly message_id: number;
+  readonly chatId: number;
+  readonly text: string;
+  readonly buttons: readonly { readonly text: string; readonly callback_data: string }[];
+  readonly file?: { readonly name: string; readonly text: string };
+};
+
 export interface TelegramServer extends AsyncDisposable {
   readonly url: string;
-  readonly sent: readonly { readonly chatId: number; readonly text: string }[];
+  readonly sent: readonly SentOnTelegram[];
   readonly calls: readonly { readonly method: string }[];
   /** Updates that no bot has confirmed. */
   readonly pending: readonly unknown[];
   readonly until: Until;
   sendText(from: Person, chat: Chat, text: string): number;
+  sendPhoto(from: Person, chat: Chat, content: Uint8Array, caption: string): number;
+  press(from: Person, message: SentOnTelegram, text: string): number;
 }
 
 export interface SlackServer extends AsyncDisposable {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { z } from 'zod';
 
@@ -24,6 +25,11 @@ export type OpenAiServer = {
 /** A refusal, as the server words it. */
 export type OpenAiRefusal = { readonly status: number; readonly message: string };
 
+/** Calls of tools, all at once, in place of an answer in words. */
+export type OpenAiCalls = {
+  readonly calls: readonly { readonly name: string; readonly input: unknown }[];
+};
+
 /** Answers `GET /v1/models`. */
 export type ListScript = (response: ServerResponse, headers: IncomingHttpHeaders) => void;
 
@@ -38,9 +44,9 @@ export function listOf(...entries: readonly (string | object)[]): ListScript {
   };
 }
 
-/** Starts a server on loopback that speaks OpenAI's chat completions, and answers with the script's text. */
+/** Starts a server on loopback that speaks OpenAI's chat completions, and answers as the script says. */
 export async function startOpenAiServer(
-  script: (request: OpenAiRequest) => string | OpenAiRefusal,
+  script: (request: OpenAiRequest) => string | OpenAiCalls | OpenAiRefusal,
   list: ListScript | null = null,
 ): Promise<OpenAiServer> {
   const requests: OpenAiRequest[] = [];
@@ -58,7 +64,8 @@ export async function startOpenAiServer(
     const request = { headers: incoming.headers, body: parsed.data };
     requests.push(request);
     const said = script(request);
-    if (typeof said === 'string') answer(response, request, said);
+    if (typeof said === 'string') answer(response, request, [...pieces(said)], 'stop');
+    else if ('calls' in said) answer(response, request, [callsIn(said)], 'tool_calls');
     else refuse(response, said.status, said.message);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -81,11 +88,39 @@ function refuse(response: ServerResponse, status: number, message: string): void
 
 const USAGE = { prompt_tokens: 30, completion_tokens: 5, total_tokens: 35 };
 
-function answer(response: ServerResponse, { body }: OpenAiRequest, text: string): void {
+type Delta = { readonly content?: string; readonly tool_calls?: readonly object[] };
+
+function* pieces(text: string): Iterable<Delta> {
+  for (const content of text.match(/.{1,8}/gsu) ?? []) yield { content };
+}
+
+function callsIn({ calls }: OpenAiCalls): Delta {
+  return {
+    tool_calls: calls.map(({ name, input }, index) => ({
+      index,
+      id: `call_${randomUUID()}`,
+      type: 'function',
+      function: { name, arguments: JSON.stringify(input) },
+    })),
+  };
+}
+
+function answer(
+  response: ServerResponse,
+  { body }: OpenAiRequest,
+  deltas: readonly Delta[],
+  finish: 'stop' | 'tool_calls',
+): void {
   const common = { id: 'chatcmpl-1', created: 1_700_000_000, model: body.model };
   if (body.stream !== true) {
-    const message = { role: 'assistant', content: text };
-    const choices = [{ index: 0, message, finish_reason: 'stop' }];
+    const content = deltas.map((delta) => delta.content ?? '').join('');
+    const calls = deltas.flatMap(({ tool_calls: made = [] }) => made);
+    const message = {
+      role: 'assistant',
+      content,
+      ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    };
+    const choices = [{ index: 0, message, finish_reason: finish }];
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ ...common, object: 'chat.completion', choices, usage: USAGE }));
     return;
@@ -93,11 +128,11 @@ function answer(response: ServerResponse, { body }: OpenAiRequest, text: string)
   const chunk = (choices: readonly unknown[], usage: typeof USAGE | null) =>
     `data: ${JSON.stringify({ ...common, object: 'chat.completion.chunk', choices, usage })}\n\n`;
   response.writeHead(200, { 'content-type': 'text/event-stream' });
-  for (const piece of text.match(/.{1,8}/gsu) ?? []) {
-    const delta = { role: 'assistant', content: piece };
+  for (const piece of deltas) {
+    const delta = { role: 'assistant', ...piece };
     response.write(chunk([{ index: 0, delta, finish_reason: null }], null));
   }
-  response.write(chunk([{ index: 0, delta: {}, finish_reason: 'stop' }], null));
+  response.write(chunk([{ index: 0, delta: {}, finish_reason: finish }], null));
   if (body.stream_options?.include_usage === true) response.write(chunk([], USAGE));
   response.end('data: [DONE]\n\n');
 }
