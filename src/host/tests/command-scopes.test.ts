@@ -160,6 +160,7 @@ test('an owner’s command holds what its contract names, and not the host’s o
     'addressOf',
     'ask',
     'budgets',
+    'callService',
     'cancelCommand',
     'cancelTurns',
     'channels',
