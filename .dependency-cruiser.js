@@ -169,7 +169,7 @@ export default {
     only(
       'cli',
       '^src/cli/',
-      '^src/(cli/|lib/|engine/commands\\.ts$|terminal/|control/|store/(budgets|read-only-queries|usage)\\.ts$|host/budget/(day|budget-report)\\.ts$|(config|env-file|wrong-settings)\\.ts$|model/(ask-for-list|completion|model|provider)\\.ts$|verb\\.ts$|setup/step\\.ts$|doctor/examination\\.ts$)',
+      '^src/(cli/|lib/|engine/commands\\.ts$|terminal/|control/|store/(budgets|read-only-queries|usage)\\.ts$|host/budget/(day|budget-report)\\.ts$|(config|env-file|wrong-settings)\\.ts$|model/(catalog/ask-for-list|completion|model|provider)\\.ts$|verb\\.ts$|setup/step\\.ts$|doctor/examination\\.ts$)',
       'cli calls; it does not do.',
     ),
     only(

@@ -15,7 +15,7 @@ import { openTools, type Toolbox } from './host/turns/tool-calls/toolbox.ts';
 import type { Named, Silent } from './lib/contribution.ts';
 import type { OwnDatabases } from './lib/own-database.ts';
 import type { Environment } from './lib/settings.ts';
-import { type Catalog, openCatalog } from './model/catalog.ts';
+import { type Catalog, openCatalog } from './model/catalog/catalog.ts';
 import { type Models, openModels } from './model/model.ts';
 import { type ChooseModels, openRouting } from './model/routing.ts';
 

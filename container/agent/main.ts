@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import { endpointIn } from '../../src/sandbox/protocol/endpoint.ts';
 import type { AgentFrame } from '../../src/sandbox/protocol/frames.ts';
 import { HOST_SOCKET, PROTOCOL } from '../../src/sandbox/protocol/protocol.ts';
-import { connectToHost } from './connection.ts';
+import { connectToHost } from './host/connection.ts';
 
 /** The code that runs turns, which is bundled apart; see `src/sandbox/agent/bundle.ts`. */
 export type Turns = { readonly serve: (stream: Duplex) => void };

@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
-import { listMarkdown } from './markdown-files.ts';
+import { listMarkdown } from './files/markdown-files.ts';
+import { readHead } from './files/read-head.ts';
 import type { Places } from './prompt-section.ts';
-import { readHead } from './read-head.ts';
 
 /** The limits of one CLAUDE.md, and of all notes together. */
 const MAX_MEMORY_BYTES = 32_768;

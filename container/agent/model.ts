@@ -5,7 +5,7 @@ import { ASK_NEXT_RUN, RUN_HEADER, WORK_HEADER } from '../../src/lib/model-call.
 import { endpointIn } from '../../src/sandbox/protocol/endpoint.ts';
 import type { TurnFrame } from '../../src/sandbox/protocol/frames.ts';
 import { HOST_SOCKET } from '../../src/sandbox/protocol/protocol.ts';
-import { socketFetch } from './socket-fetch.ts';
+import { socketFetch } from './host/socket-fetch.ts';
 
 /** The address of the model on the host's socket; there is no real host of this name. */
 const BASE_URL = 'http://model.invalid/v1';

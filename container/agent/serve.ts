@@ -8,14 +8,14 @@ import {
   type TurnFrame,
 } from '../../src/sandbox/protocol/frames.ts';
 import type { AgentTool } from './agent-tool.ts';
-import { GuardedTools } from './guarded-tools.ts';
-import { HostTools } from './host-tools.ts';
-import { keepPictures } from './kept-pictures.ts';
-import { readPicture as readPictureApart } from './picture.ts';
+import { GuardedTools } from './host/guarded-tools.ts';
+import { HostTools } from './host/host-tools.ts';
+import { Questions } from './host/questions.ts';
+import { keepPictures } from './pictures/kept-pictures.ts';
+import { readPicture as readPictureApart } from './pictures/picture.ts';
+import { messageWith } from './pictures/seen-pictures.ts';
 import { countProcesses } from './processes.ts';
 import type { AgentSection } from './prompt-section.ts';
-import { Questions } from './questions.ts';
-import { messageWith } from './seen-pictures.ts';
 import { createPromptWriter } from './system-prompt.ts';
 import { runTurn } from './turn.ts';
 

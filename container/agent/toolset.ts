@@ -2,9 +2,9 @@ import { dynamicTool, jsonSchema, type ToolSet, tool } from 'ai';
 import { cutResult } from '../../src/lib/cut-text.ts';
 import type { TurnFrame } from '../../src/sandbox/protocol/frames.ts';
 import type { AgentTool, RunLoop } from './agent-tool.ts';
-import type { GuardedTools } from './guarded-tools.ts';
-import type { HostTools } from './host-tools.ts';
-import type { Questions } from './questions.ts';
+import type { GuardedTools } from './host/guarded-tools.ts';
+import type { HostTools } from './host/host-tools.ts';
+import type { Questions } from './host/questions.ts';
 
 export type ToolParts = {
   readonly tools: readonly AgentTool[];

@@ -8,16 +8,16 @@ import {
 } from 'ai';
 import type { AgentFrame, TurnFrame } from '../../src/sandbox/protocol/frames.ts';
 import { MAX_FRAME_BYTES } from '../../src/sandbox/protocol/protocol.ts';
-import { ContextWindow } from './context-window.ts';
+import { ContextWindow } from './conversation/context-window.ts';
+import { Session } from './conversation/session.ts';
 import { Heartbeat } from './heartbeat.ts';
-import type { ReadPicture } from './kept-pictures.ts';
+import { reported } from './host/reported-tool.ts';
 import { toolsWithLoops } from './loop.ts';
 import { languageModel } from './model.ts';
 import { modelFault } from './model-fault.ts';
+import type { ReadPicture } from './pictures/kept-pictures.ts';
+import { messageWith, withoutPictures, withPictures } from './pictures/seen-pictures.ts';
 import { countProcesses } from './processes.ts';
-import { reported } from './reported-tool.ts';
-import { messageWith, withoutPictures, withPictures } from './seen-pictures.ts';
-import { Session } from './session.ts';
 import type { PromptWriter } from './system-prompt.ts';
 import type { ToolParts } from './toolset.ts';
 

@@ -3,8 +3,8 @@ import { answerOrRefusal, groupAndRest } from '../host/groups/group-command.ts';
 import { GroupRefused } from '../host/groups/group-refused.ts';
 import { type Word, wordsOf } from '../host/groups/words.ts';
 import { nearestNames } from '../lib/nearest.ts';
+import { isSwitchedOff } from '../store/chats/tool-switches.ts';
 import type { Group } from '../store/store.ts';
-import { isSwitchedOff } from '../store/tool-switches.ts';
 
 export const command = defineCommand({
   scope: 'owner',

@@ -1,5 +1,5 @@
+import { hasPrice } from '../model/metering/price.ts';
 import { openModels } from '../model/model.ts';
-import { hasPrice } from '../model/price.ts';
 import { discoverProviders } from '../model/provider.ts';
 import { type Examination, ok } from './examination.ts';
 

@@ -1,4 +1,4 @@
-import { type Catalog, openCatalog } from '../model/catalog.ts';
+import { type Catalog, openCatalog } from '../model/catalog/catalog.ts';
 import { probeModel } from '../model/completion.ts';
 import { openModels } from '../model/model.ts';
 import { type Abilities, discoverProviders } from '../model/provider.ts';

@@ -1,6 +1,5 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
-import type { CallMeter } from './call-meter.ts';
 import {
   brokenFailure,
   connectionFailure,
@@ -9,10 +8,11 @@ import {
   timeoutFailure,
   withoutKey,
 } from './failure.ts';
+import type { CallMeter } from './metering/call-meter.ts';
+import type { PayingTurn } from './metering/paying-turn.ts';
+import { countUsage } from './metering/usage.ts';
 import type { Model } from './model.ts';
-import type { PayingTurn } from './paying-turn.ts';
 import { modelHeaders } from './upstream-request.ts';
-import { countUsage } from './usage.ts';
 
 const MAX_ERROR_BYTES = 65_536;
 const ANSWER_HEADERS = ['content-type', 'request-id', 'retry-after', 'retry-after-ms'];

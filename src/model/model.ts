@@ -1,9 +1,9 @@
 import type { Price, Settings } from '../config.ts';
 import { openContributions, type Silent } from '../lib/contribution.ts';
 import type { Environment } from '../lib/settings.ts';
+import type { ListedModel } from './catalog/listed-model.ts';
 import { knownWindowOf } from './context-window.ts';
-import type { ListedModel } from './listed-model.ts';
-import { hasPrice } from './price.ts';
+import { hasPrice } from './metering/price.ts';
 import type { Protocol } from './protocol.ts';
 import {
   type Abilities,

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ReadModels } from './listed-model.ts';
+import type { ReadModels } from './catalog/listed-model.ts';
 import type { TokenCounts } from './tokens.ts';
 
 /** Names of the protocols that the agent in its container speaks. */

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { ContributionFolder } from '../testing/contributions.ts';
 import { startOpenAiServer } from '../testing/model/openai.ts';
 import { completeOnce } from './completion.ts';
+import { costOf } from './metering/price.ts';
 import { type Models, openModels } from './model.ts';
-import { costOf } from './price.ts';
 import { defaultModelOf, discoverProviders, keysOfProviders } from './provider.ts';
 
 /** A provider whose key changes with each request, as that of a login which expires. */

@@ -8,7 +8,7 @@ import {
 } from '../lib/contribution.ts';
 import { discoverExports } from '../lib/discover.ts';
 import type { Environment } from '../lib/settings.ts';
-import type { ReadModels } from './listed-model.ts';
+import type { ReadModels } from './catalog/listed-model.ts';
 import type { Protocol } from './protocol.ts';
 import type { TokenCounts } from './tokens.ts';
 

@@ -1,10 +1,10 @@
 import type * as http from 'node:http';
 import { ASK_NEXT_RUN, RUN_HEADER, WORK_HEADER } from '../lib/model-call.ts';
-import { openCallMeter } from './call-meter.ts';
 import { type ModelsOfRun, modelsOfRun, SIDE_WORK } from './candidates.ts';
 import { forwardCall, type NoAnswer, refuse } from './forward-call.ts';
+import { openCallMeter } from './metering/call-meter.ts';
+import type { PayingTurn } from './metering/paying-turn.ts';
 import type { Model } from './model.ts';
-import type { PayingTurn } from './paying-turn.ts';
 import { type CheckedCall, checkCall } from './request-check.ts';
 import { callPath, modelUrl } from './upstream-request.ts';
 

@@ -1,9 +1,9 @@
 import { openContributions, type Silent } from '../lib/contribution.ts';
 import type { Environment } from '../lib/settings.ts';
 import type { Candidates } from './candidates.ts';
-import type { Catalog } from './catalog.ts';
+import type { Catalog } from './catalog/catalog.ts';
+import { hasPrice } from './metering/price.ts';
 import type { Model, Models } from './model.ts';
-import { hasPrice } from './price.ts';
 import type {
   ChosenModel,
   ModelLog,

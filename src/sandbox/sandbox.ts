@@ -4,8 +4,8 @@ import type { StartProgram } from '../lib/program.ts';
 import type { Environment } from '../lib/settings.ts';
 import type { Candidates, SideWork } from '../model/candidates.ts';
 import type { FailureReason, ModelFailure } from '../model/failure.ts';
+import type { PaidCall } from '../model/metering/paying-turn.ts';
 import type { Model } from '../model/model.ts';
-import type { PaidCall } from '../model/paying-turn.ts';
 import type { Admission } from '../model/tokens.ts';
 import type { EngineContribution } from './engines/engine.ts';
 

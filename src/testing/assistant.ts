@@ -36,7 +36,7 @@ import { openSystemPrompt } from '../host/turns/agent/system-prompt.ts';
 import { openGuards } from '../host/turns/tool-calls/guarded-calls.ts';
 import { openTools } from '../host/turns/tool-calls/toolbox.ts';
 import { openLoopback } from '../http/open.ts';
-import { openCatalog } from '../model/catalog.ts';
+import { openCatalog } from '../model/catalog/catalog.ts';
 import { openModels } from '../model/model.ts';
 import { discoverProviders } from '../model/provider.ts';
 import { discoverRouters } from '../model/router.ts';
@@ -44,7 +44,7 @@ import { openRouting } from '../model/routing.ts';
 import { namesOfAgentTools } from '../sandbox/agent/tool-names.ts';
 import { discoverEngines } from '../sandbox/engines/engine.ts';
 import type { Sandbox, TurnEvents, TurnOutcome, TurnRequest } from '../sandbox/sandbox.ts';
-import { chosenModel } from '../store/model-choices.ts';
+import { chosenModel } from '../store/chats/model-choices.ts';
 import { openOwnDatabases } from '../store/own-databases.ts';
 import { openStore, type Store } from '../store/store.ts';
 

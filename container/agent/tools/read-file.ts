@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { defineTool } from '../agent-tool.ts';
-import { isPdf, readPdf } from '../pdf.ts';
+import { isPdf, readPdf } from '../files/pdf.ts';
 
 export const tool = defineTool({
   name: 'read_file',

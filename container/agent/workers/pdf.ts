@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { getDocumentProxy } from 'unpdf';
 import { z } from 'zod';
-import { answerParent } from '../in-own-process.ts';
-import type { PdfText } from '../pdf.ts';
+import { answerParent } from '../files/in-own-process.ts';
+import type { PdfText } from '../files/pdf.ts';
 
 const Input = z.object({
   path: z.string(),

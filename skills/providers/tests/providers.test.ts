@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { Environment } from '../../../src/lib/settings.ts';
-import { openCatalog } from '../../../src/model/catalog.ts';
+import { openCatalog } from '../../../src/model/catalog/catalog.ts';
 import { completeOnce } from '../../../src/model/completion.ts';
+import { costOf } from '../../../src/model/metering/price.ts';
 import { type Model, openModels } from '../../../src/model/model.ts';
-import { costOf } from '../../../src/model/price.ts';
 import { discoverProviders } from '../../../src/model/provider.ts';
 import { startTongue } from './servers.ts';
 import { SETTINGS } from './settings.ts';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { ClawError } from '../../engine/commands.ts';
 import { problemOfAddress } from '../../lib/setting-values.ts';
-import { askForList } from '../../model/ask-for-list.ts';
+import { askForList } from '../../model/catalog/ask-for-list.ts';
 import { completeOnce } from '../../model/completion.ts';
 import {
   defaultModelOf,

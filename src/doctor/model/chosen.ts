@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Catalog } from '../../model/catalog.ts';
+import type { Catalog } from '../../model/catalog/catalog.ts';
 import type { Models } from '../../model/model.ts';
-import { type KeptChoice, readModelChoices } from '../../store/model-choices.ts';
+import { type KeptChoice, readModelChoices } from '../../store/chats/model-choices.ts';
 import { openReadOnly } from '../../store/open-read-only.ts';
 import { type Finding, ok, problem, type Subject } from '../examination.ts';
 

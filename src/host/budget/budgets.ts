@@ -1,6 +1,6 @@
+import type { PaidCall } from '../../model/metering/paying-turn.ts';
+import { costOf } from '../../model/metering/price.ts';
 import type { Model } from '../../model/model.ts';
-import type { PaidCall } from '../../model/paying-turn.ts';
-import { costOf } from '../../model/price.ts';
 import type { Admission, TokenCounts } from '../../model/tokens.ts';
 import type { Group, Limits, Spending } from '../../store/store.ts';
 import type {

@@ -2,7 +2,7 @@ import type { CommandContext, CommandResult } from '../contracts/command.ts';
 import type { Reply } from '../contracts/question.ts';
 import { answer, beginChange, carryOut } from './change.ts';
 import { runClawWithProgress } from './claw-with-progress.ts';
-import { resolveArgs } from './conflict-choices.ts';
+import { resolveArgs } from './conflicts/conflict-choices.ts';
 import { NOT_WAITING, PLANNED_AGAIN, STILL_WAITING } from './messages.ts';
 import { refusalOf } from './refusal.ts';
 import {

@@ -1,8 +1,8 @@
 import { CarriedData } from '../../engine/contract/carried.ts';
 import { type ClawResult, dataBy } from '../contracts/claw.ts';
 import type { CommandContext } from '../contracts/command.ts';
-import { holder } from './conflict-choices.ts';
-import { valueText } from './conflict-text.ts';
+import { holder } from './conflicts/conflict-choices.ts';
+import { valueText } from './conflicts/conflict-text.ts';
 import { planLines } from './plan.ts';
 import { quoted } from './quoted.ts';
 import { operationName, type WaitingConflict, type WaitingOperation } from './waiting.ts';

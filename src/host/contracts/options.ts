@@ -1,7 +1,7 @@
 import type { Loopback } from '../../http/route.ts';
 import type { Named, Silent } from '../../lib/contribution.ts';
 import type { OwnDatabases } from '../../lib/own-database.ts';
-import type { Catalog } from '../../model/catalog.ts';
+import type { Catalog } from '../../model/catalog/catalog.ts';
 import type { HostModels } from '../../model/model.ts';
 import type { ChooseModels } from '../../model/routing.ts';
 import type { InboundFilters } from '../inbound-path/filters.ts';

@@ -1,5 +1,5 @@
 import type { Price } from '../../config.ts';
-import type { Catalog } from '../../model/catalog.ts';
+import type { Catalog } from '../../model/catalog/catalog.ts';
 import { completeOnce } from '../../model/completion.ts';
 import type { HostModels } from '../../model/model.ts';
 import type { RoutedTurn } from '../../model/router.ts';

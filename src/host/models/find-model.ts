@@ -1,4 +1,4 @@
-import { nearestModel } from '../../model/nearest-model.ts';
+import { nearestModel } from '../../model/catalog/nearest-model.ts';
 import type { ChatModels } from './chat-models.ts';
 
 /** The outcome of looking for what the owner has typed. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Address } from '../../lib/setting-values.ts';
-import { priceList } from '../price-list.ts';
+import { priceList } from '../metering/price-list.ts';
 import { defineProvider } from '../provider.ts';
 import { messages } from './messages-protocol.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { problemBy } from '../allowed-requests.ts';
-import { createListReader } from '../listed-model.ts';
+import { createListReader } from '../catalog/listed-model.ts';
 import type { Protocol } from '../protocol.ts';
 import { Count } from '../tokens.ts';
 

@@ -1,8 +1,8 @@
 import { ActivityWatchdog } from '../../lib/activity-watchdog.ts';
 import { cutText } from '../../lib/cut-text.ts';
 import { type ModelFailure, oneLine } from '../../model/failure.ts';
+import type { PaidCall, PayingTurn } from '../../model/metering/paying-turn.ts';
 import type { Model } from '../../model/model.ts';
-import type { PaidCall, PayingTurn } from '../../model/paying-turn.ts';
 import type { Admission } from '../../model/tokens.ts';
 import { AnswerText, MAX_ANSWER_BYTES } from '../protocol/answer-text.ts';
 import type { AgentFrame } from '../protocol/frames.ts';

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { expect, test } from 'vitest';
-import { connectToHost } from '../../../container/agent/connection.ts';
-import { socketFetch } from '../../../container/agent/socket-fetch.ts';
+import { connectToHost } from '../../../container/agent/host/connection.ts';
+import { socketFetch } from '../../../container/agent/host/socket-fetch.ts';
 import { readSettings } from '../../config.ts';
 import { ContributionFolder } from '../../testing/contributions.ts';
 import { sandboxProject } from '../../testing/sandbox-project.ts';

@@ -2,7 +2,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { chmod, chown } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { PayingTurn } from '../../model/paying-turn.ts';
+import type { PayingTurn } from '../../model/metering/paying-turn.ts';
 import { type ModelProxyParts, proxyModelCall } from '../../model/proxy.ts';
 import type { Transport } from '../engines/engine.ts';
 import type { AgentUser } from '../mounts/ownership.ts';

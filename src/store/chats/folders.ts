@@ -2,8 +2,8 @@ import type { Database } from 'better-sqlite3';
 import { z } from 'zod';
 import { createBudgetForgetter } from '../budgets.ts';
 import { openMeta } from '../meta.ts';
-import { choiceKey } from '../model-choices.ts';
 import { createSpenderForgetter } from '../usage.ts';
+import { choiceKey } from './model-choices.ts';
 
 /** The chat of each group's folder, also after that chat was unregistered. */
 export interface Folders {

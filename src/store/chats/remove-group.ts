@@ -1,11 +1,11 @@
 import type { Database } from 'better-sqlite3';
 import type { Messages } from '../messages/messages.ts';
 import type { Meta } from '../meta.ts';
-import { choiceKey } from '../model-choices.ts';
-import { switchesKey } from '../tool-switches.ts';
 import type { Chats } from './chats.ts';
 import type { Folders } from './folders.ts';
 import type { Groups } from './groups.ts';
+import { choiceKey } from './model-choices.ts';
+import { switchesKey } from './tool-switches.ts';
 
 type Tables = {
   readonly chats: Chats;

@@ -8,7 +8,7 @@ import { readOwnStructured } from '../../state/config.ts';
 import { structuredKind } from '../../structured/kind.ts';
 import { isSameFile, type TreeFile } from '../../tree.ts';
 import { type Declaration, declarationsOf, declare } from './declarations.ts';
-import { rebaseEdits } from './rebased-edits.ts';
+import { rebaseEdits } from './edits/rebased-edits.ts';
 import { findRenames, type PackedEdit } from './renames.ts';
 import { testStub } from './test-stub.ts';
 

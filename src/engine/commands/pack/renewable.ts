@@ -6,7 +6,7 @@ import { nearestNames } from '../../package/nearest.ts';
 import type { SkillPackage } from '../../package/package.ts';
 import { readPackage } from '../../package/read-package.ts';
 import { bundledSkills, findPackage } from '../../package/sources/sources.ts';
-import { type PackArguments, packCommand } from './named-edits.ts';
+import { type PackArguments, packCommand } from './edits/named-edits.ts';
 
 /** A package to renew, and its folder. */
 export type Renewable = {

@@ -14,8 +14,8 @@ import type { SkillPackage } from '../../package/package.ts';
 import { unwrittenIn } from '../../package/unwritten.ts';
 import { findEdits } from '../customize.ts';
 import { type ReadCode, undeclaredSettings } from './code-facts.ts';
+import { findNamedEdits, refusePathAsName } from './edits/named-edits.ts';
 import type { FoldedPackage, FoldRequest } from './folding.ts';
-import { findNamedEdits, refusePathAsName } from './named-edits.ts';
 import { findRenewable, type Renewable } from './renewable.ts';
 import { committedVersion, type Level, nextVersion } from './version.ts';
 

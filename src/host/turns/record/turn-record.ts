@@ -1,7 +1,7 @@
 import type { ModelFailure } from '../../../model/failure.ts';
+import type { PaidCall } from '../../../model/metering/paying-turn.ts';
+import { costOf } from '../../../model/metering/price.ts';
 import type { Model } from '../../../model/model.ts';
-import type { PaidCall } from '../../../model/paying-turn.ts';
-import { costOf } from '../../../model/price.ts';
 import type { Admission, TokenCounts } from '../../../model/tokens.ts';
 import type {
   HostToolCall,

@@ -4,8 +4,8 @@ import type {
   OwnToolVerdict,
   TurnRequest,
 } from '../../../sandbox/sandbox.ts';
+import { isSwitchedOff } from '../../../store/chats/tool-switches.ts';
 import type { Group, Turn } from '../../../store/store.ts';
-import { isSwitchedOff } from '../../../store/tool-switches.ts';
 import type { ChannelOf } from '../../address-book.ts';
 import type { AskedAbout } from '../../asking/asking.ts';
 import type { FetchAttachment } from '../../attachments/attachments.ts';

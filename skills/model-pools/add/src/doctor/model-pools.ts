@@ -1,5 +1,5 @@
 import { PoolSettings, poolFor, unknownPools } from '../lib/model-pools.ts';
-import { openCatalog } from '../model/catalog.ts';
+import { openCatalog } from '../model/catalog/catalog.ts';
 import { openModels } from '../model/model.ts';
 import { discoverProviders } from '../model/provider.ts';
 import { defineExamination, type Finding, ok, problem } from './examination.ts';

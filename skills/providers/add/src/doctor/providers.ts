@@ -1,4 +1,4 @@
-import { askForList } from '../model/ask-for-list.ts';
+import { askForList } from '../model/catalog/ask-for-list.ts';
 import { openModels } from '../model/model.ts';
 import { discoverProviders } from '../model/provider.ts';
 import { type Examination, type Finding, ok, problem } from './examination.ts';

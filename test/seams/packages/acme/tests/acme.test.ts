@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { completeText } from '../../../src/model/completion.ts';
+import { costOf } from '../../../src/model/metering/price.ts';
 import { openModels } from '../../../src/model/model.ts';
-import { costOf } from '../../../src/model/price.ts';
 import { discoverProviders } from '../../../src/model/provider.ts';
 import { startOpenAiServer } from '../../../src/testing/model/openai.ts';
 

@@ -1,7 +1,7 @@
 import { open, stat } from 'node:fs/promises';
+import { readHead } from '../files/read-head.ts';
 import { daysShown, localNow, NotesFacts } from '../notes/facts.ts';
 import { defineSection } from '../prompt-section.ts';
-import { readHead } from '../read-head.ts';
 
 /** Limits of what is shown: MEMORY.md, all days together, and the end of HISTORY.md. */
 const MAX_MEMORY_BYTES = 16_384;

@@ -1,6 +1,6 @@
 import { link, lstat, mkdir, readFile, unlink } from 'node:fs/promises';
+import { readHead } from '../files/read-head.ts';
 import type { Places } from '../prompt-section.ts';
-import { readHead } from '../read-head.ts';
 import { readPersonaFile } from './files.ts';
 
 const MAX_BYTES = 20_480;

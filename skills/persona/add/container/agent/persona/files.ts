@@ -1,4 +1,4 @@
-import { readHead } from '../read-head.ts';
+import { readHead } from '../files/read-head.ts';
 
 /** Files of a persona, in the order in which they stand in the prompt. */
 export const PERSONA_FILES = [

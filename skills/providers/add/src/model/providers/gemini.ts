@@ -1,4 +1,4 @@
-import { createListReader } from '../listed-model.ts';
+import { createListReader } from '../catalog/listed-model.ts';
 import { defineCompatible } from './compatible/compatible.ts';
 
 export const provider = defineCompatible({

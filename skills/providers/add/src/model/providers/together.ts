@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { createListReader } from '../listed-model.ts';
+import { createListReader } from '../catalog/listed-model.ts';
 import { defineCompatible } from './compatible/compatible.ts';
 import { priceInEntry } from './compatible/listed-price.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { readHead } from '../files/read-head.ts';
 import { defineSection } from '../prompt-section.ts';
-import { readHead } from '../read-head.ts';
 
 /** Far more than a model takes in: a role's knowledge is shown whole. */
 const MAX_BYTES = 1_048_576;

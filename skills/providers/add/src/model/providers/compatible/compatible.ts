@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Address } from '../../../lib/setting-values.ts';
 import type { Environment } from '../../../lib/settings.ts';
-import type { ReadModels } from '../../listed-model.ts';
+import type { ReadModels } from '../../catalog/listed-model.ts';
 import {
   type Abilities,
   defineProvider,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Price } from '../../../config.ts';
-import type { ListEntry } from '../../listed-model.ts';
+import type { ListEntry } from '../../catalog/listed-model.ts';
 
 const Dollars = z.coerce.number().min(0).max(100_000).optional().catch(undefined);
 const Pricing = z.object({

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { once } from '../../../lib/once.ts';
-import { priceList } from '../../price-list.ts';
+import { priceList } from '../../metering/price-list.ts';
 import type { Prices } from '../../provider.ts';
 
 const Table = z.object({

@@ -1,0 +1,28 @@
+import { open, stat } from 'node:fs/promises';
+import { cutText } from '../../../src/lib/cut-text.ts';
+
+/**
+ * Returns the beginning of a text file, with a word on where to read on where it is longer; null when there is
+ * nothing to read. Anything but a file is nothing: a pipe would never end.
+ */
+export async function readHead(path: string, maxBytes: number): Promise<string | null> {
+  const found = await stat(path).catch(() => null);
+  if (found === null || !found.isFile()) return null;
+  const bytes = await firstBytes(path, maxBytes).catch(() => null);
+  if (bytes === null) return null;
+  const text = cutText(bytes.toString(), maxBytes).text.trim();
+  if (text === '') return null;
+  if (found.size <= maxBytes) return text;
+  const lines = bytes.toString().split('\n').length;
+  return `${text}\n\n[cut: ${found.size} bytes in all; read on with read_file from line ${lines}]`;
+}
+
+async function firstBytes(path: string, maxBytes: number): Promise<Buffer> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(maxBytes), 0, maxBytes, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}

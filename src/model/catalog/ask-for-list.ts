@@ -1,0 +1,83 @@
+import { connectionFailure } from '../failure.ts';
+import type { ModelServer, ProviderContribution } from '../provider.ts';
+import { readText } from '../read-text.ts';
+import type { ListedModel } from './listed-model.ts';
+
+const TIMEOUT_MS = 5_000;
+const MAX_BYTES = 8_388_608;
+
+/** The list of a provider's models as its server gave it, or a sentence about why there is none. */
+export type ModelList =
+  | { readonly kind: 'listed'; readonly models: readonly ListedModel[] }
+  | {
+      readonly kind: 'none';
+      readonly message: string;
+      /** True where the server answered and has no such list. */
+      readonly isUnknown: boolean;
+    };
+
+/** Asks a provider's server for its models, in a bounded time. Never rejects. */
+export async function askForList(
+  provider: Pick<ProviderContribution, 'protocol' | 'modelsIn'>,
+  server: ModelServer,
+  timeoutMs: number = TIMEOUT_MS,
+): Promise<ModelList> {
+  const problem = server.problem();
+  if (problem !== null) return none(problem);
+  const where = new URL(server.baseUrl).host;
+  try {
+    const answer = await fetch(server.listUrl?.() ?? provider.protocol.listUrl(server.baseUrl), {
+      headers: {
+        accept: 'application/json',
+        ...provider.protocol.headersOf({}),
+        ...(await server.headers()),
+      },
+      // Another host would be shown the key.
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    if (!answer.ok) {
+      await answer.body?.cancel();
+      return refusal(where, answer.status);
+    }
+    const text = await readText(answer, MAX_BYTES);
+    if (text === null) return none(`The list of models of ${where} is longer than 8 MB.`);
+    const models = (provider.modelsIn ?? provider.protocol.modelsIn)(parseJson(text));
+    return models === null
+      ? none(`${where} answered with no list of models.`)
+      : { kind: 'listed', models };
+  } catch (error) {
+    if (error instanceof Error && error.name === 'TimeoutError') {
+      return none(`${where} gave no list of models within ${timeoutMs / 1000} s.`);
+    }
+    const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+    return none(connectionFailure({ server }, cause).message);
+  }
+}
+
+function refusal(where: string, status: number): ModelList {
+  if (status === 401 || status === 403) {
+    return none(`${where} refused the API key (${status}). Set another with \`claw setup\`.`);
+  }
+  if (status === 404 || status === 405 || status === 501) {
+    return {
+      kind: 'none',
+      message: `${where} has no list of models (${status}).`,
+      isUnknown: true,
+    };
+  }
+  return none(`${where} gave no list of models (${status}).`);
+}
+
+function none(message: string): ModelList {
+  return { kind: 'none', message, isUnknown: false };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The reader of lists refuses it, as anything else that is none.
+    return null;
+  }
+}
