@@ -5,12 +5,25 @@ import { expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { z } from 'zod';
 import { type Codebase, commitAll, temporaryCodebase } from '../src/testing/codebase.ts';
+import { Assistant } from './story/assistant.ts';
+import { type Clone, cloneRepository } from './story/clone.ts';
+import {
+  ADA,
+  ADA_DIRECT_ON_SLACK,
+  ADA_ON_SLACK,
+  directChat,
+  startSlack,
+  startTelegram,
+} from './story/far-ends.ts';
 
 const HOME = join(import.meta.dirname, '..');
 const NAMES = readdirSync(join(HOME, 'skills'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => name)
   .sort();
+
+/** The owner changes what a default is here. */
+const EDITED = 'src/config.ts';
 
 const Manifest = z.object({ depends: z.array(z.string()).default([]) });
 
@@ -86,3 +99,60 @@ test('all skills together are one tree in three orders, and removed in another t
   expect(codebase.tree()).toEqual(released);
   expect(codebase.git('status', '--porcelain')).not.toMatch(/^( M| D|\?\? (?!\.claw))/m);
 });
+
+test('an edit of the owner between them stays, whichever are taken out', async () => {
+  await using codebase = repository();
+  const released = codebase.tree();
+  const half = NAMES.filter((_, at) => at % 2 === 0);
+  const rest = NAMES.filter((name) => !half.includes(name));
+  const first = afterNeeds(codebase, half);
+  await change(codebase, 'apply', first);
+  const edited = codebase.read(EDITED).replace('default(600_000)', 'default(300_000)');
+  codebase.write({ [EDITED]: edited });
+  await change(
+    codebase,
+    'apply',
+    afterNeeds(codebase, rest).filter((name) => !first.includes(name)),
+  );
+  await change(codebase, 'remove', NAMES);
+  expect(codebase.read(EDITED)).toBe(edited);
+  codebase.write({ [EDITED]: edited.replace('default(300_000)', 'default(600_000)') });
+  expect(codebase.tree()).toEqual(released);
+});
+
+test(
+  'all in one command pass their proof together, come up in one assistant, and are out again in one',
+  async () => {
+    await using clone = cloneRepository();
+    const released = clone.code();
+    const applied = await clone.claw('apply', ...NAMES, '--proof', 'skills');
+    expect(applied.json.error).toBeNull();
+    expect(applied).toMatchObject({ code: 0, json: { outcome: 'done', conflicts: [] } });
+    expect(applied.stderr).toContain(`test: ${NAMES.join(', ')}`);
+    await bothChannelsAnswer(clone);
+    expect(await clone.claw('remove', ...NAMES)).toMatchObject({ code: 0 });
+    expect(clone.code()).toEqual(released);
+  },
+  20 * 60_000,
+);
+
+async function bothChannelsAnswer(clone: Clone): Promise<void> {
+  const telegram = await startTelegram();
+  const slack = await startSlack();
+  await using _telegram = telegram.server;
+  await using _slack = slack.server;
+  const settings = Object.entries({ ...telegram.settings, ...slack.settings });
+  clone.write({ '.env': settings.map(([name, value]) => `${name}=${value}\n`).join('') });
+  await using assistant = await Assistant.start(clone);
+  const status = await assistant.ask('/status');
+  expect(status).toContain('channel telegram: connected');
+  expect(status).toContain('channel slack: connected');
+  telegram.server.sendText(ADA, directChat(ADA), 'hello');
+  slack.server.sendText(ADA_ON_SLACK, ADA_DIRECT_ON_SLACK, 'hello');
+  await telegram.server.until(() => telegram.server.sent.length > 0);
+  await slack.server.until(() => slack.server.posted.length > 0);
+  // What an assistant without a model says: the message has gone all the way and back.
+  expect(telegram.server.sent[0]?.text).toContain('There is no key for the model yet');
+  expect(slack.server.posted[0]?.text).toContain('There is no key for the model yet');
+  expect(await assistant.end()).toBe(0);
+}

@@ -6,6 +6,8 @@ import { bubblewrapArgs, findBubblewrap } from './bubblewrap.ts';
 import type { Command } from './command.ts';
 
 const MAX_OUTPUT_CHARS = 1024 * 1024;
+/** The time of a command, in milliseconds, where nothing else is said. */
+export const COMMAND_MS = 120_000;
 /** Folders of commands, after the project's packages and the folder of Node. */
 export const SYSTEM_PATH = ['/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin', '/sbin'];
 
@@ -52,7 +54,7 @@ export async function runSandboxed(
   const path = [join(view, 'node_modules/.bin'), nodeFolder, ...SYSTEM_PATH].join(delimiter);
   const language = options.environment['LANG'] ?? 'C.UTF-8';
   const env = { PATH: path, LANG: language, CI: '1', NODE_ENV: 'test', NO_COLOR: '1' };
-  const limits = { timeoutMs: options.timeoutMs ?? 120_000, signal: options.signal };
+  const limits = { timeoutMs: options.timeoutMs ?? COMMAND_MS, signal: options.signal };
   const { file, args } = command;
   if (bubblewrap === null) {
     const home = `${view}.home`;

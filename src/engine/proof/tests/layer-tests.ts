@@ -2,6 +2,7 @@ import type { Digest } from '../../digest.ts';
 import type { Found, ProofFailure, ProofInput } from '../proof.ts';
 import { testPath } from '../proof-files.ts';
 import { failsAsBefore, failureOf } from '../report.ts';
+import { COMMAND_MS } from '../sandboxed.ts';
 import { failedBefore, type Trial, type TrialRun, type Trials } from '../trial.ts';
 import type { LayerTests } from '../view.ts';
 import { failingTests } from './failing-tests.ts';
@@ -31,7 +32,8 @@ export async function proveLayers(
   const reused = count(all) - count(layers);
   if (reused > 0) onProgress?.(`passed before on the same files: ${reused} of ${count(all)} files`);
   if (layers.length === 0) return { failures: [], warnings: [], reused };
-  const together = await runTests(planned, command, layers);
+  const eachMs = input.timeoutMs ?? COMMAND_MS;
+  const together = await runTests(planned, { command, eachMs }, layers);
   if (together.isOk) {
     const passed = keyed.flatMap(({ tests }) => tests.flatMap(({ key }) => key ?? []));
     memory?.addPassed(passed);
@@ -40,12 +42,12 @@ export async function proveLayers(
   const presentCommand = (input.present ?? input).testCommand ?? DEFAULT_TEST_COMMAND;
   const failures: ProofFailure[] = [];
   const warnings: string[] = [];
-  for (const { name, run } of await failingLayers(planned, command, { layers, together })) {
+  for (const { name, run } of await failingLayers(planned, { command, eachMs }, { layers, together })) {
     const before = input.presentTests.filter(
       ({ skill, test }) => test.length > 0 && (name === ALL_LAYERS || skill === name),
     );
     const isOld =
-      before.length > 0 && failedBefore(run, await runTests(present, presentCommand, before));
+      before.length > 0 && failedBefore(run, await runTests(present, { command: presentCommand, eachMs }, before));
     if (isOld) warnings.push(failsAsBefore(input, name, run));
     else failures.push(failureOf(input, { kind: 'test', name }, run));
   }
@@ -72,7 +74,7 @@ type FailingLayer = { readonly name: string; readonly run: TrialRun };
 /** Runs the layers that seem to fail each alone, to name the one that does. */
 async function failingLayers(
   planned: Trial,
-  command: string,
+  how: TestRun,
   { layers, together }: { readonly layers: readonly LayerTests[]; readonly together: TrialRun },
 ): Promise<readonly FailingLayer[]> {
   const [first] = layers;
@@ -83,15 +85,23 @@ async function failingLayers(
   const suspects = layers.filter(isNamed);
   const failing: FailingLayer[] = [];
   for (const layer of suspects.length > 0 ? suspects : layers) {
-    const run = await runTests(planned, command, [layer]);
+    const run = await runTests(planned, how, [layer]);
     if (!run.isOk) failing.push({ name: layer.skill, run });
   }
   return failing.length > 0 ? failing : [{ name: ALL_LAYERS, run: together }];
 }
 
-function runTests(trial: Trial, line: string, layers: readonly LayerTests[]): Promise<TrialRun> {
+/** The test command, and the time that it has for each layer: what is quick alone takes longer with many. */
+type TestRun = { readonly command: string; readonly eachMs: number };
+
+function runTests(
+  trial: Trial,
+  { command: line, eachMs }: TestRun,
+  layers: readonly LayerTests[],
+): Promise<TrialRun> {
   const files = layers.flatMap(({ skill, test }) => test.map((file) => testPath(skill, file)));
-  return trial.run({ told: `test: ${layers.map(({ skill }) => skill).join(', ')}`, line, files });
+  const told = `test: ${layers.map(({ skill }) => skill).join(', ')}`;
+  return trial.run({ told, line, files, timeoutMs: eachMs * layers.length });
 }
 
 function count(layers: readonly LayerTests[]): number {
