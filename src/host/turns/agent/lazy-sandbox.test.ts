@@ -31,3 +31,25 @@ test('an engine that comes up later is found by the next question', async () => 
   await vi.waitFor(() => expect(textsOf(assistant.terminal)).toContain('pong'));
   await assistant.stop();
 });
+
+test('the end does not wait for a sandbox that is still being opened; it is closed once it is there', async () => {
+  const opening = Promise.withResolvers<SandboxReady | SandboxUnavailable>();
+  const sandbox = lazySandbox(() => opening.promise);
+  const opened = sandbox.open();
+  await sandbox.close();
+  const close = vi.fn(async () => {});
+  opening.resolve({
+    kind: 'ready',
+    sandbox: {
+      engine: 'docker',
+      description: 'test engine',
+      runTurn: () => Promise.reject(new Error('no turns')),
+      startProgram: () => Promise.reject(new Error('no programs')),
+      stop: async () => {},
+      warm: () => 0,
+      close,
+    },
+  });
+  await opened;
+  expect(close).toHaveBeenCalledOnce();
+});

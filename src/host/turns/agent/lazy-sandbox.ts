@@ -8,7 +8,7 @@ export interface LazySandbox {
   stop(folder: string, turn?: string): Promise<void>;
   /** Returns the number of containers. */
   warm(): number;
-  /** Closes what was opened, and opens nothing for that. */
+  /** Closes what was opened, and opens nothing for that. What is still being opened is closed once it is there. */
   close(): Promise<void>;
 }
 
@@ -16,13 +16,15 @@ export function lazySandbox(
   openSandbox: () => Promise<SandboxReady | SandboxUnavailable>,
 ): LazySandbox {
   let opening: Promise<SandboxReady | SandboxUnavailable> | null = null;
-  let warm = (): number => 0;
+  let ready: SandboxReady['sandbox'] | null = null;
+  let isClosed = false;
   return {
     open() {
       opening ??= openSandbox().then(
         (opened) => {
-          if (opened.kind === 'ready') warm = () => opened.sandbox.warm();
-          else opening = null;
+          if (opened.kind === 'unavailable') opening = null;
+          else if (isClosed) void opened.sandbox.close().catch(() => {});
+          else ready = opened.sandbox;
           return opened;
         },
         (error: unknown) => {
@@ -32,15 +34,16 @@ export function lazySandbox(
       );
       return opening;
     },
-    warm: () => warm(),
+    warm: () => ready?.warm() ?? 0,
     async stop(folder, turn) {
       const opened = await opening?.catch(() => null);
       if (opened?.kind === 'ready') await opened.sandbox.stop(folder, turn);
     },
     async close() {
-      const opened = await opening?.catch(() => null);
+      isClosed = true;
       opening = null;
-      if (opened?.kind === 'ready') await opened.sandbox.close();
+      // Making the agent's bundle and image takes longer than an end may.
+      await ready?.close();
     },
   };
 }
