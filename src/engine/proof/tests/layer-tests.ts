@@ -42,12 +42,17 @@ export async function proveLayers(
   const presentCommand = (input.present ?? input).testCommand ?? DEFAULT_TEST_COMMAND;
   const failures: ProofFailure[] = [];
   const warnings: string[] = [];
-  for (const { name, run } of await failingLayers(planned, { command, eachMs }, { layers, together })) {
+  for (const { name, run } of await failingLayers(
+    planned,
+    { command, eachMs },
+    { layers, together },
+  )) {
     const before = input.presentTests.filter(
       ({ skill, test }) => test.length > 0 && (name === ALL_LAYERS || skill === name),
     );
     const isOld =
-      before.length > 0 && failedBefore(run, await runTests(present, { command: presentCommand, eachMs }, before));
+      before.length > 0 &&
+      failedBefore(run, await runTests(present, { command: presentCommand, eachMs }, before));
     if (isOld) warnings.push(failsAsBefore(input, name, run));
     else failures.push(failureOf(input, { kind: 'test', name }, run));
   }
