@@ -17,20 +17,23 @@ core=0
 loopSeconds=5400
 
 # The short form leaves out what waits for nothing and nobody, so that no machine is too slow for it:
-# computation without a clock (merges, composition, packages, laws on random input), crashes at counted
-# system calls, SQL, and sequences of `claw` commands one after the other, which is most of test/engine and
+# computation without a clock (merges, composition, packages, bundles, pictures, laws on random input), crashes at
+# counted system calls, SQL, and sequences of `claw` commands one after the other, which is most of test/engine and
 # the pages of docs/. The story and the seams are the longest, and what they wait for shorter tests wait for too;
 # the tests of the skills are run by `npm run matrix`. A file that no pattern names is in.
 leftOut=(
   'src/engine/{cache,commands,compose,decisions,inspect,operation,package,pending,state,structured,update}/**'
   'src/engine/merge/{checks,lines,syntax}/**'
   'src/engine/merge/!(*speed).test.ts'
-  'src/engine/transaction/crash.test.ts'
+  'src/engine/transaction/{crash,join}.test.ts'
+  'src/engine/proof/npm/**'
+  'src/sandbox/agent/bundle.test.ts'
+  'container/agent/{files,pictures}/**'
   'src/store/**'
   'src/host/changes/{conflicts,update}.test.ts'
   'src/**/*-law*.test.ts'
   'test/engine/laws/**'
-  'test/engine/*/!(faults-under-way|interruption|kill|matrix|resolve-agent|resolve-terminal|sources).test.ts'
+  'test/engine/*/!(interruption|resolve-agent|resolve-terminal|sources).test.ts'
   'test/{docs,import-rules,installed-check,prepare,upstream-merges}.test.ts'
   'test/{seams,story}/**'
 )

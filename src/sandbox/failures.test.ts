@@ -135,7 +135,7 @@ for (const engine of ['docker', 'bubblewrap'] as const) {
 /** Another agent in the container's place: ready as it should be, then one line whatever it is asked. */
 function agentThatSays(line: string): string {
   return `
-    import { connectToHost } from './connection.ts';
+    import { connectToHost } from './host/connection.ts';
     export async function runAgent() {
       const stream = await connectToHost('/run/claw/host.sock');
       stream.write('{"type":"ready","protocol":1}\\n');

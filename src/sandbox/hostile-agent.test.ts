@@ -7,7 +7,7 @@ const LOOK = { name: 'look', description: 'Looks.', inputSchema: { type: 'object
 /** An agent that says frames of its own making, as any command in the container can. */
 const hostileAgent = (onTurn: string) => `
   import { connect } from 'node:net';
-  import { connectToHost } from './connection.ts';
+  import { connectToHost } from './host/connection.ts';
   export async function runAgent() {
     const stream = await connectToHost('/run/claw/host.sock');
     const say = (frame) => stream.write(JSON.stringify(frame) + '\\n');

@@ -9,7 +9,7 @@ const IDLE_MS = 6_000;
 /** An agent in the container's place that hangs, in one way or another, once it has its turn. */
 const hungAgent = (hang: string) => `
   import { request } from 'node:http';
-  import { connectToHost } from './connection.ts';
+  import { connectToHost } from './host/connection.ts';
   export async function runAgent() {
     const stream = await connectToHost('/run/claw/host.sock');
     stream.write('{"type":"ready","protocol":1}\\n');

@@ -213,7 +213,7 @@ function forgingAgent(field: string): string {
   const call = `{"type":"tool_call",${field}"id":"1","turn":"turn-1","name":"send_message","input":{"folder":"main","text":"hi"}}`;
   const done = `{"type":"done","turn":"turn-1","text":"done","session":"s1"}`;
   return `
-    import { connectToHost } from './connection.ts';
+    import { connectToHost } from './host/connection.ts';
     export async function runAgent() {
       const stream = await connectToHost('/run/claw/host.sock');
       stream.write('{"type":"ready","protocol":1}\\n');
