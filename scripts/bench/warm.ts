@@ -26,7 +26,7 @@ export type WarmBench = {
 
 /** Answers with the time at which it had read the frame; the clock is the same in a container. */
 const PROBE = `
-  import { connectToHost } from './connection.ts';
+  import { connectToHost } from './host/connection.ts';
   export async function runAgent() {
     const stream = await connectToHost('/run/claw/host.sock');
     stream.write('{"type":"ready","protocol":1}\\n');
