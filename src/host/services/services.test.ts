@@ -12,40 +12,19 @@ import {
   textsOf,
 } from '../../testing/assistant.ts';
 import { TestClock } from '../../testing/clock.ts';
-import { ContributionFolder } from '../../testing/contributions.ts';
 import { testModel } from '../../testing/model/test-model.ts';
-import { isIdle, startWithFamily } from '../../testing/tasks.ts';
+import {
+  isSideWork,
+  PLAIN,
+  reset,
+  seen,
+  serviceFile,
+  servicesOf,
+} from '../../testing/service-files.ts';
+import { isIdle } from '../../testing/tasks.ts';
 import { defineCommand, openCommands } from '../contracts/command.ts';
-import { discoverServices, type EndedTurn, type ServiceContext } from '../contracts/service.ts';
 import { defineTool } from '../contracts/tool.ts';
 import { openTools } from '../turns/tool-calls/toolbox.ts';
-import { openServices } from './services.ts';
-
-const IMPORTS = `import { z } from 'zod';
-import { defineService } from 'src/host/contracts/service.ts';\n`;
-
-const serviceFile = (name: string, body: string) =>
-  `${IMPORTS}export const service = defineService({ name: '${name}', ${body} });`;
-
-/** Runs services of a folder beside the scheduler; they report by `globalThis.serviceTest`. */
-async function servicesOf(
-  files: Readonly<Record<string, string>>,
-  environment: Record<string, string> = {},
-) {
-  using folder = new ContributionFolder(files);
-  const own = await discoverServices(folder.dir);
-  // Without those of the skills that may be in this tree.
-  const ofCore = (await discoverServices()).filter(({ name }) => name === 'scheduler');
-  return openServices([...ofCore, ...own], environment);
-}
-
-const seen = {
-  starts: 0,
-  stops: 0,
-  contexts: [] as (ServiceContext & { settings: object })[],
-  ended: [] as EndedTurn[],
-};
-Object.assign(globalThis, { serviceTest: seen });
 
 /** Fails as often as told, then runs, and crashes where its timer throws. */
 const SHAKY = serviceFile(
@@ -59,22 +38,6 @@ const SHAKY = serviceFile(
     return { stop: () => { seen.stops += 1; }, status: () => 'start ' + seen.starts };
   }`,
 );
-
-const PLAIN = serviceFile(
-  'plain',
-  `settings: z.object({ PLAIN_WORD: z.string().max(3, 'must be short').optional() }),
-   needs: ['PLAIN_WORD'],
-   start: (context) => {
-     globalThis.serviceTest.contexts.push(context);
-     return { stop() {}, status: () => null };
-   }`,
-);
-
-const isSideWork = (taskType: string) => ['summary', 'subagent'].includes(taskType);
-
-function reset(): void {
-  Object.assign(seen, { starts: 0, stops: 0, contexts: [], ended: [] });
-}
 
 test('a service holds its own settings and what its contract names, and nothing else', async () => {
   reset();
@@ -202,100 +165,6 @@ test('a service that never ends its start is given up after 30 seconds, and stop
   started.resolve({ stop, status: () => null });
   await setImmediate();
   expect(stop).toHaveBeenCalledOnce();
-  await assistant.stop();
-});
-
-test('a turn that a service queues runs once in its group, and its log is kept', async () => {
-  reset();
-  using project = new TestProject();
-  const prompts: string[] = [];
-  const { services } = await servicesOf({ 'plain.ts': PLAIN }, { PLAIN_WORD: 'yes' });
-  const agent = async ({ prompt }: { readonly prompt: string }) => {
-    prompts.push(prompt);
-    return answers('a leak in the cellar');
-  };
-  const assistant = await startWithFamily(project, agent, undefined, { services });
-  const [context] = seen.contexts;
-  const turn = context?.queueTurn({ folder: 'family', prompt: 'The sensor said: wet' });
-  await isIdle(assistant);
-  expect(prompts).toEqual([
-    expect.stringMatching(/^\[Scheduled task 1.*\n\n.*The sensor said: wet$/s),
-  ]);
-  expect(textsOf(assistant.chat)).toEqual(['a leak in the cellar']);
-  expect(assistant.store.taskRuns.ofTurn(turn ?? '')).toMatchObject({
-    taskId: 1,
-    outcome: 'answered',
-    summary: 'a leak in the cellar',
-  });
-  expect(assistant.store.tasks.open()).toEqual([]);
-  expect(() => context?.queueTurn({ folder: 'nobody', prompt: 'x' })).toThrow(
-    'No chat is registered with the folder nobody.',
-  );
-  await assistant.stop();
-});
-
-const JUDGE = serviceFile(
-  'judge',
-  `start: (context) => {
-    const seen = globalThis.serviceTest;
-    seen.contexts.push(context);
-    const onTurnEnd = (turn) => {
-      seen.ended.push(turn);
-      if (turn.text === 'break') throw new Error('no idea');
-      if (turn.outcome === 'failed') return { kind: 'send', text: 'it went wrong' };
-      return turn.text === 'all well' ? { kind: 'silent' } : { kind: 'send' };
-    };
-    return { stop() {}, status: () => null, onTurnEnd };
-  }`,
-);
-
-test('a service decides what the chat gets of its turn, also of one that an earlier process began', async () => {
-  reset();
-  using project = new TestProject();
-  const { services } = await servicesOf({ 'judge.ts': JUDGE });
-  const routed: string[] = [];
-  const dies = Promise.withResolvers<void>();
-  const stuck = await startWithFamily(
-    project,
-    async () => {
-      dies.resolve();
-      return await new Promise(() => {});
-    },
-    undefined,
-    { services },
-  );
-  const turn = seen.contexts[0]?.queueTurn({ folder: 'family', prompt: 'all well' });
-  await dies.promise;
-  await stuck.stop();
-  const agent = async ({ prompt }: { readonly prompt: string }): Promise<TurnOutcome> => {
-    const [, said = ''] = /The task:\n(.*)$/s.exec(prompt) ?? [];
-    if (said === 'fail')
-      return { kind: 'failed', code: 'MODEL_FAILED', message: 'The model is gone.' };
-    return answers(said);
-  };
-  const chooseModels: ChooseModels = async ({ taskType }) => {
-    if (!isSideWork(taskType)) routed.push(taskType);
-    return { kind: 'models', models: [testModel()] };
-  };
-  const assistant = await startWithFamily(project, agent, undefined, { services, chooseModels });
-  await isIdle(assistant);
-  expect(seen.ended).toEqual([
-    { id: turn, folder: 'family', outcome: 'answered', error: null, text: 'all well' },
-  ]);
-  expect(assistant.store.taskRuns.ofTurn(turn ?? '')).toMatchObject({
-    outcome: 'silent',
-    summary: 'all well',
-  });
-  const context = seen.contexts.at(-1);
-  for (const prompt of ['all well', 'a leak', 'fail', 'break']) {
-    context?.queueTurn({ folder: 'family', prompt, taskType: 'watch' });
-    await isIdle(assistant);
-  }
-  expect(textsOf(assistant.chat)).toEqual(['a leak', 'it went wrong', 'break']);
-  expect(seen.ended.map(({ outcome }) => outcome)).toEqual([
-    ...['answered', 'answered', 'answered', 'failed', 'answered'],
-  ]);
-  expect(routed).toEqual(['judge', 'watch', 'watch', 'watch', 'watch']);
   await assistant.stop();
 });
 

@@ -1,0 +1,108 @@
+import { expect, test } from 'vitest';
+import type { ChooseModels } from '../../model/routing.ts';
+import type { TurnOutcome } from '../../sandbox/sandbox.ts';
+import { answers, TestProject, textsOf } from '../../testing/assistant.ts';
+import { testModel } from '../../testing/model/test-model.ts';
+import {
+  isSideWork,
+  PLAIN,
+  reset,
+  seen,
+  serviceFile,
+  servicesOf,
+} from '../../testing/service-files.ts';
+import { isIdle, startWithFamily } from '../../testing/tasks.ts';
+
+test('a turn that a service queues runs once in its group, and its log is kept', async () => {
+  reset();
+  using project = new TestProject();
+  const prompts: string[] = [];
+  const { services } = await servicesOf({ 'plain.ts': PLAIN }, { PLAIN_WORD: 'yes' });
+  const agent = async ({ prompt }: { readonly prompt: string }) => {
+    prompts.push(prompt);
+    return answers('a leak in the cellar');
+  };
+  const assistant = await startWithFamily(project, agent, undefined, { services });
+  const [context] = seen.contexts;
+  const turn = context?.queueTurn({ folder: 'family', prompt: 'The sensor said: wet' });
+  await isIdle(assistant);
+  expect(prompts).toEqual([
+    expect.stringMatching(/^\[Scheduled task 1.*\n\n.*The sensor said: wet$/s),
+  ]);
+  expect(textsOf(assistant.chat)).toEqual(['a leak in the cellar']);
+  expect(assistant.store.taskRuns.ofTurn(turn ?? '')).toMatchObject({
+    taskId: 1,
+    outcome: 'answered',
+    summary: 'a leak in the cellar',
+  });
+  expect(assistant.store.tasks.open()).toEqual([]);
+  expect(() => context?.queueTurn({ folder: 'nobody', prompt: 'x' })).toThrow(
+    'No chat is registered with the folder nobody.',
+  );
+  await assistant.stop();
+});
+
+const JUDGE = serviceFile(
+  'judge',
+  `start: (context) => {
+    const seen = globalThis.serviceTest;
+    seen.contexts.push(context);
+    const onTurnEnd = (turn) => {
+      seen.ended.push(turn);
+      if (turn.text === 'break') throw new Error('no idea');
+      if (turn.outcome === 'failed') return { kind: 'send', text: 'it went wrong' };
+      return turn.text === 'all well' ? { kind: 'silent' } : { kind: 'send' };
+    };
+    return { stop() {}, status: () => null, onTurnEnd };
+  }`,
+);
+
+test('a service decides what the chat gets of its turn, also of one that an earlier process began', async () => {
+  reset();
+  using project = new TestProject();
+  const { services } = await servicesOf({ 'judge.ts': JUDGE });
+  const routed: string[] = [];
+  const dies = Promise.withResolvers<void>();
+  const stuck = await startWithFamily(
+    project,
+    async () => {
+      dies.resolve();
+      return await new Promise(() => {});
+    },
+    undefined,
+    { services },
+  );
+  const turn = seen.contexts[0]?.queueTurn({ folder: 'family', prompt: 'all well' });
+  await dies.promise;
+  await stuck.stop();
+  const agent = async ({ prompt }: { readonly prompt: string }): Promise<TurnOutcome> => {
+    const [, said = ''] = /The task:\n(.*)$/s.exec(prompt) ?? [];
+    if (said === 'fail')
+      return { kind: 'failed', code: 'MODEL_FAILED', message: 'The model is gone.' };
+    return answers(said);
+  };
+  const chooseModels: ChooseModels = async ({ taskType }) => {
+    if (!isSideWork(taskType)) routed.push(taskType);
+    return { kind: 'models', models: [testModel()] };
+  };
+  const assistant = await startWithFamily(project, agent, undefined, { services, chooseModels });
+  await isIdle(assistant);
+  expect(seen.ended).toEqual([
+    { id: turn, folder: 'family', outcome: 'answered', error: null, text: 'all well' },
+  ]);
+  expect(assistant.store.taskRuns.ofTurn(turn ?? '')).toMatchObject({
+    outcome: 'silent',
+    summary: 'all well',
+  });
+  const context = seen.contexts.at(-1);
+  for (const prompt of ['all well', 'a leak', 'fail', 'break']) {
+    context?.queueTurn({ folder: 'family', prompt, taskType: 'watch' });
+    await isIdle(assistant);
+  }
+  expect(textsOf(assistant.chat)).toEqual(['a leak', 'it went wrong', 'break']);
+  expect(seen.ended.map(({ outcome }) => outcome)).toEqual([
+    ...['answered', 'answered', 'answered', 'failed', 'answered'],
+  ]);
+  expect(routed).toEqual(['judge', 'watch', 'watch', 'watch', 'watch']);
+  await assistant.stop();
+});
