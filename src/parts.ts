@@ -6,6 +6,7 @@ import type { Settings } from './config.ts';
 import type { Contributions } from './contributions.ts';
 import { type Command, openCommands, type SilentPart } from './host/contracts/command.ts';
 import type { HostLog } from './host/contracts/log.ts';
+import { inChats } from './host/contracts/match-command.ts';
 import type { StartService } from './host/contracts/service.ts';
 import { type InboundFilters, openInboundFilters } from './host/inbound-path/filters.ts';
 import { openServices } from './host/services/services.ts';
@@ -93,7 +94,7 @@ export function openParts(options: PartsOptions): Parts {
   const channels = openChannels(
     contributions.channels,
     environment,
-    { assistantName, dataDir, log, ownerConsole, clock },
+    { assistantName, dataDir, log, ownerConsole, clock, commands: commands.commands.map(inChats) },
     databases,
   );
   return {

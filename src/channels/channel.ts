@@ -195,6 +195,17 @@ export type ChannelContext = {
   readonly ownerConsole: ConsolePort | null;
   readonly openDatabase: OpenDatabase;
   readonly clock: ChannelClock;
+  /** The commands of this tree, for a far end that shows them; none where a channel is opened without a host. */
+  readonly commands?: readonly ChatCommand[];
+};
+
+/** A word after a slash that people may say in a chat. */
+export type ChatCommand = {
+  /** As typed, without the slash; `<…>` is the argument: `add-<skill>`. */
+  readonly name: string;
+  readonly help: string;
+  /** In which registered chats it works: the owner's own, the others, or all. */
+  readonly chats: 'main' | 'groups' | 'all';
 };
 
 /** Time and chance, given to a channel so that its tests decide on both. */

@@ -36,7 +36,7 @@ test('a channel gets its own settings, and of the assistant what its context nam
   expect(JSON.parse(channels[0]?.name ?? '')).toEqual({
     settings: { PIGEON_LOFT: 'roof' },
     keys: [
-      ['assistantName', 'clock', 'dataDir', 'log', 'openDatabase', 'ownerConsole'],
+      ['assistantName', 'clock', 'commands', 'dataDir', 'log', 'openDatabase', 'ownerConsole'],
       ['now', 'pause', 'random'],
     ],
     at: 7.5,

@@ -18,7 +18,14 @@ export type OpenChannels = {
 export function openChannels(
   definitions: readonly ChannelDefinition[],
   environment: Environment,
-  { assistantName, dataDir, log, ownerConsole, clock }: Omit<ChannelContext, 'openDatabase'>,
+  {
+    assistantName,
+    dataDir,
+    log,
+    ownerConsole,
+    clock,
+    commands = [],
+  }: Omit<ChannelContext, 'openDatabase'>,
   databases: OwnDatabases = NO_DATABASES,
 ): OpenChannels {
   const contextOf = (name: string) => ({
@@ -27,6 +34,7 @@ export function openChannels(
     log,
     ownerConsole,
     clock,
+    commands,
     openDatabase: databases.of('channel', name),
   });
   const { made, silent } = openContributions(definitions, environment, contextOf);

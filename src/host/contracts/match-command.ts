@@ -1,3 +1,4 @@
+import type { ChatCommand } from '../../channels/channel.ts';
 import { nearestNames } from '../../lib/nearest.ts';
 import type { Group } from '../../store/store.ts';
 import type { Command, OwnerCommand } from './command.ts';
@@ -37,9 +38,14 @@ export function matchCommand<C extends Pick<Command, 'name'>>(
  * Tells whether a command works in a chat: the owner's in their own by default, members' in every registered
  * one.
  */
-export function worksIn({ scope, chats }: Command, { isMain }: Pick<Group, 'isMain'>): boolean {
-  const where = chats ?? (scope === 'owner' ? 'main' : 'all');
+export function worksIn(command: Command, { isMain }: Pick<Group, 'isMain'>): boolean {
+  const { chats: where } = inChats(command);
   return where === 'all' || (where === 'main') === isMain;
+}
+
+/** Returns a command as a channel shows it. */
+export function inChats({ name, help, scope, chats }: Command): ChatCommand {
+  return { name, help, chats: chats ?? (scope === 'owner' ? 'main' : 'all') };
 }
 
 /** Returns the owner's commands of all commands; with a chat, those that work there. */

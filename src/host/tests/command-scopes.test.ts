@@ -3,6 +3,7 @@ import { answers, TestProject, textsOf } from '../../testing/assistant.ts';
 import { ContributionFolder } from '../../testing/contributions.ts';
 import { FAMILY, isIdle, commands as says, startWithFamily } from '../../testing/tasks.ts';
 import { discoverCommands, openCommands } from '../contracts/command.ts';
+import { inChats } from '../contracts/match-command.ts';
 
 const IMPORTS = `import { z } from 'zod';
 import { defineCommand } from 'src/host/contracts/command.ts';\n`;
@@ -222,6 +223,21 @@ test('two files that define one command refuse the start, whatever their scopes'
     'b.ts': OWNERS('weather', ''),
   });
   await expect(commandsOf(folder)).rejects.toThrow(/a\.ts and .*b\.ts are both called "weather"/);
+});
+
+test('channels are told in which chats each command works', async () => {
+  using folder = new ContributionFolder({
+    'forget.ts': FORGET,
+    'weather.ts': MEMBERS,
+    'lights.ts': OWNERS('lights', "chats: 'all',"),
+  });
+  const environment = { WEATHER_PLACE: 'Oslo' };
+  const { commands } = openCommands(await discoverCommands(folder.dir), environment);
+  expect(commands.map(inChats)).toEqual([
+    { name: 'forget', help: 'begins again here', chats: 'groups' },
+    { name: 'lights', help: expect.any(String), chats: 'all' },
+    { name: 'weather', help: 'what the weather will be', chats: 'all' },
+  ]);
 });
 
 test('help names the owner’s commands, and those of members apart', async () => {
